@@ -28,7 +28,7 @@ import pyarrow.csv
 from tools.pages import fill
 
 from benchmarks import report
-from ir_measures_relative import RunContext, campaigns
+from ir_measures_relative import RunContext, distributed
 
 MEASURES = ["nDCG@10", "NRG@10", "P_Rareness@100", "AP_Rareness@100", "nDCG_UE@10", "rrLP"]
 _COLLECTION = 8_841_823
@@ -106,7 +106,7 @@ def in_one_process(folder: Path) -> None:
 def write_by_query(folder: Path) -> None:
     """What :func:`on_dask` reads without a shuffle."""
     shutil.rmtree(folder / "by-query", ignore_errors=True)
-    names = campaigns.by_query(folder / "runs", folder / "by-query")
+    names = distributed.by_query(folder / "runs", folder / "by-query")
     (folder / "names.json").write_text(json.dumps(names))
 
 
@@ -114,6 +114,7 @@ def on_dask(folder: Path, shuffled: bool, workers: int, memory: str) -> tuple[fl
     """On a local cluster; the CPU time of the workers, and the peak of each."""
     import dask
     import dask.dataframe as dd
+
     from distributed import Client, LocalCluster
 
     dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"})
@@ -127,7 +128,7 @@ def on_dask(folder: Path, shuffled: bool, workers: int, memory: str) -> tuple[fl
             runs = dd.from_map(_frame_of, sorted((folder / "runs").iterdir()))
         else:
             runs = dd.read_parquet(folder / "by-query")
-        scores = campaigns.evaluate(
+        scores = distributed.evaluate(
             runs,
             dd.read_parquet(folder / "qrels.parquet"),
             MEASURES,

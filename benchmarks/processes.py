@@ -21,9 +21,9 @@ _ALL_PAIRS = """
 import sys
 from itertools import combinations
 from ir_measures_relative import RunContext, rrLP
-from ir_measures_relative.jobs import Work
-from ir_measures_relative.questions.similarities import score_pairs
-from ir_measures_relative.view import view_of
+from ir_measures_relative.work import Work
+from ir_measures_relative.decisions.similarity import score_pairs
+from ir_measures_relative.context.view import view_of
 context = RunContext.from_files(sys.argv[2:])
 names = context.names
 pairs = list(combinations(range(len(names)), 2))

@@ -30,12 +30,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ir_measures_relative import RunContext
-from ir_measures_relative.questions.decision_rule import KEEP, OPEN, Rivals, intervals, verdict_of
-from ir_measures_relative.questions.option_rankings import Combination, Option, OptionLists
-from ir_measures_relative.questions.option_values import Differences, OptionValues
-from ir_measures_relative.questions.worth import worth
+from ir_measures_relative.context.view import view_of
+from ir_measures_relative.decisions.decision_rule import KEEP, OPEN, Rivals, intervals, verdict_of
+from ir_measures_relative.decisions.option_rankings import Combination, Option, OptionLists
+from ir_measures_relative.decisions.option_values import Differences, OptionValues
+from ir_measures_relative.decisions.worth import worth
 from ir_measures_relative.stats.paired_tests import PairedTestOptions
-from ir_measures_relative.view import view_of
 
 BY = ir_measures.nDCG @ 10
 WORDS = {0: "keep", 1: "add", 2: "replace", -1: "open", -2: "add or replace"}

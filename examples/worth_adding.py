@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from ir_measures_relative import MED, RunContext, compare, explain, plots, select_complementary, verdicts
-from ir_measures_relative.questions import added_value_curve, mean_intervals
+from ir_measures_relative.decisions import added_value_curve, mean_intervals
 
 MEASURES = ["nDCG@10", "UniqueRel(rel=2)@10", "NRG(norm='ideal')@10", "NRG@10"]
 

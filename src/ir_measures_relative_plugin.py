@@ -21,7 +21,7 @@ def __getattr__(name: str) -> ModuleType:
     if name != "relative":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     try:
-        return import_module("ir_measures_relative.pyterrier")
+        return import_module("ir_measures_relative.pt_relative")
     except Exception as error:
         return _Absent(_warn("pt.relative", error))
 
@@ -29,7 +29,7 @@ def __getattr__(name: str) -> ModuleType:
 def provider() -> Any:
     """The provider of the relative measures, registered with ir_measures."""
     try:
-        return import_module("ir_measures_relative.provider").registered_provider()
+        return import_module("ir_measures_relative.hosts.provider").registered_provider()
     except Exception as error:
         from ir_measures.providers.base import Provider
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pandas as pd
 
 from ir_measures_relative import RelativeWarning, RunContext, verdicts
-from ir_measures_relative.unjudged import judge_next
+from ir_measures_relative.bounding import judge_next
 from unjudged_documents import calibration, fresh, pool, read_qrels
 
 MEASURES = ["nDCG@10", "NRG@10", "UniqueRel(rel=2)@10"]

@@ -17,8 +17,8 @@ import pandas as pd
 from scipy.stats import kendalltau
 
 from ir_measures_relative import RelativeWarning, RunContext, bounds, plots, verdicts
-from ir_measures_relative.unjudged import judge_next
-from ir_measures_relative.unjudged.verdicts import settled_of
+from ir_measures_relative.bounding import judge_next
+from ir_measures_relative.bounding.verdicts import settled_of
 
 TOP_TEN = ["P@10", "nDCG@10", "NRG@10", "UniqueRel@10"]
 WIDTHS = [

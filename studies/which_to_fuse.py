@@ -19,10 +19,10 @@ from scipy.stats import kendalltau
 from tqdm import tqdm
 
 from ir_measures_relative import FusionGain, RunContext, UniqueRel, fuse
-from ir_measures_relative.measures.fusion import Fusion
-from ir_measures_relative.questions.fused_values import FusedValues
-from ir_measures_relative.questions.fusing import Chooser, divided, reach_of_interval
-from ir_measures_relative.view import view_of
+from ir_measures_relative.context.view import view_of
+from ir_measures_relative.decisions.fuse import Chooser, divided, reach_of_interval
+from ir_measures_relative.decisions.fused_values import FusedValues
+from ir_measures_relative.further_measures.fusion_gain import Fusion
 
 DEPTH = 100
 STRATEGIES = ("single", "top", "greedy", "exact", "complementary", "all")

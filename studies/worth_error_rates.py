@@ -19,7 +19,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from ir_measures_relative import RunContext, worth
-from ir_measures_relative.measures.strings import parse_measure, value_range
+from ir_measures_relative.context.measure_strings import parse_measure, value_range
 from ir_measures_relative.stats.paired_tests import cautious_interval
 from ir_measures_relative.stats.pairs_and_ties import topic_counts
 

@@ -26,7 +26,7 @@ if sys.version_info >= (3, 14):
     # ir_measures up to 0.4.3 reads no measure strings there, which is no reason to test nothing that is written as one.
     import ir_measures
 
-    from ir_measures_relative.measures.strings import read_measure
+    from ir_measures_relative.context.measure_strings import read_measure
 
     ir_measures.parse_measure = lambda measure: read_measure(measure) if isinstance(measure, str) else measure
 

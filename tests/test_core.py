@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from ir_measures_relative.extremes.labelings import BOUNDS
-from ir_measures_relative.measures.med_bases import BASES, SEARCHES
+from ir_measures_relative.bounding.model_builder import BOUNDS
+from ir_measures_relative.measures.med_pairs import BASES, SEARCHES
 from rooms import PACKAGE, imported, is_core, modules
 
 MODULES = modules()

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from ir_measures_relative import registry
-from ir_measures_relative.registry import Registry, fill
+from ir_measures_relative.data import registry
+from ir_measures_relative.data.registry import Registry, fill
 
 
 @pytest.fixture(autouse=True)
@@ -30,7 +30,7 @@ def package(tmp_path, monkeypatch):
 
 
 def adds(key, value):
-    return f"from ir_measures_relative.registry import Registry\nRegistry('colours').register({key!r})({value!r})\n"
+    return f"from ir_measures_relative.data.registry import Registry\nRegistry('colours').register({key!r})({value!r})\n"
 
 
 def test_modules_are_imported_when_the_registry_is_read(package):

@@ -33,7 +33,7 @@ def _find(page: Path, name: str) -> re.Match[str]:
 
 def block() -> str:
     """The table of the formats, from the registry that reads them."""
-    from ir_measures_relative.io.formats.foreign_files import formats
+    from ir_measures_relative.formats.foreign_files import formats
 
     rows = ["| file | read as | told by | good to know |", "|---|---|---|---|"]
     for form in formats():

@@ -21,9 +21,9 @@ from sphinx.environment import BuildEnvironment
 from sphinx.ext.napoleon import GoogleDocstring
 
 import ir_measures_relative
-from ir_measures_relative.measures.declaration import RelativeMeasure, citations
+from ir_measures_relative.context.measure_strings import registered
+from ir_measures_relative.measures.measure import RelativeMeasure, citations
 from ir_measures_relative.measures.parameters import MISSING, Param
-from ir_measures_relative.measures.strings import registered
 
 PACKAGE = ir_measures_relative.__name__
 

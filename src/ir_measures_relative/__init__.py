@@ -9,34 +9,34 @@ from typing import TYPE_CHECKING
 
 import ir_measures  # noqa: F401  (first and whole: it may be what imports this package, by an entry point)
 
-from . import compat as _compat  # noqa: F401  (before anything that may warn)
+from .data.registry import fill as _fill
+from .further_measures.alpha_nrg import NewAspects, alpha_NRG
+from .further_measures.fusion_gain import FusionGain
+from .further_measures.lexirank import LexiRank
+from .further_measures.rbo import RBA, RBO
+from .further_measures.shapley import Shapley
+from .hosts import compat as _compat  # noqa: F401  (before anything that may warn)
+from .hosts.provider import RelativeProvider, registered_provider
 from .later import imported_later
-from .measures.alpha_nrg import NewAspects, alpha_NRG
-from .measures.fusion import FusionGain
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
-from .measures.lexirank import LexiRank
 from .measures.med import MED
 from .measures.nrg import NRG, UniqueRel
-from .measures.rank_biased import RBA, RBO
 from .measures.rareness import AP_Rareness, P_Rareness, Rareness
-from .measures.shapley import Shapley
 from .measures.tasc import TaSC
 from .measures.ue import AP_UE, UE, nDCG_UE
 from .messages import RelativeWarning
-from .provider import RelativeProvider, registered_provider
-from .registry import fill as _fill
 
 if TYPE_CHECKING:
-    from .context import RunContext
-    from .questions.comparing import compare
-    from .questions.deciding import worth
-    from .questions.explaining import explain
-    from .questions.fusing import fuse
-    from .questions.sets_of_runs import select_complementary
-    from .questions.similarities import similarity
+    from .bounding.bounds import bounds
+    from .bounding.verdicts import verdicts
+    from .context.run_context import RunContext
+    from .decisions.compare import compare
+    from .decisions.deciding import worth
+    from .decisions.explain import explain
+    from .decisions.fuse import fuse
+    from .decisions.select import select_complementary
+    from .decisions.similarity import similarity
     from .reporting import report
-    from .unjudged.bounds import bounds
-    from .unjudged.verdicts import verdicts
 
 __version__ = "0.3.0"
 
@@ -45,11 +45,11 @@ relative: RelativeProvider = registered_provider()
 # What is found when it is first asked for: the modules that add to each registry.
 _fill(
     {
-        "bounds": [".extremes.of_host_measures", ".extremes.of_measures"],
-        "MED searches": [".extremes.med"],
-        "readers of files": [".io.formats.foreign_files"],
-        "readers of folders": [".io.folders", ".io.campaign_folders"],
-        "readers of objects": [".io.formats.objects"],
+        "bounds": [".bounding.of_host_measures", ".bounding.of_measures"],
+        "MED searches": [".bounding.med_searches"],
+        "readers of files": [".formats.foreign_files"],
+        "readers of folders": [".formats.tira", ".formats.archive_folder"],
+        "readers of objects": [".formats.objects"],
     },
     __name__,
 )
@@ -57,18 +57,18 @@ _fill(
 __getattr__, __dir__ = imported_later(
     __name__,
     {
-        "RunContext": "context",
+        "RunContext": "context.run_context",
         "audit": "audit",
-        "bounds": "unjudged.bounds",
-        "compare": "questions.comparing",
-        "explain": "questions.explaining",
-        "fuse": "questions.fusing",
+        "bounds": "bounding.bounds",
+        "compare": "decisions.compare",
+        "explain": "decisions.explain",
+        "fuse": "decisions.fuse",
         "meta": "meta",
         "report": "reporting",
-        "select_complementary": "questions.sets_of_runs",
-        "similarity": "questions.similarities",
-        "verdicts": "unjudged.verdicts",
-        "worth": "questions.deciding",
+        "select_complementary": "decisions.select",
+        "similarity": "decisions.similarity",
+        "verdicts": "bounding.verdicts",
+        "worth": "decisions.deciding",
     },
 )
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from ir_measures_relative.arrays import FloatArray
+from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.stats.families import corrected
 from ir_measures_relative.stats.paired_tests import paired_test
 from ir_measures_relative.stats.pairs_and_ties import Pairs

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ir_measures_relative.arrays import FloatArray
+from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.plots.figures import COLOURS, new_figure, write_axis_titles, write_title
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from ir_measures_relative.arrays import FloatArray
+from ir_measures_relative.data.arrays import FloatArray
 
 from .recall_levels import Found, level_difference, lexiprecision
 

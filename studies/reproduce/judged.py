@@ -9,7 +9,7 @@ import pandas as pd
 from ir_measures import P, nDCG
 
 from ir_measures_relative import NRG, UniqueRel
-from ir_measures_relative.arrays import FloatArray
+from ir_measures_relative.data.arrays import FloatArray
 
 from .data import Campaign, read_qrels
 from .resampling import error_over_runs, tau

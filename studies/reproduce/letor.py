@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from ir_measures_relative.arrays import FloatArray, IntArray
+from ir_measures_relative.data.arrays import FloatArray, IntArray
 
 from .data import Campaign
 

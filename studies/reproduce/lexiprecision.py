@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ir_measures_relative.arrays import FloatArray
+from ir_measures_relative.data.arrays import FloatArray
 
 from . import lexiprecision_figures, lexiprecision_power
 from .data import Data

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ir_measures_relative.arrays import FloatArray, IntArray
+from ir_measures_relative.data.arrays import FloatArray, IntArray
 
 from . import drawing, lexiprecision_incomplete, lexiprecision_ties
 from .finding import Finding, Holds

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ir_measures_relative import meta
-from ir_measures_relative.arrays import FloatArray
+from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.stats.families import corrected
 from ir_measures_relative.stats.paired_tests import paired_test
 from ir_measures_relative.stats.pairs_and_ties import Pairs

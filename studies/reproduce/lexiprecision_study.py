@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ir_measures_relative.arrays import FloatArray
+from ir_measures_relative.data.arrays import FloatArray
 
 from .data import Campaign
 from .recall_levels import Found, level_difference, lexiprecision

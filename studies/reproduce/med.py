@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ir_measures_relative.arrays import FloatArray
-from ir_measures_relative.measures.gains import discount, ideal_dcg
+from ir_measures_relative.data.arrays import FloatArray
+from ir_measures_relative.measures.bases.gains import discount, ideal_dcg
 from ir_measures_relative.plots.figures import COLOURS
 
 from . import drawing, med_distances

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ir_measures_relative import RunContext, similarity
-from ir_measures_relative.arrays import FloatArray
+from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.plots.figures import COLOURS
 
 from . import drawing

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 
 from ir_measures_relative import MED, RunContext
-from ir_measures_relative.arrays import object_array
+from ir_measures_relative.context.view import View, check_queries, view_of
+from ir_measures_relative.data.arrays import object_array
+from ir_measures_relative.data.judgments import Judgments
 from ir_measures_relative.io.qrels import Qrels
 from ir_measures_relative.io.runs import Run, read_run
-from ir_measures_relative.judgments import Judgments
-from ir_measures_relative.measures.med_bases import BASES
-from ir_measures_relative.view import View, check_queries, view_of
+from ir_measures_relative.measures.med_pairs import BASES
 
 
 def med(

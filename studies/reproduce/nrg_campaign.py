@@ -11,7 +11,7 @@ import pandas as pd
 from ir_measures import nDCG
 
 from ir_measures_relative import NRG, P_Rareness, RunContext, TaSC, UniqueRel
-from ir_measures_relative.priors import BestOfOtherGroups
+from ir_measures_relative.context.priors import BestOfOtherGroups
 
 from .data import Campaign
 

@@ -10,9 +10,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from ir_measures_relative.arrays import FloatArray, IntArray
+from ir_measures_relative.context.view import view_of
+from ir_measures_relative.data.arrays import FloatArray, IntArray
 from ir_measures_relative.measures.lexiprecision import reciprocal_ranks
-from ir_measures_relative.view import view_of
 
 from .data import Campaign
 

@@ -7,18 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_measures_relative.arrays import FloatArray, IntArray, sum_by_query
-from ir_measures_relative.documents import Documents
-from ir_measures_relative.measures.browsing import LogDiscount
-from ir_measures_relative.measures.gains import discount, gain_of, ideal_dcg
-from ir_measures_relative.measures.ue_bases import (
+from ir_measures_relative.context.view import view_of
+from ir_measures_relative.data.arrays import FloatArray, IntArray, sum_by_query
+from ir_measures_relative.data.documents import Documents
+from ir_measures_relative.measures.bases.browsing import LogDiscount
+from ir_measures_relative.measures.bases.gains import discount, gain_of, ideal_dcg
+from ir_measures_relative.measures.bases.random_ranking import (
     Normalizers,
     expected_sum,
     expected_sum_of_precisions,
     normalize,
     sum_of_precisions,
 )
-from ir_measures_relative.view import view_of
 
 from .data import Campaign
 

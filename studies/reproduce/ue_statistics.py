@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ir_measures_relative.arrays import FloatArray
+from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.stats.paired_tests import TESTS, PairedTestOptions
 from ir_measures_relative.stats.pairs_and_ties import Pairs
 

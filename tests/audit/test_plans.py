@@ -12,8 +12,8 @@ import pytest
 
 from audited import CONTEXT, HUMAN, JUDGE, RUNS, TOPICS, labels_of
 from ir_measures_relative import RunContext, audit
-from ir_measures_relative.priors import BestOfOtherGroups
-from ir_measures_relative.unjudged import judge_next
+from ir_measures_relative.bounding import judge_next
+from ir_measures_relative.context.priors import BestOfOtherGroups
 from oracles import audit as oracle
 
 P = ["P(rel=2)@5"]
@@ -195,9 +195,9 @@ def test_a_judge_of_many_grades_has_few_cells() -> None:
 
 
 def test_where_pyterrier_users_find_it() -> None:
-    from ir_measures_relative import pyterrier
+    from ir_measures_relative import pt_relative
 
-    assert pyterrier.audit is audit and "audit" in dir(pyterrier)
+    assert pt_relative.audit is audit and "audit" in dir(pt_relative)
 
 
 @pytest.mark.parametrize("measure", ["nDCG@5", "NRG@5", "NRG(norm='ideal')@5", "ERR@5"])

@@ -8,8 +8,8 @@ import pytest
 
 from command_line import error, output
 from ir_measures_relative.cli.cite import entries
-from ir_measures_relative.measures.declaration import citations
-from ir_measures_relative.measures.strings import registered
+from ir_measures_relative.context.measure_strings import registered
+from ir_measures_relative.measures.measure import citations
 
 
 @pytest.mark.parametrize("name", sorted(registered()))

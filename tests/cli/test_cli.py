@@ -24,9 +24,9 @@ from ir_measures import AP, P, nDCG
 from command_line import COMMAND, QRELS, RUNS, error, here, output, process, run, unmeasured, write_run
 from ir_measures_relative import NRG, RunContext, UniqueRel, __version__, demo, rrLP
 from ir_measures_relative.cli import COMMANDS, command_of
+from ir_measures_relative.context.measure_strings import split_measures
+from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.demo.__main__ import main as write_campaign
-from ir_measures_relative.measures.strings import split_measures
-from ir_measures_relative.priors import BestOfOtherGroups
 
 # ---- one run ---------------------------------------------------------------------------------------------
 
@@ -439,7 +439,7 @@ def test_without_matplotlib(files: Path) -> None:
 # Root may read everything: it becomes another user, once the modules are there that this user may not read.
 # What it imports late is imported early: nobody may not read a checkout that lies in somebody's closed folder.
 _AS_NOBODY = """
-import locale, os, pkgutil, sys, tqdm, ir_measures_relative.cli, ir_measures_relative.context
+import locale, os, pkgutil, sys, tqdm, ir_measures_relative.cli, ir_measures_relative.context.run_context
 from importlib import import_module
 for module in pkgutil.walk_packages(ir_measures_relative.cli.__path__, "ir_measures_relative.cli."):
     import_module(module.name)
@@ -629,7 +629,7 @@ def test_help_waits_for_no_import_that_it_does_without() -> None:
         "scipy",
         "tqdm",
         "pathlib",
-        "ir_measures_relative.context",
+        "ir_measures_relative.context.run_context",
         "ir_measures_relative.reporting",
     )
     code = f"import sys, numpy; brought = set(sys.modules); from ir_measures_relative.cli import main; main(sys.argv[1:]); print([m for m in {late} if m in set(sys.modules) - brought])"

@@ -13,7 +13,7 @@ import pytest
 
 from command_line import QRELS, RUNS, error, output, process, run, write_run
 from ir_measures_relative import RunContext, bounds, similarity, verdicts
-from ir_measures_relative.questions import added_value_curve
+from ir_measures_relative.decisions import added_value_curve
 
 
 @pytest.fixture

@@ -235,9 +235,8 @@ def test_a_mistake_of_the_package_is_no_answer(
 ) -> None:
     """Python's own exit code for one is 1, which means that a candidate adds nothing."""
     from ir_measures_relative.cli import main
-    from ir_measures_relative.questions import deciding
 
-    monkeypatch.setattr(deciding, "_measures", lambda by: 1 / 0)
+    monkeypatch.setattr("ir_measures_relative.decisions.deciding._measures", lambda by: 1 / 0)
     monkeypatch.chdir(campaign)
     assert main(["worth", "qrels.txt", "new/strong.run", "--to", "runs", "--gate"]) == 70
     assert "ZeroDivisionError" in capsys.readouterr().err

@@ -8,9 +8,9 @@ import pytest
 
 import ir_measures_relative
 from ir_measures_relative import RunContext, select_complementary
+from ir_measures_relative.bounding import judge_next
+from ir_measures_relative.decisions import added_value_curve
 from ir_measures_relative.meta import reusability
-from ir_measures_relative.questions import added_value_curve
-from ir_measures_relative.unjudged import judge_next
 
 RUNS = {"a": {"q": {"A": 2.0, "X": 1.0}}, "b": {"q": {"B": 2.0, "A": 1.0}}}
 QRELS = {"q": {"A": 1, "B": 1}}

@@ -14,7 +14,7 @@ import pytest
 from ir_measures import nDCG
 
 from ir_measures_relative import NRG, P_Rareness, RelativeWarning, RunContext, UniqueRel
-from ir_measures_relative.priors import BestOfOtherGroups
+from ir_measures_relative.context.priors import BestOfOtherGroups
 from scored import per_query
 
 QRELS = {"q": {d: 1 for d in "ABCDEF"}}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from drawn import examples
 from hostile import GROUPS, NAMES, RUNS
 from ir_measures_relative import RunContext
-from ir_measures_relative.priors import BestOfOtherGroups, PriorPolicy
+from ir_measures_relative.context.priors import BestOfOtherGroups, PriorPolicy
 from random_campaigns import Labels, Run, contexts, qrels, runs
 
 RUN = {"q1": {"a": 2.0, "b": 1.0}, "q2": {"c": 1.0}}

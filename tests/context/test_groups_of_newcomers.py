@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from ir_measures_relative import RelativeWarning, RunContext, UniqueRel
-from ir_measures_relative.priors import BestOfOtherGroups
+from ir_measures_relative.context.priors import BestOfOtherGroups
 
 RUNS = {
     "a1": {"q": {"A": 2.0, "B": 1.0}},

@@ -13,9 +13,11 @@ import pandas as pd
 import pytest
 from ir_measures import AP, RR, P, nDCG
 
-from ir_measures_relative import MED, NRG, P_Rareness, RunContext, rankings, view_cache
-from ir_measures_relative.arrays import FloatArray, IntArray
-from ir_measures_relative.view import view_of
+from ir_measures_relative import MED, NRG, P_Rareness, RunContext
+from ir_measures_relative.context import cache
+from ir_measures_relative.context.view import view_of
+from ir_measures_relative.data import rankings
+from ir_measures_relative.data.arrays import FloatArray, IntArray
 from work import instructions
 
 Run = dict[str, dict[str, float]]
@@ -167,7 +169,7 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
             ask["top", depth, name] = lambda d=depth, n=name: (
                 view.at(d).top(context.runs[n]).position.tolist()
             )
-            ask["head", depth, name] = lambda d=depth, n=name: view.head_of(n, d)
+            ask["alike", depth, name] = lambda d=depth, n=name: view.of("A").starts_as(n, d)
         for measure in absolute:
             ask[measure] = lambda m=measure: view.absolute_of_runs(m).tolist()
         ask["at once"] = lambda: view.absolute(absolute[:4], context.runs["B"]).tolist()
@@ -199,8 +201,8 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
 
 def test_many_cutoffs_keep_as_much_as_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rankings, "_LEAST_KEPT", 100)
-    monkeypatch.setattr(view_cache, "_LEAST_BYTES", 10_000)
-    monkeypatch.setattr(view_cache, "_TABLES", 1)
+    monkeypatch.setattr(cache, "_LEAST_BYTES", 10_000)
+    monkeypatch.setattr(cache, "_TABLES", 1)
     rng = np.random.default_rng(0)
     runs = {
         name: {q: {f"d{d}": float(s) for s, d in enumerate(rng.permutation(90))} for q in ("q1", "q2")}

@@ -13,7 +13,7 @@ import pytest
 from ir_measures import Qrel, ScoredDoc
 
 from ir_measures_relative import MED, NRG, RunContext, UniqueRel
-from ir_measures_relative.priors import BestOfOtherGroups, fields_of
+from ir_measures_relative.context.priors import BestOfOtherGroups, fields_of
 
 RUNS: dict[str, dict[str, dict[str, float]]] = {
     "A": {"1": {"a": 3.0, "b": 2.0, "x": 1.0}, "2": {"c": 1.0}},

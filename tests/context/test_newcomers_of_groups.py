@@ -16,7 +16,7 @@ from ir_measures import P, nDCG
 
 from drawn import examples
 from ir_measures_relative import NRG, RelativeWarning, RunContext, Shapley, UniqueRel, explain
-from ir_measures_relative.priors import BestOfOtherGroups, PriorPolicy
+from ir_measures_relative.context.priors import BestOfOtherGroups, PriorPolicy
 from random_campaigns import Labels, Run, contexts, qrels, runs
 from scored import assume_common
 

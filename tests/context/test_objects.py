@@ -14,7 +14,7 @@ import pytest
 from ir_measures import AP, Qrel, ScoredDoc, nDCG
 
 from ir_measures_relative import MED, NRG, P_Rareness, RunContext, TaSC, UniqueRel, explain, nDCG_UE, rrLP
-from ir_measures_relative.priors import BestOfOtherGroups
+from ir_measures_relative.context.priors import BestOfOtherGroups
 
 RUNS: dict[str, dict[str, dict[str, float]]] = {
     "A": {"1": {"a": 3.0, "b": 2.0, "x": 1.0}, "2": {"c": 1.0}},

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ir_measures_relative import NRG, RunContext
-from ir_measures_relative.view import view_of
+from ir_measures_relative.context.view import view_of
 
 # No first or last runs of the context: what is computed is the product over these alone.
 PRIORS = ["r1,r4", "r2,r5"]

@@ -118,11 +118,15 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
     copy.insert("measures/nrg.py", "BASES = {\n", block('"Success"', "A base of NRG"))
     touched["a base"] = copy.touched()
     whole = block("from collections.abc", "A prior policy")
-    policy = whole[whole.index("class Previous") :]  # its imports are those of priors.py
+    policy = whole[whole.index("class Previous") :]  # its imports are those of context/priors.py
     copy.insert(
-        "priors.py", "return [name for name in means if best[groups[name]] == name]\n", f"\n\n{policy}"
+        "context/priors.py",
+        "return [name for name in means if best[groups[name]] == name]\n",
+        f"\n\n{policy}",
     )
-    copy.insert("priors.py", "NAMED: dict[str, PriorPolicy] = {\n", block('"previous"', "A prior policy"))
+    copy.insert(
+        "context/priors.py", "NAMED: dict[str, PriorPolicy] = {\n", block('"previous"', "A prior policy")
+    )
     touched["a policy"] = copy.touched()
     written = block('"""Lines with a query', "A run format")
     (copy.package / "io" / "formats" / "arrows.py").write_text(written, encoding="utf-8")
@@ -185,10 +189,10 @@ def test_a_measure(followed: Followed) -> None:
 @pytest.mark.host_strings
 def test_its_bounds(tmp_path: Path) -> None:
     """In a package of somebody's own: no labeling of small campaigns is outside, and what is exact is attained."""
-    fill = block("from ir_measures_relative.registry", "Bounds").replace("my_package.", "")
+    fill = block("from ir_measures_relative.data.registry", "Bounds").replace("my_package.", "")
     (tmp_path / "own_measures.py").write_text(block('"""Echo') + fill, encoding="utf-8")
     own_bounds = "import numpy as np\nfrom own_measures import _Echo, is_missed\n" + block(
-        "from ir_measures_relative.extremes", "Bounds"
+        "from ir_measures_relative.bounding", "Bounds"
     )
     (tmp_path / "echo_bounds.py").write_text(own_bounds, encoding="utf-8")
     folders = [str(tmp_path), str(ROOT / "tests"), str(ROOT / "tests" / "helpers")]
@@ -199,7 +203,7 @@ from all_labelings import check, random_campaign
 from own_measures import Echo
 from ir_measures import parse_measure
 from ir_measures_relative import RunContext, bounds, verdicts
-from ir_measures_relative.unjudged import judge_next
+from ir_measures_relative.bounding import judge_next
 for seed in range(25):
     CHECK
     for tallies in found.values():
@@ -211,7 +215,7 @@ context = RunContext(campaign.runs, **campaign.options)
 table = verdicts(context, campaign.qrels, [Echo @ 2], relevance_model=lambda q, d: 0.5, samples=20)
 assert table["probability"].between(0, 1).all()
 assert list(judge_next(context, campaign.qrels, Echo @ 2, 3)) == ["query_id", "doc_id", "weight", "pairs"]
-from ir_measures_relative.extremes import additive as mean
+from ir_measures_relative.bounding import additive as mean
 mean._MOST_TRIED = 0  # with more open documents than are tried, the interval of two runs is that of each
 for seed in range(10):
     campaign = random_campaign(random.Random(200 + seed), 1, 5)
@@ -262,7 +266,7 @@ def test_a_base(followed: Followed) -> None:
 
 POLICY = """
 from ir_measures_relative import RunContext
-from ir_measures_relative.priors import Previous
+from ir_measures_relative.context.priors import Previous
 by_hand = {"v1": [], "v2": ["v1"], "v3": ["v2"]}
 tables = [RunContext(runs, priors=p).evaluate(qrels, ["UniqueRel@2", "NRG@2"]) for p in (by_hand, "previous", Previous())]
 assert all(table.equals(tables[0]) for table in tables)
@@ -284,7 +288,7 @@ except ValueError as error:
 
 
 def test_a_policy(followed: Followed) -> None:
-    assert followed.touched["a policy"] - followed.touched["a base"] == {"priors.py"}
+    assert followed.touched["a policy"] - followed.touched["a base"] == {"context/priors.py"}
     assert followed.found["a policy"] == "[1.0, 1.0, 0.5]\n"
     shown = followed.found["command with a policy"]
     assert shown.splitlines()[1:] == ["v1\t1.0000", "v2\t1.0000", "v3\t0.5000"]

@@ -20,8 +20,7 @@ import pandas as pd
 import pytest
 
 from command_line import here
-from ir_measures_relative.measures.parameters import MISSING
-from ir_measures_relative.measures.strings import registered
+from ir_measures_relative.context.measure_strings import MISSING, registered
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ir_measures_relative.measures.strings import registered
+from ir_measures_relative.context.measure_strings import registered
 
 #: A line of PyTerrier's ``docs/extensions.txt`` starts with one name, for the distribution and for the package alike.
 NAME = "ir_measures_relative"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ir_measures
 
-from ir_measures_relative.measures.declaration import RelativeMeasure
-from ir_measures_relative.measures.strings import registered
+from ir_measures_relative.context.measure_strings import registered
+from ir_measures_relative.measures.measure import RelativeMeasure
 
 
 def variants(measure: RelativeMeasure) -> list[RelativeMeasure]:

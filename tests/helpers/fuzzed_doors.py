@@ -17,7 +17,7 @@ from audited import CONTEXT, JUDGE, labels_of
 from candidates import write_candidates
 from fuzzed_formats import mutated
 from ir_measures_relative import audit
-from ir_measures_relative.audit.plans import read_plan, write_plan
+from ir_measures_relative.audit.planning import read_plan, write_plan
 
 Refusal = Callable[[Exception, str], str]
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ir_measures_relative.io.content import Content
-from ir_measures_relative.io.formats.foreign_files import format_of
+from ir_measures_relative.formats.content import Content
+from ir_measures_relative.formats.foreign_files import format_of
 from ir_measures_relative.io.qrels import judge, read_qrels_file
 from ir_measures_relative.io.runs import read_run
 from kinds import OF_JUDGMENTS, OF_NEITHER, OF_RUNS, Kind

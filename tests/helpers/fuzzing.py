@@ -23,9 +23,9 @@ import fuzzed_commands
 import fuzzed_doors
 from fuzzed_formats import targets, with_changes
 from ir_measures_relative import NRG, RunContext
+from ir_measures_relative.context.measure_strings import parse_measure, registered
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run
-from ir_measures_relative.measures.strings import parse_measure, registered
 
 # What breaks readers: white space that is none in C, numbers as Python alone writes them, halves of characters.
 _PIECES = [

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import assume
 
 from ir_measures_relative import RunContext
-from ir_measures_relative.priors import BestOfOtherGroups
+from ir_measures_relative.context.priors import BestOfOtherGroups
 from oracles.rankings import only_judged, trec_order
 
 

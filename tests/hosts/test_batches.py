@@ -11,7 +11,7 @@ import pytest
 from ir_measures import P
 
 from ir_measures_relative import MED, NRG, RelativeWarning, RunContext, UniqueRel
-from ir_measures_relative.priors import BestOfOtherGroups
+from ir_measures_relative.context.priors import BestOfOtherGroups
 
 pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
 

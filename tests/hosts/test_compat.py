@@ -19,9 +19,10 @@ import pandas as pd
 import pytest
 from ir_measures import AP, ERR, P, Qrel, alpha_nDCG, nDCG
 
-from ir_measures_relative import NRG, RelativeWarning, RunContext, compat
-from ir_measures_relative.measures.absolute import _look
-from ir_measures_relative.measures.declaration import RelativeMeasure
+from ir_measures_relative import NRG, RelativeWarning, RunContext
+from ir_measures_relative.context.absolute import _look
+from ir_measures_relative.hosts import compat
+from ir_measures_relative.measures.measure import RelativeMeasure
 from ir_measures_relative.messages import NOT_THE_USERS
 
 QRELS = {"1": {"a": 1, "b": 0, "c": 1}, "2": {"a": 0, "b": 1}, "3": {"a": 1}}
@@ -371,7 +372,11 @@ def test_comparison_columns(pt: Any) -> None:
     assert list(table.columns) == ["name", "P@2", *(f"P@2 {column}" for column in compat.COMPARISON_COLUMNS)]
 
 
-@pytest.mark.parametrize("save_format", ["trec", pickle, (pd.read_pickle, pd.to_pickle), "csv"], ids=str)
+@pytest.mark.parametrize(
+    "save_format",
+    ["trec", pickle, (pd.read_pickle, pd.to_pickle), "csv"],
+    ids=["trec", "pickle", "functions", "csv"],
+)
 def test_saved_files(pt: Any, tmp_path: Path, save_format: Any) -> None:
     arguments = pipelines(pt), TOPICS, LABELS, [P @ 2]
     suffix = compat.suffix_of_saved(save_format)

@@ -14,20 +14,11 @@ import pandas as pd
 import pytest
 from ir_measures import AP, nDCG
 
-from ir_measures_relative import (
-    MED,
-    NRG,
-    P_Rareness,
-    RunContext,
-    UniqueRel,
-    context,
-    demo,
-    evaluator,
-    nDCG_UE,
-    rrLP,
-)
+from ir_measures_relative import MED, NRG, P_Rareness, RunContext, UniqueRel, demo, nDCG_UE, rrLP
+from ir_measures_relative.context import run_context
+from ir_measures_relative.context.priors import BestOfOtherGroups
+from ir_measures_relative.hosts import evaluator
 from ir_measures_relative.io.runs import read_run
-from ir_measures_relative.priors import BestOfOtherGroups
 
 pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
 
@@ -692,7 +683,7 @@ def test_a_run_is_read_once(campaign, monkeypatch) -> None:
             read.append(run["name"].iloc[0])
         return read_run(run, *name)
 
-    for module in (context, evaluator):
+    for module in (run_context, evaluator):
         monkeypatch.setattr(module, "read_run", counting)
     for systems in (list(map(Given, frames.values())), list(frames.values())):
         read.clear()

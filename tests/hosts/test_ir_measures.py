@@ -27,7 +27,7 @@ from ir_measures_relative import (
     nDCG_UE,
     rrLP,
 )
-from ir_measures_relative.priors import BestOfOtherGroups
+from ir_measures_relative.context.priors import BestOfOtherGroups
 
 QRELS = {"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 1}}
 RUN = {"1": {"a": 1.0, "b": 2.0, "c": 0.5}, "2": {"x": 2.0, "a": 1.0}}

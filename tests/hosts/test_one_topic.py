@@ -14,8 +14,8 @@ from ir_measures import P
 
 import command_line
 from ir_measures_relative import NRG, RelativeWarning, RunContext, UniqueRel, report, rrLP
-from ir_measures_relative.arrays import object_array
-from ir_measures_relative.scoring import Scores, one_topic_counts, shares_of_topics
+from ir_measures_relative.context.evaluate import Scores, one_topic_counts, shares_of_topics
+from ir_measures_relative.data.arrays import object_array
 
 TOPICS = [f"t{i}" for i in range(12)]
 QRELS = {t: {"A": 1, "B": 1} for t in TOPICS}

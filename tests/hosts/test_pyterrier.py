@@ -266,7 +266,7 @@ def test_a_missing_pyterrier_names_the_extra() -> None:
     program = """
 import sys
 sys.modules["pyterrier"] = None
-import ir_measures_relative, ir_measures_relative.pyterrier as relative
+import ir_measures_relative, ir_measures_relative.pt_relative as relative
 for use in (
     lambda: relative.Experiment({}, None, None, []),
     lambda: relative.named({}),

@@ -85,8 +85,8 @@ def run(program: str, *path: Path, flags: tuple[str, ...] = ()) -> tuple[str, st
 FIRST = [
     "import ir_measures",
     "import ir_measures_relative",
-    "from ir_measures_relative.context import RunContext",
-    "import ir_measures_relative.pyterrier",
+    "from ir_measures_relative.context.run_context import RunContext",
+    "import ir_measures_relative.pt_relative",
     "import ir_measures_relative_plugin",
     "from ir_measures.providers import Provider",
     "import pyterrier",
@@ -197,7 +197,7 @@ def test_a_name_that_is_taken(places, module) -> None:
 def test_an_alias_that_is_taken() -> None:
     program = """
 import warnings, ir_measures
-from ir_measures_relative.measures.declaration import RelativeMeasure, register
+from ir_measures_relative.measures.measure import RelativeMeasure, register
 class New(RelativeMeasure):
     __name__ = NAME = "New"
     RELATIVE_TO = "chance"
@@ -235,7 +235,7 @@ names = list(ir_measures.measures.registry)
 measures = ir_measures_relative.measures
 modules = [m.name for m in pkgutil.walk_packages(measures.__path__, measures.__name__ + ".")]
 for _ in range(2):
-    for name in [*modules, "ir_measures_relative.provider", "ir_measures_relative", "ir_measures_relative.pyterrier"]:
+    for name in [*modules, "ir_measures_relative.hosts.provider", "ir_measures_relative", "ir_measures_relative.pt_relative"]:
         importlib.reload(importlib.import_module(name))
         assert list(ir_measures.measures.registry) == names, name
         assert [p.NAME for p in ir_measures.DefaultPipeline.providers].count("relative") == 1, name

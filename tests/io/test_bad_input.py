@@ -12,7 +12,7 @@ import pytest
 from ir_measures import ScoredDoc, nDCG
 
 from ir_measures_relative import NRG, P_Rareness, RunContext
-from ir_measures_relative.priors import BestOfOtherGroups
+from ir_measures_relative.context.priors import BestOfOtherGroups
 
 QRELS = {"301": {"d1": 1, "d2": 0}}
 RUN = {"301": {"d1": 2.0, "d2": 1.0}}

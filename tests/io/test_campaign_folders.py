@@ -11,7 +11,7 @@ import pytest
 from ir_measures import Qrel
 
 from ir_measures_relative import RelativeWarning, RunContext
-from ir_measures_relative.priors import BestOfOtherGroups
+from ir_measures_relative.context.priors import BestOfOtherGroups
 from kinds import QRELS, RUNS, trec_qrels, trec_run
 
 TEAMS = {"bm25-base": "Waterloo", "dense_ü": "Café_IR", "rerank.v2": "Waterloo"}

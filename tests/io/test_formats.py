@@ -15,9 +15,9 @@ import pytest
 from tools.pages import PAGE, PLACE, block, filled
 
 from ir_measures_relative import RelativeWarning, RunContext
-from ir_measures_relative.io.content import Content
-from ir_measures_relative.io.formats.foreign_files import formats
-from ir_measures_relative.io.order import keeping_order
+from ir_measures_relative.formats.content import Content
+from ir_measures_relative.formats.foreign_files import formats
+from ir_measures_relative.formats.order import keeping_order
 from ir_measures_relative.io.qrels import judge, read_qrels_file
 from ir_measures_relative.io.runs import read_run, read_trec_run
 from kinds import BY_TEXT, OF_JUDGMENTS, OF_NEITHER, OF_RUNS, QRELS, RUNS, Kind, trec_qrels, trec_run
@@ -344,7 +344,7 @@ def test_no_format_is_loaded_before_a_file_is_read() -> None:
     code = (
         "import sys, ir_measures_relative\n"
         "from ir_measures_relative import RunContext\n"
-        "print([m for m in sys.modules if m.startswith('ir_measures_relative.io.formats.') or m == 'yaml'])"
+        "print([m for m in sys.modules if m.startswith('ir_measures_relative.formats.') or m == 'yaml'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.stdout == "[]\n", done.stderr

@@ -11,8 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from drawn import examples
-from ir_measures_relative.arrays import object_array
-from ir_measures_relative.ids import Ids, pair_keys
+from ir_measures_relative.data.arrays import object_array
+from ir_measures_relative.data.ids import Ids, pair_keys
 
 # Few characters and lengths about eight bytes, so that ids agree in all but one word, byte or length.
 strings = st.one_of(

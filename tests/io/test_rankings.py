@@ -130,7 +130,7 @@ def test_importing_is_cheap() -> None:
     import sys
 
     code = (
-        "import sys, ir_measures_relative, ir_measures_relative.pyterrier; "
+        "import sys, ir_measures_relative, ir_measures_relative.pt_relative; "
         "print([m for m in ('pandas', 'scipy', 'matplotlib', 'pyterrier', 'tqdm') if m in sys.modules])"
     )
     done = subprocess.run(

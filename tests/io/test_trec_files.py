@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import NRG, RunContext
-from ir_measures_relative.io import text
+from ir_measures_relative.io import trec
 from ir_measures_relative.io.qrels import read_qrels_file, read_trec_qrels
 from ir_measures_relative.io.runs import read_run, read_trec_run
 
@@ -76,7 +76,7 @@ def check_run(data: bytes) -> None:
             read_trec_run(data, "the file x.run", "r")
         return
     theirs = list(ir_measures.read_trec_run(opened(data)))
-    columns = text.Columns(data, 6)
+    columns = trec.Columns(data, 6)
     assert columns.ids(0).strings().tolist() == [r.query_id for r in theirs]
     assert columns.ids(2).strings().tolist() == [r.doc_id for r in theirs]
     assert bits(columns.floats(4)) == bits([r.score for r in theirs])
@@ -87,8 +87,8 @@ def test_numbers_as_they_mostly_are_need_no_string(monkeypatch: pytest.MonkeyPat
     """Which is the slow way, and gives the same: without this, nobody would notice."""
     numbers = ["12.375", "-0.5", "+3", "7", "1234567.25", ".5", "5.", "12345678", "0.12345678901234567"]
     data = "".join(f"1 Q0 d{i} 1 {x} t\n" for i, x in enumerate(numbers)).encode()
-    monkeypatch.setattr(text.Columns, "_texts", lambda *_: pytest.fail("a number was read from a string"))
-    assert text.Columns(data, 6).floats(4).tolist() == [float(x) for x in numbers]
+    monkeypatch.setattr(trec.Columns, "_texts", lambda *_: pytest.fail("a number was read from a string"))
+    assert trec.Columns(data, 6).floats(4).tolist() == [float(x) for x in numbers]
 
 
 def check_qrels(data: bytes) -> None:

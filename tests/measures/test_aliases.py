@@ -9,7 +9,7 @@ import ir_measures
 import pytest
 
 import ir_measures_relative
-from ir_measures_relative.measures.strings import parse_measure, registered
+from ir_measures_relative.context.measure_strings import parse_measure, registered
 
 ALIASES = {"MAP_UE": "AP_UE", "NDCG_UE": "nDCG_UE", "MAP_Rareness": "AP_Rareness"}
 

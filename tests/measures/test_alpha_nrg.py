@@ -220,7 +220,7 @@ def test_tables_of_few_queries_are_the_same(monkeypatch: pytest.MonkeyPatch) -> 
     """Where the answers of all queries are too many for one table."""
     runs, qrels = campaign()
     whole = values_of(RunContext(runs).evaluate(qrels, MEASURES, perquery=True))
-    monkeypatch.setattr("ir_measures_relative.measures.alpha_nrg._CELLS", 50)
+    monkeypatch.setattr("ir_measures_relative.further_measures.alpha_nrg._CELLS", 50)
     assert values_of(RunContext(runs).evaluate(qrels, MEASURES, perquery=True)) == whole
 
 

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ir_measures_relative.arrays import FloatArray, PositionTable
-from ir_measures_relative.measures.browsing import powers
-from ir_measures_relative.measures.gains import discount, reciprocal
+from ir_measures_relative.data.arrays import FloatArray, PositionTable
+from ir_measures_relative.measures.bases.browsing import powers
+from ir_measures_relative.measures.bases.gains import discount, reciprocal
 
 TABLES: dict[str, tuple[PositionTable, Callable[[int], float]]] = {
     "discount": (discount, lambda i: 1 / math.log2(i + 1)),

@@ -7,8 +7,8 @@ import re
 import ir_measures
 import pytest
 
-from ir_measures_relative.measures.declaration import citations
-from ir_measures_relative.measures.strings import parse_measure, registered
+from ir_measures_relative.context.measure_strings import parse_measure, registered
+from ir_measures_relative.measures.measure import citations
 
 
 @pytest.mark.parametrize("name", sorted(registered()))

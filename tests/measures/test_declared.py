@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from example_measures import REGISTERED
 from ir_measures_relative import MED, NRG, UE, RunContext, Shapley, TaSC
-from ir_measures_relative.ids import Ids
-from ir_measures_relative.judgments import Judgments
+from ir_measures_relative.context.measure_strings import MISSING
+from ir_measures_relative.data.ids import Ids
+from ir_measures_relative.data.judgments import Judgments
+from ir_measures_relative.decisions.coverage import CoverageFunction
 from ir_measures_relative.measures.nrg import BASES, ResidualRanking
-from ir_measures_relative.measures.parameters import MISSING
-from ir_measures_relative.questions.coverage import CoverageFunction
 from scored import per_query
 
 

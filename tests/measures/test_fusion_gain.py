@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import random_campaigns
 from all_labelings import check, random_campaign
 from ir_measures_relative import FusionGain, RelativeWarning, RunContext, bounds, compare, explain, verdicts
-from ir_measures_relative.measures.absolute import Look, nested_qrels
-from ir_measures_relative.measures.fusion import METHODS, Fusion, fused_rankings
-from ir_measures_relative.view import View, view_of
+from ir_measures_relative.context.absolute import Look, nested_qrels
+from ir_measures_relative.context.view import View, view_of
+from ir_measures_relative.further_measures.fusion_gain import METHODS, Fusion, fused_rankings
 from oracles.fusion import as_read, fuse_runs
 from random_campaigns import Labels, Run
 from scored import assume_common, per_query

@@ -13,7 +13,7 @@ from hypothesis import example, given
 
 from drawn import examples
 from ir_measures_relative import MED, NRG, RunContext, bounds, nDCG_UE
-from ir_measures_relative.measures.gains import gain_of, ideal_dcg
+from ir_measures_relative.measures.bases.gains import gain_of, ideal_dcg
 from long_campaigns import qrels_frame
 from random_campaigns import Labels, Run, contexts, qrels
 from scored import assume_common, per_query

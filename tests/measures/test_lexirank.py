@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import LexiRank, RunContext, sgnLP
-from ir_measures_relative.measures.lexirank import place_in_order, sets_of_positions
+from ir_measures_relative.further_measures.lexirank import place_in_order, sets_of_positions
 from oracles.lexirank import order_of_sets, reciprocal_ranks
 from random_campaigns import Labels, Run, cutoffs, qrels, runs
 from scored import assume_common, per_query, ranking

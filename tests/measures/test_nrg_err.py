@@ -15,14 +15,7 @@ from hypothesis import strategies as st
 from ir_measures import ERR
 
 from drawn import examples
-from ir_measures_relative import (
-    NRG,
-    RunContext,
-    Shapley,
-    bounds,
-    explain,
-    select_complementary,
-)
+from ir_measures_relative import NRG, RunContext, Shapley, bounds, explain, select_complementary
 from oracles.nrg_err import nrg_err_oracle, residual_theta, searchers
 from random_campaigns import Labels, Run, contexts, cutoffs, qrels, runs
 from scored import POLICIES, agree_with_oracle, assume_common, per_query, ranking

@@ -28,8 +28,8 @@ from ir_measures_relative import (
     similarity,
     verdicts,
 )
-from ir_measures_relative.measures import rank_biased
-from ir_measures_relative.unjudged import judge_next
+from ir_measures_relative.bounding import judge_next
+from ir_measures_relative.further_measures import rbo as rank_biased
 from oracles import rank_biased as oracles
 from oracles.rank_biased import Groups
 from random_campaigns import Run

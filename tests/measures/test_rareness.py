@@ -16,7 +16,7 @@ from ir_measures import AP, P, nDCG, parse_measure
 from all_labelings import check, random_campaign
 from drawn import examples
 from ir_measures_relative import NRG, AP_Rareness, P_Rareness, Rareness, RunContext, bounds, compare, explain
-from ir_measures_relative.priors import BestOfOtherGroups
+from ir_measures_relative.context.priors import BestOfOtherGroups
 from oracles.rareness import ap_rareness_oracle, p_rareness_oracle, rareness_oracle
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking

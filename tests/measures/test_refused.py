@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from ir_measures_relative import RunContext
-from ir_measures_relative.measures.declaration import RelativeMeasure
-from ir_measures_relative.priors import BestOfOtherGroups
-from ir_measures_relative.scoring import aggregate
+from ir_measures_relative.context.evaluate import aggregate
+from ir_measures_relative.context.priors import BestOfOtherGroups
+from ir_measures_relative.measures.measure import RelativeMeasure
 
 CUTOFFS = [
     f"{name}@{k}" for name in ("nDCG", "P", "R", "AP", "Success", "RR", "Judged") for k in (0, 2**31, 10**20)
@@ -33,8 +33,8 @@ PROGRAM = """
 import json, sys
 import pandas as pd
 from ir_measures_relative import RunContext
-from ir_measures_relative.priors import BestOfOtherGroups
-from ir_measures_relative.campaigns import evaluate_part
+from ir_measures_relative.context.priors import BestOfOtherGroups
+from ir_measures_relative.distributed import evaluate_part
 
 runs = {"r": {"1": {"a": 2.0, "b": 1.0}}, "s": {"1": {"b": 1.0}}}
 groups = {"r": "g", "s": "h"}

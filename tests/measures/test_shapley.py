@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import RunContext, Shapley, explain
-from ir_measures_relative.view import view_of
+from ir_measures_relative.context.view import view_of
 from oracles.shapley import set_value_oracle, shapley_oracle
 from random_campaigns import contexts, cutoffs, qrels, runs
 from scored import assume_common, per_query, ranking

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ir_measures
 import pytest
 
-from ir_measures_relative.measures.strings import read_measure, registered
+from ir_measures_relative.context.measure_strings import read_measure, registered
 
 TEXTS = (
     "NRG(base='RBP')@10",

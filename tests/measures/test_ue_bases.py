@@ -18,10 +18,10 @@ from hypothesis import strategies as st
 import random_campaigns
 from drawn import examples
 from ir_measures_relative import AP_UE, UE, RunContext, bounds, explain, nDCG_UE, verdicts
+from ir_measures_relative.context.view import view_of
 from ir_measures_relative.io.runs import read_run
-from ir_measures_relative.measures import ue_bases as random_rankings
-from ir_measures_relative.measures.ue_bases import BASES, BaseSettings, RankedPool
-from ir_measures_relative.view import view_of
+from ir_measures_relative.measures.bases import random_ranking as random_rankings
+from ir_measures_relative.measures.bases.random_ranking import BASES, BaseSettings, RandomRanking
 from oracles import ue_bases
 from oracles.rankings import trec_order
 from random_campaigns import Labels, Run
@@ -31,13 +31,13 @@ WITH_DEVIATION = ["nDCG", "P", "R", "RR", "RBP"]
 GRADED = {"nDCG", "ERR"}
 
 
-def pool_of(base: str, gains: Any, k: int | None, size: int | None = None, p: float = 0.8) -> RankedPool:
+def pool_of(base: str, gains: Any, k: int | None, size: int | None = None, p: float = 0.8) -> RandomRanking:
     """One query's pool as the bases take it: some gains, and what is left of ``size`` without any."""
     n = len(gains) if size is None else size
     gain = np.array([float(g) for g in gains])
     depth = n if k is None else min(k, n)
     query = np.zeros(len(gain), dtype=np.int64)
-    return RankedPool(gain, query, np.array([n]), np.array([depth]), BaseSettings(k, p, exact=True))
+    return RandomRanking(gain, query, np.array([n]), np.array([depth]), BaseSettings(k, p, exact=True))
 
 
 def ranked(docs: Any) -> dict[str, float]:
@@ -154,7 +154,7 @@ def test_the_first_relevant_document_in_large_pools(n: int, m: int, k: int) -> N
     assert room is not None and room(pool)[0] == pytest.approx(float(none), rel=1e-12)
 
 
-def _deviation(base: str, pool: RankedPool) -> float:
+def _deviation(base: str, pool: RandomRanking) -> float:
     deviation = BASES[base].deviation
     assert deviation is not None
     return float(deviation(pool)[0])
@@ -211,7 +211,7 @@ def test_reciprocal_rank_expected_in_blocks_of_queries(monkeypatch: pytest.Monke
     size = rng.integers(0, 40, 30)
     query = np.repeat(np.arange(30), size)
     gain = rng.choice([0.0, 1 / 16, 15 / 16], len(query))
-    pool = RankedPool(gain, query, size + 3, np.minimum(size + 3, 20), BaseSettings(20, 0.8, exact=True))
+    pool = RandomRanking(gain, query, size + 3, np.minimum(size + 3, 20), BaseSettings(20, 0.8, exact=True))
     whole = random_rankings.expected_err(pool)
     for elements in (1, 100):
         monkeypatch.setattr(random_rankings, "_ELEMENTS", elements)

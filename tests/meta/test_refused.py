@@ -10,7 +10,7 @@ import pytest
 from ir_measures import P
 
 from ir_measures_relative import MED, RBO, RunContext, compare, meta, rrLP
-from ir_measures_relative.questions.similarities import similarity
+from ir_measures_relative.decisions.similarity import similarity
 
 RUNS = {"a": {"q": {"A": 2.0, "B": 1.0}}, "b": {"q": {"B": 2.0, "A": 1.0}}}
 QRELS = {"q": {"A": 1, "B": 0}}

@@ -29,9 +29,9 @@ from ir_measures_relative import (
     sgnLP,
     sgnLR,
 )
+from ir_measures_relative.context.priors import BestOfOtherGroups
+from ir_measures_relative.context.view import view_of
 from ir_measures_relative.meta.degrading import _samples
-from ir_measures_relative.priors import BestOfOtherGroups
-from ir_measures_relative.view import view_of
 from oracles import meta as oracle
 
 seeds = st.integers(0, 2**32 - 1)

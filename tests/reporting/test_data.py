@@ -30,16 +30,16 @@ from ir_measures_relative import (
     similarity,
     verdicts,
 )
+from ir_measures_relative.context.measure_strings import parse_measures
+from ir_measures_relative.context.view import view_of
+from ir_measures_relative.decisions import new_aspects
+from ir_measures_relative.decisions.explain import explained
 from ir_measures_relative.io.qrels import qrels_columns
-from ir_measures_relative.measures.strings import parse_measures
-from ir_measures_relative.questions import new_aspects
-from ir_measures_relative.questions.explaining import explained
-from ir_measures_relative.reporting import campaign as of_campaign
+from ir_measures_relative.reporting import contents as of_campaign
 from ir_measures_relative.reporting import sections
-from ir_measures_relative.reporting.campaign import campaign_of, number, queries_of, slugs, texts_of
+from ir_measures_relative.reporting.contents import campaign_of, number, queries_of, slugs, texts_of
 from ir_measures_relative.reporting.run_pages import SECTIONS, documents, documents_of, sections_of
 from ir_measures_relative.reporting.sections.relative_to import _parts, formula
-from ir_measures_relative.view import view_of
 from random_campaigns import Labels, Run, contexts, cutoffs, qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")

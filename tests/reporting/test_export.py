@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from ir_measures_relative import RunContext, compare
+from ir_measures_relative.formats.export import latex_table, to_latex, to_ranx, write_ir_metadata
 from ir_measures_relative.io.runs import read_run
-from ir_measures_relative.reporting.export import latex_table, to_latex, to_ranx, write_ir_metadata
 from kinds import QRELS, RUNS
 
 

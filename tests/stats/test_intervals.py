@@ -8,7 +8,7 @@ import pytest
 import scipy.special
 import scipy.stats
 
-from ir_measures_relative.measures.strings import value_range
+from ir_measures_relative.context.measure_strings import value_range
 from ir_measures_relative.stats.intervals import (
     effect_interval,
     mean_interval,

@@ -10,7 +10,7 @@ import pytest
 from studies.reproduce.findings import TABLES
 
 import ir_measures_relative
-from ir_measures_relative.measures.strings import parse_measure, registered
+from ir_measures_relative.context.measure_strings import parse_measure, registered
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, ratio
+from ..data.arrays import BoolArray, FloatArray, IntArray, ratio
 
 #: How many made-up labels each cell of predictions starts with: half of them at the least gain, half at the greatest.
 PSEUDO_LABELS = 2.0

@@ -10,28 +10,27 @@ from typing import Any, NamedTuple, TypeAlias
 import ir_measures
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, object_array, rank_within, ratio
-from ..context import RunContext
-from ..documents import Documents
-from ..extremes.additive import Additive, Followed
-from ..extremes.cascade import Cascade
-from ..extremes.model import Model
-from ..extremes.ratios import Normalized
-from ..extremes.residual import Residual
+from ..bounding.bounds import model_of
+from ..bounding.err import Cascade
+from ..bounding.model import Model
+from ..bounding.ndcg import Normalized
+from ..bounding.nrg import Residual
+from ..bounding.sums import RBPResidualModel, SumModel
+from ..bounding.verdicts import pairs_of
+from ..context.checks import check_runs
+from ..context.measure_strings import parse_measures, value_of
+from ..context.priors import Members, policy_of, priors_chosen_by_means, replaced
+from ..context.run_context import RunContext
+from ..context.view import View, check_is_context
+from ..data.arrays import BoolArray, FloatArray, IntArray, object_array, rank_within, ratio
+from ..data.documents import Documents
+from ..data.judgments import Judgments
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..io.qrels import judge as judge_columns
-from ..judgments import Judgments
+from ..measures.bases.gains import discount, grades_between, ideal_dcg, reciprocal
 from ..measures.comparable import why_incomparable
-from ..measures.gains import discount, grades_between, ideal_dcg, reciprocal
-from ..measures.parameters import value_of
-from ..measures.strings import parse_measures
 from ..messages import few_quoted
-from ..options import ROUNDED
-from ..priors import Members, policy_of, priors_chosen_by_means, replaced
-from ..scoring import check_campaign
-from ..unjudged.bounds import model_of
-from ..unjudged.verdicts import pairs_of
-from ..view import View, check_is_context
+from ..tolerances import ROUNDED
 from .sampling import sums_by_query
 
 #: Labels of a language model: qrels, or from query id and document id to a grade, or None for none.
@@ -151,7 +150,7 @@ class Audited:
         else:
             judged = judge_columns(qrels_columns(judge))
         any_grade = replaced(context, grades=None)
-        check_campaign(View.on(any_grade, judged))
+        check_runs(View.on(any_grade, judged))
         empty = View.on(any_grade, Judgments.none_of(judged.query_ids))
         deepest = None if None in self.cutoffs else max(c or 0 for c in self.cutoffs)
         found = empty.with_open(deepest).documents
@@ -347,7 +346,7 @@ class Audited:
 
     def _weights(self, asked: Asked, model: Model, view: View, gain: FloatArray) -> tuple[bool, FloatArray]:
         """Whether a measure is linear in the gains; and the weights of these in every run, or in what is near it."""
-        if isinstance(model, Additive) and not isinstance(model, Followed):
+        if isinstance(model, SumModel) and not isinstance(model, RBPResidualModel):
             return True, model.weight
         docs, depth = self.docs, value_of(asked.measure, "cutoff")
         of_judge = gain[docs.grade - view.grades[0]]

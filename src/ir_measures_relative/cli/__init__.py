@@ -17,15 +17,7 @@ from typing import Any, cast
 
 from .. import __version__
 from .arguments import Command, Parser, parser_of
-from .output import (
-    PROG,
-    drop_output,
-    in_these_terms,
-    leaving_in_order,
-    open_streams,
-    say,
-    tidy_warnings,
-)
+from .output import PROG, drop_output, in_these_terms, leaving_in_order, open_streams, say, tidy_warnings
 
 #: The commands, each the name of a file, and what it answers; in the order of the help.
 COMMANDS = {

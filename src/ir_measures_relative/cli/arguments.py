@@ -12,8 +12,8 @@ from typing import Any, NoReturn, Protocol
 
 import ir_measures
 
-from ..measures.strings import is_relative, parse_measure, split_measures
-from ..priors import NAMED
+from ..context.measure_strings import is_relative, parse_measure, split_measures
+from ..context.priors import NAMED
 from .output import PROG, say
 from .tables import DEFAULT_PLACES, FORMATS
 

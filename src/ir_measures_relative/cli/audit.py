@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from ..measures.strings import split_measures
+from ..context.measure_strings import split_measures
 from . import arguments
 from .output import check_loss, writing
 from .tables import check_table, show
@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> None:
 
 def check_plan(args: argparse.Namespace, flag: str, path: str, labels: str | None) -> None:
     """Raises ValueError or OSError where a plan cannot be written, or what is there is something else."""
-    from ..audit.plans import is_plan
+    from ..audit.planning import is_plan
     from ..io.files import check_writable
     from .inputs import find_files, named
 
@@ -97,7 +97,7 @@ def check_plan(args: argparse.Namespace, flag: str, path: str, labels: str | Non
 
 def write_plan(table: pd.DataFrame, flag: str, path: str) -> None:
     """Writes a plan; OSError, which names the flag, where it cannot be written."""
-    from ..audit import plans
+    from ..audit import planning
 
     with writing(path, "plan", flag):
-        plans.write_plan(table, path)
+        planning.write_plan(table, path)

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 
 import ir_measures
 
-from ..measures.declaration import citations
-from ..measures.strings import is_relative, no_such_measure, read_measure, registered, split_measures
+from ..context.measure_strings import is_relative, no_such_measure, read_measure, registered, split_measures
+from ..measures.measure import citations
 
 USAGE = "MEASURE…"
 EXAMPLE = "NRG UniqueRel"

@@ -20,20 +20,19 @@ from typing import Any, NamedTuple
 
 import ir_measures
 
-from ..arrays import FloatArray, object_array
-from ..context import RunContext
+from ..context.absolute import AbsoluteEvaluator
+from ..context.evaluate import Scores, score_runs
+from ..context.measure_strings import is_relative
+from ..context.priors import NAMED, Policy
+from ..context.run_context import RunContext
+from ..context.view import View, view_of
+from ..data.arrays import FloatArray, object_array
+from ..data.rankings import Rankings
 from ..io.datasets import dataset_of, num_docs_of, qrels_of
 from ..io.files import located, read_bytes
 from ..io.qrels import QrelsColumns, QrelsFile, qrels_columns, read_qrels_file
 from ..io.runs import PACKED, groups_of, read_runs, run_files
-from ..measures.absolute import AbsoluteEvaluator
-from ..measures.strings import is_relative
 from ..messages import few, warn
-from ..priors import NAMED, Policy
-from ..rankings import Rankings
-from ..scoring import Scores, score_runs
-from ..tops import head_hash
-from ..view import View, view_of
 
 
 class Judged(NamedTuple):
@@ -182,8 +181,10 @@ def _warn_of_twins(view: View, measures: Iterable[ir_measures.Measure]) -> None:
     depth = max((m.params.get("cutoff") or 0 for m in relative), default=0)
     seen = dict[int, str]()
     for name in view.names if depth else ():
-        twin = seen.setdefault(head_hash(view.documents, view.runs[name], depth), name)
-        if twin != name and view.head_of(name, depth) == view.head_of(twin, depth) != {}:
+        evaluated = view.of(name).at(depth)
+        top = evaluated.top()
+        twin = seen.setdefault(hash((top.docs.query.tobytes(), top.hashes.tobytes())), name)
+        if twin != name and len(top.position) and evaluated.starts_as(twin, depth):
             warn(
                 f"{twin} and {name} rank alike in their first {depth}: each is the other's prior, so neither adds "
                 "anything beside the other; there may be more such runs"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import ir_measures
 
-from ..measures.strings import is_relative
+from ..context.measure_strings import is_relative
 from . import arguments
 from .output import check_loss, writing
 

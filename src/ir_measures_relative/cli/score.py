@@ -7,14 +7,14 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..measures.strings import registered
+from ..context.measure_strings import registered
 from . import arguments
 from .tables import check_table, show
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..scoring import Scores
+    from ..context.evaluate import Scores
 
 USAGE = "QRELS RUN MEASURE… [--to RUNS …] [options]"
 EXAMPLE = (
@@ -56,8 +56,8 @@ def run(args: argparse.Namespace) -> None:
     measures = arguments.measures_of(args)
     provider = arguments.provider_of(args, measures)
     # What follows reads runs; help, and a mistake in the arguments, need not wait for its import.
+    from ..context.evaluate import one_topic_counts
     from ..messages import warn
-    from ..scoring import one_topic_counts
     from .inputs import read
 
     given = read(args, measures)
@@ -92,7 +92,7 @@ def _rows(scores: Scores, is_folder: bool, by_query: bool, summary: bool) -> Ite
 
 
 def _with_intervals(scores: Scores, is_folder: bool) -> pd.DataFrame:
-    from ..questions.means import check_means, intervals_of_means
+    from ..decisions.mean_intervals import check_means, intervals_of_means
 
     check_means(scores.measures)
     table = intervals_of_means(scores.long_table(), scores.measures)

@@ -27,12 +27,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of :func:`ir_measures_relative.questions.added_value_curve`."""
+    """Prints the table of :func:`ir_measures_relative.decisions.added_value_curve`."""
     check_table(args)
     measure = arguments.measure_of(args)
     import pandas as pd
 
-    from ..questions import added_value_curve
+    from ..decisions import added_value_curve
     from .inputs import read
 
     over = args.over if args.over in ("size", "subset") else args.over.split(",")

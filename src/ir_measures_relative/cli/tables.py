@@ -194,7 +194,7 @@ def _markdown(lines: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def _latex(lines: Iterable[Sequence[str]]) -> Iterator[str]:
-    from ..reporting.export import latex_table, latex_text
+    from ..formats.export import latex_table, latex_text
 
     kept = list(lines)
     header, *rows = [[*map(latex_text, line)] for line in kept] or [[]]

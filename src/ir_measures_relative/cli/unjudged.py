@@ -6,7 +6,7 @@ import argparse
 
 import ir_measures_relative as package
 
-from ..options import check_count
+from ..arguments import check_count
 from . import arguments
 from .tables import check_table, show
 
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
     measures = arguments.measures_of(args)
     import pandas as pd
 
-    from ..unjudged.verdicts import judge_next, pool_lines
+    from ..bounding.verdicts import judge_next, pool_lines
     from .inputs import read
 
     given = read(args, measures)

@@ -17,7 +17,7 @@ from .output import wrapped
 from .tables import DEFAULT_PLACES, FORMATS, check_table, markdown_lines, markdown_text, rows_of, show
 
 if TYPE_CHECKING:
-    from ..questions.deciding import Worth
+    from ..decisions.deciding import Worth
 
 USAGE = "QRELS CANDIDATE --to RUNS [--by MEASURE] [--gate] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/runs/BM25.run"

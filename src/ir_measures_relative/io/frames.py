@@ -7,8 +7,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from ..arrays import ObjectArray
-from ..ids import Ids
+from ..data.arrays import ObjectArray
+from ..data.ids import Ids
 
 #: ir_measures' name of a column, then PyTerrier's.
 NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "score": "score", "name": "name"}

@@ -15,17 +15,17 @@ import numpy as np
 from ir_measures.util import QrelsConverter
 from numpy.typing import NDArray
 
-from ..arrays import IntArray, ObjectArray, block_starts, object_array
-from ..ids import Ids
-from ..judgments import NO_ASPECT, Judgments, Labels
+from ..data.arrays import IntArray, ObjectArray, block_starts, object_array
+from ..data.ids import Ids
+from ..data.judgments import NO_ASPECT, Judgments, Labels
+from ..data.rankings import query_blocks
 from ..messages import is_missing, is_text, kind_of, not_an_id, warn
-from ..rankings import query_blocks
 from .datasets import dataset_of
 from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
 from .readers import Rows, read_foreign_file, read_object
 from .tables import read_table
-from .text import Columns, format_hint, parsed, shown, starts_as_trec
+from .trec import Columns, format_hint, parsed, shown, starts_as_trec
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of
 #: a file; see :func:`read_qrels_file`.

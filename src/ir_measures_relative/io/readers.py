@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
-from ..arrays import FloatArray
-from ..registry import Registry
+from ..data.arrays import FloatArray
+from ..data.registry import Registry
 
 
 class Rows(NamedTuple):

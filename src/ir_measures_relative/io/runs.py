@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ..arrays import FloatArray, ObjectArray, object_array
-from ..ids import Ids, repeated
-from ..jobs import progress
+from ..data.arrays import FloatArray, ObjectArray, object_array
+from ..data.ids import Ids, repeated
+from ..data.rankings import Rankings
 from ..messages import kind_of, warn
-from ..rankings import Rankings
+from ..work import progress
 from .files import is_picture, located, read_bytes
 from .frames import columns_of, is_frame, scheme_of_others, shared_text, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
 from .tables import read_table
-from .text import Columns, format_hint, parsed, shown, starts_as_trec
+from .trec import Columns, format_hint, parsed, shown, starts_as_trec
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import ir_measures
 
-from ..context import RunContext
+from ..context.measure_strings import is_relative, parse_measures
+from ..context.run_context import RunContext
+from ..context.view import View
 from ..io.qrels import judge, qrels_columns
 from ..io.runs import read_run
-from ..measures.strings import is_relative, parse_measures
 from ..messages import needs_extra
-from ..view import View
 
 try:
     from lenskit.metrics import ListMetric, MeasurementCollector

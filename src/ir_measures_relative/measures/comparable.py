@@ -7,11 +7,10 @@ from typing import Any
 
 import ir_measures
 
-from ..arrays import IntArray
-from ..priors import matching
-from ..view import View, some
-from .parameters import value_of
-from .strings import is_relative
+from ..context.measure_strings import is_relative, value_of
+from ..context.priors import matching
+from ..context.view import View, some
+from ..data.arrays import IntArray
 
 
 def why_incomparable(

@@ -9,15 +9,11 @@ Management Science, 1967).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, sum_by_query, table
-from ..options import ROUNDED
-
-if TYPE_CHECKING:
-    from ..tops import Top
+from ..data.arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, sum_by_query, table
+from ..tolerances import ROUNDED
 
 
 def swings(weight: FloatArray, query: IntArray, n_queries: int) -> tuple[FloatArray, FloatArray]:
@@ -46,19 +42,6 @@ def greatest_lead(
     greatest = known[0] - known[1]
     np.maximum.at(greatest, query, leads)
     return greatest, leads
-
-
-def same_rankings(run: Top, reference: Top, among: BoolArray) -> BoolArray:
-    """Which of the queries ``among`` the two runs rank alike, by their whole rankings."""
-    if run is reference or not among.any():
-        return among
-    n = len(among)
-    sizes_y, sizes_z = (np.bincount(side.docs.query, minlength=n) for side in (run, reference))
-    same: BoolArray = among & (sizes_y == sizes_z)
-    rows_y, rows_z = (np.flatnonzero(same[side.docs.query]) for side in (run, reference))
-    alike = run.docs.ids.equal(rows_y, reference.docs.ids, rows_z)
-    same[run.docs.query[rows_y[~alike]]] = False
-    return same
 
 
 def climb(

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, ratio, row_sums, table
+from ..data.arrays import FloatArray, IntArray, ratio, row_sums, table
 from . import parameters
-from .browsing import BrowsingModel, LogDiscount, Reciprocal, TopK
-from .declaration import RelativeMeasure, register
+from .bases.browsing import BrowsingModel, LogDiscount, Reciprocal, TopK
+from .measure import RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..rankings import Rankings
-    from ..view import View
+    from ..context.view import View
+    from ..data.rankings import Rankings
 
 
 #: What the recall levels of RPP weigh.

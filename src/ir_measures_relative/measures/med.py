@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..arrays import FloatArray
+from ..data.arrays import FloatArray
 from . import parameters
-from .declaration import RelativeMeasure, register
-from .med_bases import BASES, TwoRuns
+from .measure import RelativeMeasure, register
+from .med_pairs import BASES, RunPair
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..view import View
+    from ..context.view import View
 
 
 def _grade(help_text: str) -> Param:
@@ -153,10 +153,10 @@ class _MED(RelativeMeasure):
         """The largest difference of each query."""
         return BASES[self.get("base")].solve(self.task(view)).value
 
-    def task(self, view: View) -> TwoRuns:
+    def task(self, view: View) -> RunPair:
         """What is to be solved: the evaluated run, the reference, the parameters."""
         params = {name: self.get(name) for name in self.SUPPORTED_PARAMS}
-        return TwoRuns(view, view.reference_run(self.get("ref")), params, repr(self))
+        return RunPair(view, view.reference_run(self.get("ref")), params, repr(self))
 
 
 MED = _MED()

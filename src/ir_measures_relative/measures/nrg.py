@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
+from ..data.arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
 from . import parameters
-from .browsing import (
+from .bases.browsing import (
     BrowsingModel,
     CascadeModel,
     Geometric,
@@ -21,17 +21,17 @@ from .browsing import (
     TopK,
     Unseen,
 )
-from .declaration import Contributions, RelativeMeasure, register
-from .gains import check_grades, gain_of, ideal_dcg
+from .bases.gains import check_grades, gain_of, ideal_dcg
+from .measure import Contributions, RelativeMeasure, register
 from .parameters import Base, Param
 
 if TYPE_CHECKING:
-    from ..documents import Documents
-    from ..view import View
+    from ..context.view import View
+    from ..data.documents import Documents
 
 
 @dataclass(frozen=True)
-class ExtendedBase(Base):
+class ResidualBase(Base):
     """A measure that NRG extends."""
 
     #: Its browsing model, from the cutoff and the persistence p; where there is an adaptive one, what a gain counts at
@@ -64,22 +64,22 @@ class ExtendedBase(Base):
 
 #: What NRG extends. A new base is an entry here.
 BASES = {
-    "nDCG": ExtendedBase(lambda cutoff, p: LogDiscount(), graded=True, parameters=["norm", "dcg", "gains"]),
-    "P": ExtendedBase(lambda cutoff, p: TopK(cutoff), parameters=["norm", "rel"], needs_cutoff=True),
-    "RR": ExtendedBase(lambda cutoff, p: Reciprocal(), value="largest", parameters=["rel"]),
-    "RBP": ExtendedBase(lambda cutoff, p: Geometric(p), parameters=["norm", "rel", "p"]),
-    "ERR": ExtendedBase(
+    "nDCG": ResidualBase(lambda cutoff, p: LogDiscount(), graded=True, parameters=["norm", "dcg", "gains"]),
+    "P": ResidualBase(lambda cutoff, p: TopK(cutoff), parameters=["norm", "rel"], needs_cutoff=True),
+    "RR": ResidualBase(lambda cutoff, p: Reciprocal(), value="largest", parameters=["rel"]),
+    "RBP": ResidualBase(lambda cutoff, p: Geometric(p), parameters=["norm", "rel", "p"]),
+    "ERR": ResidualBase(
         lambda cutoff, p: Reciprocal(),
         parameters=["max_grade"],
         adaptive=lambda get: CascadeModel(get("max_grade")),
     ),
-    "SDCG": ExtendedBase(
+    "SDCG": ResidualBase(
         lambda cutoff, p: LogDiscount(cutoff), parameters=["norm", "rel"], needs_cutoff=True
     ),
 }
 
 
-class Norm(NamedTuple):
+class Normalizer(NamedTuple):
     """What N is computed from."""
 
     residual: bool  #: the residual gains, or those before any prior
@@ -87,10 +87,10 @@ class Norm(NamedTuple):
 
 
 #: What N is computed from; None is N = 1.
-NORMS: dict[str | None, Norm | None] = {
-    "residual": Norm(residual=True, at_cutoff=True),
-    "ideal": Norm(residual=False, at_cutoff=True),
-    "whole": Norm(residual=True, at_cutoff=False),
+NORMS: dict[str | None, Normalizer | None] = {
+    "residual": Normalizer(residual=True, at_cutoff=True),
+    "ideal": Normalizer(residual=False, at_cutoff=True),
+    "whole": Normalizer(residual=True, at_cutoff=False),
     None: None,
 }
 
@@ -101,7 +101,7 @@ class ResidualRanking(NamedTuple):
     docs: Documents  #: the judged documents that may gain
     residual: FloatArray  #: the gain of each, times the product over the priors j of 1 - seen(pos_j(d))
     position: IntArray  #: in the evaluated ranking, 0 if it is not in the top
-    base: ExtendedBase
+    base: ResidualBase
     cutoff: int | None  #: the depth that N is computed to; None for all documents
     p: float = 0.8  #: the persistence
     ideal: FloatArray | None = (
@@ -143,7 +143,7 @@ class ResidualRanking(NamedTuple):
 
 def judged_gains(
     documents: Documents,
-    base: ExtendedBase,
+    base: ResidualBase,
     rel: int,
     dcg: str,
     gains: dict[int, int] | None,

@@ -6,21 +6,9 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ir_measures.measures import Measure, ParamInfo
+from ir_measures.measures import ParamInfo
 
-MISSING: Any = ParamInfo().default  # ir_measures' mark of a parameter that was not given
-
-
-def value_of(measure: Measure, name: str, default: Any = None) -> Any:
-    """The value of a parameter of any measure, also of ir_measures' own.
-
-    Returns:
-        the value as given, else the measure's default, else ``default``, as where it has no such parameter.
-    """
-    if name not in measure.SUPPORTED_PARAMS:
-        return default
-    value = measure[name]
-    return default if value is MISSING else value
+from ..context.measure_strings import MISSING
 
 
 class Param(ParamInfo):  # type: ignore[misc]

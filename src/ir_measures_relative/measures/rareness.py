@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray, rank_within, sum_by_query, table
+from ..context.measure_strings import value_of
+from ..data.arrays import FloatArray, IntArray, rank_within, sum_by_query, table
 from . import nrg, parameters
-from .declaration import Contributions, RelativeMeasure, register
-from .gains import check_grades
-from .parameters import Base, Param, value_of
+from .bases.gains import check_grades
+from .measure import Contributions, RelativeMeasure, register
+from .parameters import Base, Param
 
 if TYPE_CHECKING:
-    from ..documents import Documents
-    from ..view import View
+    from ..context.view import View
+    from ..data.documents import Documents
 
 #: What rareness extends: AP, and the bases of NRG that are sums over documents, without priors.
 BASES: dict[str, Base] = {
@@ -177,7 +178,7 @@ class _Rareness(RelativeMeasure):
     def contributions(self, view: View) -> Contributions:
         """The gain of each document times its weight, and what it adds."""
         base = BASES[self.base_name]
-        if not isinstance(base, nrg.ExtendedBase):
+        if not isinstance(base, nrg.ResidualBase):
             return self._contributions_to_ap(view)
         adaptive = base.model(self.get)
         if adaptive is not None:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..options import OUTSIDE_RANGE
+from ..data.arrays import FloatArray
+from ..tolerances import OUTSIDE_RANGE
 from . import parameters
-from .declaration import OfAbsoluteBase, register
+from .measure import OfAbsoluteBase, register
 
 if TYPE_CHECKING:
-    from ..view import View
+    from ..context.view import View
 
 
 def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:

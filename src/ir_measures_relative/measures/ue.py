@@ -7,25 +7,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
+from ..context.measure_strings import value_of
+from ..data.arrays import FloatArray, IntArray
 from ..messages import warn
 from . import parameters
-from .declaration import RelativeMeasure, register
-from .gains import chance_to_satisfy, check_grades, gain_of
-from .parameters import Param, value_of
-from .ue_bases import (
+from .bases.gains import chance_to_satisfy, check_grades, gain_of
+from .bases.random_ranking import (
     BASES,
     BaseSettings,
     NormalizedBase,
     Normalizers,
+    RandomRanking,
     RankedGains,
-    RankedPool,
     normalize,
 )
+from .measure import RelativeMeasure, register
+from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..documents import Documents
-    from ..view import View
+    from ..context.view import View
+    from ..data.documents import Documents
 
 #: A topic is told of where fewer of its judged documents are not relevant. In TREC's pools at least 7 % are not.
 _FEW_NON_RELEVANT = 0.05
@@ -239,7 +240,7 @@ class _UE(RelativeMeasure):
         check_grades(self, docs, max_grade)
         return chance_to_satisfy(docs.grade, max_grade)
 
-    def _pool(self, view: View) -> RankedPool:
+    def _pool(self, view: View) -> RandomRanking:
         """The pool of each query, its size n, and min(k, n)."""
         docs = view.documents
         if self.get("judged_only"):  # a negative label counts as unjudged there, as in trec_eval -J
@@ -249,7 +250,7 @@ class _UE(RelativeMeasure):
             size = self._corpus(view, size)
         cutoff = self.get("cutoff")
         depth = size if cutoff is None else np.minimum(size, cutoff)
-        return RankedPool(self._gain(docs), docs.query, size, depth, self._settings)
+        return RandomRanking(self._gain(docs), docs.query, size, depth, self._settings)
 
     def _corpus(self, view: View, judged: IntArray) -> IntArray:
         num_docs = view.members.num_docs

@@ -11,15 +11,15 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau, weightedtau
 
-from ..arrays import FloatArray
-from ..jobs import Work
-from ..options import check_choice
-from ..questions.comparing import is_of_pairs
-from ..questions.similarities import score_pairs
-from ..scoring import score_runs
+from ..arguments import check_choice
+from ..context.evaluate import score_runs
+from ..context.view import View
+from ..data.arrays import FloatArray
+from ..decisions.compare import is_of_pairs
+from ..decisions.similarity import score_pairs
 from ..stats.pairs_and_ties import Pairs
-from ..view import View
-from .table import Measured, of_runs, read_table
+from ..work import Work
+from .table import ScoreTable, of_runs, read_table
 
 
 def correlation(table: Any, statistic: str = "tau") -> pd.DataFrame:
@@ -91,7 +91,7 @@ CORRELATIONS: dict[str, Callable[[FloatArray, FloatArray], float]] = {
 }
 
 
-def _agreement(scores: Measured, truth: Measured) -> float:
+def _agreement(scores: ScoreTable, truth: ScoreTable) -> float:
     """The share of the pairs of runs that the truth's means tell apart that these tell apart alike; NaN of no pair.
 
     Of measures of pairs, the means of the pairs: so it also says what a mean over opponents cannot.
@@ -101,7 +101,7 @@ def _agreement(scores: Measured, truth: Measured) -> float:
     )
 
 
-def _by_standing(of: Callable[[FloatArray, FloatArray], float]) -> Callable[[Measured, Measured], float]:
+def _by_standing(of: Callable[[FloatArray, FloatArray], float]) -> Callable[[ScoreTable, ScoreTable], float]:
     return lambda scores, truth: of(scores.standing(), truth.standing())
 
 
@@ -111,7 +111,7 @@ def _alike(found: FloatArray, expected: FloatArray) -> float:
 
 
 #: How alike two sets of values of the same runs are, the second being the truth.
-ALIKE: dict[str, Callable[[Measured, Measured], float]] = {
+ALIKE: dict[str, Callable[[ScoreTable, ScoreTable], float]] = {
     **{name: _by_standing(of) for name, of in CORRELATIONS.items()},
     "agreement": _agreement,
     "ranking_agreement": lambda scores, truth: _alike(scores.pairs.differences, truth.pairs.differences),
@@ -119,7 +119,7 @@ ALIKE: dict[str, Callable[[Measured, Measured], float]] = {
 }
 
 
-def score(view: View, measures: Sequence[ir_measures.Measure]) -> list[Measured]:
+def score(view: View, measures: Sequence[ir_measures.Measure]) -> list[ScoreTable]:
     """The values of each measure; of pairs by a measure that says which of two runs is better, without ``ref=``."""
     names, queries = view.names, view.query_ids.tolist()
     single = [m for m in measures if not is_of_pairs(m)]
@@ -127,11 +127,11 @@ def score(view: View, measures: Sequence[ir_measures.Measure]) -> list[Measured]
     values = dict(zip(single, scored.swapaxes(0, 1), strict=True))
     pairs = list(itertools.combinations(range(len(names)), 2))
 
-    def measured(measure: ir_measures.Measure) -> Measured:
+    def measured(measure: ir_measures.Measure) -> ScoreTable:
         if not is_of_pairs(measure):
             return of_runs(str(measure), values[measure], names, queries)
         differences = score_pairs(view, measure, pairs, Work())
-        return Measured(str(measure), names, queries, Pairs.of_differences(differences))
+        return ScoreTable(str(measure), names, queries, Pairs.of_differences(differences))
 
     return [measured(m) for m in measures]
 

@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ..arrays import BoolArray, IntArray, rank_within
-from ..context import RunContext
+from ..arguments import check_choice, check_count, is_number
+from ..context.checks import check_runs
+from ..context.measure_strings import is_relative, parse_measure, parse_measures
+from ..context.run_context import RunContext
+from ..context.view import View, check_is_context, view_of
+from ..data.arrays import BoolArray, IntArray, rank_within
+from ..decisions.added_value_curve import of_size
 from ..io.qrels import Qrels
-from ..measures.strings import is_relative, parse_measure, parse_measures
-from ..options import check_choice, check_count, is_number
-from ..questions.sets_of_runs import of_size
-from ..scoring import check_campaign
 from ..stats.pairs_and_ties import Pairs
-from ..unjudged.reusability import contributions, groups_of
-from ..view import View, check_is_context, view_of
 from .correlations import ALIKE, CORRELATIONS, check_statistics, score
+from .reusability import contributions, groups_of
 from .table import check_two_runs, pairs_of, summaries
 
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -112,7 +112,7 @@ def degrade(
     if levels is not None and not len(levels):
         raise ValueError("levels is empty; give some, or leave it out")
     view = view_of(context, qrels)
-    check_campaign(view)
+    check_runs(view)
     parts: list[tuple[Any, BoolArray]]
     if what == "pool":
         parts = list(_pools(view, levels))
@@ -262,7 +262,7 @@ def system_subsets(
         if size > len(names):
             raise ValueError(f"sizes holds {size}, and the context {len(names)} runs; give smaller ones")
     view = view_of(context, qrels)
-    check_campaign(view)
+    check_runs(view)
     full = score(view, parsed)
     truth = {scores.measure: scores.standing() for scores in full}
     anew = [m for m in parsed if is_relative(m) and m.RELATIVE_TO in ("priors", "systems")]

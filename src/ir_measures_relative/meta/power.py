@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ..arrays import FloatArray
-from ..options import ROUNDED, check_count, check_share
+from ..arguments import check_count, check_share
+from ..data.arrays import FloatArray
 from ..stats.families import check_correction, corrected
-from ..stats.paired_tests import Found, PairedTestOptions, check_test
-from .table import Measured, pairs_of, read_table
+from ..stats.paired_tests import PairedTestOptions, TestResult, check_test
+from ..tolerances import ROUNDED
+from .table import ScoreTable, pairs_of, read_table
 
 
 def discriminative_power(
@@ -219,7 +220,7 @@ def conflicts(
 
 def _tested(
     table: Any, test: str, correction: str | None, resamples: int, seed: int
-) -> Iterator[tuple[Measured, Found]]:
+) -> Iterator[tuple[ScoreTable, TestResult]]:
     """What a test finds out about all pairs by each measure."""
     chosen = check_test(test, campaign=True)
     options = PairedTestOptions(resamples=resamples, seed=seed)
@@ -235,7 +236,7 @@ def _tested(
         yield scores, chosen.run(scores.pairs, options)
 
 
-def _better(found: Found) -> FloatArray:
+def _better(found: TestResult) -> FloatArray:
     """Which run of each pair the test is for: 1 the first, -1 the second; by signs or ranks, where it is by these."""
     total, size = found.terms.sum(axis=1), np.abs(found.terms).sum(axis=1)
     return np.where(np.abs(total) <= ROUNDED * size, 0.0, np.sign(total))

@@ -12,10 +12,10 @@ import pandas as pd
 
 from ..io.frames import is_frame
 from ..messages import kind_of
-from ..options import ROUNDED, TIED
+from ..tolerances import ROUNDED, TIED
 from .correlations import correlation
 from .power import conflicts, discriminative_power
-from .table import Measured, of_runs, pairs_of, read_table
+from .table import ScoreTable, of_runs, pairs_of, read_table
 from .tied_pairs import ties
 from .topics import reliability, stability, swap_rate
 
@@ -63,7 +63,7 @@ def percentage_absolute_difference(
     return pd.DataFrame(rows)
 
 
-def _families(scores: list[Measured], families: Mapping[str, Sequence[str]] | None) -> list[Measured]:
+def _families(scores: list[ScoreTable], families: Mapping[str, Sequence[str]] | None) -> list[ScoreTable]:
     """The means of the measures of each family, as a measure of its own."""
     if families is None:
         return scores

@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from ..arrays import FloatArray, IntArray
-from ..context import RunContext
+from ..context.run_context import RunContext
+from ..data.arrays import FloatArray, IntArray
 from ..io.frames import is_frame
 from ..messages import kind_of
 from ..stats.pairs_and_ties import Pairs, tie_limit, with_ties
 
 
-class Measured(NamedTuple):
+class ScoreTable(NamedTuple):
     """The values of one measure, on all pairs of some runs."""
 
     measure: str
@@ -48,7 +48,7 @@ class Measured(NamedTuple):
         return with_ties(means, self.pairs.limit)
 
 
-def read_table(table: Any, *, least_topics: int = 1) -> list[Measured]:
+def read_table(table: Any, *, least_topics: int = 1) -> list[ScoreTable]:
     """The measures of a table, in its order.
 
     ValueError for columns that are not there, values that are missing, not finite or given twice, and for fewer than
@@ -106,17 +106,17 @@ def _words(*names_and_query: Any) -> str:
     return f"{' and '.join(f'run {n!r}' for n in names)} on query {query!r}"
 
 
-def of_runs(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> Measured:
+def of_runs(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> ScoreTable:
     """The values of runs × queries; ValueError where one is not there."""
     for run, query in np.argwhere(np.isnan(values))[:1]:
         raise ValueError(
             f"{measure} of {_words(names[run], queries[query])} is not in the table; every measure needs a value of "
             "every run on every query"
         )
-    return Measured(measure, names, queries, Pairs.of_runs(values))
+    return ScoreTable(measure, names, queries, Pairs.of_runs(values))
 
 
-def _of_square(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> Measured:
+def _of_square(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> ScoreTable:
     """The upper triangle, from whichever side it was given."""
     first, second = pairs_of(names)
     one, two = values[first, second], -values[second, first]
@@ -131,7 +131,7 @@ def _of_square(measure: str, values: FloatArray, names: list[str], queries: list
         for pair, query in np.argwhere(wrong)[:1]:
             a, b = names[first[pair]], names[second[pair]]
             raise ValueError(f"{measure} of runs {a!r} and {b!r} on query {queries[query]!r} {message}")
-    return Measured(measure, names, queries, Pairs.of_differences(differences))
+    return ScoreTable(measure, names, queries, Pairs.of_differences(differences))
 
 
 def pairs_of(names: Sequence[Any]) -> tuple[IntArray, IntArray]:

@@ -10,15 +10,15 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arrays import BoolArray, FloatArray, IntArray
-from ..context import RunContext
+from ..arguments import check_count
+from ..context.checks import check_runs
+from ..context.run_context import RunContext
+from ..context.view import check_is_context, view_of
+from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..decisions.similarity import with_reference
 from ..io.qrels import Qrels
 from ..measures.lexiprecision import RecallLevels, reciprocal_ranks
 from ..messages import kind_of
-from ..options import check_count
-from ..questions.similarities import with_reference
-from ..scoring import check_campaign
-from ..view import check_is_context, view_of
 from .table import check_two_runs, pairs_of, read_table
 
 
@@ -104,7 +104,7 @@ def _levels(context: Any, qrels: Any, measure: Any) -> Levels:
         raise ValueError(f"{parsed} does not compare recall levels; give rrLP, sgnLP, sgnLR or RPP")
     check_two_runs(context, "compare")
     view = view_of(context, qrels)
-    check_campaign(view)
+    check_runs(view)
     cutoff, rel, judged_only = map(parsed.get, ("cutoff", "rel", "judged_only"))
     docs = view.documents.relevant
     keep = docs.grade >= rel

@@ -10,16 +10,17 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ..arrays import BoolArray, FloatArray, IntArray, ratio
-from ..context import RunContext
+from ..arguments import check_choice, check_count, check_share, is_number
+from ..context.checks import check_runs
+from ..context.evaluate import shares_of_topics
+from ..context.measure_strings import is_relative, parse_measure
+from ..context.run_context import RunContext
+from ..context.view import check_is_context, view_of
+from ..data.arrays import BoolArray, FloatArray, IntArray, ratio
 from ..io.qrels import Qrels
-from ..measures.strings import is_relative, parse_measure
-from ..options import check_choice, check_count, check_share, is_number
-from ..scoring import check_campaign, shares_of_topics
 from ..stats.paired_tests import PairedTestOptions, paired_test
 from ..stats.pairs_and_ties import Pairs, places, tie_limit, with_ties
-from ..view import check_is_context, view_of
-from .table import Measured, pairs_of, read_table
+from .table import ScoreTable, pairs_of, read_table
 
 # How many samples are looked at at once: more do not stay in the processor's cache, and take five times as long.
 _BATCH = 64
@@ -138,7 +139,7 @@ def swap_rate(
 
 def _sampled(
     table: Any, samples: int, topics: int | None, seed: int, at_once: int = 1
-) -> Iterator[tuple[Measured, int, list[tuple[FloatArray, FloatArray]]]]:
+) -> Iterator[tuple[ScoreTable, int, list[tuple[FloatArray, FloatArray]]]]:
     """Each measure, the size of a sample, and the means of both runs of each pair over samples: pairs × samples.
 
     So many samples are drawn ``at_once``, without a topic in common.
@@ -231,7 +232,7 @@ def reliability(table: Any, samples: int = 1000, *, seed: int = 0) -> pd.DataFra
     return pd.DataFrame(rows)
 
 
-def _split_half(scores: Measured, place: IntArray) -> float:
+def _split_half(scores: ScoreTable, place: IntArray) -> float:
     """The mean of τ_b of the runs' means on two halves: the first places, and as many behind; -1 is in neither."""
     half = (int(place[0].max()) + 1) // 2
     taus = np.concatenate([_taus(scores, place[i : i + _BATCH], half) for i in range(0, len(place), _BATCH)])
@@ -239,7 +240,7 @@ def _split_half(scores: Measured, place: IntArray) -> float:
     return float(taus[known].mean()) if known.any() else np.nan
 
 
-def _taus(scores: Measured, place: IntArray, half: int) -> FloatArray:
+def _taus(scores: ScoreTable, place: IntArray, half: int) -> FloatArray:
     """τ_b of each sample; NaN where all runs are tied on one of its halves."""
     first, second = pairs_of(scores.names)
     signs = []
@@ -254,7 +255,7 @@ def _taus(scores: Measured, place: IntArray, half: int) -> FloatArray:
     return taus
 
 
-def _jackknifed(scores: Measured, place: IntArray) -> float:
+def _jackknifed(scores: ScoreTable, place: IntArray) -> float:
     """The standard error of the mean of τ_b: the same ways to halve the topics, each topic left out in turn."""
     n = place.shape[1]
     found = np.empty(n)
@@ -342,7 +343,7 @@ def query_sets(
     if not context.names:
         raise ValueError("the context holds no run; give it some")
     view = view_of(context, qrels)
-    check_campaign(view)
+    check_runs(view)
     if cutoffs is not None and not len(cutoffs):
         raise ValueError("cutoffs is empty; give some, such as [5, 10], or leave it out")
     wanted = [parsed] if cutoffs is None else [parsed(cutoff=int(k)) for k in cutoffs]

@@ -10,8 +10,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from ..arrays import FloatArray
-from ..context import RunContext
+from ..context.run_context import RunContext
+from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
 from .figures import (
     COLOURS,
@@ -158,7 +158,7 @@ def sweep(table: pd.DataFrame, measure: ir_measures.Measure | str = "NRG@10", ax
     """What runs add as they have more priors, or to different families of them: a line a run, with its interval.
 
     Args:
-        table: what :func:`ir_measures_relative.questions.added_value_curve` returned.
+        table: what :func:`ir_measures_relative.decisions.added_value_curve` returned.
         measure: what was swept, for the title.
     """
     columns = ("name", "priors", "size", "mean", "ci_lower", "ci_upper")

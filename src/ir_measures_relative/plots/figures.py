@@ -16,8 +16,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FormatStrFormatter
 
-from ..arrays import FloatArray
-from ..drawing.planes import axis_of
+from ..axes import axis_of
+from ..data.arrays import FloatArray
 from ..messages import warn
 
 #: Okabe and Ito's colours, which the colour-blind tell apart, without their yellow, which is faint on white

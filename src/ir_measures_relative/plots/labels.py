@@ -19,7 +19,7 @@ from matplotlib.text import Text
 from matplotlib.transforms import IdentityTransform
 from scipy.spatial import KDTree
 
-from ..arrays import BoolArray, FloatArray, IntArray
+from ..data.arrays import BoolArray, FloatArray, IntArray
 from .figures import size_of, warn_of_names_left_out
 
 #: Of the points of a figure, in points.

@@ -11,10 +11,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from ..arrays import FloatArray
-from ..context import RunContext
+from ..context.run_context import RunContext
+from ..data.arrays import FloatArray
+from ..decisions.similarity import clustered, inner_range, judged_or_not, squares, with_reference
 from ..io.qrels import Qrels
-from ..questions.similarities import clustered, inner_range, judged_or_not, squares, with_reference
 from .figures import (
     check_table,
     given_or_new_axes,

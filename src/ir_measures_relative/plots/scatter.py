@@ -10,10 +10,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 
-from ..arrays import FloatArray
-from ..drawing.planes import frontier
+from ..axes import frontier
+from ..context.priors import check_names
+from ..data.arrays import FloatArray
 from ..messages import warn
-from ..priors import check_names
 from ..stats.intervals import means_and_margins
 from .figures import (
     COLOURS,

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import ir_measures
 
-from ..context import RunContext
+from ..context.evaluate import Scores
+from ..context.measure_strings import parse_measures
+from ..context.run_context import RunContext
 from ..io.datasets import qrels_of
 from ..io.files import check_writable, write_whole
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
-from ..measures.strings import parse_measures
 from ..messages import needs_extra, warn
-from ..scoring import Scores
-from .campaign import Texts, campaign_of, queries_of, texts_of
+from .contents import Texts, campaign_of, queries_of, texts_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,7 +195,7 @@ def write(
     """
     # What needs the packages, and what the sections call.
     from .page import page
-    from .pair_pages import pairs_of
+    from .pairs import pairs_of
     from .run_pages import documents_of, sections_of
 
     dataset = context.dataset if dataset is None else dataset

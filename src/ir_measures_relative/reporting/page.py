@@ -14,20 +14,20 @@ import os
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
 import jinja2
 import vl_convert
 
-from .. import __version__
-from .campaign import ReportedCampaign
+from .contents import ReportedCampaign
 from .run_pages import by_topic
 from .sections import Section
 
 # The command replaces a file that has this name within its first bytes: an older report.
 _GENERATOR, _HEAD = "ir_measures_relative", 512
-GENERATOR = f"{_GENERATOR} {__version__}"
+GENERATOR = f"{_GENERATOR} {version('ir-measures-relative')}"
 # Of one module, in this order.
 _SCRIPTS = (
     *("elements.js", "tables.js", "choice.js", "pictures.js", "scatter.js", "topics.js", "run.js", "pair.js"),

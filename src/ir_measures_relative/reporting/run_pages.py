@@ -12,25 +12,25 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from ..arrays import FloatArray, IntArray, object_array
-from ..questions.explaining import Explained, explained
-from .campaign import Lookup, ReportedCampaign
+from ..data.arrays import FloatArray, IntArray, object_array
+from ..decisions.explain import Explained, explained
+from .contents import Lookup, ReportedCampaign
 from .sections import (
     Section,
     Spec,
     aspects,
-    audited,
-    comparison,
+    audit,
+    compare,
+    complementary,
     fusion,
-    likeness,
     point,
     quantity,
     relative_to,
     runs,
     said,
     scatter,
-    selection,
     shapley,
+    similarity,
     unjudged,
 )
 
@@ -38,14 +38,14 @@ from .sections import (
 SECTIONS = (
     scatter,
     runs,
-    likeness,
-    selection,
+    similarity,
+    complementary,
     aspects,
     fusion,
     shapley,
-    comparison,
+    compare,
     unjudged,
-    audited,
+    audit,
     relative_to,
 )
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..io.files import write_whole
-from .campaign import ReportedCampaign
+from .contents import ReportedCampaign
 from .page import GENERATOR, asset, environment_of, is_report
-from .pair_pages import intervals_of
+from .pairs import intervals_of
 from .sections import relative_to, runs
 
 # Pairs of runs times topics up to which the intervals of the first measure take a minute.

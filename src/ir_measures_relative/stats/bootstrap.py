@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..arrays import FloatArray, IntArray
-from ..options import ROUNDED, TIED
+from ..data.arrays import FloatArray, IntArray
+from ..tolerances import ROUNDED, TIED
 from .pairs_and_ties import BATCH
 
 #: The bootstrap says nothing where fewer topics differ, or more than this share of the resamples has no spread: its t

@@ -11,9 +11,9 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray
+from ..arguments import check_choice
+from ..data.arrays import BoolArray, FloatArray
 from ..messages import needs_extra
-from ..options import check_choice
 from .bootstrap import MOST_WITHOUT_SPREAD, almost, critical, resampled_t
 from .intervals import mean_and_error
 from .paired_tests import TESTS, PairedTestOptions, paired_test

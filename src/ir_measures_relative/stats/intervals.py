@@ -9,9 +9,10 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arrays import BoolArray, FloatArray, IntArray
-from ..measures.strings import value_range
-from ..options import ROUNDED, check_confidence
+from ..arguments import check_confidence
+from ..context.measure_strings import value_range
+from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..tolerances import ROUNDED
 
 _QUERY_COLUMNS = "query_id", "qid"
 

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import betaincinv, ndtr, stdtr
 
-from ..arrays import FloatArray
-from ..options import ROUNDED, TIED, check_choice, check_confidence, check_count
+from ..arguments import check_choice, check_confidence, check_count
+from ..data.arrays import FloatArray
+from ..tolerances import ROUNDED, TIED
 from .bootstrap import FEWEST_DIFFERING, almost, critical, resampled_t, without_rounding
 from .intervals import mean_and_error, mean_interval, student_interval
 from .pairs_and_ties import BATCH, Pairs, flipped_signs, permuted_means, topic_counts, with_ties
@@ -52,7 +53,7 @@ class PairedTestOptions:
         check_count("seed", self.seed, 0)
 
 
-class Found(NamedTuple):
+class TestResult(NamedTuple):
     """What a test finds out about pairs.
 
     Attributes:
@@ -88,7 +89,7 @@ class PairedTest(NamedTuple):
         of_t: whether it says that the mean is not 0 just where t is large.
     """
 
-    run: Callable[[Pairs, PairedTestOptions], Found]
+    run: Callable[[Pairs, PairedTestOptions], TestResult]
     needs: str = "pair"
     by_spread: bool = False
     corrects: bool = False
@@ -203,7 +204,7 @@ def _of_sums(
     terms: FloatArray,
     p_of: Callable[[FloatArray], FloatArray],
     p: FloatArray | None = None,
-) -> Found:
+) -> TestResult:
     """A test whose p-value follows from the sum of the terms of a pair; ``p`` where that is known better."""
     same = ~pairs.differences.any(axis=1)
 
@@ -214,7 +215,7 @@ def _of_sums(
         signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(tables, terms.shape[1]))
         return clean(p_of(signs @ terms.T))
 
-    return Found(clean(p_of(terms.sum(axis=1)) if p is None else p), terms, null)
+    return TestResult(clean(p_of(terms.sum(axis=1)) if p is None else p), terms, null)
 
 
 def _from_tail(
@@ -226,7 +227,7 @@ def _from_tail(
     return lambda sums: np.minimum(1.0, 2 * tail(np.abs(sums)))
 
 
-def _t(pairs: Pairs, options: PairedTestOptions) -> Found:
+def _t(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     """Student's paired t-test."""
     d = pairs.differences
     n, squares = d.shape[1], (d**2).sum(axis=1)
@@ -246,7 +247,7 @@ def _student_p(mean: FloatArray, error: FloatArray, df: int, options: PairedTest
     return np.where(error > 0, p, np.nan)
 
 
-def _sign(pairs: Pairs, options: PairedTestOptions) -> Found:
+def _sign(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     """The sign test, binomial; ties do not count."""
     from scipy.stats import binom  # loading it takes longer than most verdicts, which ask for no such test
 
@@ -260,7 +261,7 @@ def _sign(pairs: Pairs, options: PairedTestOptions) -> Found:
     return _of_sums(pairs, signs, _from_tail(tail, options))
 
 
-def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> Found:
+def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     """Wilcoxon's signed ranks, without topics that tie; sizes that are tied share their ranks. As scipy does it."""
     from scipy.stats import rankdata
 
@@ -297,7 +298,7 @@ def _subset_sums(n: int) -> FloatArray:
     return counts
 
 
-def _randomization(pairs: Pairs, options: PairedTestOptions) -> Found:
+def _randomization(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     """The signs of the differences flipped: all ways to do that, where there are at most ``resamples``."""
     return _of_sums(pairs, pairs.differences, _by_flipping(pairs.differences, pairs.limit, options))
 
@@ -328,7 +329,7 @@ def _by_flipping(
     return p_of
 
 
-def _bootstrap(pairs: Pairs, options: PairedTestOptions) -> Found:
+def _bootstrap(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     """The studentized bootstrap: of t, over resamples of the differences shifted to a mean of 0; and its interval.
 
     p is (1 + how many resampled \\|t\\| are at least the observed) / (1 + resamples): Sakai's achieved significance
@@ -363,13 +364,13 @@ def _bootstrap(pairs: Pairs, options: PairedTestOptions) -> Found:
             reach[rows] = errors * d[rows].std(axis=1, ddof=1) / d.shape[1] ** 0.5
         return mean - reach, np.where(np.isnan(reach), np.nan, np.inf) if options.greater else mean + reach
 
-    return Found(p_of(d), d, null, interval)
+    return TestResult(p_of(d), d, null, interval)
 
 
 # --- tests of all runs of a campaign
 
 
-def _unpaired_t(pairs: Pairs, options: PairedTestOptions) -> Found:
+def _unpaired_t(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     """The t-test of two samples of one variance; Tukey's HSD of two runs is the same."""
     values, d = _campaign(pairs), pairs.differences
     a, b = (values[i] for i in np.triu_indices(len(values), 1))
@@ -384,7 +385,7 @@ def _unpaired_t(pairs: Pairs, options: PairedTestOptions) -> Found:
     return _of_sums(pairs, d, p_of)
 
 
-def _hsd(pairs: Pairs, options: PairedTestOptions) -> Found:
+def _hsd(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     """Randomized Tukey HSD: how often the range of means, names permuted on each topic, is at least the difference."""
     values = _campaign(pairs)
     ranges = np.sort(np.ptp(permuted_means(values, options.resamples, options.seed), axis=1))
@@ -396,7 +397,7 @@ def _hsd(pairs: Pairs, options: PairedTestOptions) -> Found:
     return _of_means(pairs, p_of)
 
 
-def _tukey(pairs: Pairs, options: PairedTestOptions) -> Found:
+def _tukey(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     """Tukey's HSD by the studentized range, where runs and topics add up: q = difference / √(residual / topics)."""
     from scipy.interpolate import CubicSpline
     from scipy.stats import studentized_range
@@ -439,14 +440,14 @@ def _campaign(pairs: Pairs) -> FloatArray:
     return centred
 
 
-def _of_means(pairs: Pairs, p_of: Callable[[FloatArray], FloatArray]) -> Found:
+def _of_means(pairs: Pairs, p_of: Callable[[FloatArray], FloatArray]) -> TestResult:
     """A test whose p-values follow from the means of all runs, under any assignment of the values to them."""
     values = _campaign(pairs)
 
     def null(tables: int, seed: int) -> FloatArray:
         return p_of(permuted_means(values, tables, seed))
 
-    return Found(p_of(values.mean(axis=1)), pairs.differences, null)
+    return TestResult(p_of(values.mean(axis=1)), pairs.differences, null)
 
 
 def _apart(means: FloatArray) -> FloatArray:

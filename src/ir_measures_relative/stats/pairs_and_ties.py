@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import BoolArray, FloatArray, IntArray
-from ..options import ROUNDED, TIED
+from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..tolerances import ROUNDED, TIED
 
 #: How many random numbers, or values of resamples, are held at once.
 BATCH = 2**22
@@ -17,9 +17,9 @@ BATCH = 2**22
 def tie_limit(values: FloatArray) -> float:
     """The largest difference of two values that is still a tie; NaN do not count.
 
-    It is :data:`~ir_measures_relative.options.TIED` of the spread of the values: of all runs and topics that are
+    It is :data:`~ir_measures_relative.arguments.TIED` of the spread of the values: of all runs and topics that are
     compared at once, so of two runs' values where there are only two. Values that are all the same but for rounding
-    have no spread; a difference of :data:`~ir_measures_relative.options.ROUNDED` of the largest value is a tie in any
+    have no spread; a difference of :data:`~ir_measures_relative.arguments.ROUNDED` of the largest value is a tie in any
     case.
     """
     known = values[~np.isnan(values)]

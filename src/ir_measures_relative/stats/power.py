@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import FloatArray
-from ..options import LABELED_ALIKE
+from ..data.arrays import FloatArray
+from ..tolerances import LABELED_ALIKE
 from .bootstrap import FEWEST_DIFFERING
 from .intervals import mean_and_error
 

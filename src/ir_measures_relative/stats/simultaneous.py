@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..arrays import FloatArray
+from ..data.arrays import FloatArray
 from .bootstrap import FEWEST_DIFFERING
 from .families import Family
 from .paired_tests import PairedTestOptions, cautious_interval

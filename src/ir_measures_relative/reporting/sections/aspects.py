@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...measures.alpha_nrg import NewAspects
-from ...questions.nuggets import new_aspects
-from ..campaign import ReportedCampaign
+from ...decisions.new_aspects import new_aspects
+from ...further_measures.alpha_nrg import NewAspects
+from ..contents import ReportedCampaign
 from . import Section, Table
 
 WORDS = """

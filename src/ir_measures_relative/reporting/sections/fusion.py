@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ...questions.fused_values import value_of_labels
-from ...questions.fusing import fuse
-from ..campaign import ReportedCampaign
+from ...decisions.fuse import fuse
+from ...decisions.fused_values import value_of_labels
+from ..contents import ReportedCampaign
 from . import Section, Table
 
 WORDS = """

@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import ir_measures
 
-from ...measures.declaration import citations
-from ...measures.strings import is_relative
-from ..campaign import ReportedCampaign
+from ...context.measure_strings import is_relative
+from ...measures.measure import citations
+from ..contents import ReportedCampaign
 from . import Section
 
 WORDS = """

@@ -7,17 +7,16 @@ from typing import Any, NamedTuple
 import ir_measures
 import numpy as np
 
-from ...jobs import Work
+from ...context.evaluate import one_topic_of_runs
+from ...context.measure_strings import is_relative, value_of
+from ...decisions.compare import copies_of_nearest, shared_documents
+from ...decisions.similarity import score_pairs
+from ...further_measures.rbo import RBO
 from ...measures.comparable import why_incomparable
-from ...measures.parameters import value_of
-from ...measures.rank_biased import RBO
-from ...measures.strings import is_relative
-from ...options import ROUNDED
-from ...questions.comparing import copies_of_nearest, shared_documents
-from ...questions.similarities import score_pairs
-from ...scoring import one_topic_of_runs
 from ...stats.intervals import student_interval
-from ..campaign import ReportedCampaign, number
+from ...tolerances import ROUNDED
+from ...work import Work
+from ..contents import ReportedCampaign, number
 from . import COLOURS, Section
 
 WORDS = """

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...arrays import FloatArray, IntArray
-from ...drawing.planes import Axis, axis_of, frontier
+from ...axes import Axis, axis_of, frontier
+from ...data.arrays import FloatArray, IntArray
 from ...plots.labels import ALL_LABELLED, place_labels
-from ..campaign import ReportedCampaign
+from ..contents import ReportedCampaign
 from . import Section
 
 WORDS = """

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ...measures.shapley import Shapley
-from ..campaign import ReportedCampaign
+from ...further_measures.shapley import Shapley
+from ..contents import ReportedCampaign
 from . import Picture, Section, Table, quantity, row_a_run, said
 
 WORDS = """

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
+from ...bounding.bounds import bounds
+from ...bounding.verdicts import verdicts
+from ...context.measure_strings import is_relative
 from ...measures.nrg import NRG
-from ...measures.strings import is_relative
-from ...unjudged.bounds import bounds
-from ...unjudged.verdicts import verdicts
-from ..campaign import ReportedCampaign
+from ..contents import ReportedCampaign
 from . import Picture, Section, Table, intervals, square
 
 WORDS = """

@@ -1,0 +1,202 @@
+"""What a score, and the difference of two runs, could still become if the unjudged documents were judged.
+
+How each measure is bounded is in :data:`.BOUNDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pandas as pd
+
+from ..arguments import check_count
+from ..context.checks import check_runs
+from ..context.measure_strings import is_relative, parse_measures, value_of
+from ..context.priors import priors_chosen_by_means
+from ..context.run_context import RunContext
+from ..context.view import View, check_is_context, view_of
+from ..data.arrays import FloatArray, ObjectArray, object_array
+from ..io.qrels import Qrels
+from ..messages import warn
+from ..tolerances import LABELED_ALIKE
+from ..work import Work
+from .model import Interval, Model, share
+from .model_builder import ModelBuilder, bounded
+
+
+def bounds(
+    context: RunContext,
+    qrels: Qrels | None,
+    measures: Sequence[ir_measures.Measure | str],
+    perquery: bool = False,
+    *,
+    unretrieved_relevant: int | None = None,
+    residual: bool = False,
+    jobs: int = 1,
+    time_limit: float | None = None,
+) -> pd.DataFrame:
+    """The worst-case and the best-case value of each run, over all judgments of its unjudged documents.
+
+    The open documents of a query are the unjudged ones in the top k of any run of the context (for FusionGain, of any
+    fusion too), k the measure's cutoff. All that looks at a label shares it: the run, its priors, the ideal. Labels of
+    binary measures are relevant or not, and never relevant where the context's ``grades`` end below ``rel``; of graded
+    ones, any grade from the lowest to the highest of these, else of the qrels, with a warning where the qrels hold few
+    relevant documents. Topics are independent, so the extreme of a mean is the mean of the extremes.
+
+    Args:
+        context: the runs. Each is scored as the member that it is; add a newcomer to the context to bound it.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measures: P, R, RBP, SDCG, nDCG, RR, Success, AP, ERR and StRecall of ir_measures, and measures that declare
+            how they are bounded, as most of this package do; or their strings.
+        perquery: one row a query as well.
+        unretrieved_relevant: how many further documents a query, which no run holds in its top, may turn out relevant:
+            they make ideal rankings better, and recall lower. If not given: none where the context holds three runs or
+            more. One run, or two, hold few of the relevant documents that there are, and it is then the measure's
+            cutoff, as many as one more run could bring; a measure without a cutoff takes 0, and warns if that matters.
+        residual: RBP's: adds to its intervals what may follow the end of each ranking, ``p^min(length, k)``, as in
+            ``MED(base='RBP')``. Left out otherwise, since RBP@k of ir_measures never counts what it does not see, so
+            that no judgments carry it there. Other measures have no residual.
+        jobs, time_limit: as for :func:`verdicts`; of one run, AP_Rareness alone makes use of ``jobs``.
+
+    Returns:
+        a DataFrame with one row a run and measure, and with ``perquery`` a query:
+
+        - ``name``, ``measure``; with ``perquery`` also ``query_id``;
+        - ``worst``, ``best``: no labels carry the value outside, also where not ``exact``;
+        - ``value``: what :meth:`RunContext.evaluate` gives. It may lie outside with ``judged_only``, which is the bias
+          of leaving unjudged documents out, and with ``gains`` by which each judged document gains;
+        - ``exact``: whether labels attain both ends.
+
+    Raises:
+        ValueError: a measure that cannot be bounded; ``residual`` without RBP; what :meth:`RunContext.evaluate` raises.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, bounds
+        >>> context = RunContext({"old": {"q": {"A": 2, "X": 1}}, "new": {"q": {"B": 2, "A": 1}}})
+        >>> bounds(context, {"q": {"A": 1}}, ["P@2"])
+          name measure  worst  value  best  exact
+        0  old     P@2    0.5    0.5   1.0   True
+        1  new     P@2    0.5    0.5   1.0   True
+    """
+    work = Work(jobs, time_limit)
+    parsed, views = campaign_of(context, qrels, measures, residual)
+    index, tables = {"name": object_array(context.names)}, []
+    for done, measure in enumerate(parsed):
+        model = model_of(measure, views, unretrieved_relevant, residual)
+        value = values_of(views, measure, model)
+        lower, upper, exact = snapped(model.one(share(work, len(parsed) - done)), value, model)
+        columns = {"worst": lower, "value": value, "best": upper, "exact": exact}
+        tables.append(table_of(index, measure, columns, views[0].query_ids if perquery else None))
+    return pd.concat(tables, ignore_index=True)
+
+
+def campaign_of(
+    context: RunContext,
+    qrels: Qrels | None,
+    measures: Sequence[ir_measures.Measure | str],
+    residual: bool,
+) -> tuple[list[ir_measures.Measure], list[View]]:
+    """The measures to bound, and the runs on the judgments; raises the errors of :func:`bounds`."""
+    check_is_context(context)
+    parsed, view = parse_measures(measures), view_of(context, qrels)
+    check_bounded(view, parsed)
+    if not isinstance(residual, bool):
+        raise ValueError(f"residual={residual!r} is not allowed; it must be True or False")
+    if residual and not any(isinstance(m, type(ir_measures.RBP)) for m in parsed):
+        raise ValueError("residual=True is about RBP, and none of the measures is RBP; leave it out")
+    return parsed, view.of_each()
+
+
+def table_of(
+    index: Mapping[str, ObjectArray],
+    measure: ir_measures.Measure,
+    columns: Mapping[str, Any],
+    query_ids: ObjectArray | None,
+) -> pd.DataFrame:
+    """The rows of one measure.
+
+    Args:
+        index: the columns of text that say which run, or pair of runs, a row is about.
+        columns: arrays of shape (rows of ``index``, queries).
+        query_ids: the queries, for a row each; None for the means over them, the sums of counts, and what holds of all.
+    """
+    if query_ids is None:
+        over: dict[str, Any] = {"f": np.mean, "i": np.sum, "b": np.all}
+        columns = {name: over[values.dtype.kind](values, axis=1) for name, values in columns.items()}
+    else:
+        n = len(next(iter(index.values())))
+        index = {name: np.repeat(values, len(query_ids)) for name, values in index.items()}
+        index["query_id"] = np.tile(query_ids, n)
+        columns = {name: values.reshape(-1) for name, values in columns.items()}
+    text = {name: pd.Series(values, dtype=str) for name, values in index.items()}
+    n = len(next(iter(text.values())))
+    return pd.DataFrame({**text, "measure": pd.Series([str(measure)] * n, dtype=str), **columns})
+
+
+def check_bounded(view: View, measures: Sequence[ir_measures.Measure]) -> None:
+    """Raises ValueError where there is nothing to bound; warns of priors that the judgments choose."""
+    if not view.names:
+        raise ValueError("the context holds no run, so there is nothing to bound; give RunContext some runs")
+    check_runs(view)
+    by_policy = any(getattr(m, "RELATIVE_TO", None) == "priors" and m.get("prior") is None for m in measures)
+    if by_policy and priors_chosen_by_means(view.members.policy, view) is not None:
+        warn(
+            "the judgments decide which runs are whose priors, and so do the open documents; the priors are taken to "
+            "stay as the judgments choose them now"
+        )
+
+
+def values_of(views: Sequence[View], measure: ir_measures.Measure, model: Model) -> FloatArray:
+    """The value of every run on the judgments as they are, shape (runs, queries)."""
+    if is_relative(measure):
+        return np.array([measure.score(view) for view in views])
+    provider: Any = ir_measures.providers.registry["pytrec_eval"]
+    # ir_measures' other providers round, or are rarely installed.
+    if not (provider.is_available() and provider.supports(measure)):
+        if value_of(measure, "judged_only", False):  # to the open model every document is judged
+            model = model_of(measure, views, closed=True)
+        own = model.value()
+        if own is not None:
+            return own
+    return np.array([view.absolute_of_run(measure) for view in views])
+
+
+def snapped(interval: Interval, value: FloatArray, model: Model) -> Interval:
+    """The interval, whose ends are the value where only rounding keeps them from it, or nothing is open."""
+    closed = model.closed()
+    lower, upper = (
+        np.where(closed | (np.abs(end - value) <= LABELED_ALIKE), value, end)
+        for end in (interval.lower, interval.upper)
+    )
+    return Interval(lower, upper, closed | interval.exact)
+
+
+def model_of(
+    measure: ir_measures.Measure,
+    views: Sequence[View],
+    unretrieved_relevant: int | None = None,
+    residual: bool = False,
+    closed: bool = False,
+    names: Sequence[str] | None = None,
+) -> Model:
+    """The model of a measure; a ValueError says which have one.
+
+    Args:
+        views: the runs, as for :class:`.ModelBuilder`.
+        unretrieved_relevant, residual: as for :func:`bounds`.
+        names: what messages call the runs; their names in the context if not given.
+        closed: whether the judged documents are taken to be all there are.
+    """
+    if unretrieved_relevant is not None:
+        check_count("unretrieved_relevant", unretrieved_relevant, 0)
+
+    options: Any = {"unretrieved_relevant": unretrieved_relevant, "residual": residual, "closed": closed}
+    options["names"] = views[0].names if names is None else names
+
+    def of(measure: ir_measures.Measure, views: Sequence[View]) -> Model:
+        return bounded(measure, ModelBuilder(measure, views, bound=of, **options))
+
+    return of(measure, views)

@@ -1,0 +1,409 @@
+"""What a measure gets to say how it is bounded: the labelings of a campaign, and the kinds of measures there are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, Literal, TypeAlias
+
+import ir_measures
+import numpy as np
+from ir_measures import Measure
+
+from ..context.measure_strings import value_of
+from ..context.view import View
+from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..data.documents import Documents
+from ..data.rankings import Rankings
+from ..data.registry import Registry
+from ..measures.bases.gains import gain_of, grades_between
+from ..messages import warn
+from .ap import Precisions, PrecisionsAboveChance, ValueOfSums
+from .err import Cascade
+from .model import DifferenceModel, Model, TaSCModel
+from .ndcg import GainsAboveChance, Normalized, Recall, ValueOfGains
+from .nrg import Residual
+from .preferences import Extremes, Preferences
+from .sums import MaximumModel, MeanModel, RBPResidualModel, SumModel
+
+#: Of each run, the indices of its priors.
+PriorsOfRuns: TypeAlias = list[IntArray]
+
+
+# Fewer runs hold little of what is relevant, so that others would change ideal rankings and recall.
+_ENOUGH_RUNS = 3
+# If one relevant document in twenty has the highest grade, none of 60 has it with a chance of less than one in twenty.
+_ENOUGH_RELEVANT = 60
+
+
+class ModelBuilder:
+    """The labelings of a campaign, as one measure looks at it.
+
+    A labeling gives a label to every open document: each unjudged one that stands in the top of some run. The
+    parameters ``cutoff``, ``judged_only``, ``rel``, ``prior`` and ``ref`` of the measure, where it has them, say how
+    deep the runs are looked at, whether unjudged documents are left out first, from which grade on a document is
+    relevant, and which runs each run is compared with. No document is open where the context's grades end below
+    ``rel``: no label makes it relevant.
+
+    Arrays of documents have one entry for each of :attr:`docs`; "shape (runs, documents)" has a row for each run of the
+    context, in its order.
+
+    Args:
+        measure: the measure that is bounded.
+        views: the runs of the context in their order, and maybe new runs, each on the judgments as they are.
+        names: what messages call the runs.
+        unretrieved_relevant: how many further documents a query, which no run holds, may turn out relevant. None for
+            none where there are three runs or more, else the measure's cutoff.
+        residual: whether RBP is asked for what may follow the end of each ranking.
+        closed: whether no document is open, as though what is judged were all there is.
+        bound: from another measure, and runs on the judgments, to its model.
+    """
+
+    def __init__(
+        self,
+        measure: Measure,
+        views: Sequence[View],
+        *,
+        names: Sequence[str],
+        unretrieved_relevant: int | None,
+        residual: bool,
+        closed: bool,
+        bound: Callable[[Measure, Sequence[View]], Model],
+    ) -> None:
+        self.measure = measure
+        self.as_judged = views
+        self.members, self.grades = views[0].members, views[0].grades
+        rel, known = value_of(measure, "rel"), self.members.grades
+        self.closed = closed or (known is not None and rel is not None and rel > self.grades[1])
+        self.residual = residual and not self.closed
+        self.cutoff: int | None = value_of(measure, "cutoff")
+        self.names, few = names, len(names) < _ENOUGH_RUNS
+        self._ask_unretrieved = unretrieved_relevant is None and few and self.cutoff is None
+        if unretrieved_relevant is None:
+            unretrieved_relevant = (self.cutoff or 0) if few else 0
+        self.unretrieved_relevant = 0 if self.closed else unretrieved_relevant
+        self.judged_only: bool = value_of(measure, "judged_only", False)
+        self.of = bound
+
+    # ---- the documents and the runs ----------------------------------------------------------------------
+
+    @cached_property
+    def views(self) -> list[View]:
+        """Every run on the judged and the open documents, as deep as the measure looks."""
+        view = self.as_judged[0]
+        if not self.closed:
+            new = tuple(v.evaluated for v in self.as_judged if v.row is None)
+            key = "open", self.cutoff, self.unretrieved_relevant, new  # found once for a set of judgments
+            view = view.cached(key, lambda: self.as_judged[0].with_open(*key[1:]))
+        return [view.evaluating(v).at(self.cutoff, self.judged_only) for v in self.as_judged]
+
+    @property
+    def docs(self) -> Documents:
+        """The judged documents, and the open ones with grade 0; sorted by query."""
+        return self.views[0].documents
+
+    @cached_property
+    def open(self) -> BoolArray:
+        """Which documents are open."""
+        return ~self.docs.judged
+
+    @cached_property
+    def positions(self) -> IntArray:
+        """Where every run ranks each document, from 1; 0 for not in its top. Shape (runs, documents)."""
+        return np.array([view.positions(self.docs) for view in self.views])
+
+    @property
+    def priors(self) -> PriorsOfRuns:
+        """The priors of every run, as ascending indices into the runs."""
+        prior = value_of(self.measure, "prior")
+        return [view.priors(prior) for view in self.views]
+
+    @property
+    def references(self) -> list[int]:
+        """The reference of every run, as an index into the runs."""
+        ref = value_of(self.measure, "ref")
+        return [self.members.rankings.index(view.reference_run(ref)) for view in self.views]
+
+    def prior_product(self, factor: Callable[[IntArray], FloatArray]) -> FloatArray:
+        """For every run, the product over its priors of ``factor`` of each document's position there.
+
+        It is as for :meth:`.View.prior_product`; shape (runs, documents).
+        """
+        prior = value_of(self.measure, "prior")
+        return np.array([view.prior_product(factor, self.docs, prior) for view in self.views])
+
+    @property
+    def labels(self) -> IntArray:
+        """The labels that an open document may have, ascending; with ``judged_only`` none below 0.
+
+        To ``judged_only`` a document with a negative label is unjudged, so judging it would change nothing.
+
+        Warns where few documents are judged relevant and the context does not say which grades there are: a higher
+        grade than these may then exist, and bounds without it would not be proofs.
+        """
+        low, high = self.grades
+        relevant = int((self.docs.grade > 0).sum())
+        if self.members.grades is None and relevant < _ENOUGH_RELEVANT and self.open.any():
+            few = {0: "no document is", 1: "only 1 document is"}.get(
+                relevant, f"only {relevant} documents are"
+            )
+            warn(
+                f"{few} judged relevant, and unjudged ones are taken to have no higher grade than {high}: "
+                f"say which grades there are with RunContext(…, grades=({low}, {high})), or more",
+                self.members,
+            )
+        return grades_between(0 if self.judged_only else low, high)
+
+    def relevant(self, rel: int = 1) -> BoolArray:
+        """Which documents are judged relevant."""
+        result: BoolArray = ~self.open & (self.docs.grade >= rel)
+        return result
+
+    def gains(self, dcg: str, gains: dict[int, int] | None) -> tuple[FloatArray, FloatArray]:
+        """The gain of each judged document, and the gains that a label can give, ascending; see :func:`.gain_of`.
+
+        Raises:
+            ValueError: every label gives a gain, and ``unretrieved_relevant`` asks for documents that may stay without
+                a label.
+        """
+        levels = np.unique(gain_of(self.labels, dcg, gains))
+        if levels[0] > 0 and self.unretrieved_relevant:
+            raise ValueError(
+                f"{self.measure}: every judged document has a gain, so judging further documents would "
+                "always change the ideal ranking; give unretrieved_relevant=0"
+            )
+        return gain_of(self.docs.grade, dcg, gains), levels
+
+    def scores(self, grade: IntArray) -> FloatArray:
+        """What the measure's own ``score`` gives every run where documents have these grades; (runs, queries)."""
+        labelled = self.views[0].with_labels(grade)
+        return np.array([self.measure.score(labelled.evaluating(view)) for view in self.views])
+
+    # ---- kinds of measures -------------------------------------------------------------------------------
+
+    def additive(
+        self, weight: FloatArray, gain: FloatArray | BoolArray, least: float = 0.0, most: float = 1.0
+    ) -> Model:
+        """``Σ_d weight(d)·gain(d)``, such as precision: each label counts by itself. Exact for a run and for two.
+
+        Args:
+            weight: what a document counts in every run, at least 0; shape (runs, documents), or for all runs alike.
+            gain: of every judged document.
+            least: the least gain that a label can give.
+            most: the greatest.
+        """
+        return SumModel(self.views, self._of_runs(weight), gain, least, most)
+
+    def normalized(self, weight: FloatArray, gain: FloatArray, levels: FloatArray) -> Model:
+        """``Σ_d weight(d)·gain(d)`` over the ideal DCG of the labels, such as nDCG. Exact for a run and for two.
+
+        Args:
+            weight: as for :meth:`additive`.
+            gain, levels: as of :meth:`gains`.
+        """
+        self._warn_of_others()
+        return Normalized(self.views, self._of_runs(weight), gain, levels, self.cutoff)
+
+    def recall(self, relevant: BoolArray) -> Model:
+        """The share of the relevant documents in the top. Exact for a run and for two.
+
+        Args:
+            relevant: as of :meth:`relevant`.
+        """
+        self._warn_of_others()
+        shown = (self.positions > 0).astype(np.float64)
+        return Recall(self.views, shown, relevant.astype(np.float64), np.array([0.0, 1.0]), None)
+
+    def best(self, worth: FloatArray, relevant: BoolArray) -> Model:
+        """The largest ``worth(d)`` of a relevant document, such as reciprocal rank. Exact for a run and for two.
+
+        Args:
+            worth: of a document in every run, at least 0; shape (runs, documents).
+            relevant: as of :meth:`relevant`.
+        """
+        return MaximumModel(self.views, self._of_runs(worth), relevant)
+
+    def mean(self, weight: FloatArray, worth: FloatArray, relevant: BoolArray) -> Model:
+        """``Σ weight(d)·worth(d) / Σ weight(d)`` over the relevant documents: a mean over what a run finds; 0/0 is 0.
+
+        Exact for a run; for two where few open documents count in either.
+
+        Args:
+            weight: what a document counts in every run, at least 0; shape (runs, documents).
+            worth: the values of which it is the mean, the same shape.
+            relevant: as of :meth:`relevant`.
+        """
+        return MeanModel(self.views, self._of_runs(weight), self._of_runs(worth), relevant)
+
+    def precisions(self, relevant: BoolArray, weight: FloatArray | None = None) -> Model:
+        """Average precision, of documents that count by a weight. Exact for a run; for two by branch and bound.
+
+        Args:
+            relevant: as of :meth:`relevant`.
+            weight: what each document counts in the precisions, in all runs alike; 1 if not given.
+        """
+        weights: FloatArray = np.ones(len(self.docs)) if weight is None else weight
+        self._warn_of_others()
+        return Precisions(self.views, self.positions, relevant, weights)
+
+    def cascade(self, stop: FloatArray, highest: float) -> Model:
+        """``Σ_i (1/i)·stop(d_i)·Π_{j<i} (1 - stop(d_j))``, such as ERR. Exact for a run; for two by branch and bound.
+
+        Args:
+            stop: the chance that each judged document satisfies a reader.
+            highest: the greatest chance that a label can give.
+        """
+        no_priors = [np.empty(0, dtype=np.int64)] * len(self.positions)
+        return Cascade(self.views, self.positions, no_priors, stop, highest)
+
+    def residual_cascade(self, stop: FloatArray, highest: float) -> Model:
+        """As :meth:`cascade`, of what the priors left of ``stop``. Exact for a run; two by the intervals of each."""
+        return Cascade(self.views, self.positions, self.priors, stop, highest)
+
+    def followed(self, relevant: BoolArray, p: float) -> Model:
+        """RBP with its residual, which is what may follow the end of each ranking.
+
+        Args:
+            relevant: as of :meth:`relevant`.
+            p: the persistence.
+        """
+        return RBPResidualModel(self.views, self.positions, relevant, p)
+
+    def residual_gain(
+        self, survival: FloatArray, seen: FloatArray, gain: FloatArray, levels: FloatArray, depth: int | None
+    ) -> Model:
+        """``Σ survival·seen·gain`` over the ideal DCG of ``survival·gain``, as NRG: an ideal for every run.
+
+        Args:
+            survival: the chance that the priors of every run left each document to find; shape (runs, documents).
+            seen: the chance that a searcher looks at each document, the same shape.
+            gain, levels: as of :meth:`gains`.
+            depth: how many documents the ideal has; None for all.
+        """
+        self._warn_of_others()
+        return Residual(self.views, survival, seen, gain, levels, depth)
+
+    def beside_priors(self, base: Measure, score: Callable[[FloatArray, FloatArray], FloatArray]) -> Model:
+        """A function of two values of another measure: that of a run, and those of its priors, such as TaSC.
+
+        Args:
+            base: the other measure.
+            score: from the values of the run, one a query, and of its priors, a row each, to the value. It rises with
+                the run's, and falls with the priors'.
+        """
+        return TaSCModel(self.of(base, self.as_judged), self.priors, score)
+
+    def difference_of(self, base: Measure, before: Sequence[Rankings], after: Sequence[Rankings]) -> Model:
+        """Another measure of one ranking less that of another ranking, such as FusionGain; a label counts in both.
+
+        Unjudged documents at the top of these rankings are open as well. ``before`` and ``after`` hold a ranking for
+        every run, the same object where two runs have the same.
+        """
+        runs = dict.fromkeys(view.evaluated for view in self.as_judged)
+        made = dict.fromkeys(ranking for ranking in (*before, *after) if ranking not in runs)
+        views = [*self.as_judged, *map(self.as_judged[0].with_run, made)]
+        place = {view.evaluated: i for i, view in enumerate(views)}
+        of_runs = (np.array([place[ranking] for ranking in side]) for side in (after, before))
+        return DifferenceModel(self.of(base, views), *of_runs)
+
+    def precisions_above_chance(
+        self, relevant: BoolArray, value_of: ValueOfSums, collection: int | None
+    ) -> Model:
+        """A function of the sum of precisions and of the pool, such as AP_UE.
+
+        Args:
+            relevant: as of :meth:`relevant`.
+            value_of: from sums of precisions, numbers of relevant documents, sizes of the pool and depths to values.
+            collection: the size of the collection, where that is the pool; None for the judged documents.
+        """
+        self._warn_of_others()
+        pool = self._pool(collection)
+        return PrecisionsAboveChance(self.views, self.positions, relevant, pool, value_of)
+
+    def gains_above_chance(
+        self,
+        weight: FloatArray,
+        gain: FloatArray,
+        levels: FloatArray,
+        version: Literal[1, 2],
+        value_of: ValueOfGains,
+        collection: int | None,
+    ) -> Model:
+        """UE of DCG.
+
+        Args:
+            weight, gain, levels: as for :meth:`normalized`.
+            version: 1 or 2.
+            value_of: from the DCG of rankings, of perfect ones and of random ones to values.
+            collection: as for :meth:`precisions_above_chance`.
+        """
+        self._warn_of_others()
+        pool = self._pool(collection)
+        return GainsAboveChance(self.views, weight, gain, levels, self.cutoff, pool, version, value_of)
+
+    def preferences(self, extremes: Extremes, relevant: BoolArray, rel: int) -> Model:
+        """Preferences of every run over its reference, from the positions of relevant documents.
+
+        Args:
+            extremes: from the positions of documents in a run and in its reference, and whether each is open or judged
+                relevant, to the least and the greatest preference on a query, and whether labels attain both.
+            relevant: as of :meth:`relevant`.
+            rel: from which grade on a document is relevant.
+        """
+
+        def score(gains: FloatArray) -> FloatArray:
+            grade: IntArray = self.docs.grade.copy()
+            grade[self.open] = np.where(gains > 0, rel, 0)
+            return self.scores(grade)
+
+        return Preferences(self.views, self.positions, relevant, self.references, extremes, score)
+
+    def _pool(self, collection: int | None) -> tuple[IntArray, IntArray]:
+        """The size of the pool of each query when its open documents are judged, and how deep it is ranked.
+
+        ``collection`` is the size of the collection, where that is the pool.
+        """
+        docs = self.docs
+        query = docs.query[docs.grade >= 0] if self.judged_only else docs.query
+        size = np.bincount(query, minlength=docs.n_queries)
+        if collection is not None:
+            size = np.full(len(size), collection, dtype=np.int64)
+        return size, size if self.cutoff is None else np.minimum(size, self.cutoff)
+
+    def _warn_of_others(self) -> None:
+        """Where nobody said how many relevant documents there may be that no run holds, and that decides."""
+        if self._ask_unretrieved and self.open.any():
+            warn(
+                f"{self.measure}: relevant documents that none of {self.names} holds would change what is said "
+                "of these alone: say how many of them a query may have, such as unretrieved_relevant=10, or add the "
+                "other runs of the campaign to the context",
+                self.members,
+            )
+
+    def _of_runs(self, values: FloatArray | Sequence[float]) -> FloatArray:
+        """The values with a row a run."""
+        shape = len(self.views), len(self.docs)
+        return np.broadcast_to(np.asarray(values, dtype=np.float64), shape)
+
+
+#: How each measure depends on the labels of the open documents, by its class: one of the kinds of measures of
+#: :class:`ModelBuilder`, such as :meth:`.ModelBuilder.additive`, with what its documents weigh. It may raise a
+#: ValueError
+#: that says why a measure cannot be bounded with its parameters. A class without an entry has that of its base class.
+BOUNDS: Registry[type[Measure], Callable[[Any, ModelBuilder], Model]] = Registry("bounds")
+
+
+def bounded(measure: Measure, labelings: ModelBuilder) -> Model:
+    """The model of a measure.
+
+    Raises:
+        ValueError: a measure that cannot be bounded; says why, or which can.
+    """
+    for kind in type(measure).__mro__:
+        if kind in BOUNDS:
+            return BOUNDS[kind](measure, labelings)
+    if getattr(measure, "JUDGMENTS", "needed") == "ignored":
+        raise ValueError(f"{measure} looks at no judgment, so that none can change it; leave it out")
+    every = ir_measures.measures.registry.values()
+    known = sorted({m.NAME for m in every if any(kind in BOUNDS for kind in type(m).__mro__)})
+    raise ValueError(f"{measure} cannot be bounded yet; these can: {', '.join(known)}")

@@ -1,0 +1,96 @@
+"""How ir_measures' own measures depend on the labels of the open documents."""
+
+from __future__ import annotations
+
+import ir_measures
+import numpy as np
+from ir_measures import Measure
+
+from ..context.measure_strings import value_of
+from ..measures.bases.browsing import Geometric, LogDiscount, Reciprocal, TopK
+from ..measures.bases.gains import chance_to_satisfy
+from .model import Model
+from .model_builder import BOUNDS, ModelBuilder
+from .subtopics import SubtopicRecall
+
+# The highest grade that gdeval's ERR knows.
+_HIGHEST_IN_ERR = 4
+
+
+@BOUNDS.register(type(ir_measures.P))
+def _p(measure: Measure, labelings: ModelBuilder) -> Model:
+    weight = TopK(measure["cutoff"]).share(labelings.positions)
+    return labelings.additive(weight, labelings.relevant(measure["rel"]))
+
+
+@BOUNDS.register(type(ir_measures.R))
+def _r(measure: Measure, labelings: ModelBuilder) -> Model:
+    return labelings.recall(labelings.relevant(measure["rel"]))
+
+
+@BOUNDS.register(type(ir_measures.StRecall))
+def _st_recall(measure: Measure, labelings: ModelBuilder) -> Model:
+    return SubtopicRecall(labelings.views, measure["rel"])
+
+
+@BOUNDS.register(type(ir_measures.RR))
+def _rr(measure: Measure, labelings: ModelBuilder) -> Model:
+    return labelings.best(Reciprocal().seen(labelings.positions), labelings.relevant(measure["rel"]))
+
+
+@BOUNDS.register(type(ir_measures.Success))
+def _success(measure: Measure, labelings: ModelBuilder) -> Model:
+    return labelings.best(TopK().seen(labelings.positions), labelings.relevant(measure["rel"]))
+
+
+@BOUNDS.register(type(ir_measures.AP))
+def _ap(measure: Measure, labelings: ModelBuilder) -> Model:
+    return labelings.precisions(labelings.relevant(measure["rel"]))
+
+
+@BOUNDS.register(type(ir_measures.RBP))
+def _rbp(measure: Measure, labelings: ModelBuilder) -> Model:
+    rel = value_of(measure, "rel")
+    if rel is None:
+        raise ValueError(
+            f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
+        )
+    relevant, p = labelings.relevant(rel), float(measure["p"])
+    if labelings.residual:
+        return labelings.followed(relevant, p)
+    return labelings.additive(Geometric(p).share(labelings.positions), relevant)
+
+
+@BOUNDS.register(type(ir_measures.SDCG))
+def _sdcg(measure: Measure, labelings: ModelBuilder) -> Model:
+    low, high, cutoff = measure["min_rel"], measure["max_rel"], measure["cutoff"]
+    lowest, highest = labelings.grades
+    if labelings.members.grades is None:  # the measure knows more of the scale than the qrels may show
+        highest = max(highest, high)
+    gain = (np.clip(labelings.docs.grade, low, high) - low).astype(np.float64)
+    least, most = (float(np.clip(end, low, high) - low) for end in (lowest, highest))
+    weight = LogDiscount(cutoff).share(labelings.positions) / (high - low)
+    return labelings.additive(weight, gain, least, most)
+
+
+@BOUNDS.register(type(ir_measures.nDCG))
+def _ndcg(measure: Measure, labelings: ModelBuilder) -> Model:
+    gains = value_of(measure, "gains")
+    if labelings.judged_only and any(min(pair) < 0 for pair in (gains or {}).items()):
+        raise ValueError(
+            f"{measure}: judged_only leaves out documents with a negative label, and gains changes which labels are "
+            "negative, so it cannot be bounded; give only one of the two"
+        )
+    gain, levels = labelings.gains(value_of(measure, "dcg", "log2"), gains)
+    return labelings.normalized(LogDiscount().seen(labelings.positions), gain, levels)
+
+
+@BOUNDS.register(type(ir_measures.ERR))
+def _err(measure: Measure, labelings: ModelBuilder) -> Model:
+    highest = int(labelings.labels[-1])
+    if highest > _HIGHEST_IN_ERR:
+        raise ValueError(
+            f"{measure}: ir_measures computes ERR for grades up to {_HIGHEST_IN_ERR}, not {highest}; leave it out"
+        )
+    stop = chance_to_satisfy(np.append(labelings.docs.grade, highest), _HIGHEST_IN_ERR)
+    return labelings.cascade(stop[:-1], float(stop[-1]))

@@ -1,0 +1,346 @@
+"""The difference of two sums of precisions as a function of the labels, and what it cannot exceed.
+
+With y_d the position of document d in ranking Y, and 1/y_d = 0 where it is absent, the sum of precisions is::
+
+    SP@k(Y) = Σ_{d relevant} |{e relevant: y_e ≤ y_d}| / y_d = Σ_{{d, e} relevant} 1/max(y_d, y_e),
+
+the pairs {d, d} included. So SP(Y) - SP(Z) is a quadratic function of the 0/1 labels (:class:`Quadratic`), also where
+documents have weights. Without weights, :class:`Relaxation` bounds it for each number of relevant documents.
+"""
+
+from __future__ import annotations
+
+import copy
+import heapq
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+
+from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..measures.bases.gains import reciprocal
+from ..tolerances import LABELED_ALIKE, PROVED
+from .model import Clock, End
+
+# So many numbers at a time are computed in advance: enough to make few calls of numpy, few enough for the cache.
+BLOCK = 1 << 15
+
+# How many nodes the search with weights looks at, times the square of the number of open documents.
+_WORK = 200_000
+
+
+def sum_of_precisions(
+    position: IntArray, weight: FloatArray | None = None, worth: FloatArray | None = None
+) -> float:
+    """``Σ_d worth(p_d)·Σ_e weight(e)`` over relevant documents d, and those e that stand no deeper than d.
+
+    ``weight`` is 1 if not given, and ``worth``, of each position from 1 on, 1/position.
+    """
+    if weight is None:
+        found = np.sort(position[position > 0])
+        weights: FloatArray | IntArray = np.arange(1, len(found) + 1)
+    else:
+        held = np.flatnonzero(position > 0)
+        order = held[np.argsort(position[held])]
+        found, weights = position[order], np.cumsum(weight[order])
+    return float((weights / found if worth is None else weights * worth[found - 1]).sum())
+
+
+class Quadratic(NamedTuple):
+    """``constant + linear·x + ½ xᵀ pairs x``, x the labels of the documents ``free``."""
+
+    constant: float
+    linear: FloatArray
+    pairs: FloatArray  #: symmetric, 0 on the diagonal
+    free: IntArray
+
+    @classmethod
+    def of(
+        cls, x: IntArray, y: IntArray, known: BoolArray, free: IntArray, weight: FloatArray | None = None
+    ) -> Quadratic:
+        """The difference of two sums of precisions, from the positions in the rankings, 0 where not retrieved.
+
+        The documents ``known`` are relevant whatever the labels, those ``free`` may be, and others are not.
+        """
+        relevant = np.flatnonzero(known)
+        inverse = reciprocal(x), reciprocal(y)
+
+        def together(others: IntArray) -> FloatArray:
+            """What each of the free documents and each of these add: the weight of the higher over the deeper place."""
+            parts = []
+            for position, one_over in zip((x, y), inverse, strict=True):
+                # 1/max(a, b) = min(1/a, 1/b), which is 0 as it should be if one of the two is absent.
+                part = np.minimum.outer(one_over[free], one_over[others])
+                if weight is not None:
+                    higher = position[free][:, None] <= position[others]
+                    part *= np.where(higher, weight[free][:, None], weight[others])
+                parts.append(part)
+            return parts[0] - parts[1]
+
+        won, lost = (
+            sum_of_precisions(p[relevant], None if weight is None else weight[relevant]) for p in (x, y)
+        )
+        alone = inverse[0][free] - inverse[1][free]
+        if weight is not None:
+            alone = alone * weight[free]
+        pairs = together(free)
+        np.fill_diagonal(pairs, 0.0)
+        return cls(won - lost, alone + together(relevant).sum(axis=1), pairs, free)
+
+    def greedy(self, least: float = -np.inf) -> tuple[IntArray, FloatArray]:
+        """The documents made relevant one after the other, each time the one that adds most, and more than that.
+
+        The first of those that add as much: rounding must neither make a gain of nothing nor decide between equals.
+
+        Returns:
+            the places of the documents in ``free``, and the function where none, one, … of them are relevant.
+        """
+        gain, gains = self.linear.copy(), [self.constant]
+        chosen: list[int] = []
+        while len(chosen) < len(gain):
+            document = int((gain >= gain.max() - PROVED).argmax())
+            if gain[document] <= least:
+                break
+            chosen.append(document)
+            gains.append(gain[document])
+            gain += self.pairs[document]
+            gain[document] = -np.inf
+        return np.array(chosen, dtype=np.int64), np.cumsum(gains)
+
+    def decided(self, least: float, most: float) -> tuple[BoolArray, BoolArray]:
+        """Which documents are better not relevant, and which relevant, where one more costs from least to most."""
+        linear = self.linear.copy()
+        gains = np.maximum(self.pairs, 0).sum(axis=1)
+        losses = self.pairs.sum(axis=1) - gains
+        all_zeros, all_ones = np.zeros((2, len(linear)), dtype=bool)
+        while True:
+            undecided = ~(all_zeros | all_ones)
+            zeros = undecided & (linear + gains <= least)
+            ones = undecided & ~zeros & (linear + losses >= most)
+            done = zeros | ones
+            if not done.any():
+                return all_zeros, all_ones
+            all_zeros |= zeros
+            all_ones |= ones
+            pairs = self.pairs[:, done]
+            gain = np.maximum(pairs, 0).sum(axis=1)
+            gains -= gain
+            losses -= pairs.sum(axis=1) - gain
+            linear += self.pairs[:, ones].sum(axis=1)
+
+    def where(self, zeros: BoolArray, ones: BoolArray) -> Quadratic:
+        """The function of the other labels."""
+        rest = ~(zeros | ones)
+        added = self.linear[ones].sum() + self.pairs[np.ix_(ones, ones)].sum() / 2
+        linear = self.linear[rest] + self.pairs[np.ix_(rest, ones)].sum(axis=1)
+        pairs = self.pairs[np.ix_(rest, rest)]
+        return Quadratic(self.constant + float(added), linear, pairs, self.free[rest])
+
+    def by_count(self) -> FloatArray:
+        """No less than the function where 0, 1, … labels are 1: each of two documents has half of what they add."""
+        n = len(self.linear)
+        others = self.pairs.copy()
+        np.fill_diagonal(others, -np.inf)
+        # Of some number of documents in all, each has one fewer others beside it.
+        beside = np.cumsum(-np.sort(-others, axis=1), axis=1)[:, : max(n - 1, 0)]
+        shares = np.repeat(self.linear[:, None], n, axis=1)
+        shares[:, 1:] += beside / 2
+        most = np.cumsum(-np.sort(-shares, axis=0), axis=0)
+        result = np.full(n + 1, self.constant)
+        result[1:] += np.diagonal(most)
+        return result
+
+
+class Relaxation:
+    """Bounds on SP(winner) - SP(loser) for every number of relevant documents, where some labels are open.
+
+    Let Y_i and Z_i be the numbers of relevant documents in the first i of the winner and of the loser, and
+    T(n) = n(n + 1)/2. A document pair counts in SP with 1/max of its positions, and 1/p is the sum of the weights
+    c_i = 1/i - 1/(i + 1), c_k = 1/k, over i ≥ p. So
+
+        SP(winner) - SP(loser) = Σ_i c_i (T(Y_i) - T(Z_i)) = Σ_i c_i (δ_i Y_i - T(δ_i - 1)),    δ_i = Y_i - Z_i.
+
+    Whatever the numbers σ_i are, each term is at most
+
+        σ_i δ_i + H_i(Y_i - σ_i),    H_i(u) = max of u δ - T(δ - 1) over the δ that can occur at i,
+
+    with equality where Z_i ≤ σ_i ≤ Z_i + 1. The sum of the first parts is linear in the labels, and that of the
+    second depends on how many documents are relevant by each depth of the winner. Dynamic programming along the
+    winner maximizes such a function exactly. It is a Lagrangian relaxation: δ_i, taken for free in H_i, is tied to
+    the labels by the price σ_i. That δ_i cannot leave a range matters where the rankings are much alike: for two
+    equal ones δ_i and H_i are 0.
+
+    Args:
+        winner, loser: the positions of all documents, 0 for the absent ones.
+        label: their labels. Open documents that are not among the free ones count as not relevant.
+        free: open documents, those of the winner first, in its order; then any that only the loser holds.
+        cutoff: k.
+    """
+
+    def __init__(
+        self, winner: IntArray, loser: IntArray, label: IntArray, free: IntArray, cutoff: int
+    ) -> None:
+        self._depth = cutoff
+        self._won, self._lost = (np.where(p[free] > 0, p[free], cutoff + 1) for p in (winner, loser))
+        i = np.arange(1, cutoff + 1)
+        self._weight = 1 / i - np.where(i < cutoff, 1 / (i + 1), 0)
+        # Y_i and Z_i if no free document is relevant, and the range of δ_i.
+        self._known_won, self._known_lost = (self._by_depth(p[label == 1]) for p in (winner, loser))
+        lead = self._known_won - self._known_lost
+        first = self._won < self._lost
+        self._least = lead - self._by_depth(self._lost[~first]) + self._by_depth(self._won[~first])
+        self._most = lead + self._by_depth(self._won[first]) - self._by_depth(self._lost[first])
+
+    def weighing(self, worth: FloatArray) -> Relaxation:
+        """The same where a pair counts with `worth`, nowhere increasing, at the larger of its positions, not 1/max."""
+        result = copy.copy(self)
+        result._weight = worth - np.append(worth[1:], 0.0)
+        return result
+
+    def _by_depth(self, positions: IntArray, share: FloatArray | None = None) -> FloatArray:
+        """How many of these positions (or what share of them) are at depth i or above, for i from 1."""
+        count = np.bincount(positions, weights=share, minlength=self._depth + 2)
+        return count[1 : self._depth + 1].cumsum().astype(np.float64)
+
+    def won(self, share: FloatArray) -> FloatArray:
+        """Y_i, if this share of every free document is relevant."""
+        return self._known_won + self._by_depth(self._won, share)
+
+    def lost(self, share: FloatArray) -> FloatArray:
+        """Z_i, if this share of every free document is relevant."""
+        return self._known_lost + self._by_depth(self._lost, share)
+
+    def ceiling(self, count: int) -> float:
+        """What the difference cannot exceed if `count` of the free documents are relevant: the most at each depth."""
+        won = np.minimum(self._known_won + count, self.won(np.ones(len(self._won))))
+        # Where the winner must be behind, T(Y_i) - T(Z_i) is largest while both are small.
+        won = np.where(self._most < 0, np.minimum(won, self._known_lost + self._most), won)
+        lost = np.maximum(won - self._most, self._known_lost)
+        return self.sum(triangle(won) - triangle(lost))
+
+    def sum(self, by_depth: FloatArray) -> float:
+        """Σ_i c_i times the given."""
+        return float(self._weight @ by_depth)
+
+    def bounds(self, price: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
+        """What SP(winner) - SP(loser) cannot exceed if 0, 1, ..., `most` of the free documents are relevant.
+
+        Args:
+            price: σ_i, of any size.
+
+        Returns:
+            The bounds, and the table that `labels` reads: entry (n, t) is the most that n relevant documents
+            among the first t free ones add. Where t < n it means nothing.
+        """
+        weighted = self._weight * price
+        after = np.zeros(self._depth + 2)  # Σ_{i ≥ p} c_i σ_i
+        after[1:-1] = weighted[::-1].cumsum()[::-1]
+        linear = after[self._won] - after[self._lost]
+        gap = self._known_won - price
+        delta = np.clip(np.ceil(gap), self._least, self._most)
+        known = self.sum(delta * gap - triangle(delta - 1) + price * (self._known_won - self._known_lost))
+
+        size = len(self._won)
+        table = np.empty((most + 1, size + 1))
+        table[0] = 0.0
+        block = max(1, BLOCK // self._depth)
+        for start in range(1, most + 1, block):
+            # One more relevant document at position p, the n-th free one, takes Y_i from J_i + n - 1 to J_i + n
+            # at all i ≥ p. H_i(u) - H_i(u - 1) is u, as far as δ_i can go.
+            n = np.arange(start, min(start + block, most + 1))
+            top = self._won[start - 1] - 1
+            step = np.clip(gap[top:] + n[:, None], self._least[top:], self._most[top:])
+            step *= self._weight[top:]
+            below = step[:, ::-1].cumsum(axis=1)[:, ::-1]
+            if self._won[-1] > self._depth:
+                below = np.pad(below, ((0, 0), (0, 1)))  # what the winner does not hold adds nothing to it
+            gain = below[:, self._won[start - 1 :] - 1 - top] + linear[start - 1 :]
+            for i, row in zip(n.tolist(), gain, strict=True):
+                np.maximum.accumulate(table[i - 1, i - 1 : size] + row[i - start :], out=table[i, i:])
+        return table[:, size] + known, table
+
+    def labels(self, table: FloatArray, count: int) -> FloatArray:
+        """The labels of the free documents that attain the bound for `count` relevant ones."""
+        result = np.zeros(len(self._won))
+        end = len(self._won)
+        for n in range(count, 0, -1):
+            row = table[n, n : end + 1]
+            end = n - 1 + int(row.searchsorted(row[-1]))  # where the maximum so far was reached first
+            result[end] = 1.0
+        return result
+
+
+class Mixture:
+    """An average of labelings that tends to the maximum of the relaxation: the method of Frank and Wolfe.
+
+    While no δ_i is at the end of its range, the least bound is the largest value, over all averages of labelings,
+    of the concave function Σ_i c_i (mean of T(Y_i) - T(mean of Z_i)), and σ_i = mean of Z_i + ½ is its slope.
+    ``share`` is how often each free document is relevant.
+    """
+
+    def __init__(self, relaxation: Relaxation, labels: FloatArray) -> None:
+        self._relaxation = relaxation
+        self._gain = relaxation.sum(triangle(relaxation.won(labels)))
+        self._lost = relaxation.lost(labels)
+        self.share = labels
+
+    @property
+    def price(self) -> FloatArray:
+        """The σ_i that suit the average."""
+        return self._lost + 0.5
+
+    def add(self, labels: FloatArray) -> None:
+        """Move towards this labeling, as far as the function grows."""
+        change = self._relaxation.lost(labels) - self._lost
+        gain = self._relaxation.sum(triangle(self._relaxation.won(labels))) - self._gain
+        slope = gain - self._relaxation.sum(change * self.price)
+        curvature = self._relaxation.sum(change * change)
+        step = min(max(slope / curvature, 0.0), 1.0) if curvature > 0 else 1.0
+        self.share = self.share + step * (labels - self.share)
+        self._lost = self._lost + step * change
+        self._gain += step * gain
+
+
+def triangle(n: FloatArray) -> FloatArray:
+    """T(n), the number of pairs among n documents, each with itself included."""
+    result: FloatArray = n * (n + 1) / 2
+    return result
+
+
+def greatest_over_relevant(quadratic: Quadratic, relevant: int, outside: int, clock: Clock) -> End:
+    """The greatest value of a quadratic function over R, the number of relevant documents: a small branch and bound.
+
+    Args:
+        relevant: how many are relevant beside those that the function is about.
+        outside: how many more may be.
+    """
+
+    def divided(sums: FloatArray, known: int) -> FloatArray:
+        counts = np.maximum(known + np.arange(len(sums)), 1)
+        # More relevant documents elsewhere bring a value closer to 0.
+        result: FloatArray = sums / np.where(sums < 0, counts + outside, counts)
+        return result
+
+    reached = float(divided(quadratic.greedy()[1], relevant).max())
+    bound = float(divided(quadratic.by_count(), relevant).max())
+    age = itertools.count()
+    nodes = [(-bound, next(age), quadratic, relevant)]
+    for _ in range(_WORK // max(len(quadratic.linear), 1) ** 2):
+        if not nodes or -nodes[0][0] <= reached + LABELED_ALIKE or clock.expired():
+            break
+        priority, _, function, known = heapq.heappop(nodes)
+        zeros, ones = function.decided(reached, -priority)
+        if (zeros | ones).any():
+            children = [(zeros, ones)]
+        else:  # the document that matters most to the others, either way
+            nothing = np.zeros(len(zeros), dtype=bool)
+            one = nothing.copy()
+            one[np.abs(function.pairs).sum(axis=1).argmax()] = True
+            children = [(one, nothing), (nothing, one)]
+        for zeros, ones in children:
+            part, size = function.where(zeros, ones), known + int(ones.sum())
+            reached = max(reached, float(divided(part.greedy()[1], size).max()))
+            bound = min(-priority, float(divided(part.by_count(), size).max()))
+            if bound > reached + LABELED_ALIKE:
+                heapq.heappush(nodes, (-bound, next(age), part, size))
+    return End(max(reached, -nodes[0][0] if nodes else reached), reached)

@@ -1,0 +1,323 @@
+"""Which comparisons of runs no further judgment can overturn, and which documents to judge to settle the others."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pandas as pd
+
+from ..arguments import check_count, is_number
+from ..context.measure_strings import value_of
+from ..context.priors import Members
+from ..context.run_context import RunContext
+from ..context.view import View
+from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
+from ..io.files import check_writable, write_whole
+from ..io.qrels import Qrels
+from ..messages import escaped, few_quoted
+from ..stats.pairs_and_ties import tie_limit, with_ties
+from ..tolerances import LABELED_ALIKE
+from ..work import Work
+from .bounds import campaign_of, model_of, snapped, table_of, values_of
+from .model import Interval, Model, share
+from .relevance_model import (
+    RelevanceModel,
+    chances_of,
+    check_relevance_model,
+    default_log_odds_sd,
+    probabilities,
+    settled_probabilities,
+)
+
+
+def verdicts(
+    context: RunContext,
+    qrels: Qrels | None,
+    measures: Sequence[ir_measures.Measure | str],
+    perquery: bool = False,
+    *,
+    unretrieved_relevant: int | None = None,
+    residual: bool = False,
+    relevance_model: RelevanceModel | None = None,
+    samples: int = 1000,
+    seed: int = 0,
+    log_odds_sd: float | None = None,
+    jobs: int = 1,
+    time_limit: float | None = None,
+) -> pd.DataFrame:
+    """Which orders of two runs unjudged documents cannot reverse on these topics.
+
+    The bounds of the difference of two runs *under one labeling*: a document that both hold helps both. See
+    :func:`bounds` for what a labeling is. Documents that neither run holds move ideal rankings and the number of
+    relevant documents too, so a verdict is about the two runs *and* the other runs of the context.
+
+    Args:
+        context: the runs; with a ``reference``, only the pairs with it, which is then the ``other``.
+        qrels, measures, unretrieved_relevant: as for :func:`bounds`.
+        perquery: one row a query instead.
+        residual: as for :func:`bounds`; probabilities stay those of the labels alone.
+        relevance_model: adds ``probability``, that of M(name) > M(other), ties counting half: with ``"pool"`` from how
+            often the judged documents that stand in the rankings as an open one does are relevant; or a function
+            from query id and document id to the chance that the document is relevant (a classifier, an LLM judge).
+            ``"pool"`` needs four runs. It is never 0 or 1 where the order is undecided.
+            On a graded measure a relevant document has one of the grades of the relevant judged ones, as often as they
+            do.
+        samples: how many labelings are drawn for it.
+        seed: of the draw.
+        log_odds_sd: how far the probabilities of all documents of one run may be off together, as a standard deviation
+            of their log-odds; by default .8, and 1.2 with fewer than six runs. At 0 the documents are independent, and
+            the probabilities overconfident: the documents of a good run are relevant more often than their places say.
+        jobs: how many processes compute the extremes of AP, AP_Rareness and ERR, query by query. The rows are the same.
+        time_limit: how many seconds the whole call may take; None for no limit. What is not finished then has a wider
+            interval, which is not ``exact``. By AP, AP_Rareness and ERR the search for each end of a difference on a
+            query also stops after one second of CPU time.
+
+    Returns:
+        a DataFrame with one row a pair and measure, each pair once in the order of the context, and with ``perquery`` a
+        query:
+
+        - ``name``, ``other``, ``measure``; with ``perquery`` also ``query_id``;
+        - ``worst``, ``value``, ``best``: of M(name) - M(other);
+        - ``exact``: whether labels attain both ends;
+        - ``settled``: ``above`` or ``below`` where unjudged documents cannot reverse this order on these topics,
+          relative to the runs of this context, however small the difference; ``equal`` where no labels tell the two
+          apart; else ``undecided``. It says nothing of other topics: see :func:`compare`;
+        - ``n_deciding``: how many unjudged documents can move this difference, also those that neither run holds;
+        - ``unjudged``, ``other_unjudged``: which share of the top k of each of the two runs is unjudged, k the
+          measure's cutoff; a mean over the queries;
+        - ``probability``: with ``relevance_model``; over labels, on these topics.
+
+    Raises:
+        ValueError: a context of one run; ``relevance_model='pool'`` of fewer than four runs, or of a measure whose
+            gains reward labels below 1; what :func:`bounds` raises.
+        ImportError: with ``jobs``, joblib is missing.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, verdicts
+        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"X": 2, "Y": 1}}, "c": {"q": {"Y": 2, "X": 1}}}
+        >>> found = verdicts(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"])
+        >>> found.loc[:, "name":"n_deciding"]
+          name other measure  worst  value  best  exact settled  n_deciding
+        0    a     b     P@2    0.5    1.0   1.0   True   above           1
+        1    a     c     P@2    0.5    1.0   1.0   True   above           1
+        2    b     c     P@2    0.0    0.0   0.0   True   equal           0
+        >>> found[["name", "unjudged", "other", "other_unjudged"]]
+          name  unjudged other  other_unjudged
+        0    a       0.0     b             0.5
+        1    a       0.0     c             0.5
+        2    b       0.5     c             0.5
+    """
+    work = Work(jobs, time_limit)
+    parsed, views = campaign_of(context, qrels, measures, residual)
+    if relevance_model is not None:
+        check_relevance_model(relevance_model, len(context.names), parsed, perquery)
+    if log_odds_sd is None:
+        log_odds_sd = default_log_odds_sd(len(context.names))
+    check_count("samples", samples, 1)
+    check_count("seed", seed, 0)
+    if not is_number(log_odds_sd) or not 0 <= log_odds_sd < 100:
+        raise ValueError(
+            f"log_odds_sd={log_odds_sd!r} is not allowed; it must be a number of at least 0, such as 0.8"
+        )
+    a, b = pairs_of(context)
+    names = object_array(context.names)
+    index, tables = {"name": names[a], "other": names[b]}, []
+    for done, measure in enumerate(parsed):
+        model = model_of(measure, views, unretrieved_relevant, residual)
+        value, interval = differences(views, measure, model, a, b, share(work, len(parsed) - done))
+        ends = {"worst": interval.lower, "value": value, "best": interval.upper}
+        share_of_run = unjudged_shares(views, value_of(measure, "cutoff"))
+        unjudged = {"unjudged": share_of_run[a], "other_unjudged": share_of_run[b]}
+        columns = {**ends, "exact": interval.exact, "n_deciding": movable(model, a, b, interval), **unjudged}
+        table = table_of(index, measure, columns, views[0].query_ids if perquery else None)
+        for end in ends:
+            table[end] = rounded_to_zero(table[end].to_numpy())
+        settled = settled_of(table["worst"].to_numpy(), table["best"].to_numpy())
+        table.insert(table.columns.get_loc("n_deciding"), "settled", pd.Series(settled, dtype=str))
+        if relevance_model is not None:
+            chance = probabilities(
+                model, a, b, chances_of(model, relevance_model), samples, seed, log_odds_sd
+            )
+            table["probability"] = settled_probabilities(chance, settled)
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
+
+
+def judge_next(
+    context: RunContext,
+    qrels: Qrels | None,
+    measure: ir_measures.Measure | str,
+    n: int,
+    between: tuple[str, str] | None = None,
+    *,
+    path: str | os.PathLike[str] | None = None,
+    unretrieved_relevant: int | None = None,
+    residual: bool = False,
+    jobs: int = 1,
+    time_limit: float | None = None,
+) -> pd.DataFrame:
+    """The unjudged documents whose labels would settle most of the undecided orders.
+
+    For every undecided pair a document counts by how far its label can move the difference of the two runs, over what
+    the nearer end of the interval has to move to settle it. Judge the documents, add their labels to the qrels, and
+    ask again: what is left depends on what was found.
+
+    Args:
+        context: the runs; with a ``reference``, only the pairs with it.
+        measure: as for :func:`bounds`.
+        n: how many documents; fewer are given where no more take part in an undecided pair.
+        between: two runs, where only their order counts.
+        path: a file to write the documents to, one ``query_id doc_id`` a line, as a pool for those who judge.
+        unretrieved_relevant: as for :func:`bounds`. Documents that no run holds are not named here.
+        qrels, residual, jobs, time_limit: as for :func:`verdicts`.
+
+    Returns:
+        a DataFrame in the order in which to judge:
+
+        - ``query_id``, ``doc_id``;
+        - ``weight``: by which they are ordered, and those that tie by the two ids;
+        - ``pairs``: the number of undecided pairs in which the document takes part.
+
+    Raises:
+        ValueError: ``between`` names what is not a run of the context; n below 1; with ``path``, an id with a blank
+            or a control character, which no pool file can hold; what :func:`verdicts` raises.
+        OSError: the file cannot be written; what was there is still there.
+
+    Example:
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.bounding import judge_next
+        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "X": 1}}}
+        >>> judge_next(RunContext(runs), {"q": {"A": 0}}, "P@2", 5)
+          query_id doc_id  weight  pairs
+        0        q      X    10.0      1
+    """
+    work = Work(jobs, time_limit)
+    (parsed,), views = campaign_of(context, qrels, [measure], residual)
+    check_count("n", n, 1)
+    if path is not None:
+        check_writable(path)
+    a, b = pairs_of(context) if between is None else _pair(context, between)
+    model = model_of(parsed, views, unretrieved_relevant, residual)
+    _, interval = differences(views, parsed, model, a, b, work)
+    lower, upper = interval.lower.mean(axis=1), interval.upper.mean(axis=1)
+    docs, rows = model.docs, np.flatnonzero(model.open & model.docs.exists)
+    weight, pairs = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
+    reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
+    for i in np.flatnonzero(settled_of(lower, upper) == "undecided").tolist():
+        moved = model.influence(int(a[i]), int(b[i]), reach[i])[rows]
+        missing = max(min(-lower[i], upper[i]), (upper[i] - lower[i]) / 10)
+        weight += moved / docs.n_queries / missing
+        pairs += moved > LABELED_ALIKE
+    some = pairs > 0
+    rows, weight, pairs = rows[some], weight[some], pairs[some]
+    query_ids, doc_ids = docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings()
+    by_id = (np.unique(ids, return_inverse=True)[1] for ids in (doc_ids, query_ids))
+    order = np.lexsort((*by_id, -with_ties(weight, tie_limit(weight))))[:n]
+    columns: dict[str, Any] = {
+        "query_id": pd.Series(query_ids[order], dtype=str),
+        "doc_id": pd.Series(doc_ids[order], dtype=str),
+        "weight": weight[order],
+        "pairs": pairs[order],
+    }
+    asked = pd.DataFrame(columns)
+    if path is not None:
+        text = "".join(line + "\n" for line in pool_lines(asked))
+        write_whole(path, lambda beside: Path(beside).write_text(text, encoding="utf-8"))
+    return asked
+
+
+def pool_lines(asked: pd.DataFrame) -> list[str]:
+    """The documents to judge as the lines of a pool file; ValueError for an id that would be no column of it."""
+    lines = []
+    for query, doc in zip(asked["query_id"], asked["doc_id"], strict=True):
+        line = f"{query} {doc}"
+        if line.split() != [query, doc] or escaped(line) != line:
+            raise ValueError(
+                f"document {doc!r} of query {query!r}: a pool file has ids without blanks and control characters, a "
+                "query and a document a line; take the table that judge_next gives instead, or other ids"
+            )
+        lines.append(line)
+    return lines
+
+
+def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
+    """Each pair of runs once, as indices; with a reference, those with it, the reference second."""
+    names = context.names
+    if len(names) < 2:
+        raise ValueError(
+            f"a verdict is about two runs, and the context holds {few_quoted(names)}; add the runs to compare"
+        )
+    if context.reference is not None:
+        second = names.index(context.reference)
+        pairs = [(i, second) for i in range(len(names)) if i != second]
+    else:
+        pairs = list(itertools.combinations(range(len(names)), 2))
+    a, b = np.array(pairs, dtype=np.int64).T
+    return a, b
+
+
+def _pair(context: Members, between: object) -> tuple[IntArray, IntArray]:
+    """The one pair of two runs, as indices; ValueError for what is not the names of two runs of the context."""
+    names = context.names
+    if not isinstance(between, (tuple, list)) or len(between) != 2 or between[0] == between[1]:
+        raise ValueError(f"between={between!r} must be the names of two runs, such as ('BM25', 'ANCE')")
+    unknown = [name for name in between if name not in names]
+    if unknown:
+        raise ValueError(
+            f"between names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
+        )
+    a, b = (np.array([names.index(name)], dtype=np.int64) for name in between)
+    return a, b
+
+
+def differences(
+    views: Sequence[View], measure: ir_measures.Measure, model: Model, a: IntArray, b: IntArray, work: Work
+) -> tuple[FloatArray, Interval]:
+    """The difference of each pair of runs as judged, and its interval; shape (pairs, queries)."""
+    values = values_of(views, measure, model)
+    value = rounded_to_zero(values[a] - values[b])
+    lower, upper, exact = snapped(model.difference(a, b, work), value, model)
+    return value, Interval(rounded_to_zero(lower), rounded_to_zero(upper), exact)
+
+
+def rounded_to_zero(values: FloatArray) -> FloatArray:
+    """The values, and 0 where only rounding keeps them from it."""
+    return np.where(np.abs(values) <= LABELED_ALIKE, 0.0, values)
+
+
+def movable(model: Model, a: IntArray, b: IntArray, interval: Interval) -> IntArray:
+    """How many unjudged documents can move the difference of each pair, shape (pairs, queries)."""
+    docs, n = model.docs, model.docs.n_queries
+    result = np.empty((len(a), n), dtype=np.int64)
+    rows = np.flatnonzero(docs.exists & model.open)
+    reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
+    for i, (x, y) in enumerate(zip(a, b, strict=True)):
+        moves = rows[model.influence(int(x), int(y), reach[i])[rows] > LABELED_ALIKE]
+        result[i] = np.bincount(docs.query[moves], minlength=n)
+    return result
+
+
+def unjudged_shares(views: Sequence[View], cutoff: int | None) -> FloatArray:
+    """The share of each run's top that nobody judged, shape (runs, queries); 0 of an empty ranking."""
+    n = views[0].n_queries
+    shares = np.zeros((len(views), n))
+    for share_of_run, view in zip(shares, views, strict=True):
+        docs = view.at(cutoff).top().docs
+        unjudged = np.bincount(docs.query[~docs.judged], minlength=n)
+        share_of_run[:] = unjudged / np.maximum(np.bincount(docs.query, minlength=n), 1)
+    return shares
+
+
+def settled_of(worst: FloatArray, best: FloatArray) -> ObjectArray:
+    """The words of the column ``settled``; what rounding could have made is undecided."""
+    words = np.full(len(worst), "undecided", dtype=object)
+    words[worst > LABELED_ALIKE] = "above"
+    words[best < -LABELED_ALIKE] = "below"
+    words[(worst == 0) & (best == 0)] = "equal"
+    return words

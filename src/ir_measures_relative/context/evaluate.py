@@ -1,0 +1,198 @@
+"""Runs × measures → one array, and means: the one loop that scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import ir_measures
+import numpy as np
+from ir_measures.measures.base import SumAgg
+
+from ..data.arrays import FloatArray, ObjectArray, object_array
+from ..data.rankings import Rankings
+from ..tolerances import ROUNDED
+from ..work import progress
+from .checks import check_runs, warn_if_empty, warn_of_last_labels
+from .measure_strings import is_relative
+from .view import View, check_queries
+
+if TYPE_CHECKING:
+    import pandas as pd  # which the command line does without
+
+#: Computes absolute measures of a run, shape (measures, queries), as :meth:`View.absolute` does.
+Absolute: TypeAlias = Callable[[Sequence[ir_measures.Measure], Rankings], FloatArray]
+
+
+class Scores(NamedTuple):
+    """The value of every run, on every measure, for every query."""
+
+    names: list[str]
+    measures: list[ir_measures.Measure]
+    query_ids: ObjectArray
+    values: FloatArray  #: shape (runs, measures, queries); NaN where ir_measures gives none
+
+    def means(self) -> FloatArray:
+        """What each measure's own aggregator makes of the queries, shape (runs, measures)."""
+        result = np.empty(self.values.shape[:2])
+        for j, measure in enumerate(self.measures):
+            for i, values in enumerate(self.values[:, j]):
+                result[i, j] = aggregate(measure, values)
+        return result
+
+    def table(self) -> pd.DataFrame:
+        """One row a run: ``name``, and the mean of each measure."""
+        import pandas as pd
+
+        means = self.means()
+        columns: dict[str, Any] = {"name": pd.Series(self.names, dtype=str)}
+        columns |= {str(m): means[:, j] for j, m in enumerate(self.measures)}
+        return pd.DataFrame(columns)
+
+    def long_table(self) -> pd.DataFrame:
+        """One row a run, measure and query: ``name``, ``query_id``, ``measure``, ``value``."""
+        import pandas as pd
+
+        n_names, n_measures, n_queries = self.values.shape
+        labels = object_array(map(str, self.measures))
+        return pd.DataFrame(
+            {
+                "name": pd.Series(np.repeat(object_array(self.names), n_measures * n_queries), dtype=str),
+                "query_id": pd.Series(np.tile(self.query_ids, n_names * n_measures), dtype=str),
+                "measure": pd.Series(np.tile(np.repeat(labels, n_queries), n_names), dtype=str),
+                "value": self.values.reshape(-1),
+            }
+        )
+
+
+def aggregate(measure: ir_measures.Measure, values: FloatArray) -> float:
+    """What the measure's own aggregator makes of the values of the queries; those that are NaN are not there."""
+    aggregator = measure.aggregator()
+    for value in values.tolist():
+        if value == value:
+            aggregator.add(value)
+    result: float = aggregator.result()
+    return result
+
+
+def mean_of_topics(measure: ir_measures.Measure, values: FloatArray) -> float:
+    """The mean of some values, of a measure that ir_measures sums as well."""
+    return float(values.mean()) if is_summed(measure) else aggregate(measure, values)
+
+
+def is_summed(measure: ir_measures.Measure) -> bool:
+    """Whether ir_measures adds up the queries' values: NumRet and its like count."""
+    return isinstance(measure.aggregator(), SumAgg)
+
+
+def shares_of_topics(values: FloatArray) -> FloatArray:
+    """The share of each run's mean that comes from each topic, runs × topics; no shares, NaN, where none add up.
+
+    That is of runs whose values are all 0, and of all runs where a value of any is below 0 or NaN.
+    """
+    if np.isnan(values).any() or values.min(initial=0) < -ROUNDED * values.max(initial=0):
+        return np.full(values.shape, np.nan)
+    positive = np.maximum(values, 0)
+    total = positive.sum(axis=1, keepdims=True)
+    shares: FloatArray = np.divide(positive, total, out=np.full(values.shape, np.nan), where=total > 0)
+    return shares
+
+
+#: A topic that supplies more than this share of a mean is told of,
+LARGE_SHARE = 0.25
+#: where there are that many topics: of fewer, one supplies as much in any case.
+FEWEST_TOPICS = 10
+#: and where the mean is at least this part of the highest: of a run that adds two documents in all, one topic has half.
+_SMALLEST_MEAN = 0.25
+
+
+def one_topic_of_runs(scores: Scores, measure: int) -> list[tuple[float, str] | None]:
+    """The topic that supplies more than a quarter of each run's mean, with its share; None where none does.
+
+    Nothing is said of absolute measures, of measures with a value below 0, of which a topic has no share, and of runs
+    that hardly add anything.
+    """
+    runs, _, topics = scores.values.shape
+    if not is_relative(scores.measures[measure]) or topics < FEWEST_TOPICS:
+        return [None] * runs
+    values = scores.values[:, measure]
+    means = values.mean(axis=1)
+    counts = means >= _SMALLEST_MEAN * means.max()
+    shares = np.nan_to_num(shares_of_topics(values)) * counts[:, None]
+    return [
+        (float(of_run[topic]), str(scores.query_ids[topic])) if of_run[topic] > LARGE_SHARE else None
+        for of_run, topic in zip(shares, shares.argmax(axis=1), strict=True)
+    ]
+
+
+def one_topic_counts(scores: Scores) -> str | None:
+    """What to say where one topic supplies more than a quarter of the mean of a relative measure; None where none does.
+
+    It names the largest share and counts the others, as :func:`one_topic_of_runs` has them.
+    """
+    found: list[tuple[float, str, str]] = []
+    for j, measure in enumerate(scores.measures):
+        of_runs = one_topic_of_runs(scores, j)
+        many = [(one, name) for one, name in zip(of_runs, scores.names, strict=True) if one is not None]
+        if many:
+            (share, topic), name = max(many, key=lambda one: one[0][0])
+            where = f"the mean {measure} of {name!r} over {len(scores.query_ids)} topics"
+            worst = f"{100 * share:.0f} % of {where} comes from topic {topic!r} alone"
+            found.append((share, worst, f"{len(many)} of {len(of_runs)} runs by {measure}"))
+    if not found:
+        return None
+    return (
+        f"{max(found)[1]}; one topic supplies more than a quarter of the mean of {', '.join(f[2] for f in found)}: on "
+        "other topics the means could be very different; look at the values by topic, and at meta.reliability"
+    )
+
+
+def score_runs(
+    view: View,
+    names: Sequence[str],
+    measures: Sequence[ir_measures.Measure],
+    *,
+    absolute: Absolute | None = None,
+    priors: Mapping[str, Collection[str]] | None = None,
+    newcomers: Mapping[str, Rankings] | None = None,
+    part: bool = False,
+) -> Scores:
+    """Scores runs of a context, each as the member that it is, and newcomers, each alone beside it.
+
+    Args:
+        view: the context, on the judgments.
+        names: which of its runs, and of the newcomers.
+        measures: measures of this package and of ir_measures.
+        absolute: what computes those of ir_measures; :meth:`View.absolute` if not given.
+        priors: the names of the priors of each run, instead of those that the context's policy gives it.
+        newcomers: runs that the context does not hold, by name.
+        part: these are some of the queries, which some runs may not hold; the whole was checked, or will be.
+
+    Raises:
+        ValueError: judgments of no query; a run that shares no query with them.
+    """
+    context, query_ids = view.members, view.query_ids
+    of_host = [j for j, measure in enumerate(measures) if not is_relative(measure)]
+    host = [measures[j] for j in of_host]
+    newcomers = newcomers or {}
+    for run in newcomers.values():
+        check_queries(view, run)
+        warn_if_empty(run, context)
+    if not part:
+        check_runs(view)
+        warn_of_last_labels(view, measures)
+    values = np.empty((len(names), len(measures), len(query_ids)))
+    # What a measure without a cutoff asks of the runs answers the others as well.
+    deepest_first = sorted(range(len(measures)), key=lambda j: measures[j].params.get("cutoff") is not None)
+    # A measure on one run after the other, since what it asks of all runs is kept for a while, and not for ever.
+    views = [
+        view.with_run(newcomers[n]) if n in newcomers else view.of(n, None if priors is None else priors[n])
+        for n in names
+    ]
+    for i, one in enumerate(views if part else progress(views, "scoring runs", "run")):
+        if host:
+            values[i, of_host] = (absolute or view.absolute)(host, one.evaluated)
+    for j in deepest_first:
+        for i, one in enumerate(views if is_relative(measures[j]) else ()):
+            values[i, j] = measures[j].score(one)
+    return Scores(list(names), list(measures), query_ids, values)

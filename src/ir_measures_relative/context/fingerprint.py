@@ -1,0 +1,121 @@
+"""A context, described: what a relative value is relative to, in a form that can be cited; a table for notebooks."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from html import escape
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from ..data.judgments import Judgments
+from ..data.rankings import Rankings
+
+#: The packages whose versions may change a number.
+_PACKAGES = ("ir-measures-relative", "ir-measures", "pytrec-eval-terrier", "numpy", "scipy")
+
+
+def fingerprint(
+    runs: Mapping[str, Rankings], facts: Mapping[str, Any], judgments: Judgments | None
+) -> dict[str, Any]:
+    """What :meth:`RunContext.fingerprint` returns, of the runs of a context and what else is known of it."""
+    known: dict[str, Any] = {
+        "runs": [{"name": name} | _of_run(run) for name, run in runs.items()],
+        **facts,
+        "priors": _policy(facts["priors"]),
+        "groups": dict(facts["groups"]),
+        "grades": None if facts["grades"] is None else list(facts["grades"]),
+        "qrels": None if judgments is None else _of_judgments(judgments),
+    }
+    text = json.dumps(known, sort_keys=True, separators=(",", ":"))
+    return known | {"versions": _versions(), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _of_run(run: Rankings) -> dict[str, Any]:
+    """Of the rankings, which are all that a measure sees of a run: the scores count by the order that they make."""
+    top = run.top()
+    docs = _bytes(top.doc_ids)
+    digest = hashlib.sha256()
+    starts = run.starts.tolist()
+    queries = _bytes(run.query_ids)
+    for i in sorted(range(len(queries)), key=queries.__getitem__):
+        digest.update(b"\0\0".join((queries[i], b"\0".join(docs[starts[i] : starts[i + 1]]), b"")))
+    return {"queries": len(queries), "rows": len(run), "sha256": digest.hexdigest()}
+
+
+def _of_judgments(judgments: Judgments) -> dict[str, Any]:
+    queries, docs = _bytes(judgments.query_ids), _bytes(judgments.doc_ids)
+    rows = sorted(
+        (queries[query], doc, grade)
+        for query, doc, grade in zip(judgments.query.tolist(), docs, judgments.grade.tolist(), strict=True)
+    )
+    digest = hashlib.sha256()
+    for query, doc, grade in rows:
+        digest.update(b"%b\0%b\0%d\0\0" % (query, doc, grade))
+    labels = judgments.labels
+    if labels is not None:
+        columns = (_bytes(labels.ids.strings()), _bytes(labels.aspect_ids().strings()), labels.grade.tolist())
+        of_aspects = zip((queries[query] for query in labels.query.tolist()), *columns, strict=True)
+        for row in sorted(of_aspects):
+            digest.update(b"%b\0%b\0%b\0%d\0\0" % row)
+    return {"queries": len(queries), "judgments": len(rows), "sha256": digest.hexdigest()}
+
+
+def _bytes(ids: Any) -> list[bytes]:
+    """No id holds a NUL, which therefore separates them."""
+    return [text.encode() for text in ids.tolist()]
+
+
+def _policy(priors: Any) -> Any:
+    """The ``priors`` of a context as JSON has it; an object by what it says of itself, and never by its address."""
+    if isinstance(priors, str):
+        return priors
+    if isinstance(priors, Mapping):
+        return {name: list(chosen) for name, chosen in priors.items()}
+    if hasattr(priors, "priors_of"):
+        kind: Any = type(priors)
+        return f"{kind.__module__}.{kind.__qualname__}" if kind.__repr__ is object.__repr__ else repr(priors)
+    return list(priors)
+
+
+def _versions() -> dict[str, str]:
+    found = {"python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # an optional one, or one that is vendored
+            continue
+    return found
+
+
+# How many runs are listed, and how many characters of a name are shown.
+_LISTED, _LONGEST = 20, 60
+
+
+def table_of_runs(kind: str, runs: Mapping[str, Rankings], facts: Mapping[str, Any]) -> str:
+    """The runs of a context with their queries and rows, and what else is known of it, as HTML.
+
+    ``kind`` is what holds the runs; of the facts, the groups get a column, and what is None is left out.
+    """
+    groups = facts["groups"]
+    about = ", ".join(f"{key} {fact}" for key, fact in facts.items() if key != "groups" and fact is not None)
+    head = f"{kind} of {len(runs)} run{'' if len(runs) == 1 else 's'}; {about}"
+    columns = ["run", "queries", "rows", *(["group"] if groups else [])]
+    rows = []
+    for name, run in list(runs.items())[:_LISTED]:
+        cells = [len(run.query_ids), len(run), *([groups.get(name, "")] if groups else [])]
+        marked = f"{_cell(name)} (reference)" if name == facts["reference"] else _cell(name)
+        rows.append(f"<tr><th>{marked}</th>" + "".join(f"<td>{_cell(c)}</td>" for c in cells) + "</tr>")
+    if len(runs) > _LISTED:
+        rows.append(f'<tr><td colspan="{len(columns)}">and {len(runs) - _LISTED} more</td></tr>')
+    header = "".join(f"<th>{c}</th>" for c in columns)
+    return f"<p>{_cell(head, 1000)}</p><table><thead><tr>{header}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _cell(value: object, longest: int = _LONGEST) -> str:
+    """Any value as text that runs nothing; the direction in which it is written stays its own."""
+    text = format(value, ",") if isinstance(value, int) else str(value)
+    short = text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return f"<bdi>{escape(short)}</bdi>"

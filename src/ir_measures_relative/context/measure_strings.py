@@ -1,0 +1,271 @@
+"""Measure strings and the objects that they stand for: what is known of a measure before it is asked for a value.
+
+Both hosts and this package have measures. What stands here asks of them their names and their parameters alone, so that
+the modules which choose, check or sort measures need nothing of the modules which compute them.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import ir_measures.measures
+from ir_measures.measures import Measure, ParamInfo
+
+from ..messages import is_text
+
+#: What a measure may be relative to, in turn the prior runs, all systems, one reference run, a random ranking.
+RELATIVE_TO = ("priors", "systems", "reference", "chance")
+
+
+MISSING: Any = ParamInfo().default  # ir_measures' mark of a parameter that was not given
+
+
+def is_relative(measure: object) -> bool:
+    """Whether a measure is one of this package's, or of another that builds on it; also after a reload."""
+    return isinstance(measure, Measure) and getattr(measure, "RELATIVE_TO", None) in RELATIVE_TO
+
+
+def value_of(measure: Measure, name: str, default: Any = None) -> Any:
+    """The value of a parameter of any measure, also of ir_measures' own.
+
+    Returns:
+        the value as given, else the measure's default, else ``default``, as where it has no such parameter.
+    """
+    if name not in measure.SUPPORTED_PARAMS:
+        return default
+    value = measure[name]
+    return default if value is MISSING else value
+
+
+#: Measures of ir_measures whose values lie between 0 and 1.
+SHARES = re.compile(
+    "AP|Accuracy|Bpref|Compat|ERR|IPrec|Judged|P|R|RBP|RR|Rprec|Set(AP|F|P|R)|Success|alpha_nDCG|infAP|nDCG"
+)
+
+
+def value_range(measure: Measure | str) -> tuple[float, float]:
+    """Between which values a measure lies on each query; infinite where there is no end, or it is not known."""
+    try:
+        parsed = parse_measure(measure)
+    except ValueError:  # a table may hold what it likes
+        return -math.inf, math.inf
+    if SHARES.fullmatch(parsed.NAME) and not is_relative(parsed) and "gains" not in parsed.params:
+        return 0.0, 1.0
+    ends: tuple[float, float] = getattr(parsed, "value_range", (-math.inf, math.inf))
+    return ends
+
+
+def registered() -> dict[str, Measure]:
+    """The measures of this package, and those of others that build on it, by name; aliases left out."""
+    registry = ir_measures.measures.registry
+    return {name: m for name, m in registry.items() if is_relative(m) and name == m.NAME}
+
+
+def parse_measures(measures: Sequence[Measure | str], argument: str = "measures") -> list[Measure]:
+    """The measures, each once, with their parameters checked.
+
+    Raises:
+        ValueError: no measure, a string that is not one, or a parameter that is not allowed.
+    """
+    one_alone = isinstance(measures, (str, Measure))
+    if one_alone or not isinstance(measures, Iterable):
+        example = measures if one_alone else "NRG@10"
+        raise ValueError(
+            f"{argument}={shown(measures)} must be a list of measures, such as [{shown(example)}]"
+        )
+    parsed: list[Measure] = []
+    for measure in measures:
+        one = parse_measure(measure)
+        if one not in parsed:
+            parsed.append(one)
+    if not parsed:
+        raise ValueError("no measure is given; name one, such as NRG@10")
+    return parsed
+
+
+def parse_measure(measure: Measure | str) -> Measure:
+    """The measure that an object or a string stands for, with its parameters checked.
+
+    Raises:
+        ValueError: a string that is not a measure, with the nearest name; or a parameter that is not allowed.
+    """
+    if not isinstance(measure, (str, Measure)):
+        raise ValueError(f"{measure!r} is not a measure; give one such as NRG@10, or a measure string")
+    if isinstance(measure, str) and not is_text(measure):
+        raise ValueError(f"{measure!r} is not a measure, since it is not text; give one such as NRG@10")
+    if isinstance(measure, str):
+        _check_name(measure)
+    try:
+        one = measure if isinstance(measure, Measure) else read_measure(measure)
+        one.validate_params()
+    except (
+        NameError,
+        AssertionError,
+        TypeError,
+        AttributeError,
+        SyntaxError,
+        RecursionError,
+        MemoryError,
+    ) as error:
+        raise ValueError(what_is_wrong(measure, str(error) or type(error).__name__)) from None
+    except ValueError as error:
+        message = str(error)
+        raise ValueError(message if str(measure) in message else what_is_wrong(measure, message)) from None
+    if not is_relative(one):
+        check_host_measure(one)
+    return one
+
+
+def read_measure(text: str) -> Measure:
+    """As ``ir_measures.parse_measure``, which up to 0.4.3 asks for parts of ``ast`` that Python 3.14 does not have."""
+    given: dict[str, Any] = {}
+    cutoff = None
+    try:
+        node: Any = ast.parse(text, mode="eval").body
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+            node, cutoff = node.left, ast.literal_eval(node.right)
+        if isinstance(node, ast.Call) and not node.args:
+            given = {str(argument.arg): ast.literal_eval(argument.value) for argument in node.keywords}
+            node = node.func
+        measure = ir_measures.measures.registry[node.id]
+    except (SyntaxError, AttributeError, ValueError):
+        raise ValueError(
+            "must be in format Measure(k1=v1, k2=v2)@c; values are numbers, strings and so on"
+        ) from None
+    if cutoff is not None:
+        given[measure.AT_PARAM] = cutoff
+    return measure(**given)
+
+
+def nearest_name(name: str, names: Sequence[str]) -> str | None:
+    """The name that looks most like this one, in small letters or capitals; None where none looks like it.
+
+    >>> nearest_name("ndgc", ["AP", "nDCG", "NRG"])
+    'nDCG'
+    >>> nearest_name("foo", ["AP", "nDCG", "NRG"])
+    """
+    import difflib
+
+    lower = [n.lower() for n in names]
+    near = difflib.get_close_matches(name.lower(), lower, n=1)
+    return names[lower.index(near[0])] if near else None
+
+
+def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
+    """That no measure has this name, and which of those there are is meant; ``rest`` is what followed the name.
+
+    >>> no_such_measure("NGR", ["AP", "NRG"])
+    "no measure is called 'NGR'; the nearest is 'NRG'"
+    >>> no_such_measure("foo", ["NRG", "AP"])
+    "no measure is called 'foo'; there are AP, NRG"
+    """
+    nearest = nearest_name(name, names)
+    if nearest is None:
+        return f"no measure is called {name!r}; there are {', '.join(sorted(names, key=str.lower))}"
+    whole = f", that is {nearest}{rest}" if rest else ""
+    return f"no measure is called {name!r}; the nearest is {nearest!r}{whole}"
+
+
+def _check_name(text: str) -> None:
+    """Raises ValueError where the string starts with the name of no measure; says which is nearest."""
+    match = re.match(r"\w*", text[:_LONGEST])
+    name = match[0] if match else ""
+    registry = ir_measures.measures.registry
+    if len(text) <= _LONGEST and (not name or name in registry):
+        return
+    if not name or len(text) > _LONGEST:
+        raise ValueError(
+            f"{shown(text)} is not a measure; give one such as NRG@10, nDCG@10 or MED(base='AP')@10"
+        )
+    raise ValueError(f"{text!r}: {no_such_measure(name, list(registry), text[len(name) :])}")
+
+
+_LONGEST = 10_000  # characters of a measure string; ast.parse runs out of stack on some that are longer
+
+
+def shown(measure: object) -> str:
+    """A measure in a message: cut where it is very long."""
+    text = repr(measure)
+    return text if len(text) <= 200 else f"{text[:100]}… ({len(text)} characters)"
+
+
+def what_is_wrong(measure: object, message: str) -> str:
+    """What ir_measures says of a measure, in words that name it."""
+    text = str(measure)
+    message = re.sub(r"invalid param (\w+)=<object.*", r"it needs the parameter \1", message)
+    if message.endswith(" cutoff"):
+        message += f": write {text}@10"
+    return f"{shown(text)}: {message}"
+
+
+_LARGEST_INT = 2**31 - 1
+_DEEPEST_OF_ASPECTS = 20
+
+
+def check_host_measure(measure: Measure) -> None:
+    """Raises ValueError for what trec_eval takes the whole process down for, or cannot count."""
+    cutoff = measure.params.get("cutoff")
+    deepest = (
+        _DEEPEST_OF_ASPECTS if needs_subtopics(measure) and "cutoff" in measure.SUPPORTED_PARAMS else None
+    )
+    if deepest and not (isinstance(cutoff, int) and 1 <= cutoff <= deepest):
+        raise ValueError(f"{measure} needs a cutoff from 1 to {deepest}, the deepest that ndeval knows")
+    for name in ("cutoff", "rel"):
+        value = measure.params.get(name)
+        if isinstance(value, int) and not 1 <= value <= _LARGEST_INT:
+            raise ValueError(f"{measure}: {name}={value} is not allowed; it must be from 1 to 2^31 - 1")
+    gains = measure.params.get("gains")
+    if isinstance(gains, dict) and any(isinstance(n, int) and abs(n) > _LARGEST_INT for n in gains.values()):
+        raise ValueError(f"{measure}: gains={gains} is not allowed; the gains must be below 2^31 in size")
+
+
+def needs_subtopics(measure: Measure) -> bool:
+    """Whether a measure of ir_measures rates diversity, by subtopics that stand in the qrels' iteration column."""
+    return bool(ir_measures.providers.registry["pyndeval"].supports(measure))
+
+
+def absolute_measure(name: Measure | str, what: str = "measure") -> Measure:
+    """A measure of a run on its own, which messages call ``what``.
+
+    Raises:
+        ValueError: a string that is not a measure, or one that ir_measures cannot compute on a run alone.
+    """
+    what = f"{what}={shown(name)}"
+    try:
+        measure = parse_measure(name)
+    except ValueError as error:
+        raise ValueError(
+            f"{what} is not a measure: {error}; give one that ir_measures knows, such as 'nDCG@10'"
+        ) from None
+    if is_relative(measure):
+        wrong = "is itself relative to other runs"
+    elif not any(provider.supports(measure) for provider in ir_measures.DefaultPipeline.providers):
+        wrong = "is one that no provider of ir_measures computes, with these parameters"
+    else:
+        return measure
+    raise ValueError(f"{what} {wrong}; give a measure of one run, such as 'nDCG@10'")
+
+
+def split_measures(text: str) -> list[str]:
+    """The measures of an argument, which spaces separate outside of brackets and quotes.
+
+    >>> split_measures("nDCG@10 NRG(base='RBP', p=0.9)@10")
+    ['nDCG@10', "NRG(base='RBP', p=0.9)@10"]
+    """
+    parts, depth, quote = [""], 0, ""
+    for char in text:
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "'\"":
+            quote = char
+        else:
+            depth += (char in "([{") - (char in ")]}")
+        if char.isspace() and not quote and depth <= 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [p for p in parts if p]

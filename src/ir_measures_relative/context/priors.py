@@ -1,0 +1,429 @@
+"""What a context holds, and which of its runs are the priors of which.
+
+A policy is an object with one method, :meth:`PriorPolicy.priors_of`. A new one is a class here (or anywhere), and a
+name for it in :data:`NAMED`, if a word is to stand for it in ``RunContext(priors=…)`` and on the command line.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from math import isnan
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+import ir_measures
+
+from ..data.rankings import Rankings
+from ..io import datasets
+from ..messages import few_quoted, warn
+from ..tolerances import ROUNDED
+from .measure_strings import absolute_measure
+
+if TYPE_CHECKING:
+    # At run time it would make the start of the command line wait for files.
+    from .lengths import DocumentLengths
+
+
+class Systems(Protocol):
+    """What a policy may ask of the runs that it chooses from."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The runs, in their order."""
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """From run name to group name."""
+
+    def means(self, measure: ir_measures.Measure) -> Mapping[str, float]:
+        """The mean over all queries of an absolute measure, for every run."""
+
+
+class PriorPolicy:
+    """Which runs a searcher has seen before another; what :class:`RunContext` takes as ``priors``.
+
+    A policy that goes by groups may also have a method ``priors_of_newcomer(systems, group)``: the names of the priors
+    of a newcomer of a group, be it a new one.
+    """
+
+    needs_order = False  #: whether the order of the runs decides, which runs in a Dask DataFrame do not have
+    needs_groups = False  #: whether the groups of the runs decide
+
+    def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
+        """The names of the priors of a run; None is a newcomer. The run itself need not be left out."""
+        raise NotImplementedError
+
+    def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
+        """Raises ValueError where a context of these runs and groups cannot have this policy."""
+
+
+@dataclass(frozen=True)
+class Others(PriorPolicy):
+    """All other runs."""
+
+    def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
+        return systems.names
+
+
+@dataclass(frozen=True)
+class Earlier(PriorPolicy):
+    """The runs given before it, so that the order of the runs is a history; for a newcomer, all."""
+
+    needs_order = True
+
+    def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
+        names = systems.names
+        return names if name is None else names[: names.index(name)]
+
+
+@dataclass(frozen=True)
+class FixedPriors(PriorPolicy):
+    """The same runs for every run, newcomers too."""
+
+    priors: tuple[str, ...]
+
+    def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
+        return self.priors
+
+    def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
+        check_names("priors", self.priors, names)
+
+
+@dataclass(frozen=True)
+class PriorsByRun(PriorPolicy):
+    """Those listed for each run; for a newcomer, all."""
+
+    priors: Mapping[str, Sequence[str]]
+
+    def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
+        if name is None:
+            return systems.names
+        if name not in self.priors:
+            raise ValueError(
+                f"the context's priors say nothing of {name!r}; add it to the dict, with an empty list if it has none"
+            )
+        return self.priors[name]
+
+    def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
+        check_names("the keys of priors", list(self.priors), names)
+        for name, chosen in self.priors.items():
+            check_names(f"priors[{name!r}]", chosen, names)
+
+
+class Chosen(dict[str, list[str]]):
+    """The priors of every run, as :meth:`BestOfOtherGroups.choose` finds them, and the best run of each group."""
+
+    def __init__(self, priors: Mapping[str, list[str]], best: Mapping[str, str]) -> None:
+        super().__init__(priors)
+        self.best = dict(best)
+
+
+@dataclass(frozen=True)
+class PriorsByGroup(PriorsByRun):
+    """Those listed for each run; for a newcomer of a group, the best runs of the other groups."""
+
+    best: Mapping[str, str]  #: from group to the name of its best run
+
+    def priors_of_newcomer(self, systems: Systems, group: str) -> Collection[str]:
+        """The best run of every other group, be it a new one."""
+        return [name for of, name in self.best.items() if of != group]
+
+
+@dataclass(frozen=True)
+class BestOfOtherGroups(PriorPolicy):
+    """The best run of every group but its own, by mean effectiveness: the TREC protocol of the NRG paper (§4).
+
+    Groups differ in how many runs they submit, and the runs of one group differ little from each other; this policy
+    lets every group count once, and keeps a run's own group out. Ties go to the run given first. The context needs
+    ``groups={run name: group name}``. A newcomer whose group is said (:meth:`RunContext.evaluating`, or a column
+    ``group`` of the run) has the best run of every other group as its priors, of all groups where it is of a new one;
+    for one of no group every run of the context is a prior.
+
+    Args:
+        by: the ir_measures measure, or measure string, that says which run of a group is best.
+    """
+
+    by: Any = ir_measures.nDCG @ 10
+    needs_groups = True
+
+    def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
+        return systems.names if name is None else self.priors_of_newcomer(systems, systems.groups[name])
+
+    def priors_of_newcomer(self, systems: Systems, group: str) -> Collection[str]:
+        """The best run of every other group, be it a new one."""
+        groups = systems.groups
+        best = self._best(systems.means(self._measure()), groups)
+        return [prior for prior in best if groups[prior] != group]
+
+    def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
+        lacking = [n for n in names if n not in groups]
+        if lacking:
+            raise ValueError(
+                f"priors=BestOfOtherGroups() needs the group of every run, and groups= lacks "
+                f"{few_quoted(lacking)}; give "
+                "groups={run name: group name}"
+            )
+        self._measure()
+
+    def _measure(self) -> ir_measures.Measure:
+        return absolute_measure(self.by, "BestOfOtherGroups: by")
+
+    @classmethod
+    def choose(cls, means: Mapping[str, float], groups: Mapping[str, str]) -> dict[str, list[str]]:
+        """The names of the priors of every run, from the mean effectiveness and the group of each.
+
+        A dict that a context takes as its ``priors``: for runs whose means were computed elsewhere. A newcomer of a
+        group has the best runs of the other groups, there too.
+        """
+        best = cls._best(means, groups)
+        priors = {name: [prior for prior in best if groups[prior] != groups[name]] for name in means}
+        return Chosen(priors, {groups[name]: name for name in best})
+
+    @staticmethod
+    def _best(means: Mapping[str, float], groups: Mapping[str, str]) -> list[str]:
+        """The best run of every group, in their order; NaN is below every number, and what rounding adds is no more."""
+        best: dict[str, str] = {}
+        for name, mean in means.items():
+            group = groups[name]
+            if (
+                group not in best
+                or mean - means[best[group]] > ROUNDED * abs(mean)
+                or (isnan(means[best[group]]) and not isnan(mean))
+            ):
+                best[group] = name
+        return [name for name in means if best[groups[name]] == name]
+
+
+#: What ``RunContext(priors=…)`` takes: a word of :data:`NAMED`, a list of names, a dict from name to list, a policy.
+Policy: TypeAlias = "str | Sequence[str] | Mapping[str, Sequence[str]] | PriorPolicy"
+
+#: The policies that a word stands for.
+NAMED: dict[str, PriorPolicy] = {
+    "others": Others(),
+    "earlier": Earlier(),
+    "best-of-other-groups": BestOfOtherGroups(),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Members:
+    """What a context holds: the runs that exist already, and what is known of them. It does not change.
+
+    All that computes takes this. :class:`RunContext` is this too, and reads the runs and checks the arguments.
+    """
+
+    runs: Mapping[str, Rankings]  #: the runs, by name
+    groups: Mapping[str, str]  #: from run name to group name
+    priors: Policy  #: a word, a list, a dict, or a policy, as it was given
+    policy: PriorPolicy  #: what ``priors`` stands for
+    reference: str | None = None  #: the name of the reference run
+    num_docs: int | None = None  #: the number of documents in the collection
+    grades: tuple[int, int] | None = None  #: the lowest and the highest relevance label
+    dataset: Any = None  #: the ``ir_datasets.Dataset`` that the context was made from
+    lengths: DocumentLengths | None = None  #: how many tokens the documents have
+    #: The judgments that were seen last, each with the view of the runs on them.
+    _views: list[Any] = field(default_factory=list, init=False, repr=False)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the runs, in their order."""
+        return list(self.runs)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """From the name of a run to its place among the runs."""
+        return {name: i for i, name in enumerate(self.runs)}
+
+    @cached_property
+    def rankings(self) -> tuple[Rankings, ...]:
+        """The runs, in their order."""
+        return tuple(self.runs.values())
+
+    @cached_property
+    def held(self) -> frozenset[Rankings]:
+        """The runs, to look for one of them."""
+        return frozenset(self.rankings)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was computed for judgments that were seen; a dataset by its id, as its loaders do not pickle."""
+        return self.__dict__ | {"_views": [], "dataset": datasets.id_of(self.dataset) or self.dataset}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        dataset = state["dataset"]
+        if isinstance(dataset, str):
+            state = state | {"dataset": None}
+            with suppress(ValueError):  # an id that was registered elsewhere, and is not here
+                state["dataset"] = datasets.dataset_of(dataset)
+        self.__dict__.update(state)
+
+
+def fields_of(context: Members) -> dict[str, Any]:
+    """What a context holds, by the names of the arguments of :class:`Members`."""
+    return {f.name: getattr(context, f.name) for f in fields(Members) if f.init}
+
+
+def replaced(context: Members, **others: Any) -> Members:
+    """The context with other values for some of what it holds."""
+    return Members(**fields_of(context) | others)
+
+
+def some_runs(context: Members, names: Collection[str]) -> Members:
+    """The context as though only some of its runs had taken part: the others are nobody's priors, and no reference."""
+    runs = {name: run for name, run in context.runs.items() if name in set(names)}
+    return replaced(
+        context,
+        runs=runs,
+        groups={name: group for name, group in context.groups.items() if name in runs},
+        reference=context.reference if context.reference in runs else None,
+    )
+
+
+def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -> PriorPolicy:
+    """The policy that the ``priors`` of a context stand for; what the caller does to them later does not count.
+
+    Raises:
+        ValueError: something else, a run that the context does not hold, or groups that are lacking.
+    """
+    policy: PriorPolicy
+    if isinstance(priors, str) and priors in NAMED:
+        policy = NAMED[priors]
+    elif isinstance(priors, Mapping):
+        lists = {name: _names(f"priors[{name!r}]", chosen) for name, chosen in priors.items()}
+        policy = PriorsByGroup(lists, priors.best) if isinstance(priors, Chosen) else PriorsByRun(lists)
+    elif isinstance(priors, Sequence) and not isinstance(priors, (str, bytes)):
+        policy = FixedPriors(_names("priors", priors))
+    elif not isinstance(priors, str) and callable(getattr(priors, "priors_of", None)):
+        policy = priors
+    else:
+        raise ValueError(
+            f"priors={priors!r} is not a policy; give {', '.join(map(repr, NAMED))}, a list of run names, a dict from "
+            "run name to list, or a PriorPolicy such as BestOfOtherGroups()"
+        )
+    getattr(policy, "check", PriorPolicy().check)(names, groups)
+    return policy
+
+
+class _Watched:
+    """Systems that note whether a policy asks for means, which the judgments decide."""
+
+    def __init__(self, systems: Systems) -> None:
+        self.names, self.groups, self._systems = systems.names, systems.groups, systems
+        self.asked = False
+
+    def means(self, measure: ir_measures.Measure) -> Mapping[str, float]:
+        self.asked = True
+        return self._systems.means(measure)
+
+
+def priors_chosen_by_means(policy: PriorPolicy, systems: Systems) -> dict[str, list[str]] | None:
+    """The priors of every run by a policy that looks at means, which the judgments decide; None of another policy."""
+    watched = _Watched(systems)
+    chosen = {name: list(policy.priors_of(watched, name)) for name in systems.names}
+    return chosen if watched.asked else None
+
+
+def finder_for_newcomers(policy: PriorPolicy) -> Callable[[Systems, str], Collection[str]] | None:
+    """What finds the priors of a newcomer of a group; None of a policy that does not go by groups."""
+    return getattr(policy, "priors_of_newcomer", None)
+
+
+def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], context: object) -> None:
+    """Looks at the group that a newcomer is said to be of.
+
+    One that no run of the context is of is legitimate: the newcomer's own. Where it looks like one of theirs, it may
+    be a slip, by which a run of its own group becomes its prior, and draws a warning.
+
+    Raises:
+        ValueError: it is not a name, or the policy does not look at groups.
+    """
+    if not isinstance(group, str) or not group:
+        raise ValueError(f"group={group!r} must be the name of a group, such as 'CMU'")
+    if finder_for_newcomers(policy) is None:
+        raise ValueError(
+            f"group={group!r}: the priors of this context do not go by groups; leave group out, or make the context "
+            "with priors=BestOfOtherGroups() and groups={run name: group name}"
+        )
+    known = sorted(set(groups.values()))
+    if group not in known:
+        import difflib
+
+        lower = {name.lower().strip(): name for name in known}
+        close = difflib.get_close_matches(group.lower().strip(), lower, n=1, cutoff=0.8)
+        if close:
+            warn(
+                f"group={group!r}: no run of the context is of this group, so the best run of every group is a prior; "
+                f"if {lower[close[0]]!r} is meant, say so",
+                context,
+            )
+
+
+def group_of(rankings: Rankings, context: Members, given: str | None) -> str | None:
+    """The group of a newcomer: as given, else the run's own; None where there is none, or the policy goes by none.
+
+    Raises:
+        ValueError: what :func:`check_group` objects to in a group that is given.
+    """
+    own = None if finder_for_newcomers(context.policy) is None else rankings.group
+    if given is None and own == "":
+        warn(
+            "the run's column 'group' does not hold one name in all rows, so that its group is not known and every run "
+            "of the context is a prior; give it one string, or say evaluating(group=…)",
+            context,
+        )
+        own = None
+    group = given if given is not None else own
+    if group is not None:
+        check_group(group, context.policy, context.groups, context)
+    return group
+
+
+def _names(what: str, chosen: Any) -> tuple[str, ...]:
+    if isinstance(chosen, str):
+        raise ValueError(f"{what}={chosen!r} must be a list of run names, such as [{chosen!r}]")
+    return tuple(chosen)
+
+
+def check_run_names(names: Iterable[Any]) -> None:
+    """Raises ValueError for a name that no run of a context can have."""
+    for name in names:
+        if not isinstance(name, str) or not name:
+            problem = "is empty" if name == "" else "is not a string"
+            raise ValueError(f"the run name {name!r} {problem}; name every run with a string")
+
+
+def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:
+    """Raises ValueError for names of runs that a context, or a table, does not hold."""
+    unknown = [n for n in chosen if n not in set(names)]
+    if unknown:
+        raise ValueError(
+            f"{what} names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
+        )
+
+
+def fitting(pattern: str, names: Sequence[str]) -> list[str]:
+    """The runs that a name or a glob stands for; a name may hold glob characters, so the name itself goes first."""
+    return [pattern] if pattern in names else [n for n in names if fnmatch.fnmatchcase(n, pattern)]
+
+
+def matching(prior: str, names: Sequence[str], parameter: str = "prior") -> list[str]:
+    """The runs that the ``prior=`` of a measure stands for: names or globs, separated by commas.
+
+    ``parameter`` is the name of the parameter, for the message.
+
+    Raises:
+        ValueError: one that fits no run.
+    """
+    if prior in names:  # a name may hold a comma, or blanks at its ends
+        return [prior]
+    found: list[str] = []
+    for pattern in filter(None, map(str.strip, prior.split(","))):
+        fit = fitting(pattern, names)
+        if not fit:
+            raise ValueError(
+                f"{parameter}={prior!r}: {pattern!r} fits no run of the context; its runs are {few_quoted(names)}"
+            )
+        found += fit
+    return found

@@ -1,0 +1,153 @@
+"""The first documents of rankings, as deep as a measure looks: so many documents, or so many tokens."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..data.arrays import BoolArray, IntArray, object_array
+from ..data.documents import Documents
+from ..data.ids import Ids, WordArray, pair_keys
+from ..data.rankings import Rankings
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .lengths import (
+        DocumentLengths,  # at run time it would make the start of the command line wait for files
+    )
+
+
+@dataclass(frozen=True)
+class TokenBudget:
+    """A cutoff in tokens: as many of the first documents of a ranking as fit, up to the first that does not."""
+
+    tokens: int
+
+
+#: How deep rankings are looked at: so many documents, so many tokens, or None for all of them.
+Depth: TypeAlias = "int | TokenBudget | None"
+
+# How deep a ranking is sorted first, to see how much of it a budget reads; then four times as deep, and so on.
+_FIRST_READ = 32
+
+
+class Top(NamedTuple):
+    """The first documents of a run for the judged queries, judged or not; sorted by query, then by position."""
+
+    docs: Documents
+    position: IntArray  #: 1-based
+    hashes: WordArray  #: ``docs.ids.hashes()``
+    score: NDArray[np.float32]  #: as it is compared; equal where two documents of a query are tied
+
+    def select(self, keep: BoolArray) -> Top:
+        """Some of the documents."""
+        return Top(self.docs.select(keep), self.position[keep], self.hashes[keep], self.score[keep])
+
+
+def find_top(known: Documents, rankings: Rankings, depth: int | None) -> Top:
+    """The top of a run, with the grades of those that are known."""
+    top = rankings.top(depth)
+    query = known.queries_of(rankings)[top.query]
+    rows = np.flatnonzero(query >= 0)
+    rows = rows[np.argsort(query[rows], kind="stable")]
+    query, ids, hashes = query[rows], top.ids.take(rows), top.hashes[rows]
+    row = known.rows_of(query, ids, hashes)
+    grade, judged = np.zeros_like(row), np.zeros(len(row), dtype=bool)
+    found = row >= 0
+    grade[found], judged[found] = known.grade[row[found]], known.judged[row[found]]
+    docs = Documents(known.query_ids, query, ids, grade, judged=judged)
+    return Top(docs, top.position[rows], hashes, top.score[rows])
+
+
+def documents_read(
+    budget: TokenBudget, lengths: DocumentLengths | None, n_queries: int, top: Callable[[int], Top]
+) -> IntArray:
+    """How many documents of each judged query's ranking a budget reads.
+
+    Args:
+        top: from a depth to the top of the run.
+
+    Raises:
+        ValueError: the context does not know how long the documents are.
+    """
+    if lengths is None:
+        raise ValueError(
+            f"budget={budget.tokens} needs the lengths of the documents: say RunContext(…, tokens=…), such as a "
+            "dict from document id to its number of tokens"
+        )
+    read, total = np.zeros((2, n_queries), dtype=np.int64)
+    left, depth = np.arange(n_queries), 0
+    # No length is looked up but of what is read, and of the first too many.
+    for position in itertools.count():
+        if position == depth:
+            depth = 4 * depth or _FIRST_READ
+            docs = top(depth).docs
+        left = left[docs.starts[left] + position < docs.starts[left + 1]]
+        if not len(left):
+            break
+        total[left] += lengths.of(docs.ids.take(docs.starts[left] + position).strings().tolist())
+        left = left[total[left] <= budget.tokens]
+        read[left] = position + 1
+    return read
+
+
+def unjudged(tops: Sequence[Top], query_ids: np.ndarray) -> Documents:
+    """The unjudged documents of tops, each once, sorted by query."""
+    nothing = Documents(query_ids, np.empty(0, dtype=np.int64), Ids.of([]), np.empty(0, dtype=np.int64))
+    ids: list[str] = []
+    query = [nothing.query]
+    for top in tops:
+        rows = np.flatnonzero(~top.docs.judged)
+        query.append(top.docs.query[rows])
+        ids += top.docs.ids.take(rows).strings().tolist()
+    queries = np.concatenate(query)
+    order = np.argsort(queries, kind="stable")
+    all_ids, zeros = Ids.of(object_array(ids)).take(order), np.zeros(len(order), dtype=np.int64)
+    found = Documents(query_ids, queries[order], all_ids, zeros, judged=zeros > 0)
+    again, _ = found.repeats()
+    keep = np.ones(len(found), dtype=bool)
+    keep[again] = False
+    return found.select(keep)
+
+
+def numbered(tops: Sequence[Top]) -> list[IntArray]:
+    """Of each top a number for each document, by query: one number for one document in all of them."""
+    starts = np.cumsum([0, *(len(top.position) for top in tops)])
+    for seed in itertools.count():
+        hashes = [top.docs.ids.hashes(seed) if seed else top.hashes for top in tops]
+        keys = [pair_keys(top.docs.query, of_top) for top, of_top in zip(tops, hashes, strict=True)]
+        _, first, number = np.unique(np.concatenate(keys), return_index=True, return_inverse=True)
+        numbers = np.split(number, starts[1:-1])
+        holder = np.searchsorted(starts, first, side="right") - 1  # the first run with the document
+        if all(
+            _same_documents(top, tops[i], (first - starts[i])[of_top], holder[of_top] == i)
+            for top, of_top in zip(tops, numbers, strict=True)
+            for i in np.unique(holder[of_top]).tolist()
+        ):
+            return numbers
+    raise AssertionError  # seeds do not end
+
+
+def _same_documents(top: Top, other: Top, row: IntArray, among: BoolArray) -> bool:
+    """Whether some documents of a top are those of rows of another, and not only of the same hash."""
+    rows = np.flatnonzero(among)
+    same_query = top.docs.query[rows] == other.docs.query[row[rows]]
+    return bool((same_query & top.docs.ids.equal(rows, other.docs.ids, row[rows])).all())
+
+
+def same_rankings(run: Top, reference: Top, among: BoolArray) -> BoolArray:
+    """Which of the queries ``among`` the two runs rank alike, by their whole rankings."""
+    if run is reference or not among.any():
+        return among
+    n = len(among)
+    sizes_y, sizes_z = (np.bincount(side.docs.query, minlength=n) for side in (run, reference))
+    same: BoolArray = among & (sizes_y == sizes_z)
+    rows_y, rows_z = (np.flatnonzero(same[side.docs.query]) for side in (run, reference))
+    alike = run.docs.ids.equal(rows_y, reference.docs.ids, rows_z)
+    same[run.docs.query[rows_y[~alike]]] = False
+    return same

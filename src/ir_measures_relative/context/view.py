@@ -1,0 +1,645 @@
+"""Runs × documents × labels as arrays: all that a measure may ask for.
+
+A :class:`View` does not change. Its methods make others, of another run, of fewer runs, with other labels; what stays
+true is computed once for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import ir_measures
+import numpy as np
+
+from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from ..data.documents import Documents
+from ..data.ids import Ids
+from ..data.judgments import NAME_NO_ASPECT, Judgments
+from ..data.rankings import Rankings
+from ..io import datasets
+from ..messages import few_quoted, kind_of, warn
+from .absolute import AbsoluteEvaluator, qrels_for
+from .cache import Store
+from .measure_strings import needs_subtopics
+from .priors import Members, PriorPolicy, finder_for_newcomers, matching, replaced, some_runs
+from .tops import Depth, TokenBudget, Top, documents_read, find_top, numbered, same_rankings, unjudged
+
+if TYPE_CHECKING:
+    from ..io.qrels import Qrels, QrelsColumns
+
+T = TypeVar("T")
+
+# How deep two rankings are compared before it is worth comparing all of them.
+_HEAD = 10
+# Of how many sets of judgments a context keeps the view: pt.Experiment with a batch_size makes one a batch.
+_KEPT = 8
+# How many rows of rankings are looked through for unjudged documents where there is no cutoff.
+_MOST_ROWS = 5_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The runs of a context on some documents and their labels; and one of these runs, or a new one, as evaluated."""
+
+    members: Members  #: the runs of the context, and what is known of them
+    documents: Documents  #: the judged documents, and those that may yet be judged
+    judgments: Judgments  #: the judgments; the same object as ``documents`` where all of these are judged
+    #: The lowest (at most 0) and the highest grade (at least 1) that a document may have: the context's, or those here.
+    grades: tuple[int, int]
+    ranks: Store  #: what depends on the rankings alone, by version of the documents
+    labels: Store  #: what depends on the labels as well
+    #: Whether these are all the queries there are, so that means over them are the campaign's.
+    whole: bool = True
+    run: Rankings | None = None  #: the evaluated run
+    member: int | None = None  #: which run of the context it is; None for a new run
+    #: The names of its priors, instead of those that the policy gives it.
+    chosen: tuple[str, ...] | None = None
+    group: str | None = None  #: of a new run, for a policy that goes by groups; None where it is not said
+    depth: Depth = None  #: how much of every ranking is looked at
+    judged_only: bool = False  #: whether all documents that nobody judged are taken out of the rankings first
+    #: The runs of the view that this one was made of, where they were others.
+    former: tuple[Rankings, ...] = ()
+    _own: Store = field(default_factory=Store, repr=False)  #: what is computed of the evaluated run
+
+    @classmethod
+    def on(cls, members: Members, judgments: Judgments, *, whole: bool = True) -> View:
+        """The runs on these judgments.
+
+        Raises:
+            ValueError: a grade that the context says does not exist.
+        """
+        ranks, labels = (Store(len(members.runs), len(judgments)) for _ in range(2))
+        grades = grades_of(members, judgments)
+        return cls(members, judgments, judgments, grades, ranks, labels, whole=whole)
+
+    # ---- what is here ------------------------------------------------------------------------------------
+
+    @property
+    def query_ids(self) -> ObjectArray:
+        """The queries, in the order of the qrels."""
+        return self.documents.query_ids
+
+    @property
+    def n_queries(self) -> int:
+        return self.documents.n_queries
+
+    @property
+    def relevant(self) -> Documents:
+        """The documents with a grade above 0."""
+        return self.documents.relevant
+
+    @property
+    def names(self) -> list[str]:
+        """The runs of the context, in their order."""
+        return self.members.names
+
+    @property
+    def runs(self) -> Mapping[str, Rankings]:
+        """The runs of the context, by name."""
+        return self.members.runs
+
+    @property
+    def groups(self) -> Mapping[str, str]:
+        """From run name to group name."""
+        return self.members.groups
+
+    @property
+    def name(self) -> str | None:
+        """The name of the evaluated run; None for a new run."""
+        return None if self.member is None else self.names[self.member]
+
+    @property
+    def evaluated(self) -> Rankings:
+        """The evaluated run, where there is one."""
+        if self.run is None:
+            raise ValueError("no run is evaluated here: take view.of(name) or view.with_run(rankings)")
+        return self.run
+
+    @property
+    def row(self) -> int | None:
+        """Which of the context's runs has the rankings of the evaluated run as its own; None for other rankings."""
+        if self.member is None or self.run is not self.members.rankings[self.member]:
+            return None
+        return self.member
+
+    # ---- other views -------------------------------------------------------------------------------------
+
+    def at(self, depth: Depth, judged_only: bool = False) -> View:
+        """Every ranking to this depth; of the judged documents alone, or of all."""
+        return replace(self, depth=depth, judged_only=judged_only)
+
+    def of(self, name: str, priors: Collection[str] | None = None) -> View:
+        """A run of the context as the evaluated one; ``priors`` are the names of its priors, if not the policy's."""
+        return self.with_run(self.runs[name], priors=priors, member=name)
+
+    def of_each(self) -> list[View]:
+        """Every run of the context as the evaluated one, in their order."""
+        return [self.of(name) for name in self.names]
+
+    def with_run(
+        self,
+        rankings: Rankings,
+        priors: Collection[str] | None = None,
+        group: str | None = None,
+        member: str | None = None,
+    ) -> View:
+        """A new run as the evaluated one; ``member`` is the name of the run in whose place it stands, if it does."""
+        index = None if member is None else self.members.index[member]
+        chosen = None if priors is None else tuple(priors)
+        return self._other(run=rankings, member=index, chosen=chosen, group=group)
+
+    def evaluating(self, other: View) -> View:
+        """The run that another view evaluates, here."""
+        return self._other(run=other.run, member=other.member, chosen=other.chosen, group=other.group)
+
+    def with_runs(self, rankings: Mapping[str, Rankings]) -> View:
+        """With further runs in the context, by name; or with others in the place of those of these names."""
+        return self._other(
+            members=replaced(self.members, runs={**self.runs, **rankings}), former=self.members.rankings
+        )
+
+    def of_runs(self, names: Collection[str]) -> View:
+        """As though only some of the runs had taken part: the others are nobody's priors, and no reference."""
+        return self._other(members=some_runs(self.members, names), former=self.members.rankings)
+
+    def with_priors(self, policy: PriorPolicy) -> View:
+        """With other priors."""
+        return self._other(members=replaced(self.members, policy=policy))
+
+    def with_labels(self, grade: IntArray) -> View:
+        """With other grades of all the documents, which are then all judged."""
+        labelled = self.documents.graded(grade)
+        return self._relabelled(labelled, Judgments.of(labelled))
+
+    def with_judgments(self, keep: BoolArray) -> View:
+        """As though only some documents had been judged; see :meth:`.Judgments.kept`."""
+        kept = self.judgments.kept(keep)
+        return self._relabelled(kept, kept)
+
+    def with_open(
+        self, depth: int | None, unretrieved_relevant: int = 0, also: Sequence[Rankings] = ()
+    ) -> View:
+        """With the unjudged documents in the tops of the runs, which may yet be judged.
+
+        Args:
+            depth: how much of each ranking is looked at.
+            unretrieved_relevant: how many further documents a query, which no run holds, may turn out relevant.
+            also: rankings beside those of the context, whose documents may be judged as well.
+
+        Raises:
+            ValueError: more documents than can be looked at.
+        """
+        runs = (*self.members.rankings, *also)
+        rows = sum(map(len, runs))
+        if depth is None and rows > _MOST_ROWS:
+            raise ValueError(
+                f"without a cutoff every unjudged document is open, and the runs hold {rows} rows; give the measure a "
+                "cutoff, such as @1000"
+            )
+        if unretrieved_relevant * self.n_queries > _MOST_ROWS:
+            raise ValueError(
+                f"unretrieved_relevant={unretrieved_relevant} is more documents than can be looked at, in "
+                f"{self.n_queries} topics; give fewer"
+            )
+        to_depth = self.at(depth)
+        opened = unjudged([to_depth.top(run) for run in runs], self.query_ids)
+        query = np.repeat(np.arange(self.n_queries), unretrieved_relevant)
+        no, nobody = np.zeros(len(query), dtype=bool), Ids.of([""] * len(query))
+        unretrieved = Documents(self.query_ids, query, nobody, np.zeros_like(query), judged=no, exists=no)
+        return self._other(documents=self.documents.followed_by(opened, unretrieved))
+
+    def of_query(self, query_id: str) -> View:
+        """One query alone, which the judgments hold; nothing that is computed here is used there."""
+        runs = {name: run.of_query(query_id) for name, run in self.runs.items()}
+        one = View.on(
+            replaced(self.members, runs=runs, grades=self.grades),
+            self.judgments.of_query(query_id),
+            whole=False,
+        )
+        if self.run is None:
+            return one
+        run = runs[self.names[self.member]] if self.member is not None else self.run.of_query(query_id)
+        return replace(one, run=run, member=self.member, chosen=self.chosen, group=self.group)
+
+    def _other(self, **changes: Any) -> View:
+        """Another view on the same labels, for which nothing of the evaluated run is known."""
+        return replace(self, _own=Store(), **changes)
+
+    def _relabelled(self, documents: Documents, judgments: Judgments) -> View:
+        labels = Store(len(self.names), len(documents))
+        return self._other(documents=documents, judgments=judgments, labels=labels)
+
+    # ---- what was computed -------------------------------------------------------------------------------
+
+    def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """What ``compute`` makes of the runs and the labels, once a key, which holds all else it depends on."""
+        return self.labels.get((key, self.documents, self.members.rankings), compute)
+
+    def cached_of(self, rankings: Rankings, key: Hashable, compute: Callable[[], T]) -> T:
+        """The same of one run; of one that is neither the context's nor the evaluated one it is not kept."""
+        if rankings in self.members.held:
+            return self.labels.get((key, self.documents, rankings), compute)
+        return self._own.get((key, self.documents), compute) if rankings is self.run else compute()
+
+    def _of_each_run(
+        self, store: Store, key: Hashable, of_run: Callable[[Rankings], Any], width: int, kind: type
+    ) -> Any:
+        """A row for each run of the context; those of the view that this one was made of are taken from there."""
+        former = store.known((key, self.former))
+        row = {} if former is None else {run: i for i, run in enumerate(self.former)}
+        rows = [former[row[run]] if run in row else of_run(run) for run in self.members.rankings]
+        return np.array(rows, dtype=kind).reshape(len(rows), width)
+
+    # ---- positions ---------------------------------------------------------------------------------------
+
+    def positions(self, docs: Documents) -> IntArray:
+        """Where the evaluated run ranks each of ``docs``: from 1, 0 where it is not in the top.
+
+        ``docs`` are :attr:`documents` or some of these, such as :attr:`relevant`.
+        """
+        if self.row is not None:
+            of_run: IntArray = self.positions_of_runs(docs)[self.row]
+            return of_run
+        key = "positions", docs, self.depth, self.judged_only
+        return self._own.get(key, lambda: self.positions_in(self.evaluated, docs))
+
+    def positions_of_runs(self, docs: Documents) -> IntArray:
+        """Where every run of the context ranks each of ``docs``, shape (runs, documents); 0 where not in its top."""
+        (store, rows), runs = self._of_positions(docs), self.members.rankings
+        key = "positions", rows
+
+        def compute() -> IntArray:
+            table = None if self.judged_only else self._known_positions(docs)
+            if table is None:
+                of_run = partial(self.positions_in, docs=docs)
+                table = self._of_each_run(store, key, of_run, len(docs), np.int64)
+            return table
+
+        return store.get((key, runs), compute)
+
+    def _known_positions(self, docs: Documents) -> IntArray | None:
+        """The same from deeper rankings, or from more documents, where their positions are kept."""
+
+        def known(some: Documents, depth: Depth) -> Any:
+            return self.ranks.known((("positions", (some.version, depth)), self.members.rankings))
+
+        deeper = known(docs, None) if isinstance(self.depth, int) else None
+        if deeper is not None:
+            return np.where(deeper <= self.depth, deeper, 0)
+        tables = ((known(source, self.depth), rows) for source, rows in docs.sources())
+        return next((table[:, rows] for table, rows in tables if table is not None), None)
+
+    def _of_positions(self, docs: Documents) -> tuple[Store, Hashable]:
+        """Where what follows from the positions of some documents is kept, and of which documents and depth it is."""
+        if self.judged_only:
+            return self.labels, (docs, self.depth)
+        return self.ranks, (docs.version, self.depth)
+
+    def positions_in(self, rankings: Rankings, docs: Documents) -> IntArray:
+        """Where any run ranks each of ``docs``."""
+        if isinstance(self.depth, TokenBudget):
+            read = self.documents_read(rankings)
+            position = docs.positions_in(rankings, max(int(read.max(initial=0)), 1))
+            return np.where(position <= read[docs.query], position, 0)
+        if not self.judged_only:
+            return docs.positions_in(rankings, self.depth)
+        if docs is self.documents:
+            return docs.positions_among_judged(rankings, self.depth)
+        rows = next(rows for source, rows in docs.sources() if source is self.documents)
+        return self.documents.positions_among_judged(rankings, self.depth)[rows]
+
+    def documents_read(self, rankings: Rankings) -> IntArray:
+        """How many documents of each judged query's ranking a budget reads, where that is the depth."""
+        budget = self.depth
+        assert isinstance(budget, TokenBudget)
+
+        def compute() -> IntArray:
+            return documents_read(
+                budget, self.members.lengths, self.n_queries, lambda depth: self.at(depth).top(rankings)
+            )
+
+        return self.cached_of(rankings, ("read", budget), compute)
+
+    def top(self, rankings: Rankings | None = None) -> Top:
+        """The first documents of the evaluated run, or of another one."""
+        run, depth = self.evaluated if rankings is None else rankings, self.depth
+
+        def compute() -> Top:
+            if not isinstance(depth, TokenBudget):
+                return find_top(self.documents, run, depth)
+            read = self.documents_read(run)
+            whole = self.at(max(int(read.max(initial=0)), 1)).top(run)
+            return whole.select(whole.position <= read[whole.docs.query])
+
+        return self.cached_of(run, ("top", depth), compute)
+
+    def rows_in_top(self, other: Rankings) -> IntArray:
+        """The row in the top of the evaluated run of each document in that of another; -1 for one not there."""
+        run = self.evaluated
+        if not {run, other} <= self.members.held:
+            of_run, of_other = self.top(), self.top(other)
+            return of_run.docs.rows_of(of_other.docs.query, of_other.docs.ids, of_other.hashes)
+
+        # Of all pairs of runs: comparing ids in each would take most of the time.
+        def numbers() -> dict[Rankings, IntArray]:
+            runs = self.members.rankings
+            return dict(zip(runs, numbered([self.top(run) for run in runs]), strict=True))
+
+        number = self.cached(("numbers", self.depth), numbers)
+
+        def locate() -> IntArray:
+            rows = np.full(1 + max(int(of_run.max(initial=-1)) for of_run in number.values()), -1)
+            rows[number[run]] = np.arange(len(number[run]))
+            return rows
+
+        return self._own.get(("located", self.documents, self.depth), locate)[number[other]]
+
+    def starts_as(self, name: str, depth: int | None = _HEAD) -> bool:
+        """Whether each judged query that the evaluated run holds starts as in the run of that name."""
+        view = self.at(depth)
+        own = view.top()
+        held = np.bincount(own.docs.query, minlength=self.n_queries) > 0
+        return bool(same_rankings(own, view.top(self.runs[name]), held)[held].all())
+
+    def ranks_as(self, name: str) -> bool:
+        """Whether the evaluated run ranks each judged query that it holds as the run of that name does."""
+        return self.starts_as(name) and self.starts_as(name, None)
+
+    # ---- beside the other runs ---------------------------------------------------------------------------
+
+    def priors(self, prior: str | None = None) -> IntArray:
+        """The priors, as ascending indices into the context's runs; ``prior`` is the measure's parameter."""
+        return self._own.get(("priors", prior), lambda: self._find_priors(prior))
+
+    def _find_priors(self, prior: str | None) -> IntArray:
+        index, names = self.members.index, self.names
+        of_newcomer = finder_for_newcomers(self.members.policy)
+        if prior is not None:
+            chosen: Sequence[str] = matching(prior, names)
+        elif self.chosen is not None:
+            chosen = self.chosen
+        elif self.member is None and self.group is not None and of_newcomer is not None:
+            chosen = list(of_newcomer(self, self.group))
+        else:
+            chosen = list(self.members.policy.priors_of(self, self.name))
+            if self.member is not None and names == [self.name]:
+                warn(
+                    f"the context holds no run but {self.name!r}, so it has no prior, and its relative measures are "
+                    "the absolute ones; add the runs to compare with to the RunContext",
+                    self.members,
+                )
+        if list(chosen) == names[: len(chosen)]:  # as it mostly is, and quick to see
+            rows = np.arange(len(chosen))
+        else:  # a policy may name runs that were left out of this view
+            rows = np.array(sorted({index[n] for n in chosen if n in index}), dtype=np.int64)
+        return rows if self.member is None else rows[rows != self.member]
+
+    def prior_product(
+        self, factor: Callable[[IntArray], FloatArray], docs: Documents, prior: str | None = None
+    ) -> FloatArray:
+        """For each of ``docs``, the product over the priors of ``factor`` of its position there (0: not retrieved).
+
+        The products over the first and over the last runs of the context are computed once, so that leaving one
+        run out costs one multiplication, however many runs there are. ``factor`` works elementwise, and is its own key
+        in the cache: a function of a module, or a frozen dataclass with ``__call__``.
+        """
+        store, rows = self._of_positions(docs)
+        key = factor, rows, self.members.rankings
+        chosen = self.priors(prior)
+        n, m = len(self.names), len(chosen)
+
+        def factors() -> FloatArray:
+            return factor(self.positions_of_runs(docs))
+
+        if not m:
+            return np.ones(len(docs))
+        if chosen[-1] == m - 1 or m == n - 1:  # the first m, or all but one
+            first = store.get(("first", key), lambda: _running_products(factors()))
+            if chosen[-1] == m - 1:
+                return np.asarray(first[m])
+            out = int(np.searchsorted(chosen != np.arange(m), True))
+            last = store.get(("last", key), lambda: _running_products(factors()[::-1]))
+            return np.asarray(first[out] * last[n - 1 - out])
+
+        def product() -> FloatArray:
+            moved, of_moved, width = store.get(("moved", key), lambda: _without_ones(factors()))
+            product = np.ones(width)
+            product[moved] = of_moved[chosen].prod(axis=0)
+            return product
+
+        return store.get(("product", key, chosen.tobytes()), product)
+
+    def n_retrieving(self, docs: Documents, systems: str | None = None) -> tuple[IntArray, int]:
+        """For each of ``docs`` the number of systems that hold it in their top; and how many systems there are.
+
+        The systems are all runs of the context, and the evaluated one; with ``systems``, the runs of these names or
+        globs and the evaluated one, or the groups of the runs (``"groups"``).
+        """
+        found = self.positions_of_runs(docs)
+        own = self.positions(docs) > 0
+        if systems is not None:
+            run = len(found) if self.member is None else self.member
+            held = np.vstack([found[:run] > 0, own, found[run + 1 :] > 0])
+            system = self._systems_of_runs(systems, run)
+            by_system = np.array([held[system == s].any(axis=0) for s in np.unique(system[system >= 0])])
+            return by_system.sum(axis=0), len(by_system)
+        store, rows = self._of_positions(docs)
+        count = store.get(("retrieving", rows, self.members.rankings), lambda: (found > 0).sum(axis=0))
+        if self.member is None:
+            return count + own, len(self.names) + 1
+        return count - (found[self.member] > 0) + own, len(self.names)
+
+    def _systems_of_runs(self, systems: str, run: int) -> IntArray:
+        """A number for the system of each run of the context, -1 for none, and of the evaluated ``run``, maybe last."""
+        names, groups = self.names, self.groups
+        own = range(max(len(names), run + 1))  # each run is a system of its own
+        if systems != "groups":
+            chosen = {*matching(systems, names, "systems")}
+            return np.array([i if i == run or names[i] in chosen else -1 for i in own])
+        if not groups:
+            raise ValueError(
+                "systems='groups' counts each group of runs once, and the context has no groups; say which run is "
+                "whose: RunContext(…, groups={'run': 'group'})"
+            )
+        # A policy that goes by no groups does not ask for the column.
+        group = self.group or self.evaluated.group
+        if group == "" and self.member is None and finder_for_newcomers(self.members.policy) is None:
+            warn(
+                "the run's column 'group' does not hold one name in all rows, so that it is a system of its own for "
+                "systems='groups'; give it one string",
+                self.members,
+            )
+        of_runs = [*map(groups.get, names), group or None][: len(own)]
+        return np.array([of_runs.index(group) if group is not None else i for i, group in enumerate(of_runs)])
+
+    def reference_run(self, ref: str | None = None) -> Rankings:
+        """The reference run: ``ref``, else the context's, else the only other run.
+
+        Raises:
+            ValueError: none of these says which run it is; lists the runs.
+        """
+        names = self.names
+        name = ref if ref is not None else self.members.reference
+        others = [n for n in names if n != self.name]
+        if name is None and not names:
+            raise ValueError(
+                "which run is the reference? The context holds none; make one with the run to compare with: "
+                "RunContext({'BM25': bm25_run}, reference='BM25')"
+            )
+        if name is None and len(others) != 1:
+            raise ValueError(
+                f"which run is the reference? The context holds {few_quoted(names)}"
+                + (f", and {self.name!r} is evaluated" if self.name else "")
+                + "; say RunContext(…, reference=name), or ref='name' in the measure"
+            )
+        name = others[0] if name is None else name
+        if name not in self.members.index:
+            raise ValueError(f"ref={name!r} is not a run of the context; its runs are {few_quoted(names)}")
+        return self.runs[name]
+
+    # ---- absolute measures -------------------------------------------------------------------------------
+
+    def absolute(
+        self, measures: Sequence[ir_measures.Measure], rankings: Rankings | None = None
+    ) -> FloatArray:
+        """Absolute measures of the evaluated run, or of another one, by ir_measures; shape (measures, queries).
+
+        Raises:
+            ValueError: a measure that no provider computes, or of aspects where the judgments name none.
+        """
+        judgments = self.judgments
+        for measure in measures:
+            if needs_subtopics(measure) and judgments.labels is None:
+                raise ValueError(f"{measure} needs the aspects of documents, and {NAME_NO_ASPECT}")
+        qrels = self.labels.get(("qrels", judgments), lambda: cache(partial(qrels_for, judgments)))
+        key = "evaluator", judgments, tuple((type(m), m) for m in measures)
+        evaluator = self.labels.get(
+            key, partial(AbsoluteEvaluator, ir_measures.DefaultPipeline, measures, qrels)
+        )
+        return evaluator.values(self.evaluated if rankings is None else rankings, judgments)
+
+    def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
+        """:meth:`absolute` of one measure for every run of the context, shape (runs, queries)."""
+        key = "absolute", self.judgments, type(measure), measure
+
+        def compute() -> FloatArray:
+            of_run = lambda run: self.absolute([measure], run)[0]  # noqa: E731
+            values: FloatArray = self._of_each_run(self.labels, key, of_run, self.n_queries, np.float64)
+            return values
+
+        return self.labels.get((key, self.members.rankings), compute)
+
+    def absolute_of_run(self, measure: ir_measures.Measure) -> FloatArray:
+        """:meth:`absolute` of one measure of the evaluated run, as :meth:`absolute_of_runs` has it where it does."""
+        if self.row is not None:
+            values: FloatArray = self.absolute_of_runs(measure)[self.row]
+            return values
+        return self._own.get(("absolute", type(measure), measure), lambda: self.absolute([measure])[0])
+
+    def means(self, measure: ir_measures.Measure) -> dict[str, float]:
+        """The mean over all queries of an absolute measure, for every run of the context.
+
+        Raises:
+            ValueError: these are not all the queries.
+        """
+        if not self.whole:
+            raise ValueError(
+                f"the means of {measure} over all queries decide which runs are whose priors, and a part of the "
+                "queries does not know them; give the dict that BestOfOtherGroups.choose(means, groups) makes"
+            )
+        return dict(zip(self.names, self.absolute_of_runs(measure).mean(axis=1).tolist(), strict=True))
+
+
+def view_of(context: Members, qrels: Qrels | QrelsColumns | None) -> View:
+    """The view of a context on these judgments, kept for when the same ones come again.
+
+    Args:
+        qrels: the judgments, in any form or as columns; None for those of the context's dataset.
+
+    Raises:
+        ValueError: judgments that cannot be read; none are given, and the context has no dataset that holds some.
+    """
+    from ..io.qrels import judge, qrels_columns
+
+    columns = qrels_columns(datasets.qrels_of(context.dataset) if qrels is None else qrels)
+    kept: list[tuple[QrelsColumns, View]] = context._views
+    for i, (known, view) in enumerate(kept):
+        if known.same_as(columns):
+            kept.insert(0, kept.pop(i))
+            return view
+    columns = columns.kept()  # what the caller does to the qrels later was not judged
+    view = View.on(context, judge(columns))
+    kept.insert(0, (columns, view))
+    del kept[_KEPT:]
+    return view
+
+
+def grades_of(members: Members, docs: Documents) -> tuple[int, int]:
+    """The lowest and the highest grade: those that the context says, else those of the documents.
+
+    Raises:
+        ValueError: a document has a grade that the context says does not exist.
+    """
+    own = int(docs.grade.min(initial=0)), int(docs.grade.max(initial=1))
+    if members.grades is None:
+        return own
+    low, high = min(members.grades[0], 0), max(members.grades[1], 1)
+    if not (low <= own[0] and own[1] <= high):
+        beyond = own[1] if own[1] > members.grades[1] else own[0]
+        raise ValueError(
+            f"the qrels hold the grade {beyond}, and the context says that grades are from {members.grades[0]} to "
+            f"{members.grades[1]}: correct RunContext(…, grades=…)"
+        )
+    return low, high
+
+
+def check_is_context(context: object) -> None:
+    """Raises TypeError for what is not a :class:`RunContext`, such as a dict of runs."""
+    if not isinstance(context, Members):
+        remedy = "RunContext(runs)" if isinstance(context, Mapping) else "a RunContext"
+        raise TypeError(f"the context is {kind_of(context)}; give {remedy}")
+
+
+def check_queries(view: View, rankings: Rankings, *, may_be_batch: bool = False) -> None:
+    """Raises ValueError where a run that holds queries shares none with the judgments.
+
+    An empty run is legal. Where the run may be one batch of PyTerrier's, so is one whose ids and the qrels' are
+    both known to the context: the judged topics of the batch got no results. That draws a warning.
+    """
+    docs = view.documents
+    if not len(rankings) or not docs.n_queries or (docs.queries_of(rankings) >= 0).any():
+        return
+    known = {q for run in view.members.runs.values() for q in run.query_ids} if may_be_batch else set()
+    message = (
+        f"{rankings.name} has no query in common with the qrels: the run has {some(rankings.query_ids)}, "
+        f"the qrels have {some(docs.query_ids)}"
+    )
+    if known.intersection(rankings.query_ids) and known.intersection(docs.query_ids):
+        warn(message + "; its rankings count as empty", view.members)
+    else:
+        own = set(rankings.query_ids.tolist())
+        by_nugget = [q for q in docs.query_ids if q.rpartition("_")[0] in own]
+        remedy = "is one of them numbered differently, or for other topics?"
+        if by_nugget:
+            remedy = f"{by_nugget[0]!r} may be a nugget of a query: give judgments by query, the nugget in column two"
+        raise ValueError(f"{message}; {remedy}")
+
+
+def some(ids: Any) -> str:
+    """The first few of the ids, for a message."""
+    return f"{list(ids[:3])}{' …' if len(ids) > 3 else ''}"
+
+
+def _without_ones(factors: FloatArray) -> tuple[IntArray, FloatArray, int]:
+    """The columns in which anything is not 1, what stands there, and how many there are; most are in no run's top."""
+    moved = np.flatnonzero((factors != 1.0).any(axis=0))
+    return moved, factors[:, moved].copy(order="C"), factors.shape[1]
+
+
+def _running_products(factors: FloatArray) -> FloatArray:
+    """Row i is the product of the first i rows; shape (rows + 1, columns)."""
+    ones = np.ones((1, factors.shape[1]))
+    return np.concatenate([ones, np.cumprod(factors, axis=0)])

@@ -1,0 +1,347 @@
+"""The rankings of one run, in trec_eval's order.
+
+Rows are grouped by query and sorted by score, compared as 32-bit floats, descending. Ties are broken by document id,
+descending, and only where a caller looks: :meth:`Rankings.top` reads and compares no document id below the cutoff
+it is asked for.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..messages import is_text, not_an_id
+from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
+from .ids import Ids, WordArray, repeated
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# So many rows, or as many as the run has, are kept of the first documents to other cutoffs than the last.
+_LEAST_KEPT = 1 << 12
+# Rows that are looked at at a time.
+_PART = 1 << 15
+
+
+@dataclass(eq=False)
+class TopDocs:
+    """The first documents of each ranking: rows sorted by query, then by position."""
+
+    query: IntArray  #: index into ``Rankings.query_ids``, one a row
+    position: IntArray  #: 1-based position in the ranking, one a row
+    ids: Ids  #: the documents
+    hashes: WordArray  #: ``ids.hashes()``
+    score: NDArray[np.float32]  #: as it is compared; equal where two documents of a query are tied
+
+    @cached_property
+    def doc_ids(self) -> ObjectArray:
+        """The documents as strings."""
+        return self.ids.strings()
+
+    def tie_order(self, wanted: BoolArray | None = None) -> IntArray | None:
+        """The order of the rows in which the ids of tied documents descend; None where the rows have it.
+
+        Args:
+            wanted: rows. Documents that are tied with none of these stay as they are.
+        """
+        as_before = np.zeros(len(self.query) + 1, dtype=bool)
+        as_before[1:-1] = (self.score[1:] == self.score[:-1]) & (self.query[1:] == self.query[:-1])
+        rows = np.flatnonzero(as_before[:-1] | as_before[1:])
+        group = np.cumsum(~as_before[rows]) - 1
+        if wanted is not None and len(rows):
+            kept = np.zeros(group[-1] + 1, dtype=bool)
+            kept[group[wanted[rows]]] = True
+            rows, group = rows[kept[group]], group[kept[group]]
+        if not len(rows):
+            return None
+        order = np.arange(len(self.query))
+        order[rows] = rows[self.ids.take(rows).descending(group)]
+        return order
+
+
+class Rankings:
+    """The rankings of one run, one a query.
+
+    Attributes:
+        name: what messages call the run.
+        tag: the one value of the run's ``name`` column or of its TREC run tag; None where there is none.
+        group: the one value of the run's ``group`` column; '' where it holds none or several, None without one.
+        skips: the tools, if any wrote the run, whose own means leave out the queries that it lacks.
+        query_ids: the queries, each once.
+        starts: the rows of query ``i`` are ``starts[i]:starts[i + 1]``.
+    """
+
+    def __init__(
+        self,
+        query_ids: Ids | ObjectArray,
+        doc_ids: Ids | ObjectArray,
+        scores: NDArray[np.float64],
+        *,
+        name: str = "the run",
+        tag: str | None = None,
+        group: str | None = None,
+        owner: object = None,
+    ) -> None:
+        """Takes one query id, document id and score a row, in any order. Keeps the arrays as they are.
+
+        Args:
+            owner: what has to be kept so that the arrays stay as they are.
+
+        Raises:
+            ValueError: a score that is not a finite number, a query id that is not a string.
+        """
+        self.name = name
+        self.tag = tag
+        self.group = group
+        self.skips = ""
+        finite = np.isfinite(scores)
+        if not finite.all():
+            row = int(np.argmin(finite))
+            query, doc = (c.string(row) if isinstance(c, Ids) else c[row] for c in (query_ids, doc_ids))
+            raise ValueError(
+                f"{name}: query {query!r}, document {doc!r} has the score {scores[row]}; every score must be a finite "
+                "number: drop the row or give it a score"
+            )
+        with np.errstate(over="ignore"):  # trec_eval holds C floats; a larger score is a tie at infinity
+            score32 = scores.astype(np.float32)
+        starts, heads = query_blocks(query_ids, name, "the qrels")
+        order: IntArray | None = None
+        if len(set(heads)) < len(heads):  # the rows of a query do not stand together
+            code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
+            block_code = np.array([code_of[q] for q in heads], dtype=np.int64)
+            code = np.repeat(block_code, np.diff(np.append(starts, len(query_ids))))
+            order = np.lexsort((-score32, code))
+            heads = object_array(code_of)
+            counts = np.bincount(code, minlength=len(heads))
+            starts = np.cumsum(counts) - counts
+        else:
+            falls = score32[1:] <= score32[:-1]
+            falls[starts[1:] - 1] = True
+            if not falls.all():
+                code = np.repeat(np.arange(len(heads)), np.diff(np.append(starts, len(query_ids))))
+                order = np.lexsort((-score32, code))
+        self.query_ids = heads
+        self.starts: IntArray = np.append(starts, len(query_ids)).astype(np.int64)
+        self._scores = score32 if order is None else score32[order]
+        self._given = scores
+        self._doc_ids = doc_ids
+        self._owner = owner
+        self._order = order if order is None or len(order) >= 2**31 else order.astype(np.int32)
+        self._top: dict[int, TopDocs] = {}
+        self._checked = False  # whether all documents are known to be there once
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the owner of the ids, which travel as bytes: an object of pandas' loads in few versions of it."""
+        return self.__dict__ | {"_owner": None}
+
+    def __copy__(self) -> Rankings:
+        """Another one on the same bytes, and so with their owner."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __len__(self) -> int:
+        return len(self._scores)
+
+    def __repr__(self) -> str:
+        return f"<Rankings {self.name}: {len(self.query_ids)} queries, {len(self)} rows>"
+
+    def top(self, cutoff: int | None = None) -> TopDocs:
+        """The first ``cutoff`` documents of every ranking (all of them without a cutoff), ties broken.
+
+        Raises:
+            ValueError: a document that stands twice among the rows looked at, or whose id is not a string.
+        """
+        if cutoff is None:  # as large as the run: not kept
+            return self._find_top(None)
+        top = self._top.get(cutoff)
+        if top is None:
+            top = self._top[cutoff] = self._find_top(cutoff)
+            others = list(self._top.items())[:-1]
+            excess = sum(len(kept.query) for _, kept in others) - max(len(self), _LEAST_KEPT)
+            for other, kept in others:  # the oldest first
+                if excess <= 0:
+                    break
+                self._top.pop(other, None)
+                excess -= len(kept.query)
+        return top
+
+    def named(self, name: str) -> Rankings:
+        """The same rankings, which messages call otherwise."""
+        other = copy.copy(self)
+        other.name = name
+        return other
+
+    def described(self, **known: str) -> Rankings:
+        """The same rankings, with another ``tag``, ``group`` or ``skips``."""
+        other = copy.copy(self)
+        other.__dict__.update(known)
+        return other
+
+    def of_query(self, query_id: str) -> Rankings:
+        """The ranking of one query alone, on the same rows; empty where there is none."""
+        at = np.flatnonzero(self.query_ids == query_id)
+        return self._of_queries(int(at[0]), int(at[0]) + 1) if len(at) else self._of_queries(0, 0)
+
+    def parts(self) -> Iterator[Rankings]:
+        """The rankings of a few queries after the other, on the same rows: few enough for the processor's cache."""
+        cuts = np.searchsorted(self.starts, np.arange(0, len(self), _PART))
+        for first, end in pairwise(sorted({*cuts.tolist(), len(self.query_ids)})):
+            yield self._of_queries(first, end)
+
+    def _of_queries(self, first: int, end: int) -> Rankings:
+        rows = slice(int(self.starts[first]), int(self.starts[end]))
+        some = copy.copy(self)
+        some.query_ids = self.query_ids[first:end]
+        some.starts = self.starts[first : end + 1] - rows.start
+        some._scores = self._scores[rows]
+        if self._order is None:
+            some._given = self._given[rows]
+            some._doc_ids = (
+                self._doc_ids.take(rows) if isinstance(self._doc_ids, Ids) else self._doc_ids[rows]
+            )
+        else:
+            some._order = self._order[rows]
+        some._top = {}
+        return some
+
+    @property
+    def given_scores(self) -> NDArray[np.float64]:
+        """The scores of the rows as they were given, of which 32 bits are compared.
+
+        Raises:
+            ValueError: they were changed since: few ask for them, and a copy would take a quarter of a context's time.
+        """
+        given = self._given if self._order is None else self._given[self._order]
+        with np.errstate(over="ignore"):
+            if (given.astype(np.float32) != self._scores).any():
+                raise ValueError(
+                    f"{self.name}: its scores were changed in place after the run was given; make a new context of it"
+                )
+        return given
+
+    def to_dict(self, cutoff: int | None = None) -> dict[str, dict[str, float]]:
+        """The first ``cutoff`` of each ranking as ir_measures takes a run, with scores that fall by one a position."""
+        top = self.top(cutoff)
+        bounds = np.searchsorted(top.query, np.arange(len(self.query_ids) + 1))
+        return self._nested(top.ids, (-top.position).astype(np.float64), bounds)
+
+    def as_given(self) -> dict[str, dict[str, float]]:
+        """Each ranking as ir_measures takes a run, with the scores that it was given; equal ones as they came."""
+        if not self._checked:
+            self.check_documents()
+        return self._nested(self.rows()[1], self.given_scores, self.starts)
+
+    def _nested(self, ids: Ids, scores: NDArray[Any], bounds: IntArray) -> dict[str, dict[str, float]]:
+        docs, score, cuts = ids.strings().tolist(), scores.tolist(), bounds.tolist()
+        return {
+            q: dict(zip(docs[a:b], score[a:b], strict=True))
+            for q, a, b in zip(self.query_ids, cuts[:-1], cuts[1:], strict=True)
+        }
+
+    def rows(self) -> tuple[IntArray, Ids, NDArray[np.float32]]:
+        """Every row: its query as an index into ``query_ids``, ascending; its document; its score as it is compared."""
+        query = np.repeat(np.arange(len(self.query_ids)), np.diff(self.starts))
+        return query, self._ids_at(slice(None), query), self._scores
+
+    def check_documents(self) -> None:
+        """Raises ValueError for a document that stands twice in a ranking, however deep, or an id of another type."""
+        for part in self.parts():
+            query, ids, _ = part.rows()
+            part._check_repeats(query, ids, ids.hashes())
+        self._checked = True
+
+    def _find_top(self, cutoff: int | None) -> TopDocs:
+        top = self.by_score(cutoff)
+        order = top.tie_order()
+        if order is not None:
+            top.ids, top.hashes = top.ids.take(order), top.hashes[order]
+        if cutoff is not None and top.position.max(initial=0) > cutoff:
+            keep = top.position <= cutoff
+            ids, hashes = top.ids.take(keep), top.hashes[keep]
+            return TopDocs(top.query[keep], top.position[keep], ids, hashes, top.score[keep])
+        return top
+
+    def by_score(self, cutoff: int | None = None) -> TopDocs:
+        """:meth:`top` without its order of tied documents, and with those that are tied with the last of the top.
+
+        Raises:
+            ValueError: as :meth:`top`.
+        """
+        sizes = np.diff(self.starts)
+        rows: IntArray | slice = slice(None)
+        if cutoff is None:
+            query = np.repeat(np.arange(len(sizes)), sizes)
+            position = np.arange(1, len(query) + 1) - self.starts[query]
+        else:
+            # The rows within the cutoff, and those that share the score of the last of them: which of these
+            # are within it, only their ids can tell.
+            ends = self._tie_ends(self.starts[:-1] + np.minimum(sizes, min(cutoff, len(self))))
+            counts = ends - self.starts[:-1]
+            query = np.repeat(np.arange(len(sizes)), counts)
+            position = np.arange(1, len(query) + 1) - np.repeat(np.cumsum(counts) - counts, counts)
+            rows = self.starts[query] + position - 1
+        ids = self._ids_at(rows, query)
+        hashes = ids.hashes()
+        if not self._checked:
+            self._check_repeats(query, ids, hashes)
+        return TopDocs(query, position, ids, hashes, self._scores[rows])
+
+    def _tie_ends(self, ends: IntArray) -> IntArray:
+        """Cuts behind a row of each ranking, moved behind the rows that share its score."""
+        last = self.starts[1:]
+        tied = np.flatnonzero(
+            (ends < last) & (self._scores[ends - 1] == self._scores[np.minimum(ends, last - 1)])
+        )
+        if not len(tied):
+            return ends
+        # The rows behind the cut, of these rankings: which is the first whose score is another?
+        start, counts = ends[tied], last[tied] - ends[tied]
+        at = np.cumsum(counts) - counts
+        row = np.arange(counts.sum()) - np.repeat(at - start, counts)
+        other = self._scores[row] != np.repeat(self._scores[start - 1], counts)
+        result = ends.copy()
+        result[tied] = np.minimum(np.minimum.reduceat(np.where(other, row, len(self)), at), last[tied])
+        return result
+
+    def _ids_at(self, rows: IntArray | slice, query: IntArray) -> Ids:
+        """The document ids of some rows, of these queries."""
+        at = rows if self._order is None else self._order[rows]
+        if isinstance(self._doc_ids, Ids):
+            return self._doc_ids.take(at)
+        strings = self._doc_ids[at]
+        try:
+            return Ids.of(strings)
+        except (TypeError, UnicodeEncodeError):
+            row, bad = next((i, d) for i, d in enumerate(strings) if not is_text(d))
+            raise ValueError(
+                f"{self.name}: query {self.query_ids[query[row]]!r}: {not_an_id(bad, 'document', 'the qrels')}"
+            ) from None
+
+    def _check_repeats(self, query: IntArray, ids: Ids, hashes: WordArray) -> None:
+        rows = repeated(query, ids, hashes)
+        if rows is not None:
+            doc = ids.string(rows[1])
+            raise ValueError(
+                f"{self.name}: query {self.query_ids[query[rows[1]]]!r} lists document {doc!r} more than once; a "
+                "ranking holds a document once: drop the duplicates, or give the runs of one table one by one"
+            )
+
+
+def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> tuple[IntArray, ObjectArray]:
+    """The row at which each block of rows of one query starts, and its query id; ValueError for one of no string."""
+    if isinstance(query_ids, Ids):
+        starts = query_ids.changes()
+        return starts, query_ids.take(starts).strings()
+    starts = block_starts(query_ids)
+    heads = query_ids[starts]
+    for head in heads:
+        if not is_text(head):
+            raise ValueError(f"{source}: {not_an_id(head, 'query', elsewhere)}")
+    return starts, heads

@@ -1,0 +1,402 @@
+"""Which of two runs is better by a relative measure, and how sure that is."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import ir_measures
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+from tqdm import tqdm
+
+from ..context.evaluate import mean_of_topics, one_topic_counts, score_runs
+from ..context.measure_strings import is_relative, parse_measures, value_range
+from ..context.priors import FixedPriors, Members, Policy, policy_of
+from ..context.run_context import RunContext
+from ..context.view import View, check_is_context, view_of
+from ..data.arrays import FloatArray, IntArray
+from ..data.ids import pair_keys
+from ..io.qrels import Qrels
+from ..measures.comparable import priors_of, why_incomparable
+from ..measures.measure import RelativeMeasure
+from ..messages import few_quoted, kind_of, warn
+from ..stats.families import Corrected, Family
+from ..stats.intervals import effect_interval, mean_and_error
+from ..stats.paired_tests import TESTS, PairedTestOptions, check_test
+from ..stats.pairs_and_ties import Pairs, tie_limit
+from ..stats.power import topics_to_settle
+
+
+def compare(
+    context: RunContext,
+    qrels: Qrels | None,
+    measures: Sequence[ir_measures.Measure | str],
+    names: Sequence[str] | None = None,
+    priors: Policy | None = None,
+    baseline: str | None = None,
+    test: str | None = None,
+    correction: str | None = "max-t",
+    confidence: float = 0.95,
+    *,
+    family: str = "call",
+    resamples: int = 9999,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """Compares runs two by two on measures, relative or not: differences, intervals, and tests that are valid.
+
+    A paired test of two runs asks whether one quantity differs between them. On a measure that is relative to priors
+    it is one quantity only if, apart from the two themselves, both are scored against the same runs, and
+    each counts the other as a prior or neither does. There are two ways to have that:
+
+    - fixed priors, ``priors=["BM25", …]``: what does each candidate add to these? The candidates are not among them;
+    - symmetric ones, ``priors="others"``: each candidate against all other runs, so "which of the two would you rather
+      do without?".
+
+    With ``"earlier"`` or other policies, pairs that do not stand so have the two means and nothing else, and a warning
+    says why. Measures that compare a run with a reference by their sign (rrLP, sgnLP, sgnLR and
+    RPP, without ``ref=``) are computed for every pair, with ``other`` as the reference, and tested against 0. By rrLP,
+    t is of the sizes of the preferences, and not of the counts of wins.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measures: measures of this package and of ir_measures, or measure strings.
+        names: the runs to compare; all but the fixed priors if not given.
+        priors: as for :class:`RunContext`; those of the context if not given.
+        baseline: the run to compare every other with; all pairs if not given.
+        test: ``"t"`` (paired t-test), ``"wilcoxon"`` (signed ranks), ``"sign"``, ``"randomization"`` (signs
+            flipped) or ``"bootstrap"`` (of t, shifted to a mean of 0). If not given it is each measure's own:
+            ``"bootstrap"`` of NRG, UniqueRel and TaSC, whose differences are sparse and skewed, and ``"t"`` of others.
+            The interval is Student's, and with ``"bootstrap"`` that of the same resamples.
+        correction: for the number of rows: ``"max-t"``, ``"holm"``, or what statsmodels' ``multipletests`` knows, such
+            as ``"bonferroni"``, ``"fdr_bh"``; None for none. By ``"max-t"``, of the tests ``"t"`` and ``"bootstrap"``
+            (others are then corrected by Holm's method), each t is compared with the largest of all rows, over
+            resamples of topics that all rows share; t in units of what 5 % of the row's own resamples exceed. The
+            intervals are the rows' own, all made wider by one factor.
+        confidence: of the intervals: of all at once by ``"max-t"`` (for 95 % on sparse measures in practice in 80 to
+            90 %), of each on its own with None. With another
+            correction the interval of a row has the confidence 1 - (1 - confidence) · p / p_corrected, that of the
+            row's test.
+        family: which rows are corrected together: ``"call"``, all of them, or ``"measure"``, those of each measure.
+        resamples: how many, for randomization, bootstrap and max-t.
+        seed: of their random numbers.
+
+    Returns:
+        a DataFrame with one row a measure and pair:
+
+        - ``name``, ``other``, ``measure``;
+        - ``mean``, ``other_mean``: over topics, also of a measure that ir_measures sums;
+        - ``difference``: of the two means, with its interval ``ci_lower`` to ``ci_upper``;
+        - ``test``: which one was made;
+        - ``p``: two-sided, and ``p_corrected``. By ``"t"`` and ``"bootstrap"`` the interval does not hold 0 just where
+          ``p_corrected`` is below 1 - confidence. Beside the other tests, which ask another question, it is Student's.
+          ``p_corrected`` by ``"max-t"`` is from resamples: never below 1/(1 + resamples), may exceed p times the number
+          of rows, and need not order rows as p does;
+        - ``effect``: d_z, the mean difference in standard deviations of the difference by topic. (Cohen's d divides by
+          the standard deviation of the runs' values; of runs that mostly agree d_z is larger.) ``effect_ci_lower``
+          and ``effect_ci_upper``: its interval by the noncentral t distribution, which holds 0 where the other does;
+        - ``wins``, ``ties``, ``losses``: on how many topics the run is better, as good and worse. A difference of at
+          most 10⁻⁹ of the spread of the measure (over the runs that are compared, on all topics) is a tie, for the test
+          as well;
+        - ``topics``: how many;
+        - ``topics_needed``: where the interval holds 0, how many topics would settle with 80 % power which run is
+          better, were the difference and its spread those of these topics; inf where it is more than 10,000, so that
+          no number helps. ``topics_fewest``, ``topics_most``: the same at the ends of the interval of the spread.
+
+    Raises:
+        ValueError: names or a baseline that the context does not hold, or that are among the fixed priors; a single
+            run; an unknown test or correction.
+        ImportError: a correction that needs statsmodels, which is not installed.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, UniqueRel, compare
+        >>> qrels = {f"q{i}": {"A": 1, "B": 1} for i in range(8)}
+        >>> def run(docs, n=8):
+        ...     return {f"q{i}": {docs[i]: 1.0} for i in range(n)}
+        >>> context = RunContext({"BM25": run("AAAAAAAA"), "one": run("BBBBBBBA"), "two": run("AAAAAABB")})
+        >>> table = compare(context, qrels, [UniqueRel @ 1], priors=["BM25"], test="sign")
+        >>> table[["name", "other", "mean", "other_mean", "p", "wins", "ties", "losses"]]
+          name other   mean  other_mean      p  wins  ties  losses
+        0  one   two  0.875        0.25  0.125     6     1       1
+    """
+    check_is_context(context)
+    if test is not None:
+        check_test(test)
+    of_family = Family(correction=correction, extent=family)
+    options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
+    parsed = parse_measures(measures)
+    names, of_each = _candidates(context, names, priors, baseline)
+    view = view_of(context, qrels)
+    who = _pairs(names, baseline)
+    chosen = None if of_each is None else {n: of_each(view, n) for n in names}
+    scored = [m for m in parsed if not is_of_pairs(m)]
+    scores = score_runs(view, names, scored, priors=chosen)
+    if (message := one_topic_counts(scores)) is not None:
+        warn(message)
+    first, second = ([names.index(pair[i]) for pair in who] for i in (0, 1))
+    members, told = [], []
+    for measure in tqdm(parsed, desc="comparing", unit="measure", disable=None, leave=False):
+        reasons: list[str | None] = [None] * len(who)
+        if is_of_pairs(measure):
+            one = np.array([measure(ref=b).score(view.of(a)) for a, b in who]).reshape(len(who), -1)
+            other, limit = np.zeros(one.shape), tie_limit(np.array([one, -one]))
+        else:
+            values = scores.values[:, scored.index(measure)]
+            one, other, limit = values[first], values[second], tie_limit(values)
+            reasons = [why_incomparable(view, measure, a, b, chosen) for a, b in who]
+        valid = np.array([reason is None for reason in reasons])
+        pairs = Pairs.between(one, other, limit)
+        members.append(
+            (Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit), test or test_of(measure))
+        )
+        told.append((measure, one, other, pairs, reasons))
+    asked = _Warnings()
+    tested = of_family.compared(members, options)
+    tables = [
+        _table(*of_measure, found, made, asked, who, confidence)
+        for of_measure, (_, made), found in zip(told, members, tested, strict=True)
+    ]
+    asked.say()
+    return pd.concat(tables, ignore_index=True)
+
+
+def _candidates(
+    context: Members, names: Sequence[str] | None, priors: Policy | None, baseline: str | None
+) -> tuple[list[str], Any]:
+    """The runs to compare, and what gives the priors of each: None for the context's policy."""
+    if isinstance(names, str):
+        raise ValueError(f"names={names!r} must be a list of run names, such as [{names!r}]")
+    policy = context.policy if priors is None else policy_of(priors, context.names, context.groups)
+    of_each = None if priors is None else policy.priors_of
+    fixed = policy.priors if isinstance(policy, FixedPriors) else ()
+    asked = [n for n in context.names if n not in fixed] if names is None else list(names)
+    if baseline is not None and baseline not in asked:
+        asked.append(baseline)
+    for name in asked:
+        if not isinstance(name, str):
+            raise ValueError(f"{name!r} is {kind_of(name)}; give the name of a run of the context")
+        what = "baseline" if name == baseline else "names"
+        if name not in context.runs:
+            raise ValueError(
+                f"{what}={name!r}: the context holds no such run; its runs are {few_quoted(context.names)}"
+            )
+        if name in fixed:
+            raise ValueError(
+                f"{what}={name!r} is among the fixed priors={few_quoted(fixed)}: against itself it has no prior where "
+                "the others have one, so its values are another quantity; leave it out of one of the two, or give "
+                "priors='others'"
+            )
+    twice = next((n for i, n in enumerate(asked) if n in asked[:i]), None)
+    if twice is not None:
+        raise ValueError(f"names holds {twice!r} twice; name every run once")
+    if not asked:
+        why = "all are among the fixed priors; give fewer priors" if fixed else "give the names of some"
+        raise ValueError(f"there is no run to compare: {why if context.runs else 'the context holds none'}")
+    return asked, of_each
+
+
+def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
+    if len(names) < 2:
+        raise ValueError(
+            f"there is one run to compare, {names[0]!r}; a comparison needs two: give more names, or fewer priors"
+        )
+    if baseline is None:
+        return list(itertools.combinations(names, 2))
+    return [(name, baseline) for name in names if name != baseline]
+
+
+def _table(
+    measure: ir_measures.Measure,
+    one: FloatArray,
+    other: FloatArray,
+    pairs: Pairs,
+    reasons: Sequence[str | None],
+    found: Corrected,
+    test: str,
+    warnings: _Warnings,
+    who: Sequence[tuple[str, ...]],
+    confidence: float,
+) -> pd.DataFrame:
+    """What is said of each pair, by its values on every topic, pairs × topics, or why they are not comparable."""
+    known, limit = ~np.isnan(one - other), pairs.limit
+    difference, error, topics = mean_and_error(pairs.differences)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effect = difference / error / topics**0.5
+        effects = effect, *effect_interval(effect, topics, (found.upper - found.lower) / 2 / error)
+    low, high = value_range(measure)
+    # Of a pair, the value itself is the difference.
+    far = high if is_of_pairs(measure) else high - low
+    ends = (np.clip(end, -far, far) for end in (found.lower, found.upper))
+    rows: list[dict[str, Any]] = []
+    for i, (p, p_corrected, lower, upper) in enumerate(zip(found.p, found.p_corrected, *ends, strict=True)):
+        d = pairs.differences[i, known[i]]
+        n, wins, losses = len(d), int(pairs.wins[i]), int(pairs.losses[i])
+        mean, other_mean = (mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
+        both = " and ".join(map(repr, who[i]))
+        row: dict[str, Any] = {"name": who[i][0], "other": who[i][1], "measure": str(measure)}
+        row |= {"mean": mean, "other_mean": other_mean}
+        row |= {"difference": mean - other_mean, "ci_lower": lower, "ci_upper": upper, "test": test, "p": p}
+        row |= {
+            "p_corrected": p_corrected,
+            "effect": np.nan,
+            "effect_ci_lower": np.nan,
+            "effect_ci_upper": np.nan,
+        }
+        row |= {"wins": wins, "ties": n - wins - losses, "losses": losses, "topics": n}
+        row |= dict.fromkeys(("topics_needed", "topics_fewest", "topics_most"), np.nan)
+        if reasons[i] is None and lower <= 0 <= upper and n > 1:
+            needed = topics_to_settle(d, (upper - lower) / 2, 0.0, confidence)
+            counts = (np.inf,) * 3 if needed is None or not needed.possible else needed
+            row |= dict(zip(("topics_needed", "topics_fewest", "topics_most"), counts, strict=True))
+        warnings.note_topics(measure, n, len(known[i]) - n, valid=reasons[i] is None)
+        if (reason := reasons[i]) is not None:
+            instead = (
+                "give fixed priors that neither is among, compare(…, priors=[…]), or priors='others'"
+                if isinstance(measure, RelativeMeasure) and measure.RELATIVE_TO == "priors"
+                else "compare runs that are not the reference"
+            )
+            warnings.note(
+                "not comparable",
+                f"the values of {both} on {measure} are different quantities, since {reason}; "
+                f"the comparison has no p-value and no interval: {instead}",
+            )
+            row |= {"difference": np.nan} | dict.fromkeys(("wins", "ties", "losses"))
+        elif n > 1 and np.ptp(d) > limit:
+            row |= {
+                "effect": effects[0][i],
+                "effect_ci_lower": effects[1][i],
+                "effect_ci_upper": effects[2][i],
+            }
+            if np.isnan(p):
+                warnings.note(
+                    "sparse",
+                    f"{both}: {measure} differs on {wins + losses} topics alone, and many resamples hold none of them, "
+                    f"so test={test!r} has no p-value and no interval; give another test=, such as 'randomization'",
+                )
+        elif n > 1 and not d.any():
+            row["effect"] = 0.0
+        elif n > 1 and np.isnan(p):
+            others = ", ".join(repr(k) for k, t in TESTS.items() if t.needs == "pair" and not t.by_spread)
+            warnings.note(
+                "constant",
+                f"{both}: the difference on {measure} is {d[0]:.6g} on every topic, and test={test!r} goes by its "
+                f"spread, so there is no p-value; give test= one of {others}",
+            )
+        rows.append(row)
+    return pd.DataFrame(rows).astype(dict.fromkeys(("wins", "ties", "losses"), "Int64"))
+
+
+def test_of(measure: ir_measures.Measure) -> str:
+    """The test that a measure declares; of a measure of somebody else's, Student's."""
+    return measure.TEST if isinstance(measure, RelativeMeasure) else "t"
+
+
+def is_of_pairs(measure: ir_measures.Measure) -> bool:
+    """Whether the measure compares any two runs by its sign: rrLP, sgnLP, sgnLR and RPP, without ``ref=``."""
+    return is_relative(measure) and measure.SIGNED and measure.get("ref") is None
+
+
+class Copies(NamedTuple):
+    """Of each run by one measure: its nearest prior, and what a copy of that has in its place; None and NaN of none.
+
+    The nearest prior holds most of the documents of the run's top k in its own top k, over all topics that are judged,
+    whether the documents are or not; of equals it is the first in the context. k is the measure's cutoff; without one
+    the whole rankings count.
+    """
+
+    nearest: list[str | None]
+    means: FloatArray
+    values: FloatArray  #: runs × topics
+
+
+def copies_of_nearest(
+    view: View,
+    names: Sequence[str],
+    measure: Any,
+    priors: Mapping[str, Collection[str]] | None = None,
+) -> Copies:
+    """What copies of the nearest priors score, each in the place of a run.
+
+    Args:
+        names: the runs.
+        measure: one that is relative to priors, or to all systems, where all others are a run's priors.
+        priors: the names of the priors of each run, instead of those that the context's policy gives it.
+    """
+    cutoff = measure.params.get("cutoff")
+    shared = shared_documents(view, cutoff)
+    nearest: list[str | None] = []
+    means = np.full(len(names), np.nan)
+    values = np.full((len(names), len(view.query_ids)), np.nan)
+    for i, name in enumerate(names):
+        row = view.members.index[name]
+        others = np.delete(np.arange(len(view.names)), row)
+        if measure.RELATIVE_TO == "priors":
+            others = priors_of(view, name, measure, priors)
+        near = view.names[others[shared[row, others].argmax()]] if len(others) else None
+        nearest.append(near)
+        if near is not None:
+            values[i] = _score_of_copy(view, name, near, measure, others)
+            means[i] = mean_of_topics(measure, values[i])
+    return Copies(nearest, means, values)
+
+
+def _score_of_copy(view: View, name: str, near: str, measure: Any, priors: IntArray) -> FloatArray:
+    copy = view.runs[near]
+    if measure.RELATIVE_TO == "priors":
+        # A newcomer with the run's priors, and so with the one that it is a copy of.
+        of_copy = view.with_run(copy, priors=[view.names[i] for i in priors])
+        measure = type(measure)(**{key: value for key, value in measure.params.items() if key != "prior"})
+    else:
+        # All systems are those that there would be, without the run.
+        of_copy = view.with_runs({name: copy}).of(name)
+    values: FloatArray = measure.score(of_copy)
+    return values
+
+
+def shared_documents(view: View, cutoff: int | None) -> IntArray:
+    """How many documents of the judged topics each two runs both hold in their tops: runs × runs."""
+
+    def compute() -> IntArray:
+        tops = [view.at(cutoff).top(run) for run in view.runs.values()]
+        keys = [pair_keys(top.docs.query, top.hashes) for top in tops]
+        different, document = np.unique(np.concatenate(keys), return_inverse=True)
+        starts = np.cumsum([0, *map(len, keys)])
+        shape = len(keys), max(len(different), 1)
+        holds = csr_array((np.ones(len(document), dtype=np.int64), document, starts), shape=shape)
+        both: IntArray = (holds @ holds.T).toarray()
+        return both
+
+    return view.cached(("shared", cutoff), compute)
+
+
+class _Warnings:
+    """What was met, each kind said once."""
+
+    def __init__(self) -> None:
+        self._said: dict[str, tuple[str, int]] = {}
+
+    def note(self, kind: str, message: str, times: int = 1) -> None:
+        first, count = self._said.get(kind, (message, 0))
+        self._said[kind] = first, count + times
+
+    def note_topics(self, measure: ir_measures.Measure, n: int, left_out: int, valid: bool = True) -> None:
+        """Topics without a value, and too few that have one."""
+        if left_out:
+            self.note(
+                "unknown",
+                f"{measure} has no value on {left_out} topic{'s' if left_out > 1 else ''}; the comparison leaves them "
+                "out, as its column topics says",
+            )
+        if n < 2 and valid:
+            self.note(
+                "topics",
+                f"there {'is 1 topic' if n else 'are no topics'} to compare on, so there is no test and no interval; "
+                "judge more topics",
+            )
+
+    def say(self) -> None:
+        for message, count in self._said.values():
+            warn(message + (f" (and {count - 1} more such)" if count > 1 else ""))

@@ -1,0 +1,288 @@
+"""Which deployed run can go? What is lost without each of them, in lists of the same length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+import ir_measures
+import numpy as np
+import pandas as pd
+
+from ..context.checks import check_runs
+from ..context.lengths import Tokens
+from ..context.run_context import RunContext
+from ..context.view import View, view_of
+from ..data.arrays import FloatArray
+from ..further_measures.fusion_gain import METHODS, Fusion
+from ..io.qrels import Qrels
+from ..io.runs import Run
+from ..stats.power import TopicsNeeded, topics_to_settle
+from ..tolerances import LABELED_ALIKE
+from . import decision_text
+from .compared import Compared
+from .decision import Decision
+from .fuse import FusionChoice, ValuesOfSets, divided, reach_of_interval
+from .fused_values import FusedValues, RunSet
+from .option_rankings import Option, OptionLists
+from .option_settings import Settings, settings_of
+from .worth import deployed_runs
+
+#: The verdicts on a run.
+SAFE, NEEDED, OPEN, NOT_GRADED = "safe", "needed", "open", "not graded"
+
+# Random halves of the topics, by which the smallest set is chosen and scored.
+_HALVES = 10
+
+
+def drop(
+    context: RunContext,
+    qrels: Qrels | None,
+    deployed: str | Sequence[str] | None = None,
+    by: ir_measures.Measure | str = "nDCG@10",
+    method: str = "rrf",
+    margin: float | None = None,
+    *,
+    k: int = 60,
+    depth: int = 1000,
+    rerank: Run | str | None = None,
+    pool: int = 100,
+    tokens: Tokens | None = None,
+    budget: int | None = None,
+    groups: Mapping[str, str] | None = None,
+    confidence: float = 0.95,
+    unretrieved_relevant: int | None = 0,
+    n: int = 20,
+    resamples: int = 9999,
+    seed: int = 0,
+    time_limit: float | None = 10.0,
+) -> Decision:
+    """Which deployed run can go? What is lost without each of them, in lists of the same length.
+
+    The options are *keep*, the deployed runs, and for each of these X *drop X*, the others. The loss is *keep* less
+    *drop X*; its interval is simultaneous over the runs, and the widest over all judgments of the unjudged documents.
+
+    Args:
+        context, qrels: as for :func:`decide`.
+        deployed: the names of the deployed runs, or globs; all runs of the context if not given.
+        margin: the largest loss that you accept, in the unit of ``by``. Without one nothing is graded.
+
+    The other arguments are those of :func:`decide`.
+
+    Returns:
+        a :class:`Decision`. ``verdict`` is ``"safe"`` where some run is safe to drop, else ``"open"`` where that is
+        open for some, else ``"needed"``; ``"not graded"`` without a margin. ``may_be_best`` has the options that are
+        not ruled out. The table has a row a run:
+
+        - ``option``, ``run``, ``mean``: the value without it; the first row is *keep*;
+        - ``loss``, with ``ci_lower``, ``ci_upper``, ``worst``, ``best``, ``lower``, ``upper``, ``settled`` as for
+          :func:`decide`; below 0 the list is better without the run;
+        - ``won``, ``lost``: on how many topics the list without the run is above and below *keep*;
+        - ``verdict``: ``"safe"``: the upper end is at most the margin; ``"needed"``: the lower end is above it;
+          ``"open"``; ``"not graded"``. ``as_judged``: the same by the judgments as they are.
+
+        ``evidence["fewer"]``: the smallest set of runs within the margin, which grows run by run on one half of the
+        topics, and its loss on the other half.
+
+    Raises:
+        ValueError: one deployed run; what :func:`decide` raises.
+
+    Example:
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.decisions.drop import drop
+        >>> qrels = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(20)}
+        >>> good, bad = ({q: {d: -i for i, d in enumerate(docs)} for q in qrels} for docs in ("ABXY", "XYAB"))
+        >>> decision = drop(RunContext({"good": good, "bad": bad}), qrels, by="nDCG@2", margin=0.1)
+        >>> decision.table[["option", "loss", "verdict"]][1:]
+              option      loss verdict
+        1  drop good  0.386853  needed
+        2   drop bad -0.613147    safe
+    """
+    settings = settings_of(
+        context,
+        by,
+        method,
+        margin or 0.0,
+        k=k,
+        depth=depth,
+        rerank=rerank,
+        pool=pool,
+        tokens=tokens,
+        budget=budget,
+        groups=groups,
+        confidence=confidence,
+        unretrieved_relevant=unretrieved_relevant,
+        n=n,
+        resamples=resamples,
+        seed=seed,
+        time_limit=time_limit,
+    )
+    names = deployed_runs(context, deployed, None)
+    if len(names) < 2:
+        raise ValueError(
+            f"one deployed run cannot be dropped, and {names} is one; name the others in deployed="
+        )
+    whole = view_of(context, qrels)
+    view = whole.of_runs(names)
+    check_runs(view)
+    sets = {"keep": tuple(names)}
+    sets |= {f"drop {name}": tuple(other for other in names if other != name) for name in names}
+    options = [Option(name, runs) for name, runs in sets.items()]
+    return RunsDropped(view, options, settings, whole, margin is not None).answer(names)
+
+
+class RunsDropped(Compared):
+    """The options without each run, compared with all of them."""
+
+    def __init__(
+        self,
+        view: View,
+        options: Sequence[Option],
+        settings: Settings,
+        whole: View,
+        graded: bool,
+    ) -> None:
+        super().__init__(view, options, [], settings, whole)
+        self.graded = graded
+        self.dropped = [name.removeprefix("drop ") for name in self.names[1:]]
+
+    def _grades(self, lower: FloatArray, upper: FloatArray) -> list[str]:
+        """The verdict on each run, by the ends of its loss."""
+        margin = self.settings.margin
+        if not self.graded:
+            return [NOT_GRADED] * len(lower)
+        ends = zip(lower, upper, strict=True)
+        words = [SAFE if up <= margin else NEEDED if low > margin else OPEN for low, up in ends]
+        return words if self.topics > 1 else [OPEN] * len(words)
+
+    @cached_property
+    def grades(self) -> list[str]:
+        """The verdict on each run, allowing for unjudged documents."""
+        return self._grades(-self.gain.upper, -self.gain.lower)
+
+    @cached_property
+    def grades_as_judged(self) -> list[str]:
+        """The verdict on each run by the judgments as they are."""
+        return self._grades(-self.gain.ci_upper, -self.gain.ci_lower)
+
+    @cached_property
+    def missing(self) -> str | None:
+        open_rows = [i for i, grade in enumerate(self.grades) if grade == OPEN]
+        if not open_rows:
+            return None
+        lacks = {"judgments" if self.grades_as_judged[i] != OPEN else "topics" for i in open_rows}
+        return "topics and judgments" if len(lacks) > 1 else lacks.pop()
+
+    @cached_property
+    def topics_needed(self) -> TopicsNeeded | None:
+        """How many topics would settle the first open verdict to be settled."""
+        margin, found = self.settings.margin, []
+        for i, grade in enumerate(self.grades):
+            if grade != OPEN or self.grades_as_judged[i] != OPEN:
+                continue
+            gain = self.gain
+            if -gain.best[i] > margin:  # it is needed, whatever the judgments
+                found.append(self._needed_of(-self.gains.best[i], gain.upper[i] - gain.best[i]))
+            elif -gain.worst[i] < margin:
+                found.append(self._needed_of(-self.gains.worst[i], gain.worst[i] - gain.lower[i]))
+        return min((one for one in found if one is not None), default=None)
+
+    def _needed_of(self, loss: FloatArray, reach: float) -> TopicsNeeded | None:
+        return topics_to_settle(loss, reach, self.settings.margin, self.settings.test.confidence)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        table = super().table.rename(columns={"difference": "loss", "runs": "run"})
+        table["run"] = ["", *self.dropped]
+        table["loss"] = 0.0 - table["loss"]
+        for low, high in (("ci_lower", "ci_upper"), ("worst", "best"), ("lower", "upper")):
+            # The loss is the other way round; its worst end is the largest loss, so the ends keep their order.
+            table[low], table[high] = 0.0 - table[high], 0.0 - table[low]
+        table["settled"] = table["settled"].replace({"above": "below", "below": "above"})
+        table["verdict"] = ["", *(self.grades if self.values.bounded else [None] * len(self.grades))]
+        table["as_judged"] = ["", *self.grades_as_judged]
+        return table
+
+    def answer(self, names: Sequence[str]) -> Decision:
+        """The answer on all runs."""
+        tables = self.evidence()
+        if self.graded and len(names) > 2 and self.topics > 3:
+            tables = {"fewer": self._fewer(names), **tables}
+        grades = self.grades if self.values.bounded else self.grades_as_judged
+        possible = [name for name, grade in zip(self.names[1:], grades, strict=True) if grade != NEEDED]
+        return Decision(
+            tuple(self.names),
+            _overall(self.grades) if self.values.bounded else None,
+            _overall(self.grades_as_judged),
+            (self.names[0], *possible),
+            self.missing,
+            decision_text.of_drop(self, tables),
+            self.table,
+            self.judge[: self.settings.n],
+            tables,
+            self.settings.shown() | ({} if self.graded else {"margin": None}),
+            self.topics_needed,
+        )
+
+    def _fewer(self, names: Sequence[str]) -> pd.DataFrame:
+        """The smallest set of runs within the margin, and what it loses on topics that did not choose it."""
+        how, by = self.settings.how, self.settings.by
+        if how.method in METHODS and how.rerank is None and how.budget is None:
+            values: ValuesOfSets = FusedValues(self.view, by, Fusion(how.method, how.k, how.depth))
+        else:
+            values = self._values_of_sets
+        halves = divided(self.topics, 2, _HALVES, 0)
+        every = tuple(range(len(names)))
+        sets = smallest_sets(values, len(names), halves.weights, self.settings.margin)
+        whole = np.broadcast_to(values([every]), (len(sets), self.topics))
+        of_sets, m = values(sets), len(halves.held_out)
+        chosen, other = (FusionChoice(0, every, 0.0, 0.0, one, {}) for one in (of_sets, whole))
+        loss, held_out = whole - of_sets, halves.held_out
+        reach = reach_of_interval(chosen, other, halves, self.settings.test.confidence)
+        mean = float(loss[:m][held_out].mean())
+        row = {
+            "runs": ", ".join(names[i] for i in sets[m]),
+            "number": len(sets[m]),
+            "loss_in_sample": float(loss[m].mean()),
+            "loss": mean,
+            "ci_lower": mean - reach,
+            "ci_upper": mean + reach,
+        }
+        return pd.DataFrame([row])
+
+    def _values_of_sets(self, sets: Sequence[RunSet]) -> FloatArray:
+        """The value of sets of runs on every topic, for methods that are no sum."""
+        names = self.view.names
+        options = [Option(f"set {i}", tuple(names[run] for run in runs)) for i, runs in enumerate(sets)]
+        lists = OptionLists(self.view, options, self.settings.how).rankings()
+        return np.array([self.view.absolute([self.settings.by], one)[0] for one in lists])
+
+
+def smallest_sets(values: ValuesOfSets, n_runs: int, weights: FloatArray, margin: float) -> list[RunSet]:
+    """For each choice of topics a small set of runs whose mean is at most the margin below that of all runs.
+
+    It starts with the best run, and adds the run that makes it best until it is within the margin.
+
+    Args:
+        weights: of the topics of each choice, with sum 1, shape (choices, topics).
+    """
+    target = weights @ values([tuple(range(n_runs))])[0] - margin
+    chosen: list[RunSet] = [()] * len(weights)
+    left = list(range(len(weights)))
+    while left:
+        rows_of: dict[RunSet, list[int]] = {}
+        for row in left:
+            rows_of.setdefault(chosen[row], []).append(row)
+        left = []
+        for runs, rows in rows_of.items():
+            larger = [tuple(sorted((*runs, i))) for i in range(n_runs) if i not in runs]
+            means = (values(larger) @ weights[rows].T).round(12)
+            for row, best, mean in zip(rows, means.argmax(axis=0).tolist(), means.max(axis=0), strict=True):
+                chosen[row] = larger[best]
+                if mean < target[row] - LABELED_ALIKE and len(chosen[row]) < n_runs:
+                    left.append(row)
+    return chosen
+
+
+def _overall(grades: Sequence[str]) -> str:
+    return next(word for word in (SAFE, OPEN, NEEDED, NOT_GRADED) if word in grades)

@@ -1,0 +1,195 @@
+"""What a run adds, document by document."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import ir_measures
+import numpy as np
+import pandas as pd
+
+from ..context.checks import check_runs
+from ..context.measure_strings import parse_measure, value_of
+from ..context.priors import group_of
+from ..context.run_context import RunContext
+from ..context.view import View, check_is_context, some, view_of
+from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
+from ..data.ids import Ids
+from ..io.qrels import Qrels
+from ..io.runs import Run, read_run
+from ..measures.measure import Change, Contributions, RelativeMeasure
+from ..messages import few_quoted
+
+
+def explain(
+    context: RunContext,
+    run: str | Run,
+    qrels: Qrels | None,
+    measure: ir_measures.Measure | str = "NRG@10",
+    query_id: str | None = None,
+    group: str | None = None,
+) -> pd.DataFrame:
+    """The documents behind a run's score.
+
+    Args:
+        context: the runs that it is relative to.
+        run: the name of a member; or a newcomer, as anything that a context takes but a path.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        measure: NRG, UniqueRel, alpha_NRG, NewAspects, P_Rareness or AP_Rareness; or FusionGain, of which the
+            documents are those of the fused ranking, and those that the run drove out of it, with ``position before``.
+        query_id: one query; all if not given.
+        group: the group of a newcomer, as for :meth:`RunContext.evaluating`; else that of its column.
+
+    Returns:
+        a DataFrame with one row a document of the run's top k, in the order of its rankings, and the columns
+
+        - ``query_id``, ``doc_id``
+        - ``relevance``: NA where the document is not judged
+        - ``position``: in the run, from 1
+        - ``position in P`` for each prior P: NA outside its top k
+        - ``gain``: the residual gain G(d|R) of NRG, or the weight of rareness
+        - ``contribution``: to the score; the contributions of a query sum to its score
+        - ``aspects``, ``new aspects``, by alpha_NRG and NewAspects: the names of those that the document answers, as a
+          tuple; and of those that neither the documents above it nor any prior's top k show
+
+    Raises:
+        ValueError: no such member or query, or a measure that is not a sum over documents.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, explain
+        >>> context = RunContext({"old": {"q": {"A": 2, "X": 1}}, "new": {"q": {"B": 2, "A": 1}}})
+        >>> explain(context, "new", {"q": {"A": 1, "B": 1}}, "UniqueRel@2")
+          query_id doc_id  relevance  position  position in old  gain  contribution
+        0        q      B          1         1             <NA>   1.0           1.0
+        1        q      A          1         2                1   0.0           0.0
+    """
+    check_is_context(context)
+    parsed = relative_measure(measure)
+    if isinstance(run, str):
+        if run not in context.runs:
+            raise ValueError(
+                f"explain({run!r}): the context holds no such run; its runs are {few_quoted(context.names)}"
+            )
+        rankings, member = context.runs[run], run
+        if group is not None:
+            raise ValueError(
+                f"group={group!r} goes with a newcomer; {run!r} is a run of the context, whose groups count"
+            )
+    else:
+        rankings, member = read_run(run), None
+        group = group_of(rankings, context, group)
+    view = view_of(context, qrels)
+    if query_id is not None and query_id not in view.documents.query_code:
+        raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(view.query_ids)}")
+    check_runs(view)
+    view = view.with_run(rankings, group=group, member=member)
+    if query_id is not None:  # of all queries only the policy, which chooses the priors, may need to know
+        if parsed.RELATIVE_TO == "priors":
+            priors = [view.names[i] for i in view.priors(parsed.get("prior"))]
+            view = view.with_run(rankings, priors, group, member)
+        view = view.of_query(query_id)
+    change = parsed.change(view)
+    if change is not None:
+        return _table_of_change(view, parsed, change)
+    found = explained(view, parsed)
+    columns: dict[str, Any] = {
+        "query_id": pd.Series(view.query_ids[found.query], dtype=str),
+        "doc_id": pd.Series(found.ids.strings(), dtype=str),
+        "relevance": _or_na(found.grade, found.judged),
+        "position": found.position,
+    }
+    for i, places in zip(found.seen_by, found.places, strict=True):
+        columns[f"position in {view.names[i]}"] = _or_na(places, places > 0)
+    columns["gain"] = found.gain
+    columns["contribution"] = found.contribution
+    columns |= {name: pd.Series(values, dtype=object) for name, values in found.names.items()}
+    return pd.DataFrame(columns)
+
+
+class Explained(NamedTuple):
+    """The documents at the top of a run, in the order of its rankings, and what each contributes to a measure."""
+
+    query: IntArray  #: places among the judged queries
+    ids: Ids
+    position: IntArray
+    judged: BoolArray
+    grade: IntArray  #: of those that are judged
+    seen_by: list[int]  #: the runs that the measure compares with
+    places: list[IntArray]  #: for each of these the positions there; 0 outside its top k
+    gain: FloatArray
+    contribution: FloatArray
+    names: dict[str, ObjectArray]  #: what else the measure says of each, such as its aspects
+
+
+def explained(view: View, measure: RelativeMeasure) -> Explained:
+    """:func:`explain`, as arrays; ValueError for a measure that is not a sum over documents."""
+    contributions = measure.contributions(view)
+    docs, top = view.documents, view.at(measure.depth, value_of(measure, "judged_only", False))
+    if measure.RELATIVE_TO == "systems":
+        seen_by = [i for i in range(len(view.names)) if i != view.member]
+    else:
+        seen_by = [int(i) for i in view.priors(measure.get("prior"))]
+    if top.judged_only:
+        place = top.positions(docs)
+        found = np.flatnonzero(place > 0)
+        rows = found[np.lexsort((place[found], docs.query[found]))]
+        query, ids, grade = docs.query[rows], docs.ids.take(rows), docs.grade[rows]
+        position, known = place[rows], np.ones(len(rows), dtype=bool)
+        of_runs = top.positions_of_runs(docs)
+        places = [of_runs[i][rows] for i in seen_by]
+    else:
+        listed, position, _, _ = top.top()
+        query, ids, grade, known = listed.query, listed.ids, listed.grade, listed.judged
+        places = [top.positions_in(view.members.rankings[i], listed) for i in seen_by]
+    gain, contribution = _of_documents(contributions, query, ids)
+    row = contributions.docs.rows_of(query, ids)
+    names = {
+        column: np.append(of_one, object_array([()]))[row] for column, of_one in contributions.names.items()
+    }
+    return Explained(query, ids, position, known, grade, seen_by, places, gain, contribution, names)
+
+
+def _table_of_change(view: View, measure: RelativeMeasure, change: Change) -> pd.DataFrame:
+    """The documents at the top of two rankings: those of the second in its order, then those that went out."""
+    top = view.at(change.cutoff)
+    after, before = top.top(change.after).docs, top.top(change.before).docs
+    out = before.select(before.positions_in(change.after, change.cutoff) == 0)
+    listed = after.followed_by(out)
+    columns: dict[str, Any] = {
+        "query_id": pd.Series(listed.query_ids[listed.query], dtype=str),
+        "doc_id": pd.Series(listed.doc_ids, dtype=str),
+        "relevance": _or_na(listed.grade, listed.judged),
+    }
+    priors = [view.names[i] for i in view.priors(measure.get("prior"))]
+    runs = {view.name or "the run": view.evaluated} | {name: view.runs[name] for name in priors}
+    rankings = {"position": (change.after, change.cutoff), "position before": (change.before, change.cutoff)}
+    rankings |= {f"position in {name}": (run, None) for name, run in runs.items()}
+    for column, (ranking, cutoff) in rankings.items():
+        position = listed.positions_in(ranking, cutoff)
+        columns[column] = _or_na(position, position > 0)
+    columns["gain"], columns["contribution"] = _of_documents(change.contributions, listed.query, listed.ids)
+    return pd.DataFrame(columns)
+
+
+def _of_documents(contributions: Contributions, query: IntArray, ids: Ids) -> list[FloatArray]:
+    """The gain and the contribution of each of some documents; 0 for those that have none."""
+    docs, gain, contribution, _ = contributions
+    row = docs.rows_of(query, ids)
+    return [np.where(row >= 0, np.append(value, 0.0)[row], 0.0) for value in (gain, contribution)]
+
+
+def _or_na(values: IntArray, known: BoolArray) -> Any:
+    """The values where they are known, else NA."""
+    column = pd.array(values, dtype="Int64")
+    column[~known] = pd.NA
+    return column
+
+
+def relative_measure(measure: ir_measures.Measure | str) -> RelativeMeasure:
+    """The measure; ValueError for one that is not of this package."""
+    parsed = parse_measure(measure)
+    if not isinstance(parsed, RelativeMeasure):
+        raise ValueError(
+            f"{parsed!r} is not relative to other runs; give a measure of this package, such as NRG@10"
+        )
+    return parsed

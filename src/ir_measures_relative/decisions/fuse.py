@@ -1,0 +1,410 @@
+"""Which runs to fuse, and what that is worth on topics that had no say in the choice."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, partial
+from typing import Any, NamedTuple, TypeAlias
+
+import ir_measures
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from ..arguments import check_amount, check_choice, check_confidence, check_count
+from ..context.checks import check_runs
+from ..context.measure_strings import absolute_measure
+from ..context.run_context import RunContext
+from ..context.view import View, check_is_context, some, view_of
+from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..further_measures.fusion_gain import METHODS, Fusion
+from ..io.qrels import Qrels
+from ..measures.nrg import NRG
+from ..stats.pairs_and_ties import places
+from .fused_values import FusedValues, RunSet
+
+#: How many sets of runs are tried at most, unless the caller says otherwise.
+MOST_SETS = 100_000
+_from_1 = partial(check_count, least=1)
+# How many choices with one topic less are made: all of them, of as many repetitions as keep within this.
+_MOST_DELETIONS = 5_000
+_MEANS_AT_ONCE = 1 << 23
+
+#: From sets of runs to the value of each on every topic, shape (sets, topics).
+ValuesOfSets: TypeAlias = Callable[[Sequence[RunSet]], FloatArray]
+
+#: Whether a budget allows a set; None without a budget.
+Allows: TypeAlias = Callable[[RunSet], bool] | None
+
+
+def fuse(
+    context: RunContext,
+    qrels: Qrels | None,
+    n: int | Sequence[int],
+    measure: ir_measures.Measure | str = "nDCG@10",
+    *,
+    method: str = "rrf",
+    k: int | Sequence[int] = 60,
+    depth: int | Sequence[int] = 1000,
+    strategies: Sequence[str] = ("single", "top", "greedy", "exact", "all"),
+    folds: int = 2,
+    repeats: int = 20,
+    seed: int = 0,
+    cost: Mapping[str, float] | None = None,
+    budget: float | Sequence[float] | None = None,
+    confidence: float = 0.95,
+    max_sets: int = MOST_SETS,
+) -> pd.DataFrame:
+    """Which runs to fuse, and what the fusion is worth on topics that did not choose them.
+
+    A set of runs that was chosen because it did best on some topics looks better on these than it is. So each strategy
+    chooses on a part of the topics, and is scored on the others; every topic is scored once a repetition.
+
+    The strategies:
+
+    - ``"single"``: the best run, alone and as it is: no ``depth`` cuts it, nor any other set of one run;
+    - ``"top"``: the n best runs by the measure;
+    - ``"greedy"``: starts with the best run, and adds the run that makes the fusion best, until there are n;
+    - ``"exact"``: the best of all sets of n;
+    - ``"all"``: all runs;
+    - ``"complementary"``: what :func:`select_complementary` chooses by NRG@10, which does not look at the fusion.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        n: how many runs to fuse; a list for several answers at once. With a budget, at most so many.
+        measure: an absolute measure.
+        method, k, depth: how rankings are fused, as for :data:`~ir_measures_relative.FusionGain`. Of a list of k or
+            depths, the best is chosen on the same topics as the runs.
+        strategies: which of the above.
+        folds: in how many parts the topics are divided. The choice is made on all parts but one.
+        repeats, seed: how often they are divided at random.
+        cost: what each run costs, such as milliseconds. The cost of a set is the sum.
+        budget: how much a set may cost; a list for several answers at once.
+        confidence: of the intervals.
+        max_sets: how many sets ``"exact"`` may try.
+
+    Returns:
+        a DataFrame with one row a strategy (and n, and budget), with the columns
+
+        - ``strategy``;
+        - ``n``: how many runs were asked for; 1 for ``"single"``, and all for ``"all"``;
+        - ``names``: the runs that it chooses on all topics;
+        - ``k``, ``depth``: what it chooses with them, where they were lists;
+        - ``cost``, ``budget``: what these runs cost, and may cost, where costs were given;
+        - ``in_sample``: the value of these runs on the very topics that chose them;
+        - ``held_out``: the mean value on topics that did not choose, of what the others chose;
+        - ``difference``: of ``held_out`` from that of ``"single"``;
+        - ``ci_lower``, ``ci_upper``: the interval of this difference, for new topics;
+        - ``chosen``: from run name to the share of the divisions in which it was chosen.
+
+        The interval allows for the divisions being of the same topics: it is the wider of Nadeau and Bengio's and the
+        jackknife's. In simulations a 95 % interval holds the true difference in 97 to 100 % of the cases. An interval
+        that takes the divisions for independent does so in 26 to 63 %.
+
+    Raises:
+        ValueError: a number of runs that there are not, one topic, a measure that is relative to other runs, more sets
+            than ``max_sets``, a cost that is missing or not a number.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, fuse
+        >>> runs = {
+        ...     "odd": {q: {"A": 3, "X": 2, "B": 1} for q in "1234"},
+        ...     "even": {q: {"B": 3, "Y": 2, "A": 1} for q in "1234"},
+        ...     "none": {q: {"X": 3, "Y": 2, "Z": 1} for q in "1234"},
+        ... }
+        >>> qrels = {q: {"A": 1, "B": 1} for q in "1234"}
+        >>> table = fuse(RunContext(runs), qrels, 2, "P@2")
+        >>> table[["strategy", "names", "in_sample", "held_out"]]
+          strategy              names  in_sample  held_out
+        0   single             (odd,)        0.5       0.5
+        1      top        (odd, even)        1.0       1.0
+        2   greedy        (odd, even)        1.0       1.0
+        3    exact        (odd, even)        1.0       1.0
+        4      all  (odd, even, none)        0.5       0.5
+    """
+    view, base = _judged_together(context, qrels, measure, confidence)
+    check_count("seed", seed, 0)
+    _from_1("repeats", repeats)
+    _from_1("max_sets", max_sets)
+    names, sizes = context.names, _several("n", n, _from_1)
+    if max(sizes) > len(names):
+        raise ValueError(f"n={max(sizes)} is not allowed; the context holds {len(names)} runs")
+    settings = _settings(method, k, depth)
+    if not _is_list(strategies) or not len(strategies):
+        raise ValueError(f"strategies={strategies!r} must be a list of some of {str([*STRATEGIES])[1:-1]}")
+    for strategy in strategies:
+        check_choice("strategies", strategy, tuple(STRATEGIES))
+    costs, budgets = _costs(cost, budget, names)
+    divisions = divided(view.n_queries, folds, repeats, seed)
+    if "exact" in strategies:
+        wanted = sizes if budget is None else range(1, max(sizes) + 1)
+        number = len(settings) * sum(math.comb(len(names), size) for size in wanted)
+        if number > max_sets:
+            raise ValueError(
+                f"strategy 'exact' would try {number:,} sets of runs (settings of k and depth: {len(settings)}), "
+                f"and max_sets is {max_sets:,}. Give more, or leave 'exact' out: 'greedy' tries few sets"
+            )
+    values = [FusedValues(view, base, one) for one in settings]
+    added = cache(partial(_added_by_nrg, view))
+    chooser = Chooser(values, len(names), divisions, lambda sets: np.array([added(one) for one in sets]))
+
+    def total(runs: RunSet) -> float:
+        return float(costs[list(runs)].sum())
+
+    rows = []
+    of_one_size = {"single": [1], "all": [len(names)]}
+    for limit in budgets:
+        within = None if limit is None else partial(lambda limit, runs: total(runs) <= limit, limit)
+        single = chooser.choose("single", 1, within)
+        for strategy, size in ((s, n) for s in dict.fromkeys(strategies) for n in of_one_size.get(s, sizes)):
+            if strategy == "all" and within is not None and not within(tuple(range(size))):
+                continue
+            found = chooser.choose(strategy, size, within)
+            difference, setting = found.held_out - single.held_out, settings[found.setting]
+            reach = reach_of_interval(found, single, divisions, confidence)
+            row = {
+                "strategy": strategy,
+                "n": size,
+                "names": tuple(names[i] for i in found.runs),
+                "k": setting.k if _is_list(k) else None,
+                "depth": setting.depth if _is_list(depth) else None,
+                "cost": None if cost is None else total(found.runs),
+                "budget": limit,
+                "in_sample": found.in_sample,
+                "held_out": found.held_out,
+                "difference": difference,
+                "ci_lower": difference - reach,
+                "ci_upper": difference + reach,
+                "chosen": {names[i]: share for i, share in found.shares.items()},
+            }
+            rows.append({column: value for column, value in row.items() if value is not None})
+    if not rows:
+        raise ValueError(f"budget={budget!r} is not enough for all runs; ask for another strategy than 'all'")
+    return pd.DataFrame(rows)
+
+
+def _added_by_nrg(view: View, runs: RunSet) -> FloatArray:
+    """What the last run of a set adds to the others by NRG@10 on every topic."""
+    *priors, name = (view.names[i] for i in runs)
+    values: FloatArray = (NRG @ 10).score(view.of(name, priors))
+    return values
+
+
+def _judged_together(
+    context: RunContext, qrels: Qrels | None, measure: ir_measures.Measure | str, confidence: float = 0.95
+) -> tuple[View, ir_measures.Measure]:
+    """The context on the judgments, and the measure, checked; ValueError where two runs have no topic in common."""
+    check_is_context(context)
+    base = absolute_measure(measure)
+    check_confidence(confidence)
+    view = view_of(context, qrels)
+    check_runs(view)
+    topics, ids = np.arange(view.n_queries), view.query_ids
+    if len(ids) < 2:
+        raise ValueError(
+            "the qrels hold one topic; a choice of runs is made on some topics and scored on others: give more"
+        )
+    held = np.array([np.isin(topics, view.documents.queries_of(run)) for run in context.runs.values()])
+    apart = np.argwhere(~(held @ held.T))  # of truth values: whether any topic is held by both
+    if len(apart):
+        a, b = apart[0]
+        raise ValueError(
+            f"runs {context.names[a]!r} and {context.names[b]!r} have no judged topic in common, so they cannot be "
+            f"fused: the first has {some(ids[held[a]])}, the second {some(ids[held[b]])}"
+        )
+    return view, base
+
+
+def _several(name: str, value: Any, check: Callable[[str, Any], None]) -> list[Any]:
+    """One number or several as a list, each checked."""
+    values = list(value) if _is_list(value) else [value]
+    if not values:
+        raise ValueError(f"{name} is empty; give a number, or a list of numbers")
+    for one in values:
+        check(name, one)
+    return list(dict.fromkeys(values))
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
+
+
+def _settings(method: str, k: Any, depth: Any) -> list[Fusion]:
+    check_choice("method", method, METHODS)
+    if method != "rrf" and (_is_list(k) or k != 60):
+        raise ValueError(f"k={k!r} goes with method='rrf', not {method!r}; leave it out")
+    ks, depths = _several("k", k, partial(check_count, least=0)), _several("depth", depth, _from_1)
+    return [Fusion(method, int(one), int(d)) for one in ks for d in depths]
+
+
+def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray, list[float | None]]:
+    """What each run costs, and the budgets; 0, and no budget, where they are not given."""
+    budgets = [None] if budget is None else _several("budget", budget, check_amount)
+    if cost is None and budget is not None:
+        raise ValueError("budget= needs to know what each run costs: give cost={name: cost} as well")
+    given = dict.fromkeys(names, 0.0) if cost is None else cost
+    if not isinstance(given, Mapping) or {*given} != {*names}:
+        of = sorted({*given} ^ {*names}) if isinstance(given, Mapping) else given
+        raise ValueError(
+            f"cost= must hold a number for each run of {list(names)}, and no other; correct {of}"
+        )
+    for name, amount in given.items():
+        check_amount(f"cost[{name!r}]", amount)
+    costs = np.array([float(given[name]) for name in names])
+    for one in budgets:
+        if one is not None and one < costs.min():
+            raise ValueError(f"budget={one!r} is not enough for any run; the cheapest costs {costs.min():g}")
+    return costs, budgets
+
+
+# ---- choices on some topics, scored on others
+
+
+class Divisions(NamedTuple):
+    """The topics, divided again and again into those that choose and those that are scored."""
+
+    held_out: BoolArray  #: which topics each division scores, shape (divisions, topics); all equally often
+    folds: int  #: how many divisions are one repetition, in which every topic is scored once
+    division: IntArray  #: of each choice with one topic less, which division it is made in: the first ones
+    deleted: IntArray  #: the topic that does not choose there
+    #: Of the topics that choose, with sum 1, shape (choices, topics): for each division, then for all topics, then for
+    #: each division with one topic less.
+    weights: FloatArray
+
+
+def divided(n_topics: int, folds: int, repeats: int, seed: int) -> Divisions:
+    """Random divisions of the topics; ValueError for too few of them."""
+    check_count("folds", folds, 2)
+    if folds > n_topics:
+        raise ValueError(f"folds={folds} is more than the {n_topics} topics; give at most {n_topics}")
+    fold = places(repeats, n_topics, seed)[:, None] % folds
+    held_out = (fold == np.arange(folds)[:, None]).reshape(-1, n_topics)
+    repeated = max(1, min(repeats, _MOST_DELETIONS // (n_topics * (folds - 1))))
+    division, deleted = np.nonzero(~held_out[: repeated * folds])
+    without = ~held_out[division]
+    without[np.arange(len(deleted)), deleted] = False
+    none_left = ~without.any(axis=1)  # of two topics
+    without[none_left, deleted[none_left]] = True
+    choose = np.concatenate([~held_out, np.ones((1, n_topics), dtype=bool), without])
+    return Divisions(held_out, folds, division, deleted, choose / choose.sum(axis=1, keepdims=True))
+
+
+class FusionChoice(NamedTuple):
+    """What a strategy chose, and what that is worth."""
+
+    setting: int  #: which of the ways of fusion, chosen on all topics
+    runs: RunSet  #: chosen on all topics
+    in_sample: float  #: their mean value
+    held_out: float  #: the mean value on the topics that did not choose
+    values: FloatArray  #: of what each choice is worth on every topic, shape (choices, topics)
+    shares: dict[int, float]  #: in which share of the divisions each run was chosen
+
+
+class Chooser:
+    """The choices of the strategies, in every division of the topics and on all topics.
+
+    ``values`` has one function for each way of fusion; the best way is chosen together with the runs. ``added`` is what
+    the last run of a set adds to the others, for the strategy ``"complementary"``.
+    """
+
+    def __init__(
+        self, values: Sequence[ValuesOfSets], n_runs: int, divisions: Divisions, added: Any = None
+    ) -> None:
+        self.values, self.n_runs, self.divisions, self.added = values, n_runs, divisions, added
+
+    def choose(self, strategy: str, n: int, within: Allows = None) -> FusionChoice:
+        """What a strategy chooses, and how that does on the topics that did not choose it."""
+        weights, held_out = self.divisions.weights, self.divisions.held_out
+        sets = [STRATEGIES[strategy](self, values, n, within) for values in self.values]
+        of_settings = np.array([of(chosen) for of, chosen in zip(self.values, sets, strict=True)])
+        setting = (of_settings * weights).sum(axis=2).round(12).argmax(axis=0)
+        choices = np.arange(len(weights))
+        values, m = of_settings[setting, choices], len(held_out)
+        counts = Counter(run for i in range(m) for run in sets[setting[i]][i])
+        shares = {run: count / m for run, count in counts.most_common()}
+        # Every topic is held out as often as the others.
+        in_sample, out = float(values[m].mean()), float(values[:m][held_out].mean())
+        return FusionChoice(int(setting[m]), sets[setting[m]][m], in_sample, out, values, shares)
+
+    def best(self, values: ValuesOfSets, sizes: Iterable[int], within: Allows) -> list[RunSet]:
+        """The best set of some sizes for each choice."""
+        every = (sets for size in sizes for sets in itertools.combinations(range(self.n_runs), size))
+        allowed = list(filter(within, every))  # all of them by None
+        of_sets, step = values(allowed), max(1, _MEANS_AT_ONCE // len(allowed))
+        blocks = (slice(at, at + step) for at in range(0, len(self.divisions.weights), step))
+        return [allowed[i] for block in blocks for i in self._means(of_sets, block).argmax(axis=0).tolist()]
+
+    def _means(self, values: FloatArray, choices: slice | list[int] = slice(None)) -> FloatArray:
+        """The means on the topics of some choices, shape (sets, choices); rounded: of equal sets the first counts."""
+        return (values @ self.divisions.weights[choices].T).round(12)
+
+    def grown(self, values: ValuesOfSets, n: int, within: Allows, while_better: bool = False) -> list[RunSet]:
+        """Run by run the best one for each choice, by the values of sets of which the last run is the new one."""
+        chosen: list[RunSet] = [()] * len(self.divisions.weights)
+        reached = np.full(len(chosen), -np.inf)
+        for _ in range(n):
+            rows_of: dict[RunSet, list[int]] = {}
+            for row, runs in enumerate(chosen):
+                rows_of.setdefault(runs, []).append(row)
+            for runs, rows in rows_of.items():
+                larger = [(*runs, i) for i in range(self.n_runs) if i not in runs]
+                if larger := list(filter(within, larger)):
+                    means = self._means(values(larger), rows)
+                    best, means = means.argmax(axis=0), means.max(axis=0)
+                    for row, i, mean in zip(rows, best.tolist(), means.tolist(), strict=True):
+                        if not while_better or mean > reached[row]:
+                            chosen[row], reached[row] = tuple(sorted(larger[i])), mean
+        return chosen
+
+
+def _greedy(of: Chooser, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
+    """With a budget, while it gets better."""
+    return of.grown(lambda sets: values([tuple(sorted(s)) for s in sets]), n, within, within is not None)
+
+
+def _exact(of: Chooser, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
+    """With a budget, also of fewer runs."""
+    return of.best(values, [n] if within is None else range(1, n + 1), within)
+
+
+#: What each strategy chooses, of up to n runs.
+STRATEGIES: dict[str, Callable[[Chooser, ValuesOfSets, int, Allows], list[RunSet]]] = {
+    "single": _exact,
+    "top": lambda of, values, n, within: of.grown(lambda sets: values([s[-1:] for s in sets]), n, within),
+    "greedy": _greedy,
+    "exact": _exact,
+    "all": lambda of, values, n, within: of.best(values, [n], None),
+    "complementary": lambda of, values, n, within: of.grown(of.added, n, within),
+}
+
+
+def reach_of_interval(
+    chosen: FusionChoice, other: FusionChoice, divisions: Divisions, confidence: float
+) -> float:
+    """How far the interval of the difference of two strategies, on topics that did not choose, reaches to each side.
+
+    More divisions of the same topics tell little more. Two estimates of the variance allow for that, and the larger one
+    counts: ``(1/J + n_held/n_choose) · s²``, with s² the variance of the J divisions' means (Nadeau and Bengio,
+    "Inference for the Generalization Error", Machine Learning, 2003), too small with more than two folds, whose
+    choices are alike; and the jackknife's, ``(T - 1)/T · Σ_t (d_t - d)²``, with d_t the difference when topic t
+    neither chooses nor is scored (Efron and Stein, "The Jackknife Estimate of Variance", Annals of Statistics, 1981).
+    """
+    held_out, folds = divisions.held_out, divisions.folds
+    n_divisions, n_topics = held_out.shape
+    difference = chosen.values - other.values
+    scored = difference[:n_divisions] * held_out
+    means = scored.sum(axis=1) / held_out.sum(axis=1)
+    corrected = (1 / n_divisions + 1 / (folds - 1)) * float(means.var(ddof=1))
+    used = int(divisions.division.max()) + 1  # the first ones
+    with_less = difference[n_divisions + 1 :] * held_out[divisions.division]
+    changed = with_less.sum(axis=1) - scored.sum(axis=1)[divisions.division]
+    deleted = scored[:used].sum() - scored[:used].sum(axis=0)
+    deleted += np.bincount(divisions.deleted, weights=changed, minlength=n_topics)
+    deleted /= used / folds * (n_topics - 1)
+    jackknife = (n_topics - 1) * float(deleted.var())
+    errors = (n_divisions, corrected), (n_topics, jackknife)
+    return max(float(stdtrit(n - 1, (1 + confidence) / 2)) * math.sqrt(variance) for n, variance in errors)

@@ -1,0 +1,176 @@
+"""The values of many fused sets of runs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import ir_measures
+import numpy as np
+
+from ..context.view import View
+from ..data.arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, rows_of_queries
+from ..further_measures.fusion_gain import Fusion, cutoff_of, fused_rankings, union_of, votes_of
+from ..measures.bases.gains import discount, reciprocal
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# How many scores are held at once: what fits into the processor's cache.
+_SCORES_AT_ONCE = 1 << 17
+# By how much rounding to 32 bits may raise a score.
+_SLACK = 1 + 1e-6
+# The label of an unjudged document, and of a place behind the end of a ranking.
+_UNJUDGED = 0
+
+#: Some runs of a context, by ascending indices.
+RunSet: TypeAlias = tuple[int, ...]
+
+#: From the labels of rankings, in their order, shape (rankings, depth), and the labels of all relevant documents
+#: of the topic, to the value of each ranking. A label below 1 gains nothing.
+ValueOfLabels: TypeAlias = Callable[[IntArray, IntArray], FloatArray]
+
+
+def value_of_labels(measure: ir_measures.Measure) -> ValueOfLabels | None:
+    """How a measure follows from labels alone; None for one that is left to ir_measures."""
+    usual = {"dcg": "log2", "judged_only": False, "gains": None}
+    others = {name: value for name, value in measure.params.items() if name not in ("cutoff", "rel")}
+    cutoff, rel = measure.params.get("cutoff"), measure.params.get("rel", 1)
+    if measure.NAME not in _OF_GAINS or rel < 1 or not others.items() <= usual.items():
+        return None
+
+    def value(*labels: IntArray) -> FloatArray:
+        graded = measure.NAME == "nDCG"
+        found, known = ((np.maximum(x, 0) if graded else x >= rel).astype(np.float64) for x in labels)
+        return _OF_GAINS[measure.NAME](found, known, cutoff)
+
+    return value
+
+
+def _dcg(gain: FloatArray) -> FloatArray:
+    return row_sums(gain * discount.up_to(gain.shape[-1])[1:])
+
+
+def _precisions(found: FloatArray) -> FloatArray:
+    return np.cumsum(found, axis=1) * reciprocal.up_to(found.shape[1])[1:] * found
+
+
+# From the gains of rankings, those of all documents, and the cutoff; a gain is 0 or 1 but for nDCG.
+_OF_GAINS: dict[str, Callable[[Any, Any, int | None], FloatArray]] = {
+    "nDCG": lambda found, known, cutoff: ratio(_dcg(found), _dcg(np.sort(known)[::-1][:cutoff])),
+    "P": lambda found, known, cutoff: row_sums(found) / (cutoff or 1),
+    "R": lambda found, known, cutoff: ratio(row_sums(found), row_sums(known)),
+    "Success": lambda found, known, cutoff: found.max(axis=1),
+    "RR": lambda found, known, cutoff: (found * reciprocal.up_to(found.shape[1])[1:]).max(axis=1),
+    "AP": lambda found, known, cutoff: ratio(row_sums(_precisions(found)), row_sums(known)),
+}
+
+
+class _TopicVotes(NamedTuple):
+    """What the runs say of the documents of one topic: those that a run holds, and then the other relevant ones."""
+
+    vote: FloatArray  #: what each run gives to each document, shape (runs, documents)
+    holds: NDArray[np.int16]  #: 1 where it holds it, else 0
+    label: IntArray  #: of each document; 0 where it is not judged
+
+    def of(self, docs: BoolArray) -> _TopicVotes:
+        """Some of the documents."""
+        return _TopicVotes(self.vote[:, docs], self.holds[:, docs], self.label[docs])
+
+
+class FusedValues:
+    """The values of fused sets of runs by an absolute measure, each computed when it is first asked for.
+
+    A set of one run has the value of the run itself.
+    """
+
+    def __init__(self, view: View, measure: ir_measures.Measure, fusion: Fusion) -> None:
+        self.view, self.measure, self.fusion = view, measure, fusion
+        self.cutoff = cutoff_of(measure)
+        self._of_labels = value_of_labels(measure)
+        of_runs = view.absolute_of_runs(measure)
+        self._known: dict[RunSet, FloatArray] = {(i,): values for i, values in enumerate(of_runs)}
+        self._of_size: dict[int, list[_TopicVotes]] = {}
+
+    def __call__(self, sets: Sequence[RunSet]) -> FloatArray:
+        """The value of every set on every topic, shape (sets, topics); with a progress bar."""
+        from tqdm import tqdm  # importing the package does without it
+
+        missing = sorted({s for s in sets if s not in self._known}, key=lambda s: (len(s), s))
+        show = {"desc": "fusing sets of runs", "disable": None, "leave": False, "delay": 1.0}
+        if self._of_labels is None:
+            for one in tqdm(missing, unit="set", **show):
+                rankings = fused_rankings(self.view, one, self.fusion)
+                self._known[one] = self.view.absolute([self.measure], rankings)[0]
+        else:
+            for size, group in itertools.groupby(missing, key=len):
+                of_size = list(group)
+                if size not in self._of_size:
+                    self._of_size[size] = [self._without_low_documents(topic, size) for topic in self._topics]
+                topics = tqdm(self._of_size[size], unit="topic", **show)
+                values = [self._on_topic(topic, np.array(of_size)) for topic in topics]
+                self._known.update(zip(of_size, np.stack(values, axis=1), strict=True))
+        return np.array([self._known[s] for s in sets]).reshape(len(sets), self.view.n_queries)
+
+    @cached_property
+    def _topics(self) -> list[_TopicVotes]:
+        relevant, docs = self.view.documents.relevant, union_of(self.view, self.fusion.depth).docs
+        others = relevant.select(docs.rows_of(relevant.query, relevant.ids) < 0)
+        runs = [votes_of(self.view, i, self.fusion) for i in range(len(self.view.names))]
+        rows_of_runs = [rows_of_queries(docs.query[row], docs.n_queries) for row, _ in runs]
+        topics = []
+        for t, (first, end) in enumerate(itertools.pairwise(docs.starts.tolist())):
+            label = np.append(docs.grade[first:end], others.grade[slice(*others.starts[t : t + 2])])
+            vote = np.zeros((len(runs), len(label)))
+            holds = np.zeros(vote.shape, dtype=np.int16)
+            for i, ((row, votes), rows) in enumerate(zip(runs, rows_of_runs, strict=True)):
+                vote[i, row[rows[t]] - first] = votes[rows[t]]
+                holds[i, row[rows[t]] - first] = 1
+            topics.append(_TopicVotes(vote, holds, label))
+        return topics
+
+    def _on_topic(self, topic: _TopicVotes, sets: IntArray) -> FloatArray:
+        """The value of each of some sets of one size, shape (sets, size), on one topic."""
+        assert self._of_labels is not None
+        n_docs, result = len(topic.label), np.zeros(len(sets))
+        if not n_docs:
+            return result
+        depth = n_docs if self.cutoff is None else min(self.cutoff, n_docs)
+        # A held document is a number that grows with its score, as 32 bits, and falls with its place among equals.
+        place = np.arange(n_docs - 1, -1, -1, dtype=np.uint64)
+        step = max(1, _SCORES_AT_ONCE // n_docs)
+        for at in range(0, len(sets), step):
+            block = sets[at : at + step]
+            total, holders = topic.vote[block[:, 0]], topic.holds[block[:, 0]]
+            for column in block.T[1:]:
+                total += topic.vote[column]
+                holders += topic.holds[column]
+            score = self.fusion.fused(total, holders).astype(np.float32)
+            key = score.view(np.uint32).astype(np.uint64) + np.uint64(1)
+            key <<= np.uint64(32)
+            key += place
+            key[holders == 0] = 0
+            key.partition(n_docs - depth, axis=1)
+            first = np.sort(key[:, n_docs - depth :], axis=1)[:, ::-1]
+            document = n_docs - 1 - (first & np.uint64(2**32 - 1)).astype(np.int64)
+            labels = np.where(first > 0, topic.label[document], _UNJUDGED)
+            result[at : at + step] = self._of_labels(labels, topic.label)
+        return result
+
+    def _without_low_documents(self, topic: _TopicVotes, size: int) -> _TopicVotes:
+        """Without the documents that no set of that size has among the first that the measure looks at.
+
+        The last of these has at least the score that a run of the set gives its own last one; and of every set some
+        run gives it at least the size-th smallest of these scores. Those with a gain stay, for the ideal ranking.
+        """
+        n_runs, n_docs = topic.vote.shape
+        if self.cutoff is None or n_docs <= self.cutoff or size > n_runs:
+            return topic
+        own_last = np.partition(topic.vote, n_docs - self.cutoff, axis=1)[:, n_docs - self.cutoff]
+        least = float(np.sort(own_last)[size - 1])
+        highest = np.sort(topic.vote, axis=0)[-size:].sum(axis=0)
+        holders = np.minimum(topic.holds.sum(axis=0), size)
+        keep = (self.fusion.fused(highest, holders) * _SLACK >= least) | (topic.label > 0)
+        return topic.of(keep)

@@ -1,0 +1,236 @@
+"""Sets of the runs of a context: which complement each other, and what a run adds to them as more are deployed."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import ir_measures
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from ..arguments import check_choice
+from ..context.checks import check_runs
+from ..context.run_context import RunContext
+from ..context.view import View, check_is_context, view_of
+from ..data.arrays import FloatArray
+from ..io.qrels import Qrels
+from ..measures.measure import RelativeMeasure
+from ..measures.nrg import NRG
+from ..messages import warn
+from ..tolerances import ROUNDED
+from ..work import Work
+from .coverage import CoverageFunction, coverage_function
+from .explain import relative_measure
+
+
+def select_complementary(
+    context: RunContext,
+    qrels: Qrels | None,
+    n: int,
+    measure: ir_measures.Measure | str = NRG @ 10,
+    method: str = "greedy",
+    time_limit: float | None = None,
+) -> pd.DataFrame:
+    """Chooses the runs of a context that complement each other.
+
+    By UniqueRel@k they are the runs whose top k, read together, hold the most distinct relevant documents: which to
+    pool, or to read side by side. It does not say which to fuse: a fused list has k places, and what several runs agree
+    on comes first.
+
+    ``"greedy"``: the first is the best without priors; every further one is the best with all chosen before as its
+    priors. Equals go in the order of the context.
+    ``"exact"``: of all groups of n, the one with the highest value (``cumulative``), by branch and bound; its runs
+    then stand in the order in which a greedy selection among them takes them.
+
+    The value of a group of runs is what a searcher gains who reads them all:
+    ``(1/N) · Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))`` for NRG, N from the gains before any prior (1 with
+    ``norm=None``, of all judged documents with ``norm='whole'``); the largest term instead of the sum with base
+    RR; for UniqueRel@k the number of distinct relevant documents in their top k; for NewAspects@k that of aspects; for
+    TaSC what a searcher gains who knows the best of them for each query. It is that of the measure for one run, and
+    may exceed 1 for several, which show more than one ranking can hold. Except for base RR it is monotone and
+    submodular. Where the measure is what a run adds to it, as ``NRG(norm='ideal')``, NRG of base P and RBP, UniqueRel
+    and NewAspects are, the marginals sum to it and the greedy selection reaches at least 1 - 1/e (63 %) of the best
+    group's. The default ``NRG@10`` prefers what is good *for what is left to find*, which is another aim: no such
+    promise goes with it.
+
+    Args:
+        context: the runs; its own policy of priors does not count here.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        n: how many runs to choose.
+        measure: a measure with priors: NRG, UniqueRel, NewAspects, alpha_NRG or TaSC, without ``prior=``.
+        method: ``"greedy"`` or ``"exact"``.
+        time_limit: the seconds after which ``"exact"`` returns the best group so far, with a warning; None for no
+            limit.
+
+    Returns:
+        a DataFrame with one row a chosen run, in their order, and the columns
+
+        - ``name``
+        - ``marginal``: the mean over queries of the measure given those before
+        - ``cumulative``: the value of the runs so far; NaN with base ERR and alpha_NRG, where it is not known
+        - ``bound``: no group of as many runs has a higher value; NaN where that is so, and with base RR
+
+        The last bound of an exact selection is the certificate that its group is the best: it equals ``cumulative``,
+        and is above it only where the time ran out. With base ERR the worth of a document depends on the others.
+
+    Raises:
+        ValueError: n or ``time_limit`` out of range, a measure without priors, or ``method="exact"`` with base RR or
+            ERR.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, UniqueRel, select_complementary
+        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "A": 1}}, "c": {"q": {"C": 2, "X": 1}}}
+        >>> select_complementary(RunContext(runs), {"q": {"A": 1, "B": 1, "C": 1}}, 3, UniqueRel @ 2)
+          name  marginal  cumulative  bound
+        0    a       2.0         2.0    2.0
+        1    c       1.0         3.0    3.0
+        2    b       0.0         3.0    3.0
+    """
+    check_is_context(context)
+    parsed = measure_with_free_priors(measure)
+    names = context.names
+    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= len(names):
+        raise ValueError(
+            f"n={n!r} is not allowed; it must be a whole number from 1 to {len(names)}, the runs"
+        )
+    check_choice("method", method, ("greedy", "exact"))
+    work = Work(time_limit=time_limit)
+    view = view_of(context, qrels)
+    check_runs(view)
+    coverage = coverage_function(parsed, view)
+    if method == "greedy":
+        chosen, marginal = _greedy(view, parsed, n, range(len(names)))
+        found = None
+    else:
+        if coverage is None or not coverage.submodular:
+            raise ValueError(
+                f"measure={parsed!r}: method='exact' needs a measure that sums what a group of runs finds, such as "
+                "NRG@10 or UniqueRel@10"
+            )
+        found = best_group(coverage, int(n), work)
+        if found.bound > found.value:
+            warn(
+                f"method='exact' stopped after time_limit={time_limit:g} seconds: the group has the value "
+                f"{found.value:.6g}, and no group of {n} has more than {found.bound:.6g}; give it more time, or "
+                "fewer runs"
+            )
+        chosen, marginal = _greedy(view, parsed, n, found.runs)
+    columns = {"name": [names[i] for i in chosen], "marginal": marginal}
+    return pd.DataFrame(columns | _values(coverage, chosen, found))
+
+
+def measure_with_free_priors(measure: ir_measures.Measure | str) -> RelativeMeasure:
+    """The measure; ValueError for one that is not relative to priors, or that names them."""
+    parsed = relative_measure(measure)
+    if parsed.RELATIVE_TO != "priors" or parsed.get("prior") is not None:
+        raise ValueError(
+            f"measure={parsed!r}: give a measure whose priors are free, such as NRG@10 or UniqueRel@10"
+        )
+    return parsed
+
+
+def _greedy(
+    view: View, measure: RelativeMeasure, n: int, among: Sequence[int]
+) -> tuple[list[int], list[float]]:
+    """The runs in the order in which each adds most by the measure, and what it adds."""
+    names = view.names
+    chosen: list[int] = []
+    marginal: list[float] = []
+    for _ in range(n):
+        priors = tuple(names[i] for i in chosen)
+        means = {i: float(measure.score(view.of(names[i], priors)).mean()) for i in among if i not in chosen}
+        best = max(means, key=means.__getitem__)
+        chosen.append(best)
+        marginal.append(means[best])
+    return chosen, marginal
+
+
+class BestGroup(NamedTuple):
+    """What :func:`best_group` found."""
+
+    runs: list[int]  #: ascending
+    value: float
+    bound: float  #: no group of as many runs has a higher value
+
+
+def _values(
+    coverage: CoverageFunction | None, chosen: Sequence[int], found: BestGroup | None
+) -> dict[str, FloatArray]:
+    """The value of the first 1, 2, … runs, and bounds of the value of any as many."""
+    n = len(chosen)
+    value, bound = np.full(n + 1, np.nan), np.full(n, np.nan)
+    if coverage is None:
+        return {"cumulative": value[1:], "bound": bound}
+    if coverage.submodular:
+        bound[:] = np.inf
+    covered = coverage.covered([])
+    for i in range(n + 1):
+        value[i] = coverage.value(covered)
+        if coverage.submodular:
+            bound = np.minimum(bound, value[i] + np.cumsum(-np.sort(-coverage.gains(covered))[:n]))
+        if i < n:
+            covered = coverage.joined(covered, chosen[i])
+    if found is not None:
+        bound[-1] = found.bound
+    return {"cumulative": value[1:], "bound": np.maximum(bound, value[1:])}
+
+
+def best_group(coverage: CoverageFunction, n: int, work: Work) -> BestGroup:
+    """The group of n runs with the highest value, by best-first branch and bound.
+
+    A node is a group T and the runs that may still join it; its bound is v(T) plus the largest gains over T of as
+    many of these as are lacking, since no run adds more to a larger group.
+    """
+    used = np.flatnonzero((coverage.weight > 0) & (coverage.seen > 0).any(axis=0))
+    coverage = CoverageFunction(coverage.seen[:, used], coverage.weight[used], coverage.best)
+    start = _greedy_group(coverage, n)
+    best, value = start, coverage.value(coverage.covered(start))
+    count = itertools.count()
+    heap: list[tuple[float, int, tuple[int, ...], tuple[int, ...]]] = []
+    alone = np.sort(coverage.gains(coverage.covered(())))
+    heapq.heappush(heap, (-float(alone[-n:].sum()), next(count), (), tuple(range(len(coverage.seen)))))
+    with tqdm(desc="searching groups", unit="group", disable=None, leave=False, delay=1.0) as bar:
+        while heap:
+            bound, _, group, left = heapq.heappop(heap)
+            if -bound <= value + ROUNDED * abs(value):
+                break
+            if work.expired():
+                return BestGroup(sorted(best), value, -bound)
+            bar.update()
+            for bound, child, rest in _children(coverage, group, left, n):
+                if bound <= value + ROUNDED * abs(value):
+                    continue
+                if len(child) == n:
+                    best, value = child, bound
+                else:
+                    heapq.heappush(heap, (-bound, next(count), child, rest))
+    return BestGroup(sorted(best), value, value)
+
+
+def _children(
+    coverage: CoverageFunction, group: tuple[int, ...], left: tuple[int, ...], n: int
+) -> Iterator[tuple[float, tuple[int, ...], tuple[int, ...]]]:
+    """The groups of one run more, each with its bound and the runs that may still join: those that add less to T."""
+    covered = coverage.covered(group)
+    gains = coverage.gains(covered)[list(left)]
+    order = np.argsort(-gains, kind="stable")
+    ordered = [left[i] for i in order]
+    lacking = n - len(group)
+    sums = np.concatenate([[0.0], np.cumsum(gains[order])])
+    value = coverage.value(covered)
+    for i in range(len(ordered) - lacking + 1):
+        bound = value + float(sums[i + lacking] - sums[i])
+        yield bound, (*group, ordered[i]), tuple(ordered[i + 1 :])
+
+
+def _greedy_group(coverage: CoverageFunction, n: int) -> tuple[int, ...]:
+    group: list[int] = []
+    for _ in range(n):
+        gains = coverage.gains(coverage.covered(group))
+        gains[group] = -1.0
+        group.append(int(gains.argmax()))
+    return tuple(group)

@@ -1,0 +1,208 @@
+"""Every two runs of a context, by the measures that compare two rankings."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections import Counter
+from collections.abc import Sequence
+
+import ir_measures
+import numpy as np
+import pandas as pd
+
+from ..bounding.bounds import table_of
+from ..context.checks import check_runs
+from ..context.measure_strings import parse_measure, parse_measures, registered
+from ..context.priors import Members
+from ..context.run_context import RunContext
+from ..context.view import View, check_is_context, some, view_of
+from ..data.arrays import FloatArray, object_array
+from ..data.judgments import Judgments
+from ..io.qrels import Qrels
+from ..measures.measure import RelativeMeasure
+from ..processes import map_tasks
+from ..work import Work
+
+# How many portions of the pairs each process gets: enough that none waits long for the last.
+_PORTIONS = 4
+
+
+def similarity(
+    context: RunContext,
+    qrels: Qrels | None = None,
+    measures: Sequence[ir_measures.Measure | str] = ("MED@10",),
+    perquery: bool = False,
+    jobs: int = 1,
+) -> pd.DataFrame:
+    """How far apart every two runs are.
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`. None is those of the context's dataset, and where it
+            has none, no judgment at all: RBO, RBA and MED then compare all queries of the runs.
+        measures: measures with a reference run, without ``ref=``: MED, RBO, RBA, rrLP, sgnLP, sgnLR, RPP.
+        perquery: one row a query too.
+        jobs: how many processes; -1 for as many as there are cores. The values are the same.
+
+    Returns:
+        a DataFrame with each pair once, in the context's order, and the columns
+
+        - ``name``, ``other``: the two runs
+        - ``query_id``: with ``perquery``
+        - ``measure``
+        - ``value``: the measure of ``name`` with ``other`` as its reference; the mean over queries without ``perquery``
+        - ``distance``: without ``perquery``; the mean over queries of the size of the value, so that differences on one
+          query do not cancel those on another. RBO and RBA are 1 for two runs that are alike: there it is the mean of 1
+          less the value
+
+    Raises:
+        ValueError: a measure without a reference run, or with one; one that needs judgments, without any; a context
+            without two runs.
+        ImportError: ``jobs`` are more than one, and joblib is missing.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, similarity
+        >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
+        >>> context = RunContext({"a": run("ABC"), "b": run("BAC"), "c": run("CDE")})
+        >>> similarity(context, {"q": {"A": 1}}, ["rrLP"]).round(2)
+          name other measure  value  distance
+        0    a     b    rrLP    0.5       0.5
+        1    a     c    rrLP    1.0       1.0
+        2    b     c    rrLP    0.5       0.5
+    """
+    check_is_context(context)
+    work = Work(jobs)
+    parsed = [with_reference(measure) for measure in parse_measures(measures)]
+    view = judged_or_not(context, qrels, parsed)
+    names = object_array(view.names)
+    if len(names) < 2:
+        raise ValueError("similarity() compares the runs of a context two by two; give it two runs or more")
+    check_runs(view)
+    pairs = list(itertools.combinations(range(len(names)), 2))
+    first, second = np.array(pairs).T
+    index, tables = {"name": names[first], "other": names[second]}, []
+    for measure in parsed:
+        values = score_pairs(view, measure, pairs, work)
+        columns = {"value": values} | ({} if perquery else {"distance": distances(measure, values)})
+        tables.append(table_of(index, measure, columns, view.query_ids if perquery else None))
+    return pd.concat(tables, ignore_index=True)
+
+
+def with_reference(measure: ir_measures.Measure | str) -> RelativeMeasure:
+    """The measure; ValueError for one that does not compare a run with a reference, or that names the reference."""
+    parsed = parse_measure(measure)
+    if not isinstance(parsed, RelativeMeasure) or parsed.RELATIVE_TO != "reference":
+        known = sorted(name for name, m in registered().items() if m.RELATIVE_TO == "reference")
+        raise ValueError(f"{parsed} does not compare two systems; give one of {', '.join(known)}")
+    if parsed.get("ref") is not None:
+        raise ValueError(f"{parsed} compares with {parsed.get('ref')!r} alone; leave ref= out")
+    return parsed
+
+
+def judged_or_not(context: Members, qrels: Qrels | None, measures: Sequence[RelativeMeasure]) -> View:
+    """The context seen through the judgments; where there are none, through all queries of its runs without any.
+
+    ValueError for a measure that needs judgments where there are none.
+    """
+    if qrels is not None or context.dataset is not None:
+        return view_of(context, qrels)
+    for measure in measures:
+        if measure.JUDGMENTS == "needed":
+            known = sorted(
+                n for n, m in registered().items() if m.RELATIVE_TO == "reference" and m.JUDGMENTS != "needed"
+            )
+            raise ValueError(
+                f"{measure} needs judgments; give qrels, or one of {', '.join(known)}, which do not"
+            )
+    query_ids = object_array(dict.fromkeys(q for run in context.runs.values() for q in run.query_ids))
+    if not len(query_ids):
+        raise ValueError("the runs hold no ranking, so there is nothing to compare")
+    held = Counter(q for run in context.runs.values() for q in set(run.query_ids))
+    if len(context.runs) > 1 and max(held.values()) == 1:
+        one, two = list(context.runs)[:2]
+        raise ValueError(
+            f"no query is in two of the runs, so there is nothing to compare: {one!r} has "
+            f"{some(context.runs[one].query_ids)}, {two!r} has {some(context.runs[two].query_ids)}; number them alike"
+        )
+    return View.on(context, Judgments.none_of(query_ids))
+
+
+def distances(measure: RelativeMeasure, values: FloatArray) -> FloatArray:
+    """How far apart two runs are, by the values of a measure: 0 where they are alike."""
+    return 1.0 - values if measure.SIMILARITY else np.abs(values)
+
+
+def squares(
+    view: View, measure: RelativeMeasure, signed: bool = False, jobs: int = 1
+) -> tuple[FloatArray, FloatArray]:
+    """The mean distance, and where ``signed`` the mean, of the measure for every two runs: shape (runs, runs)."""
+    work = Work(jobs)
+    check_runs(view)
+    n = len(view.names)
+    pairs = list(itertools.permutations(range(n), 2) if signed else itertools.combinations(range(n), 2))
+    values = score_pairs(view, measure, pairs, work)
+    places = tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
+    distance, mean = np.zeros((2, n, n))
+    distance[places], mean[places] = distances(measure, values).mean(axis=1), values.mean(axis=1)
+    return np.maximum(distance, distance.T), mean
+
+
+def clustered(distance: FloatArray) -> list[int]:
+    """The order of the leaves of a hierarchical clustering: average linkage, neighbours as alike as can be."""
+    if len(distance) < 3:
+        return list(range(len(distance)))
+    from scipy.cluster.hierarchy import leaves_list, linkage
+    from scipy.spatial.distance import squareform
+
+    condensed = squareform(distance, checks=False)
+    return [int(i) for i in leaves_list(linkage(condensed, method="average", optimal_ordering=True))]
+
+
+def inner_range(values: FloatArray, signed: bool = False) -> tuple[float, float, str]:
+    """The range of values but for those that are far out, for a scale of colours; and where there are others beyond.
+
+    Far out is what lies three times the distance of the quartiles beyond them (Tukey's outer fences). Where ``signed``,
+    the range is the same on both sides of 0. What lies beyond it: ``neither``, ``min``, ``max`` or ``both``.
+    """
+    if signed:
+        values = np.abs(values)
+    if not len(values) or not values.max():
+        return -1.0 if signed else 0.0, 1.0, "neither"
+    first, third = np.quantile(values, [0.25, 0.75])
+    reach = 3 * (third - first)
+    near = values[(values >= first - reach) & (values <= third + reach)]
+    low, high = float(near.min()), float(near.max())
+    if signed:
+        high = high or float(values.max())
+        return -high, high, "both" if high < values.max() else "neither"
+    if low == high:
+        low, high = 0.0, float(values.max())
+    beyond = (("neither", "max"), ("min", "both"))[bool(low > values.min())][bool(high < values.max())]
+    return low, high, beyond
+
+
+def score_pairs(
+    view: View, measure: RelativeMeasure, pairs: Sequence[tuple[int, int]], work: Work
+) -> FloatArray:
+    """The values of some pairs (run, reference), places among the context's runs: shape (pairs, queries)."""
+    n, jobs = len(pairs), work.jobs
+    processes = jobs if jobs > 0 else os.cpu_count() or 1
+    size = max(1, -(-n // (_PORTIONS * processes)))
+    of_one_run = [list(some) for _, some in itertools.groupby(pairs, lambda pair: pair[0])]
+    split = of_one_run if jobs == 1 else [pairs[i : i + size] for i in range(0, n, size)]
+    portions = [(view, measure, some) for some in split]
+    total, unit = len(portions), "portion"
+    found = map_tasks(_score_portion, portions, jobs, total=total, desc="comparing runs", unit=unit)
+    return np.concatenate([np.empty((0, view.n_queries)), *found])
+
+
+def _score_portion(
+    portion: tuple[View, RelativeMeasure, Sequence[tuple[int, int]]],
+) -> FloatArray:
+    view, measure, pairs = portion
+    values = []
+    for run, of_run in itertools.groupby(pairs, lambda pair: pair[0]):
+        evaluated = view.of(view.names[run])
+        values += [measure(ref=view.names[reference]).score(evaluated) for _, reference in of_run]
+    return np.array(values).reshape(len(pairs), -1)

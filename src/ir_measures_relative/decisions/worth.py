@@ -1,0 +1,201 @@
+"""Is a candidate worth it? Keep what is deployed, add the candidate, or replace a run by it, at the same cost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import ir_measures
+
+from ..context.checks import check_runs
+from ..context.lengths import Tokens
+from ..context.priors import fitting
+from ..context.run_context import RunContext
+from ..context.view import View, view_of
+from ..data.rankings import Rankings
+from ..io.qrels import Qrels
+from ..io.runs import Run, name_runs, read_run
+from ..messages import few_quoted
+from . import decision_text, evidence
+from .compared import Compared
+from .decision import Decision
+from .decision_rule import Rivals
+from .option_rankings import Option
+from .option_settings import Settings, settings_of
+
+# What a candidate without a name is called.
+_UNNAMED = "candidate"
+
+
+def worth(
+    context: RunContext,
+    qrels: Qrels | None,
+    candidate: str | Run,
+    deployed: str | Sequence[str] | None = None,
+    by: ir_measures.Measure | str = "nDCG@10",
+    method: str = "rrf",
+    margin: float = 0.0,
+    *,
+    k: int = 60,
+    depth: int = 1000,
+    rerank: Run | str | None = None,
+    pool: int = 100,
+    tokens: Tokens | None = None,
+    budget: int | None = None,
+    groups: Mapping[str, str] | None = None,
+    confidence: float = 0.95,
+    unretrieved_relevant: int | None = 0,
+    n: int = 20,
+    resamples: int = 9999,
+    seed: int = 0,
+    time_limit: float | None = 10.0,
+) -> Decision:
+    """Is a candidate worth it? Keep what is deployed, add the candidate, or replace a run by it, at the same cost.
+
+    The options are *keep*, the deployed runs; *add*, these and the candidate, which comes last; and for each deployed
+    run X *replace X*, the others and the candidate. I(o) is the interval of option o less *keep*, simultaneous over the
+    options, and the widest over all judgments of the unjudged documents. The verdict is the first of these that holds:
+
+    - ``"keep"``: no upper end is above ``margin``;
+    - ``"open"``: no lower end is above ``margin``;
+    - ``"add"``: the lower end of I(add) is above it, and so is that of *add* less each *replace*;
+    - ``"replace X"``: the lower end of I(replace X) is above it, and the upper end of *add* less *replace X* is not. Of
+      several such runs X it is that with the highest mean;
+    - ``"add or replace"``: the candidate is worth it, and neither is settled.
+
+    A candidate that ranks every topic as a deployed run does changes nothing: all options are *keep*.
+
+    Args:
+        context: the runs. Its ``priors``, groups and reference do not count here; ``deployed`` does.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        candidate: the name of a run of the context, or any other run: a dict, a DataFrame, the path of a file.
+        deployed: the names of the deployed runs, or globs; all other runs of the context if not given.
+
+    The other arguments, and the table, are those of :func:`decide`.
+
+    Returns:
+        a :class:`Decision`. Its ``evidence["why"]`` explains the verdict, and does not make it: what the candidate
+        retrieves that the deployed runs do not, beside what as many further documents of theirs would have brought.
+
+    Raises:
+        ValueError: no deployed run, or the candidate among them; no judgments; what :func:`decide` raises.
+
+    Example:
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.decisions.worth import worth
+        >>> qrels = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(12)}
+        >>> old, new = ({q: {d: -i for i, d in enumerate(docs)} for q in qrels} for docs in ("XYAB", "ABXY"))
+        >>> worth(RunContext({"BM25": old, "dense": new}), qrels, "dense", by="nDCG@2").verdict
+        'replace BM25'
+    """
+    settings = settings_of(
+        context,
+        by,
+        method,
+        margin,
+        k=k,
+        depth=depth,
+        rerank=rerank,
+        pool=pool,
+        tokens=tokens,
+        budget=budget,
+        groups=groups,
+        confidence=confidence,
+        unretrieved_relevant=unretrieved_relevant,
+        n=n,
+        resamples=resamples,
+        seed=seed,
+        time_limit=time_limit,
+    )
+    name, run, member = _candidate(context, candidate)
+    names = deployed_runs(context, deployed, member)
+    if name in names:
+        name = f"{name} (candidate)"
+    whole = view_of(context, qrels)
+    view = whole.of_runs([*names, name]) if member == name else whole.of_runs(names).with_runs({name: run})
+    check_runs(view)
+    compared = CandidateCompared(view, names, name, settings, whole)
+    why = evidence.of_candidate(view, names, name, settings.by, settings.test)
+    return compared.decision(decision_text.of_worth, {"why": why})
+
+
+class CandidateCompared(Compared):
+    """The options with a candidate, compared."""
+
+    def __init__(
+        self,
+        view: View,
+        deployed: Sequence[str],
+        candidate: str,
+        settings: Settings,
+        whole: View,
+    ) -> None:
+        self.deployed, self.candidate = tuple(deployed), candidate
+        replaced_by = {
+            f"replace {name}": (*(other for other in deployed if other != name), candidate)
+            for name in deployed
+        }
+        sets = {"keep": self.deployed, "add": (*self.deployed, candidate), **replaced_by}
+        self.copy_of = _copy_of(view, self.deployed, candidate)
+        if self.copy_of is not None:
+            sets = dict.fromkeys(sets, self.deployed)
+        options = [Option(name, runs) for name, runs in sets.items()]
+        rivals = [Rivals(1, i) for i in range(2, len(options))]
+        super().__init__(view, options, rivals, settings, whole)
+
+    def unsettled(self, as_judged: bool) -> str:
+        return "add or replace"
+
+
+def _copy_of(view: View, deployed: Iterable[str], candidate: str) -> str | None:
+    """The first deployed run that ranks every judged topic as the candidate does."""
+
+    def same(name: str, other: str) -> bool:
+        return view.with_run(view.runs[name]).ranks_as(other)
+
+    return next((name for name in deployed if same(candidate, name) and same(name, candidate)), None)
+
+
+def _candidate(context: RunContext, candidate: str | Run) -> tuple[str, Rankings, str | None]:
+    """The candidate's name and rankings, and its name in the context, if it has one."""
+    text = candidate if isinstance(candidate, str) else None
+    same = next((n for n, run in context.runs.items() if run is candidate or n == text), None)
+    if same is not None:
+        return same, context.runs[same], same
+    if text is not None and not Path(text).exists():
+        raise ValueError(
+            f"candidate={text!r} is neither a run of the context nor a file; its runs are {few_quoted(context.names)}"
+        )
+    run = read_run(candidate, "the candidate")
+    name = run.tag or _UNNAMED
+    if isinstance(candidate, (str, os.PathLike)):
+        name = name_runs([Path(candidate)], [run])[0]
+    return name, run, None
+
+
+def deployed_runs(context: RunContext, deployed: object, candidate: str | None) -> list[str]:
+    """The runs that names or globs stand for, but for a candidate that a glob finds; all others if not given."""
+    names = context.names
+    if deployed is None:
+        found = {name for name in names if name != candidate}
+    elif not isinstance(deployed, Iterable):
+        raise ValueError(f"deployed={deployed!r} must be a name or glob of deployed runs, or a list of these")
+    else:
+        asked = [deployed] if isinstance(deployed, str) else list(map(str, deployed))
+        if candidate in asked:
+            raise ValueError(f"the candidate {candidate!r} is deployed already; leave it out of deployed=")
+        lacking = [pattern for pattern in asked if not fitting(pattern, names)]
+        if lacking:
+            raise ValueError(
+                f"deployed= names {few_quoted(lacking)}, which fits no run of the context; its runs are "
+                f"{few_quoted(names)}"
+            )
+        found = {name for pattern in asked for name in fitting(pattern, names)}
+    chosen = [name for name in names if name in found and name != candidate]
+    if not chosen:
+        raise ValueError(
+            "there is no deployed run to compare the candidate with; add the deployed runs to the RunContext, and name "
+            "them in deployed="
+        )
+    return chosen

@@ -1,0 +1,71 @@
+"""Castorini's JSON Lines: answers with references (ragnarok, TREC RAG), candidates (rank_llm), KILT (pyserini)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..messages import warn
+from .content import Content, Format, Parts, a_list, an_id, ranked, runs_by_name
+
+
+def _has(*keys: str) -> Any:
+    return lambda content: bool(content.records) and all(set(keys) <= r.keys() for r in content.records)
+
+
+def _references(content: Content) -> Parts:
+    found = runs_by_name(
+        (r.get("run_id"), an_id(r["topic_id"]), [(an_id(d), None) for d in a_list(r["references"])])
+        for r in content.records
+    )
+    warn(f"{content.source} holds the documents that answers cite, and not all that were retrieved")
+    return found
+
+
+def _candidates(content: Content) -> Parts:
+    lists = (
+        (an_id(r["query"]["qid"]), [(an_id(c["docid"]), c.get("score")) for c in a_list(r["candidates"])])
+        for r in content.records
+    )
+    return {"": ranked(lists)}
+
+
+def _kilt(content: Content) -> Parts:
+    lists = (
+        (
+            an_id(r["id"]),
+            [(an_id(p["wikipedia_id"]), None) for o in a_list(r["output"]) for p in a_list(o["provenance"])],
+        )
+        for r in content.records
+    )
+    return {"": ranked(lists)}
+
+
+FORMATS = (
+    Format(
+        name="answers with references (ragnarok, TREC RAG)",
+        told_by="the keys 'topic_id' and 'references'",
+        holds=_has("topic_id", "references"),
+        runs=_references,
+        note="Cited documents only, in the order of the references.",
+    ),
+    Format(
+        name="candidates (rank_llm)",
+        told_by="the keys 'query' and 'candidates'",
+        holds=_has("query", "candidates"),
+        runs=_candidates,
+        note="In the order of the candidates.",
+    ),
+    Format(
+        name="KILT (pyserini)",
+        told_by="the keys 'id' and 'output'",
+        holds=_has("id", "output"),
+        runs=_kilt,
+        note="In the order of the provenance.",
+    ),
+    Format(
+        name="an assignment of nuggets (AutoNuggetizer)",
+        told_by="the keys 'qid' and 'nuggets'",
+        holds=_has("qid", "nuggets"),
+        instead="give judgments by query and document",
+    ),
+)

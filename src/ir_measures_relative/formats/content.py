@@ -1,0 +1,290 @@
+"""The content of a file as the formats look at it, parsed once and only if one asks; and what they make of it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ..io.readers import Given, Rows
+from ..messages import kind_of, warn
+from .order import codes_of, keeping_order
+
+PARQUET = b"PAR1"  #: the first bytes of a Parquet file
+
+#: How much of a file is looked at, in bytes, to tell what it is. No more is looked at of a file in TREC's format.
+BLOCK = 1 << 16
+
+# JSON, and no query id of a TREC file that starts with a bracket.
+_STARTS_JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\[{"\]])')
+_DELIMITED = re.compile(rb"[,\t]")
+
+
+class Content:
+    """The content of a file. What a property parses is kept for the next format that asks.
+
+    Attributes:
+        source: what messages call the file.
+        start: its first :data:`BLOCK` bytes.
+    """
+
+    def __init__(self, data: bytes, source: str) -> None:
+        self.data = data
+        self.source = source
+        self.start = data[:BLOCK]
+
+    @cached_property
+    def line(self) -> bytes:
+        """The first line that is not blank; of what is looked at."""
+        return self.start.lstrip().split(b"\n", 1)[0].rstrip(b"\r")
+
+    @cached_property
+    def header(self) -> list[str]:
+        """The cells of the first line, in small letters, where commas or tabs separate them; else nothing."""
+        if self.is_json or self.is_parquet or not _DELIMITED.search(self.line):
+            return []
+        cells: list[str] = []
+        with suppress(csv.Error):  # a cell of more than 100,000 characters; a NUL, to Python 3.10
+            cells = next(_rows(self.line.decode("utf-8", "replace"), self._delimiter), [])
+        return [cell.strip().lower() for cell in cells]
+
+    @property
+    def _delimiter(self) -> str:
+        return "\t" if b"\t" in self.line else ","
+
+    @cached_property
+    def table(self) -> list[list[str]]:
+        """The rows of cells below the header, all of its length; blank lines do not count.
+
+        Raises:
+            ValueError: a row with more or fewer cells, no text in UTF-8.
+        """
+        rows = list(_numbered(self.text, self._delimiter, self.source))
+        width = len(self.header)
+        for number, row in rows[1:]:
+            if len(row) != width:
+                raise ValueError(
+                    f"{self.source}, line {number}: {len(row)} cells where the header has {width}; check the line"
+                )
+        return [row for _, row in rows[1:]]
+
+    @cached_property
+    def is_parquet(self) -> bool:
+        """Whether it is a Parquet file."""
+        return self.data.startswith(PARQUET)
+
+    @cached_property
+    def is_json(self) -> bool:
+        """Whether it starts as JSON does, or JSON Lines."""
+        return _STARTS_JSON.match(self.start) is not None
+
+    @cached_property
+    def json(self) -> Any:
+        """What the JSON is; of JSON Lines a list of what each line is; None where it is neither.
+
+        Raises:
+            ValueError: damaged JSON, a key that stands twice, lists in lists without end; says where.
+        """
+        if not self.is_json:
+            return None
+        text = self.text
+        try:
+            return _parsed(text, self.source)
+        except _MoreError as more:
+            if "\n" in text[: more.at].strip():
+                line = text.count("\n", 0, more.at) + 1
+                raise ValueError(
+                    f"{self.source}, line {line}: there is more text behind the end of the JSON; give one object, or "
+                    "one a line"
+                ) from None
+        lines = enumerate(text.split("\n"), start=1)  # no other character ends a line: a string may hold them
+        return [self._of_line(line, number) for number, line in lines if line.strip()]
+
+    def _of_line(self, line: str, number: int) -> Any:
+        try:
+            return _parsed(line, f"{self.source}, line {number}")
+        except _MoreError:
+            raise ValueError(
+                f"{self.source}, line {number}: there is more text behind the JSON; give one object a line"
+            ) from None
+
+    @property
+    def records(self) -> list[dict[str, Any]]:
+        """The objects of a JSON list or of JSON Lines; one object counts as one line; nothing where there are none."""
+        found = self.json if isinstance(self.json, list) else [self.json]
+        return found if found and all(isinstance(record, dict) for record in found) else []
+
+    @cached_property
+    def text(self) -> str:
+        """The whole file as text; ValueError where it is not in UTF-8."""
+        try:
+            return self.data.decode()
+        except UnicodeDecodeError as error:
+            line = self.data.count(b"\n", 0, error.start) + 1
+            raise ValueError(
+                f"{self.source}, line {line}: it is not text in UTF-8; convert the file to UTF-8"
+            ) from None
+
+
+def _rows(text: str, delimiter: str) -> Any:
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+
+
+def _numbered(text: str, delimiter: str, source: str) -> Iterable[tuple[int, list[str]]]:
+    reader = _rows(text, delimiter)
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise ValueError(f"{source}, line {reader.line_num}: {error}; check the quotation marks") from None
+
+
+class _MoreError(Exception):
+    """There is text behind the end of the JSON."""
+
+    def __init__(self, at: int) -> None:
+        super().__init__()
+        self.at = at
+
+
+class _RepeatedKeyError(Exception):
+    """A key stands twice in an object."""
+
+
+def _parsed(text: str, source: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_object)
+    except _RepeatedKeyError as error:
+        raise ValueError(
+            f"{source}: the key {error.args[0]!r} stands twice in one object, and programs differ in which they take; "
+            "keep one"
+        ) from None
+    except json.JSONDecodeError as error:
+        if error.msg == "Extra data":
+            raise _MoreError(error.pos) from None
+        raise ValueError(
+            f"{source}: the JSON is cut or damaged ({error.msg.lower()} in line {error.lineno}, column {error.colno}); "
+            "fetch it again, or check what wrote it"
+        ) from None
+    except RecursionError:
+        raise ValueError(f"{source}: the JSON is nested too deep; no run or judgments are") from None
+    except ValueError:
+        raise ValueError(f"{source}: the JSON holds a number of thousands of digits; check it") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _RepeatedKeyError(next(k for k, n in Counter(k for k, _ in pairs).items() if n > 1))
+    return found
+
+
+# ---- what a format makes of it ---------------------------------------------------------------------------------
+
+#: What a reader gives: what stands for a run or judgments, by its name where a file holds several; else by ''.
+Parts: TypeAlias = "Mapping[str, Given]"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A kind of file, and what reads it. ``holds`` is true of a file for one format at most.
+
+    A reader may raise KeyError, TypeError, AttributeError or IndexError where a file is not built as its kind is:
+    whoever calls it says that in words.
+    """
+
+    name: str  #: what messages and the documentation call it
+    told_by: str  #: how it is told from the others, in words
+    holds: Callable[[Content], bool]  #: whether a file is of this kind
+    runs: Callable[[Content], Parts] | None = None  #: reads it as a run, or runs
+    judgments: Callable[[Content], Parts] | None = None  #: reads it as judgments
+    instead: str = ""  #: what to give where it is not what it should be: a run, or judgments
+    note: str = ""  #: what to know about it, for the documentation
+    one_run: bool = False  #: whether several parts are of one run, such as splits, of which one must be named
+    may_be_either: bool = False  #: whether a run looks as judgments do where its scores are whole numbers
+    skips: str = ""  #: the tool, if its own means leave out queries that a run has no ranking for
+
+
+def rows_of(rows: Iterable[tuple[Any, Any, Any]]) -> Rows:
+    """The columns of some rows."""
+    columns = list(zip(*rows, strict=True))
+    return Rows(*columns) if columns else Rows((), (), ())
+
+
+def ranked(lists: Iterable[tuple[str, Iterable[tuple[str, Any]]]], tag: str | None = None) -> Given:
+    """A run of lists in order, each a query and its documents with their scores, None where they have none.
+
+    Raises:
+        ValueError: a query that has two lists.
+    """
+    queries: list[str] = []
+    docs: list[str] = []
+    scores: list[Any] = []
+    number: list[int] = []
+    seen = dict[str, int]()
+    for query, items in lists:
+        if query in seen:
+            raise ValueError(f"query {query!r} has two lists; a run has one a query")
+        seen[query] = len(seen)
+        for doc, score in items:
+            queries.append(query)
+            docs.append(doc)
+            scores.append(score)
+            number.append(seen[query])
+    codes = np.array(number, dtype=np.int64)
+    return Given(Rows(queries, docs, keeping_order(codes, np.arange(len(codes)), scores)), tag=tag)
+
+
+def runs_by_name(lists: Iterable[tuple[Any, str, Iterable[tuple[str, Any]]]]) -> Parts:
+    """The runs of lists, each with the name of its run, None where it has none; see :func:`ranked`."""
+    found: dict[str, list[tuple[str, Iterable[tuple[str, Any]]]]] = {}
+    for name, query, docs in lists:
+        found.setdefault("" if name is None else an_id(name), []).append((query, docs))
+    return {name: ranked(of_one, tag=name or None) for name, of_one in found.items()}
+
+
+def an_id(value: Any) -> str:
+    """An id of JSON as a string: whole numbers count as their digits; TypeError for anything else."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise TypeError(f"{kind_of(value)} as an id")
+
+
+def a_dict(value: Any) -> dict[str, Any]:
+    """An object of JSON; TypeError for anything else."""
+    if not isinstance(value, dict):
+        raise TypeError(f"{kind_of(value)} in place of an object")
+    return value
+
+
+def a_list(value: Any) -> list[Any]:
+    """A list of JSON; TypeError for anything else."""
+    if not isinstance(value, list):
+        raise TypeError(f"{kind_of(value)} in place of a list")
+    return value
+
+
+def by_rank(query_ids: Sequence[str], doc_ids: Sequence[str], ranks: Sequence[str]) -> Rows:
+    """A run of rows with ranks, written as whole numbers; ValueError for one that is not."""
+    for query, rank in zip(query_ids, ranks, strict=True):
+        if not re.fullmatch("[0-9]{1,15}", rank):
+            raise ValueError(f"query {query!r} has the rank {rank!r}; ranks are whole numbers")
+    numbers = np.array([int(rank) for rank in ranks], dtype=np.int64)
+    return Rows(query_ids, doc_ids, keeping_order(codes_of(query_ids), numbers))
+
+
+def warn_of_text_ids(what: str) -> None:
+    """Says that queries are joined by their texts."""
+    warn(f"{what} has no ids of queries: their texts count as ids, in the run and in the judgments alike")

@@ -1,0 +1,129 @@
+"""The formats of run and judgment files besides TREC's; the content of a file tells which it is of.
+
+A module in this folder that has ``FORMATS``, a tuple of :class:`Format`, has formats. To add one, add a module.
+They are asked in the order of the names, which does not matter: a file is of one format at most.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import cache
+from importlib import import_module
+
+import numpy as np
+
+from ..io.frames import is_frame
+from ..io.readers import FILES, FileContent, Given
+from .content import Content, Format, Parts
+
+_FOLDER = __name__.rpartition(".")[0]
+
+
+@cache
+def formats() -> tuple[Format, ...]:
+    """All formats but for TREC's, in the order of the names of their modules."""
+    names = sorted(module.name for module in pkgutil.iter_modules(import_module(_FOLDER).__path__))
+    modules = [import_module(f"{_FOLDER}.{name}") for name in names]
+    return tuple(form for module in modules for form in getattr(module, "FORMATS", ()))
+
+
+@FILES.register("formats")
+def read_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> FileContent | None:
+    """Reads a file of one of the formats; None where it is of none."""
+    content = Content(data, source)
+    form = format_of(content)
+    if form is None:
+        return None
+    parts = parts_of(content, form, as_run=as_run)
+    if not as_run:
+        return FileContent([one_part(parts, part, source, "judgments")])
+    if part is not None or form.one_run:
+        parts = {"": one_part(parts, part, source, "run")}
+    runs = list(parts.values())
+    return FileContent(runs, form.skips, form.may_be_either and all(map(_may_be_labels, runs)))
+
+
+def _may_be_labels(given: Given) -> bool:
+    """Whether what is read as scores are whole numbers, not written as fractions, as labels are."""
+    if is_frame(given.content):
+        scores = iter(given.content.get("score", ()))
+    else:
+        scores = (score for docs in given.content.values() for score in docs.values())
+    whole = (int, np.integer)
+    return isinstance(next(scores, None), whole) and all(isinstance(score, whole) for score in scores)
+
+
+def format_of(content: Content) -> Format | None:
+    """The format that a file is of; None where it is TREC's, or none.
+
+    Raises:
+        ValueError: JSON that is damaged, or that is of no known kind.
+    """
+    found = next((f for f in formats() if f.holds(content)), None)
+    if found is None and content.is_json:
+        keys = list(content.json)[:4] if isinstance(content.json, dict) else []
+        if isinstance(content.json, list) and content.json and isinstance(content.json[0], dict):
+            keys = list(content.json[0])[:4]
+        shown = f" (its first keys are {keys})" if keys else ""
+        raise ValueError(
+            f"{content.source} is JSON of no kind that is read here{shown}; give {{query_id: {{doc_id: score}}}}, or "
+            'one of the kinds on the page "Formats"'
+        )
+    return found
+
+
+def parts_of(content: Content, form: Format, *, as_run: bool) -> Parts:
+    """What a file of a format holds, as runs or as judgments.
+
+    Raises:
+        ValueError: it holds the other of the two, or neither; or is not built as its format says.
+    """
+    read = form.runs if as_run else form.judgments
+    if read is None:
+        asked = "a run" if as_run else "judgments"
+        holds = (
+            "holds judgments" if form.judgments else "holds a run" if form.runs else f"does not hold {asked}"
+        )
+        raise ValueError(
+            f"{content.source} {holds}: it is {form.name}; {form.instead or f'give a file of {asked}'}"
+        )
+    try:
+        parts = read(content)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        lacks = f": it lacks {error.args[0]!r}" if isinstance(error, KeyError) and error.args else ""
+        raise ValueError(
+            f"{content.source} looks like {form.name}, but is not built like one{lacks}; check what wrote it"
+        ) from None
+    except UnicodeError:  # of pandas 3, whose names of columns are text in UTF-8
+        raise ValueError(
+            f"{content.source}: the name of a column is not text in UTF-8; mend it where the file was written"
+        ) from None
+    except ValueError as error:
+        if content.source in str(error):
+            raise
+        raise ValueError(f"{content.source}: {error}") from None
+    if form.runs is not None and not parts:
+        raise ValueError(
+            f"{content.source}: {form.name} without a run or judgments in it; check what wrote it"
+        )
+    return parts
+
+
+def one_part(parts: Parts, part: str | None, source: str, kind: str) -> Given:
+    """The part of a file that is asked for; any of its words will do that no other part has.
+
+    Raises:
+        ValueError: no such part, or several that may be meant; names all.
+    """
+    if part is None and ("" in parts or len(parts) == 1):
+        return parts.get("") or next(iter(parts.values()))
+    fit = [name for name in parts if part is not None and (name == part or part in name.split(":"))]
+    fit = [part] if part is not None and part in parts else fit
+    if len(fit) == 1:
+        return parts[fit[0]]
+    if set(parts) == {""}:
+        raise ValueError(f"{source}: the file holds one {kind}, and no part {part!r}; leave out '#{part}'")
+    raise ValueError(
+        f"{source}: the file holds {', '.join(map(repr, parts))}; say which behind the path, such as "
+        f"'#{next(iter(parts))}'{f', and not {part!r}' if part is not None else ''}"
+    )

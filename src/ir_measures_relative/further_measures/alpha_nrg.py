@@ -1,0 +1,449 @@
+"""Aspects (subtopics, nuggets) that a ranking adds to those of the prior runs: alpha_NRG, NewAspects."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..data.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    ObjectArray,
+    object_array,
+    rank_within,
+    ratio,
+    row_sums,
+    sum_by_query,
+)
+from ..data.judgments import NAME_NO_ASPECT
+from ..measures import parameters
+from ..measures.bases.browsing import powers
+from ..measures.bases.gains import discount, gain_of
+from ..measures.measure import Contributions, RelativeMeasure, register
+from ..measures.parameters import Param
+from ..messages import warn
+from ..tolerances import ROUNDED
+
+if TYPE_CHECKING:
+    from ..context.tops import Depth
+    from ..context.view import View
+    from ..data.documents import Documents
+    from ..data.judgments import Judgments
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Which documents answer which aspects, one entry for each pair."""
+
+    docs: Documents  #: all judged documents
+    query: IntArray  #: the query of each aspect, ascending
+    names: ObjectArray  #: of each aspect
+    document: IntArray  #: of each answer: the row of its document
+    aspect: IntArray  #: of each answer: its aspect
+    gain: FloatArray  #: of each answer: its worth, above 0
+
+    def found(self, position: IntArray) -> IntArray:
+        """The answers in a ranking: sorted by aspect, then from the top down.
+
+        Args:
+            position: of each document, 0 where it is not in the top.
+        """
+        at = position[self.document]
+        found = np.flatnonzero(at)
+        return found[np.lexsort((at[found], self.aspect[found]))]
+
+    @cached_property
+    def blocks(self) -> list[AnswersOfQueries]:
+        """The answers as tables, of as many queries each as stay below a few million cells."""
+        n_queries = self.docs.n_queries
+        first = np.searchsorted(self.query, np.arange(n_queries + 1))
+        documents = np.unique(self.document)
+        of_query = self.docs.query[documents]
+        # Of equal gain, the greedy ideal takes the document whose id is the last by strcmp, as in ndeval.
+        documents = documents[self.docs.ids.take(documents).descending(of_query)]
+        place = np.zeros(len(self.docs), dtype=np.int64)
+        place[documents] = rank_within(of_query) - 1
+        n_documents, n_aspects = np.bincount(of_query, minlength=n_queries), np.diff(first)
+        blocks, start = [], 0
+        while start < n_queries:
+            end, depth, width = start, 0, 0
+            while end < n_queries:
+                deeper, wider = max(depth, int(n_documents[end])), max(width, int(n_aspects[end]))
+                if end > start and (end - start + 1) * deeper * wider > _CELLS:
+                    break
+                end, depth, width = end + 1, deeper, wider
+            query = self.query[self.aspect]
+            own = np.flatnonzero((query >= start) & (query < end))
+            table = np.zeros((width, end - start, depth))
+            local = self.aspect[own] - first[query[own]]
+            table[local, query[own] - start, place[self.document[own]]] = 1.0
+            blocks.append(AnswersOfQueries(first[start : end + 1], table))
+            start = end
+        return blocks
+
+
+# How many numbers a table of answers may hold; one of a single query may hold more.
+_CELLS = 1 << 22
+
+
+class AnswersOfQueries(NamedTuple):
+    """The answers of some queries as a table."""
+
+    first: IntArray  #: the first aspect of each query, and the first after all
+    table: FloatArray  #: 1 where a document answers an aspect, shape (aspects of a query, queries, documents)
+
+    def greedy(self, weight: FloatArray, alpha: float, depth: int | None) -> FloatArray:
+        """The gains of a ranking that takes the document of the largest gain at each place.
+
+        Args:
+            weight: of every aspect of all queries.
+            alpha: how much less an aspect is worth at each document more that answers it.
+            depth: of the ranking; None for all documents.
+
+        Returns:
+            shape (queries, depth); 0 where no document is left.
+        """
+        width, n_queries, n_documents = self.table.shape
+        left = np.zeros((width, n_queries))
+        for aspect in range(width):
+            at = self.first[:-1] + aspect
+            has = np.flatnonzero(at < self.first[1:])
+            left[aspect, has] = weight[at[has]]
+        queries = np.arange(n_queries)
+        taken = np.zeros((n_queries, n_documents), dtype=bool)
+        gains = np.zeros((n_queries, n_documents if depth is None else min(depth, n_documents)))
+        for rank in range(gains.shape[1]):
+            score = np.zeros((n_queries, n_documents))
+            # Aspect by aspect: the sum has the same bits, however many aspects other queries have.
+            for answered, worth in zip(self.table, left, strict=True):
+                score += answered * worth[:, None]
+            score[taken] = -1.0
+            best = score.max(axis=1, keepdims=True)
+            if best.max(initial=0.0) <= 0.0:
+                break
+            chosen = (score >= best * (1.0 - ROUNDED)).argmax(axis=1)
+            gains[:, rank] = np.maximum(score[queries, chosen], 0.0)
+            taken[queries, chosen] = True
+            left *= np.where(self.table[:, queries, chosen] > 0.0, 1.0 - alpha, 1.0)
+        return gains
+
+
+def ideal_alpha_dcg(answers: Answers, weight: FloatArray, alpha: float, depth: int | None) -> FloatArray:
+    """The α-DCG of each query's greedy ideal ranking, by the weights of the aspects."""
+    sums = []
+    for block in answers.blocks:
+        gains = block.greedy(weight, alpha, depth)
+        sums.append(row_sums(gains * discount(np.arange(1, gains.shape[1] + 1))))
+    return np.concatenate([np.zeros(0), *sums])
+
+
+def gains_in_ranking(
+    answers: Answers, position: IntArray, weight: FloatArray, alpha: float
+) -> tuple[IntArray, FloatArray]:
+    """The answers in a ranking, and what each gains: its aspect's weight times (1 - α) for each one above.
+
+    They are sorted by query, then from the top down, then by aspect.
+    """
+    found = answers.found(position)
+    aspect = answers.aspect[found]
+    gain = weight[aspect] * powers(1.0 - alpha)(rank_within(aspect))
+    order = np.lexsort((aspect, position[answers.document[found]], answers.query[aspect]))
+    return found[order], gain[order]
+
+
+@dataclass(frozen=True)
+class NotMet:
+    """From positions in priors to the chance that a searcher met no answer to each aspect there."""
+
+    answers: Answers
+    alpha: float
+
+    def __call__(self, position: IntArray) -> FloatArray:
+        """Shape (runs, documents) to (runs, aspects): ``Π (1 - α · seen)`` over the answers, from the top down."""
+        result = np.ones((len(position), len(self.answers.query)))
+        for chance, of_run in zip(result, position, strict=True):
+            found = self.answers.found(of_run)
+            seen = discount(of_run[self.answers.document[found]])
+            np.multiply.at(chance, self.answers.aspect[found], 1.0 - self.alpha * seen)
+        return result
+
+
+def best_shown(answers: Answers, position: IntArray) -> FloatArray:
+    """The largest gain of an answer to each aspect in a ranking; 0 where it shows none."""
+    result = np.zeros(len(answers.query))
+    shown = position[answers.document] > 0
+    np.maximum.at(result, answers.aspect[shown], answers.gain[shown])
+    return result
+
+
+class OfAspects(RelativeMeasure):
+    """A measure that looks at the aspects of documents."""
+
+    RELATIVE_TO = "priors"
+    TEST = "bootstrap"
+    looks_at_aspects = True
+
+    def answers(self, view: View) -> Answers:
+        """Which documents answer which aspects, by ``rel`` and ``gains``."""
+        rel, gains = self.get("rel"), self.params.get("gains")
+        key = "answers", rel, None if gains is None else tuple(sorted(gains.items()))
+        if "rel" not in self.params and gains is None and view.judgments.labels is not None:
+            self._warn_of_grades(view)
+        return view.cached(key, lambda: self._find_answers(view.judgments, rel, gains))
+
+    def _warn_of_grades(self, view: View) -> None:
+        highest = int(view.judgments.aspects.grade.max(initial=0))
+        if highest > 1:
+            warn(
+                f"{self} counts each label from rel=1 on alike, and the qrels hold labels up to {highest}: say from "
+                f"which label on a document answers an aspect, such as {type(self).__name__.strip('_')}(rel={highest})",
+                view.members,
+                kind=f"{self} on graded aspects",
+            )
+
+    def _find_answers(self, judgments: Judgments, rel: int, gains: dict[int, int] | None) -> Answers:
+        if judgments.labels is None:
+            raise ValueError(f"{self} needs the aspects of documents, and {NAME_NO_ASPECT}")
+        found = judgments.aspects
+        gain = np.ones(len(found.grade)) if gains is None else gain_of(found.grade, "log2", gains)
+        keep = (found.grade >= rel) & (gain > 0)
+        return Answers(
+            judgments, found.query, found.names, found.document[keep], found.aspect[keep], gain[keep]
+        )
+
+    def aspects_of_documents(self, view: View, answers: Answers) -> dict[str, ObjectArray]:
+        """For ``explain``: the aspects that each document answers, and those that none before it shows."""
+        position = view.at(self.depth).positions(answers.docs)
+        priors = view.priors(self.get("prior"))
+        shown = self.shown_by_runs(view, answers)[priors].max(axis=0, initial=0.0) > 0.0
+        found = answers.found(position)
+        first = rank_within(answers.aspect[found]) == 1
+        new = np.zeros(len(answers.document), dtype=bool)
+        new[found] = first & ~shown[answers.aspect[found]]
+        return {"aspects": _listed(answers, np.ones_like(new)), "new aspects": _listed(answers, new)}
+
+    def shown_by_runs(self, view: View, answers: Answers) -> FloatArray:
+        """The largest gain of an answer to each aspect in the top of each run, shape (runs, aspects)."""
+
+        def compute() -> FloatArray:
+            position = view.at(self.depth).positions_of_runs(answers.docs)
+            rows = [best_shown(answers, of_run) for of_run in position]
+            return np.array(rows).reshape(len(rows), len(answers.query))
+
+        return view.cached(("shown", answers, self.depth), compute)
+
+
+def _listed(answers: Answers, which: BoolArray) -> ObjectArray:
+    """For each document the names of its aspects, sorted, as a tuple."""
+    names: list[list[str]] = [[] for _ in range(len(answers.docs))]
+    rows = np.flatnonzero(which)
+    for document, name in zip(
+        answers.document[rows].tolist(), answers.names[answers.aspect[rows]], strict=True
+    ):
+        names[document].append(name)
+    return object_array(tuple(sorted(of_one)) for of_one in names)
+
+
+class _alpha_NRG(OfAspects):
+    """α-nDCG for a searcher who has seen the priors' rankings: novelty within the ranking and against the priors.
+
+    A document gains for each aspect (subtopic, nugget) that it answers. That gain falls by 1 - α for each document
+    above it in this ranking that answers the aspect too, as in α-nDCG. It also falls with the chance that the
+    searcher met the aspect in a prior: for prior j by ``Π (1 - α · seen(pos_j(d)))`` over the documents d in its top k
+    that answer the aspect, with ``seen(i) = 1/log2(i + 1)`` as in NRG of base nDCG. The sum over the ranking, each gain
+    times ``seen(i)``, is divided by N: that sum for the ideal ranking of what is left. Finding the ideal is NP-hard;
+    as in α-nDCG, it is the ranking that takes the document of the largest gain at each place. Documents of equal gain
+    go by id, the last by strcmp first, as in ndeval.
+
+    ``norm='ideal'`` computes N from the gains before any prior, and ``norm=None`` is N = 1. ``alpha`` is above 0 and at
+    most 1; with 0 no prior would count, and it is refused. Labels are binary: a document answers an aspect if its label
+    is at least ``rel``. The qrels name the aspect in the column ``iteration``.
+
+    Range [0, e/(e - 1)], and seldom above 1: the greedy ideal is at least 1 - 1/e of the best ranking. Without priors
+    it is α-nDCG. It is NRG of base nDCG and binary gains if each relevant document answers one aspect that no other
+    document answers, and α is 1. With one aspect for all documents it is another measure: only the first one counts.
+
+    Source: Clarke et al., "Novelty and Diversity in Information Retrieval Evaluation", SIGIR 2008 (α-nDCG);
+    "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024 (the priors). Their
+    combination is this package's own.
+
+    Example: the prior shows the causes on top, and the remedy nowhere.
+
+        >>> from ir_measures import Qrel
+        >>> from ir_measures_relative import RunContext, alpha_NRG
+        >>> rows = [("A", "causes"), ("B", "causes"), ("B", "remedy"), ("C", "remedy")]
+        >>> qrels = [Qrel("q", doc, 1, aspect) for doc, aspect in rows]
+        >>> with RunContext({"old": {"q": {"A": 2.0, "X": 1.0}}}):
+        ...     for ranking in ("AB", "CB"):
+        ...         run = {"q": {doc: -float(i) for i, doc in enumerate(ranking)}}
+        ...         print(ranking, round((alpha_NRG @ 2).calc_aggregate(qrels, run), 3))
+        AB 0.71
+        CB 0.898
+    """
+
+    __name__ = "alpha_NRG"
+    PRETTY_NAME = "Alpha Normalized Residual Gain"
+    SHORT_DESC = "What a ranking adds of aspects that neither the documents above nor the prior runs show."
+    FORMULA = (
+        r"\alpha\mathrm{NRG}@k = \frac{1}{N} \sum_{i=1}^{k} \mathrm{seen}(i) \sum_{a \in A(d_i)} "
+        r"(1-\alpha)^{|\{l < i : a \in A(d_l)\}|} \prod_{j} \prod_{d : a \in A(d)} "
+        r"\bigl(1 - \alpha\,\mathrm{seen}(\mathrm{pos}_j(d))\bigr)"
+    )
+    SEE_ALSO = ("NewAspects", "NRG")
+    SUPPORTED_PARAMS = {
+        "cutoff": parameters.cutoff(),
+        "alpha": Param(
+            float,
+            "how much less an aspect is worth once a document has shown it: the chance that it satisfied",
+            default=0.5,
+            test=lambda alpha: 0 < alpha <= 1,
+            allowed="a number above 0 and at most 1",
+        ),
+        "norm": Param(
+            str,
+            "what N is computed from: the residual gains, or the gains before any prior ('ideal'); None is N = 1",
+            default="residual",
+            choices=("residual", "ideal", None),
+        ),
+        "prior": parameters.prior(),
+        "rel": parameters.rel(),
+    }
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, math.inf if self.get("norm") is None else math.e / (math.e - 1.0)
+
+    def score(self, view: View) -> FloatArray:
+        """alpha_NRG of each query."""
+        answers, weight, norm = self._weights(view)
+        found, gain = self._gains(view, answers, weight)
+        terms = gain * discount(view.at(self.depth).positions(answers.docs)[answers.document[found]])
+        dcg = sum_by_query(terms, answers.docs.query[answers.document[found]], answers.docs.n_queries)
+        return dcg if norm is None else ratio(dcg, norm)
+
+    def contributions(self, view: View) -> Contributions:
+        """The gain of each document over all of its aspects, and what it adds to the value of its query."""
+        answers, weight, norm = self._weights(view)
+        found, gain = self._gains(view, answers, weight)
+        docs = answers.docs
+        gain = sum_by_query(gain, answers.document[found], len(docs))
+        terms = gain * discount(view.at(self.depth).positions(docs))
+        share = terms if norm is None else ratio(terms, norm[docs.query])
+        return Contributions(docs, gain, share, self.aspects_of_documents(view, answers))
+
+    def _gains(self, view: View, answers: Answers, weight: FloatArray) -> tuple[IntArray, FloatArray]:
+        position = view.at(self.depth).positions(answers.docs)
+        return gains_in_ranking(answers, position, weight, self.get("alpha"))
+
+    def _weights(self, view: View) -> tuple[Answers, FloatArray, FloatArray | None]:
+        """What each aspect is worth after the priors, and N of each query."""
+        alpha, depth = self.get("alpha"), self.get("cutoff")
+        answers, prior, norm = self.answers(view), self.get("prior"), self.get("norm")
+        weight = before = np.ones(len(answers.query))
+        if len(view.priors(prior)):
+            weight = view.at(depth).prior_product(NotMet(answers, alpha), answers.docs, prior)
+        if norm is None:
+            return answers, weight, None
+        if norm == "ideal" or weight is before:
+            key = "ideal alpha-DCG", answers, alpha, depth
+            return answers, weight, view.cached(key, lambda: ideal_alpha_dcg(answers, before, alpha, depth))
+        return answers, weight, ideal_alpha_dcg(answers, weight, alpha, depth)
+
+
+class _NewAspects(OfAspects):
+    """The number of aspects (nuggets, subtopics) that the top k shows and no prior run shows in its top k.
+
+    A ranking shows an aspect if its top holds a document whose label for it is at least ``rel``. What UniqueRel counts
+    of documents, this counts of aspects: two documents that say the same count once. ``NewAspects(gains={1: 1, 2: 2})``
+    weighs them: an aspect is then worth the largest gain of a label for it in the top, less the largest in any prior.
+    So a nugget that is labeled 2 where it is vital and 1 where it is okay counts as much, and where labels say how well
+    a document answers, a better answer than the priors' counts for the difference. ``rel`` goes first: a label below it
+    gains nothing. A label without an entry is its own gain, so ``gains={}`` weighs by the labels as they are. (An entry
+    that maps a label to itself is not printed.)
+
+    ``NewAspects(budget=4000)`` reads as many tokens instead of k documents: the first documents of each ranking, up to
+    the first that does not fit. The context knows their lengths: ``RunContext(runs, tokens=…)``.
+
+    Range from 0; a mean over queries when aggregated. The qrels name the aspect in the column ``iteration``.
+
+    Source: this package's own; the complement of subtopic recall (Zhai, Cohen and Lafferty, "Beyond Independent
+    Relevance", SIGIR 2003) beside prior runs.
+
+    Example:
+        >>> from ir_measures import Qrel
+        >>> from ir_measures_relative import NewAspects, RunContext
+        >>> rows = [("A", "causes"), ("B", "causes"), ("B", "remedy"), ("C", "remedy")]
+        >>> qrels = [Qrel("q", doc, 1, aspect) for doc, aspect in rows]
+        >>> with RunContext({"old": {"q": {"A": 2.0, "X": 1.0}}}, tokens={"A": 90, "B": 120, "C": 80, "X": 50}):
+        ...     run = {"q": {"B": 2.0, "C": 1.0}}
+        ...     for measure in (NewAspects @ 2, NewAspects(budget=100)):
+        ...         print(measure, measure.calc_aggregate(qrels, run))
+        NewAspects@2 1.0
+        NewAspects(budget=100) 0.0
+    """
+
+    __name__ = "NewAspects"
+    PRETTY_NAME = "New Aspects"
+    SHORT_DESC = "The number of aspects that the top k shows and no prior run shows in its top k."
+    FORMULA = (
+        r"\mathrm{NewAspects}@k = \bigl|\{\, a : \exists\, i \le k : a \in A(d_i),\ "
+        r"a \notin A(d)\ \mathrm{for\ all}\ d \in \mathrm{top}_k(R_j)\ \mathrm{and\ all}\ j \,\}\bigr|"
+    )
+    SEE_ALSO = ("alpha_NRG", "UniqueRel")
+    SUPPORTED_PARAMS = {
+        "cutoff": parameters.cutoff(),
+        "budget": parameters.count("how many tokens of each ranking are read, instead of a cutoff"),
+        "prior": parameters.prior(),
+        "rel": parameters.rel(),
+        "gains": parameters.gains("of the labels from rel on; one without an entry keeps its own value"),
+    }
+    zero_for_duplicate = True
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, math.inf
+
+    def check_together(self) -> None:
+        if (self.get("cutoff") is None) == (self.get("budget") is None):
+            raise ValueError(
+                f"{self!r} needs a cutoff or a budget, and not both: write NewAspects@10 or NewAspects(budget=4000)"
+            )
+
+    @property
+    def depth(self) -> Depth:
+        from ..context.tops import TokenBudget
+
+        budget = self.get("budget")
+        return super().depth if budget is None else TokenBudget(budget)
+
+    def score(self, view: View) -> FloatArray:
+        """NewAspects of each query."""
+        answers, own, before = self._shown(view)
+        return sum_by_query(np.maximum(own - before, 0.0), answers.query, answers.docs.n_queries)
+
+    def contributions(self, view: View) -> Contributions:
+        """An aspect counts for the first document that shows it best: what it gains, as it is its contribution."""
+        answers, own, before = self._shown(view)
+        found = answers.found(view.at(self.depth).positions(answers.docs))
+        aspect = answers.aspect[found]
+        best = np.flatnonzero(answers.gain[found] == own[aspect])
+        first = best[rank_within(aspect[best]) == 1]
+        new = np.maximum(own - before, 0.0)[aspect[first]]
+        gain = sum_by_query(new, answers.document[found[first]], len(answers.docs))
+        return Contributions(answers.docs, gain, gain, self.aspects_of_documents(view, answers))
+
+    def _shown(self, view: View) -> tuple[Answers, FloatArray, FloatArray]:
+        """The largest gain of an answer to each aspect: in the top of the run, and of any prior."""
+        answers = self.answers(view)
+        own = best_shown(answers, view.at(self.depth).positions(answers.docs))
+        priors = view.priors(self.get("prior"))
+        return answers, own, self.shown_by_runs(view, answers)[priors].max(axis=0, initial=0.0)
+
+
+alpha_NRG = register(_alpha_NRG(), aliases=["α_NRG"])
+NewAspects = register(_NewAspects())

@@ -1,0 +1,143 @@
+"""Shapley values: each system's fair share of what a group of systems finds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..data.arrays import FloatArray, ratio, row_sums, sum_by_query
+from ..measures import parameters
+from ..measures.bases.browsing import BrowsingModel
+from ..measures.measure import Contributions, RelativeMeasure, register
+from ..measures.nrg import BASES, judged_gains
+from ..measures.parameters import Param
+
+if TYPE_CHECKING:
+    from ..context.view import View
+    from ..data.documents import Documents
+
+#: The bases whose values are sums over documents.
+ADDITIVE = {name: base for name, base in BASES.items() if base.additive}
+
+
+@lru_cache(maxsize=64)
+def quadrature(players: int) -> tuple[FloatArray, FloatArray]:
+    """The nodes and weights of the Gauss-Legendre rule on [0, 1] that is exact for products over the other players."""
+    nodes, weights = np.polynomial.legendre.leggauss((players + 1) // 2)
+    return (nodes + 1.0) / 2.0, weights / 2.0
+
+
+def unseen_by_all(seen: Iterable[FloatArray], n_docs: int, players: int) -> FloatArray:
+    """``Π_j (1 - t·a_jd)`` at each node t, shape (documents, nodes); half the size of the positions of the players.
+
+    ``seen`` is a_j of each player j: the chance that a searcher sees each document in its ranking.
+    """
+    nodes, _ = quadrature(players)
+    product = np.ones((n_docs, len(nodes)))
+    for row in seen:
+        found = np.flatnonzero(row)
+        product[found] *= 1.0 - row[found, None] * nodes
+    return product
+
+
+class _Shapley(RelativeMeasure):
+    """The Shapley value of a system: its fair share of what all the systems find together.
+
+    A user reads the rankings of a group S of systems, and gains
+    ``v(S) = (1/N) · Σ_d G(d) · (1 - Π_{j∈S} (1 - seen(pos_j(d))))``. What a system adds depends on who was
+    there before it. Its Shapley value is the mean over all orders in which the systems may come:
+    ``(1/N) · Σ_d G(d) · a_id · ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt`` with ``a_jd = seen(pos_j(d))``, which is 0
+    outside the top k of j. The integrand is a polynomial in t, so a Gauss-Legendre rule of ⌈M/2⌉ nodes is
+    exact for M systems.
+
+    - P: seen(i) = 1, N = k, binary gain: ``k · Shapley@k`` is the sum, over the relevant documents in the top k, of
+      1 / (the number of systems that hold it there);
+    - nDCG: seen(i) = 1/log2(i + 1), N the ideal DCG@k of the judgments (0/0 is 0);
+    - RBP: seen(i) = p^(i - 1), N = 1/(1 - p), binary gain;
+    - SDCG: seen(i) = 1/log2(i + 1), N = Σ_{i≤k} 1/log2(i + 1), binary gain.
+
+    All systems count: the context's runs and the evaluated one. The context's ``priors`` do not matter. The
+    values of all systems sum to v of them all (efficiency). Systems with the same rankings have the same
+    value (symmetry). A system that finds nothing relevant has 0 (null player). Range [0, 1]. It is at most
+    the value of the base measure, and equals it if nobody else finds what the system finds. It is at least
+    what the system adds to all the others, its ``NRG(norm='ideal')``.
+
+    When not to use it: to ask what you lose without a system. Two systems that find the same documents share
+    the credit, though you could drop either. Use NRG for that.
+
+    Source: Shapley, "A Value for n-Person Games", Contributions to the Theory of Games II, 1953; the browsing models
+    are those of "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, Eq. 1.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, Shapley
+        >>> qrels = {"q": {"A": 1, "B": 1}}
+        >>> with RunContext({"old": {"q": {"A": 2.0, "C": 1.0}}}):
+        ...     (Shapley @ 2).calc_aggregate(qrels, {"q": {"A": 2.0, "B": 1.0}})  # (1/2 + 1) / 2
+        0.75
+    """
+
+    __name__ = "Shapley"
+    RELATIVE_TO = "systems"
+    PRETTY_NAME = "Shapley Value"
+    SHORT_DESC = "A system's fair share of what all systems find together."
+    FORMULA = (
+        r"\varphi_i = \frac{1}{N} \sum_{d} G(d)\, a_{id} \int_0^1 \prod_{j \neq i} (1 - t\, a_{jd})\, dt, \qquad "
+        r"a_{jd} = \mathrm{seen}(\mathrm{pos}_j(d))"
+    )
+    BASES = ADDITIVE
+    SEE_ALSO = ("NRG", "UniqueRel")
+    SUPPORTED_PARAMS = {
+        "cutoff": parameters.cutoff(),
+        "base": Param(
+            str, "the measure whose browsing model is shared out", default="P", choices=tuple(ADDITIVE)
+        ),
+        "dcg": parameters.dcg(),
+        "gains": parameters.gains(),
+        "rel": parameters.rel(),
+        "p": parameters.persistence(),
+        "judged_only": parameters.judged_only(),
+    }
+
+    def score(self, view: View) -> FloatArray:
+        """The Shapley value for each query."""
+        docs, _, shares, _ = self.contributions(view)
+        return sum_by_query(shares, docs.query, docs.n_queries)
+
+    def contributions(self, view: View) -> Contributions:
+        """The mean over all orders of the residual gain of each document found, and what it adds."""
+        name, cutoff, p = map(self.get, ("base", "cutoff", "p"))
+        base = ADDITIVE[name]
+        docs, gain = judged_gains(view.documents, base, *map(self.get, ("rel", "dcg", "gains")))
+        new, own = self.chances(view, docs)
+        norm = base.norm(docs, gain, cutoff, p)
+        return Contributions(docs, gain * new, ratio(gain * new * own, norm[docs.query]))
+
+    @property
+    def browsing(self) -> BrowsingModel:
+        """How a searcher looks at a ranking."""
+        return ADDITIVE[self.get("base")].browsing(self.get("cutoff"), self.get("p"))
+
+    def chances(self, view: View, docs: Documents) -> tuple[FloatArray, FloatArray]:
+        """That a document is new when the system comes, 0 where it does not hold it; and that it is seen there."""
+        browsing, member, at = self.browsing, view.member, (self.get("cutoff"), self.get("judged_only"))
+        top = view.at(*at)
+        own = browsing.seen(top.positions(docs))
+        found, new = np.flatnonzero(own), np.zeros(len(docs))
+        positions = top.positions_of_runs(docs)
+        players = len(view.names) + (member is None)
+        unseen = view.cached(
+            ("Shapley", browsing, docs, *at, players),
+            lambda: unseen_by_all(map(browsing.seen, positions), len(docs), players),
+        )[found]
+        if member is not None:  # is one of those; no factor is 0, since no node is 1
+            of_member = browsing.seen(positions[member][found])
+            unseen = unseen / (1.0 - of_member[:, None] * quadrature(players)[0])
+        # The mean over all orders, ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt.
+        new[found] = row_sums(unseen * quadrature(players)[1])
+        return new, own
+
+
+Shapley = register(_Shapley())

@@ -1,0 +1,232 @@
+"""ir_measures' Evaluator: runs in, values of the relative measures out. It knows no measure by name."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+import ir_measures
+from ir_measures.providers import Evaluator
+
+from ..context.checks import warn_if_empty, warn_if_strange, warn_of_last_labels
+from ..context.priors import Members, priors_chosen_by_means
+from ..context.run_context import ActiveContext, RunContext, active, evaluated_run
+from ..context.view import View, check_queries, some, view_of
+from ..data.rankings import Rankings
+from ..io.frames import is_frame
+from ..io.qrels import Qrels, qrels_columns
+from ..io.runs import Run, read_run
+from ..measures.measure import RelativeMeasure
+from ..messages import warn
+from .compat import may_be_batch, name_of_system
+
+
+class RelativeEvaluator(Evaluator):  # type: ignore[misc]
+    """Scores runs relative to the context that is active when the evaluator is created.
+
+    Raises:
+        ValueError: a measure that needs a context, and there is none.
+    """
+
+    def __init__(self, measures: list[RelativeMeasure], qrels: Qrels) -> None:
+        for measure in measures:
+            measure.validate_params()
+        check_context(measures)
+        self.active = active() or ActiveContext(RunContext({}), None)
+        context, columns = self.active.context, qrels_columns(qrels)
+        self._is_frame = is_frame(qrels)
+        self._may_be_batch = may_be_batch(qrels)
+        self.view = view_of(context, columns)
+        if not columns.n_rows:  # as ir_measures' own measures do: no value, so that the mean is NaN
+            warn("the qrels hold no judgment, so there is no query to score", context)
+        else:
+            _warn_of_runs_of_context(self.view, may_be_batch=self._may_be_batch)
+            warn_of_last_labels(self.view, measures)
+            if not self._may_be_batch:
+                warn_if_strange(self.view)
+            if self._is_frame:
+                self._parts_seen.check_grades(self.view, not self._may_be_batch, measures)
+        super().__init__(measures, set(self.view.query_ids))
+
+    def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
+        rankings = self._rankings(run)
+        if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
+            warn_if_empty(rankings, self.active.context)
+            if not self.active.context.runs:
+                warn_if_strange(self.view, rankings)
+        check_queries(self.view, rankings, may_be_batch=True)
+        member, group = self._identify(rankings)
+        by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)
+        if self._is_frame and by_policy and (member is not None or group is not None):
+            self._parts_seen.check_choice(self.view, not self._may_be_batch)
+        view = self.view.with_run(rankings, group=group, member=member)
+        query_ids = self.view.query_ids
+        for measure in self.measures:
+            values = dict(zip(query_ids, measure.score(view).tolist(), strict=True))
+            if self.active.replayed is not None and member is not None:
+                self.active.replayed.setdefault(measure, {}).setdefault(member, {}).update(values)
+            for query_id, value in values.items():
+                yield ir_measures.Metric(query_id=query_id, measure=measure, value=value)
+
+    def _rankings(self, run: Run) -> Rankings:
+        """The run, read; as it was read before where ``pt.relative.Experiment`` replays one, all queries of it."""
+        if self.active.replayed is not None and is_frame(run):
+            known = self.active.context.runs.get(name_of_system(run))
+            if known is not None and len(known) == len(run):
+                return known
+        return read_run(run)
+
+    @property
+    def _parts_seen(self) -> _PartsSeen:
+        return _seen.setdefault(self.active.context, _PartsSeen())
+
+    def _identify(self, rankings: Rankings) -> tuple[str | None, str | None]:
+        """The name of the run in the context that is evaluated, None for a new one; and the group of a new one."""
+        member, group = evaluated_run(self.active, rankings)
+        evaluated = self.view.with_run(rankings)
+        if not (self.view.documents.queries_of(rankings) >= 0).any():
+            pass  # nothing to tell runs apart by, and nothing that could mislead
+        elif member is None:
+            self._warn_of_duplicate(evaluated, group)
+        elif not evaluated.starts_as(member):
+            warn(
+                f"the evaluated run is named {member!r}, but ranks differently from the context's run of that name; "
+                "it is scored without that one as its prior: give it another name if it is another run",
+                self.active.context,
+            )
+        return member, group
+
+    def _warn_of_duplicate(self, evaluated: View, group: str | None) -> None:
+        """Warns where a new run ranks exactly as a run of the context that its values are relative to."""
+        context, relative_to = self.active.context, {m.RELATIVE_TO for m in self.measures}
+        if "systems" in relative_to:
+            names = context.names
+        elif "priors" in relative_to:
+            names = [name for name in context.names if group is None or context.groups.get(name) != group]
+        else:
+            return
+        name = next((name for name in names if evaluated.ranks_as(name)), None)
+        if name is not None:
+            warn(
+                f"the evaluated run ranks exactly as the context's run {name!r}, but is scored as a new run, with "
+                f"{name!r} as a prior: if it is that run, name it with a column name='{name}' "
+                f"(pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",
+                context,
+            )
+
+
+def check_context(measures: Iterable[RelativeMeasure]) -> None:
+    """Raises ValueError where measures need a context and none is active; says how to get one."""
+    needing = [str(m) for m in measures if m.needs_context]
+    if not needing or active() is not None:
+        return
+    listed = ", ".join(needing)
+    raise ValueError(
+        f"{listed} needs the runs to compare with, and no RunContext is active. In PyTerrier, write\n"
+        f"    pt.relative.Experiment(pipelines, topics, qrels, [{listed}])\n"
+        "which scores each pipeline against the others. Or give the runs yourself:\n"
+        "    with RunContext({'BM25': bm25_run}):\n"
+        "        …  # evaluate here\n"
+        "(RunContext({}) is a context without prior runs)" + _elsewhere()
+    )
+
+
+def _elsewhere() -> str:
+    """Why a context that is entered may not be seen here."""
+    if multiprocessing.parent_process() is None and threading.current_thread() is threading.main_thread():
+        return ""
+    return (
+        "\nA context does not reach the threads and processes that are started inside it: enter it there as well. "
+        "pt.GridSearch and pt.GridScan need jobs=1."
+    )
+
+
+def _warn_of_runs_of_context(view: View, *, may_be_batch: bool) -> None:
+    """Warns of a run without rankings, and of one for other topics, which a batch of PyTerrier's may be for it."""
+    runs = view.runs
+    counts = Counter(q for run in runs.values() for q in run.query_ids)
+    for run in runs.values():
+        warn_if_empty(run, view.members)
+        unknown = not (view.documents.queries_of(run) >= 0).any() and all(
+            counts[q] == 1 for q in run.query_ids
+        )
+        if len(run) and unknown and not may_be_batch:
+            warn(
+                f"{run.name} of the context has no query in common with the qrels: it has {some(run.query_ids)}, the "
+                f"qrels have {some(view.query_ids)}; it counts as empty rankings: is one of them numbered "
+                "differently?",
+                view.members,
+            )
+
+
+# How many parts of the qrels are remembered of a context.
+_KEPT = 10_000
+
+
+class _Part(NamedTuple):
+    """What was computed of a part of the qrels."""
+
+    whole: bool  #: whether its rows count from 0
+    query_ids: frozenset[str]
+    value: Any
+
+
+class _PartsSeen:
+    """What evaluators have seen of qrels that come in parts: PyTerrier cuts one frame of qrels by topics.
+
+    A part does not know the grades of the others, and means over its topics are not those over all; a table must not
+    stand on two scales, nor on two choices of priors. Parts of one frame hold other topics, and rows with other labels
+    in its index; two whole frames both count their rows from 0.
+    """
+
+    def __init__(self) -> None:
+        self._grades: list[_Part] = []
+        self._choices: list[_Part] = []
+
+    def check_grades(self, view: View, whole: bool, measures: Iterable[RelativeMeasure]) -> None:
+        """Raises ValueError where a measure asks for grades, and these qrels have others than those of other topics."""
+        asked = [any(m.asks_for_grades[end] for m in measures) for end in (0, 1)]
+        if view.members.grades is not None or not any(asked):
+            return
+        for grades in _of_other_topics(self._grades, view, whole, view.grades):
+            if any(a and g != h for a, g, h in zip(asked, grades, view.grades, strict=True)):
+                raise ValueError(
+                    f"the grades are {view.grades[0]} to {view.grades[1]} in these qrels, and {grades[0]} to "
+                    f"{grades[1]} in those of other topics that the context was used with: open documents would be "
+                    "rated on two scales. Where the qrels come in parts, such as PyTerrier's batches or folds, say "
+                    "RunContext(…, grades=(lowest, highest)), or max_grade= in the measure"
+                )
+
+    def check_choice(self, view: View, whole: bool) -> None:
+        """Where means over the queries choose the priors: raises ValueError if other topics' chose others."""
+        policy = view.members.policy
+        if not getattr(policy, "needs_groups", False):
+            return
+        choice = view.cached(("choice",), lambda: priors_chosen_by_means(policy, view))
+        if choice is None:
+            return
+        if any(other != choice for other in _of_other_topics(self._choices, view, whole, choice)):
+            raise ValueError(
+                "the means over these topics make other runs the priors than those over other topics that the "
+                "context was used with. Where the qrels come in parts, such as PyTerrier's batches or folds, "
+                "choose the priors by the whole, RunContext(…, priors=BestOfOtherGroups.choose(means, groups)), or "
+                "leave batch_size out"
+            )
+
+
+def _of_other_topics(seen: list[_Part], view: View, whole: bool, value: Any) -> list[Any]:
+    """What was computed of parts with other topics than these; what is computed of these is remembered."""
+    part = _Part(whole, frozenset(view.query_ids), value)
+    others = [p.value for p in seen if not (whole and p.whole) and not part.query_ids & p.query_ids]
+    if part not in seen:
+        seen.append(part)
+        del seen[:-_KEPT]
+    return others
+
+
+#: What is remembered of a context, as long as the context is there.
+_seen: WeakKeyDictionary[Members, _PartsSeen] = WeakKeyDictionary()

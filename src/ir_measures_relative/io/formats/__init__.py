@@ -1,1 +1,0 @@
-"""Files and objects of other tools as runs and judgments."""

@@ -1,0 +1,355 @@
+"""Lines of columns that white space separates -> arrays of where each column of each line stands.
+
+White space is what C's ``isspace`` says, since trec_eval reads so. ir_measures splits where Python's ``str.split``
+does, at more characters; a file that holds one of these is refused, so that none means one thing here and another
+there. So are numbers that only one of C and Python reads, such as ``1_000``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+import numpy as np
+
+from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..data.ids import FIRST_BYTES, ByteArray, Ids, WordArray
+
+T = TypeVar("T")
+
+# What str.split splits at and isspace does not.
+_OTHER_SPACE = re.compile("[\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+_BARE_RETURN = re.compile(rb"\r(?!\n|\Z)")
+_WHOLE_NUMBER = re.compile(rb"[+-]?[0-9]+")
+# Python's float() reads what is made of these as C does, and nothing else that is made of these.
+_OF_A_NUMBER = b"0123456789+-.eE"
+# Whose numbers are read at a time: what is computed on the way stays in the processor's cache.
+_ROWS = 1 << 15
+_PIECE = 1 << 20  # bytes that are decoded at a time
+
+
+_NUMBER = re.compile(rb"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
+_NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f]|\A\x80")  # as binary files have it in their first bytes
+_HEAD = 1 << 16  # bytes in which the first line ends
+
+
+def starts_as_trec(data: bytes, *, columns: int, number: int) -> bool:
+    """Whether the first line leaves no doubt that a file is TREC's, so that it need not be told from other formats.
+
+    Args:
+        columns: how many there are.
+        number: the index of the one that holds a number.
+    """
+    line = data[:_HEAD].lstrip().split(b"\n", 1)[0]
+    fields = line.split()
+    if len(fields) != columns or _NUMBER.fullmatch(fields[number]) is None:
+        return False
+    if line[:1] in (b"{", b"[") or b":" in fields[1] or _NO_TEXT.search(line):
+        return False
+    return not (b"\t" in line and b" " in line)
+
+
+class Columns:
+    """A file of lines with the same number of columns; blank lines do not count."""
+
+    def __init__(self, data: bytes, n: int) -> None:
+        """Takes the content and the number of columns.
+
+        Raises:
+            ValueError: a line with another number, or characters that no such file may hold; without a message,
+                which :func:`parsed` finds.
+        """
+        self._text = data
+        self._data = np.frombuffer(data, dtype=np.uint8)
+        low = np.flatnonzero(self._data <= ord(" "))  # white space, and next to nothing else
+        byte = self._data[low]
+        unusual = (byte != ord(" ")) & (byte != ord("\n")) & (byte != ord("\t"))
+        counts = np.bincount(byte[unusual], minlength=ord(" ") + 1)
+        _check_characters(data, counts)
+        if counts[_NOT_SPACE].any():
+            space = ~_NOT_SPACE[byte]
+            low, byte = low[space], byte[space]
+        if not len(low) or low[-1] < len(data) - 1:  # no newline at the end
+            low, byte = np.append(low, len(data)), np.append(byte, np.uint8(ord("\n")))
+        # A column ends at white space, and starts behind the one before.
+        starts, ends = np.zeros_like(low), low
+        np.add(low[:-1], 1, out=starts[1:])
+        last = byte == ord("\n")  # of its line
+        last[-1] = True
+        if (starts == ends).any():  # where two stand together, there is none
+            column = starts < ends
+            line = (np.cumsum(last) - last)[column]
+            starts, ends, last = starts[column], ends[column], np.ones(len(line), dtype=bool)
+            last[:-1] = line[1:] > line[:-1]
+        if len(starts) % n:
+            raise ValueError
+        last = last.reshape(-1, n)
+        if not last[:, -1].all() or np.count_nonzero(last) > len(last):
+            raise ValueError
+        self._starts: IntArray = starts.reshape(-1, n)
+        self._ends: IntArray = ends.reshape(-1, n)
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def line(self, row: int) -> int:
+        """The number, from 1, of the line that a row stands in."""
+        return 1 + self._text.count(b"\n", 0, int(self._starts[row, 0]))
+
+    def ids(self, i: int) -> Ids:
+        """The i-th column as ids."""
+        return Ids(self._data, self._starts[:, i].copy(), self._ends[:, i].copy())
+
+    def floats(self, i: int) -> FloatArray:
+        """The i-th column as finite numbers, each the nearest double.
+
+        Raises:
+            ValueError: one that is not written as C and Python both write a number, or that is too large for a
+                double; without a message.
+        """
+        starts, ends = self._starts[:, i], self._ends[:, i]
+        values = np.empty(len(self))
+        for at in range(0, len(self), _ROWS):
+            rows = slice(at, at + _ROWS)
+            values[rows], known = _decimals(self._data, starts[rows], ends[rows])
+            others = at + np.flatnonzero(~known)
+            if len(others):
+                texts = self._texts(starts[others], ends[others])
+                if b"".join(texts).translate(None, _OF_A_NUMBER):
+                    raise ValueError
+                values[others] = list(map(float, texts))
+        if not np.isfinite(values).all():
+            raise ValueError
+        return values
+
+    def whole_numbers(self, i: int) -> IntArray:
+        """The i-th column as whole numbers, below 2^31 in size.
+
+        Raises:
+            ValueError: one that is not; without a message.
+        """
+        column = self.ids(i)
+        if column.n_words <= 1:  # relevance labels, of which there are few different ones
+            words, row = np.unique(column.word(0), return_inverse=True)
+            texts = [int(word).to_bytes(8, "little").rstrip(b"\0") for word in words]
+            return np.array(list(map(_whole_number, texts)), dtype=np.int64)[row]
+        texts = self._texts(self._starts[:, i], self._ends[:, i])
+        return np.array(list(map(_whole_number, texts)), dtype=np.int64)
+
+    def _texts(self, starts: IntArray, ends: IntArray) -> list[bytes]:
+        return [self._text[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True)]
+
+
+def _whole_number(text: bytes) -> int:
+    if not _WHOLE_NUMBER.fullmatch(text) or abs(int(text)) >= 2**31:
+        raise ValueError
+    return int(text)
+
+
+# Of the bytes up to the space: what isspace does not say is white space.
+_NOT_SPACE = np.array([chr(i) not in " \t\n\v\f\r" for i in range(ord(" ") + 1)])
+
+
+def _check_characters(data: bytes, counts: IntArray) -> None:
+    """Raises ValueError, without a message, where :func:`_what_is_wrong` finds something; ``counts`` are of bytes."""
+    if counts[0] or counts[0x1C:0x20].any():
+        raise ValueError
+    if counts[ord("\r")] and _BARE_RETURN.search(data):
+        raise ValueError
+    if not data.isascii() and any(_OTHER_SPACE.search(piece.decode()) for piece in _pieces(data)):
+        raise ValueError
+
+
+def _decimals(data: ByteArray, starts: IntArray, ends: IntArray) -> tuple[FloatArray, BoolArray]:
+    """Numbers such as -12.375, as the nearest doubles, and which rows hold one.
+
+    They have up to 18 digits, and up to seven of these before the point.
+    """
+    sign = data[starts]
+    negative = sign == ord("-")
+    starts = starts + (negative | (sign == ord("+")))
+    words, lengths = Ids(data, starts, ends).word(0), ends - starts
+    n_whole, has_point = _before_point(words, np.minimum(lengths, 8))
+    behind = np.minimum(starts + n_whole + has_point, ends)
+    n_places = ends - behind
+    places = np.minimum(n_places, _MOST_DIGITS)
+    whole, known = _eight_digits(words & FIRST_BYTES[n_whole], n_whole)
+    fraction, also = _digits(data, behind, ends)
+    n_digits = n_whole + n_places
+    known &= also & (n_digits > 0) & (n_digits <= _MOST_DIGITS) & (has_point | (lengths <= 8))
+    number = np.where(known, whole * _POWERS_OF_TEN[places] + fraction, 0)
+    value, sure = _quotient(number, _POWERS_OF_TEN[places].astype(np.float64))
+    return np.where(negative, -value, value), known & sure
+
+
+def _before_point(words: WordArray, lengths: IntArray) -> tuple[IntArray, BoolArray]:
+    """How many of the first bytes of little-endian words stand before a point, all without one; and where one is."""
+    with np.errstate(over="ignore"):
+        other = words ^ _POINTS  # 0 where the point is
+        found = (other - _ONES) & ~other & _HIGH_BITS
+        up_to = (found & -found) - _ONE  # all bits up to the first point
+        n = (((up_to & _ONES) * _ONES) >> np.uint64(56)).astype(np.int64) - 1
+    has_point = found != 0
+    return np.where(has_point, n, lengths), has_point
+
+
+def _quotient(number: IntArray, divisor: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """``number / divisor`` to the nearest double, and where that is sure: all but next to the middle of two doubles.
+
+    The first quotient, by doubles, is off by a unit in its last place or two. What it leaves is known as exactly as a
+    double can say it (the product of two doubles is the sum of two others, as Dekker showed), and so is what is to be
+    added to the quotient.
+
+    Args:
+        number: whole numbers from 0 to 10^18.
+        divisor: powers of ten that a double holds exactly.
+    """
+    high = number.astype(np.float64)
+    low = (number - high.astype(np.int64)).astype(np.float64)
+    first = high / divisor
+    product = first * divisor
+    a, b = _halves(first)
+    c, d = _halves(divisor)
+    error = ((a * c - product) + a * d + b * c) + b * d
+    rest = ((high - product) - error + low) / divisor
+    doubt = first * 2.0**-96  # far above what rounding did to the rest, far below what separates two doubles
+    value = first + rest
+    sure: BoolArray = first + (rest - doubt) == first + (rest + doubt)
+    return value, sure
+
+
+def _halves(value: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Two doubles of half as many digits whose sum is the value."""
+    large = value * (2.0**27 + 1)
+    high = large - (large - value)
+    return high, value - high
+
+
+def _digits(data: ByteArray, starts: IntArray, ends: IntArray) -> tuple[IntArray, BoolArray]:
+    """The whole numbers of up to 18 digits that these bytes write, 0 where there are none; and which rows hold one."""
+    column, lengths = Ids(data, starts, ends), ends - starts
+    known = lengths <= _MOST_DIGITS
+    value, digits = _eight_digits(column.word(0), np.clip(lengths, 0, 8))
+    known &= digits
+    for i in range(1, -(-_MOST_DIGITS // 8)):
+        long = np.flatnonzero(known & (lengths > 8 * i))
+        if not len(long):
+            break
+        more = np.minimum(lengths[long] - 8 * i, 8)
+        low, digits = _eight_digits(column.word(i, long), more)
+        value[long] = value[long] * _POWERS_OF_TEN[more] + low
+        known[long] &= digits
+    return value, known
+
+
+def _eight_digits(words: WordArray, lengths: IntArray) -> tuple[IntArray, BoolArray]:
+    """The numbers that the first bytes of little-endian words write, eight digits at once; and which rows hold digits.
+
+    Args:
+        words: 0 beyond the first ``lengths`` bytes, which are up to eight.
+    """
+    shift = (8 * (8 - lengths)).astype(np.uint64)
+    with np.errstate(over="ignore"):
+        digit = words ^ (_ZEROS >> shift)  # 0 to 9 in each byte, or it is no digit
+        known = ((digit + _OVER_NINE) | digit) & _HIGH_BITS == 0
+        # The last digit into the last byte; then two digits are made one number of twice the width, three times over.
+        digit <<= shift
+        for mask, factor, width in _PAIRS:
+            digit = ((digit & mask) * factor) >> width
+    return digit.astype(np.int64), known
+
+
+_MOST_DIGITS = 18
+_POWERS_OF_TEN = np.array([10**i for i in range(_MOST_DIGITS + 1)], dtype=np.int64)  # exact as doubles, too
+_ONE, _ONES = np.uint64(1), np.uint64(0x0101010101010101)
+_POINTS, _ZEROS, _OVER_NINE, _HIGH_BITS = (_ONES * np.uint64(byte) for byte in (0x2E, 0x30, 0x76, 0x80))
+_PAIRS = tuple(
+    (np.uint64(mask), np.uint64((10**n << 8 * n) + 1), np.uint64(8 * n))
+    for n, mask in ((1, 0x0F0F0F0F0F0F0F0F), (2, 0x00FF00FF00FF00FF), (4, 0x0000FFFF0000FFFF))
+)
+
+
+def _pieces(data: bytes) -> Iterator[bytes]:
+    """The text in pieces of whole lines."""
+    start = 0
+    while start < len(data):
+        end = data.find(b"\n", start + _PIECE) + 1 or len(data)
+        yield data[start:end]
+        start = end
+
+
+def parsed(data: bytes, source: str, parse: Callable[[bytes], T], mistake: Callable[[bytes], str]) -> T:
+    """What ``parse`` makes of the content of a file; where it raises ValueError, one that names file and line.
+
+    Args:
+        source: what messages call the file.
+        parse: takes a line, or several; raises where it does for one of them.
+        mistake: what is wrong with the columns of a line for which it raises.
+    """
+    try:
+        return parse(data)
+    except ValueError:
+        pass
+    number, line = _first_bad_line(data, parse)
+    raise ValueError(f"{source}, line {number}: {_what_is_wrong(line) or mistake(line)}")
+
+
+def _first_bad_line(data: bytes, check: Callable[[bytes], object]) -> tuple[int, bytes]:
+    """The number, from 1, and the text of the first line for which ``check`` raises; there is one."""
+    start, end, number = 0, len(data), 1
+    while True:  # halve what holds it
+        middle = (start + end) // 2
+        cut = data.rfind(b"\n", start, middle) + 1 or data.find(b"\n", middle, end - 1) + 1
+        if not cut:
+            return number, data[start:end].removesuffix(b"\n")
+        if _passes(check, data[start:cut]):
+            number += data.count(b"\n", start, cut)
+            start = cut
+        else:
+            end = cut
+
+
+def _passes(check: Callable[[bytes], object], text: bytes) -> bool:
+    try:
+        check(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _what_is_wrong(line: bytes) -> str | None:
+    """What characters a line must not hold, in words; None where it is all right."""
+    if b"\0" in line:
+        return "it holds a NUL, which ends a text in C; is it a text file?"
+    if _BARE_RETURN.search(line):
+        return "it holds a carriage return (\\r) that no line feed follows; end lines with \\n"
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        place = f"byte {line[error.start]:#04x} at {error.start + 1}"
+        return f"it is not text in UTF-8 ({place}); convert the file to UTF-8"
+    other = _OTHER_SPACE.search(text)
+    if other:
+        return (
+            f"it holds the character U+{ord(other[0]):04X}, which Python takes for white space and C does not, so that "
+            "programs differ in where a column ends; replace it"
+        )
+    return None
+
+
+def shown(text: bytes) -> str:
+    """The start of a line or a column, for a message."""
+    start = text[:80].decode("utf-8", "ignore").strip()
+    return repr(start + "…" if len(text) > 80 else start)
+
+
+def format_hint(line: bytes) -> str:
+    """What to do with a line that looks like JSON or one of comma-separated values; nothing where it does not."""
+    if line.lstrip().startswith((b"{", b"[")):
+        return "; it looks like JSON: read it with json, and give the dict, or the list of the rows"
+    if len(line.split()) > 2 or max(line.count(b","), line.count(b";")) < 2:
+        return ""
+    return (
+        "; it looks like CSV: separate the columns by spaces, or read it with pandas and give the DataFrame"
+    )

@@ -1,0 +1,162 @@
+"""Browsing models: what a searcher sees of a ranking, of the rankings before it, and of a group of them.
+
+A model is a value: it says how likely a searcher is to look at each position, and two models with the same parameters
+are equal, so that they are keys under which arrays are kept.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ...data.arrays import FloatArray, IntArray, PositionTable, rank_within
+from ...data.documents import Documents
+from .gains import chance_to_satisfy, discount, reciprocal
+
+
+class BrowsingModel(ABC):
+    """How likely a searcher is to look at each position of a ranking."""
+
+    @abstractmethod
+    def seen(self, position: IntArray) -> FloatArray:
+        """The chance that a searcher looks at each position, in [0, 1].
+
+        Args:
+            position: from 1, any shape; 0 is not retrieved, and never seen.
+        """
+
+    @property
+    def total(self) -> float:
+        """The sum of ``seen`` over all positions; infinite where it has none."""
+        return math.inf
+
+    def share(self, position: IntArray) -> FloatArray:
+        """``seen(position) / total``: which share of all attention each position has."""
+        return self.seen(position) / self.total
+
+
+@dataclass(frozen=True)
+class LogDiscount(BrowsingModel):
+    """``seen(i) = 1 / log2(i + 1)``, as in nDCG (Järvelin and Kekäläinen, 2002)."""
+
+    k: int | None = None  #: the depth that ``total`` is computed to; None for no end
+
+    def seen(self, position: IntArray) -> FloatArray:
+        return discount(position)
+
+    @property
+    def total(self) -> float:
+        return math.inf if self.k is None else float(discount(np.arange(1, self.k + 1)).sum())
+
+
+@dataclass(frozen=True)
+class Reciprocal(BrowsingModel):
+    """``seen(i) = 1 / i``, as in reciprocal rank."""
+
+    def seen(self, position: IntArray) -> FloatArray:
+        return reciprocal(position)
+
+
+@lru_cache(maxsize=64)
+def powers(p: float) -> PositionTable:
+    """p^(position - 1), and 0 at position 0."""
+    return PositionTable(lambda position: np.power(p, position - 1.0))
+
+
+@dataclass(frozen=True)
+class Geometric(BrowsingModel):
+    """``seen(i) = p^(i - 1)``: goes on to the next document with the chance p, as in RBP (Moffat and Zobel, 2008)."""
+
+    p: float
+
+    def seen(self, position: IntArray) -> FloatArray:
+        return powers(self.p)(position)
+
+    @property
+    def total(self) -> float:
+        return 1.0 / (1.0 - self.p)
+
+    def share(self, position: IntArray) -> FloatArray:
+        """``(1 - p)·p^(i - 1)``."""
+        return (1.0 - self.p) * self.seen(position)
+
+
+@dataclass(frozen=True)
+class TopK(BrowsingModel):
+    """``seen(i) = 1`` for each document in the top k, as in precision; positions are 0 below it."""
+
+    k: int | None = None  #: how many positions there are; None for no end
+
+    def seen(self, position: IntArray) -> FloatArray:
+        return (position > 0).astype(np.float64)
+
+    @property
+    def total(self) -> float:
+        return math.inf if self.k is None else float(self.k)
+
+
+@dataclass(frozen=True)
+class CascadeModel:
+    """A user reads until a document satisfies, as in ERR (Chapelle et al., CIKM 2009).
+
+    So positions are not enough: how far a user reads depends on what the documents are worth.
+    """
+
+    max_grade: int  #: of the grade g a document satisfies with the chance ``(2^g - 1) / 2^max_grade``
+
+    def gain(self, grade: IntArray) -> FloatArray:
+        """The probability that a document of each grade satisfies, in [0, 1]."""
+        return chance_to_satisfy(grade, self.max_grade)
+
+    def reach(self, position: IntArray, gain: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
+        """The probability that a user gets to each document; see :func:`chance_to_reach`."""
+        return chance_to_reach(position, gain, query, n_queries)
+
+
+@dataclass(frozen=True)
+class Reader(BrowsingModel):
+    """The cascade on documents: ``seen`` takes a row of their positions for each ranking."""
+
+    docs: Documents  #: those that may gain; the others gain nothing
+    model: CascadeModel
+
+    def seen(self, position: IntArray) -> FloatArray:
+        docs, gain = self.docs, self.model.gain(self.docs.grade)
+        rows = [self.model.reach(row, gain, docs.query, docs.n_queries) for row in position]
+        return np.array(rows).reshape(position.shape)
+
+
+def chance_to_reach(position: IntArray, theta: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
+    """``Π (1 - θ)`` over the documents above each one: the chance that no document above it satisfies.
+
+    Args:
+        position: of each document, 0 where not retrieved; those that are not here satisfy nobody.
+        theta: the chance that it satisfies, shape (…, documents).
+        query: its query, ascending, of ``n_queries``.
+
+    Returns:
+        in [0, 1], 0 where not retrieved.
+    """
+    found = np.flatnonzero(position)
+    order = found[np.lexsort((position[found], query[found]))]
+    query = query[order]
+    rank = rank_within(query)
+    left = np.ones((*theta.shape[:-1], n_queries, int(rank.max(initial=0)) + 1))
+    left[..., query, rank] = 1.0 - theta[..., order]
+    result = np.zeros(theta.shape)
+    result[..., order] = np.multiply.accumulate(left, axis=-1)[..., query, rank - 1]  # from left to right
+    return result
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """From positions in a prior to ``1 - seen(position)``: the chance that the prior left a document to find."""
+
+    browsing: BrowsingModel
+
+    def __call__(self, position: IntArray) -> FloatArray:
+        return 1.0 - self.browsing.seen(position)

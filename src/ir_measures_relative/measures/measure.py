@@ -1,0 +1,333 @@
+"""What the declaration of a measure is made of.
+
+A measure is data that ir_measures understands (name, one-line description, typed parameters) plus one method,
+:meth:`RelativeMeasure.score`, which reads its parameters, asks the comparison for arrays, and hands both to a pure
+function. Adding a measure touches one file, in this folder, and the list of what the package exports.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import ir_measures.measures
+import numpy as np
+from ir_measures.measures import Measure
+
+from ..context.measure_strings import (
+    MISSING,
+    RELATIVE_TO,
+    absolute_measure,
+    nearest_name,
+    needs_subtopics,
+    value_of,
+)
+from ..data.arrays import FloatArray, ObjectArray
+from ..messages import warn
+from .parameters import Base
+
+if TYPE_CHECKING:
+    from ir_measures import CalcResults, Evaluator, Metric
+
+    from ..context.tops import Depth
+    from ..context.view import View
+    from ..data.documents import Documents
+    from ..data.rankings import Rankings
+    from ..io.qrels import Qrels
+    from ..io.runs import Run
+
+
+_M = TypeVar("_M", bound="RelativeMeasure")
+
+
+class Contributions(NamedTuple):
+    """What each judged document gives to the score of its query; see :func:`~ir_measures_relative.explain`."""
+
+    docs: Documents  #: the documents
+    gain: FloatArray  #: what finding the document is worth, before its position counts
+    contribution: FloatArray  #: what it adds; the contributions of a query sum to its score
+    #: What else ``explain`` says of each document, by the name of a column: a tuple of names, () for none.
+    names: Mapping[str, ObjectArray] = {}
+
+
+class Change(NamedTuple):
+    """Two rankings of every query, and what each judged document gives to the difference of their values."""
+
+    before: Rankings  #: without the evaluated run
+    after: Rankings  #: with it
+    cutoff: int | None  #: how much of them is looked at
+    contributions: Contributions
+
+
+class RelativeMeasure(Measure):  # type: ignore[misc]
+    """A measure that scores a run relative to a context.
+
+    Unlike ir_measures' own, it refuses a wrong parameter at once and in words. Parameters that do not go together, as
+    in ``NRG(rel=2) @ 10``, are refused when it is used: ``NRG(rel=2)(base="P") @ 10`` is made in steps.
+    """
+
+    PRETTY_NAME: str
+    SHORT_DESC: str
+    RELATIVE_TO: str  #: one of ``"priors"``, ``"systems"``, ``"reference"``, ``"chance"``
+    FORMULA = ""  #: in LaTeX, for the documentation
+    BASES: Mapping[str, Base] = {}  #: what the parameter ``base`` may name, where that is a choice
+    SEE_ALSO: tuple[str, ...] = ()  #: measures that somebody who looks at this one may want instead
+    TEST = (
+        "t"  #: the default test of the difference of two runs: ``"bootstrap"`` where it is sparse and skewed
+    )
+    SIGNED = False  #: whether it says by its sign which of two runs is better
+    SIMILARITY = False  #: whether it says by 1 that two rankings are alike, where a distance says it by 0
+    JUDGMENTS = (
+        "needed"  #: whether judgments are ``"needed"``, ``"used"`` where there are any, or ``"ignored"``
+    )
+    validated: bool
+
+    def __init_subclass__(cls) -> None:
+        # ir_measures writes a measure by the one and finds it by the other.
+        cls.NAME = cls.__dict__.get("__name__", cls.NAME)
+
+    def __init__(self, **params: Any) -> None:
+        # numpy's numbers as Python's, which ir_measures can write and read
+        super().__init__(**{k: v.item() if isinstance(v, np.generic) else v for k, v in params.items()})
+        self.check_values()
+
+    def evaluator(self, qrels: Qrels) -> Evaluator:
+        """As of ir_measures' own measures; ``qrels`` may also be the path of a file."""
+        evaluator: Evaluator = super().evaluator(path_if_string(qrels))
+        return evaluator
+
+    def iter_calc(self, qrels: Qrels, run: Run) -> Iterator[Metric]:
+        """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
+        values: Iterator[Metric] = super().iter_calc(path_if_string(qrels), run)
+        return values
+
+    def calc_aggregate(self, qrels: Qrels, run: Run) -> float:
+        """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
+        value: float = super().calc_aggregate(path_if_string(qrels), run)
+        return value
+
+    def calc(self, qrels: Qrels, run: Run) -> CalcResults:
+        """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
+        results: CalcResults = super().calc(path_if_string(qrels), run)
+        return results
+
+    def __eq__(self, other: object) -> bool:
+        """Also equal to its own string, under which ``pt.GridSearch`` keeps its values and looks for it itself."""
+        return str(self) == other if isinstance(other, str) else bool(super().__eq__(other))
+
+    __hash__ = Measure.__hash__  # that of the string
+
+    @property
+    def needs_context(self) -> bool:
+        """Whether an evaluator without an active RunContext is an error."""
+        return self.RELATIVE_TO != "chance"
+
+    @property
+    def zero_for_duplicate(self) -> bool:
+        """Whether a run that ranks as a prior does scores 0, so that to be above 0 is to add something."""
+        return False
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        """Between which values each query's lies; infinite where there is no end, or nobody has said so."""
+        return -math.inf, math.inf
+
+    @property
+    def depth(self) -> Depth:
+        """How much of every ranking it reads, where it has a cutoff."""
+        depth: Depth = value_of(self, "cutoff")
+        return depth
+
+    @property
+    def looks_at_aspects(self) -> bool:
+        """Whether it looks at the labels of documents for aspects, and not at one label a document."""
+        return False
+
+    @property
+    def asks_for_grades(self) -> tuple[bool, bool]:
+        """Whether a value depends on the lowest, and on the highest grade of the whole collection."""
+        return False, False
+
+    def score(self, view: View) -> FloatArray:
+        """One value a query, in the order of ``view.query_ids``."""
+        raise NotImplementedError
+
+    def contributions(self, view: View) -> Contributions:
+        """What each document gives to the score, for a measure that is a sum over documents."""
+        why = "looks at no judgment" if self.JUDGMENTS == "ignored" else "is not a sum over documents"
+        raise ValueError(
+            f"{self!r} {why}, so it cannot be explained document by document; explain NRG, UniqueRel, P_Rareness or "
+            "AP_Rareness"
+        )
+
+    def change(self, view: View) -> Change | None:
+        """What the run changes, for a measure that is the difference of two rankings; None for the others."""
+        return None
+
+    def get(self, name: str) -> Any:
+        """The value of a parameter: as given, else its default, else None."""
+        value = self[name]
+        return None if value is MISSING else value
+
+    def check_values(self) -> None:
+        """Raises ValueError for an unknown parameter or a value that is not allowed, saying what is."""
+        for name, value in self.params.items():
+            spec = self.SUPPORTED_PARAMS.get(name)
+            if spec is None:
+                known = ", ".join(self.SUPPORTED_PARAMS)
+                close = nearest_name(name, list(self.SUPPORTED_PARAMS))
+                hint = f"; did you mean {close!r}?" if close else ""
+                raise ValueError(f"{self.NAME} has no parameter {name!r}{hint}; its parameters are {known}")
+            if not spec.allows(value):
+                raise ValueError(
+                    f"{self.NAME}: {name}={value!r} is not allowed; it must be {spec.describe()}"
+                )
+
+    def validate_params(self) -> None:
+        """Raises ValueError for parameters that are missing or do not go together.
+
+        ir_measures calls it when a measure is used, since a measure such as ``NRG(base='P')`` may yet get its
+        ``@k``; so does :meth:`RunContext.evaluate`.
+        """
+        if self.validated:
+            return
+        self.check_values()
+        for name, spec in self.SUPPORTED_PARAMS.items():
+            if spec.required and name not in self.params:
+                example = f"{self.NAME}@10" if name == self.AT_PARAM else f"{self.NAME}({name}=…)"
+                raise ValueError(f"{self!r} needs {name}, {spec.describe()}: write {example}")
+            bases = self.bases_with(name)
+            if name in self.params and bases and self.get("base") not in bases:
+                known = ", ".join(map(repr, bases))
+                raise ValueError(f"{self!r}: {name} goes with base {known}, not {self.get('base')!r}")
+        base = self.BASES.get(value_of(self, "base"))
+        if base is not None and base.needs_cutoff and self.get("cutoff") is None:
+            raise ValueError(f"{self!r} needs a cutoff: write {self!r}@10")
+        self.check_together()
+        self.validated = True
+
+    def bases_with(self, parameter: str) -> tuple[str, ...]:
+        """The bases that have a parameter which others lack; none where the measure has it whatever its base."""
+        bases = self.BASES if "base" in self.SUPPORTED_PARAMS else {}
+        return tuple(name for name, base in bases.items() if parameter in base.parameters)
+
+    def check_together(self) -> None:
+        """For a measure with conditions that span several parameters: raises ValueError where one fails."""
+
+
+class OfAbsoluteBase(RelativeMeasure):
+    """A measure whose parameter ``base`` is a measure of ir_measures, as a string; the cutoff is the base's."""
+
+    def __init__(self, **params: Any) -> None:
+        if isinstance(params.get("base"), Measure):
+            params["base"] = str(params["base"])
+        if "cutoff" in params:
+            raise ValueError(
+                f"{self.NAME} has no cutoff; give it to the base: {self.NAME}(base='nDCG@{params['cutoff']}')"
+            )
+        super().__init__(**params)
+
+    def check_together(self) -> None:
+        self.base_measure()
+
+    @property
+    def looks_at_aspects(self) -> bool:
+        return needs_subtopics(self.base_measure())
+
+    def base_measure(self) -> Measure:
+        """The base measure, checked as :func:`absolute_measure` says."""
+        return absolute_measure(self.get("base"), f"{self.NAME}: base")
+
+
+def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
+    """Makes the measure known to ``ir_measures.parse_measure``; again, after its module was reloaded. Returns it.
+
+    A name that another package has taken stays with that package, and draws a warning: nothing that a plug-in
+    registers may keep ``import pyterrier`` from working.
+
+    Raises:
+        ValueError: a measure that does not say what it is relative to.
+    """
+    kind = type(measure)
+    if getattr(kind, "RELATIVE_TO", None) not in RELATIVE_TO:
+        raise ValueError(
+            f"{kind.__name__} does not say what it is relative to; give the class RELATIVE_TO = one of {RELATIVE_TO}"
+        )
+    registry = ir_measures.measures.registry
+    for name in (measure.NAME, *aliases):
+        known = type(registry.get(name, measure))
+        if (known.__module__, known.__qualname__) == (kind.__module__, kind.__qualname__):
+            registry[name] = measure
+        else:
+            warn(
+                f"ir_measures has a measure {name!r} already, of {known.__module__}; measure strings mean that one, "
+                f"and this package's is there as an object, {kind.__module__.partition('.')[0]}.{name}"
+            )
+    return measure
+
+
+def path_if_string(qrels: Qrels) -> Qrels:
+    """The qrels, in a form that ir_measures hands on as it is: it iterates over the characters of a string."""
+    from pathlib import Path  # importing the package does without it
+
+    return Path(qrels) if isinstance(qrels, str) else qrels
+
+
+# --- the papers behind the measures, as BibTeX
+
+
+def citations(measures: Iterable[Measure]) -> list[str]:
+    """The BibTeX entries of the papers that the docstrings of the measures name, each once, in the order of the file.
+
+    A measure cites a paper by the paper's title, as under "Source:"; so does one that is declared elsewhere. The paper
+    of a base or a method is cited with that one, and by a bare ``NRG``, which may have any. Measures of ir_measures
+    name their papers by other means, and have no entry here.
+    """
+    texts = [(measure, _plain(inspect.getdoc(type(measure)) or "")) for measure in measures]
+    return [
+        entry
+        for title, entry in _entries()
+        if any(title in text and _is_of_choice(title, measure) for measure, text in texts)
+    ]
+
+
+def _is_of_choice(title: str, measure: Measure) -> bool:
+    """Whether the paper is of no base or method, or of that of the measure, as far as it says anything."""
+    choice = _OF_CHOICES.get(title)
+    return choice is None or not measure.params or choice in f"{measure} {value_of(measure, 'method', '')}"
+
+
+# Papers of a base or a method, by their titles, and what that is called in a measure string.
+_OF_CHOICES = {
+    "expected reciprocal rank for graded relevance": "ERR",
+    "combination of multiple searches": "comb",
+    "reciprocal rank fusion outperforms condorcet and individual rank learning methods": "rrf",
+    "multimodal medical information retrieval with unsupervised rank fusion": "isr",
+}
+# What a note of the file says of how a paper was read, which is no part of its entry.
+_HOW_IT_WAS_READ = re.compile(r",\s*note = \{Read [^}]*\}")
+
+
+@lru_cache(maxsize=1)
+def _entries() -> list[tuple[str, str]]:
+    """The title and the text of each entry of the file, in its order."""
+    from importlib.resources import files  # which --help does without
+
+    text = files(__package__).joinpath("CITATIONS.bib").read_text(encoding="utf-8")
+    entries = [entry.strip() for entry in re.split(r"\n(?=@)", text) if entry.strip().startswith("@")]
+    return [(_title(entry), _HOW_IT_WAS_READ.sub("", entry)) for entry in entries]
+
+
+def _title(entry: str) -> str:
+    match = re.search(r"^\s*title = \{(.*)\},?$", entry, re.MULTILINE)
+    assert match, entry
+    return _plain(match[1]).partition(": ")[0]  # the docstrings leave subtitles out
+
+
+def _plain(text: str) -> str:
+    """Without case, braces, line breaks and TeX's escapes: what a title looks like wherever it stands."""
+    return " ".join(re.sub(r"[{}\\]", "", text).split()).casefold()

@@ -1,0 +1,81 @@
+"""``pt.relative``: what PyTerrier users see. ``import pyterrier`` loads this module by its entry point.
+
+It holds what the package holds, which is imported when it is first asked for. The tables of its functions have
+PyTerrier's column names: ``qid``, ``docno`` and ``label``, where those of the package, and of the methods of
+:class:`RunContext`, have ir_measures' ``query_id``, ``doc_id`` and ``relevance``.
+
+Nothing here may import PyTerrier at the top, which is still being imported when this module is, nor fail or warn
+where an optional dependency is missing.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from ir_measures.measures import registry as _registry
+
+import ir_measures_relative as _package
+
+from .context.measure_strings import is_relative as _is_relative
+from .hosts.compat import pyterrier_measures as _pyterrier_measures
+
+if TYPE_CHECKING:
+    from .hosts.pyterrier.experiment import Experiment
+    from .hosts.pyterrier.names import named
+
+__all__ = [*_package.__all__, "Experiment", "named"]
+
+# What imports PyTerrier, and the module of each.
+_OF_PYTERRIER = {"Experiment": "experiment", "named": "names"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in (*__all__, "audit", "meta"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _OF_PYTERRIER:
+        from .io.pipelines import import_pyterrier
+
+        import_pyterrier()
+        return getattr(import_module(f".{_OF_PYTERRIER[name]}", __name__), name)
+    value = getattr(_package, name)
+    return _with_pyterriers_names(value) if inspect.isfunction(value) else value
+
+
+def __dir__() -> list[str]:
+    """What is public, and nothing else."""
+    return sorted((*__all__, "audit", "meta"))
+
+
+@functools.cache
+def _with_pyterriers_names(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function; a table that it returns, and each table of an answer, has PyTerrier's column names."""
+
+    @functools.wraps(function)
+    def renamed(*args: Any, **kwargs: Any) -> Any:
+        from .io.frames import NAMES, is_frame
+
+        result = function(*args, **kwargs)
+        if is_dataclass(result) and not isinstance(result, type):
+            held = {field.name: getattr(result, field.name) for field in fields(result)}
+            tables = {name: table.rename(columns=NAMES) for name, table in held.items() if is_frame(table)}
+            return replace(result, **tables)
+        return result.rename(columns=NAMES) if is_frame(result) else result
+
+    return renamed
+
+
+def _add_to_pyterrier_measures() -> None:
+    """Adds the measures to ``pyterrier.measures``, which was filled before this package was loaded."""
+    module = _pyterrier_measures()
+    if module is not None:
+        for name, measure in _registry.items():
+            if _is_relative(measure):
+                setattr(module, name, measure)
+
+
+_add_to_pyterrier_measures()

@@ -1,0 +1,59 @@
+"""The pages of two runs side by side: the intervals of their differences. ``templates/pair.js`` draws a page."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import Any
+
+import ir_measures
+from scipy.special import stdtrit
+
+from ..context.measure_strings import is_relative
+from ..decisions.compare import compare, is_of_pairs
+from ..messages import RelativeWarning
+from .contents import ReportedCampaign, numbers
+
+# Pairs of runs times topics up to which the intervals of a measure take a second or two.
+_MOST_WORK = 40_000
+
+
+def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
+    """What the pages of two runs need beside the values.
+
+    - ``intervals``: for each measure the ends of the intervals of the differences, as :func:`compare` has them, one for
+      each pair in the order of ``itertools.combinations``; None for a measure without. None where they would take long.
+    - ``t``: the quantile of Student's t for as many topics, by which the page makes an interval of one pair itself.
+    """
+    topics = campaign.view.n_queries
+    n = len(campaign.view.names)
+    few = n * (n - 1) // 2 * topics <= _MOST_WORK
+    t = float(stdtrit(topics - 1, 0.975)) if topics > 1 else None
+    return {"intervals": _intervals(campaign) if few and campaign.several else None, "t": t}
+
+
+def _intervals(campaign: ReportedCampaign) -> list[list[list[float | None] | None] | None]:
+    every = list(itertools.combinations(campaign.view.names, 2))
+    return [
+        None if is_of_pairs(measure) else list(map(intervals_of(campaign, measure).get, every))
+        for measure in campaign.measures  # the value of one of pairs is not the difference of two values
+    ]
+
+
+def intervals_of(
+    campaign: ReportedCampaign, measure: ir_measures.Measure
+) -> dict[tuple[str, str], list[Any]]:
+    """The ends of the intervals of the pairs that are comparable, which hold for all pairs at once."""
+    # The priors do not matter to an absolute measure; else fixed priors are no candidates.
+    options: dict[str, Any] = (
+        {} if is_relative(measure) else {"names": campaign.view.names, "priors": "others"}
+    )
+    with warnings.catch_warnings():  # of pairs that have no interval: the page says so where it shows them
+        warnings.simplefilter("ignore", RelativeWarning)
+        try:
+            table = compare(campaign.context, campaign.qrels, [measure], family="measure", **options)
+        except ValueError:  # fewer than two runs that are no priors
+            return {}
+    pairs = zip(table["name"], table["other"], strict=True)
+    ends = zip(*(numbers(table[end].astype(float).tolist()) for end in ("ci_lower", "ci_upper")), strict=True)
+    return {pair: list(row) for pair, row in zip(pairs, ends, strict=True) if None not in row}

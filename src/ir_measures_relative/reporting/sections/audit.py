@@ -1,0 +1,50 @@
+"""What a language model's labels conclude, and what an audit by people says of that."""
+
+from __future__ import annotations
+
+from ..contents import ReportedCampaign
+from . import Section, Table
+
+WORDS = """
+<p>{{ target }}. A language model labelled the documents, and people labelled a sample of them. Each interval says what
+all human labels on these topics would say, whatever the model's labels are worth. <em>Model alone</em> is the
+difference by the model's labels. <em>Without it</em> is half the width that the interval would have without the
+model's labels.</p>
+{% if changed %}<p>In {{ changed }} of {{ all }} comparisons the model's labels have the other sign than the audited
+verdict.</p>{% endif %}
+{{ table("audited", "Differences by human labels, audited") }}
+"""
+
+_TITLES = {
+    "measure": "word",
+    "difference": "value",
+    "ci_lower": "value",
+    "ci_upper": "value",
+    "verdict": "word",
+    "judge_alone": "value",
+    "human_only": "value",
+    "labels": "count",
+}
+
+
+def section(campaign: ReportedCampaign) -> Section | str:
+    """The table that ``audit.estimate`` gave."""
+    found = campaign.audit
+    if found is None:
+        return "Labels by a language model: there is no audit of them (audit.estimate)."
+    unknown = [name for name in found["name"] if name not in campaign.place]
+    if unknown:
+        raise ValueError(
+            f"audit= compares {unknown[0]!r}, which is no run of the context; give the runs of the audit"
+        )
+    signs = {"above": 1, "below": -1}
+    against = found["verdict"].map(signs).fillna(0) * found["judge_alone"] < 0
+    rows = campaign.rows(found.drop(columns="other"), *_TITLES)
+    cells = [[run, other, *rest] for (run, *rest), other in zip(rows, found["other"], strict=True)]
+    named = {"judge_alone": "model alone", "human_only": "without it"}
+    columns = [("run", "run"), ("other", "word"), *((named.get(t, t), kind) for t, kind in _TITLES.items())]
+    table = Table("Differences by human labels, audited", columns, cells)
+    facts = {"target": found.attrs.get("target", "These topics, with human labels as truth")}
+    facts |= {"changed": int(against.sum()), "all": len(against)}
+    title = "What the language model's labels conclude, audited"
+    return Section("audited", "Audit", title, WORDS, facts, tables={"audited": table})

@@ -1,0 +1,50 @@
+"""Every run beside the reference."""
+
+from __future__ import annotations
+
+from ...context.measure_strings import is_relative
+from ...decisions.compare import compare
+from ..contents import ReportedCampaign
+from . import Section, Table
+
+WORDS = """
+<p>The difference of each run from {{ run_link(reference) }}, topic by topic: its mean with an interval, and the
+p of a paired test. Both are corrected for the number of rows: with 95 % confidence all the intervals hold at once.</p>
+{{ table("comparison", "The differences") }}
+"""
+
+_COLUMNS = {
+    "measure": ("measure", "word"),
+    "mean": ("mean", "value"),
+    "difference": ("difference", "value"),
+    "ci_lower": ("from", "value"),
+    "ci_upper": ("to", "value"),
+    "p_corrected": ("p corrected", "p"),
+    "wins": ("wins", "count"),
+    "ties": ("ties", "count"),
+    "losses": ("losses", "count"),
+}
+
+
+def section(campaign: ReportedCampaign) -> Section | str:
+    """The differences on the absolute measures, where a reference is named."""
+    context = campaign.context
+    absolute = [m for m in campaign.measures if not is_relative(m)]
+    if not campaign.several or context.reference is None or not absolute:
+        return "Against the reference: it needs a reference, another run and an absolute measure."
+    try:
+        # The priors do not matter to these measures, and the context's may hold the reference.
+        found = compare(
+            context,
+            campaign.qrels,
+            absolute,
+            names=context.names,
+            priors="others",
+            baseline=context.reference,
+        )
+    except ImportError:  # statsmodels, for the correction
+        return "Against the reference: the package statsmodels is not installed."
+    rows = campaign.rows(found.drop(columns="other"), *_COLUMNS)
+    table = Table("The difference of each run from the reference", [("run", "run"), *_COLUMNS.values()], rows)
+    title, facts = "Against the reference", {"reference": campaign.reference}
+    return Section("comparison", title, title, WORDS, facts, tables={"comparison": table})

@@ -1,0 +1,71 @@
+"""Which runs complement each other."""
+
+from __future__ import annotations
+
+from ...context.measure_strings import is_relative
+from ...decisions.compare import copies_of_nearest
+from ...decisions.select import select_complementary
+from ...measures.nrg import NRG
+from ..contents import ReportedCampaign
+from . import Picture, Section, Spec, Table, axis_of_runs, point, quantity, said
+
+WORDS = """
+<p>Runs chosen one by one, each the one with the highest {{ measure }} given those chosen before. The line is what a
+searcher gains by reading all of them; no group of as many runs gains more than the dashed line. The table also has what
+a copy of the most similar run chosen before would add.</p>
+{{ picture("selection", "What the chosen runs find together, over their number") }}
+"""
+
+# How many runs are selected at most.
+_SELECTED = 50
+
+
+def section(campaign: ReportedCampaign) -> Section | str:
+    """The greedy selection by the first measure relative to priors, with its bound."""
+    if not campaign.several:
+        return "Which runs complement each other: there is one run."
+    relative = (m for m in campaign.measures if is_relative(m))
+    by_priors = (m for m in relative if m.RELATIVE_TO == "priors" and m.get("prior") is None)
+    measure = next(by_priors, NRG(norm="ideal") @ campaign.cutoff)
+    n = min(len(campaign.view.names), _SELECTED)
+    table = select_complementary(campaign.context, campaign.qrels, n, measure)
+    order = table["name"].tolist()
+    before = {name: order[:i] for i, name in enumerate(order)}
+    table["copy"] = copies_of_nearest(campaign.view, order, measure, before).means
+    rows = campaign.rows(table, "marginal", "copy", "cumulative", "bound")
+    drawn = [[i, *row] for i, row in enumerate(rows, start=1)]
+    columns = [("place", "count"), ("run", "run")]
+    columns += [(title, "value") for title in (str(measure), "a copy", "together", "at most")]
+    fields = {"place": "count", "run": "run"} | dict.fromkeys(("marginal", "copy", "value", "bound"), "value")
+    table_of = Table("The runs in the order chosen", columns, drawn)
+    picture = Picture(_spec(str(measure)), fields, drawn, table_of, names=[run for _, run, *_ in drawn])
+    facts, title = {"measure": str(measure)}, "Which runs complement each other"
+    return Section("selection", "Complementary", title, WORDS, facts, {"selection": picture})
+
+
+def _spec(measure: str) -> Spec:
+    """What the runs chosen so far find, and what no group of as many can exceed."""
+    x = axis_of_runs(
+        "run_place", labelAngle=-90, labelLimit=130, labelOverlap=True, title="runs, in the order chosen"
+    )
+    bound = {"type": "line", "color": "var(--soft)", "strokeDash": [4, 3]}
+    found = {"type": "line", "color": "var(--accent)", "strokeWidth": 2}
+    titles = {"run_name": "run", "marginal_shown": "adds", "copy_shown": "a copy adds"}
+    tooltip = said(**titles, value_shown="together", bound_shown="at most")
+    return {
+        "width": "container",
+        "height": 280,
+        "params": [{"name": "names", "value": []}],
+        "encoding": {"x": x},
+        "layer": [
+            {"mark": bound, "encoding": {"y": quantity("bound", title=f"{measure}, added up")}},
+            {
+                "mark": found,
+                "encoding": {"y": quantity("value", title=f"{measure}, added up", scale={"zero": False})},
+            },
+            {
+                "mark": point(70),
+                "encoding": {"y": quantity("value", title=f"{measure}, added up"), "tooltip": tooltip},
+            },
+        ],
+    }

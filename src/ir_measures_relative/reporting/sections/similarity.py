@@ -1,0 +1,53 @@
+"""Which runs are alike."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...decisions.similarity import clustered, inner_range, squares
+from ...measures.med import MED
+from ..contents import ReportedCampaign, number, numbers
+from . import Picture, Section, Table, quantity, square
+
+WORDS = """
+<p>The distance of every two runs: the mean over topics of {{ measure }}, the largest difference in the measure that
+the judgments allow the two to have. Clustering puts runs that are alike side by side, so families stand out as dark
+blocks.</p>
+{{ picture("likeness", "A heat map of the distances of every two runs") }}
+"""
+
+
+def section(campaign: ReportedCampaign) -> Section | str:
+    """The distances of every two runs, clustered."""
+    if not campaign.several:
+        return "Which runs are alike: there is one run."
+    measure = MED @ campaign.cutoff
+    distance, _ = squares(campaign.view, measure)
+    order = clustered(distance)
+    below = np.tril_indices(len(distance), -1)
+    # The colours are those of the distances that are not far out; what is beyond has the last colour.
+    low, high, _ = inner_range(distance[below])
+    colour = quantity(
+        "value",
+        scale={"scheme": "viridis", "clamp": True, "domain": [low, high]},
+        legend={"title": "distance", "orient": "top", "gradientLength": 160},
+    )
+    extremes = []
+    for run in order:
+        others = sorted((other for other in order if other != run), key=lambda other: distance[run, other])
+        near, far = others[0], others[-1]
+        extremes.append([run, near, number(distance[run, near]), far, number(distance[run, far])])
+    picture = Picture(
+        square(colour, {}, run_name="run", other_name="and", value_shown="distance"),
+        {"run": "run", "other": "run", "value": "value"},
+        list(zip(*(index.tolist() for index in below), numbers(distance[below].tolist()), strict=True)),
+        Table(
+            "The nearest and the farthest run of each",
+            [("run", "run"), ("most like", "run"), ("distance", "value"), ("least like", "run"), ("distance", "value")],
+            extremes,
+        ),
+        names=order,
+        mirrored={},
+    )  # fmt: skip
+    facts = {"measure": str(measure)}
+    return Section("likeness", "Alike", "Which runs are alike", WORDS, facts, {"likeness": picture})

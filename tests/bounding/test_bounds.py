@@ -1,0 +1,226 @@
+"""Intervals against the values of every labeling."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from all_labelings import check, random_campaign
+from drawn import examples, times
+from ir_measures_relative import NRG, RunContext, bounds, verdicts
+from ir_measures_relative.bounding import judge_next
+from random_campaigns import contexts, qrels
+from scored import assume_common
+
+# How many random campaigns, of four queries, since most of the time goes to calls; and every pair of their runs.
+CAMPAIGNS = int(os.environ.get("LABELING_CAMPAIGNS", times(13)))
+
+
+def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str]:
+    """Every measure that can be bounded, at a depth."""
+    at = "" if cutoff is None else f"@{cutoff}"
+    rel = 2 if graded else 1
+    flag = "judged_only=True" if judged_only else ""
+    found = [
+        f"nDCG({flag}){at}",
+        f"NRG({flag}){at}",
+        f"NRG(base='RR',rel={rel},{flag}){at}",
+        f"NRG(base='RBP',p=0.6,rel={rel},{flag}){at}",
+        f"NRG(norm='ideal',{flag}){at}",
+        f"NRG(norm=None,{flag}){at}",
+        f"NRG(norm='whole',{flag}){at}",
+        f"NRG(base='ERR',max_grade=3,{flag}){at}",
+        f"NRG(base='RBP',norm=None,{flag}){at}",
+        f"Shapley(base='nDCG',{flag}){at}",
+        f"Shapley(base='RBP',rel={rel},{flag}){at}",
+    ]
+    found += [f"AP(rel={rel},{flag}){at}", f"AP_Rareness(rel={rel},{flag}){at}"]
+    comma = f",{flag}" if flag else ""
+    found += [f"nDCG_UE(version={v}{comma}){at}" for v in (1, 2)] + [f"AP_UE(version=1,rel={rel}{comma}){at}"]
+    found += [f"AP_UE(rel={rel}{comma}){at}", f"AP_UE(expected='exact',rel={rel}{comma}){at}"]
+    found += [f"TaSC(base='nDCG{at}')", f"TaSC(base='AP{at}')"]
+    found += [f"{name}(ref='r0',rel={rel}{comma}){at}" for name in ("rrLP", "sgnLP", "sgnLR", "RPP")]
+    found += [f"RPP(weight='dcg',ref='r0',rel={rel}{comma}){at}"]
+    if cutoff is None:
+        found += [f"RR(rel={rel},{flag})"]
+    else:
+        found += [
+            f"P(rel={rel},{flag}){at}",
+            f"UniqueRel(rel={rel},{flag}){at}",
+            f"NRG(base='P',rel={rel},{flag}){at}",
+            f"NRG(base='P',norm=None,{flag}){at}",
+            f"Shapley(rel={rel},{flag}){at}",
+        ]
+        found += [] if judged_only else [f"ERR{at}"]
+        found += [
+            f"P_Rareness(rel={rel},{flag}){at}",
+            f"P_Rareness(bounded=True,alpha=0.5,rel={rel},{flag}){at}",
+        ]
+    if graded:
+        found += [f"nDCG(gains={{1:3,2:1}},{flag}){at}", f"NRG(gains={{1:3,2:1}},{flag}){at}"]
+        found += [f"NRG(gains={{0:1}},{flag}){at}"]
+        found += [
+            f"{name}gains={{0:1,2:3}},{flag}){at}" for name in ("Shapley(base='nDCG',", "NRG(norm='ideal',")
+        ]
+    return [m.replace(",)", ")").replace("()", "") for m in found]
+
+
+def assert_one_run_is_exact(found: Any) -> None:
+    """Of NRG and its like, and of Shapley, intervals of one run are all known to be attained."""
+    for measure, tally in found.items():
+        if measure.startswith(("NRG", "Shapley")) and "gains={0:" not in measure:
+            count, exact, excess = tally["one"]
+            assert exact == count and excess < 1e-6, measure
+
+
+@pytest.mark.parametrize("seed", range(CAMPAIGNS))
+def test_binary_labelings(seed: int) -> None:
+    rng = random.Random(seed)
+    campaign = random_campaign(rng, 1, 6, 4)
+    found = check(campaign, measures_at(campaign.cutoff, False, rng.random() < 0.3))
+    assert_one_run_is_exact(found)
+
+
+@pytest.mark.parametrize("seed", range(CAMPAIGNS))
+def test_graded_labelings(seed: int) -> None:
+    rng = random.Random(1000 + seed)
+    campaign = random_campaign(rng, rng.choice([2, 3]), 4, 4)
+    found = check(campaign, measures_at(campaign.cutoff, True, rng.random() < 0.3))
+    assert_one_run_is_exact(found)
+
+
+@pytest.mark.parametrize("seed", range(CAMPAIGNS // 2))
+def test_relevant_documents_elsewhere(seed: int) -> None:
+    rng = random.Random(2000 + seed)
+    campaign = random_campaign(rng, 1, 4)
+    check(campaign, measures_at(campaign.cutoff, False, False), unretrieved_relevant=2)
+
+
+def test_measures_that_only_cwl_eval_computes() -> None:
+    """RBP and SDCG by hand: judged A and the open X, in a ranking of A, X, N."""
+    context = RunContext({"a": {"q": {"A": 3.0, "X": 2.0, "N": 1.0}}})
+    found = bounds(context, {"q": {"A": 1, "N": 0}}, ["RBP(rel=1,p=0.5)", "SDCG(max_rel=2)@2"])
+    full = 1.0 + math.log(2) / math.log(3)
+    assert found["worst"].tolist() == pytest.approx([0.5, 0.5 / full])
+    assert found["best"].tolist() == pytest.approx([0.75, (0.5 + math.log(2) / math.log(3)) / full])
+    with pytest.raises(ValueError, match=r"give rel, as in RBP\(rel=1\)@10"):
+        bounds(context, {"q": {"A": 1}}, ["RBP@10"])
+
+
+@examples(40)
+@given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels, k=st.sampled_from([1, 2, 4, None]))
+def test_rbp_with_its_residual_is_med_with_its_sign(context: Any, labels: Any, k: int | None) -> None:
+    for run in context.values():
+        assume_common(run, labels)
+    names, at = list(context), "" if k is None else f"@{k}"
+    both, rbp = RunContext(context, reference=names[0]), f"RBP(p=0.7,rel=1){at}"
+    found = verdicts(both, labels, [rbp], perquery=True, residual=True)
+    med = both.evaluate(labels, [f"MED(base='RBP',p=0.7,ref='{names[0]}'){at}"], perquery=True)
+    largest = med.set_index(["name", "query_id"])["value"]
+    for row in found.itertuples(index=False):
+        assert max(-row.worst, row.best) == pytest.approx(largest[row[0], row.query_id], abs=1e-9)
+        assert row.worst - 1e-12 <= row.value <= row.best + 1e-12
+    alone = bounds(both, labels, [rbp], perquery=True)
+    after = bounds(both, labels, [rbp], perquery=True, residual=True)
+    for row, plain in zip(after.itertuples(index=False), alone.itertuples(index=False), strict=True):
+        length = len(context[row[0]].get(row.query_id, {}))
+        assert row.best - plain.best == pytest.approx(0.7 ** min(length, length if k is None else k))
+        assert row.worst == plain.worst
+
+
+@pytest.mark.parametrize("rel", [2, 4])
+def test_no_label_makes_a_document_relevant_that_only_a_higher_grade_would(rel: int) -> None:
+    """By every binary measure, with what is elsewhere, and with what follows the end of a ranking."""
+    names = [
+        "P(rel={})@1",
+        "RR(rel={})",
+        "Success(rel={})@2",
+        "AP(rel={})",
+        "RBP(rel={})",
+        "UniqueRel(rel={})@2",
+    ]
+    names += [
+        "NRG(base='RR',rel={})",
+        "Shapley(rel={})@2",
+        "AP_Rareness(rel={})",
+        "AP_UE(rel={})",
+        "TaSC(base='P(rel={})@2')",
+    ]
+    names += [f"{name}(ref='a',rel={{}})@2" for name in ("rrLP", "sgnLP", "sgnLR", "RPP")]
+    measures = [name.format(rel) for name in names]
+    runs = {"a": {"q": {"A": 2.0, "X": 1.0}}, "b": {"q": {"Y": 2.0, "A": 1.0}}}
+    never, ever = RunContext(runs, grades=(0, rel - 1)), RunContext(runs, grades=(0, rel))
+    for context, least in ((never, 0), (ever, 1)):
+        one = bounds(context, {"q": {"A": 1}}, measures, unretrieved_relevant=1, residual=True)
+        options = {
+            "unretrieved_relevant": 1,
+            "residual": True,
+            "relevance_model": lambda q, d: 0.5,
+            "samples": 20,
+        }
+        two = verdicts(context, {"q": {"A": 1}}, measures, **options)
+        assert one.groupby("measure")["best"].max().gt(0).eq(bool(least)).all()
+        if not least:
+            assert (one[["worst", "value", "best"]] == 0).all(axis=None) and one["exact"].all()
+            assert (two["settled"] == "equal").all() and two["exact"].all() and not two["n_deciding"].any()
+            assert judge_next(context, {"q": {"A": 1}}, measures[0], 5).empty
+    # Where nobody says which grades there are, the measure knows of one.
+    found = bounds(RunContext(runs), {"q": {"A": 1}}, measures, unretrieved_relevant=0)
+    assert found.groupby("measure")["best"].max().gt(0).all()
+
+
+# What is too large to be tried, or to be worked on at once; lowered to what small campaigns exceed.
+GUARDS = {
+    "placement._MOST_GAINS": 1,
+    "precisions._MOST_EVEN": 1,
+    "precisions._MOST_WEIGHED": 1,
+    "precisions._MOST_WEIGHTED": 1,
+    "residual._MOST_STATES": 1,
+    "residual._AT_ONCE": 1,
+    "placement._AT_ONCE": 1,
+    "placement._MOST_LABELINGS": 1,
+    "precision_sums._WORK": 4,
+}
+
+
+@pytest.mark.parametrize("lowered", [*([guard] for guard in GUARDS), list(GUARDS)], ids=" ".join)
+def test_what_is_too_large_to_be_tried_is_bounded_all_the_same(
+    lowered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No labeling is outside, and what is said to be exact is attained; where all are lowered, not everything is."""
+    exact = []
+    for guard in lowered:
+        monkeypatch.setattr(f"ir_measures_relative.bounding.{guard}", GUARDS[guard])
+    for seed in range(4):
+        campaign = random_campaign(random.Random(3000 + seed), 1 + seed % 2, 4)
+        at = "" if campaign.cutoff is None else f"@{campaign.cutoff}"
+        found = check(campaign, [f"{name}{at}" for name in ("NRG", "AP", "AP_Rareness")])
+        exact += [attained / n for tally in found.values() for n, attained, _ in tally.values()]
+    assert len(lowered) == 1 or np.mean(exact) < 0.9
+
+
+def test_where_the_label_0_gains_the_upper_end_is_not_1() -> None:
+    """X is known from b, so that a's value does not depend on its label."""
+    context = RunContext({"a": {"q": {"A": 2.0, "X": 1.0}}, "b": {"q": {"X": 2.0, "B": 1.0}}}, grades=(0, 1))
+    labels = {"q": {"A": 0, "B": 1, "C": 1}}
+    found = bounds(context, labels, ["NRG(gains={0:1,1:3})@1"], unretrieved_relevant=0).iloc[0]
+    assert found[["worst", "value", "best"]].tolist() == [1 / 3] * 3 and found["exact"]
+
+
+def test_a_negative_label_that_gains_more_than_any_that_is_still_to_come() -> None:
+    """To judged_only such a document is unjudged: no open one can have its gain, and the ideal holds it."""
+    for seed in range(12):
+        campaign = random_campaign(random.Random(4000 + seed), 2, 3)
+        if campaign.options["grades"][0] < 0:
+            gains, cutoff = {-1: 5}, campaign.cutoff
+            measures = [
+                NRG(norm=n, gains=gains, judged_only=True, cutoff=cutoff) for n in ("ideal", "residual")
+            ]
+            check(campaign, measures)

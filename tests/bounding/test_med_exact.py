@@ -1,0 +1,419 @@
+"""Exact MED for AP, SSP and ERR against every labeling tried, and its bounds, labels and errors."""
+
+from __future__ import annotations
+
+import itertools
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ir_measures_relative.bounding import model as model_module
+from ir_measures_relative.bounding import precision_search as search_module
+from ir_measures_relative.bounding import precision_sums as sums_module
+from ir_measures_relative.bounding.med_searches import Solution, med_err, med_sum_precision
+from ir_measures_relative.bounding.model import Clock
+from ir_measures_relative.bounding.precision_sums import Mixture, Relaxation
+from ir_measures_relative.work import Work
+from oracles.med_exact import (
+    brute_force,
+    err_difference,
+    errs,
+    largest_sum_precision_difference,
+    sum_precision_difference,
+)
+from oracles.med_q import all_labelings
+
+NORMS = ["k", "R", "min"]
+
+# Equation 6 of the paper: A is relevant, E is not, the others are open.
+X3, X4 = "ABCDEFGHJK", "ADBECGFJLH"
+DOCUMENTS = "ABCDEFGHJKL"
+
+
+def positions(ranking: str, documents: str = DOCUMENTS) -> np.ndarray:
+    return np.array([ranking.find(d) + 1 for d in documents])
+
+
+def equation_6() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    label = np.array([{"A": 1, "E": 0}.get(d, -1) for d in DOCUMENTS])
+    return positions(X3), positions(X4), label
+
+
+def random_pair(
+    rng: np.random.Generator, documents: int, share_open: float, top_label: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Two rankings of unequal length over the same documents, some of them judged."""
+    y, z = np.zeros(documents, int), np.zeros(documents, int)
+    for ranking in (y, z):
+        length = rng.integers(0, documents + 1)
+        ranking[rng.permutation(documents)[:length]] = np.arange(1, length + 1)
+    judged = rng.integers(0, top_label + 1, documents)
+    return y, z, np.where(rng.random(documents) < share_open, -1, judged)
+
+
+def near_copy(rng: np.random.Generator, documents: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A ranking, the same with some neighbours swapped, and most documents open."""
+    y = np.arange(1, documents + 1)
+    z = (y + rng.normal(0, 1, documents)).argsort().argsort() + 1
+    return y, z, np.where(rng.random(documents) < 0.9, -1, 1)
+
+
+def check_labels(solution: Solution, label: np.ndarray, top_label: int, difference: float) -> None:
+    """The labeling leaves judgments alone, attains the value, and names the right winner."""
+    is_open = label == -1
+    np.testing.assert_array_equal(solution.labels[~is_open], label[~is_open])
+    assert set(solution.labels[is_open]) <= {0, top_label}
+    assert abs(difference) == pytest.approx(solution.value, abs=1e-12)
+    assert solution.winner == (0 if solution.value == 0 else np.sign(difference))
+
+
+# ---- the paper's numbers ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("norm", "value", "relevant"), [("k", 0.1611, "BCFGHJK"), ("R", 0.2833, "BCK"), ("min", 0.2833, "BCK")]
+)
+def test_table_3(norm: Any, value: float, relevant: str) -> None:
+    y, z, label = equation_6()
+    solution = med_sum_precision(y, z, label, cutoff=10, norm=norm)
+    assert solution.value == pytest.approx(value, abs=5e-5)
+    assert {d for d, r in zip(DOCUMENTS, solution.labels, strict=True) if r} == {"A", *relevant}
+    assert solution.exact
+    assert solution.value == solution.upper
+    assert solution.winner == 1
+
+
+# ---- every labeling tried --------------------------------------------------------------------------------
+
+
+def test_all_labelings_at_once_are_the_definition_one_by_one() -> None:
+    rng = np.random.default_rng(0)
+    for norm in NORMS * 8:
+        y, z, label = random_pair(rng, rng.integers(0, 7), 0.7)
+        cutoff, other = int(rng.integers(1, 9)), int(rng.choice([0, 0, 1, 7]))
+
+        def sums(labels: Any, cut: Any = (y, z), of: Any = (cutoff, norm, other)) -> Any:
+            return sum_precision_difference(*(p.tolist() for p in cut), list(labels), *of)
+
+        found = largest_sum_precision_difference(y, z, label, cutoff, norm, other)
+        assert found == brute_force(label.tolist(), (0, 1), sums)
+
+        def of_err(labels: Any, cut: Any = (y, z), cutoff: int = cutoff) -> float:
+            return err_difference(*(p.tolist() for p in cut), list(labels), cutoff, 2)
+
+        grades = np.where(label == -1, -1, 2 * label)
+        expected = brute_force(grades.tolist(), (0, 2), of_err)
+        assert largest_err_difference(y, z, grades, cutoff, 2) == pytest.approx(expected, abs=1e-15)
+
+
+def largest_err_difference(
+    y: np.ndarray, z: np.ndarray, grade: np.ndarray, cutoff: int, max_grade: int
+) -> float:
+    """The largest difference where each open document has the grade 0 or the highest."""
+    stops = (2.0 ** np.maximum(grade, 0) - 1) / 2.0**max_grade
+    highest = (2.0**max_grade - 1) / 2.0**max_grade
+    stops = np.where(grade == -1, all_labelings(np.where(grade == -1, -1, 0)) * highest, stops)
+    won, lost = (errs(np.where(p <= cutoff, p, 0), stops) for p in (y, z))
+    return float(np.abs(won - lost).max())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("seed", range(2))
+def test_sum_precision_equals_brute_force(norm: Any, seed: int) -> None:
+    rng = np.random.default_rng([seed, NORMS.index(norm)])
+    for _ in range(150):
+        y, z, label = random_pair(rng, rng.integers(0, 9), rng.random() + 0.2)
+        check_sum_precision(y, z, label, rng.integers(1, 11), norm, rng.choice([0, 0, 1, 7]))
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_sum_precision_equals_brute_force_on_more_documents(norm: Any) -> None:
+    rng = np.random.default_rng(NORMS.index(norm))
+    for documents in (11, 12, 13, 14):
+        check_sum_precision(*random_pair(rng, documents, 0.95), documents, norm, 0)
+    for documents in (9, 10, 11):
+        check_sum_precision(*near_copy(rng, documents), documents, norm, 0)
+
+
+def check_sum_precision(
+    y: np.ndarray, z: np.ndarray, label: np.ndarray, cutoff: int, norm: Any, other_relevant: int
+) -> None:
+    def difference(labels: Any) -> Any:
+        return sum_precision_difference(
+            y.tolist(), z.tolist(), list(labels), int(cutoff), norm, int(other_relevant)
+        )
+
+    best = float(largest_sum_precision_difference(y, z, label, int(cutoff), norm, int(other_relevant)))
+    arguments = {"cutoff": cutoff, "norm": norm, "other_relevant": other_relevant}
+    solution = med_sum_precision(y, z, label, **arguments)
+    assert solution.exact
+    assert solution.value == pytest.approx(best, abs=1e-12)
+    check_labels(solution, label, 1, float(difference(solution.labels.tolist())))
+
+    swapped = med_sum_precision(z, y, label, **arguments)
+    assert swapped.value == pytest.approx(best, abs=1e-12)
+
+    stopped = med_sum_precision(y, z, label, clock=Clock(0), **arguments)
+    assert stopped.value - 1e-12 <= best <= stopped.upper + 1e-12
+    check_labels(stopped, label, 1, float(difference(stopped.labels.tolist())))
+    assert not stopped.exact or stopped.value == pytest.approx(best, abs=1e-9)
+
+
+@pytest.mark.parametrize("max_grade", [1, 2, 4])
+@pytest.mark.parametrize("seed", range(4))
+def test_err_equals_brute_force(max_grade: int, seed: int) -> None:
+    rng = np.random.default_rng([seed, max_grade])
+    for _ in range(150):
+        y, z, grade = random_pair(rng, rng.integers(0, 9), rng.random() + 0.2, max_grade)
+        check_err(y, z, grade, int(rng.integers(1, 11)), max_grade, (0, max_grade))
+
+
+def test_err_equals_brute_force_on_more_documents() -> None:
+    rng = np.random.default_rng(3)
+    for documents in (11, 12, 13, 14):
+        check_err(*random_pair(rng, documents, 0.95, 1), documents, 1, (0, 1))
+    for documents in (9, 10, 11):
+        check_err(*near_copy(rng, documents), documents, 1, (0, 1))
+
+
+def test_no_middle_grade_improves_err() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(60):
+        y, z, grade = random_pair(rng, rng.integers(2, 6), 0.8, 3)
+        check_err(y, z, grade, 6, 3, (0, 1, 2, 3))
+
+
+def check_err(
+    y: np.ndarray, z: np.ndarray, grade: np.ndarray, cutoff: int, max_grade: int, choices: tuple[int, ...]
+) -> None:
+    def difference(grades: Any) -> float:
+        return err_difference(y.tolist(), z.tolist(), list(grades), cutoff, max_grade)
+
+    if len(choices) == 2:
+        best = largest_err_difference(y, z, grade, cutoff, max_grade)
+    else:
+        best = float(brute_force(grade.tolist(), choices, difference))
+    solution = med_err(y, z, grade, cutoff=cutoff, max_grade=max_grade)
+    assert solution.exact
+    assert solution.value == pytest.approx(best, abs=1e-12)
+    check_labels(solution, grade, max_grade, difference(solution.labels.tolist()))
+    stopped = med_err(y, z, grade, cutoff=cutoff, max_grade=max_grade, clock=Clock(0))
+    assert stopped.value - 1e-12 <= best <= stopped.upper + 1e-12
+    check_labels(stopped, grade, max_grade, difference(stopped.labels.tolist()))
+
+
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("attempts", [2, 12])
+def test_the_proof_does_not_lean_on_a_good_start(
+    norm: Any, attempts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From a poor labeling the value rises many times during the search: what was decided before must still hold."""
+    monkeypatch.setattr(search_module.Search, "_greedy", lambda *_: None)
+    monkeypatch.setattr(search_module, "ATTEMPTS", attempts)
+    rng = np.random.default_rng([attempts, NORMS.index(norm)])
+    for _ in range(40):
+        y, z, label = near_copy(rng, 16)
+        label = np.where(rng.random(16) < 0.5, label, rng.integers(0, 2, 16))
+        label[np.flatnonzero(label == -1)[9:]] = 0
+        check_value(y, z, label, norm, int(rng.choice([0, 1, 5])))
+        y, z, label = random_pair(rng, 9, 0.8)
+        check_value(y, z, label, norm, int(rng.choice([0, 1, 5])))
+
+
+def check_value(y: np.ndarray, z: np.ndarray, label: np.ndarray, norm: Any, other_relevant: int) -> None:
+    best = largest_sum_precision_difference(y, z, label, 12, norm, other_relevant)
+    solution = med_sum_precision(y, z, label, cutoff=12, norm=norm, other_relevant=other_relevant)
+    assert solution.exact
+    assert solution.value == pytest.approx(float(best), abs=2e-10)
+
+
+def test_bounds_in_blocks_are_the_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However few numbers of relevant documents are looked at together."""
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        y, z, label = random_pair(rng, 9, 0.8)
+        free = np.flatnonzero((label == -1) & (y > 0))
+        free = free[y[free].argsort()]
+        if not len(free):
+            continue
+        relaxation = Relaxation(y, z, label, free, 12)
+        price = Mixture(relaxation, np.zeros(len(free))).price
+        whole: list[Any] = []
+        blocks: list[Any] = []
+        for block, found in ((sums_module.BLOCK, whole), (1, blocks)):
+            monkeypatch.setattr(sums_module, "BLOCK", block)
+            bounds, table = relaxation.bounds(price, len(free))
+            found += [bounds.tolist(), *(relaxation.labels(table, n).tolist() for n in range(len(free) + 1))]
+        assert blocks == whole
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_no_labeling_exceeds_the_bound_for_its_number_of_relevant_documents(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        y, z, label = near_copy(rng, 9) if rng.random() < 0.5 else random_pair(rng, 9, 0.7)
+        free, _ = search_module.open_documents(y, label)
+        label[(label == -1) & (y == 0)] = 0
+        relaxation = Relaxation(y, z, label, free, 9)
+        price = rng.normal(3, 3, 9)
+        bounds, table = relaxation.bounds(price, len(free))
+        best = np.full(len(free) + 1, -np.inf)
+        for chosen in itertools.product((0, 1), repeat=len(free)):
+            complete = label.copy()
+            complete[free] = chosen
+            found = sum_precision_difference(y.tolist(), z.tolist(), complete.tolist(), 9, "k", 0) * 9
+            best[sum(chosen)] = max(best[sum(chosen)], float(found))
+            # Prices that suit a labeling must not bring its bound below it.
+            suited, _ = relaxation.bounds(relaxation.lost(np.array(chosen, dtype=float)) + 0.5, len(free))
+            assert suited[sum(chosen)] >= found - 1e-12
+        assert (bounds >= best - 1e-12).all()
+        for count in range(len(free) + 1):
+            assert relaxation.labels(table, count).sum() == count
+
+
+# ---- the search at depth ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seconds", [0, 1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("on_the_wall", [False, True])
+def test_interval_holds_the_maximum_when_time_runs_out(seconds: float, on_the_wall: bool) -> None:
+    rng = np.random.default_rng(7)
+    for norm in NORMS:
+        for _ in range(3):
+            y, z, label = random_pair(rng, 60, 0.9)
+            exact = med_sum_precision(y, z, label, cutoff=60, norm=norm, clock=Clock())
+            clock = Clock(work=Work(time_limit=seconds)) if on_the_wall else Clock(seconds)
+            stopped = med_sum_precision(y, z, label, cutoff=60, norm=norm, clock=clock)
+            assert exact.exact
+            assert stopped.value <= exact.value + 1e-9
+            assert stopped.upper >= exact.value - 1e-9
+            assert stopped.exact or stopped.upper > stopped.value
+
+
+def test_a_search_counts_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that is busy with other work does not end the search early."""
+    y, z, label = random_pair(np.random.default_rng(7), 60, 0.9)
+    hours = iter(range(0, 10**9, 3600))
+    monkeypatch.setattr(model_module.time, "monotonic", lambda: float(next(hours)))
+    assert med_sum_precision(y, z, label, cutoff=60, norm="R").exact
+    assert med_err(y[:10], z[:10], label[:10], cutoff=10, max_grade=1).exact
+
+
+def test_greedy_is_not_always_optimal() -> None:
+    # Judged relevant: A in Y, D and E in Z. Neither B nor C adds to Y's lead (1/30 less for each alone), but
+    # both together do: 17/300 instead of 16/300.
+    y, z = positions("ABC", "ABCDE"), np.array([0, 2, 4, 3, 5])
+    label = np.array([1, -1, -1, 1, 1])
+    greedy = med_sum_precision(y, z, label, cutoff=5, norm="k", clock=Clock(0))
+    exact = med_sum_precision(y, z, label, cutoff=5, norm="k")
+    assert greedy.value == pytest.approx(16 / 300, abs=1e-12)
+    assert exact.value == pytest.approx(17 / 300, abs=1e-12)
+    assert exact.exact and not greedy.exact
+
+
+@pytest.mark.parametrize(("depth", "topics"), [(100, 5), (1000, 2)])
+def test_optimum_is_proved_at_depth_on_real_runs(robust03: Any, depth: int, topics: int) -> None:
+    runs, qrels = robust03
+    judgments = dict(list(qrels.groupby("query_id")))
+    first, second = (runs[name] for name in sorted(runs)[:2])
+    rankings = [
+        {
+            query: rows.assign(score=rows.score.astype(np.float32))
+            .sort_values(["score", "doc_id"], ascending=False)
+            .doc_id[:depth]
+            for query, rows in run.groupby("query_id")
+        }
+        for run in (first, second)
+    ]
+    for query in sorted(judgments)[:topics]:
+        relevance = judgments[query].set_index("doc_id").relevance
+        y, z = (ranking[query] for ranking in rankings)
+        documents = sorted({*y, *z})
+        at_y, at_z = ({d: i for i, d in enumerate(ranking, 1)} for ranking in (y, z))
+        judged = np.array([int(relevance[d] > 0) if d in relevance.index else -1 for d in documents])
+        for label in (judged, np.full(len(documents), -1)):
+            for norm in NORMS:
+                solution = med_sum_precision(
+                    [at_y.get(d, 0) for d in documents],
+                    [at_z.get(d, 0) for d in documents],
+                    label,
+                    cutoff=depth,
+                    norm=norm,
+                )
+                assert solution.exact
+
+
+# ---- corner cases and errors -----------------------------------------------------------------------------
+
+
+@given(st.permutations(range(1, 8)), st.lists(st.integers(-1, 1), min_size=7, max_size=7))
+def test_identical_rankings_do_not_differ(order: list[int], label: list[int]) -> None:
+    for norm in NORMS:
+        solution = med_sum_precision(order, order, label, cutoff=5, norm=norm)
+        assert (solution.value, solution.upper, solution.exact, solution.winner) == (0, 0, True, 0)
+    solution = med_err(order, order, label, cutoff=5, max_grade=1)
+    assert (solution.value, solution.upper, solution.exact, solution.winner) == (0, 0, True, 0)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_no_documents(norm: Any) -> None:
+    solution = med_sum_precision([], [], [], cutoff=5, norm=norm)
+    assert (solution.value, solution.exact, solution.winner, len(solution.labels)) == (0, True, 0, 0)
+    solution = med_err([], [], [], cutoff=5, max_grade=4)
+    assert (solution.value, solution.exact, solution.winner, len(solution.labels)) == (0, True, 0, 0)
+
+
+def test_one_empty_ranking() -> None:
+    solution = med_sum_precision([1, 2], [0, 0], [-1, -1], cutoff=10, norm="R")
+    assert (solution.value, solution.winner) == (1.0, 1)
+    solution = med_sum_precision([0, 0], [1, 2], [-1, -1], cutoff=10, norm="k")
+    assert (solution.value, solution.winner) == (pytest.approx(0.2), -1)
+    solution = med_err([0], [1], [-1], cutoff=10, max_grade=4)
+    assert (solution.value, solution.winner) == (15 / 16, -1)
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_everything_judged_leaves_the_metric_difference(norm: Any) -> None:
+    y, z, label = positions("ABCD", "ABCDEF"), positions("EBAF", "ABCDEF"), np.array([0, 1, 1, 0, 1, 0])
+    expected = sum_precision_difference(y.tolist(), z.tolist(), label.tolist(), 4, norm, 3)
+    solution = med_sum_precision(y, z, label, cutoff=4, norm=norm, other_relevant=3)
+    assert solution.value == pytest.approx(abs(float(expected)), abs=1e-15)
+    assert solution.exact
+    np.testing.assert_array_equal(solution.labels, label)
+
+
+def test_positions_beyond_the_cutoff_are_absent_but_their_relevance_counts() -> None:
+    beyond = med_sum_precision([1, 3], [0, 4], [-1, 1], cutoff=2, norm="R")
+    outside = med_sum_precision([1], [0], [-1], cutoff=2, norm="R", other_relevant=1)
+    assert beyond.value == outside.value == 0.5
+
+
+def test_input_is_left_alone() -> None:
+    y, z, label = equation_6()
+    copies = y.copy(), z.copy(), label.copy()
+    med_sum_precision(y, z, label, cutoff=10, norm="R")
+    med_err(y, z, label, cutoff=10, max_grade=1)
+    for before, after in zip(copies, (y, z, label), strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+def test_a_top_grade_that_is_too_large_is_named() -> None:
+    with pytest.raises(ValueError, match="max_grade must be from 1 to 1000, got 1001"):
+        med_err([1, 2], [2, 1], [-1, 0], cutoff=2, max_grade=1001)
+
+
+@pytest.mark.parametrize("seconds", [-1, -0.5, float("nan")])
+def test_a_time_that_is_none_is_named(seconds: float) -> None:
+    with pytest.raises(ValueError, match=f"must be None or a number of seconds from 0 up, got {seconds}"):
+        Clock(seconds)
+
+
+def test_import_does_not_load_scipy() -> None:
+    program = "import sys, ir_measures_relative.bounding; assert 'scipy' not in sys.modules"
+    subprocess.run([sys.executable, "-c", program], check=True)

@@ -1,0 +1,143 @@
+"""The greatest difference in one direction, which may be below 0, against every labeling tried."""
+
+from __future__ import annotations
+
+import os
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ir_measures_relative.bounding import precision_search as search_module
+from ir_measures_relative.bounding.err import greatest_err_difference
+from ir_measures_relative.bounding.model import Clock
+from ir_measures_relative.bounding.precision_search import Search
+from oracles.med_exact import errs, sum_precision, sum_precision_differences
+from oracles.med_q import all_labelings
+
+# How many random cases each test tries.
+CASES = int(os.environ.get("DIRECTION_CASES", "500"))
+TOLERANCE = 1e-11
+
+
+class Case:
+    """Two short rankings with gaps (what is judged not relevant), judged relevant documents, and open ones."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        n = int(rng.integers(0, 8))
+        self.cutoff = int(rng.integers(1, 12))
+        self.winner, self.loser = (self._positions(rng, n) for _ in range(2))
+        if rng.random() < 0.5:  # much alike, the winner's a little deeper
+            order = (self.loser + 3 * rng.random(n)).argsort()
+            self.winner[order] = np.sort(rng.permutation(14)[:n]) + 1
+            self.winner[(rng.random(n) < 0.3) | (self.winner > self.cutoff)] = 0
+        self.label = np.where(rng.random(n) < rng.uniform(0.3, 1), -1, rng.integers(0, 2, n))
+        self.label[(self.loser > 0) & (self.winner == 0) & (rng.random(n) < 0.3)] = 1
+        self.other, self.outside = int(rng.choice([0, 0, 1, 5])), int(rng.choice([0, 0, 1, 3, 8]))
+
+    def _positions(self, rng: np.random.Generator, n: int) -> np.ndarray:
+        """Where some of the documents are; what is below the cutoff is absent."""
+        result = np.zeros(n, dtype=np.int64)
+        length = int(rng.integers(0, n + 1))
+        result[rng.permutation(n)[:length]] = rng.permutation(12)[:length] + 1
+        return np.where(result <= self.cutoff, result, 0)
+
+    def difference(self, labels: np.ndarray, outside: int) -> Fraction:
+        relevant = max(int((labels == 1).sum()) + self.other + outside, 1)
+        won, lost = (sum_precision(p.tolist(), labels.tolist()) for p in (self.winner, self.loser))
+        return (won - lost) / relevant
+
+    def greatest(self) -> float:
+        """The greatest difference of all labelings."""
+        ends = (0, self.outside)  # the value is monotone in between
+        found = sum_precision_differences(self.winner, self.loser, all_labelings(self.label)).items()
+        return float(max(most / max(n + self.other + end, 1) for n, (_, most) in found for end in ends))
+
+    def check(self, seconds: float | None = None) -> tuple[float, np.ndarray]:
+        best = self.greatest()
+        arguments = self.cutoff, "R", self.other, self.outside, TOLERANCE
+        found = Search(self.winner, self.loser, self.label, *arguments)
+        found.run(Clock(seconds))
+        judged = self.label != -1
+        np.testing.assert_array_equal(found.best[judged], self.label[judged])
+        assert set(found.best.tolist()) <= {0, 1}
+        # Where it is below 0, all documents outside are relevant.
+        attained = float(self.difference(found.best, self.outside if found.value < 0 else 0))
+        assert found.value == pytest.approx(attained, abs=1e-13), vars(self)
+        assert found.value <= best + 1e-12 and best <= found.upper + 1e-12, vars(self)
+        if seconds is None:
+            assert found.upper - found.value <= TOLERANCE
+            assert found.value == pytest.approx(best, abs=2 * TOLERANCE), vars(self)
+        return best, found.best
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sum_precision_equals_brute_force(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    below = helped = 0
+    for _ in range(CASES):
+        case = Case(rng)
+        best, labels = case.check()
+        below += best < 0
+        helped += best < 0 and bool(((labels == 1) & (case.label == -1) & (case.winner == 0)).any())
+    # It is no use without cases in which what only the loser holds must be relevant.
+    assert below > CASES / 10 and helped > CASES / 20
+
+
+def test_the_bound_holds_when_time_runs_out() -> None:
+    rng = np.random.default_rng(11)
+    for _ in range(CASES):
+        Case(rng).check(seconds=0)
+
+
+@pytest.mark.parametrize("attempts", [2, 12])
+def test_the_proof_does_not_lean_on_a_good_start(attempts: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_module.Search, "_greedy", lambda *_: None)
+    monkeypatch.setattr(search_module, "ATTEMPTS", attempts)
+    rng = np.random.default_rng(attempts)
+    for _ in range(CASES):
+        Case(rng).check()
+
+
+def test_documents_that_only_the_loser_holds_may_have_to_be_relevant() -> None:
+    """The loser has the relevant documents at 1 and 2, and one that is open at 10: 2/2 against 2.3/3 below 0."""
+    winner, loser = np.array([0, 0, 0]), np.array([1, 2, 10])
+
+    def greatest(outside: int) -> Search:
+        search = Search(winner, loser, np.array([1, 1, -1]), 10, "R", 0, outside, TOLERANCE)
+        search.run(Clock())
+        return search
+
+    alone, with_one, with_many = map(greatest, (0, 1, 100))
+    assert alone.value == pytest.approx(-2.3 / 3) and alone.best.tolist() == [1, 1, 1]
+    assert with_one.value == pytest.approx(-2.3 / 4)
+    assert with_many.value == pytest.approx(-2 / 102) and with_many.best.tolist() == [1, 1, 0]
+
+
+def corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Every way to give each document whose two ends are not the same one of them, a row each."""
+    return np.where(all_labelings(np.where(low < high, -1, 0)) == 1, high, low)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_err_equals_brute_force(seed: int) -> None:
+    rng = np.random.default_rng([7, seed])
+    below = 0
+    for _ in range(CASES):
+        case = Case(rng)
+        known = rng.choice([0, 1, 3, 7, 15], len(case.label)) / 16
+        top = rng.choice([1, 3, 15]) / 16
+        low, high = np.where(case.label == -1, 0, known), np.where(case.label == -1, top, known)
+        stops = corners(low, high)
+        values = errs(case.winner, stops) - errs(case.loser, stops)
+        arguments = [(case.winner, case.loser)], 1 - high, 1 - low
+        found, upper, go_on = greatest_err_difference(*arguments, Clock(), tolerance=TOLERANCE)
+        assert found == pytest.approx(values.max(), abs=2 * TOLERANCE)
+        assert upper - found <= TOLERANCE
+        (attained,) = errs(case.winner, 1 - go_on[None]) - errs(case.loser, 1 - go_on[None])
+        assert attained == pytest.approx(found, abs=1e-13)
+        assert ((low <= 1 - go_on) & (1 - go_on <= high)).all()
+        value, upper, _ = greatest_err_difference(*arguments, Clock(0))
+        assert value - 1e-12 <= values.max() <= upper + 1e-12
+        below += values.max() < 0
+    assert below > CASES / 20

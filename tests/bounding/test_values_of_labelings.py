@@ -1,0 +1,185 @@
+"""The values that bounds and odds compute themselves: against formulas, and against every labeling evaluated."""
+
+from __future__ import annotations
+
+import math
+import random
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from ir_measures import parse_measure
+
+from all_labelings import Campaign, all_values, check, labelings, random_campaign, rounding_of
+from ir_measures_relative import RunContext, bounds, verdicts
+from ir_measures_relative.bounding.bounds import model_of
+from ir_measures_relative.context.view import view_of
+from oracles.gains import gain_oracle
+from oracles.nrg_err import nrg_err_oracle, theta
+from oracles.rankings import trec_order
+from oracles.ue import ue_dcg
+
+
+def campaign_with_a_cutoff(seed: int, highest: int, most_open: int) -> Campaign:
+    rng = random.Random(seed)
+    while (campaign := random_campaign(rng, highest, most_open)).cutoff is None:
+        pass
+    return campaign
+
+
+# ---- measures that trec_eval does not compute ------------------------------------------------------------
+
+
+def reciprocal_rank(ranking: list[str], labels: dict[str, int], k: int) -> float:
+    return next((1 / i for i, doc in enumerate(ranking[:k], start=1) if labels.get(doc, 0) >= 1), 0.0)
+
+
+def exponential_ndcg(ranking: list[str], labels: dict[str, int], k: int) -> float:
+    found = [gain_oracle(labels.get(doc, 0), "exp-log2") for doc in ranking]
+    ideal = ue_dcg(sorted((gain_oracle(label, "exp-log2") for label in labels.values()), reverse=True), k)
+    return ue_dcg(found, k) / ideal if ideal else 0.0
+
+
+def rank_biased_precision(ranking: list[str], labels: dict[str, int], k: int) -> float:
+    return sum(0.4 * 0.6**i for i, doc in enumerate(ranking[:k]) if labels.get(doc, 0) >= 1)
+
+
+def scaled_dcg(ranking: list[str], labels: dict[str, int], k: int) -> float:
+    found = sum(max(labels.get(doc, 0), 0) / math.log2(i + 2) for i, doc in enumerate(ranking[:k]))
+    return found / sum(3 / math.log2(i + 2) for i in range(k))
+
+
+BY_HAND: dict[str, Callable[[list[str], dict[str, int], int], float]] = {
+    "RR": reciprocal_rank,
+    "nDCG(dcg='exp-log2')": exponential_ndcg,
+    "ERR": lambda ranking, labels, k: nrg_err_oracle(ranking, [], labels, k, 4),
+    "RBP(p=0.6,rel=1)": rank_biased_precision,
+    "SDCG(max_rel=3)": scaled_dcg,
+}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_values_that_trec_eval_does_not_compute(seed: int) -> None:
+    """The value beside the bounds, and its difference beside a verdict; gdeval's, which has five digits, agrees."""
+    campaign = campaign_with_a_cutoff(seed, 3, 3)
+    context, k = RunContext(campaign.runs, **campaign.options), campaign.cutoff or 0
+    of_measure = {str(parse_measure(f"{name}@{k}")): function for name, function in BY_HAND.items()}
+    one = bounds(context, campaign.qrels, list(of_measure), perquery=True)
+    values = {}
+    for row in one.itertuples(index=False):
+        ranking = trec_order(campaign.runs[row[0]].get(row.query_id, {}))
+        values[row[0], row.query_id, row.measure] = row.value
+        expected = of_measure[row.measure](ranking, campaign.qrels[row.query_id], k)
+        assert row.value == pytest.approx(expected, abs=1e-12), row
+        assert row.worst - 1e-12 <= row.value <= row.best + 1e-12
+    for row in verdicts(context, campaign.qrels, list(of_measure), perquery=True).itertuples(index=False):
+        first, second = (values[name, row.query_id, row.measure] for name in row[:2])
+        assert row.value == pytest.approx(first - second, abs=1e-12)
+    computed = [m for m in of_measure if m.startswith(("RR", "nDCG", "ERR"))]
+    hosts = context.evaluate(campaign.qrels, computed, perquery=True)
+    for row in hosts.itertuples(index=False):
+        assert row.value == pytest.approx(values[row[0], row.query_id, row.measure], abs=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_condensed_values_that_trec_eval_does_not_compute(seed: int) -> None:
+    """The value beside the bounds is that of the ranking without its unjudged documents, and so is its difference."""
+    campaign = campaign_with_a_cutoff(20 + seed, 3, 3)
+    context, k = RunContext(campaign.runs, **campaign.options), campaign.cutoff or 0
+    measures = {
+        f"RR(judged_only=True)@{k}": "RR",
+        f"nDCG(dcg='exp-log2',judged_only=True)@{k}": "nDCG(dcg='exp-log2')",
+    }
+    of_measure = {str(parse_measure(m)): BY_HAND[name] for m, name in measures.items()}
+    values = {}
+    for row in bounds(context, campaign.qrels, list(of_measure), perquery=True).itertuples(index=False):
+        labels = campaign.qrels[row.query_id]
+        judged = [
+            d for d in trec_order(campaign.runs[row[0]].get(row.query_id, {})) if labels.get(d, -1) >= 0
+        ]
+        values[row[0], row.query_id, row.measure] = row.value
+        assert row.value == pytest.approx(of_measure[row.measure](judged, labels, k), abs=1e-12), row
+    for row in verdicts(context, campaign.qrels, list(of_measure), perquery=True).itertuples(index=False):
+        first, second = (values[name, row.query_id, row.measure] for name in row[:2])
+        assert row.value == pytest.approx(first - second, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bounds_of_measures_that_trec_eval_does_not_compute(seed: int) -> None:
+    campaign = campaign_with_a_cutoff(10 + seed, random.Random(seed).choice([1, 2, 3]), 3)
+    found = check(campaign, [f"RR@{campaign.cutoff}", f"nDCG(dcg='exp-log2')@{campaign.cutoff}"])
+    assert all(exact == n for kinds in found.values() for n, exact, _ in kinds.values())
+
+
+# ---- drawn labelings -------------------------------------------------------------------------------------
+
+Gain = Callable[[int], float]
+
+
+def relevant(label: int) -> float:
+    return float(label >= 1)
+
+
+def satisfies(max_grade: int) -> Gain:
+    return lambda label: theta("doc", {"doc": label}, max_grade)
+
+
+GAINS: dict[str, Gain] = (
+    dict.fromkeys(
+        ["P@k", "RR@k", "Success@k", "AP@k", "AP_Rareness@k", "P_Rareness@k", "AP_UE@k", "UniqueRel@k",
+         "NRG(base='P')@k", "NRG(base='RR')@k", "NRG(base='RBP')@k", "Shapley@k", "TaSC(base='AP@k')",
+         "rrLP(ref='r0')@k", "sgnLR(ref='r0')@k", "RPP(ref='r0')@k"],
+        relevant,
+    )
+    | dict.fromkeys(
+        ["nDCG@k", "NRG@k", "NRG(norm='ideal')@k", "NRG(norm='whole')@k", "NRG(norm=None)@k",
+         "Shapley(base='nDCG')@k", "nDCG_UE(dcg='log2')@k", "TaSC(base='nDCG@k')"],
+        gain_oracle,
+    )
+    | dict.fromkeys(
+        ["nDCG(dcg='exp-log2')@k", "nDCG_UE@k", "nDCG_UE(version=1)@k"],
+        lambda label: gain_oracle(label, "exp-log2"),
+    )
+    | {
+        "NRG(gains={1:3,2:1})@k": lambda label: gain_oracle(label, gains={1: 3, 2: 1}),
+        "ERR@k": satisfies(4),
+        "TaSC(base='ERR@k')": satisfies(4),
+        "NRG(base='ERR',max_grade=3)@k": satisfies(3),
+    }
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(6), 128]
+)  # the last has a pool of one gain, 7, three times: 7 by rounding
+def test_drawn_labelings_have_the_values_of_evaluate(seed: int) -> None:
+    """Every labeling of each query, as though it had been drawn: all runs, queries and measures."""
+    campaign = campaign_with_a_cutoff(100 + seed, 1 + seed % 3, 3)
+    context = RunContext(campaign.runs, **campaign.options)
+    labels = list(range(campaign.options["grades"][0], campaign.options["grades"][1] + 1))
+    names = {str(parse_measure(m.replace("@k", f"@{campaign.cutoff}"))): gain for m, gain in GAINS.items()}
+    expected = all_values(campaign, list(names), labels)
+    of_query = {query: labelings(campaign, query, labels) for query in campaign.qrels}
+    draws = max(map(len, of_query.values()))
+    view = view_of(context, campaign.qrels)
+    for j, (measure, gain) in enumerate(names.items()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            model = model_of(parse_measure(measure), view.of_each(), unretrieved_relevant=0)
+        docs = model.docs
+        judged_gains = [gain(grade) for grade in docs.grade[~model.open].tolist()]
+        assert (
+            model.known_gain[~model.open].tolist() == judged_gains and not model.known_gain[model.open].any()
+        )
+        rows = np.flatnonzero(model.open)
+        open_docs = list(zip(docs.query_ids[docs.query[rows]], docs.doc_ids[rows], strict=True))
+        drawn = np.array(
+            [[gain(of_query[q][i % len(of_query[q])][d]) for q, d in open_docs] for i in range(draws)]
+        )
+        found = model.sampled(drawn.reshape(draws, len(rows)))
+        for at, query in enumerate(docs.query_ids):
+            n = len(of_query[query])
+            np.testing.assert_allclose(
+                found[:, :n, at], expected[query][:, j], rtol=0, atol=rounding_of(measure), err_msg=f"{measure} {campaign}"
+            )  # fmt: skip

@@ -1,0 +1,564 @@
+"""Verdicts, what to judge next, odds, and what a new system would suffer."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import warnings
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from ir_measures import SDCG, nDCG, parse_measure
+
+from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
+from ir_measures_relative.bounding import judge_next
+from ir_measures_relative.bounding.bounds import model_of
+from ir_measures_relative.bounding.relevance_model import _DEEPER, _features, chances_of
+from ir_measures_relative.context.priors import BestOfOtherGroups
+from ir_measures_relative.context.view import view_of
+from ir_measures_relative.meta import reusability
+
+RUNS = {
+    "a": {"q1": {"A": 3.0, "B": 2.0, "C": 1.0}, "q2": {"A": 1.0}},
+    "b": {"q1": {"B": 3.0, "X": 2.0, "Y": 1.0}, "q2": {"Z": 1.0}},
+    "c": {"q1": {"X": 3.0, "Y": 2.0, "B": 1.0}, "q2": {"A": 1.0}},
+}
+# Odds of the pool need four.
+FOUR = RUNS | {"d": {"q1": {"C": 2.0, "A": 1.0}, "q2": {"A": 1.0}}}
+QRELS = {"q1": {"A": 1, "C": 1, "X": 0}, "q2": {"A": 1}}
+FAST = [
+    "P@10",
+    "nDCG@10",
+    "NRG@10",
+    "Shapley(base='nDCG')@10",
+    "UniqueRel@10",
+    "RR@10",
+    "NRG(base='RBP')@10",
+    "P_Rareness@10",
+]
+
+
+def pool(context: RunContext, qrels: pd.DataFrame, names: list[str], depth: int) -> pd.DataFrame:
+    """The judgments of what these runs hold so deep."""
+    held: set[tuple[str, str]] = set()
+    for name in names:
+        run = context.runs[name]
+        top = run.top(depth)
+        held.update(zip(run.query_ids[top.query], top.doc_ids, strict=True))
+    pairs = zip(qrels["query_id"], qrels["doc_id"], strict=True)
+    return qrels[[pair in held for pair in pairs]]
+
+
+def test_a_document_that_both_hold_helps_both() -> None:
+    found = verdicts(RunContext(RUNS), QRELS, ["P@3"]).set_index(["name", "other"])
+    assert found.loc[("b", "c"), ["worst", "best"]].tolist() == pytest.approx(
+        [-1 / 6, 0.0 - 1 / 6 + 1 / 6 + 0 / 6]
+    )
+    assert found.loc[("a", "b"), "settled"] == "above"
+
+
+def test_reference_limits_the_pairs() -> None:
+    found = verdicts(RunContext(RUNS, reference="a"), QRELS, ["P@3"])
+    assert list(zip(found["name"], found["other"], strict=True)) == [("b", "a"), ("c", "a")]
+
+
+def test_full_judgments_leave_nothing_open() -> None:
+    qrels = {q: {d: int(d in "AC") for d in "ABCXYZ"} for q in ("q1", "q2")}
+    measures = [
+        "P@3",
+        "nDCG@3",
+        "NRG@3",
+        "AP@3",
+        "UniqueRel@3",
+        "TaSC(base='nDCG@3')",
+        "nDCG_UE@3",
+        "RPP(ref='a')@3",
+    ]
+    one, two = (f(RunContext(RUNS), qrels, measures) for f in (bounds, verdicts))
+    for table in (one, two):
+        assert (table["worst"] == table["value"]).all() and (table["best"] == table["value"]).all()
+        assert table["exact"].all()
+    assert (two["n_deciding"] == 0).all() and not (two["settled"] == "undecided").any()
+    assert judge_next(RunContext(RUNS), qrels, "nDCG@3", 5).empty
+
+
+def test_no_document_is_open_where_two_runs_cannot_differ() -> None:
+    """X is only in c, which is no prior: by TaSC it moves c, and neither a nor b."""
+    runs = {"old": {"q": {"A": 1.0}}, "a": {"q": {"B": 1.0}}, "b": {"q": {"A": 1.0}}, "c": {"q": {"X": 1.0}}}
+    context = RunContext(runs, priors=["old"], grades=(0, 1))
+    found = verdicts(context, {"q": {"A": 1, "B": 0}}, ["TaSC(base='P@1')"]).set_index(["name", "other"])
+    assert found.loc[("a", "b"), ["worst", "best", "n_deciding"]].tolist() == [0, 0, 0]
+    assert found.loc[("a", "c"), "n_deciding"] == 1
+
+
+def test_values_are_those_of_evaluate() -> None:
+    context = RunContext(RUNS, grades=(0, 1))
+    measures = ["P@3", "nDCG@3", "NRG@3", "AP@3", "AP_Rareness@3"]
+    table = bounds(context, QRELS, measures).pivot(index="name", columns="measure", values="value")
+    expected = context.evaluate(QRELS, measures).set_index("name")
+    pd.testing.assert_frame_equal(table[expected.columns].rename_axis(columns=None), expected)
+
+
+def test_judging_what_is_named_settles_the_verdict(tmp_path: Path) -> None:
+    """A loop of judge_next and labels: verdicts become certain, none is taken back, and those left need no label."""
+    truth = {"q1": {"A": 1, "B": 1, "C": 1, "X": 0, "Y": 1}, "q2": {"A": 1, "Z": 0}}
+    qrels = {q: dict(docs) for q, docs in QRELS.items()}
+    context, certain = RunContext(RUNS, grades=(0, 1)), {}
+    for _ in range(10):
+        rows = verdicts(context, qrels, ["nDCG@3"])
+        now = {(r.name_, r.other): r.settled for r in rows.rename(columns={"name": "name_"}).itertuples()}
+        assert all(now[pair] == verdict for pair, verdict in certain.items() if verdict != "undecided")
+        certain = now
+        path = tmp_path / "pool.txt"
+        asked = judge_next(context, qrels, "nDCG@3", 1, path=path)
+        assert path.read_text() == "".join(f"{r.query_id} {r.doc_id}\n" for r in asked.itertuples())
+        if asked.empty:
+            break
+        for row in asked.itertuples():
+            qrels[row.query_id][row.doc_id] = truth[row.query_id][row.doc_id]
+    assert "undecided" not in certain.values()
+
+
+def test_judge_next_between_two_runs() -> None:
+    asked = judge_next(RunContext(RUNS), QRELS, "P@3", 10, between=("b", "c"))
+    assert asked[["query_id", "doc_id"]].to_numpy().tolist() == [["q2", "Z"]]
+    assert asked["pairs"].tolist() == [1]
+
+
+def test_judge_next_does_not_depend_on_the_order_of_the_runs() -> None:
+    """Documents that tie come by query and document id, also where rounding tells their weights apart."""
+    docs = {name: [f"{name}{i}" for i in range(3)] for name in "dcba"}
+    runs = {n: {q: {d: -float(i) for i, d in enumerate(docs[n])} for q in ("q2", "q10", "q1")} for n in docs}
+    qrels = {q: {"a0": 1} for q in ("q2", "q10", "q1")}
+    found = []
+    for names in itertools.permutations(runs):
+        asked = judge_next(RunContext({n: runs[n] for n in names}), qrels, "P@3", 40)
+        found.append(asked[["query_id", "doc_id"]].to_numpy().tolist())
+    assert all(rows == found[0] for rows in found)
+    same = asked.groupby(asked["weight"].round(9), sort=False)
+    assert all(
+        rows == sorted(rows) for rows in (g[["query_id", "doc_id"]].to_numpy().tolist() for _, g in same)
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "doc"), [("q", "X Y"), ("q\n", "X"), ("q", "X\u2028"), ("q\t1", "X"), ("q", "X\x1b[2J")]
+)
+def test_a_pool_file_holds_no_id_with_a_blank(query: str, doc: str, tmp_path: Path) -> None:
+    """It is refused, and the file that was there stays as it was."""
+    context = RunContext({"a": {query: {doc: 1.0}}, "b": {query: {"A": 1.0}}})
+    path = tmp_path / "pool.txt"
+    path.write_text("before\n")
+    with pytest.raises(ValueError, match="ids without blanks"):
+        judge_next(context, {query: {"A": 0}}, "P@1", 5, path=path)
+    assert path.read_text() == "before\n" and list(tmp_path.iterdir()) == [path]
+    assert judge_next(context, {query: {"A": 0}}, "P@1", 5)["doc_id"].tolist() == [doc]
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
+        judge_next(context, {query: {"A": 0}}, "P@1", 5, path=tmp_path / "none" / "pool.txt")
+
+
+def test_odds() -> None:
+    context = RunContext(RUNS)
+    sure = verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pool").set_index(["name", "other"])
+    assert sure.loc[("a", "b"), "probability"] == 1.0
+    likely, hardly = (
+        verdicts(
+            context, QRELS, ["P@3"], relevance_model=lambda q, d, chance=chance: chance, log_odds_sd=0.0
+        ).set_index(["name", "other"])
+        for chance in (0.9, 0.1)
+    )
+    # b - c is Z/6 - 1/6: worse, or a tie that counts half.
+    assert hardly.loc[("b", "c"), "probability"] == pytest.approx(0.05, abs=0.03)
+    assert likely.loc[("b", "c"), "probability"] == pytest.approx(0.45, abs=0.05)
+    again = verdicts(context, QRELS, ["P@3"], relevance_model=lambda q, d: 0.9, log_odds_sd=0.0).set_index(
+        ["name", "other"]
+    )
+    pd.testing.assert_frame_equal(likely, again)
+
+
+def test_what_is_sure_is_so_under_any_spread() -> None:
+    """c is level with b where Z is relevant, so that every labeling is a tie."""
+    found = verdicts(RunContext(RUNS), QRELS, ["P@3"], relevance_model=lambda q, d: 1.0, log_odds_sd=1.2)
+    assert found.set_index(["name", "other"]).loc[("b", "c"), "probability"] == pytest.approx(0.5, abs=0.001)
+
+
+def test_gains_of_what_is_relevant_alone_leave_odds_as_they_are() -> None:
+    own, usual = (
+        verdicts(RunContext(FOUR, grades=(0, 1)), QRELS, [measure], relevance_model="pool", samples=99)
+        for measure in (nDCG(gains={0: 0, 1: 1}) @ 3, nDCG @ 3)
+    )
+    assert own["probability"].tolist() == usual["probability"].tolist()
+
+
+@pytest.mark.parametrize(
+    "measure",
+    ["P@3", "nDCG@3", "NRG@3", "RR", "AP@3", "AP_Rareness@3", "UniqueRel@3", "NRG(base='RR')@3", "TaSC(base='AP@3')",
+     "nDCG_UE@3", "nDCG_UE(version=1)@3", "AP_UE@3", "rrLP(ref='a')@3", "RPP(ref='a')@3",
+     "NRG(base='ERR')@3"],
+)  # fmt: skip
+def test_sampled_labelings_have_the_values_of_evaluate(measure: str) -> None:
+    """With chances of 0 and 1 there is one labeling, and the measure's own values say who is better."""
+    context = RunContext(RUNS, grades=(0, 1))
+    rng = random.Random(3)
+    for _ in range(20):
+        labels = {(q, d): rng.randint(0, 1) for q in RUNS["a"] for d in "ABCXYZ"}
+        found = verdicts(
+            context,
+            QRELS,
+            [measure],
+            relevance_model=lambda q, d, of=labels: of[q, d],
+            samples=1,
+            log_odds_sd=0.0,
+        )
+        full = {
+            q: {d: labels[q, d] for run in RUNS.values() for d in sorted(run[q], key=run[q].get, reverse=True)[:3]} | QRELS[q]
+            for q in QRELS
+        }  # fmt: skip
+        values = context.evaluate(full, [measure]).set_index("name").iloc[:, 0]
+        for row in found.itertuples(index=False):
+            difference = values[row[0]] - values[row.other]
+            if row.settled == "undecided":
+                # Of the one labeling, and half of one for either run.
+                assert row.probability == (0.5 if abs(difference) < 1e-9 else 0.25 + (difference > 0) / 2), (
+                    row
+                )
+
+
+def drawn_campaign(seed: int, n_runs: int) -> tuple[dict[str, Any], dict[str, dict[str, int]]]:
+    """Runs of 30 queries that find relevant documents more or less often, and labels of two thirds of the documents."""
+    rng = random.Random(seed)
+    runs: dict[str, Any] = {f"r{i}": {} for i in range(n_runs)}
+    qrels: dict[str, dict[str, int]] = {}
+    for query in (f"q{i}" for i in range(30)):
+        relevant = {f"d{i}": rng.random() < 0.4 for i in range(25)}
+        for i, run in enumerate(runs.values()):
+            run[query] = {d: rng.gauss(0, 1) + (i % 4) * relevant[d] for d in relevant}
+        qrels[query] = {d: int(label) for d, label in relevant.items() if rng.random() < 0.67}
+    return runs, qrels
+
+
+def chances(runs: dict[str, Any], qrels: dict[str, dict[str, int]]) -> dict[tuple[str, str], float]:
+    """The chance of each open document of the top fives, from the pool."""
+    measure = parse_measure("P@5")
+    model = model_of(measure, view_of(RunContext(runs), qrels).of_each())
+    docs, rows = model.docs, np.flatnonzero(model.open)
+    pairs = zip(docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings(), strict=True)
+    return dict(zip(pairs, chances_of(model, "pool").tolist(), strict=True))
+
+
+def test_copies_of_a_run_say_what_the_run_says() -> None:
+    """A document that only one run holds becomes hardly more likely by copies of that run."""
+    runs, qrels = drawn_campaign(1, 6)
+    alone = chances(runs, qrels)
+    copied = chances(runs | {f"copy{i}": runs["r0"] for i in range(6)}, qrels)
+    tops = {
+        name: {(q, d) for q in run for d in sorted(run[q], key=run[q].get)[-5:]} for name, run in runs.items()
+    }
+    only = tops["r0"].difference(*(tops[name] for name in runs if name != "r0")) & set(alone)
+    assert len(only) > 5
+    rise = [copied[pair] - alone[pair] for pair in only]
+    assert max(np.abs(rise)) < 0.05
+
+
+def test_good_runs_make_their_documents_likely() -> None:
+    """Of two documents that one run alone holds, that of the run whose judged documents are relevant more often."""
+    runs, qrels = drawn_campaign(2, 8)
+    found = chances(runs, qrels)
+    by_run = {}
+    for name, run in runs.items():
+        held = [found.get((q, d)) for q in run for d in sorted(run[q], key=run[q].get)[-5:]]
+        by_run[name] = np.mean([chance for chance in held if chance is not None])
+    assert min(by_run["r3"], by_run["r7"]) > max(by_run["r0"], by_run["r4"]) + 0.2
+
+
+def test_how_many_runs_hold_a_document_tells_its_chance() -> None:
+    """At whatever place, the first as well, and deeper than the measure looks."""
+    runs, qrels = drawn_campaign(5, 6)
+    model = model_of(parse_measure("P@2"), view_of(RunContext(runs), qrels).of_each())
+    docs, deep = model.docs, 2 * _DEEPER
+    held = [
+        sum(d in sorted(run[q], key=run[q].get)[-deep:] for run in runs.values())
+        for q, d in zip(docs.query_ids[docs.query], docs.ids.strings(), strict=True)
+    ]
+    features, _ = _features(model.views, model.known_gain > 0)
+    assert features[:, 3] == pytest.approx(np.log1p(held) / np.log(7))
+
+
+@pytest.mark.parametrize("samples", [1, 100])
+def test_no_open_verdict_is_certain_by_its_odds(samples: int) -> None:
+    runs, qrels = drawn_campaign(3, 8)
+    found = verdicts(RunContext(runs), qrels, ["P@5", "nDCG@5"], relevance_model="pool", samples=samples)
+    still = found.loc[found["settled"] == "undecided", "probability"]
+    assert len(still) > 20
+    assert still.between(0.5 / (samples + 1), 1 - 0.5 / (samples + 1)).all()
+    assert samples == 1 or still.max() == 1 - 0.5 / 101
+
+
+def test_fewer_runs_have_more_spread() -> None:
+    """By default .8, and 1.2 of four and five runs; of a function too, which two runs may have."""
+    runs, qrels = drawn_campaign(4, 6)
+    for n, spread in ((2, 1.2), (5, 1.2), (6, 0.8)):
+        context = RunContext(dict(list(runs.items())[:n]))
+        odds: Any = "pool" if n >= 4 else lambda q, d: 0.3
+        default, given = (
+            verdicts(context, qrels, ["P@5"], relevance_model=odds, samples=50, **more)
+            for more in ({}, {"log_odds_sd": spread})
+        )
+        pd.testing.assert_frame_equal(default, given)
+
+
+def test_odds_where_nothing_is_open_and_of_documents_elsewhere() -> None:
+    """A half where all is judged, and 0; what no run holds is asked of nobody, and no run of P is better for it."""
+    context = RunContext(RUNS, grades=(0, 1))
+    nothing = {q: dict.fromkeys("ABCXYZ", 0) for q in QRELS}
+    settled = verdicts(
+        RunContext(FOUR, grades=(0, 1)), nothing, ["NRG@3", "P@3", "nDCG@3"], relevance_model="pool"
+    )
+    assert (settled["probability"] == 0.5).all() and (settled["settled"] == "equal").all()
+    asked = set()
+
+    def chance(query: str, doc: str) -> float:
+        asked.add((query, doc))
+        return 0.5
+
+    here, elsewhere = (
+        verdicts(context, QRELS, ["P@3"], relevance_model=chance, unretrieved_relevant=n) for n in (0, 2)
+    )
+    assert asked == {("q1", "B"), ("q1", "Y"), ("q2", "Z")}
+    assert here["probability"].tolist() == pytest.approx(elsewhere["probability"].tolist(), abs=0.05)
+    assert not here.loc[here["settled"] == "undecided", "probability"].isin([0, 1]).any()
+
+
+def test_reusability_takes_out_what_one_group_brought() -> None:
+    qrels = {"q1": {"A": 1, "B": 1, "C": 1, "X": 0, "Y": 1}, "q2": {"A": 1, "Z": 1}}
+    alone = reusability(RunContext(RUNS), qrels, ["P@3"], pool_depth=3).set_index("name")
+    assert alone["lost"].tolist() == [2, 1, 0]  # A and C; Z; nothing
+    assert alone.loc["a", "simulated"] == pytest.approx((1 / 3 + 1 / 3) / 2)
+    together = reusability(RunContext(RUNS), qrels, ["P@3"], groups={"b": "g", "c": "g"}, pool_depth=3)
+    assert together.set_index("name")["lost"].tolist() == [2, 3, 3]
+
+
+def test_places_that_rounding_tells_apart_are_shared() -> None:
+    """Means of 0.3, 0.2 and 0.1, of the same topics in another order, differ in the last bit."""
+    found = {"a": [3, 2, 1], "b": [1, 2, 3], "c": [0, 0, 0]}
+    runs = {
+        n: {f"q{q}": {f"{'R' if i < k else n}{i}": -float(i) for i in range(10)} for q, k in enumerate(ks)}
+        for n, ks in found.items()
+    }
+    qrels = {f"q{q}": {f"R{i}": 1 for i in range(10)} for q in range(3)}
+    table = reusability(RunContext(runs), qrels, ["P@10"]).set_index("name")
+    assert table.loc["a", "value"] != table.loc["b", "value"]
+    assert table["place"].tolist() == [1, 1, 3]
+
+
+def test_reusability_of_one_that_brought_nothing_alone() -> None:
+    """A run without unique judgments keeps its score; a group loses what its members brought between them."""
+    qrels = {"q1": {"A": 1, "B": 1, "C": 1, "X": 1, "Y": 1}, "q2": {"A": 1, "Z": 1}}
+    alone = reusability(RunContext(RUNS), qrels, ["P@3", "UniqueRel@3"], pool_depth=3).set_index("name")
+    of_c = alone.loc["c"]
+    assert (of_c["lost"] == 0).all()
+    assert (of_c["simulated"] == of_c["value"]).all() and (of_c["simulated_place"] == of_c["place"]).all()
+    groups = {"b": "g", "c": "g"}
+    together = reusability(RunContext(RUNS, groups=groups), qrels, ["P@3"], pool_depth=3).set_index("name")
+    # Without X and Y, which b and c hold, and Z of b: B is left of q1, and A of q2.
+    assert together["lost"].tolist() == [2, 3, 3]
+    assert together["simulated"].tolist() == pytest.approx(
+        [(1 / 3 + 1 / 3) / 2, (1 / 3) / 2, (1 / 3 + 1 / 3) / 2]
+    )
+    assert (alone["pool_depth"] == 3).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: verdicts(RunContext({"a": RUNS["a"]}), QRELS, ["P@3"]), "holds \\['a'\\]; add the runs"),
+        (lambda: bounds(RunContext({}), QRELS, ["P@3"]), "holds no run"),
+        (
+            lambda: bounds(RunContext(RUNS), QRELS, ["infAP"]),
+            "infAP cannot be bounded yet; these can: AP, AP_Rareness, AP_UE, ERR, .*NRG, .*nDCG",
+        ),
+        (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=("a", "n")), r"between names \['n'\]"),
+        (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=("a", "a")), "two runs"),
+        (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 0), "n=0"),
+        (
+            lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pooled"),
+            "relevance_model='pooled'",
+        ),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], relevance_model=lambda q, d: 2.0), "from 0 to 1"),
+        (
+            lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pool", perquery=True),
+            "leave perquery",
+        ),
+        (
+            lambda: verdicts(RunContext(RUNS), QRELS, ["nDCG(gains={0: 1, 1: 2})@3"], relevance_model="pool"),
+            r"gains give 0, the label of what is not, a gain",
+        ),
+        (lambda: reusability(RunContext(RUNS), QRELS, ["P@3"], groups={"n": "g"}), "groups names"),
+        (lambda: reusability(RunContext(RUNS), QRELS, ["P@3"], pool_depth=0), "pool_depth=0"),
+        (
+            lambda: bounds(RunContext(RUNS), QRELS, ["P@3"], unretrieved_relevant=-1),
+            "unretrieved_relevant=-1",
+        ),
+        (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=7), "between=7 must be the names"),
+        (lambda: judge_next(RunContext({"a": RUNS["a"]}), QRELS, "P@3", 5), "add the runs"),
+        (
+            lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], relevance_model=lambda q, d: None),
+            "is None; it must be a number",
+        ),
+        (
+            lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], relevance_model="pool"),
+            "at least 4 runs to learn from, and there are 3: add runs",
+        ),
+        (lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pool", seed=-1), "seed=-1"),
+        (
+            lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pool", log_odds_sd=True),
+            "log_odds_sd=True",
+        ),
+        (
+            lambda: bounds(
+                RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG(gains={0:1})@3"], unretrieved_relevant=1
+            ),
+            "give unretrieved_relevant=0",
+        ),
+        (lambda: bounds(RunContext(RUNS), QRELS, ["RBO(ref='a')@3"]), "looks at no judgment"),
+        *(
+            (
+                partial(bounds, RunContext(RUNS), QRELS, [nDCG(gains=gains, judged_only=True) @ 3]),
+                "judged_only leaves out documents with a negative label",
+            )
+            for gains in ({-1: 5}, {1: -1})
+        ),
+        (lambda: bounds(RunContext(RUNS, grades=(0, 5)), QRELS, ["ERR@3"]), "for grades up to 4, not 5"),
+        (
+            lambda: bounds(RunContext(RUNS, grades=(0, 3)), QRELS, ["NRG(base='ERR',max_grade=2)@3"]),
+            "may have the grade 3; max_grade must be",
+        ),
+        (
+            lambda: bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG_UE(version='z')@3"]),
+            "use version=1 or 2",
+        ),
+        (lambda: bounds(RunContext(RUNS), QRELS, ["P@3"], residual=True), "none of the measures is RBP"),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["RBP(rel=1)"], residual="yes"), "residual='yes'"),
+        (lambda: bounds(RunContext(RUNS), QRELS, ["MED(base='AP')@3"]), "bound AP instead"),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["MED(base='Q')@3"]), "all labels; Q cannot be bounded"),
+    ],
+)
+def test_what_is_wrong_is_said(call: Any, words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_no_cutoff_on_large_runs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ir_measures_relative.context.view._MOST_ROWS", 5)
+    with pytest.raises(ValueError, match="give the measure a cutoff, such as @1000"):
+        bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG"])
+    assert len(bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG@3"])) == 3
+
+
+def test_qrels_without_a_relevant_document() -> None:
+    qrels = {"q1": {"A": 0}, "q2": {"A": 0}}
+    found = bounds(RunContext(RUNS, grades=(0, 1)), qrels, ["nDCG@3", "AP@3", "NRG@3", "P@3"])
+    assert (found["worst"] == 0).all() and (found["value"] == 0).all() and (found["best"] > 0).all()
+    odds = verdicts(RunContext(FOUR, grades=(0, 1)), qrels, ["nDCG@3"], relevance_model="pool")
+    assert odds["probability"].between(0, 1).all()
+
+
+def test_priors_that_judgments_choose_are_said_to_stay() -> None:
+    groups = {"a": "g", "b": "h", "c": "h"}
+    context = RunContext(RUNS, priors=BestOfOtherGroups(), groups=groups, grades=(0, 1))
+    with pytest.warns(RelativeWarning, match="the priors are taken to stay"):
+        bounds(context, QRELS, ["NRG@3"])
+
+
+def test_grades_that_few_relevant_documents_show() -> None:
+    """A warning, where the scale of a graded measure may well go on; none for a binary one, or with enough judged."""
+    with pytest.warns(RelativeWarning, match=r"only 3 .* taken to have no higher grade than 1: .*\(0, 1\)"):
+        bounds(RunContext(RUNS), QRELS, ["nDCG@3", "NRG@3", "ERR@3"])
+    none = {query: dict.fromkeys(labels, 0) for query, labels in QRELS.items()}
+    with pytest.warns(RelativeWarning, match="no document is judged relevant, and unjudged ones"):
+        bounds(RunContext(RUNS), none, ["nDCG@3"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RelativeWarning)
+        bounds(RunContext(RUNS), QRELS, ["P@3", "AP@3", "SDCG(max_rel=2)@3"])
+        bounds(RunContext(RUNS, grades=(0, 3)), QRELS, ["nDCG@3"])
+        enough = {q: docs | {f"n{i}": 1 for i in range(30)} for q, docs in QRELS.items()}
+        bounds(RunContext(RUNS), enough, ["nDCG@3"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("depth", [5, 10, 20])
+def test_hide_and_reveal(robust03: Any, depth: int) -> None:
+    """Every certain verdict on a shallow pool of half of the runs holds when the open documents are revealed."""
+    runs, qrels = robust03
+    topics = random.Random(depth).sample(sorted(qrels["query_id"].unique()), 7)
+    qrels = qrels[qrels["query_id"].isin(topics)]
+    context = RunContext(runs, grades=(0, 2))
+    shallow = pool(context, qrels, random.Random(depth).sample(context.names, 8), depth)
+    revealed = pd.concat([shallow, pool(context, qrels, context.names, 10)]).drop_duplicates(
+        ["query_id", "doc_id"]
+    )
+    truth = context.evaluate(revealed, FAST).set_index("name")
+    for row in bounds(context, shallow, FAST).itertuples():
+        assert row.worst - 1e-9 <= truth.loc[row.name, row.measure] <= row.best + 1e-9
+    for row in verdicts(context, shallow, FAST).itertuples():
+        difference = truth.loc[row.name, row.measure] - truth.loc[row.other, row.measure]
+        assert row.worst - 1e-9 <= difference <= row.best + 1e-9
+        assert {"above": difference > 0, "below": difference < 0, "equal": np.isclose(difference, 0)}.get(
+            row.settled, True
+        )
+
+
+def test_a_tie_that_rounding_hides_is_a_tie() -> None:
+    """The differences of the topics add up to 0, and to 8e-18 by doubles."""
+    found = [2, 3, 0, 0, 0, 0, 1], [0, 0, 1, 0, 0, 2, 3]
+    docs = [f"d{i}" for i in range(10)]
+    runs = {}
+    for name, order, counts in (("one", docs, found[0]), ("two", docs[::-1], found[1])):
+        runs[name] = {f"q{q}": {d: -float(i) for i, d in enumerate(order[:5])} for q in range(len(counts))}
+    qrels = {
+        f"q{q}": {d: int(i < a) for i, d in enumerate(docs[:5])}
+        | {d: int(i < b) for i, d in enumerate(docs[:4:-1])}
+        for q, (a, b) in enumerate(zip(*found, strict=True))
+    }
+    row = verdicts(RunContext(runs, grades=(0, 1)), qrels, ["P@5"]).iloc[0]
+    assert (row["worst"], row["value"], row["best"], row["settled"], row["n_deciding"]) == (
+        0,
+        0,
+        0,
+        "equal",
+        0,
+    )
+    per_topic = verdicts(RunContext(runs, grades=(0, 1)), qrels, ["P@5"], perquery=True)
+    assert 0 < abs(per_topic["value"].to_numpy().mean()) < 1e-16
+
+
+def test_no_label_is_beyond_the_range_of_the_context() -> None:
+    """SDCG's own highest grade counts where the context says nothing."""
+    run = {"q": {"A": 2.0, "B": 1.0}}
+    qrels = {"q": {"B": 0}}
+    found = [
+        bounds(RunContext({"a": run}, grades=grades), qrels, [SDCG(cutoff=1, max_rel=4)]).iloc[0]["best"]
+        for grades in ((0, 2), (0, 4))
+    ]
+    assert found == [0.5, 1.0]
+    assert bounds(RunContext({"a": run}), qrels, [SDCG(cutoff=1, max_rel=4)]).iloc[0]["best"] == 1.0
+
+
+def test_no_label_tells_a_run_from_its_copy() -> None:
+    """With more open documents in their tops than labelings are tried of, which left NRG open; nobody is sent to judge."""
+    rng = random.Random(8)
+    runs = {name: {"q": {f"d{i}": -i for i in rng.sample(range(40), 12)}} for name in "abc"}
+    context = RunContext({**runs, "copy": runs["a"]}, grades=(0, 3))
+    qrels = {"q": {f"d{i}": rng.randint(0, 3) for i in range(0, 40, 4)}}
+    found = verdicts(
+        context, qrels, ["NRG@10", "NRG(norm='ideal')@10", "UniqueRel@10"], unretrieved_relevant=3
+    )
+    of_copy = found[found["name"].eq("a") & found["other"].eq("copy")]
+    assert (
+        (of_copy["settled"] == "equal").all() and of_copy["exact"].all() and not of_copy["n_deciding"].any()
+    )
+    assert judge_next(context, qrels, "NRG@10", 5, between=("a", "copy")).empty

@@ -1,0 +1,533 @@
+"""compare(): its numbers are scipy's and statsmodels', and no test is made of two different quantities."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+from ir_measures import NumRet, nDCG
+
+from drawn import examples
+from ir_measures_relative import (
+    MED,
+    NRG,
+    RPP,
+    RelativeWarning,
+    RunContext,
+    Shapley,
+    TaSC,
+    UniqueRel,
+    compare,
+    nDCG_UE,
+    rrLP,
+    sgnLP,
+    sgnLR,
+)
+from ir_measures_relative.context.view import view_of
+from ir_measures_relative.decisions import mean_intervals
+from ir_measures_relative.stats import paired_tests
+from ir_measures_relative.stats.paired_tests import PairedTestOptions, paired_test
+from ir_measures_relative.stats.pairs_and_ties import Pairs
+
+TESTS = [name for name, test in paired_tests.TESTS.items() if test.needs == "pair"]
+
+multipletests = pytest.importorskip(
+    "statsmodels.stats.multitest", reason="statsmodels is not installed"
+).multipletests
+
+COLUMNS = [
+    "name",
+    "other",
+    "measure",
+    "mean",
+    "other_mean",
+    "difference",
+    "ci_lower",
+    "ci_upper",
+    "test",
+    "p",
+    "p_corrected",
+    "effect",
+    "effect_ci_lower",
+    "effect_ci_upper",
+    "wins",
+    "ties",
+    "losses",
+    "topics",
+    "topics_needed",
+    "topics_fewest",
+    "topics_most",
+]
+
+
+def campaign(n_runs: int = 4, n_queries: int = 25, seed: int = 0) -> tuple[dict, dict]:
+    rng = np.random.default_rng(seed)
+    docs = [f"d{i}" for i in range(15)]
+    queries = [f"q{i}" for i in range(n_queries)]
+    runs = {
+        f"r{i}": {
+            q: {d: float(-j) for j, d in enumerate(rng.choice(docs, 6, replace=False).tolist())}
+            for q in queries
+        }
+        for i in range(n_runs)
+    }
+    return runs, {q: dict(zip(docs, rng.integers(0, 3, 15).tolist(), strict=True)) for q in queries}
+
+
+RUNS, LABELS = campaign()
+CONTEXT = RunContext(RUNS)
+
+
+def values(measure, name, priors) -> np.ndarray:
+    """Of a run, by the evaluation of a context with these priors."""
+    table = evaluated(str(measure), priors if isinstance(priors, str) else tuple(priors))
+    return table[table["name"] == name]["value"].to_numpy()
+
+
+@lru_cache
+def evaluated(measure: str, priors: str | tuple[str, ...]) -> pd.DataFrame:
+    chosen = priors if isinstance(priors, str) else list(priors)
+    return RunContext(CONTEXT.runs, priors=chosen).evaluate(LABELS, [measure], perquery=True)
+
+
+def of_scipy(
+    test: str, a: np.ndarray, b: np.ndarray, alternative: str = "two-sided"
+) -> tuple[float, float, float]:
+    d = a - b
+    t = scipy.stats.ttest_rel(a, b, alternative=alternative)
+    low, high = t.confidence_interval(0.95)
+    rng = np.random.default_rng(0)
+    if test == "t":
+        return t.pvalue, low, high
+    if test == "wilcoxon":
+        return scipy.stats.wilcoxon(np.round(d, 12), alternative=alternative).pvalue, low, high
+    if test == "sign":
+        wins, losses = (d > 0).sum(), (d < 0).sum()
+        return scipy.stats.binomtest(wins, wins + losses, alternative=alternative).pvalue, low, high
+    if test == "randomization":
+        found = scipy.stats.permutation_test(
+            (d,), np.mean, permutation_type="samples", alternative=alternative, rng=rng
+        )
+        return found.pvalue, low, high
+    t, error = scipy.stats.ttest_1samp(d, 0).statistic, scipy.stats.sem(d)
+    found = scipy.stats.bootstrap(
+        (d - d.mean(),),
+        lambda x, axis: x.mean(axis) / scipy.stats.sem(x, axis=axis),
+        method="percentile",
+        rng=rng,
+    ).bootstrap_distribution
+    if alternative == "greater":
+        return (1 + (found >= t - 1e-9).sum()) / 10000, d.mean() - np.sort(found)[-499] * error, np.inf
+    reach = np.sort(abs(found))[-499] * error  # p is below 0.05 where fewer than 499 are as large
+    return (1 + (abs(found) >= abs(t) - 1e-9).sum()) / 10000, d.mean() - reach, d.mean() + reach
+
+
+@pytest.mark.parametrize("test", TESTS)
+@pytest.mark.parametrize("priors", ["others", ["r3"]], ids=str)
+def test_numbers_are_those_of_scipy_and_statsmodels(test, priors) -> None:
+    measures = [NRG @ 5, UniqueRel @ 5, nDCG_UE @ 5, "nDCG@5"]
+    if test == "t":
+        measures += [TaSC(base="nDCG@5"), Shapley @ 5]
+    table = compare(CONTEXT, LABELS, measures, priors=priors, test=test, correction=None)
+    assert list(table.columns) == COLUMNS
+    names = list(RUNS)[: 4 if priors == "others" else 3]
+    assert len(table) == len(measures) * len(list(itertools.combinations(names, 2)))
+    for row in table.itertuples():
+        a, b = (values(row.measure, name, priors) for name in (row.name, row.other))
+        d = a - b
+        assert (row.p, row.ci_lower, row.ci_upper) == pytest.approx(of_scipy(test, a, b), rel=1e-7, abs=1e-12)
+        assert (row.mean, row.other_mean) == pytest.approx((a.mean(), b.mean()))
+        assert row.difference == pytest.approx(d.mean())
+        assert row.effect == pytest.approx(d.mean() / d.std(ddof=1))
+        assert (row.wins, row.ties, row.losses) == (
+            (d > 1e-12).sum(),
+            (abs(d) <= 1e-12).sum(),
+            (d < -1e-12).sum(),
+        )
+        assert row.topics == 25
+
+
+def excludes_0(table: pd.DataFrame) -> np.ndarray:
+    return ((table["ci_lower"] > 0) | (table["ci_upper"] < 0)).to_numpy()
+
+
+@pytest.mark.parametrize("family", ["call", "measure"])
+@pytest.mark.parametrize("correction", ["holm", "bonferroni", "fdr_bh", "b", None])
+def test_corrections(correction, family) -> None:
+    """The p-values are those of statsmodels; and no interval says another thing than the corrected p beside it."""
+    priors = {"priors": ["r3"], "confidence": 0.8, "test": "t"}
+    table = compare(CONTEXT, LABELS, [NRG @ 5, "P@5"], correction=correction, family=family, **priors)
+    for _, rows in table.groupby("measure") if family == "measure" else [("all", table)]:
+        expected = rows["p"] if correction is None else multipletests(rows["p"], method=correction)[1]
+        assert rows["p_corrected"].to_numpy() == pytest.approx(np.asarray(expected))
+    for row in table.itertuples():
+        a, b = (values(row.measure, name, ["r3"]) for name in (row.name, row.other))
+        level = 1 - 0.2 * row.p / row.p_corrected
+        assert (row.ci_lower, row.ci_upper) == pytest.approx(
+            tuple(scipy.stats.ttest_rel(a, b).confidence_interval(level))
+        )
+
+
+@pytest.mark.parametrize("test", ["t", "bootstrap"])
+@pytest.mark.parametrize("correction", ["max-t", "holm", "fdr_bh", None])
+@pytest.mark.parametrize("confidence", [0.6, 0.9, 0.95])
+def test_the_interval_says_what_the_corrected_p_says(test, correction, confidence) -> None:
+    """It does not hold 0 just where p is below 1 - confidence; and no more does the interval of the effect."""
+    runs, labels = campaign(6, seed=4)
+    runs["best"] = {q: {d: float(g) for d, g in of_query.items()} for q, of_query in labels.items()}
+    measures = [NRG @ 5, TaSC, "nDCG@5"]
+    for family in ("call", "measure"):
+        how = {"test": test, "correction": correction, "confidence": confidence, "family": family}
+        table = compare(RunContext(runs), labels, measures, **how, resamples=1999)
+        told = table["p_corrected"].to_numpy() < 1 - confidence - 1e-12
+        assert 0 < told.sum() < len(table)
+        assert (told == excludes_0(table)).all()
+        effects = table[["effect_ci_lower", "effect_ci_upper"]].set_axis(["ci_lower", "ci_upper"], axis=1)
+        assert (told == excludes_0(effects)).all()
+        assert (table["p_corrected"] >= table["p"] - 1e-15).all()
+        known = table["ci_lower"].notna()  # two runs that never differ have no interval
+        assert known.sum() > 0.7 * len(known) and (table["p"][~known] == 1).all()
+        assert ((effects["ci_lower"] <= table["effect"]) & (table["effect"] <= effects["ci_upper"]))[
+            known
+        ].all()
+
+
+def test_max_t_is_that_of_its_definition() -> None:
+    """The largest t of a resample, in units of each row's own, over resamples of the same topics for all rows."""
+    measures, resamples = [NRG @ 5, "nDCG@5"], 499
+    table = compare(CONTEXT, LABELS, measures, test="t", resamples=resamples, seed=3)
+    d = np.array(
+        [
+            values(r.measure, r.name, "others") - values(r.measure, r.other, "others")
+            for r in table.itertuples()
+        ]
+    )
+    drawn = np.random.default_rng(3).integers(25, size=(resamples, 25))
+    found = (d[:, drawn].mean(axis=2) - d.mean(axis=1)[:, None]) / scipy.stats.sem(d[:, drawn], axis=2)
+    own = np.sort(abs(found), axis=1)[:, -24]  # of 499, 5 % are 24 or less
+    largest = (abs(found) / own[:, None]).max(axis=0)
+    t = abs(d.mean(axis=1)) / scipy.stats.sem(d, axis=1)
+    p = (1 + (largest >= (t / own)[:, None] - 1e-9).sum(axis=1)) / (1 + resamples)
+    assert table["p_corrected"].to_numpy() == pytest.approx(np.maximum(p, table["p"]))
+    reach = np.maximum(np.sort(largest)[-24] * own, scipy.stats.t.ppf(0.975, 24)) * scipy.stats.sem(d, axis=1)
+    assert table["ci_lower"].to_numpy() == pytest.approx(d.mean(axis=1) - reach)
+    assert table["ci_upper"].to_numpy() == pytest.approx(d.mean(axis=1) + reach)
+
+
+def test_a_measure_has_a_test_of_its_own() -> None:
+    """The bootstrap where differences are sparse and skewed; measures of others, and absolute ones, have Student's."""
+    measures = [NRG @ 5, NRG(base="ERR", max_grade=2) @ 5, TaSC, "nDCG@5", rrLP, nDCG_UE @ 5]
+    table = compare(CONTEXT, LABELS, measures, priors=["r3"], correction=None)
+    of_measure = table.drop_duplicates("measure").set_index("measure")["test"]
+    assert of_measure.tolist() == ["bootstrap"] * 3 + ["t"] * 3
+    for test, rows in table.groupby("test"):
+        same = compare(CONTEXT, LABELS, measures, priors=["r3"], correction=None, test=test)
+        same = same[same["measure"].isin(rows["measure"])]
+        assert rows.reset_index(drop=True).equals(same.reset_index(drop=True))
+    assert UniqueRel.TEST == "bootstrap"
+
+
+def test_one_pair_is_not_corrected() -> None:
+    for correction in ("max-t", "holm"):
+        table = compare(CONTEXT, LABELS, [NRG @ 5], names=["r0", "r1"], correction=correction)
+        assert table.equals(compare(CONTEXT, LABELS, [NRG @ 5], names=["r0", "r1"], correction=None))
+    apart = compare(CONTEXT, LABELS, [NRG @ 5, "P@5"], names=["r0", "r1"], family="measure")
+    assert apart.equals(compare(CONTEXT, LABELS, [NRG @ 5, "P@5"], names=["r0", "r1"], correction=None))
+
+
+def test_rows_that_cannot_be_resampled_are_corrected_by_bonferroni() -> None:
+    """Where fewer than five topics differ; and tests that do not go by t are corrected by Holm's method."""
+    runs, labels = campaign(3, seed=1)
+    near = {**runs["r0"], **{q: runs["r1"][q] for q in list(labels)[:4]}}
+    context = RunContext(runs | {"near": near})
+    found, alone = (compare(context, labels, ["nDCG@5"], correction=c) for c in ("max-t", None))
+    few = (found["name"] == "r0") & (found["other"] == "near")
+    assert found["p_corrected"][few].item() == pytest.approx(min(1, 6 * alone["p"][few].item()))
+    level = compare(context, labels, ["nDCG@5"], correction=None, confidence=1 - 0.05 / 6)
+    assert found["ci_lower"][few].item() == pytest.approx(level["ci_lower"][few].item())
+    others = found["p_corrected"][~few]
+    assert (others < 6 * alone["p"][~few]).any() and others.min() < 1 and others.max() <= 1
+    signs, holm = (compare(context, labels, ["nDCG@5"], test="sign", correction=c) for c in ("max-t", "holm"))
+    assert signs.equals(holm)
+
+
+@pytest.mark.parametrize("measure", [rrLP, sgnLP, sgnLR, RPP], ids=str)
+def test_signed_measures_are_tested_pair_by_pair(measure) -> None:
+    """Against 0, whatever the context's reference is; and mirrored where the two change places."""
+    context = RunContext(CONTEXT.runs, reference="r3")
+    table = compare(context, LABELS, [measure], names=["r0", "r1"], test="wilcoxon").iloc[0]
+    mirrored = compare(context, LABELS, [measure], names=["r1", "r0"], test="wilcoxon").iloc[0]
+    of_pair = context.evaluate(LABELS, [measure(ref="r1")], perquery=True)
+    of_pair = of_pair[of_pair["name"] == "r0"]["value"].to_numpy()
+    assert table["difference"] == table["mean"] == pytest.approx(of_pair.mean())
+    assert table["other_mean"] == 0
+    assert table["p"] == pytest.approx(scipy.stats.wilcoxon(np.round(of_pair, 12)).pvalue)
+    assert table["p"] == pytest.approx(mirrored["p"])
+    assert table["difference"] == pytest.approx(-mirrored["difference"])
+    assert (table["wins"], table["losses"]) == (mirrored["losses"], mirrored["wins"])
+
+
+def test_a_reference_of_its_own() -> None:
+    table = compare(CONTEXT, LABELS, [rrLP(ref="r3"), MED(ref="r3") @ 5], names=["r0", "r1"])
+    for row in table.itertuples():
+        a, b = (values(row.measure, name, "others") for name in ("r0", "r1"))
+        assert row.p == pytest.approx(scipy.stats.ttest_rel(a, b).pvalue)
+    with pytest.warns(RelativeWarning, match="'r3' is the reference, which is at no distance from itself"):
+        table = compare(CONTEXT, LABELS, [MED(ref="r3") @ 5], names=["r0", "r3"])
+    assert table[["difference", "ci_lower", "ci_upper", "p", "wins"]].isna().all(axis=None)
+
+
+POLICIES = st.one_of(
+    st.sampled_from(["others", "earlier"]),
+    st.dictionaries(
+        st.sampled_from(list(RUNS)), st.lists(st.sampled_from(list(RUNS)), unique=True), min_size=4
+    ).filter(lambda d: len(d) == 4),
+)
+
+
+@examples(40)
+@given(policy=POLICIES, measure=st.sampled_from(["NRG@5", "UniqueRel@5", "NRG(prior='r0,r1')@5", "TaSC"]))
+def test_what_is_valid(policy, measure) -> None:
+    """Where both stand against the same runs but for each other, and each counts the other or neither does."""
+
+    def priors_of(name: str) -> set[str]:
+        if "prior" in measure:
+            chosen = {"r0", "r1"}
+        elif policy == "others":
+            chosen = set(RUNS)
+        elif policy == "earlier":
+            chosen = set(list(RUNS)[: list(RUNS).index(name)])
+        else:
+            chosen = set(policy[name])
+        return chosen - {name}
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RelativeWarning)
+        table = compare(CONTEXT, LABELS, [measure], priors=policy, correction=None)
+    for row in table.itertuples():
+        a, b = priors_of(row.name), priors_of(row.other)
+        valid = a - {row.other} == b - {row.name} and (row.other in a) == (row.name in b)
+        assert valid == (not np.isnan(row.p)) == (not np.isnan(row.difference)) == (not pd.isna(row.wins))
+
+
+def test_warning_of_what_is_not_valid_says_why_and_what_instead() -> None:
+    with pytest.warns(RelativeWarning) as said:
+        table = compare(CONTEXT, LABELS, [NRG @ 5, nDCG @ 5], priors="earlier", names=["r0", "r1"])
+    assert len(said) == 1
+    assert str(said[0].message) == (
+        "the values of 'r0' and 'r1' on NRG@5 are different quantities, since 'r0' is a prior of 'r1', and 'r1' is not "
+        "a prior of 'r0'; the comparison has no p-value and no interval: give fixed priors that neither is among, "
+        "compare(…, priors=[…]), or priors='others'"
+    )
+    assert said[0].filename == __file__
+    relative, absolute = table.itertuples()
+    assert np.isnan(relative.p) and not np.isnan(absolute.p)
+    assert relative.mean == absolute.mean and relative.other_mean != absolute.other_mean
+    two = {"r0": ["r2"], "r1": ["r3"], "r2": [], "r3": []}
+    with pytest.warns(RelativeWarning, match=r"since \['r2', 'r3'\] are priors of one and not of the other"):
+        compare(CONTEXT, LABELS, [NRG @ 5], priors=two, names=["r0", "r1"])
+
+
+def test_fixed_priors_of_the_context() -> None:
+    context = RunContext(CONTEXT.runs, priors=["r3"])
+    assert compare(context, LABELS, [NRG @ 5]).equals(compare(CONTEXT, LABELS, [NRG @ 5], priors=["r3"]))
+    table = compare(context, LABELS, [NRG @ 5], baseline="r1")
+    assert list(zip(table["name"], table["other"], strict=True)) == [("r0", "r1"), ("r2", "r1")]
+
+
+def test_one_topic_that_makes_a_mean() -> None:
+    """Said once a call, as by the tables of scores."""
+    labels = {f"q{i}": {"A": 1, **{f"B{j}": 1 for j in range(9)}} for i in range(12)}
+    old = {q: {"A": 1.0} for q in labels}
+    new = {q: {f"B{j}": -float(j) for j in range(9 if q == "q3" else 1)} for q in labels}
+    context = RunContext({"old": old, "new": new, "newer": new})
+    with pytest.warns(
+        RelativeWarning, match="UniqueRel@10 of 'new' over 12 topics comes from topic 'q3' alone"
+    ) as said:
+        compare(context, labels, [UniqueRel @ 10], priors=["old"])
+    assert sum("alone" in str(w.message) for w in said) == 1
+
+
+@pytest.mark.parametrize("differing", [1, 2, 4, 5])
+def test_the_bootstrap_of_few_differences(differing: int) -> None:
+    """Where many resamples hold none of them, it says nothing; it has no interval of 1e306."""
+    queries = [f"q{i}" for i in range(40)]
+    labels = {q: {"A": 1, "B": 1} for q in queries}
+    one = {q: {"B" if i < differing else "X": 1.0} for i, q in enumerate(queries)}
+    runs = {"old": {q: {"A": 1.0} for q in queries}, "one": one, "two": {q: {"Y": 1.0} for q in queries}}
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        row = compare(
+            RunContext(runs), labels, [UniqueRel @ 1], names=["one", "two"], priors=["old"], test="bootstrap"
+        ).iloc[0]
+    if differing < 5:
+        assert row[["ci_lower", "ci_upper", "p"]].isna().all()
+        (said_of_it,) = (w for w in said if "many resamples hold none" in str(w.message))
+        assert f"UniqueRel@1 differs on {differing} topics alone" in str(said_of_it.message)
+    else:
+        assert not said and -0.1 < row["ci_lower"] < differing / 40 < row["ci_upper"] < 0.5
+
+
+def test_a_measure_that_is_summed_is_compared_by_its_mean() -> None:
+    row = compare(CONTEXT, LABELS, [NumRet(rel=1)], names=["r0", "r1"]).iloc[0]
+    of_a, of_b = (values(NumRet(rel=1), name, "others") for name in ("r0", "r1"))
+    assert (row["mean"], row["other_mean"]) == (of_a.mean(), of_b.mean())
+    assert row["ci_lower"] <= row["difference"] <= row["ci_upper"]
+
+
+def test_wilcoxon_ties_differences_that_are_equal_but_for_rounding() -> None:
+    pairs = [(3, 2), (2, 3), (1, 2), (2, 1), (3, 2), (1, 0), (0, 2), (3, 0), (2, 1)]
+    a, b = np.array(pairs).T
+    thirds = paired_test(Pairs.of_runs(np.array([a / 3, b / 3])), "wilcoxon")
+    assert thirds.p[0] == pytest.approx(scipy.stats.wilcoxon(a - b).pvalue)
+
+
+def test_seeded() -> None:
+    for test in ("randomization", "bootstrap"):
+        first, again = (compare(CONTEXT, LABELS, [NRG @ 5], test=test) for _ in range(2))
+        assert first.equals(again)
+        one = compare(CONTEXT, LABELS, [NRG @ 5], names=["r1", "r2"], test=test)
+        same = first[(first["name"] == "r1") & (first["other"] == "r2")]
+        assert one["p"].tolist() == same["p"].tolist()
+        other = compare(CONTEXT, LABELS, [NRG @ 5], test=test, seed=1)
+        assert first["p"].tolist() != other["p"].tolist()
+
+
+def test_one_topic_no_test() -> None:
+    one = {"q0": LABELS["q0"]}
+    with pytest.warns(
+        RelativeWarning, match="there is 1 topic to compare on, so there is no test and no interval"
+    ):
+        table = compare(CONTEXT, one, [NRG @ 5])
+    assert table[["ci_lower", "ci_upper", "p", "p_corrected", "effect"]].isna().all(axis=None)
+    assert (table["wins"] + table["ties"] + table["losses"]).tolist() == [1] * 6
+    assert mean_intervals(CONTEXT, one, [UniqueRel @ 5])["ci_lower"].isna().all()
+
+
+def test_a_constant_difference() -> None:
+    labels = {f"q{i}": {"A": 1} for i in range(5)}
+    good, bad = ({q: {d: 1.0} for q in labels} for d in "AB")
+    context = RunContext({"good": good, "bad": bad, "bad too": bad})
+    for test in ("t", "bootstrap"):
+        with pytest.warns(
+            RelativeWarning,
+            match=r"'good' and 'bad': the difference on P@1 is 1 on every topic.* "
+            r"one of 'wilcoxon', 'sign', 'randomization'( |$)",
+        ):
+            table = compare(context, labels, ["P@1"], test=test)
+        assert table["p"].isna().tolist() == [True, True, False]
+        assert table["p"].tolist()[2] == 1
+        assert table["effect"].tolist()[2] == 0
+    for test, p in (("sign", 1 / 16), ("wilcoxon", 1 / 16), ("randomization", 1 / 16)):
+        table = compare(context, labels, ["P@1"], test=test)
+        assert table["p"].tolist() == pytest.approx([p, p, 1])
+
+
+def test_topics_without_a_value(monkeypatch) -> None:
+    """A measure of ir_measures may have no value on a topic: it is left out, and that is said."""
+    view = view_of(CONTEXT, LABELS)
+    absolute = type(view).absolute
+
+    def with_a_gap(self, measures, rankings):
+        found = absolute(self, measures, rankings)
+        found[:, 3] = np.nan
+        return found
+
+    monkeypatch.setattr(type(view), "absolute", with_a_gap)
+    with pytest.warns(RelativeWarning, match="P@5 has no value on 1 topic; the comparison leaves them out"):
+        table = compare(CONTEXT, LABELS, ["P@5"])
+    assert set(table["topics"]) == {24}
+    assert table["p"].notna().all()
+
+
+def test_rounding_is_a_tie() -> None:
+    """Copies of a run multiply their priors in another order, and differ in a last bit."""
+    runs, labels = campaign(7, seed=3)
+    runs["copy"] = runs["r0"]
+    table = compare(RunContext(runs), labels, [NRG @ 5], names=["r0", "copy"]).iloc[0]
+    assert (table["wins"], table["ties"], table["losses"], table["p"]) == (0, 25, 0, 1)
+
+
+BAD = [
+    ({"names": ["r0"], "baseline": None}, "there is one run to compare, 'r0'; a comparison needs two"),
+    ({"names": "r0"}, r"names='r0' must be a list of run names, such as \['r0'\]"),
+    ({"names": ["r0", "x"]}, "names='x': the context holds no such run"),
+    ({"names": ["r0", "r0"]}, "names holds 'r0' twice"),
+    ({"baseline": "x"}, "baseline='x': the context holds no such run"),
+    (
+        {"names": ["r0", "r1"], "priors": ["r1"]},
+        r"names='r1' is among the fixed priors=\['r1'\]: against itself",
+    ),
+    (
+        {"baseline": "r1", "priors": ["r1"]},
+        r"baseline='r1' is among the fixed priors=\['r1'\]: against itself",
+    ),
+    ({"priors": list(RUNS)}, "there is no run to compare: all are among the fixed priors"),
+    ({"priors": ["x"]}, "priors names \\['x'\\], which the context does not hold"),
+    ({"seed": "x"}, "seed='x' is not allowed; it must be a whole number"),
+    ({"seed": -1}, "seed=-1 is not allowed"),
+    ({"names": []}, "there is no run to compare: give the names of some"),
+    ({"test": "z"}, "test='z' is not allowed; it must be one of 't', 'wilcoxon', 'sign', 'randomization'"),
+    (
+        {"correction": "z"},
+        "correction='z' is not one that statsmodels' multipletests knows; give one such as 'holm'",
+    ),
+    ({"confidence": 95}, "confidence=95 is not allowed; it must be between 0 and 1"),
+    ({"confidence": "x"}, "confidence='x' is not allowed"),
+    ({"family": "x"}, "family='x' is not allowed; it must be one of 'call', 'measure'"),
+    ({"resamples": 10}, "resamples=10 is not allowed"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD, ids=str)
+def test_bad_input(options, message) -> None:
+    with pytest.raises(ValueError, match=message):
+        compare(CONTEXT, LABELS, [NRG @ 5], **options)
+
+
+def test_the_misleading_call_and_the_valid_one(robust03) -> None:
+    """Production has no prior where it is itself the only one: its NRG is its nDCG."""
+    runs, labels = robust03
+    context = RunContext(runs, priors=["pircRBa1"])
+    with pytest.raises(ValueError, match="baseline='pircRBa1' is among the fixed priors"):
+        compare(context, labels, [NRG @ 10], baseline="pircRBa1")
+    with pytest.warns(RelativeWarning, match="'pircRBa1' is a prior of 'uic0301'"):
+        table = compare(
+            context, labels, [NRG @ 10], ["uic0301"], {n: ["pircRBa1"] for n in runs}, baseline="pircRBa1"
+        )
+    assert table["p"].isna().all() and table["difference"].isna().all()
+    valid = compare(context, labels, [NRG @ 10], names=["uic0301", "Sel50"])
+    assert valid["p"].notna().all()
+    symmetric = compare(context, labels, [NRG @ 10], ["uic0301"], "others", baseline="pircRBa1")
+    assert symmetric["p"].notna().all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("test", ["t", "bootstrap"])
+def test_the_interval_covers(test) -> None:
+    """Nominal 95 %, 1,200 simulations of 50 topics whose differences are skewed as those of nDCG are."""
+    rng = np.random.default_rng(0)
+    draws = rng.beta(0.6, 1.2, (1200, 50)) - rng.beta(0.6, 1.4, (1200, 50))
+    true = 0.6 / 1.8 - 0.6 / 2.0
+    found = [
+        paired_test(Pairs.of_differences(d[None]), test, PairedTestOptions(resamples=499, seed=i))
+        for i, d in enumerate(draws)
+    ]
+    inside = [one.lower[0] <= true <= one.upper[0] for one in found]
+    assert 0.93 <= np.mean(inside) <= 0.97
+
+
+def test_an_open_comparison_says_how_many_topics_would_settle_it() -> None:
+    table = compare(CONTEXT, LABELS, ["nDCG@5"], correction=None)
+    open_ = (table["ci_lower"] <= 0) & (table["ci_upper"] >= 0)
+    assert open_.any() and table["topics_needed"].notna().equals(open_)
+    known = table[np.isfinite(table["topics_needed"])]
+    assert (known["topics_fewest"] <= known["topics_needed"]).all()
+    assert (known["topics_needed"] <= known["topics_most"]).all()

@@ -1,0 +1,239 @@
+"""explain() and select_complementary()."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from drawn import examples
+from ir_measures_relative import NRG, RunContext, UniqueRel, explain, select_complementary
+from ir_measures_relative.context.priors import BestOfOtherGroups
+from oracles.nrg import nrg_oracle
+from oracles.rankings import only_judged, trec_order
+from random_campaigns import Labels, Run, contexts, qrels
+from scored import assume_common, ranking
+
+EXPLAINED = [
+    "NRG@3",
+    "NRG",
+    "NRG(gains={0:1,1:2})@3",
+    "NRG(base='P')@3",
+    "NRG(base='RR')@5",
+    "NRG(base='RBP')",
+    "NRG(judged_only=True)@3",
+    "UniqueRel@3",
+    "UniqueRel(rel=2,judged_only=True)@3",
+    "P_Rareness@3",
+    "AP_Rareness(bounded=True,alpha=0.5)@5",
+    "AP_Rareness(judged_only=True)",
+]
+
+
+@pytest.mark.parametrize("measure", EXPLAINED)
+@examples(10)
+@given(context=contexts, labels=qrels, data=st.data())
+def test_one_query_has_the_rows_that_it_has_among_all(
+    measure: Any, context: dict[str, Run], labels: Labels, data: st.DataObject
+) -> None:
+    assume(context)
+    for run in context.values():
+        assume_common(run, labels)
+    names = list(context)
+    policies = ["others", "earlier", names[:2], BestOfOtherGroups("nDCG@3")]
+    groups = {name: name[:1] + str(i % 2) for i, name in enumerate(names)}
+    members = RunContext(context, priors=data.draw(st.sampled_from(policies)), groups=groups)
+    name = data.draw(st.sampled_from(names))
+    run = data.draw(st.sampled_from([name, context[name]]))  # a member, or a newcomer that ranks as it does
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        whole = explain(members, run, labels, measure)
+        for query in labels:
+            alone = explain(members, run, labels, measure, query_id=query)
+            expected = whole[whole["query_id"] == query].reset_index(drop=True)
+            pd.testing.assert_frame_equal(alone, expected, check_exact=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("measure", EXPLAINED)
+@examples(15)
+@given(context=contexts, labels=qrels, data=st.data())
+def test_contributions_sum_to_the_score(
+    measure: Any, context: dict[str, Run], labels: Labels, data: st.DataObject
+) -> None:
+    assume(context)
+    for run in context.values():
+        assume_common(run, labels)
+    name = data.draw(st.sampled_from(list(context)))
+    members = RunContext(context)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        table = explain(members, name, labels, measure)
+        scores = members.evaluate(labels, [measure], perquery=True)
+    scores = scores[scores["name"] == name].set_index("query_id")["value"]
+    parsed = ir_measures.parse_measure(measure)
+    for query in labels:
+        rows = table[table["query_id"] == query]
+        assert rows["contribution"].sum() == pytest.approx(scores[query], abs=1e-12)
+        docs = ranking(context[name], query)
+        if parsed.get("judged_only"):
+            docs = only_judged(docs, labels[query])
+        assert rows["doc_id"].tolist() == docs[: parsed.get("cutoff")]
+        assert rows["position"].tolist() == list(range(1, len(rows) + 1))
+        for row in rows.itertuples():
+            assert (
+                (labels[query].get(row.doc_id) == row.relevance)
+                if row.doc_id in labels[query]
+                else pd.isna(row.relevance)
+            )
+        for other in set(context) - {name}:
+            theirs = ranking(context[other], query)
+            if parsed.get("judged_only"):
+                theirs = only_judged(theirs, labels[query])
+            top = theirs[: parsed.get("cutoff")]
+            places = [top.index(d) + 1 if d in top else pd.NA for d in rows["doc_id"]]
+            assert rows[f"position in {other}"].astype(object).where(
+                rows[f"position in {other}"].notna(), None
+            ).tolist() == [None if p is pd.NA else p for p in places]
+
+
+def test_explain_one_query_of_table_1() -> None:
+    runs = {
+        n: {"q": {d: -i for i, d in enumerate(r)}}
+        for n, r in {"R1": "ABCDEFGHIJ", "R2": "EDCBAFGHIJ"}.items()
+    }
+    table = explain(
+        RunContext(runs), "R1", {"q": dict.fromkeys("AEFJ", 1), "p": {"A": 1}}, NRG @ 10, query_id="q"
+    )
+    assert list(table.columns) == [
+        "query_id",
+        "doc_id",
+        "relevance",
+        "position",
+        "position in R2",
+        "gain",
+        "contribution",
+    ]
+    row = table.set_index("doc_id").loc["A"]
+    assert (row["position"], row["position in R2"]) == (1, 5)
+    assert row["gain"] == pytest.approx(1 - 1 / np.log2(6))
+    assert table["contribution"].sum() == pytest.approx(0.7361, abs=5e-5)
+
+
+def test_explain_bad_input() -> None:
+    context = RunContext({"a": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}})
+    labels = {"q": {"A": 1}}
+    with pytest.raises(
+        ValueError, match=r"explain\('c'\): the context holds no such run; its runs are \['a', 'b'\]"
+    ):
+        explain(context, "c", labels)
+    with pytest.raises(ValueError, match="query_id='z' is not in the qrels"):
+        explain(context, "a", labels, query_id="z")
+    with pytest.raises(ValueError, match="is not relative to other runs"):
+        explain(context, "a", labels, "nDCG@10")
+    with pytest.raises(ValueError, match="is not a sum over documents"):
+        explain(context, "a", labels, "rrLP(ref='b')")
+
+
+@examples(40)
+@given(context=contexts, labels=qrels, k=st.sampled_from([1, 2, 5]))
+def test_every_greedy_step_is_the_best_one(context: dict[str, Run], labels: Labels, k: int | None) -> None:
+    """Against the oracle, over all runs that are left; the cumulative gain counts distinct relevant documents."""
+    assume(context)
+    for run in context.values():
+        assume_common(run, labels)
+    members = RunContext(context)
+    table = select_complementary(members, labels, len(context), UniqueRel @ k)
+
+    def distinct(names: Any) -> float:
+        found = 0
+        for query, docs in labels.items():
+            pooled = set(itertools.chain.from_iterable(ranking(context[n], query)[:k] for n in names))
+            found += sum(docs.get(d, 0) >= 1 for d in pooled)
+        return found / len(labels)
+
+    order = table["name"].tolist()
+    assert sorted(order) == sorted(context)
+    for i, row in enumerate(table.itertuples()):
+        assert row.cumulative == pytest.approx(distinct(order[: i + 1]))
+        left = [n for n in context if n not in order[:i]]
+        best = max(distinct([*order[:i], n]) for n in left)
+        assert distinct(order[: i + 1]) == pytest.approx(best)
+    for n in range(1, len(context) + 1):  # greedy reaches at least 1 - 1/e of the best subset of its size
+        best = max(distinct(subset) for subset in itertools.combinations(context, n))
+        assert distinct(order[:n]) >= (1 - 1 / np.e) * best - 1e-12
+
+
+@examples(40)
+@given(context=contexts, labels=qrels)
+def test_nrg_steps_against_the_oracle(context: dict[str, Run], labels: Labels) -> None:
+    assume(context)
+    for run in context.values():
+        assume_common(run, labels)
+    table = select_complementary(RunContext(context), labels, len(context), NRG @ 3)
+    chosen: list[str] = []
+    for row in table.itertuples():
+        values = {
+            name: np.mean(
+                [
+                    nrg_oracle(
+                        ranking(context[name], q), [ranking(context[c], q) for c in chosen], labels[q], k=3
+                    )
+                    for q in labels
+                ]
+            )
+            for name in context
+            if name not in chosen
+        }
+        assert row.marginal == pytest.approx(max(values.values()), abs=1e-12)
+        assert values[row.name] == pytest.approx(row.marginal, abs=1e-12)
+        chosen.append(row.name)
+
+
+def test_select_complementary_bad_input() -> None:
+    context = RunContext({"a": {"q": {"A": 1.0}}})
+    labels = {"q": {"A": 1}}
+    for n in (0, 2, 1.0, True):
+        with pytest.raises(ValueError, match="must be a whole number from 1 to 1"):
+            select_complementary(context, labels, n)
+    for measure in ("P_Rareness@10", "NRG(prior='a')@10"):
+        with pytest.raises(ValueError, match="give a measure whose priors are free"):
+            select_complementary(context, labels, 1, measure)
+    with pytest.raises(ValueError, match="hold no judgment"):
+        select_complementary(context, {}, 1)
+    other = RunContext({"a": {"q": {"A": 1.0}}, "b": {"z": {"A": 1.0}}})
+    for call in (lambda: select_complementary(other, labels, 1), lambda: explain(other, "a", labels)):
+        with pytest.raises(ValueError, match="run 'b' has no query in common with the qrels"):
+            call()
+
+
+def test_complementary_runs_find_more_than_the_best_ones_on_robust03(robust03: Any) -> None:
+    runs, labels = robust03
+    context = RunContext(runs)
+    best = context.evaluate(labels, ["nDCG@10"]).sort_values("nDCG@10", ascending=False)["name"][:5]
+    relevant = set(map(tuple, labels[labels.relevance > 0][["query_id", "doc_id"]].to_numpy()))
+
+    def reached(names: Any) -> int:
+        found = set()
+        for name in names:
+            frame = runs[name]
+            ordered = {
+                q: trec_order(dict(zip(g.doc_id, g.score, strict=True)))[:10]
+                for q, g in frame.groupby("query_id")
+            }
+            found |= {(q, d) for q, docs in ordered.items() for d in docs}
+        return len(found & relevant)
+
+    by_count = select_complementary(context, labels, 5, UniqueRel @ 10)
+    assert by_count["cumulative"].iloc[-1] == pytest.approx(
+        reached(by_count["name"]) / labels.query_id.nunique()
+    )
+    assert reached(by_count["name"]) > reached(best)
+    assert reached(select_complementary(context, labels, 5)["name"]) > reached(best)

@@ -1,0 +1,396 @@
+"""fuse: against plain loops, on campaigns in which nothing is to be chosen, by simulation."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import random_campaigns
+from ir_measures_relative import RunContext, fuse
+from ir_measures_relative.context.absolute import Look, nested_qrels
+from ir_measures_relative.context.view import view_of
+from ir_measures_relative.data.arrays import FloatArray
+from ir_measures_relative.decisions.fuse import Chooser, divided, reach_of_interval
+from ir_measures_relative.decisions.fused_values import FusedValues, RunSet
+from ir_measures_relative.further_measures.fusion_gain import METHODS, Fusion, fused_rankings
+from oracles.fusion import fuse_runs
+from random_campaigns import Labels, Run
+from scored import per_query
+
+MEASURES = [
+    "nDCG@3",
+    "nDCG",
+    "P@2",
+    "P(rel=2)@3",
+    "R@2",
+    "AP",
+    "AP(rel=2)@3",
+    "RR",
+    "RR@2",
+    "Success@1",
+    "Judged@2",
+]
+
+
+@given(
+    st.sampled_from(MEASURES),
+    random_campaigns.contexts.filter(lambda runs: len(runs) > 1),
+    random_campaigns.pytrec_eval_qrels,
+    st.sampled_from(METHODS),
+    st.sampled_from([1, 3, 1000]),
+)
+def test_values_of_sets_are_those_of_ir_measures(
+    measure: str, runs: dict[str, Run], qrels: Labels, method: str, depth: int
+) -> None:
+    """Whether they follow from labels alone, or ir_measures computes them."""
+    view, parsed = view_of(RunContext(runs), qrels), ir_measures.parse_measure(measure)
+    sets = [s for n in range(1, len(runs) + 1) for s in itertools.combinations(range(len(runs)), n)]
+    fusion = Fusion(method, 60, depth)
+    got = FusedValues(view, parsed, fusion)(sets)
+    for one, values in zip(sets, got, strict=True):
+        alone = list(view.runs.values())[one[0]]
+        rankings = alone if len(one) == 1 else fused_rankings(view, one, fusion)
+        assert values == pytest.approx(view.absolute([parsed], rankings)[0], abs=1e-12)
+
+
+def campaign(
+    n_runs: int, n_topics: int, seed: int, *, good: Sequence[float] = (), docs: int = 60
+) -> tuple[dict[str, Run], Labels]:
+    """Runs that find relevant documents with luck, each as well as ``good`` says, all alike without it."""
+    rng = np.random.default_rng(seed)
+    runs: dict[str, Run] = {f"r{i}": {} for i in range(n_runs)}
+    qrels: Labels = {}
+    for topic in map(str, range(n_topics)):
+        relevant = rng.random(docs) < 0.2
+        relevant[0] = True
+        qrels[topic] = {f"d{j}": int(x) for j, x in enumerate(relevant)}
+        for i, run in enumerate(runs.values()):
+            scores = rng.normal(size=docs) + relevant * (good[i] if good else 1.0)
+            run[topic] = {f"d{j}": float(s) for j, s in enumerate(scores)}
+    return runs, qrels
+
+
+def test_a_table_worked_through_by_hand() -> None:
+    """Four runs, three topics, and the strategies in plain loops over the divisions."""
+    runs, qrels = campaign(4, 7, 1, good=(0.5, 1.0, 1.5, 1.0))
+    strategies = ("single", "top", "greedy", "exact", "all")
+    table = fuse(RunContext(runs), qrels, 2, "P@5", strategies=strategies, folds=3, repeats=4, seed=5)
+    names = list(runs)
+
+    def value(chosen: Sequence[str]) -> dict[str, float]:
+        fused = runs[chosen[0]] if len(chosen) == 1 else fuse_runs([runs[name] for name in chosen])
+        return per_query("P@5", qrels, fused)
+
+    values = {s: value(s) for n in (1, 2, 4) for s in itertools.combinations(names, n)}
+
+    def mean(one: tuple[str, ...], topics: Sequence[str]) -> float:
+        return round(sum(values[one][t] for t in topics) / len(topics), 12)
+
+    def choose(strategy: str, topics: Sequence[str]) -> tuple[str, ...]:
+        singles = sorted(names, key=lambda name: -mean((name,), topics))
+        if strategy == "single":
+            return (singles[0],)
+        if strategy == "top":
+            return tuple(sorted(singles[:2]))
+        if strategy == "all":
+            return tuple(names)
+        pairs = list(itertools.combinations(names, 2))
+        if strategy == "greedy":
+            pairs = [pair for pair in pairs if singles[0] in pair]
+        return max(pairs, key=lambda pair: mean(pair, topics))
+
+    topics = list(qrels)
+    divisions = [np.flatnonzero(held_out) for held_out in divided(7, 3, 4, 5).held_out]
+    assert sorted(np.concatenate(divisions)) == sorted([*range(7)] * 4)
+    assert {len(part) for part in divisions} == {2, 3}
+    for row in table.itertuples(index=False):
+        assert row.names == choose(row.strategy, topics)
+        assert row.in_sample == pytest.approx(mean(row.names, topics))
+        scored, count = [], dict.fromkeys(names, 0)
+        for part in divisions:
+            chosen = choose(row.strategy, [t for i, t in enumerate(topics) if i not in part])
+            scored += [values[chosen][topics[i]] for i in part]
+            for name in chosen:
+                count[name] += 1
+        assert row.held_out == pytest.approx(np.mean(scored))
+        assert row.chosen == pytest.approx({name: n / 12 for name, n in count.items() if n})
+    single = table["held_out"][0]
+    assert table["difference"].tolist() == pytest.approx((table["held_out"] - single).tolist())
+    assert (table["ci_lower"] <= table["difference"]).all() and (
+        table["difference"] <= table["ci_upper"]
+    ).all()
+    assert table.loc[0, ["difference", "ci_lower", "ci_upper"]].tolist() == [0.0, 0.0, 0.0]
+
+
+def test_depth_and_k_are_chosen_with_the_runs() -> None:
+    runs, qrels = campaign(4, 12, 2)
+    context = RunContext(runs)
+    whole = fuse(context, qrels, 2, "AP", k=[1, 60], depth=[2, 50], strategies=["exact", "all"])
+    assert list(whole.columns[:5]) == ["strategy", "n", "names", "k", "depth"]
+    each = {
+        (k, d): fuse(context, qrels, 2, "AP", k=k, depth=d, strategies=["exact", "all"]).set_index("strategy")
+        for k in (1, 60)
+        for d in (2, 50)
+    }
+    for row in whole.itertuples(index=False):
+        best = max(each, key=lambda setting: each[setting]["in_sample"][row.strategy])
+        assert (row.k, row.depth) == best
+        assert row.in_sample == each[best]["in_sample"][row.strategy]
+        assert row.held_out <= max(one["in_sample"][row.strategy] for one in each.values())
+
+
+def test_within_a_budget() -> None:
+    runs, qrels = campaign(5, 10, 3, good=(0.2, 0.5, 1.0, 1.5, 2.0))
+    cost = {"r0": 1.0, "r1": 2.0, "r2": 3.0, "r3": 4.0, "r4": 8.0}
+    context = RunContext(runs)
+    table = fuse(context, qrels, 3, "AP", cost=cost, budget=[3, 7, 100])
+    assert (table["cost"] <= table["budget"]).all()
+    assert table["cost"].tolist() == [sum(cost[name] for name in names) for names in table["names"]]
+    exact = table[table["strategy"] == "exact"]
+    for row in exact.itertuples(index=False):
+        sets = [s for n in (1, 2, 3) for s in itertools.combinations(runs, n)]
+        allowed = [s for s in sets if sum(cost[name] for name in s) <= row.budget]
+        values = {s: np.mean(list(per_query("AP", qrels, _fused(runs, s)).values())) for s in allowed}
+        assert row.in_sample == pytest.approx(max(values.values()))
+    assert exact["in_sample"].is_monotonic_increasing
+    assert table[table["strategy"] == "all"]["budget"].tolist() == [100]  # all cost 18
+    assert (
+        table[table["strategy"] == "greedy"]["in_sample"].to_numpy() <= exact["in_sample"].to_numpy()
+    ).all()
+
+
+def _fused(runs: dict[str, Run], chosen: Sequence[str]) -> Run:
+    return runs[chosen[0]] if len(chosen) == 1 else fuse_runs([runs[name] for name in chosen])
+
+
+def test_complementary_is_what_select_complementary_names() -> None:
+    from ir_measures_relative import select_complementary
+
+    runs, qrels = campaign(5, 10, 4)
+    context = RunContext(runs)
+    table = fuse(context, qrels, 3, strategies=["complementary"])
+    assert set(table["names"][0]) == set(select_complementary(context, qrels, 3)["name"])
+
+
+class Table:
+    """Values of sets, as the numbers that they are."""
+
+    def __init__(self, values: dict[RunSet, FloatArray]) -> None:
+        self.values = values
+
+    def __call__(self, sets: Sequence[RunSet]) -> FloatArray:
+        return np.array([self.values[s] for s in sets])
+
+
+def exchangeable(runs: dict[str, Run], seed: int) -> dict[str, Run]:
+    """The runs, their names permuted within each topic."""
+    rng = np.random.default_rng(seed)
+    result: dict[str, Run] = {name: {} for name in runs}
+    for topic in next(iter(runs.values())):
+        rankings = [run[topic] for run in runs.values()]
+        for name, i in zip(runs, rng.permutation(len(rankings)), strict=True):
+            result[name][topic] = rankings[i]
+    return result
+
+
+@pytest.mark.slow
+def test_where_nothing_is_to_be_chosen_choosing_gains_nothing() -> None:
+    """17 runs, their names permuted within each topic: held out, every choice is worth what a random one is."""
+    good = np.linspace(0.3, 1.7, 17).tolist()
+    runs, qrels = campaign(17, 24, 6, good=good)
+    difference: dict[str, list[float]] = {"top": [], "greedy": [], "exact": []}
+    optimism: dict[str, list[float]] = {"top": [], "greedy": [], "exact": []}
+    rng = np.random.default_rng(7)
+    for seed in range(8):
+        context = RunContext(exchangeable(runs, seed))
+        view = view_of(context, qrels)
+        values = FusedValues(view, ir_measures.P @ 10, Fusion("rrf", 60, 30))
+        every = list(itertools.combinations(range(17), 3))
+        random = values([every[i] for i in rng.choice(len(every), 100)]).mean()
+        table = fuse(context, qrels, 3, "P@10", depth=30, strategies=list(difference), repeats=5, seed=seed)
+        for row in table.itertuples(index=False):
+            difference[row.strategy].append(row.held_out - random)
+            optimism[row.strategy].append(row.in_sample - random)
+    for strategy, values_of in difference.items():
+        error = np.std(values_of, ddof=1) / np.sqrt(len(values_of))
+        assert abs(np.mean(values_of)) < 3.5 * error, strategy
+        assert np.mean(optimism[strategy]) > 4 * error
+    assert np.mean(optimism["exact"]) > 5 * abs(np.mean(difference["exact"]))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("folds", "repeats", "equal"), [(2, 10, False), (2, 10, True), (5, 4, False)])
+def test_the_interval_holds_the_true_difference(folds: int, repeats: int, equal: bool) -> None:
+    """Simulated campaigns whose topics are drawn anew each time; 8 runs, pairs of them, 40 topics."""
+    rng = np.random.default_rng(8)
+    n_runs, n_topics, n_campaigns = 8, 40, 100
+    singles = [(i,) for i in range(n_runs)]
+    pairs = list(itertools.combinations(range(n_runs), 2))
+    truth_of_runs = np.zeros(n_runs) if equal else np.linspace(0, 0.12, n_runs)
+    truth = {s: 0.03 * (len(s) - 1) + float(truth_of_runs[list(s)].mean()) for s in [*singles, *pairs]}
+
+    def draw(n: int) -> dict[RunSet, FloatArray]:
+        topic, run = rng.normal(0, 0.2, n), rng.normal(0, 0.15, (n_runs, n))
+        return {
+            s: truth[s] + topic + run[list(s)].mean(axis=0) + rng.normal(0, 0.05, n)
+            for s in [*singles, *pairs]
+        }
+
+    true_choices: list[float] = []
+    for _ in range(1000):
+        means = {s: values.mean() for s, values in draw(n_topics - n_topics // folds).items()}
+        true_choices.append(
+            truth[max(pairs, key=means.__getitem__)] - truth[max(singles, key=means.__getitem__)]
+        )
+    expected = float(np.mean(true_choices))
+    held, naive = 0, 0
+    for seed in range(n_campaigns):
+        divisions = divided(n_topics, folds, repeats, seed)
+        chooser = Chooser([Table(draw(n_topics))], n_runs, divisions)
+        single, exact = chooser.choose("single", 1), chooser.choose("exact", 2)
+        reach = reach_of_interval(exact, single, divisions, 0.95)
+        difference = exact.held_out - single.held_out
+        held += abs(difference - expected) <= reach
+        means_of = ((exact.values - single.values)[: len(divisions.held_out)] * divisions.held_out).sum(
+            axis=1
+        ) / divisions.held_out.sum(axis=1)
+        naive += abs(difference - expected) <= 2 * means_of.std(ddof=1) / len(means_of) ** 0.5
+    assert held / n_campaigns >= 0.92
+    assert naive / n_campaigns < 0.8  # the interval that takes the divisions for independent
+
+
+def test_a_fixed_choice_has_about_students_interval() -> None:
+    """Where every division chooses the same, there is nothing but the topics to be unsure of."""
+    rng = np.random.default_rng(9)
+    values = {(0,): rng.normal(0, 0.1, 60), (1,): rng.normal(-5, 0.1, 60), (0, 1): rng.normal(1, 0.1, 60)}
+    divisions = divided(60, 2, 20, 0)
+    chooser = Chooser([Table(values)], 2, divisions)
+    reach = reach_of_interval(chooser.choose("exact", 2), chooser.choose("single", 1), divisions, 0.95)
+    student = 2.0 * (values[0, 1] - values[0,]).std(ddof=1) / 60**0.5
+    assert 0.9 * student < reach < 1.6 * student
+
+
+ONE = {"a": {"1": {"A": 1.0}}, "b": {"1": {"B": 1.0}}}
+TWO = {name: {"1": docs["1"], "2": docs["1"]} for name, docs in ONE.items()}
+QRELS = {"1": {"A": 1}, "2": {"B": 1}}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n": 3}, "n=3 is not allowed; the context holds 2 runs"),
+        ({"n": 0}, "n=0 is not allowed"),
+        ({"n": []}, "n is empty"),
+        ({"measure": "NRG@10"}, "measure='NRG@10' is itself relative to other runs"),
+        ({"measure": "nDGC@10"}, "the nearest is 'nDCG'"),
+        ({"method": "borda"}, "method='borda' is not allowed; it must be one of 'rrf'"),
+        ({"k": -1}, "k=-1 is not allowed"),
+        ({"k": [1, 60], "method": "isr"}, "goes with method='rrf'"),
+        ({"depth": []}, "depth is empty"),
+        ({"depth": 0}, "depth=0 is not allowed"),
+        ({"strategies": "exact"}, "must be a list of some of 'single', 'top'"),
+        ({"strategies": ["best"]}, "'best' is not allowed"),
+        ({"folds": 1}, "folds=1 is not allowed"),
+        ({"folds": 3}, "folds=3 is more than the 2 topics"),
+        ({"repeats": 0}, "repeats=0 is not allowed"),
+        ({"budget": 3}, "budget= needs to know what each run costs"),
+        (
+            {"cost": {"a": 1}},
+            r"cost= must hold a number for each run of \['a', 'b'\], and no other; correct \['b'\]",
+        ),
+        ({"cost": {"a": 1, "b": 1, "c": 1}}, r"correct \['c'\]"),
+        (
+            {"cost": {"a": 1, "b": float("nan")}},
+            r"cost\['b'\]=nan is not allowed; it must be a number from 0 up",
+        ),
+        ({"cost": {"a": 1, "b": -1}}, r"cost\['b'\]=-1 is not allowed"),
+        ({"cost": {"a": 2, "b": 3}, "budget": 1}, "not enough for any run; the cheapest costs 2"),
+        ({"cost": {"a": 2, "b": 3}, "budget": float("nan")}, "budget=nan is not allowed"),
+        ({"confidence": 1.0}, "confidence=1.0 is not allowed"),
+        ({"n": 2, "max_sets": 0}, "max_sets=0 is not allowed"),
+    ],
+)
+def test_bad_input(options: dict[str, Any], message: str) -> None:
+    arguments = {"n": 1} | options
+    with pytest.raises(ValueError, match=message):
+        fuse(RunContext(TWO), QRELS, **arguments)
+
+
+def test_bad_campaigns() -> None:
+    with pytest.raises(ValueError, match="the qrels hold one topic"):
+        fuse(RunContext(ONE), {"1": {"A": 1}}, 1)
+    apart = {"a": {"1": {"A": 1.0}}, "b": {"2": {"B": 1.0}}}
+    with pytest.raises(ValueError, match=r"'a' and 'b' have no judged topic in common.*\['1'\].*\['2'\]"):
+        fuse(RunContext(apart), QRELS, 2)
+    with pytest.raises(TypeError, match="RunContext"):
+        fuse(TWO, QRELS, 1)  # type: ignore[arg-type]
+
+
+def test_k_goes_with_rrf_alone() -> None:
+    for k in (5, [5, 6]):
+        with pytest.raises(ValueError, match=r"k=.*5.* goes with method='rrf', not 'isr'"):
+            fuse(RunContext(TWO), QRELS, 1, method="isr", k=k)
+
+
+def test_too_many_sets_are_refused_with_their_number() -> None:
+    runs, qrels = campaign(6, 2, 12, docs=5)
+    with pytest.raises(
+        ValueError, match=r"would try 40 sets of runs.*settings of k and depth: 2.*'greedy' tries few"
+    ):
+        fuse(RunContext(runs), qrels, 3, depth=[2, 5], max_sets=39)
+    assert len(fuse(RunContext(runs), qrels, 3, depth=[2, 5], max_sets=40)) == 5
+    assert len(fuse(RunContext(runs), qrels, 3, strategies=["greedy"], max_sets=1)) == 1
+
+
+@pytest.mark.slow
+def test_all_triples_of_robust(robust03_path: Path) -> None:
+    """An independent loop over the 680 triples, on every tenth topic; and the whole search in a few seconds."""
+    context = RunContext.from_files(robust03_path / "runs")
+    path = str(robust03_path / "qrels.txt.gz")
+    start = time.process_time()
+    table = fuse(context, path, 3, depth=100, strategies=["single", "top", "greedy", "exact"])
+    took = time.process_time() - start
+    assert took < 12  # 2 to 3 seconds on a quiet machine
+    assert table.set_index("strategy")["names"]["exact"] == ("pircRBa1", "uic0301", "uwmtCR0")
+    assert table.set_index("strategy")["in_sample"]["exact"] == pytest.approx(0.4961, abs=5e-5)
+
+    view = view_of(context, path)
+    qrels = {
+        q: docs
+        for i, (q, docs) in enumerate(nested_qrels(view.documents, Look(False, ())).items())
+        if i % 10 == 0
+    }
+    depth = 100
+    runs: list[Run] = []
+    for run in context.runs.values():
+        top = run.top(depth)
+        cut: Run = {}
+        for q, d, s in zip(top.query.tolist(), top.doc_ids, top.score.tolist(), strict=True):
+            cut.setdefault(run.query_ids[q], {})[d] = s
+        runs.append({q: cut.get(q, {}) for q in qrels})
+    rank = [{q: {d: i for i, d in enumerate(docs, start=1)} for q, docs in run.items()} for run in runs]
+    evaluator = ir_measures.evaluator([ir_measures.nDCG @ 10], qrels)
+    triples = list(itertools.combinations(range(17), 3))
+    loop = np.empty((len(triples), len(qrels)))
+    for i, triple in enumerate(triples):
+        fused = {}
+        for q in qrels:
+            scores: dict[str, float] = {}
+            for j in triple:
+                for d, position in rank[j][q].items():
+                    scores[d] = scores.get(d, 0.0) + 1 / (60 + position)
+            fused[q] = scores
+        value = {m.query_id: m.value for m in evaluator.iter_calc(fused)}
+        loop[i] = [value[q] for q in qrels]
+    values = FusedValues(view_of(context, qrels), ir_measures.nDCG @ 10, Fusion("rrf", 60, depth))(triples)
+    assert values == pytest.approx(loop, abs=1e-12)
+    assert values.mean(axis=1).argmax() == loop.mean(axis=1).argmax()

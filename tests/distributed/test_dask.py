@@ -1,0 +1,422 @@
+"""Campaigns on Dask: the values of one machine to the last bit, however the rows are spread; and bad input."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from drawn import examples
+from example_measures import PLAIN_EXAMPLES
+from ir_measures_relative import MED, RunContext
+from ir_measures_relative.context.priors import BestOfOtherGroups
+from ir_measures_relative.distributed import evaluate_part
+from ir_measures_relative.measures.measure import RelativeMeasure
+from long_campaigns import campaign, frame_of, qrels_frame
+from random_campaigns import Labels, Run, contexts, qrels
+
+dask = pytest.importorskip("dask", reason="dask is not installed: pip install 'ir-measures-relative[dask]'")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+from ir_measures_relative.distributed import evaluate  # noqa: E402
+
+# With the absolute measures, a sum, and the two that depend on the grades of all the qrels.
+MEASURES = [
+    *PLAIN_EXAMPLES,
+    "nDCG@3",
+    "AP",
+    "NumRet",
+    MED(base="SDCG", gains={-1: 2, 2: 5}) @ 3,
+]
+SOME = MEASURES[::3]
+
+
+@pytest.fixture(autouse=True)
+def _in_this_thread() -> Iterator[None]:
+    """Dask without a pool, which an active client goes before; and no forecast of its shuffle's speed."""
+    with dask.config.set(scheduler="synchronous"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        yield
+
+
+def spread(frame: pd.DataFrame, how: str, n: int = 3) -> Any:
+    """A Dask DataFrame with the query as its index, or with the rows of a query all over the place."""
+    if how == "by query":
+        return dd.from_pandas(frame.set_index("query_id").sort_index(), npartitions=n)
+    return dd.from_pandas(frame.sample(frac=1, random_state=7).reset_index(drop=True), npartitions=n)
+
+
+def assert_same(found: pd.DataFrame, expected: pd.DataFrame, *, exact: bool = True) -> None:
+    tolerance = {"check_exact": True} if exact else {"check_exact": False, "rtol": 1e-13, "atol": 1e-15}
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False, **tolerance)
+
+
+@examples(8)
+@given(
+    runs=contexts,
+    labels=qrels,
+    how=st.sampled_from(["by query", "mixed"]),
+    dask_qrels=st.booleans(),
+    reverse=st.booleans(),
+)
+@example(  # in which MED once added the documents of q1 in an order that q2 decided
+    runs={"r1": {}, "r2": {"q2": {"c": 3.0, "f": 2.0, "d": 1.0}, "q1": {"f": 3.0, "d": 2.0, "c": 1.0}}},
+    labels={"q2": {"x": 3}, "q1": {"d": 1, "c": 1, "f": 1}},
+    how="by query",
+    dask_qrels=False,
+    reverse=False,
+)
+def test_every_measure_equals_one_machine(
+    runs: dict[str, Run], labels: Labels, how: str, dask_qrels: bool, reverse: bool
+) -> None:
+    frame, judgments = frame_of(runs), qrels_frame(labels)
+    assume(len(frame) > 0)
+    judged = [q for q in labels if any(q in run and run[q] for run in runs.values())]
+    names = sorted(runs, reverse=reverse)
+    options: dict[str, Any] = {"reference": names[0], "num_docs": 50}
+    try:
+        expected = RunContext({n: runs[n] for n in names}, **options).evaluate(
+            labels, MEASURES, perquery=True
+        )
+    except ValueError as error:
+        assume("no query in common" not in str(error))
+        raise
+    given_qrels = dd.from_pandas(judgments, npartitions=2, sort=False) if dask_qrels else judgments
+    found = evaluate(spread(frame, how), given_qrels, MEASURES, names=names, perquery=True, **options)
+    assert_same(found, expected)
+    assert judged or set(found["query_id"]) == set(labels)  # queries that no run holds count too
+
+
+@pytest.mark.parametrize("how", ["by query", "mixed"])
+@pytest.mark.parametrize("dask_qrels", [False, True])
+def test_means(how: str, dask_qrels: bool) -> None:
+    runs, judgments = campaign()
+    context = RunContext({n: runs[n] for n in sorted(runs)}, reference="run1", num_docs=200)
+    given_qrels = spread(judgments, "by query", 2) if dask_qrels else judgments
+    measures = [*SOME, "NumRet"] if how == "mixed" else MEASURES
+    found = evaluate(spread(frame_of(runs), how), given_qrels, measures, reference="run1", num_docs=200)
+    expected = context.evaluate(given_qrels.reset_index().compute() if dask_qrels else judgments, measures)
+    assert list(found["NumRet"]) == list(expected["NumRet"]) and found["NumRet"].max() > 100
+    assert_same(found, expected, exact=False)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"priors": "earlier"},
+        {"priors": ["run2"]},
+        {"priors": {f"run{i}": [f"run{(i + 1) % 5}"] for i in range(5)}},
+        {"priors": BestOfOtherGroups(), "groups": {f"run{i}": "xyyzz"[i] for i in range(5)}},
+        {"priors": BestOfOtherGroups(by="AP@5"), "groups": {f"run{i}": "xxyyz"[i] for i in range(5)}},
+    ],
+    ids=str,
+)
+def test_priors(options: Any) -> None:
+    runs, judgments = campaign(seed=1, n_runs=5)
+    runs = {**runs, "run4": runs["run3"]}  # a tie between the runs of a group
+    names = ["run4", "run0", "run3", "run2", "run1"]
+    measures = ["NRG@10", "NRG(prior='run[12]')@5", "UniqueRel@5", "TaSC(base='nDCG@10')"]
+    expected = RunContext({n: runs[n] for n in names}, **options).evaluate(judgments, measures, perquery=True)
+    for how in ("by query", "mixed"):
+        found = evaluate(
+            spread(frame_of(runs), how), judgments, measures, names=names, perquery=True, **options
+        )
+        assert_same(found, expected)
+
+
+def test_a_run_without_rows_counts() -> None:
+    """Rareness is over all systems, and the member itself has empty rankings."""
+    runs, judgments = campaign()
+    names = [*sorted(runs), "withdrawn"]
+    measures = ["P_Rareness@10", "AP_Rareness", "nDCG_UE@10"]
+    expected = RunContext({**{n: runs[n] for n in sorted(runs)}, "withdrawn": {}}).evaluate(
+        judgments, measures
+    )
+    found = evaluate(spread(frame_of(runs), "by query"), judgments, measures, names=names)
+    assert_same(found, expected, exact=False)
+    assert found["nDCG_UE@10"].iloc[-1] == -1.0
+
+
+def test_pyterrier_columns() -> None:
+    runs, judgments = campaign()
+    theirs = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
+    frame = frame_of(runs).rename(columns=theirs)
+    expected = RunContext({n: runs[n] for n in sorted(runs)}).evaluate(judgments, ["NRG@10"], perquery=True)
+    for frames in (
+        (dd.from_pandas(frame, npartitions=3), judgments.rename(columns=theirs)),
+        (
+            dd.from_pandas(frame.set_index("qid").sort_index(), npartitions=3),
+            judgments.rename(columns=theirs),
+        ),
+        (
+            dd.from_pandas(frame, npartitions=3),
+            dd.from_pandas(judgments.rename(columns=theirs), npartitions=2),
+        ),
+    ):
+        assert_same(evaluate(*frames, ["NRG@10"], perquery=True), expected)
+
+
+@pytest.fixture(scope="module")
+def parquet(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
+    """A campaign in Parquet, one file a query, with columns that nobody asks for; its qrels; its scores."""
+    folder = tmp_path_factory.mktemp("campaign")
+    runs, judgments = campaign(seed=2, n_queries=12)
+    frame = frame_of(runs).assign(rank=1, tag="x", comment="y", iteration="Q0")
+    for query, rows in frame.groupby("query_id"):
+        rows.to_parquet(folder / f"{query}.parquet")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        context = RunContext({n: runs[n] for n in sorted(runs)}, reference="run0", num_docs=200)
+        return folder, judgments, context.evaluate(judgments, SOME, perquery=True)
+
+
+def test_parquet_by_query(parquet: Any) -> None:
+    """Dask merges partitions of which it reads few columns; their numbers must not shift under us."""
+    folder, judgments, expected = parquet
+    for options in ({}, {"filesystem": "arrow"}):
+        runs = dd.read_parquet(folder, **options)
+        assert runs.npartitions == 12
+        assert_same(evaluate(runs, judgments, SOME, reference="run0", num_docs=200, perquery=True), expected)
+
+
+def test_parquet_in_hive_folders(parquet: Any, tmp_path: Path) -> None:
+    import pyarrow as pa
+
+    folder, judgments, expected = parquet
+    pd.read_parquet(folder).to_parquet(tmp_path, partition_cols=["query_id"])
+    hive = {"partitioning": {"flavor": "hive", "schema": pa.schema([("query_id", pa.string())])}}
+    runs = dd.read_parquet(tmp_path, dataset=hive)
+    assert_same(evaluate(runs, judgments, SOME, reference="run0", num_docs=200, perquery=True), expected)
+
+
+def test_left_on_the_workers(parquet: Any, tmp_path: Path) -> None:
+    folder, judgments, expected = parquet
+    scores = evaluate(
+        dd.read_parquet(folder), judgments, SOME, reference="run0", num_docs=200, perquery=True, compute=False
+    )
+    assert scores.npartitions == 12
+    scores.to_parquet(tmp_path)
+    keys = ["name", "measure", "query_id"]
+    found = pd.read_parquet(tmp_path).sort_values(keys, ignore_index=True)
+    assert_same(found, expected.sort_values(keys, ignore_index=True))
+
+
+class Recording(distributed.Client):
+    """A client that adds up the size of what it gets."""
+
+    received = 0
+
+    async def _gather(self, *args: Any, **kwargs: Any) -> Any:
+        result = await super()._gather(*args, **kwargs)
+        Recording.received += dask.sizeof.sizeof(result)
+        return result
+
+
+@pytest.mark.slow
+def test_a_cluster_keeps_the_rows() -> None:
+    """Nothing is collected on the client but the result, whether the rows are shuffled or not."""
+    runs, judgments = campaign(seed=3, n_runs=6, n_queries=40, depth=50)
+    frame = frame_of(runs)
+    expected = RunContext({n: runs[n] for n in sorted(runs)}).evaluate(
+        judgments, ["NRG@10", "MED(ref='run1')@5"]
+    )
+    on_dask = dd.from_pandas(judgments, npartitions=3, sort=False)
+    settings = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**settings) as cluster, Recording(cluster):
+        for how, given_qrels in itertools.product(("by query", "mixed"), (judgments, on_dask)):
+            Recording.received = 0
+            found = evaluate(spread(frame, how, 8), given_qrels, ["NRG@10", "MED(ref='run1')@5"])
+            assert_same(found, expected, exact=False)
+            assert 0 < Recording.received < frame.memory_usage(deep=True).sum() / 8
+
+
+def mutated(column: str, value: Any) -> pd.DataFrame:
+    frame = frame_of(campaign()[0])
+    frame[column] = frame[column].astype(object)
+    frame.loc[frame.index[40], column] = value
+    return frame
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (frame_of(campaign()[0]).drop(columns="name"), r"no column 'name'; its columns are .*'score'\]"),
+        (frame_of(campaign()[0]).drop(columns="doc_id"), r"no column 'doc_id' \(or 'docno'\)"),
+        (frame_of(campaign()[0]).assign(query_id=7), r"the query id 7 is of type int; it must be a string"),
+        (mutated("name", None), "the name None is of type NoneType; it must be a string"),
+        (frame_of(campaign()[0]).assign(query_id="x"), r"run 'run0' has no query in common with the qrels"),
+        (
+            frame_of(campaign()[0]).assign(doc_id="d1"),
+            r"run 'run\d': query 'q\d' lists document 'd1' more than once",
+        ),
+        (
+            mutated("score", float("nan")).astype({"score": float}),
+            r"run 'run0': query 'q\d'.* has the score nan",
+        ),
+    ],
+)
+def test_bad_runs_are_refused_by_name(frame: Any, message: str) -> None:
+    with dask.config.set({"dataframe.convert-string": False}), pytest.raises(ValueError, match=message):
+        evaluate(dd.from_pandas(frame, npartitions=3), campaign()[1], ["NRG@10"])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"names": ["run0", "run1"]}, ValueError, r"holds \['run2', 'run3'\], which names="),
+        ({"priors": "earlier"}, ValueError, r"needs the order of the runs: give names="),
+        ({"reference": "nobody"}, ValueError, r"reference='nobody' is not a run of the context"),
+        ({"priors": BestOfOtherGroups()}, ValueError, r"groups= lacks \['run0'"),
+        ({"compute": False}, ValueError, r"goes with perquery=True"),
+        ({"measures": "NRG@10"}, ValueError, r"must be a list of measures"),
+        ({"measures": ["NRG@0"]}, ValueError, r"cutoff=0 is not allowed"),
+        ({"measures": ["nDCG@0"]}, ValueError, r"nDCG@0: cutoff=0 is not allowed"),
+        ({"measures": ["TaSC(base='nDCG@0')"]}, ValueError, r"nDCG@0: cutoff=0 is not allowed"),
+        (
+            {"priors": BestOfOtherGroups(by="nDCG@0"), "groups": {f"run{i}": "x" for i in range(4)}},
+            ValueError,
+            r"nDCG@0: cutoff=0 is not allowed",
+        ),
+        ({"runs": frame_of(campaign()[0])}, TypeError, r"runs is a DataFrame; give a Dask DataFrame"),
+        ({"qrels": campaign()[1].iloc[:0]}, ValueError, r"hold no judgment"),
+        (
+            {"qrels": campaign()[1].drop(columns="relevance")},
+            ValueError,
+            r"no column 'relevance' \(or 'label'\)",
+        ),
+    ],
+)
+def test_bad_arguments(options: Any, error: Any, message: str) -> None:
+    runs, judgments = campaign()
+    arguments = {
+        "runs": spread(frame_of(runs), "by query"),
+        "qrels": judgments,
+        "measures": ["NRG@10"],
+        **options,
+    }
+    with pytest.raises(error, match=message):
+        evaluate(**arguments)
+
+
+class OfSome(RelativeMeasure):
+    """The number of judged documents of a query, and no value where it is odd."""
+
+    __name__ = NAME = "OfSome"
+    PRETTY_NAME = "Of some"
+    SHORT_DESC = "For tests."
+    RELATIVE_TO = "chance"
+    SUPPORTED_PARAMS: dict[str, Any] = {}
+
+    def score(self, view: Any) -> Any:
+        count = np.diff(view.documents.starts)
+        return np.where(count % 2, np.nan, count)
+
+
+@pytest.mark.parametrize("how", ["by query", "mixed"])
+def test_a_mean_leaves_out_what_has_no_value(how: str) -> None:
+    runs, judgments = campaign()
+    judgments = judgments.drop(index=judgments.index[judgments["query_id"].isin(["q1", "q4"])][::2])
+    context = RunContext({n: runs[n] for n in sorted(runs)})
+    expected = context.evaluate(judgments, [OfSome(), "nDCG@10"])
+    assert expected["OfSome"].notna().all()
+    assert context.evaluate(judgments, [OfSome()], perquery=True)["value"].isna().any()
+    assert_same(
+        evaluate(spread(frame_of(runs), how), judgments, [OfSome(), "nDCG@10"]), expected, exact=False
+    )
+
+
+def test_an_aggregator_that_is_no_sum() -> None:
+    class Best(type(ir_measures.RR)):
+        __name__ = NAME = "Best"
+
+        def aggregator(self) -> ir_measures.measures.base.Agg:
+            class Max(ir_measures.measures.base.Agg):
+                def add(self, value: float) -> None: ...
+                def result(self) -> float:
+                    return 0.0
+
+            return Max()
+
+    runs, judgments = campaign()
+    with pytest.raises(ValueError, match="aggregated by a Max, which cannot be put together from sums"):
+        evaluate(spread(frame_of(runs), "by query"), judgments, [Best() @ 10])
+
+
+def test_a_partition_refuses_what_it_cannot_know() -> None:
+    runs, judgments = campaign()
+    frame = frame_of(runs)
+    with pytest.raises(ValueError, match=r"BestOfOtherGroups.choose\(means, groups\)"):
+        evaluate_part(
+            frame,
+            judgments,
+            ["NRG@10"],
+            names=list(runs),
+            grades=(-1, 2),
+            priors=BestOfOtherGroups(),
+            groups=dict.fromkeys(runs, "g"),
+        )
+    with pytest.raises(ValueError, match=r"holds run 'run3', which names=.* lacks"):
+        evaluate_part(frame, judgments, ["NRG@10"], names=["run0", "run1", "run2"], grades=(-1, 2))
+    empty = evaluate_part(frame, judgments.iloc[:0], ["NRG@10"], names=list(runs), grades=(-1, 2))
+    assert list(empty.columns) == ["name", "query_id", "measure", "value"] and not len(empty)
+
+
+def test_best_of_other_groups_from_means() -> None:
+    """The dict that a part is given is what the policy itself finds."""
+    runs, judgments = campaign(n_runs=5)
+    groups = {name: "xxyyz"[i] for i, name in enumerate(runs)}
+    means = RunContext(runs).evaluate(judgments, ["nDCG@10"]).set_index("name")["nDCG@10"].to_dict()
+    chosen = BestOfOtherGroups.choose(means, groups)
+    assert all(
+        len(priors) == 2 and groups[n] not in {groups[p] for p in priors} for n, priors in chosen.items()
+    )
+    policies = (chosen, BestOfOtherGroups())
+    one, two = (RunContext(runs, priors=p, groups=groups).evaluate(judgments, ["NRG@10"]) for p in policies)
+    assert_same(one, two)
+
+
+@pytest.mark.parametrize("dtype", ["object", "string[python]", "string[pyarrow]", "category", "arrow"])
+def test_every_kind_of_string_column(dtype: str) -> None:
+    import pyarrow as pa
+
+    runs, judgments = campaign()
+    expected = RunContext(runs).evaluate(judgments, ["NRG@10", "nDCG@10"], perquery=True)
+    kind = pd.ArrowDtype(pa.string()) if dtype == "arrow" else dtype
+    frames = {
+        name: frame_of({name: run}).astype({"query_id": kind, "doc_id": kind}) for name, run in runs.items()
+    }
+    labels = judgments.astype({"query_id": kind, "doc_id": kind})
+    assert_same(RunContext(frames).evaluate(labels, ["NRG@10", "nDCG@10"], perquery=True), expected)
+    together = pd.concat([f.assign(name=n) for n, f in frames.items()]).astype({"name": kind})
+    found = evaluate_part(together, labels, ["NRG@10", "nDCG@10"], names=list(runs), grades=(-1, 2))
+    assert_same(found, expected)
+
+
+def test_the_page(parquet: Any, tmp_path: Path) -> None:
+    """The first example of docs/past-one-machine.md, as it stands there, without its client."""
+    folder, judgments, _ = parquet
+    (tmp_path / "runs").symlink_to(folder)
+    judgments.to_parquet(tmp_path / "qrels.parquet")
+    page = (Path(__file__).resolve().parents[2] / "docs" / "past-one-machine.md").read_text(encoding="utf-8")
+    block = re.search(r"^```py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert block
+    code = (
+        block[1].replace("s3://campaign", str(tmp_path)).replace("BM25", "run0").replace("Client()", "None")
+    )
+    names: dict[str, Any] = {}
+    exec(code, names)
+    assert list(names["table"]) == ["name", "nDCG@10", "NRG@10", "P_Rareness@100", "rrLP"]
+    scores = pd.read_parquet(tmp_path / "scores")
+    means = scores.groupby("name")["value"].mean()
+    np.testing.assert_allclose(means[names["table"]["name"]], names["table"]["NRG@10"])

@@ -1,0 +1,44 @@
+"""docs/design.md names only what is there, and its table of rooms is the one that CI holds."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+PACKAGE = ROOT / "src" / "ir_measures_relative"
+
+
+def test_each_path_exists() -> None:
+    paths = {path for path in re.findall(r"`((?:[\w.]+/)*[\w]+(?:/|\.py|\.toml))`", PAGE)}
+    assert len(paths) > 10
+    for path in paths:
+        assert any((place / path).exists() for place in (PACKAGE, ROOT)), path
+
+
+def test_each_room_is_in_the_picture() -> None:
+    picture = next(block for block in re.findall(r"(?s)```text\n(.*?)```", PAGE) if "src/" in block)
+    drawn = {name.rstrip("/") for name in re.findall(r"([\w]+/)", picture)} - {"src", "ir_measures_relative"}
+    rooms = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    assert drawn - {"bases", "pyterrier"} == rooms
+
+
+def test_the_table_is_that_of_the_contracts() -> None:
+    rows = dict(
+        re.findall(r"(?m)^\| ([\w, ]+) \| ([\w, –]+) \|$", PAGE.partition("| room |")[2].partition("\n\n")[0])
+    )
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    forbidden = {
+        c["source_modules"][0].partition(".")[2]: {m.partition(".")[2] for m in c["forbidden_modules"]}
+        for c in contracts
+        if c["type"] == "forbidden"
+        and len(c["source_modules"]) == 1
+        and c["name"].split()[1:2] == ["imports"]
+    }
+    assert forbidden.keys() == {"bounding", "audit", "decisions", "meta", "plots", "reporting"}
+    for room, names in forbidden.items():
+        assert not names & set(rows[room].split(", ")), room
