@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, TypeAlias
 
 import ir_measures
@@ -93,8 +93,10 @@ class ModelBuilder:
         view = self.as_judged[0]
         if not self.closed:
             new = tuple(v.evaluated for v in self.as_judged if v.row is None)
-            key = "open", self.cutoff, self.unretrieved_relevant, new  # found once for a set of judgments
-            view = view.cached(key, lambda: self.as_judged[0].with_open(*key[1:]))
+            key = "open", self.cutoff, self.unretrieved_relevant
+            # Found once for a set of judgments; with new runs it is for them alone.
+            opened = partial(view.with_open, *key[1:], new)
+            view = opened() if new else view.cached(key, opened)
         return [view.evaluating(v).at(self.cutoff, self.judged_only) for v in self.as_judged]
 
     @property
