@@ -161,6 +161,7 @@ def test_a_decision_in_every_format() -> None:
     answer = worth(CONTEXT, QRELS, "good", ["bad", "one"], by="P@3", groups=groups, resamples=199)
     read = json.loads(answer.to_json())
     assert read["verdict"] == answer.verdict and read["by"] == "P@3"
+    assert read["candidate"] == "good" and read["deployed"] == ["bad", "one"]
     assert [row["option"] for row in read["table"]] == ["keep", "add", "replace bad", "replace one"]
     assert {"why", "groups"} <= set(read["evidence"])
     assert answer.to_markdown().startswith(answer.text) and "| option |" in answer.to_markdown()

@@ -195,6 +195,10 @@ class Compared:
 
     # ---- the answer
 
+    def about(self) -> dict[str, Any]:
+        """What the settings of the answer say beside those of the comparison."""
+        return {}
+
     @cached_property
     def table(self) -> pd.DataFrame:
         """The row of each option."""
@@ -245,7 +249,7 @@ class Compared:
             self.table,
             self.judge[:n],
             tables,
-            self.settings.shown(),
+            {**self.about(), **self.settings.shown()},
             self.topics_needed,
             self.stands,
         )

@@ -46,7 +46,7 @@ class Decision:
         )
 
     def __str__(self) -> str:
-        tables = [self.table, *self.evidence.values()]
+        tables = [self.table, *self.evidence.values(), self.judge]
         shown = (one.to_string(index=False, float_format="%.3f", na_rep="") for one in tables if len(one))
         return "\n\n".join([self.text, *shown])
 

@@ -141,7 +141,9 @@ def _to_do(of: Compared) -> str:
     if missing and of.topics < FEWEST_DIFFERING:
         return " ".join([*parts, f"Judge more topics: {of.topics} cannot show how topics vary."])
     if "judgments" in missing:
-        parts.append(f"Judge the unjudged documents, in the order of judge ({len(of.judge)} matter).")
+        n = len(of.judge)
+        which = "the unjudged document" if n == 1 else f"the {n} unjudged documents"
+        parts.append(f"Judge {which} that can change the verdict, in the order of the table judge.")
     if missing == "judgments":
         stands = "" if of.stands is None else f", and stays so with a probability of {of.stands:.2f}"
         parts.append(f"By the judgments as they are the verdict is {of.word(as_judged=True)}{stands}.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import ir_measures
 
@@ -146,6 +147,9 @@ class CandidateCompared(Compared):
 
     def unsettled(self, as_judged: bool) -> str:
         return "add or replace"
+
+    def about(self) -> dict[str, Any]:
+        return {"candidate": self.candidate, "deployed": list(self.deployed)}
 
 
 def _copy_of(view: View, deployed: Iterable[str], candidate: str) -> str | None:
