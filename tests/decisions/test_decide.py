@@ -139,6 +139,10 @@ def test_what_worth_rejects(arguments: dict[str, Any], message: str) -> None:
 def test_more_that_is_rejected() -> None:
     with pytest.raises(ValueError, match="no judgment"):
         worth(CONTEXT, {}, "good", "bad")
+    with pytest.raises(ValueError, match="no judgment has the grade 1"):
+        worth(CONTEXT, {q: {"A": 0} for q in QUERIES}, "good", "bad")
+    with pytest.raises(ValueError, match="qrels"):
+        worth(CONTEXT, None, "good", "bad")
     with pytest.raises(ValueError, match="no deployed run"):
         worth(RunContext({"good": GOOD}), QRELS, "good")
     with pytest.raises(ValueError, match="one deployed run cannot be dropped"):

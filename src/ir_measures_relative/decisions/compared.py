@@ -11,6 +11,7 @@ import pandas as pd
 
 from ..bounding.verdicts import settled_of
 from ..context.checks import warn_of_last_labels
+from ..context.measure_strings import value_of
 from ..context.view import View
 from ..data.arrays import FloatArray
 from ..stats.bootstrap import FEWEST_DIFFERING
@@ -49,6 +50,13 @@ class Compared:
         self.view, self.options, self.rivals, self.settings = view, list(options), rivals, settings
         self.names = [option.name for option in options]
         warn_of_last_labels(view, [settings.by])
+        rel = value_of(settings.by, "rel", 1)
+        judgments = view.judgments
+        if not ((judgments.labels or judgments).grade >= rel).any():  # a document may be judged for several aspects
+            raise ValueError(
+                f"no judgment has the grade {rel} or a higher one, so {settings.by} cannot tell the options apart; set "
+                "other qrels, or a lower rel="
+            )
         self.lists = OptionLists(view, options, settings.how)
         self.values = OptionValues(
             view,
