@@ -64,7 +64,7 @@ MODULES: dict[str, Sequence[str]] = {
     "registry": (),
     "reporting": ("leaderboard",),
     "reporting.export": ("to_latex", "to_ranx", "write_ir_metadata"),
-    "stats": (),
+    "stats": ("SignTest", "mean_interval", "sign_test", "student_interval"),
     "unjudged": ("judge_next", "pool_next"),
     "view": ("View",),
 }

@@ -81,7 +81,7 @@ def reranking(campaign: Campaign, rel: int, first: str = "colbert") -> pd.DataFr
     for row in table.itertuples():
         if first in (row.name, row.other):
             sign, other = (1, row.name) if row.other == first else (-1, row.other)
-            low, high = sorted((sign * row.lower, sign * row.upper))
+            low, high = sorted((sign * row.ci_lower, sign * row.ci_upper))
             rows.append((row.measure, other, sign * row.difference, low, high))
     return pd.DataFrame(rows, columns=["measure", "re-ranker", "difference", "lower", "upper"])
 

@@ -12,7 +12,7 @@ PACKAGE = ROOT / "src" / "ir_measures_relative"
 
 
 def test_each_path_exists() -> None:
-    paths = {path for path in re.findall(r"`((?:[\w.]+/)*[\w]+(?:/|\.py|\.toml))`", PAGE)}
+    paths = set(re.findall(r"`((?:[\w.]+/)*[\w]+(?:/|\.py|\.toml))`", PAGE))
     assert len(paths) > 10
     for path in paths:
         assert any((place / path).exists() for place in (PACKAGE, ROOT)), path

@@ -107,9 +107,9 @@ def test_a_judge_is_as_good_as_its_labels(campaign: Campaign) -> None:
     true = np.array(
         [by_people[pair] for pair in said.index]
     )  # the better run stands first, by each of the two
-    holds = (said["lower"] <= true) & (true <= said["upper"])
+    holds = (said["ci_lower"] <= true) & (true <= said["ci_upper"])
     row = table.loc["inverted", "P(rel=2)@10"]
-    assert row["intervals that hold"] == pytest.approx(holds[said["lower"].notna()].mean())
+    assert row["intervals that hold"] == pytest.approx(holds[said["ci_lower"].notna()].mean())
     assert row["lower"] <= row["intervals that hold"] <= row["upper"] and row["τ"] < 1
 
 

@@ -22,9 +22,14 @@ class Store:
     """
 
     def __init__(self, n_runs: int = 0, n_docs: int = 0) -> None:
-        self.most = max(_LEAST_BYTES, _TABLES * 8 * n_runs * n_docs)
+        self.most = _LEAST_BYTES
+        self.make_room(n_runs, n_docs)
         self._values: dict[Hashable, Any] = {}
         self._sizes: dict[Hashable, int] = {}
+
+    def make_room(self, n_runs: int, n_docs: int) -> None:
+        """Keeps some tables of so many runs and documents: all that one measure may ask for again and again."""
+        self.most = max(self.most, _TABLES * 8 * n_runs * n_docs)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the values: other libraries' evaluators do not pickle."""

@@ -209,7 +209,10 @@ class View:
         query = np.repeat(np.arange(self.n_queries), unretrieved_relevant)
         no, nobody = np.zeros(len(query), dtype=bool), Ids.of([""] * len(query))
         unretrieved = Documents(self.query_ids, query, nobody, np.zeros_like(query), judged=no, exists=no)
-        return self._other(documents=self.documents.followed_by(opened, unretrieved))
+        documents = self.documents.followed_by(opened, unretrieved)
+        for store in (self.ranks, self.labels):
+            store.make_room(len(self.names), len(documents))
+        return self._other(documents=documents)
 
     def of_query(self, query_id: str) -> View:
         """One query alone, which the judgments hold; nothing that is computed here is used there."""
