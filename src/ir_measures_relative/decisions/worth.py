@@ -117,7 +117,7 @@ def worth(
     view = whole.of_runs([*names, name]) if member == name else whole.of_runs(names).with_runs({name: run})
     check_runs(view)
     compared = CandidateCompared(view, names, name, settings, whole)
-    why = evidence.of_candidate(view, names, name, settings.by, settings.test)
+    why = evidence.of_candidate(compared.lists, names, name, settings.by, settings.test)
     return compared.decision(decision_text.of_worth, {"why": why})
 
 
