@@ -19,7 +19,7 @@ from ..stats.simultaneous import simultaneous_intervals
 from .decision_rule import intervals
 from .fuse import Chooser, divided
 from .fused_values import RunSet
-from .option_rankings import OptionLists, interleaved
+from .option_rankings import Option, OptionLists, interleaved
 from .option_values import Differences, value_beside
 
 if TYPE_CHECKING:
@@ -138,6 +138,24 @@ def of_candidate(
         row = {"what": str(measure), "mean": float(own.mean()), "copy": copy}
         rows.append(row | {"ci_lower": float(lower[0]), "ci_upper": float(upper[0])})
     return pd.DataFrame(rows)
+
+
+def beside_a_copy(of: Compared, option: int, deployed: Sequence[str], candidate: str) -> pd.DataFrame:
+    """What an option would gain with a second copy of a deployed run in the candidate's place.
+
+    With several deployed runs, to retire one of them and to count another twice can be a gain without any candidate.
+    The copy is of the deployed run with most documents in common with the candidate, to the end of the lists. The
+    interval of the candidate's ``lead`` is over topics, by the judgments as they are.
+    """
+    near = max(deployed, key=lambda name: of.lists.n_shared(candidate, name))
+    runs = tuple(near if run == candidate else run for run in of.options[option].runs)
+    (copy,) = OptionLists(of.view, [Option("copy", runs)], of.settings.how).rankings()
+    values = of.view.absolute([of.settings.by], copy)[0]
+    lead = of.values.values[option] - values
+    (lower,), (upper,) = simultaneous_intervals(lead[None], of.settings.ends, of.settings.test)
+    gain = float((values - of.values.values[0]).mean())
+    row = {"option": of.names[option], "copy_of": near, "gain_of_copy": gain, "lead": float(lead.mean())}
+    return pd.DataFrame([row | {"ci_lower": float(lower), "ci_upper": float(upper)}])
 
 
 # ---- where it helps

@@ -115,6 +115,12 @@ class OptionLists:
         docs, holdings = union_of(self.view, depth)
         return docs, rows_of_runs(docs, holdings)
 
+    def n_shared(self, one: str, other: str) -> int:
+        """How many documents two runs have in common, over all topics, to where every list ends."""
+        a, b = (self._rows_of_run[self.view.members.index[name]] for name in (one, other))
+        ends = self.how.ends
+        return sum(len(np.intersect1d(x[:ends], y[:ends])) for x, y in zip(a, b, strict=True))
+
     def single_runs(self) -> list[Rankings]:
         """Each run of the context as the list that it is by itself, cut where every list is."""
         lists = [self._cut(rows) for rows in self._rows_of_run]

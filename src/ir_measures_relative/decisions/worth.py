@@ -76,8 +76,10 @@ def worth(
     The other arguments, and the table, are those of :func:`decide`.
 
     Returns:
-        a :class:`Decision`. Its ``evidence["why"]`` explains the verdict, and does not make it: what the candidate
-        retrieves that the deployed runs do not, beside what as many further documents of theirs would have brought.
+        a :class:`Decision`. Two tables of its ``evidence`` explain the verdict, and do not make it: ``"why"``, what the
+        candidate retrieves that the deployed runs do not, beside what as many further documents of theirs would have
+        brought; and with several deployed runs ``"copy"``, what the best option would gain with a second copy of the
+        most similar of them in the candidate's place.
 
     Raises:
         ValueError: no deployed run, or the candidate among them; no judgments; what :func:`decide` raises.
@@ -118,7 +120,10 @@ def worth(
     check_runs(view)
     compared = CandidateCompared(view, names, name, settings, whole)
     why = evidence.of_candidate(compared.lists, names, name, settings.by, settings.test)
-    return compared.decision(decision_text.of_worth, {"why": why})
+    tables = {"why": why}
+    if len(names) > 1 and compared.copy_of is None:
+        tables["copy"] = evidence.beside_a_copy(compared, compared.best(), names, name)
+    return compared.decision(decision_text.of_worth, tables)
 
 
 class CandidateCompared(Compared):
@@ -147,6 +152,10 @@ class CandidateCompared(Compared):
 
     def unsettled(self, as_judged: bool) -> str:
         return "add or replace"
+
+    def best(self) -> int:
+        """The option that the answer is about: the one that the verdict names, else the best one with the candidate."""
+        return self.overall if self.overall > 0 else 1 + int(self.gain.difference.argmax())
 
     def about(self) -> dict[str, Any]:
         return {"candidate": self.candidate, "deployed": list(self.deployed)}
