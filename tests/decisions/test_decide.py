@@ -177,6 +177,14 @@ def test_a_decision_in_every_format() -> None:
     assert ElementTree.fromstring(kept.to_junit()).attrib["failures"] == "1"
 
 
+def test_deployed_runs_take_turns_in_the_order_in_which_they_are_named() -> None:
+    for deployed in (["two", "bad"], ["bad", "two"], ["t*", "bad"]):
+        answer = worth(CONTEXT, QRELS, "good", deployed, by="P@2", method="interleave", resamples=99)
+        expected = [name.replace("t*", "two") for name in deployed]
+        assert answer.settings["deployed"] == expected
+        assert answer.table["runs"][1] == ", ".join([*expected, "good"])
+
+
 # ---- evidence
 
 

@@ -188,10 +188,10 @@ def _candidate(context: RunContext, candidate: str | Run) -> tuple[str, Rankings
 
 
 def deployed_runs(context: RunContext, deployed: object, candidate: str | None) -> list[str]:
-    """The runs that names or globs stand for, but for a candidate that a glob finds; all others if not given."""
+    """The runs that names or globs stand for, in their order, but for the candidate; all others if not given."""
     names = context.names
     if deployed is None:
-        found = {name for name in names if name != candidate}
+        found = names
     elif not isinstance(deployed, Iterable):
         raise ValueError(f"deployed={deployed!r} must be a name or glob of deployed runs, or a list of these")
     else:
@@ -204,8 +204,8 @@ def deployed_runs(context: RunContext, deployed: object, candidate: str | None) 
                 f"deployed= names {few_quoted(lacking)}, which fits no run of the context; its runs are "
                 f"{few_quoted(names)}"
             )
-        found = {name for pattern in asked for name in fitting(pattern, names)}
-    chosen = [name for name in names if name in found and name != candidate]
+        found = [name for pattern in asked for name in fitting(pattern, names)]
+    chosen = [name for name in dict.fromkeys(found) if name != candidate]
     if not chosen:
         raise ValueError(
             "there is no deployed run to compare the candidate with; add the deployed runs to the RunContext, and name "
