@@ -266,18 +266,20 @@ def test_the_new_words_of_the_evidence_for_a_candidate() -> None:
     assert not why.loc["new less next page@3", ["mean", "lower", "upper"]].any()
 
 
-def test_several_runs_are_compared_with_a_second_copy_of_one() -> None:
+def test_with_several_deployed_runs_others_stand_in_the_candidates_place() -> None:
     near = {
         q: {d: -float(i) for i, d in enumerate([*list(docs)[:3], *list(docs)[:2:-1]])}
         for q, docs in GOOD.items()
     }
     answer = worth(CONTEXT, QRELS, near, ["good", "bad"], by="P@3")
-    row = answer.evidence["copy"].iloc[0]
-    assert row["copy_of"] == "good" and row["option"] == "replace bad"
-    assert row["lead"] == row["ci_lower"] == row["ci_upper"] == 0.0
-    assert row["gain_of_copy"] == pytest.approx(answer.table["difference"].max())
-    assert "second copy of good" in answer.text
-    assert "copy" not in worth(CONTEXT, QRELS, near, "bad", by="P@3").evidence
+    none, copy = answer.evidence["instead"].to_dict("records")
+    assert (none["instead"], copy["instead"]) == ("no run", "a second copy of good")
+    assert none["option"] == copy["option"] == "replace bad"
+    for row in (none, copy):  # to drop bad would do as much
+        assert row["lead"] == row["ci_lower"] == row["ci_upper"] == 0.0
+        assert row["gain"] == pytest.approx(answer.table["difference"].max())
+    assert "With no run in its place, replace bad would gain" in answer.text
+    assert "instead" not in worth(CONTEXT, QRELS, near, "bad", by="P@3").evidence
 
 
 # ---- drop
