@@ -95,7 +95,9 @@ def test_what_does_not_go_together(
 def test_what_is_not_certain_is_not_printed_as_certain(capsys: pytest.CaptureFixture[str]) -> None:
     """No -0.00; and no open chance of 0 or 1, which a proof alone has."""
     args = argparse.Namespace(output_format="tsv", places=3, sort=None)
-    table = pd.DataFrame({"value": [-1e-9, -0.5, np.nan, 0.25], "settled": ["undecided", "undecided", "undecided", "above"]})
+    table = pd.DataFrame(
+        {"value": [-1e-9, -0.5, np.nan, 0.25], "settled": ["undecided", "undecided", "undecided", "above"]}
+    )
     table["probability"] = [0.99999, 0.00001, 0.5, 1.0]
     show(table, args, header=False)
     assert capsys.readouterr().out.replace("\t", " ").splitlines() == [
