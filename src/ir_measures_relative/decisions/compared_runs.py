@@ -1,4 +1,4 @@
-"""Options, compared: a candidate beside deployed runs or in the place of one, and deployed runs without each of them."""
+"""Options, compared: a candidate beside deployed runs or in the place of one; deployed runs without each of them."""
 
 from __future__ import annotations
 
