@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = [*_package.__all__, "Experiment", "named"]
 
 # What imports PyTerrier, and the module of each.
-_OF_PYTERRIER = {"Experiment": "experiment", "named": "names"}
+_OF_PYTERRIER = {"Experiment": "hosts.pyterrier.experiment", "named": "hosts.pyterrier.names"}
 
 
 def __getattr__(name: str) -> Any:
@@ -41,7 +41,7 @@ def __getattr__(name: str) -> Any:
         from .io.pipelines import import_pyterrier
 
         import_pyterrier()
-        return getattr(import_module(f".{_OF_PYTERRIER[name]}", __name__), name)
+        return getattr(import_module(f".{_OF_PYTERRIER[name]}", _package.__name__), name)
     value = getattr(_package, name)
     return _with_pyterriers_names(value) if inspect.isfunction(value) else value
 

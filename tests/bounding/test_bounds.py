@@ -179,11 +179,11 @@ def test_no_label_makes_a_document_relevant_that_only_a_higher_grade_would(rel: 
 # What is too large to be tried, or to be worked on at once; lowered to what small campaigns exceed.
 GUARDS = {
     "placement._MOST_GAINS": 1,
-    "precisions._MOST_EVEN": 1,
-    "precisions._MOST_WEIGHED": 1,
-    "precisions._MOST_WEIGHTED": 1,
-    "residual._MOST_STATES": 1,
-    "residual._AT_ONCE": 1,
+    "ap._MOST_EVEN": 1,
+    "ap._MOST_WEIGHED": 1,
+    "ap._MOST_WEIGHTED": 1,
+    "nrg._MOST_STATES": 1,
+    "nrg._AT_ONCE": 1,
     "placement._AT_ONCE": 1,
     "placement._MOST_LABELINGS": 1,
     "precision_sums._WORK": 4,

@@ -129,14 +129,12 @@ def test_nothing_is_left_where_a_file_is_wrong(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_after_an_interrupt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ir_measures_relative.distributed import by_query
-
     def interrupted(*arguments: object) -> None:
         assert any(tmp_path.glob(".by-query.*"))
         raise KeyboardInterrupt
 
     source = write(campaign()[0], tmp_path / "runs")
-    monkeypatch.setattr("ir_measures_relative.distributed.by_query._write", interrupted)
+    monkeypatch.setattr(sys.modules[by_query.__module__], "_write", interrupted)
     with pytest.raises(KeyboardInterrupt):
         by_query(source, tmp_path / "by-query", buffer=1)
     assert [p.name for p in tmp_path.iterdir()] == ["runs"]

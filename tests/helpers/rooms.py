@@ -11,38 +11,9 @@ import ir_measures_relative
 PACKAGE = ir_measures_relative.__name__
 ROOT = Path(ir_measures_relative.__file__).parent
 
-#: Folders and modules of the core, and what it stands on.
-CORE = (
-    *(
-        "arrays",
-        "ids",
-        "rankings",
-        "judgments",
-        "documents",
-        "tops",
-        "view",
-        "view_cache",
-        "context",
-        "priors",
-        "scoring",
-        "measures",
-        "io",
-    ),
-    *(
-        "compat",
-        "provider",
-        "evaluator",
-        "pyterrier.experiment",
-        "pyterrier.table",
-        "pyterrier.runs",
-        "pyterrier.names",
-    ),
-    *("messages", "options", "jobs", "registry"),
-)
-#: Measures that the core does not need, beside those that it has.
-FURTHER = ("alpha_nrg", "fusion", "rank_biased", "shapley", "lexirank")
-#: Files, objects and folders of other tools, beside what the core reads.
-FORMATS = ("io.content", "io.order", "io.folders", "io.campaign_folders", "io.formats")
+#: The rooms of the core, and the modules that it stands on.
+CORE = ("data", "context", "measures", "io", "hosts")
+GROUND = ("messages", "tolerances", "arguments", "axes", "work", "processes", "later")
 
 
 def modules() -> dict[str, Path]:
@@ -56,12 +27,7 @@ def modules() -> dict[str, Path]:
 
 def is_core(module: str) -> bool:
     """Whether a module is one of the core."""
-    parts = module.split(".")
-    if parts[0] == "measures" and parts[-1] in FURTHER:
-        return False
-    if module.startswith(FORMATS):
-        return False
-    return parts[0] in CORE or module in CORE
+    return module.split(".")[0] in (*CORE, *GROUND)
 
 
 def imported(module: str, known: dict[str, Path]) -> Iterator[tuple[str, str]]:
