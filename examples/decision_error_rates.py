@@ -285,28 +285,19 @@ def hidden(
         keep = rng.random(len(relevant)) >= chance
         keep[~data.qrels["query_id"].duplicated().to_numpy()] = True
         of_part = values_of_pairs(data, data.qrels[keep], pairs)
-        decided = against = outside = cases = 0
-        for pair, reverse in itertools.product(range(len(pairs)), (False, True)):
-            before, after = (one.ordered(pair, reverse) for one in (of_part, values))
-            overall, _ = verdicts(before)
-            _, true = verdicts(after)
-            cases += 1
-            decided += overall != OPEN
-            against += incompatible(overall, true)
-            rounding = 1e-9
-            outside += int(
-                (after.judged < before.worst - rounding).sum() + (after.judged > before.best + rounding).sum()
-            )
-        rows.append(
-            {
-                "collection": data.name,
-                "hidden": f"{share:.0%} {how}",
-                "cases": cases,
-                "decided": decided,
-                "contradicted": against,
-                "outside of the bounds": outside,
-            }
-        )
+        cases = [
+            (verdicts(of_part.ordered(pair, reverse)), verdicts(values.ordered(pair, reverse))[1])
+            for pair, reverse in itertools.product(range(len(pairs)), (False, True))
+        ]
+        row: dict[str, object] = {
+            "collection": data.name,
+            "hidden": f"{share:.0%} {how}",
+            "cases": len(cases),
+        }
+        for i, column in enumerate(("verdict", "as judged")):
+            row[f"decided, {column}"] = sum(before[i] != OPEN for before, _ in cases)
+            row[f"contradicted, {column}"] = sum(incompatible(before[i], after) for before, after in cases)
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -355,7 +346,7 @@ def main() -> None:
             elif part == "duplicates":
                 tables.append(duplicates(data, 10, rng))
             elif part == "hidden":
-                tables.append(hidden(data, pairs, values, 0.2, rng))
+                tables += [hidden(data, pairs, values, share, rng) for share in (0.02, 0.05, 0.2)]
             elif part == "several":
                 tables.append(several(data, args.cases, rng))
         for table in tables:

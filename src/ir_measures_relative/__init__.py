@@ -31,11 +31,13 @@ if TYPE_CHECKING:
     from .bounding.verdicts import verdicts
     from .context.run_context import RunContext
     from .decisions.compare import compare
-    from .decisions.deciding import worth
+    from .decisions.decide import decide
+    from .decisions.drop import drop
     from .decisions.explain import explain
     from .decisions.fuse import fuse
     from .decisions.select import select_complementary
     from .decisions.similarity import similarity
+    from .decisions.worth import worth
     from .reporting import report
 
 __version__ = "0.3.0"
@@ -61,6 +63,8 @@ __getattr__, __dir__ = imported_later(
         "audit": "audit",
         "bounds": "bounding.bounds",
         "compare": "decisions.compare",
+        "decide": "decisions.decide",
+        "drop": "decisions.drop",
         "explain": "decisions.explain",
         "fuse": "decisions.fuse",
         "meta": "meta",
@@ -68,7 +72,7 @@ __getattr__, __dir__ = imported_later(
         "select_complementary": "decisions.select",
         "similarity": "decisions.similarity",
         "verdicts": "bounding.verdicts",
-        "worth": "decisions.deciding",
+        "worth": "decisions.worth",
     },
 )
 
@@ -95,6 +99,8 @@ __all__ = [
     "alpha_NRG",
     "bounds",
     "compare",
+    "decide",
+    "drop",
     "explain",
     "fuse",
     "nDCG_UE",

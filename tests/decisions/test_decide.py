@@ -177,6 +177,14 @@ def test_a_decision_in_every_format() -> None:
     assert ElementTree.fromstring(kept.to_junit()).attrib["failures"] == "1"
 
 
+def test_deployed_runs_take_turns_in_the_order_in_which_they_are_named() -> None:
+    for deployed in (["two", "bad"], ["bad", "two"], ["t*", "bad"]):
+        answer = worth(CONTEXT, QRELS, "good", deployed, by="P@2", method="interleave", resamples=99)
+        expected = [name.replace("t*", "two") for name in deployed]
+        assert answer.settings["deployed"] == expected
+        assert answer.table["runs"][1] == ", ".join([*expected, "good"])
+
+
 # ---- evidence
 
 
@@ -232,6 +240,20 @@ def test_the_new_words_of_the_evidence_for_a_candidate() -> None:
     own_page = {q: dict(list(docs.items())[3:]) for q, docs in BAD.items()}
     why = worth(CONTEXT, QRELS, own_page, "bad", by="P@3").evidence["why"].set_index("what")
     assert not why.loc["new less next page@3", ["mean", "lower", "upper"]].any()
+
+
+def test_several_runs_are_compared_with_a_second_copy_of_one() -> None:
+    near = {
+        q: {d: -float(i) for i, d in enumerate([*list(docs)[:3], *list(docs)[:2:-1]])}
+        for q, docs in GOOD.items()
+    }
+    answer = worth(CONTEXT, QRELS, near, ["good", "bad"], by="P@3")
+    row = answer.evidence["copy"].iloc[0]
+    assert row["copy_of"] == "good" and row["option"] == "replace bad"
+    assert row["lead"] == row["ci_lower"] == row["ci_upper"] == 0.0
+    assert row["gain_of_copy"] == pytest.approx(answer.table["difference"].max())
+    assert "second copy of good" in answer.text
+    assert "copy" not in worth(CONTEXT, QRELS, near, "bad", by="P@3").evidence
 
 
 # ---- drop

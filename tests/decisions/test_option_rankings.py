@@ -172,7 +172,9 @@ def test_new_documents_and_the_next_page() -> None:
         runs, qrels = some_runs(rng), some_qrels(rng)
         deployed, k = rng.sample(["r0", "r1", "r2"], rng.randint(1, 3)), rng.choice([1, 2, 4])
         view = view_of(RunContext(dict(runs)), qrels)
-        found = NewDocuments.of(view, deployed, "r3", k)
+        lists, how = list(runs), Combination(length=k, depth=rng.choice([1, 1000]))
+        options = [Option("all", tuple(lists))]
+        found = NewDocuments.of(OptionLists(view, options, how), deployed, "r3", k)
         new, page = found.new.astype(float), found.next_page.astype(float)
         values = [
             found.relevant(1, weight, under) for weight in (new, page, new - page) for under in (None, -1, 1)
@@ -197,6 +199,7 @@ def test_a_copy_and_its_own_next_page_bring_nothing_more() -> None:
     qrels = {query: {f"d{i}": rng.choice([0, 1]) for i in range(30)} for query in QUERIES}
     for candidate in (docs, page):
         view = view_of(RunContext({"old": docs, "new": candidate}), qrels)
-        found = NewDocuments.of(view, ["old"], "new", 3)
+        lists = OptionLists(view, [Option("all", ("old", "new"))], Combination(length=3))
+        found = NewDocuments.of(lists, ["old"], "new", 3)
         weight = found.new.astype(float) - found.next_page.astype(float)
         assert not found.relevant(1, weight).any()

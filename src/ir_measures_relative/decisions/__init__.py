@@ -3,7 +3,6 @@
 from .added_value_curve import added_value_curve
 from .compare import compare
 from .decide import decide
-from .deciding import Worth
 from .decision import Decision
 from .drop import drop
 from .explain import explain
@@ -16,7 +15,6 @@ from .worth import worth
 
 __all__ = [
     "Decision",
-    "Worth",
     "added_value_curve",
     "compare",
     "decide",

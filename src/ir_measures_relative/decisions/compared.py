@@ -26,7 +26,7 @@ from .option_settings import Settings
 from .option_values import Differences, OptionValues
 
 # How many judgments are drawn for the probability that a verdict stands.
-_SAMPLES = 400
+_SAMPLES = 200
 
 
 class Compared:
@@ -52,7 +52,9 @@ class Compared:
         warn_of_last_labels(view, [settings.by])
         rel = value_of(settings.by, "rel", 1)
         judgments = view.judgments
-        if not ((judgments.labels or judgments).grade >= rel).any():  # a document may be judged for several aspects
+        if not (
+            (judgments.labels or judgments).grade >= rel
+        ).any():  # a document may be judged for several aspects
             raise ValueError(
                 f"no judgment has the grade {rel} or a higher one, so {settings.by} cannot tell the options apart; set "
                 "other qrels, or a lower rel="
@@ -191,11 +193,13 @@ class Compared:
             return None
         reaches = [_reach(of.judged, found) for of, found in self._both()]
         stays = 0
-        for batch in drawn:
-            for values in batch.swapaxes(0, 1):
-                gains, between = values[1:] - values[:1], values[self._pairs[0]] - values[self._pairs[1]]
-                ends = [_moved_ends(d, *reach) for d, reach in zip((gains, between), reaches, strict=True)]
-                stays += self._verdict(ends[0], ends[1], gains.mean(axis=1)) == self.as_judged
+        for values in drawn:  # options × judgments × topics
+            gains, between = values[1:] - values[:1], values[self._pairs[0]] - values[self._pairs[1]]
+            ends = [_moved_ends(d, *reach) for d, reach in zip((gains, between), reaches, strict=True)]
+            means = gains.mean(axis=2)
+            for i in range(values.shape[1]):
+                gain, other = (Ends(lower[:, i], upper[:, i]) for lower, upper in ends)
+                stays += self._verdict(gain, other, means[:, i]) == self.as_judged
         return (stays + 0.5) / (_SAMPLES + 1)
 
     def _both(self) -> list[tuple[Differences, Intervals]]:
@@ -272,6 +276,7 @@ def _reach(values: FloatArray, found: Intervals) -> tuple[FloatArray, FloatArray
 
 
 def _moved_ends(values: FloatArray, down: FloatArray, up: FloatArray) -> Ends:
+    """The ends of intervals that reach so many standard errors, of values of shape (rows, judgments, topics)."""
     mean, error, _ = mean_and_error(values)
     error = np.nan_to_num(error)
-    return Ends(mean - down * error, mean + up * error)
+    return Ends(mean - down[:, None] * error, mean + up[:, None] * error)

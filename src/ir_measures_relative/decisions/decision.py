@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 
-from ..messages import escaped
+from ..messages import markdown_text
 from ..stats.power import TopicsNeeded
 
 # What no XML document can hold.
@@ -33,7 +33,7 @@ class Decision:
     text: str  #: the verdict and its reason, what to do, the evidence: a paragraph each
     table: pd.DataFrame  #: a row an option; :func:`decide` names the columns
     judge: pd.DataFrame  #: ``query_id`` and ``doc_id`` of what to judge next, in that order
-    #: Tables beside the verdict, by name: ``why``, ``groups``, ``routers``, ``pools``, ``fewer``, those that there are.
+    #: Tables beside the verdict, by name: ``why``, ``copy``, ``groups``, ``routers``, ``pools``, ``fewer``.
     evidence: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)  #: by what, and how, the options are compared
     topics_needed: TopicsNeeded | None = None  #: how many would settle an open verdict with 80 % power
@@ -48,11 +48,30 @@ class Decision:
     def __str__(self) -> str:
         tables = [self.table, *self.evidence.values(), self.judge]
         shown = (one.to_string(index=False, float_format="%.3f", na_rep="") for one in tables if len(one))
-        return "\n\n".join([self.text, *shown])
+        return "\n\n".join([self.plain_text, *shown])
+
+    @property
+    def plain_text(self) -> str:
+        """The text without the marks of bold type."""
+        return "\n\n".join("".join(_parts(line)) for line in self.text.split("\n\n"))
+
+    def outcome(self, as_judged: bool = False) -> str:
+        """What the verdict means for the option in use: ``"change"``, ``"keep"`` or ``"open"``.
+
+        Args:
+            as_judged: whether it goes by the verdict by the judgments as they are.
+        """
+        verdict = self.as_judged if as_judged else self.verdict
+        if verdict in (None, "open", "not graded"):
+            return "open"
+        return "keep" if verdict in (self.options[0], "needed") else "change"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        parts = [f"<p>{_bold(escape(line))}</p>" for line in self.text.split("\n\n")]
+        parts = []
+        for line in self.text.split("\n\n"):
+            bold, rest = map(escape, _parts(line))
+            parts.append(f"<p><b>{bold}</b>{rest}</p>" if bold else f"<p>{rest}</p>")
         for one in [self.table, *self.evidence.values()]:
             parts.append(one.to_html(index=False, float_format="%.3f", na_rep="", border=0))
         return "".join(parts)
@@ -88,7 +107,10 @@ class Decision:
         tables = {"": self.table, **self.evidence}
         if len(self.judge):
             tables["documents to judge"] = self.judge
-        parts = [self.text]
+        parts = []
+        for line in self.text.split("\n\n"):
+            bold, rest = map(markdown_text, _parts(line))
+            parts.append(f"**{bold}**{rest}" if bold else rest)
         for name, one in tables.items():
             lines = "\n".join(_markdown(one))
             folded = f"<details>\n<summary>{name}</summary>\n\n{lines}\n\n</details>"
@@ -102,37 +124,43 @@ class Decision:
             name: of the test case.
             as_judged: whether it depends on the verdict by the judgments as they are.
         """
-        verdict = self.as_judged if as_judged else self.verdict
-        kind = {"open": "skipped", None: "skipped", self.options[0]: "failure"}.get(verdict)
-        return _junit(name, str(verdict), kind, self.text)
+        return junit_of({name: self}, as_judged)
 
 
-def _bold(text: str) -> str:
-    """``**…**`` at the start of a paragraph, as HTML."""
-    if text.startswith("**") and "**" in text[2:]:
-        head, _, rest = text[2:].partition("**")
-        return f"<b>{head}</b>{rest}"
-    return text
+def _parts(paragraph: str) -> tuple[str, str]:
+    """What stands in bold type at its start, and the rest."""
+    if not paragraph.startswith("**") or "**" not in paragraph[2:]:
+        return "", paragraph
+    bold, _, rest = paragraph[2:].partition("**")
+    return bold, rest
 
 
 def _markdown(table: pd.DataFrame) -> list[str]:
     """The lines of a table."""
     cells = [
-        [f"{v:.3f}" if isinstance(v, float) else str(v) for v in row] for row in table.itertuples(index=False)
+        [("" if v != v else f"{v:.3f}") if isinstance(v, float) else "" if v is None else str(v) for v in row] for row in table.itertuples(index=False)
     ]
     rows = [list(map(str, table.columns)), ["---"] * table.shape[1], *cells]
-    return ["| " + " | ".join(escaped(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return ["| " + " | ".join(map(markdown_text, row)) + " |" for row in rows]
 
 
-def _junit(name: str, verdict: str, kind: str | None, text: str) -> str:
-    """One test case; ``kind`` is failure or skipped, or None where it passes."""
-    name, verdict, text = (_NO_XML.sub(lambda found: escaped(found[0]), one) for one in (name, verdict, text))
-    counts = {"tests": 1, "failures": int(kind == "failure"), "skipped": int(kind == "skipped"), "errors": 0}
-    counted = {key: str(count) for key, count in counts.items()}
+def junit_of(decisions: Mapping[str, Decision], as_judged: bool = False) -> str:
+    """A test case for each decision, as :meth:`Decision.to_junit` has it."""
+    outcomes = [decision.outcome(as_judged) for decision in decisions.values()]
+    counts = {"tests": len(outcomes), "failures": outcomes.count("keep"), "skipped": outcomes.count("open")}
+    counted = {key: str(count) for key, count in (counts | {"errors": 0}).items()}
     root = ElementTree.Element("testsuites", counted)
     suite = ElementTree.SubElement(root, "testsuite", {"name": "decision", **counted})
-    case = ElementTree.SubElement(suite, "testcase", {"classname": "decision", "name": name})
-    message = {} if kind is None else {"message": verdict}
-    ElementTree.SubElement(case, kind or "system-out", message).text = text
+    for (name, decision), outcome in zip(decisions.items(), outcomes, strict=True):
+        case = ElementTree.SubElement(suite, "testcase", {"classname": "decision", "name": _xml(name)})
+        kind = {"keep": "failure", "open": "skipped"}.get(outcome)
+        verdict = decision.as_judged if as_judged else decision.verdict
+        message = {} if kind is None else {"message": _xml(str(verdict))}
+        ElementTree.SubElement(case, kind or "system-out", message).text = _xml(decision.plain_text)
     ElementTree.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode")
+
+
+def _xml(text: str) -> str:
+    """A text that an XML document can hold."""
+    return _NO_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

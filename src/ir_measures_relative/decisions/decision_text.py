@@ -86,7 +86,7 @@ def of_worth(of: CandidateCompared, tables: Tables) -> str:
         "rival": f"adding less replacing: {_ends(of.between.difference, of.between.lower, of.between.upper, row)}",
     }
     reason, to_do = (one.format(**words) for one in _WORTH[verdict])
-    return _paragraphs(reason, f"{to_do} {_to_do(of)}", _why(of, tables["why"]), *_evidence(of, tables))
+    return _paragraphs(reason, f"{to_do} {_to_do(of)}", _why(of, tables), *_evidence(of, tables))
 
 
 def of_options(of: Compared, tables: Tables) -> str:
@@ -164,14 +164,21 @@ def topics_advice(needed: TopicsNeeded | None, topics: int, margin: float) -> st
 # ---- evidence
 
 
-def _why(of: CandidateCompared, why: pd.DataFrame) -> str:
-    """What the candidate brings, and what as many further documents would have."""
-    new, page = (number(why["mean"].iloc[i]) for i in (0, 1))
+def _why(of: CandidateCompared, tables: Tables) -> str:
+    """What the candidate brings, and what further documents of the deployed runs, or a copy of one, would."""
+    new, page = (number(tables["why"]["mean"].iloc[i]) for i in (0, 1))
     one, many = (_all(of.deployed),) * 2 if len(of.deployed) == 1 else ("any deployed run", "these runs")
-    return (
+    sentences = [
         f"Why: {escaped(of.candidate)} retrieves {new} relevant documents per topic that are not in the top "
         f"{value_of(of.settings.by, 'cutoff') or 10} of {one}. As many further documents of {many} hold {page}."
-    )
+    ]
+    for row in _rows(tables, "copy"):
+        lead = f"{number(row['lead'])}, {number(row['ci_lower'])} to {number(row['ci_upper'])}"
+        sentences.append(
+            f"With a second copy of {escaped(row['copy_of'])} in its place, {escaped(row['option'])} would gain "
+            f"{number(row['gain_of_copy'])} (the candidate's lead: {lead})."
+        )
+    return " ".join(sentences)
 
 
 def _evidence(of: Compared, tables: Tables) -> list[str]:

@@ -11,17 +11,15 @@ import numpy as np
 import pandas as pd
 
 from ..context.measure_strings import value_of
-from ..context.view import View
-from ..data.arrays import BoolArray, FloatArray, IntArray, rows_of_queries, sum_by_query
+from ..data.arrays import BoolArray, FloatArray, IntArray, sum_by_query
 from ..further_measures.alpha_nrg import NewAspects
-from ..further_measures.fusion_gain import union_of
 from ..measures.nrg import NRG
 from ..stats.paired_tests import PairedTestOptions
 from ..stats.simultaneous import simultaneous_intervals
 from .decision_rule import intervals
 from .fuse import Chooser, divided
 from .fused_values import RunSet
-from .option_rankings import OptionLists, interleaved
+from .option_rankings import Option, OptionLists, interleaved
 from .option_values import Differences, value_beside
 
 if TYPE_CHECKING:
@@ -53,14 +51,12 @@ class NewDocuments(NamedTuple):
     n_topics: int
 
     @classmethod
-    def of(cls, view: View, deployed: Sequence[str], candidate: str, k: int) -> NewDocuments:
+    def of(cls, lists: OptionLists, deployed: Sequence[str], candidate: str, k: int) -> NewDocuments:
         """Of a candidate beside deployed runs."""
-        depth = k * (len(deployed) + 2)  # deeper than all that can be skipped or taken
-        docs, holdings = union_of(view, depth)
-        rows: dict[str, list[list[int]]] = {}
-        for name in (*deployed, candidate):
-            row, top = holdings[view.members.index[name]]
-            rows[name] = [row[some].tolist() for some in rows_of_queries(top.docs.query, docs.n_queries)]
+        view, depth = lists.view, k * (len(deployed) + 2)  # deeper than all that can be skipped or taken
+        docs, of_runs = lists.rows_to(depth)
+        names = (*deployed, candidate)
+        rows = {name: [one[:depth].tolist() for one in of_runs[view.members.index[name]]] for name in names}
         new, next_page = np.zeros((2, len(docs)), dtype=bool)
         for topic in range(docs.n_queries):
             seen = {doc for name in deployed for doc in rows[name][topic][:k]}
@@ -87,7 +83,7 @@ class NewDocuments(NamedTuple):
 
 
 def of_candidate(
-    view: View,
+    lists: OptionLists,
     deployed: Sequence[str],
     candidate: str,
     by: ir_measures.Measure,
@@ -110,7 +106,8 @@ def of_candidate(
     """
     k = value_of(by, "cutoff") or _CUTOFF
     rel = int(value_of(by, "rel", 1))
-    found = NewDocuments.of(view, deployed, candidate, k)
+    view = lists.view
+    found = NewDocuments.of(lists, deployed, candidate, k)
     new, page = found.new.astype(np.float64), found.next_page.astype(np.float64)
     rows: list[dict[str, Any]] = []
     for what, weight, low in (
@@ -141,6 +138,24 @@ def of_candidate(
         row = {"what": str(measure), "mean": float(own.mean()), "copy": copy}
         rows.append(row | {"ci_lower": float(lower[0]), "ci_upper": float(upper[0])})
     return pd.DataFrame(rows)
+
+
+def beside_a_copy(of: Compared, option: int, deployed: Sequence[str], candidate: str) -> pd.DataFrame:
+    """What an option would gain with a second copy of a deployed run in the candidate's place.
+
+    With several deployed runs, to retire one of them and to count another twice can be a gain without any candidate.
+    The copy is of the deployed run with most documents in common with the candidate, to the end of the lists. The
+    interval of the candidate's ``lead`` is over topics, by the judgments as they are.
+    """
+    near = max(deployed, key=lambda name: of.lists.n_shared(candidate, name))
+    runs = tuple(near if run == candidate else run for run in of.options[option].runs)
+    (copy,) = OptionLists(of.view, [Option("copy", runs)], of.settings.how).rankings()
+    values = of.view.absolute([of.settings.by], copy)[0]
+    lead = of.values.values[option] - values
+    (lower,), (upper,) = simultaneous_intervals(lead[None], of.settings.ends, of.settings.test)
+    gain = float((values - of.values.values[0]).mean())
+    row = {"option": of.names[option], "copy_of": near, "gain_of_copy": gain, "lead": float(lead.mean())}
+    return pd.DataFrame([row | {"ci_lower": float(lower), "ci_upper": float(upper)}])
 
 
 # ---- where it helps

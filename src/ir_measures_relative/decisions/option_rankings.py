@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..context.lengths import DocumentLengths
+from ..context.tops import Top
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, rows_of_queries
+from ..data.documents import Documents
 from ..data.rankings import Rankings
 from ..further_measures.fusion_gain import METHODS, Fusion, union_of
 from ..messages import few
@@ -83,7 +85,7 @@ class OptionLists:
         self.view, self.options, self.how = view, options, how
         self.docs, self._holdings = union_of(view, how.reads)
         self.query_ids = view.query_ids
-        self._rows_of_run = [self._rows_of(i) for i in range(len(view.names))]
+        self._rows_of_run = rows_of_runs(self.docs, self._holdings)
         if how.rerank is None:
             self.pools = [self._cut(self._combined(option)) for option in options]
             self.lists = self.pools
@@ -105,6 +107,19 @@ class OptionLists:
             self._as_run(rows, f"the best order of the pool of {option.name}")
             for option, rows in zip(self.options, best, strict=True)
         ]
+
+    def rows_to(self, depth: int) -> tuple[Documents, list[TopicRows]]:
+        """The documents of the runs, and the ranking of each run, at least so deep, as rows of these."""
+        if depth <= self.how.reads:
+            return self.docs, self._rows_of_run
+        docs, holdings = union_of(self.view, depth)
+        return docs, rows_of_runs(docs, holdings)
+
+    def n_shared(self, one: str, other: str) -> int:
+        """How many documents two runs have in common, over all topics, to where every list ends."""
+        a, b = (self._rows_of_run[self.view.members.index[name]] for name in (one, other))
+        ends = self.how.ends
+        return sum(len(np.intersect1d(x[:ends], y[:ends])) for x, y in zip(a, b, strict=True))
 
     def single_runs(self) -> list[Rankings]:
         """Each run of the context as the list that it is by itself, cut where every list is."""
@@ -142,10 +157,6 @@ class OptionLists:
         return result
 
     # ---- the lists
-
-    def _rows_of(self, run: int) -> TopicRows:
-        row, top = self._holdings[run]
-        return [row[rows] for rows in rows_of_queries(top.docs.query, self.docs.n_queries)]
 
     def _runs_of(self, option: Option, topic: int) -> tuple[str, ...]:
         return option.runs if option.rule is None else (option.rule[self.query_ids[topic]],)
@@ -246,6 +257,11 @@ class OptionLists:
         place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         query = np.repeat(np.arange(len(lists)), sizes)
         return Rankings(self.query_ids[query], self.docs.ids.take(rows), -place.astype(np.float64), name=name)
+
+
+def rows_of_runs(docs: Documents, holdings: Sequence[tuple[IntArray, Top]]) -> list[TopicRows]:
+    """The ranking of each run on each topic, as rows of the documents of all runs."""
+    return [[row[some] for some in rows_of_queries(top.docs.query, docs.n_queries)] for row, top in holdings]
 
 
 def interleaved(lists: Sequence[Sequence[int]]) -> Iterator[int]:

@@ -76,8 +76,10 @@ def worth(
     The other arguments, and the table, are those of :func:`decide`.
 
     Returns:
-        a :class:`Decision`. Its ``evidence["why"]`` explains the verdict, and does not make it: what the candidate
-        retrieves that the deployed runs do not, beside what as many further documents of theirs would have brought.
+        a :class:`Decision`. Two tables of its ``evidence`` explain the verdict, and do not make it: ``"why"``, what the
+        candidate retrieves that the deployed runs do not, beside what as many further documents of theirs would have
+        brought; and with several deployed runs ``"copy"``, what the best option would gain with a second copy of the
+        most similar of them in the candidate's place.
 
     Raises:
         ValueError: no deployed run, or the candidate among them; no judgments; what :func:`decide` raises.
@@ -117,8 +119,11 @@ def worth(
     view = whole.of_runs([*names, name]) if member == name else whole.of_runs(names).with_runs({name: run})
     check_runs(view)
     compared = CandidateCompared(view, names, name, settings, whole)
-    why = evidence.of_candidate(view, names, name, settings.by, settings.test)
-    return compared.decision(decision_text.of_worth, {"why": why})
+    why = evidence.of_candidate(compared.lists, names, name, settings.by, settings.test)
+    tables = {"why": why}
+    if len(names) > 1 and compared.copy_of is None:
+        tables["copy"] = evidence.beside_a_copy(compared, compared.best(), names, name)
+    return compared.decision(decision_text.of_worth, tables)
 
 
 class CandidateCompared(Compared):
@@ -147,6 +152,10 @@ class CandidateCompared(Compared):
 
     def unsettled(self, as_judged: bool) -> str:
         return "add or replace"
+
+    def best(self) -> int:
+        """The option that the answer is about: the one that the verdict names, else the best one with the candidate."""
+        return self.overall if self.overall > 0 else 1 + int(self.gain.difference.argmax())
 
     def about(self) -> dict[str, Any]:
         return {"candidate": self.candidate, "deployed": list(self.deployed)}
@@ -179,10 +188,10 @@ def _candidate(context: RunContext, candidate: str | Run) -> tuple[str, Rankings
 
 
 def deployed_runs(context: RunContext, deployed: object, candidate: str | None) -> list[str]:
-    """The runs that names or globs stand for, but for a candidate that a glob finds; all others if not given."""
+    """The runs that names or globs stand for, in their order, but for the candidate; all others if not given."""
     names = context.names
     if deployed is None:
-        found = {name for name in names if name != candidate}
+        found = names
     elif not isinstance(deployed, Iterable):
         raise ValueError(f"deployed={deployed!r} must be a name or glob of deployed runs, or a list of these")
     else:
@@ -195,8 +204,8 @@ def deployed_runs(context: RunContext, deployed: object, candidate: str | None) 
                 f"deployed= names {few_quoted(lacking)}, which fits no run of the context; its runs are "
                 f"{few_quoted(names)}"
             )
-        found = {name for pattern in asked for name in fitting(pattern, names)}
-    chosen = [name for name in names if name in found and name != candidate]
+        found = [name for pattern in asked for name in fitting(pattern, names)]
+    chosen = [name for name in dict.fromkeys(found) if name != candidate]
     if not chosen:
         raise ValueError(
             "there is no deployed run to compare the candidate with; add the deployed runs to the RunContext, and name "
