@@ -1,4 +1,4 @@
-"""Is a dense retriever worth adding to BM25? One call, one answer.
+"""BM25 is deployed: keep it, add a dense retriever, or replace BM25 by it? One call, one answer.
 
 The collection is a small generated one, or with --dataset one that ir_datasets knows, such as
 vaswani. The dense retriever is latent semantic indexing (LSI) by scikit-learn: it needs no model
@@ -24,8 +24,9 @@ def main() -> None:
     dense_run = VectorSpace(corpus["docno"], corpus["text"], latent_semantics())(topics)
 
     answer = worth(RunContext({"BM25": bm25_run, "dense": dense_run}), qrels, "dense")
-    print(textwrap.fill(answer.text, 100), end="\n\n")
-    table = answer.table[["measure", "mean", "difference", "lower", "upper", "verdict"]]
+    for paragraph in answer.plain_text.split("\n\n"):
+        print(textwrap.fill(paragraph, 100), end="\n\n")
+    table = answer.table[["option", "mean", "difference", "ci_lower", "ci_upper", "lower", "upper"]]
     print(table.to_string(index=False, float_format="%.3f"))
 
 
