@@ -60,7 +60,7 @@ def test_the_page_from_an_empty_folder(tmp_path: Path, commands: dict[str, str])
             done = run_bash(script, folder, commands)
             assert done.returncode == 0, (script, done.stdout, done.stderr)
             if "echo" in script:
-                assert done.stdout.startswith("Add 3-grams, or replace BM25 by it.")
+                assert done.stdout.startswith("Add 3-grams, or replace BM25")
                 assert done.stdout.endswith("exit code 0\n")
             if "pytest" in script:
                 assert "1 passed" in done.stdout

@@ -170,7 +170,7 @@ def test_a_decision_in_every_format() -> None:
     assert {"why", "groups"} <= set(read["evidence"])
     assert answer.to_markdown().startswith(answer.text) and "| option |" in answer.to_markdown()
     assert "<b>" in answer._repr_html_() and "<table" in answer._repr_html_()
-    assert str(answer).startswith(answer.text)
+    assert str(answer).startswith(answer.plain_text) and "**" not in answer.plain_text
     case = ElementTree.fromstring(answer.to_junit("good"))
     assert case.attrib["failures"] == "0"
     kept = worth(CONTEXT, QRELS, "bad", "good", by="P@3", resamples=199)

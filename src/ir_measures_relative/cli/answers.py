@@ -91,13 +91,16 @@ def options_of(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def check_deployed(given: Inputs, names: list[str]) -> None:
-    """Raises ValueError for a run that an earlier step left empty, or with the documents of another collection.
+    """Raises ValueError for a run that is empty, and for a deployed one with the documents of another collection.
 
-    Beside one, any candidate is a gain: a step that went wrong must not open the gate.
+    Beside one, any candidate is a gain: an earlier step that went wrong must not open the gate.
+
+    Args:
+        names: of the deployed runs.
     """
     from ..context.view import view_of
 
-    empty = [name for name in names if not len(given.runs[name])]
+    empty = [name for name, run in given.runs.items() if not len(run)]
     if empty:
         raise ValueError(f"--gate: {_files(given, empty)} holds no ranking; look how it was written")
     documents = view_of(given.context(names), given.judgments).documents
@@ -106,7 +109,7 @@ def check_deployed(given: Inputs, names: list[str]) -> None:
         return bool((documents.positions_in(run) > 0).any())
 
     strange = [name for name in names if not known(given.runs[name])]
-    if strange:
+    if strange and len(documents):
         raise ValueError(
             f"--gate: no document of {_files(given, strange)} is judged; give runs and judgments of the same collection"
         )

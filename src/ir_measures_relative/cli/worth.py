@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     if len(given.runs) == len(given.candidates) == 1:
         raise ValueError(f"{args.run} is compared with nothing: give the deployed runs with --to")
     if args.gate:
-        answers.check_deployed(given, list(given.runs))
+        answers.check_deployed(given, given.others or given.candidates)
     options = answers.options_of(args)
     found = {
         name: package.worth(context, given.judgments, name, **options)
