@@ -1,4 +1,4 @@
-"""BM25 is deployed: keep it, add a dense retriever, or replace BM25 by it? One call, one answer.
+"""Add a dense retriever to BM25, replace BM25 by it, or keep BM25? One call, one answer.
 
 The collection is a small generated one, or with --dataset one that ir_datasets knows, such as
 vaswani. The dense retriever is latent semantic indexing (LSI) by scikit-learn: it needs no model
@@ -23,10 +23,10 @@ def main() -> None:
     bm25_run = BM25(corpus["docno"], corpus["text"])(topics)
     dense_run = VectorSpace(corpus["docno"], corpus["text"], latent_semantics())(topics)
 
-    answer = worth(RunContext({"BM25": bm25_run, "dense": dense_run}), qrels, "dense")
-    for paragraph in answer.plain_text.split("\n\n"):
+    decision = worth(RunContext({"BM25": bm25_run, "dense": dense_run}), qrels, "dense")
+    for paragraph in decision.plain_text.split("\n\n"):
         print(textwrap.fill(paragraph, 100), end="\n\n")
-    table = answer.table[["option", "mean", "difference", "ci_lower", "ci_upper", "lower", "upper"]]
+    table = decision.table[["option", "mean", "difference", "lower", "upper", "won", "lost"]]
     print(table.to_string(index=False, float_format="%.3f"))
 
 

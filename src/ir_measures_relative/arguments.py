@@ -1,4 +1,4 @@
-"""What functions share of their arguments: checks in words, and the named tolerances: what counts as rounding."""
+"""Checks of arguments that many functions share, in words."""
 
 from __future__ import annotations
 

@@ -186,7 +186,7 @@ GUARDS = {
     "nrg._AT_ONCE": 1,
     "placement._AT_ONCE": 1,
     "placement._MOST_LABELINGS": 1,
-    "precision_sums._WORK": 4,
+    "ap_relaxation._WORK": 4,
 }
 
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ir_measures_relative.bounding import ap_relaxation as sums_module
+from ir_measures_relative.bounding import ap_search as search_module
 from ir_measures_relative.bounding import model as model_module
-from ir_measures_relative.bounding import precision_search as search_module
-from ir_measures_relative.bounding import precision_sums as sums_module
+from ir_measures_relative.bounding.ap_relaxation import Mixture, Relaxation
 from ir_measures_relative.bounding.med_searches import Solution, med_err, med_sum_precision
 from ir_measures_relative.bounding.model import Clock
-from ir_measures_relative.bounding.precision_sums import Mixture, Relaxation
 from ir_measures_relative.work import Work
 from oracles.med_exact import (
     brute_force,

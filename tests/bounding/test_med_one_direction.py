@@ -8,10 +8,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ir_measures_relative.bounding import precision_search as search_module
+from ir_measures_relative.bounding import ap_search as search_module
+from ir_measures_relative.bounding.ap_search import Search
 from ir_measures_relative.bounding.err import greatest_err_difference
 from ir_measures_relative.bounding.model import Clock
-from ir_measures_relative.bounding.precision_search import Search
 from oracles.med_exact import errs, sum_precision, sum_precision_differences
 from oracles.med_q import all_labelings
 

@@ -12,10 +12,10 @@ from studies.reproduce.med_labelings import med
 
 from ir_measures_relative import similarity
 from ir_measures_relative.bounding import q_measure as blended
+from ir_measures_relative.bounding.ap_relaxation import Relaxation
+from ir_measures_relative.bounding.ap_search import open_documents
 from ir_measures_relative.bounding.med_searches import med_sum_precision
 from ir_measures_relative.bounding.model import Clock
-from ir_measures_relative.bounding.precision_search import open_documents
-from ir_measures_relative.bounding.precision_sums import Relaxation
 from ir_measures_relative.context.run_context import RunContext
 from oracles.med_q import all_labelings, q_differences, q_measure
 

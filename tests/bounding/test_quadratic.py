@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn import examples
-from ir_measures_relative.bounding.precision_sums import Quadratic, sum_of_precisions
+from ir_measures_relative.bounding.ap_relaxation import Quadratic, sum_of_precisions
 
 OPEN = -1
 rankings = st.permutations(range(6)).flatmap(

@@ -16,8 +16,8 @@ from all_labelings import check, random_campaign
 from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.bounding.ap import DocumentsOfQuery, even_difference, weighted_difference
+from ir_measures_relative.bounding.ap_relaxation import Quadratic, greatest_over_relevant
 from ir_measures_relative.bounding.model import Clock, End, Interval, interval_of_pairs, share
-from ir_measures_relative.bounding.precision_sums import Quadratic, greatest_over_relevant
 from ir_measures_relative.work import Work
 from oracles.med_exact import labelings
 
@@ -118,7 +118,7 @@ def test_any_quadratic_function_over_the_number_of_relevant_documents() -> None:
 @pytest.mark.parametrize("no_time", [0.0, None])
 def test_the_interval_is_sound_without_time(no_time: float | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """With no time, and weights without a search."""
-    monkeypatch.setattr("ir_measures_relative.bounding.precision_sums._WORK", 0)
+    monkeypatch.setattr("ir_measures_relative.bounding.ap_relaxation._WORK", 0)
     rng = np.random.default_rng(5)
     inexact = 0
     for _ in range(2 * CASES):

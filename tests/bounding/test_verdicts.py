@@ -17,7 +17,7 @@ from ir_measures import SDCG, nDCG, parse_measure
 from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.bounding.bounds import model_of
-from ir_measures_relative.bounding.relevance_model import _DEEPER, _features, chances_of
+from ir_measures_relative.bounding.probabilities import _DEEPER, _features, chances_of
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.meta import reusability

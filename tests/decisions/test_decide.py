@@ -75,6 +75,30 @@ def test_a_copy_is_never_worth_it() -> None:
         assert "ranks every topic exactly as one does" in answer.text
 
 
+def test_near_duplicates_of_the_deployed_run_are_not_worth_it() -> None:
+    rng = random.Random(7)
+    docs = [f"d{i}" for i in range(60)]
+    qrels = {q: {d: int(rng.random() < 0.25) for d in docs} for q in QUERIES}
+    for _ in range(3):
+        ranked = {q: sorted(docs, key=lambda d, q=q: -qrels[q][d] - 2 * rng.random()) for q in QUERIES}
+
+        def run(change: Any, ranked: dict[str, list[str]] = ranked) -> Run:
+            return {q: {d: -float(i) for i, d in enumerate(change(order))} for q, order in ranked.items()}
+
+        changed = {
+            "swapped": lambda order: [*order[:9], order[10], order[9], *order[11:]],
+            "jittered": lambda order: sorted(order, key=lambda d: order.index(d) + rng.uniform(-2, 2)),
+            "next page": lambda order: order[10:20],
+            "last page": lambda order: order[50:],
+            "shuffled": lambda order: rng.sample(order, len(order)),
+        }
+        context = RunContext({"old": run(list)}, grades=(0, 1))
+        for name, change in changed.items():
+            assert worth(context, qrels, run(change), "old", resamples=499).as_judged in ("keep", "open"), (
+                name
+            )
+
+
 def test_a_margin_decides_between_keep_and_open() -> None:
     open_, kept = (worth(CONTEXT, QRELS, "one", "two", by="P@2", margin=m) for m in (0.0, 0.5))
     assert (open_.verdict, kept.verdict) == ("open", "keep")
@@ -242,18 +266,20 @@ def test_the_new_words_of_the_evidence_for_a_candidate() -> None:
     assert not why.loc["new less next page@3", ["mean", "lower", "upper"]].any()
 
 
-def test_several_runs_are_compared_with_a_second_copy_of_one() -> None:
+def test_with_several_deployed_runs_others_stand_in_the_candidates_place() -> None:
     near = {
         q: {d: -float(i) for i, d in enumerate([*list(docs)[:3], *list(docs)[:2:-1]])}
         for q, docs in GOOD.items()
     }
     answer = worth(CONTEXT, QRELS, near, ["good", "bad"], by="P@3")
-    row = answer.evidence["copy"].iloc[0]
-    assert row["copy_of"] == "good" and row["option"] == "replace bad"
-    assert row["lead"] == row["ci_lower"] == row["ci_upper"] == 0.0
-    assert row["gain_of_copy"] == pytest.approx(answer.table["difference"].max())
-    assert "second copy of good" in answer.text
-    assert "copy" not in worth(CONTEXT, QRELS, near, "bad", by="P@3").evidence
+    none, copy = answer.evidence["instead"].to_dict("records")
+    assert (none["instead"], copy["instead"]) == ("no run", "a second copy of good")
+    assert none["option"] == copy["option"] == "replace bad"
+    for row in (none, copy):  # to drop bad would do as much
+        assert row["lead"] == row["ci_lower"] == row["ci_upper"] == 0.0
+        assert row["gain"] == pytest.approx(answer.table["difference"].max())
+    assert "With no run in its place, replace bad would gain" in answer.text
+    assert "instead" not in worth(CONTEXT, QRELS, near, "bad", by="P@3").evidence
 
 
 # ---- drop

@@ -453,7 +453,7 @@ def test_an_audit_is_shown_as_it_is() -> None:
     labels = [Qrel(row.query_id, row.doc_id, int(row.doc_id < "c")) for row in asked.itertuples()]
     found = audit.estimate(context, plan, labels, judge, ["P@2"], between=[tuple(names)])
     campaign = campaign_of(context, qrels_columns(LABELS), parse_measures(["P@2"]), audit=found)
-    shown = sections.audited.section(campaign)
+    shown = sections.audit.section(campaign)
     assert isinstance(shown, sections.Section)
     table = shown.tables["audited"]
     (row,) = table.rows
@@ -466,4 +466,4 @@ def test_an_audit_is_shown_as_it_is() -> None:
         RunContext({"z": RUNS[names[0]]}), qrels_columns(LABELS), parse_measures(["P@2"]), audit=found
     )
     with pytest.raises(ValueError, match=f"audit= compares {names[0]!r}, which is no run of the context"):
-        sections.audited.section(other)
+        sections.audit.section(other)

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_amount, check_count
-from ..bounding.verdicts import pool_lines
+from ..bounding.judge_next import pool_lines
 from ..context.measure_strings import value_of
 from ..context.run_context import RunContext
 from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray

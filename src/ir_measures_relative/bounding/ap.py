@@ -13,9 +13,9 @@ from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..measures.bases.gains import reciprocal
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
+from .ap_relaxation import Quadratic, greatest_over_relevant, sum_of_precisions
+from .ap_search import Search
 from .model import END_SECONDS, Clock, End, Interval, Model, PairSolver, interval_of_pairs, share
-from .precision_search import Search
-from .precision_sums import Quadratic, greatest_over_relevant, sum_of_precisions
 
 # Beyond these numbers of open documents of two runs, their difference is that of two intervals; the second is where
 # weights differ.

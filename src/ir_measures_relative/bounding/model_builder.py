@@ -118,13 +118,13 @@ class ModelBuilder:
     def priors(self) -> PriorsOfRuns:
         """The priors of every run, as ascending indices into the runs."""
         prior = value_of(self.measure, "prior")
-        return [view.priors(prior) for view in self.views]
+        return [view.priors(prior) for view in self.as_judged]
 
     @property
     def references(self) -> list[int]:
         """The reference of every run, as an index into the runs."""
         ref = value_of(self.measure, "ref")
-        return [self.members.rankings.index(view.reference_run(ref)) for view in self.views]
+        return [self.members.rankings.index(view.reference_run(ref)) for view in self.as_judged]
 
     def prior_product(self, factor: Callable[[IntArray], FloatArray]) -> FloatArray:
         """For every run, the product over its priors of ``factor`` of each document's position there.

@@ -20,8 +20,8 @@ import numpy as np
 
 from ..data.arrays import FloatArray, IntArray
 from ..tolerances import PROVED
-from .model import Clock
-from .precision_search import (
+from .ap_relaxation import Mixture, Relaxation, sum_of_precisions
+from .ap_search import (
     ATTEMPTS,
     BranchAndBound,
     Norm,
@@ -30,7 +30,7 @@ from .precision_search import (
     normalizers,
     open_documents,
 )
-from .precision_sums import Mixture, Relaxation, sum_of_precisions
+from .model import Clock
 
 
 @dataclass

@@ -1,12 +1,9 @@
-"""Which comparisons of runs no further judgment can overturn, and which documents to judge to settle the others."""
+"""Which comparisons of runs no further judgment can overturn."""
 
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
 import ir_measures
 import numpy as np
@@ -14,19 +11,16 @@ import pandas as pd
 
 from ..arguments import check_count, is_number
 from ..context.measure_strings import value_of
-from ..context.priors import Members
 from ..context.run_context import RunContext
 from ..context.view import View
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
-from ..io.files import check_writable, write_whole
 from ..io.qrels import Qrels
-from ..messages import escaped, few_quoted
-from ..stats.pairs_and_ties import tie_limit, with_ties
+from ..messages import few_quoted
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .bounds import campaign_of, model_of, snapped, table_of, values_of
 from .model import Interval, Model, share
-from .relevance_model import (
+from .probabilities import (
     RelevanceModel,
     chances_of,
     check_relevance_model,
@@ -149,103 +143,6 @@ def verdicts(
     return pd.concat(tables, ignore_index=True)
 
 
-def judge_next(
-    context: RunContext,
-    qrels: Qrels | None,
-    measure: ir_measures.Measure | str,
-    n: int,
-    between: tuple[str, str] | None = None,
-    *,
-    path: str | os.PathLike[str] | None = None,
-    unretrieved_relevant: int | None = None,
-    residual: bool = False,
-    jobs: int = 1,
-    time_limit: float | None = None,
-) -> pd.DataFrame:
-    """The unjudged documents whose labels would settle most of the undecided orders.
-
-    For every undecided pair a document counts by how far its label can move the difference of the two runs, over what
-    the nearer end of the interval has to move to settle it. Judge the documents, add their labels to the qrels, and
-    ask again: what is left depends on what was found.
-
-    Args:
-        context: the runs; with a ``reference``, only the pairs with it.
-        measure: as for :func:`bounds`.
-        n: how many documents; fewer are given where no more take part in an undecided pair.
-        between: two runs, where only their order counts.
-        path: a file to write the documents to, one ``query_id doc_id`` a line, as a pool for those who judge.
-        unretrieved_relevant: as for :func:`bounds`. Documents that no run holds are not named here.
-        qrels, residual, jobs, time_limit: as for :func:`verdicts`.
-
-    Returns:
-        a DataFrame in the order in which to judge:
-
-        - ``query_id``, ``doc_id``;
-        - ``weight``: by which they are ordered, and those that tie by the two ids;
-        - ``pairs``: the number of undecided pairs in which the document takes part.
-
-    Raises:
-        ValueError: ``between`` names what is not a run of the context; n below 1; with ``path``, an id with a blank
-            or a control character, which no pool file can hold; what :func:`verdicts` raises.
-        OSError: the file cannot be written; what was there is still there.
-
-    Example:
-        >>> from ir_measures_relative import RunContext
-        >>> from ir_measures_relative.bounding import judge_next
-        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "X": 1}}}
-        >>> judge_next(RunContext(runs), {"q": {"A": 0}}, "P@2", 5)
-          query_id doc_id  weight  pairs
-        0        q      X    10.0      1
-    """
-    work = Work(jobs, time_limit)
-    (parsed,), views = campaign_of(context, qrels, [measure], residual)
-    check_count("n", n, 1)
-    if path is not None:
-        check_writable(path)
-    a, b = pairs_of(context) if between is None else _pair(context, between)
-    model = model_of(parsed, views, unretrieved_relevant, residual)
-    _, interval = differences(views, parsed, model, a, b, work)
-    lower, upper = interval.lower.mean(axis=1), interval.upper.mean(axis=1)
-    docs, rows = model.docs, np.flatnonzero(model.open & model.docs.exists)
-    weight, pairs = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
-    reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
-    for i in np.flatnonzero(settled_of(lower, upper) == "undecided").tolist():
-        moved = model.influence(int(a[i]), int(b[i]), reach[i])[rows]
-        missing = max(min(-lower[i], upper[i]), (upper[i] - lower[i]) / 10)
-        weight += moved / docs.n_queries / missing
-        pairs += moved > LABELED_ALIKE
-    some = pairs > 0
-    rows, weight, pairs = rows[some], weight[some], pairs[some]
-    query_ids, doc_ids = docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings()
-    by_id = (np.unique(ids, return_inverse=True)[1] for ids in (doc_ids, query_ids))
-    order = np.lexsort((*by_id, -with_ties(weight, tie_limit(weight))))[:n]
-    columns: dict[str, Any] = {
-        "query_id": pd.Series(query_ids[order], dtype=str),
-        "doc_id": pd.Series(doc_ids[order], dtype=str),
-        "weight": weight[order],
-        "pairs": pairs[order],
-    }
-    asked = pd.DataFrame(columns)
-    if path is not None:
-        text = "".join(line + "\n" for line in pool_lines(asked))
-        write_whole(path, lambda beside: Path(beside).write_text(text, encoding="utf-8"))
-    return asked
-
-
-def pool_lines(asked: pd.DataFrame) -> list[str]:
-    """The documents to judge as the lines of a pool file; ValueError for an id that would be no column of it."""
-    lines = []
-    for query, doc in zip(asked["query_id"], asked["doc_id"], strict=True):
-        line = f"{query} {doc}"
-        if line.split() != [query, doc] or escaped(line) != line:
-            raise ValueError(
-                f"document {doc!r} of query {query!r}: a pool file has ids without blanks and control characters, a "
-                "query and a document a line; take the table that judge_next gives instead, or other ids"
-            )
-        lines.append(line)
-    return lines
-
-
 def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
     """Each pair of runs once, as indices; with a reference, those with it, the reference second."""
     names = context.names
@@ -259,20 +156,6 @@ def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
     else:
         pairs = list(itertools.combinations(range(len(names)), 2))
     a, b = np.array(pairs, dtype=np.int64).T
-    return a, b
-
-
-def _pair(context: Members, between: object) -> tuple[IntArray, IntArray]:
-    """The one pair of two runs, as indices; ValueError for what is not the names of two runs of the context."""
-    names = context.names
-    if not isinstance(between, (tuple, list)) or len(between) != 2 or between[0] == between[1]:
-        raise ValueError(f"between={between!r} must be the names of two runs, such as ('BM25', 'ANCE')")
-    unknown = [name for name in between if name not in names]
-    if unknown:
-        raise ValueError(
-            f"between names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
-        )
-    a, b = (np.array([names.index(name)], dtype=np.int64) for name in between)
     return a, b
 
 

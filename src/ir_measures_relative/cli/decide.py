@@ -12,7 +12,7 @@ from . import answers, arguments
 if TYPE_CHECKING:
     from .inputs import Inputs
 
-USAGE = "QRELS RUNS --option NAME=RUN,… --option NAME=RUN,… [--by MEASURE] [--gate] [options]"
+USAGE = "QRELS RUNS --option NAME=RUN,… --option NAME=RUN,… [options]"
 EXAMPLE = (
     "campaign/qrels.txt campaign/runs \\\n"
     "    --option now=BM25 --option both=BM25,3-grams --option new=3-grams"

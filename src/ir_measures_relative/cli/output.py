@@ -69,7 +69,7 @@ _FLAGS = {
     "rerank=": "--rerank",
     "options": "--option",
     "method=": "--method",
-    "pool=": "--pool",
+    "^pool=": "--pool",
     "by=": "--by",
     "query_id=": "--query",
     "between=": "--between",

@@ -8,7 +8,7 @@ import ir_measures_relative as package
 
 from . import answers, arguments
 
-USAGE = "QRELS CANDIDATE --to RUNS [--by MEASURE] [--margin X] [--gate] [options]"
+USAGE = "QRELS CANDIDATE --to RUNS [--by MEASURE] [--gate] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/runs/BM25.run"
 
 

@@ -339,6 +339,15 @@ class View:
 
         return self.cached_of(run, ("top", depth), compute)
 
+    def tops_of_runs(self) -> list[Top]:
+        """The first documents of every run of the context, with room to keep them together."""
+        runs, depth = self.members.rankings, self.depth
+        deep = [
+            min(len(run), depth * len(run.query_ids)) if isinstance(depth, int) else len(run) for run in runs
+        ]
+        self.labels.make_room(2, sum(deep))
+        return [self.top(run) for run in runs]
+
     def rows_in_top(self, other: Rankings) -> IntArray:
         """The row in the top of the evaluated run of each document in that of another; -1 for one not there."""
         run = self.evaluated
@@ -348,8 +357,7 @@ class View:
 
         # Of all pairs of runs: comparing ids in each would take most of the time.
         def numbers() -> dict[Rankings, IntArray]:
-            runs = self.members.rankings
-            return dict(zip(runs, numbered([self.top(run) for run in runs]), strict=True))
+            return dict(zip(self.members.rankings, numbered(self.tops_of_runs()), strict=True))
 
         number = self.cached(("numbers", self.depth), numbers)
 

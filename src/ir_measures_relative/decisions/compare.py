@@ -360,7 +360,7 @@ def shared_documents(view: View, cutoff: int | None) -> IntArray:
     """How many documents of the judged topics each two runs both hold in their tops: runs × runs."""
 
     def compute() -> IntArray:
-        tops = [view.at(cutoff).top(run) for run in view.runs.values()]
+        tops = view.at(cutoff).tops_of_runs()
         keys = [pair_keys(top.docs.query, top.hashes) for top in tops]
         different, document = np.unique(np.concatenate(keys), return_inverse=True)
         starts = np.cumsum([0, *map(len, keys)])

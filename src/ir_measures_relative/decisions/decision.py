@@ -33,7 +33,7 @@ class Decision:
     text: str  #: the verdict and its reason, what to do, the evidence: a paragraph each
     table: pd.DataFrame  #: a row an option; :func:`decide` names the columns
     judge: pd.DataFrame  #: ``query_id`` and ``doc_id`` of what to judge next, in that order
-    #: Tables beside the verdict, by name: ``why``, ``copy``, ``groups``, ``routers``, ``pools``, ``fewer``.
+    #: Tables beside the verdict, by name: ``why``, ``instead``, ``groups``, ``routers``, ``pools``, ``fewer``.
     evidence: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)  #: by what, and how, the options are compared
     topics_needed: TopicsNeeded | None = None  #: how many would settle an open verdict with 80 % power

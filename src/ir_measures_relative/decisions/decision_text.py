@@ -165,18 +165,18 @@ def topics_advice(needed: TopicsNeeded | None, topics: int, margin: float) -> st
 
 
 def _why(of: CandidateCompared, tables: Tables) -> str:
-    """What the candidate brings, and what further documents of the deployed runs, or a copy of one, would."""
+    """What the candidate brings, and what further documents of the deployed runs, or others in its place, would."""
     new, page = (number(tables["why"]["mean"].iloc[i]) for i in (0, 1))
     one, many = (_all(of.deployed),) * 2 if len(of.deployed) == 1 else ("any deployed run", "these runs")
     sentences = [
         f"Why: {escaped(of.candidate)} retrieves {new} relevant documents per topic that are not in the top "
         f"{value_of(of.settings.by, 'cutoff') or 10} of {one}. As many further documents of {many} hold {page}."
     ]
-    for row in _rows(tables, "copy"):
+    for row in _rows(tables, "instead"):
         lead = f"{number(row['lead'])}, {number(row['ci_lower'])} to {number(row['ci_upper'])}"
         sentences.append(
-            f"With a second copy of {escaped(row['copy_of'])} in its place, {escaped(row['option'])} would gain "
-            f"{number(row['gain_of_copy'])} (the candidate's lead: {lead})."
+            f"With {escaped(row['instead'])} in its place, {escaped(row['option'])} would gain "
+            f"{number(row['gain'])} (the candidate's lead: {lead})."
         )
     return " ".join(sentences)
 

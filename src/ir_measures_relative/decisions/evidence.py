@@ -140,22 +140,29 @@ def of_candidate(
     return pd.DataFrame(rows)
 
 
-def beside_a_copy(of: Compared, option: int, deployed: Sequence[str], candidate: str) -> pd.DataFrame:
-    """What an option would gain with a second copy of a deployed run in the candidate's place.
+def instead_of_candidate(of: Compared, option: int, deployed: Sequence[str], candidate: str) -> pd.DataFrame:
+    """What an option would gain with no run in the candidate's place, or with a second copy of a deployed one.
 
-    With several deployed runs, to retire one of them and to count another twice can be a gain without any candidate.
+    With several deployed runs, to retire one of them or to count another twice can be a gain without any candidate.
     The copy is of the deployed run with most documents in common with the candidate, to the end of the lists. The
-    interval of the candidate's ``lead`` is over topics, by the judgments as they are.
+    interval of the candidate's ``lead`` is over topics, by the judgments as they are, simultaneous over the rows.
     """
     near = max(deployed, key=lambda name: of.lists.n_shared(candidate, name))
-    runs = tuple(near if run == candidate else run for run in of.options[option].runs)
-    (copy,) = OptionLists(of.view, [Option("copy", runs)], of.settings.how).rankings()
-    values = of.view.absolute([of.settings.by], copy)[0]
-    lead = of.values.values[option] - values
-    (lower,), (upper,) = simultaneous_intervals(lead[None], of.settings.ends, of.settings.test)
-    gain = float((values - of.values.values[0]).mean())
-    row = {"option": of.names[option], "copy_of": near, "gain_of_copy": gain, "lead": float(lead.mean())}
-    return pd.DataFrame([row | {"ci_lower": float(lower), "ci_upper": float(upper)}])
+    others = tuple(run for run in of.options[option].runs if run != candidate)
+    sets = {"no run": others, f"a second copy of {near}": (*others, near)}
+    if len(others) == len(deployed):  # to add no run is to keep them
+        del sets["no run"]
+    options = [Option(name, runs) for name, runs in sets.items()]
+    lists = OptionLists(of.view, options, of.settings.how).rankings()
+    values = np.array([of.view.absolute([of.settings.by], one)[0] for one in lists])
+    leads = of.values.values[option] - values
+    lower, upper = simultaneous_intervals(leads, of.settings.ends, of.settings.test)
+    columns = {
+        "option": of.names[option],
+        "instead": list(sets),
+        "gain": (values - of.values.values[0]).mean(axis=1),
+    }
+    return pd.DataFrame({**columns, "lead": leads.mean(axis=1), "ci_lower": lower, "ci_upper": upper})
 
 
 # ---- where it helps

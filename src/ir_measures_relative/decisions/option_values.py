@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..bounding.bounds import model_of
 from ..bounding.model import Model
-from ..bounding.relevance_model import FEWEST_RUNS, default_log_odds_sd, pool_chances, sampled_values
+from ..bounding.probabilities import FEWEST_RUNS, default_log_odds_sd, pool_chances, sampled_values
 from ..bounding.verdicts import differences, rounded_to_zero, unjudged_shares
 from ..context.measure_strings import value_of
 from ..context.view import View

@@ -78,8 +78,8 @@ def worth(
     Returns:
         a :class:`Decision`. Two tables of its ``evidence`` explain the verdict, and do not make it: ``"why"``, what the
         candidate retrieves that the deployed runs do not, beside what as many further documents of theirs would have
-        brought; and with several deployed runs ``"copy"``, what the best option would gain with a second copy of the
-        most similar of them in the candidate's place.
+        brought; and with several deployed runs ``"instead"``, what the best option would gain with no run in the
+        candidate's place, or a second copy of the most similar deployed one.
 
     Raises:
         ValueError: no deployed run, or the candidate among them; no judgments; what :func:`decide` raises.
@@ -122,7 +122,7 @@ def worth(
     why = evidence.of_candidate(compared.lists, names, name, settings.by, settings.test)
     tables = {"why": why}
     if len(names) > 1 and compared.copy_of is None:
-        tables["copy"] = evidence.beside_a_copy(compared, compared.best(), names, name)
+        tables["instead"] = evidence.instead_of_candidate(compared, compared.best(), names, name)
     return compared.decision(decision_text.of_worth, tables)
 
 

@@ -82,7 +82,7 @@ def union_of(view: View, depth: int) -> Union:
     """The union of the runs of a context; found once for a set of judgments."""
 
     def found() -> Union:
-        tops = [view.at(depth).top(run) for run in view.runs.values()]
+        tops = view.at(depth).tops_of_runs()
         nothing = np.empty(0, dtype=np.int64)
         query = np.concatenate([nothing, *(top.docs.query for top in tops)])
         grade = np.concatenate([nothing, *(top.docs.grade for top in tops)])

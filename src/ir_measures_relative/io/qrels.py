@@ -25,7 +25,7 @@ from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
 from .readers import Rows, read_foreign_file, read_object
 from .tables import read_table
-from .trec import Columns, format_hint, parsed, shown, starts_as_trec
+from .trec_columns import Columns, format_hint, parsed, shown, starts_as_trec
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of
 #: a file; see :func:`read_qrels_file`.

@@ -25,7 +25,7 @@ from .files import is_picture, located, read_bytes
 from .frames import columns_of, is_frame, scheme_of_others, shared_text, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
 from .tables import read_table
-from .trec import Columns, format_hint, parsed, shown, starts_as_trec
+from .trec_columns import Columns, format_hint, parsed, shown, starts_as_trec
 
 if TYPE_CHECKING:
     import pandas as pd

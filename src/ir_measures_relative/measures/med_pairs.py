@@ -29,7 +29,7 @@ from ..data.rankings import Rankings
 from ..data.registry import Registry
 from .bases.browsing import BrowsingModel, Geometric, LogDiscount, TopK
 from .bases.gains import check_grades, discount, gain_of, grades_between, reciprocal
-from .level_sums import LevelSums, greatest_lead, sums_of_first, swings
+from .med_level_sums import LevelSums, greatest_lead, sums_of_first, swings
 from .parameters import Base
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Branch and bound for sums of precisions: how far apart two runs can be by AP and SSP, and how far one above another.
 
 A. Moffat, "Computing Maximized Effectiveness Distance for Recall-Based Metrics", §3 and §5. What is maximized is a
-quadratic function of the labels (see :mod:`.precision_sums`) over a normalizer that grows with the number of relevant
+quadratic function of the labels (see :mod:`.ap_relaxation`) over a normalizer that grows with the number of relevant
 documents. From a greedy labeling on, branch and bound improves the value and proves that no labeling has a larger one.
 """
 
@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from ..data.arrays import FloatArray, IntArray
 from ..tolerances import PROVED
+from .ap_relaxation import Mixture, Quadratic, Relaxation, sum_of_precisions
 from .model import Clock
-from .precision_sums import Mixture, Quadratic, Relaxation, sum_of_precisions
 
 Norm: TypeAlias = Literal["k", "R", "min"]
 
