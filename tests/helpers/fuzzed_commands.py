@@ -92,7 +92,13 @@ _OWN: dict[str, dict[str, list[str]]] = {
     "score": {"measures": ["nDCG@5", "NRG@5", "UniqueRel@5", "P@3 AP_Rareness@5"]},
 }
 #: Options that commands have nearly always.
-_USUAL = {"report": ("output",), "worth": ("to", "gate"), "decide": ("options",), "audit": ("budget", "labels"), "explain": ("to",)}
+_USUAL = {
+    "report": ("output",),
+    "worth": ("to", "gate"),
+    "decide": ("options",),
+    "audit": ("budget", "labels"),
+    "explain": ("to",),
+}
 #: Values that few arguments may have.
 _ODD = [
     *("", " ", "-", "--", "-1", "0", "1", "-2", "1.5", "nan", "inf", "-inf", "1e400", "1e-400", "1_0", "٣"),

@@ -49,10 +49,16 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | No
     )
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default: %(default)s")
     parser.add_argument(
-        "--rerank", metavar="RUN", help="a run file with the scores of a reranker that every option goes through"
+        "--rerank",
+        metavar="RUN",
+        help="a run file with the scores of a reranker that every option goes through",
     )
     parser.add_argument(
-        "--pool", type=int, default=100, metavar="N", help="with --rerank: how many documents it gets (default: 100)"
+        "--pool",
+        type=int,
+        default=100,
+        metavar="N",
+        help="with --rerank: how many documents it gets (default: 100)",
     )
     arguments.add_collection(parser)
     parser.add_argument(

@@ -138,7 +138,8 @@ def _parts(paragraph: str) -> tuple[str, str]:
 def _markdown(table: pd.DataFrame) -> list[str]:
     """The lines of a table."""
     cells = [
-        [("" if v != v else f"{v:.3f}") if isinstance(v, float) else "" if v is None else str(v) for v in row] for row in table.itertuples(index=False)
+        [("" if v != v else f"{v:.3f}") if isinstance(v, float) else "" if v is None else str(v) for v in row]
+        for row in table.itertuples(index=False)
     ]
     rows = [list(map(str, table.columns)), ["---"] * table.shape[1], *cells]
     return ["| " + " | ".join(map(markdown_text, row)) + " |" for row in rows]
