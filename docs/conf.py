@@ -39,12 +39,12 @@ nitpick_ignore_regex = [
     ),
     (
         "py:class",
-        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|RelevanceModel|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|PriorsOfRuns|Depth|Tokens|DocumentLengths",
+        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|RelevanceModel|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|OptionLike|RunPaths|PriorsOfRuns|Depth|Tokens|DocumentLengths",
     ),
     ("py:class", r"ir_measures_relative\.(context\.view\.T|context\.tops\.\w+|context\.cache\.Store)"),
     ("py:class", r"ir_measures_relative\.(measures\.measure\._M|data\.registry\._[KV])"),
     ("py:class", r"ir_measures_relative\.data\.(ids\.Ids|judgments\.(Labels|Aspects))"),
-    ("py:class", r"ir_measures_relative\.demo\.Collection"),
+    ("py:class", r"ir_measures_relative\.(demo\.Collection|stats\.power\.TopicsNeeded)"),
     ("py:class", r"Between|Judge|pathlib\.Path"),
 ]
 
