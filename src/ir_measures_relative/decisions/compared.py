@@ -115,8 +115,7 @@ class Compared:
     @cached_property
     def run_values(self) -> FloatArray:
         """The value of each run by itself, as a list of the same length."""
-        lists = self.lists.single_runs()
-        return np.array([self.view.absolute([self.settings.by], one)[0] for one in lists])
+        return OptionValues(self.view, self.lists.single_runs(), self.settings.by).values
 
     # ---- what an open verdict lacks
 

@@ -26,6 +26,7 @@ from .fuse import FusionChoice, ValuesOfSets, divided, reach_of_interval
 from .fused_values import FusedValues, RunSet
 from .option_rankings import Option, OptionLists
 from .option_settings import Settings, settings_of
+from .option_values import OptionValues
 from .worth import deployed_runs
 
 #: The verdicts on a run.
@@ -255,7 +256,7 @@ class RunsDropped(Compared):
         names = self.view.names
         options = [Option(f"set {i}", tuple(names[run] for run in runs)) for i, runs in enumerate(sets)]
         lists = OptionLists(self.view, options, self.settings.how).rankings()
-        return np.array([self.view.absolute([self.settings.by], one)[0] for one in lists])
+        return OptionValues(self.view, lists, self.settings.by).values
 
 
 def smallest_sets(values: ValuesOfSets, n_runs: int, weights: FloatArray, margin: float) -> list[RunSet]:

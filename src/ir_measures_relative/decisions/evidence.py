@@ -20,7 +20,7 @@ from .decision_rule import intervals
 from .fuse import Chooser, divided
 from .fused_values import RunSet
 from .option_rankings import Option, OptionLists, interleaved
-from .option_values import Differences, value_beside
+from .option_values import Differences, OptionValues, value_beside
 
 if TYPE_CHECKING:
     from .compared import Compared
@@ -154,7 +154,7 @@ def instead_of_candidate(of: Compared, option: int, deployed: Sequence[str], can
         del sets["no run"]
     options = [Option(name, runs) for name, runs in sets.items()]
     lists = OptionLists(of.view, options, of.settings.how).rankings()
-    values = np.array([of.view.absolute([of.settings.by], one)[0] for one in lists])
+    values = OptionValues(of.view, lists, of.settings.by).values
     leads = of.values.values[option] - values
     lower, upper = simultaneous_intervals(leads, of.settings.ends, of.settings.test)
     columns = {
@@ -244,7 +244,7 @@ def pools(of: Compared) -> pd.DataFrame | None:
         return None
     by = of.settings.by
     lists: OptionLists = of.lists
-    best = [float(of.view.absolute([by], one)[0].mean()) for one in lists.best_orders()]
+    best = OptionValues(of.view, lists.best_orders(), by).values.mean(axis=1)
     where = lists.fates(int(value_of(by, "rel", 1)))
     columns = dict(zip(("never_retrieved", "outside_pool", "not_shown", "shown"), where.T, strict=True))
     means = of.values.values.mean(axis=1)

@@ -9,7 +9,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..bounding.bounds import model_of
+from ..bounding.bounds import model_of, values_of
 from ..bounding.model import Model
 from ..bounding.probabilities import FEWEST_RUNS, default_log_odds_sd, pool_chances, sampled_values
 from ..bounding.verdicts import differences, rounded_to_zero, unjudged_shares
@@ -59,13 +59,13 @@ class OptionValues:
     ) -> None:
         self.by, self._work, self._evidence = by, work or Work(), evidence or view
         self._lists = [view.with_run(one) for one in lists]
-        self.values: FloatArray = np.array([one.absolute_of_run(by) for one in self._lists])
-
         self.bounded = True
         try:
             self._model: Model = model_of(by, self._lists, unretrieved_relevant)
+            self.values: FloatArray = values_of(self._lists, by, self._model)
         except ValueError:
             self.bounded = False
+            self.values = np.array([one.absolute_of_run(by) for one in self._lists])
 
     def differences(self, a: IntArray, b: IntArray) -> Differences:
         """Of option a[i] less option b[i]; as judged three times where there are no bounds."""
