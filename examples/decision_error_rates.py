@@ -7,6 +7,7 @@ one core for each folder; the values of each pair by topic are computed once.
 
 The parts:
 
+- ``new``: for how many ordered pairs a count of new relevant documents, UniqueRel@10, is above 0 with 95 % confidence;
 - ``shares``: the share of each verdict over ordered pairs (deployed, candidate), by their gap in nDCG@10;
 - ``redrawn``: verdicts on topics that are drawn again, against the means of all topics;
 - ``halves``: contradicting verdicts on two halves of the topics;
@@ -22,7 +23,7 @@ import itertools
 import time
 from collections import Counter
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import ir_measures
 import numpy as np
@@ -31,6 +32,7 @@ from numpy.typing import NDArray
 
 from ir_measures_relative import RunContext
 from ir_measures_relative.context.view import view_of
+from ir_measures_relative.decisions import mean_intervals
 from ir_measures_relative.decisions.decision_rule import KEEP, OPEN, Rivals, intervals, verdict_of
 from ir_measures_relative.decisions.option_rankings import Combination, Option, OptionLists
 from ir_measures_relative.decisions.option_values import Differences, OptionValues
@@ -157,6 +159,26 @@ def shares(data: Collection, values: PairValues) -> pd.DataFrame:
     result = pd.concat(parts).fillna(0.0)
     result.insert(0, "collection", data.name)
     return result.reset_index(names="gap")
+
+
+def new(data: Collection, pairs: list[tuple[str, str]]) -> pd.DataFrame:
+    """For how many ordered pairs the candidate has new relevant documents, and for how many runs their own next page."""
+
+    def above_0(runs: dict[str, Any]) -> NDArray[np.bool_]:
+        found = mean_intervals(RunContext(runs), data.qrels, ["UniqueRel@10"])
+        return (found["ci_lower"] > 0).to_numpy()
+
+    runs = data.context.runs
+    of_pairs = [above_0({a: runs[a], b: runs[b]}) for a, b in pairs]
+    of_pages = []
+    for name, run in runs.items():
+        next_ten = {q: list(docs.items())[10:] for q, docs in run.to_dict(20).items()}
+        of_pages.append(above_0({name: run, "page": {q: dict(docs) for q, docs in next_ten.items()}})[1])
+    rows = [
+        {"collection": data.name, "candidate": what, "number": len(found), "above 0": int(found.sum())}
+        for what, found in (("another run", np.concatenate(of_pairs)), ("own ranks 11-20", np.array(of_pages)))
+    ]
+    return pd.DataFrame(rows)
 
 
 def redrawn(data: Collection, values: PairValues, draws: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -325,7 +347,7 @@ def main() -> None:
     parser.add_argument("--drawn-pairs", type=int, default=75, help="for redrawn topics and halves")
     parser.add_argument("--draws", type=int, default=60, help="redrawn sets of topics of each pair")
     parser.add_argument("--cases", type=int, default=20, help="beside several deployed runs")
-    parser.add_argument("--parts", default="shares,redrawn,halves,duplicates,hidden,several")
+    parser.add_argument("--parts", default="new,shares,redrawn,halves,duplicates,hidden,several")
     args = parser.parse_args()
     parts = args.parts.split(",")
     for folder in args.folders:
@@ -337,7 +359,9 @@ def main() -> None:
             some = rng.permutation(len(pairs))[: args.drawn_pairs]
             drawn = PairValues(*(one[some] for one in values))
         for part in parts:
-            if part == "shares":
+            if part == "new":
+                tables.append(new(data, pairs))
+            elif part == "shares":
                 tables.append(shares(data, values))
             elif part == "redrawn":
                 tables.append(redrawn(data, drawn, args.draws, rng))

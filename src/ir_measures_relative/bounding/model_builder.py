@@ -388,14 +388,13 @@ class ModelBuilder:
         return np.broadcast_to(np.asarray(values, dtype=np.float64), shape)
 
 
-#: How each measure depends on the labels of the open documents, by its class: one of the kinds of measures of
-#: :class:`ModelBuilder`, such as :meth:`.ModelBuilder.additive`, with what its documents weigh. It may raise a
-#: ValueError
-#: that says why a measure cannot be bounded with its parameters. A class without an entry has that of its base class.
+#: By the class of a measure, the function that makes its model. It calls one of the methods of :class:`ModelBuilder`,
+#: such as :meth:`.ModelBuilder.additive`, and may raise a ValueError that says why a measure cannot be bounded with its
+#: parameters. A class without an entry has that of its base class.
 BOUNDS: Registry[type[Measure], Callable[[Any, ModelBuilder], Model]] = Registry("bounds")
 
 
-def bounded(measure: Measure, labelings: ModelBuilder) -> Model:
+def bounded(measure: Measure, builder: ModelBuilder) -> Model:
     """The model of a measure.
 
     Raises:
@@ -403,7 +402,7 @@ def bounded(measure: Measure, labelings: ModelBuilder) -> Model:
     """
     for kind in type(measure).__mro__:
         if kind in BOUNDS:
-            return BOUNDS[kind](measure, labelings)
+            return BOUNDS[kind](measure, builder)
     if getattr(measure, "JUDGMENTS", "needed") == "ignored":
         raise ValueError(f"{measure} looks at no judgment, so that none can change it; leave it out")
     every = ir_measures.measures.registry.values()

@@ -18,9 +18,9 @@ _HIGHEST_IN_ERR = 4
 
 
 @BOUNDS.register(type(ir_measures.P))
-def _p(measure: Measure, labelings: ModelBuilder) -> Model:
-    weight = TopK(measure["cutoff"]).share(labelings.positions)
-    return labelings.additive(weight, labelings.relevant(measure["rel"]))
+def _p(measure: Measure, builder: ModelBuilder) -> Model:
+    weight = TopK(measure["cutoff"]).share(builder.positions)
+    return builder.additive(weight, builder.relevant(measure["rel"]))
 
 
 @BOUNDS.register(type(ir_measures.R))
@@ -34,63 +34,63 @@ def _st_recall(measure: Measure, labelings: ModelBuilder) -> Model:
 
 
 @BOUNDS.register(type(ir_measures.RR))
-def _rr(measure: Measure, labelings: ModelBuilder) -> Model:
-    return labelings.best(Reciprocal().seen(labelings.positions), labelings.relevant(measure["rel"]))
+def _rr(measure: Measure, builder: ModelBuilder) -> Model:
+    return builder.best(Reciprocal().seen(builder.positions), builder.relevant(measure["rel"]))
 
 
 @BOUNDS.register(type(ir_measures.Success))
-def _success(measure: Measure, labelings: ModelBuilder) -> Model:
-    return labelings.best(TopK().seen(labelings.positions), labelings.relevant(measure["rel"]))
+def _success(measure: Measure, builder: ModelBuilder) -> Model:
+    return builder.best(TopK().seen(builder.positions), builder.relevant(measure["rel"]))
 
 
 @BOUNDS.register(type(ir_measures.AP))
-def _ap(measure: Measure, labelings: ModelBuilder) -> Model:
-    return labelings.precisions(labelings.relevant(measure["rel"]))
+def _ap(measure: Measure, builder: ModelBuilder) -> Model:
+    return builder.precisions(builder.relevant(measure["rel"]))
 
 
 @BOUNDS.register(type(ir_measures.RBP))
-def _rbp(measure: Measure, labelings: ModelBuilder) -> Model:
+def _rbp(measure: Measure, builder: ModelBuilder) -> Model:
     rel = value_of(measure, "rel")
     if rel is None:
         raise ValueError(
             f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
         )
-    relevant, p = labelings.relevant(rel), float(measure["p"])
-    if labelings.residual:
-        return labelings.followed(relevant, p)
-    return labelings.additive(Geometric(p).share(labelings.positions), relevant)
+    relevant, p = builder.relevant(rel), float(measure["p"])
+    if builder.residual:
+        return builder.followed(relevant, p)
+    return builder.additive(Geometric(p).share(builder.positions), relevant)
 
 
 @BOUNDS.register(type(ir_measures.SDCG))
-def _sdcg(measure: Measure, labelings: ModelBuilder) -> Model:
+def _sdcg(measure: Measure, builder: ModelBuilder) -> Model:
     low, high, cutoff = measure["min_rel"], measure["max_rel"], measure["cutoff"]
-    lowest, highest = labelings.grades
-    if labelings.members.grades is None:  # the measure knows more of the scale than the qrels may show
+    lowest, highest = builder.grades
+    if builder.members.grades is None:  # the measure knows more of the scale than the qrels may show
         highest = max(highest, high)
-    gain = (np.clip(labelings.docs.grade, low, high) - low).astype(np.float64)
+    gain = (np.clip(builder.docs.grade, low, high) - low).astype(np.float64)
     least, most = (float(np.clip(end, low, high) - low) for end in (lowest, highest))
-    weight = LogDiscount(cutoff).share(labelings.positions) / (high - low)
-    return labelings.additive(weight, gain, least, most)
+    weight = LogDiscount(cutoff).share(builder.positions) / (high - low)
+    return builder.additive(weight, gain, least, most)
 
 
 @BOUNDS.register(type(ir_measures.nDCG))
-def _ndcg(measure: Measure, labelings: ModelBuilder) -> Model:
+def _ndcg(measure: Measure, builder: ModelBuilder) -> Model:
     gains = value_of(measure, "gains")
-    if labelings.judged_only and any(min(pair) < 0 for pair in (gains or {}).items()):
+    if builder.judged_only and any(min(pair) < 0 for pair in (gains or {}).items()):
         raise ValueError(
             f"{measure}: judged_only leaves out documents with a negative label, and gains changes which labels are "
             "negative, so it cannot be bounded; give only one of the two"
         )
-    gain, levels = labelings.gains(value_of(measure, "dcg", "log2"), gains)
-    return labelings.normalized(LogDiscount().seen(labelings.positions), gain, levels)
+    gain, levels = builder.gains(value_of(measure, "dcg", "log2"), gains)
+    return builder.normalized(LogDiscount().seen(builder.positions), gain, levels)
 
 
 @BOUNDS.register(type(ir_measures.ERR))
-def _err(measure: Measure, labelings: ModelBuilder) -> Model:
-    highest = int(labelings.labels[-1])
+def _err(measure: Measure, builder: ModelBuilder) -> Model:
+    highest = int(builder.labels[-1])
     if highest > _HIGHEST_IN_ERR:
         raise ValueError(
             f"{measure}: ir_measures computes ERR for grades up to {_HIGHEST_IN_ERR}, not {highest}; leave it out"
         )
-    stop = chance_to_satisfy(np.append(labelings.docs.grade, highest), _HIGHEST_IN_ERR)
-    return labelings.cascade(stop[:-1], float(stop[-1]))
+    stop = chance_to_satisfy(np.append(builder.docs.grade, highest), _HIGHEST_IN_ERR)
+    return builder.cascade(stop[:-1], float(stop[-1]))

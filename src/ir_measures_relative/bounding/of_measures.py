@@ -28,52 +28,52 @@ from .preferences import Extremes, greatest_lexicographic, greatest_paired, may_
 
 
 @BOUNDS.register(_NRG)
-def _nrg(measure: _NRG, labelings: ModelBuilder) -> Model:
+def _nrg(measure: _NRG, builder: ModelBuilder) -> Model:
     base, norm = nrg.BASES[measure.get("base")], measure.get("norm")
     if measure.adaptive is not None:
-        return _adaptive(measure, labelings, measure.adaptive)
-    survival = labelings.prior_product(Unseen(measure.browsing))
-    seen = measure.browsing.seen(labelings.positions)
+        return _adaptive(measure, builder, measure.adaptive)
+    survival = builder.prior_product(Unseen(measure.browsing))
+    seen = measure.browsing.seen(builder.positions)
     if not base.graded:
-        relevant = labelings.relevant(measure.get("rel"))
+        relevant = builder.relevant(measure.get("rel"))
         if base.value == "largest":
-            return labelings.best(survival * seen, relevant)
-        share = seen if norm is None else measure.browsing.share(labelings.positions)
-        return labelings.additive(survival * share, relevant)
-    gain, levels = labelings.gains(measure.get("dcg"), measure.get("gains"))
+            return builder.best(survival * seen, relevant)
+        share = seen if norm is None else measure.browsing.share(builder.positions)
+        return builder.additive(survival * share, relevant)
+    gain, levels = builder.gains(measure.get("dcg"), measure.get("gains"))
     if norm is None:
-        return labelings.additive(survival * seen, gain, levels[0], levels[-1])
+        return builder.additive(survival * seen, gain, levels[0], levels[-1])
     if norm == "ideal":
-        return labelings.normalized(survival * seen, gain, levels)
-    return labelings.residual_gain(survival, seen, gain, levels, measure.depth_of_ideal)
+        return builder.normalized(survival * seen, gain, levels)
+    return builder.residual_gain(survival, seen, gain, levels, measure.depth_of_ideal)
 
 
-def _adaptive(measure: _NRG, labelings: ModelBuilder, adaptive: CascadeModel) -> Model:
-    grade = labelings.docs.grade
-    highest = max(int(labelings.labels[-1]), int(grade.max(initial=0)))
+def _adaptive(measure: _NRG, builder: ModelBuilder, adaptive: CascadeModel) -> Model:
+    grade = builder.docs.grade
+    highest = max(int(builder.labels[-1]), int(grade.max(initial=0)))
     if highest > measure.get("max_grade"):
         raise ValueError(
             f"{measure}: documents may have the grade {highest}; max_grade must be at least that"
         )
     gain = adaptive.gain(np.append(grade, highest))
-    return labelings.residual_cascade(gain[:-1], float(gain[-1]))
+    return builder.residual_cascade(gain[:-1], float(gain[-1]))
 
 
 @BOUNDS.register(_UniqueRel)
-def _unique_rel(measure: _UniqueRel, labelings: ModelBuilder) -> Model:
+def _unique_rel(measure: _UniqueRel, builder: ModelBuilder) -> Model:
     top = TopK(measure.get("cutoff"))
-    unseen = labelings.prior_product(Unseen(top))
-    return labelings.additive(unseen * top.seen(labelings.positions), labelings.relevant(measure.get("rel")))
+    unseen = builder.prior_product(Unseen(top))
+    return builder.additive(unseen * top.seen(builder.positions), builder.relevant(measure.get("rel")))
 
 
 @BOUNDS.register(_TaSC)
-def _tasc(measure: _TaSC, labelings: ModelBuilder) -> Model:
-    return labelings.beside_priors(measure.base_measure(), max_tasc)
+def _tasc(measure: _TaSC, builder: ModelBuilder) -> Model:
+    return builder.beside_priors(measure.base_measure(), max_tasc)
 
 
 @BOUNDS.register(_Rareness)
-def _rareness(measure: _Rareness, labelings: ModelBuilder) -> Model:
-    base, docs, positions = rareness.BASES[measure.base_name], labelings.docs, labelings.positions
+def _rareness(measure: _Rareness, builder: ModelBuilder) -> Model:
+    base, docs, positions = rareness.BASES[measure.base_name], builder.docs, builder.positions
     systems = measure.get("systems")
     if measure.base_name == "ERR" or (measure.base_name == "AP" and systems not in (None, "groups")):
         raise ValueError(
@@ -84,26 +84,26 @@ def _rareness(measure: _Rareness, labelings: ModelBuilder) -> Model:
         held = positions > 0
         weight = measure.weights_by_count(docs, held.sum(axis=0), len(held))
     else:
-        rows = [measure.weights(view, docs) for view in labelings.views]
+        rows = [measure.weights(view, docs) for view in builder.views]
         weight = rows[0] if systems == "groups" else np.array(rows)
     if not isinstance(base, nrg.ResidualBase):
-        return labelings.precisions(labelings.relevant(measure.get("rel")), weight)
+        return builder.precisions(builder.relevant(measure.get("rel")), weight)
     browsing = base.browsing(measure.get("cutoff"), value_of(measure, "p", 0.8))
     if base.graded:
-        return labelings.normalized(
-            weight * browsing.seen(positions), *labelings.gains(measure.get("dcg"), measure.get("gains"))
+        return builder.normalized(
+            weight * browsing.seen(positions), *builder.gains(measure.get("dcg"), measure.get("gains"))
         )
-    return labelings.additive(weight * browsing.share(positions), labelings.relevant(measure.get("rel")))
+    return builder.additive(weight * browsing.share(positions), builder.relevant(measure.get("rel")))
 
 
 @BOUNDS.register(_UE)
-def _ue(measure: _UE, labelings: ModelBuilder) -> Model:
+def _ue(measure: _UE, builder: ModelBuilder) -> Model:
     name, version = measure.base_name, measure.get("version")
     if version == "z":
         raise ValueError(
             f"{measure} cannot be bounded yet, since labels move the standard deviation, too; use version=1 or 2"
         )
-    collection = labelings.members.num_docs if measure.get("pool") == "corpus" else None
+    collection = builder.members.num_docs if measure.get("pool") == "corpus" else None
     if name == "AP":
         exact_level = measure.get("expected") == "exact"
 
@@ -112,15 +112,15 @@ def _ue(measure: _UE, labelings: ModelBuilder) -> Model:
             expected = expected_sum_of_precisions(m, size, depth, exact_level)
             return normalize(total, Normalizers(upper, np.where(m == size, upper, expected)), version)
 
-        return labelings.precisions_above_chance(labelings.relevant(measure.get("rel")), of_sums, collection)
+        return builder.precisions_above_chance(builder.relevant(measure.get("rel")), of_sums, collection)
     if name == "nDCG":
 
         def of_gains(value: FloatArray, perfect: FloatArray, random: FloatArray) -> FloatArray:
             return normalize(value, Normalizers(perfect, random), version)
 
-        weight = LogDiscount().seen(labelings.positions)
-        gain, levels = labelings.gains(measure.get("dcg"), measure.get("gains"))
-        return labelings.gains_above_chance(weight, gain, levels, version, of_gains, collection)
+        weight = LogDiscount().seen(builder.positions)
+        gain, levels = builder.gains(measure.get("dcg"), measure.get("gains"))
+        return builder.gains_above_chance(weight, gain, levels, version, of_gains, collection)
     raise ValueError(f"{measure} cannot be bounded yet; of the bases of UE, only nDCG and AP can")
 
 
@@ -146,34 +146,34 @@ def _average_case(
     return low, high, high - low <= LABELED_ALIKE
 
 
-def _preferences(measure: RecallLevels, labelings: ModelBuilder, extremes: Extremes) -> Model:
+def _preferences(measure: RecallLevels, builder: ModelBuilder, extremes: Extremes) -> Model:
     rel = measure.get("rel")
-    return labelings.preferences(extremes, labelings.relevant(rel), rel)
+    return builder.preferences(extremes, builder.relevant(rel), rel)
 
 
 @BOUNDS.register(_rrLP)
-def _rrlp(measure: _rrLP, labelings: ModelBuilder) -> Model:
-    return _preferences(measure, labelings, _best_case)
+def _rrlp(measure: _rrLP, builder: ModelBuilder) -> Model:
+    return _preferences(measure, builder, _best_case)
 
 
 @BOUNDS.register(_sgnLP)
-def _sgnlp(measure: _sgnLP, labelings: ModelBuilder) -> Model:
-    return _preferences(measure, labelings, _best_case_signs)
+def _sgnlp(measure: _sgnLP, builder: ModelBuilder) -> Model:
+    return _preferences(measure, builder, _best_case_signs)
 
 
 @BOUNDS.register(_sgnLR)
-def _sgnlr(measure: _sgnLR, labelings: ModelBuilder) -> Model:
-    return _preferences(measure, labelings, _worst_case_signs)
+def _sgnlr(measure: _sgnLR, builder: ModelBuilder) -> Model:
+    return _preferences(measure, builder, _worst_case_signs)
 
 
 @BOUNDS.register(_RPP)
-def _rpp(measure: _RPP, labelings: ModelBuilder) -> Model:
+def _rpp(measure: _RPP, builder: ModelBuilder) -> Model:
     weight = LEVEL_WEIGHTS[measure.get("weight")]
-    return _preferences(measure, labelings, partial(_average_case, weight=weight))
+    return _preferences(measure, builder, partial(_average_case, weight=weight))
 
 
 @BOUNDS.register(_MED)
-def _med(measure: _MED, labelings: ModelBuilder) -> Model:
+def _med(measure: _MED, builder: ModelBuilder) -> Model:
     base = measure.get("base")
     # SSP, Q and mean_nDCG are not measures of one run there.
     known = base in ir_measures.measures.registry
@@ -182,22 +182,22 @@ def _med(measure: _MED, labelings: ModelBuilder) -> Model:
 
 
 @BOUNDS.register(_Shapley)
-def _shapley(measure: _Shapley, labelings: ModelBuilder) -> Model:
-    docs = labelings.docs
-    weight = np.array([np.prod(measure.chances(view, docs), axis=0) for view in labelings.views])
+def _shapley(measure: _Shapley, builder: ModelBuilder) -> Model:
+    docs = builder.docs
+    weight = np.array([np.prod(measure.chances(view, docs), axis=0) for view in builder.views])
     if ADDITIVE[measure.get("base")].graded:
-        return labelings.normalized(weight, *labelings.gains(measure.get("dcg"), measure.get("gains")))
-    return labelings.additive(weight / measure.browsing.total, labelings.relevant(measure.get("rel")))
+        return builder.normalized(weight, *builder.gains(measure.get("dcg"), measure.get("gains")))
+    return builder.additive(weight / measure.browsing.total, builder.relevant(measure.get("rel")))
 
 
 @BOUNDS.register(_FusionGain)
-def _fusion_gain(measure: _FusionGain, labelings: ModelBuilder) -> Model:
-    before, after = zip(*map(measure.two_rankings, labelings.as_judged), strict=True)
-    return labelings.difference_of(measure.base_measure(), before, after)
+def _fusion_gain(measure: _FusionGain, builder: ModelBuilder) -> Model:
+    before, after = zip(*map(measure.two_rankings, builder.as_judged), strict=True)
+    return builder.difference_of(measure.base_measure(), before, after)
 
 
 @BOUNDS.register(OfAspects)
-def _of_aspects(measure: OfAspects, labelings: ModelBuilder) -> Model:
+def _of_aspects(measure: OfAspects, builder: ModelBuilder) -> Model:
     raise ValueError(
         f"{measure} cannot be bounded: an unjudged document may answer any aspects, and some that the qrels do not "
         "name; bound UniqueRel or NRG on qrels without aspects"

@@ -47,7 +47,7 @@ class View:
     members: Members  #: the runs of the context, and what is known of them
     documents: Documents  #: the judged documents, and those that may yet be judged
     judgments: Judgments  #: the judgments; the same object as ``documents`` where all of these are judged
-    #: The lowest (at most 0) and the highest grade (at least 1) that a document may have: the context's, or those here.
+    #: The lowest and the highest grade that a document may have, at most 0 and at least 1.
     grades: tuple[int, int]
     ranks: Store  #: what depends on the rankings alone, by version of the documents
     labels: Store  #: what depends on the labels as well

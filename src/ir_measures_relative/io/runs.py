@@ -1,6 +1,6 @@
 """Any run -> :class:`Rankings`; and the runs of files and folders.
 
-What is no TREC file, dict, table or iterable of rows is read by the readers of :mod:`.readers`.
+What is no TREC file, dict, table or iterable of rows is read by the readers of ``io/readers.py``.
 """
 
 from __future__ import annotations
