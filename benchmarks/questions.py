@@ -1,4 +1,4 @@
-"""What the costlier questions take: worth, fuse, verdicts of many runs; and reading runs from JSON."""
+"""What the costlier questions take: worth, drop, fuse, verdicts of many runs; and reading runs from JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from benchmarks.frames import HOST
 from benchmarks.peers import as_dict, by_ir_measures
 from benchmarks.report import Row
 from benchmarks.timing import Side, interleaved
-from ir_measures_relative import NRG, RunContext, fuse, verdicts, worth
+from ir_measures_relative import NRG, RunContext, drop, fuse, verdicts, worth
 
 MANY = 83  # runs, as many as a large track has
 
@@ -27,6 +27,7 @@ def costs(frames: Frames, qrels: pd.DataFrame, rounds: int) -> list[Row]:
     n = f"{len(names)} runs"
     sides: dict[str, Side] = {
         f"worth of one run beside {len(names) - 1}": lambda: worth(RunContext(frames), qrels, names[0]),
+        f"drop of {len(names)} runs": lambda: drop(RunContext(frames), qrels, margin=0.01),
         f"fuse, n=2, of {n}": lambda: fuse(
             RunContext(frames), qrels, 2, strategies=("single", "top", "greedy", "exact")
         ),

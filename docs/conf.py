@@ -39,12 +39,12 @@ nitpick_ignore_regex = [
     ),
     (
         "py:class",
-        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|RelevanceModel|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|PriorsOfRuns|Depth|Tokens|DocumentLengths",
+        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|RelevanceModel|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|OptionLike|RunPaths|PriorsOfRuns|Depth|Tokens|DocumentLengths",
     ),
     ("py:class", r"ir_measures_relative\.(context\.view\.T|context\.tops\.\w+|context\.cache\.Store)"),
     ("py:class", r"ir_measures_relative\.(measures\.measure\._M|data\.registry\._[KV])"),
     ("py:class", r"ir_measures_relative\.data\.(ids\.Ids|judgments\.(Labels|Aspects))"),
-    ("py:class", r"ir_measures_relative\.demo\.Collection"),
+    ("py:class", r"ir_measures_relative\.(demo\.Collection|stats\.power\.TopicsNeeded)"),
     ("py:class", r"Between|Judge|pathlib\.Path"),
 ]
 
@@ -76,17 +76,32 @@ napoleon_use_rtype = False
 ANSWERS = {
     "aspects": ("nugget", "nuggets", "aspects"),
     "audit": ("llm judge", "llm judges", "llm labels"),
-    "decisions": ("rerank", "reranker", "re-ranker", "reranking"),
     "for-my-paper": ("cite", "citation", "bibtex", "paper"),
     "fusing": ("fusion", "fuse", "hybrid", "hybrid search", "rrf", "reciprocal rank fusion"),
     "in-ci": ("ci", "continuous integration", "gate", "pytest", "github actions"),
     "install": ("install", "installation", "extras"),
     "pipelines": ("pyterrier",),
+    "keep-add-replace-drop": (
+        "worth",
+        "worth adding",
+        "keep",
+        "add",
+        "replace",
+        "drop",
+        "remove",
+        "route",
+        "router",
+        "routing",
+        "how many topics",
+        "rerank",
+        "reranker",
+        "re-ranker",
+        "reranking",
+    ),
     "no-labels": ("no labels", "no judgments", "no qrels", "without judgments"),
     "unjudged": ("unjudged", "unjudged documents", "holes", "missing judgments"),
     "valid-statistics": ("significance", "significant", "p-value", "confidence interval", "t-test"),
     "which-measure": ("which measure", "choose a measure"),
-    "worth": ("worth", "worth adding"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Is a dense retriever worth adding to BM25? One call, one answer.
+"""Add a dense retriever to BM25, replace BM25 by it, or keep BM25? One call, one answer.
 
 The collection is a small generated one, or with --dataset one that ir_datasets knows, such as
 vaswani. The dense retriever is latent semantic indexing (LSI) by scikit-learn: it needs no model
@@ -23,9 +23,10 @@ def main() -> None:
     bm25_run = BM25(corpus["docno"], corpus["text"])(topics)
     dense_run = VectorSpace(corpus["docno"], corpus["text"], latent_semantics())(topics)
 
-    answer = worth(RunContext({"BM25": bm25_run, "dense": dense_run}), qrels, "dense")
-    print(textwrap.fill(answer.text, 100), end="\n\n")
-    table = answer.table[["measure", "mean", "difference", "lower", "upper", "verdict"]]
+    decision = worth(RunContext({"BM25": bm25_run, "dense": dense_run}), qrels, "dense")
+    for paragraph in decision.plain_text.split("\n\n"):
+        print(textwrap.fill(paragraph, 100), end="\n\n")
+    table = decision.table[["option", "mean", "difference", "lower", "upper", "won", "lost"]]
     print(table.to_string(index=False, float_format="%.3f"))
 
 

@@ -93,7 +93,7 @@ def _answer(arguments: argparse.Namespace, score: Scorer) -> None:
     context = RunContext.from_pipelines(pipelines, topics, num_docs=about.num_docs, grades=about.grades)
     rel = arguments.rel or (2 if about.grades is not None and about.grades[1] >= 3 else 1)
     show(context.evaluate(qrels, ["nDCG@10", f"RR(rel={rel})@10", "NRG@10", f"UniqueRel(rel={rel})@10"]))
-    print(worth(context, qrels, CANDIDATE, by=(f"UniqueRel(rel={rel})@10", "FusionGain(base='nDCG@10')")))
+    print(worth(context, qrels, CANDIDATE))
 
 
 def index_of(dataset: Any, path: Path) -> PisaIndex:

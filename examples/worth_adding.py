@@ -1,7 +1,7 @@
 """Is this candidate worth adding? Two re-rankers, close by nDCG@10, beside what is deployed already.
 
 Takes the folder of a campaign: runs/ is what is deployed, later/ holds the candidates, qrels.txt.gz the judgments.
-Written for TREC 2019 Deep Learning and rankings made years later; prints what the guide on decisions shows.
+Written for TREC 2019 Deep Learning and rankings made years later.
 """
 
 from __future__ import annotations

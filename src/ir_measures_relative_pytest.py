@@ -16,7 +16,7 @@ import pytest
 
 @pytest.fixture
 def worth() -> Callable[..., Any]:
-    """Is a candidate worth adding? ``assert worth(candidate, to=…, qrels=…).adds``.
+    """Is a candidate worth it? ``assert worth(candidate, to=…, qrels=…).verdict == "add"``.
 
     A function of the candidate (the path of a run file, or what else :class:`ir_measures_relative.RunContext` takes
     as a run), ``to=`` (the runs that it is compared with: a path, folder, glob, a list of these, or a dict from name to

@@ -62,12 +62,13 @@ print(any(".bounding" in name for name in sys.modules))
 # One measure of each class whose bounds are registered, and what a refusal says.
 BOUNDED = {
     **dict.fromkeys(
-        ["P@2", "RBP(rel=1)@2", "SDCG(max_rel=1)@2", "nDCG@2", "RR", "Success@2", "AP", "ERR@2"], ""
+        ["P@2", "RBP(rel=1)@2", "SDCG(max_rel=1)@2", "nDCG@2", "RR", "R@2", "Success@2", "AP", "ERR@2"], ""
     ),
     **dict.fromkeys(
         ["NRG@2", "UniqueRel@2", "TaSC", "P_Rareness@2", "nDCG_UE@2", "Shapley@2", "FusionGain"], ""
     ),
     **dict.fromkeys(["rrLP", "sgnLP", "sgnLR", "RPP"], ""),
+    "StRecall@2": "name none",
     "MED@2": "is itself the largest difference",
     "NewAspects@2": "may answer any aspects",
 }

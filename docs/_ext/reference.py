@@ -67,7 +67,7 @@ MODULES: dict[str, Sequence[str]] = {
         "NAMED",
     ),
     "pt_relative": ("Experiment", "named"),
-    "decisions": ("Worth", "added_value_curve", "mean_intervals", "new_aspects"),
+    "decisions": ("Decision", "added_value_curve", "mean_intervals", "new_aspects"),
     "data.rankings": ("Rankings", "TopDocs"),
     "data.registry": (),
     "reporting": ("leaderboard",),

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from .bounding.verdicts import verdicts
     from .context.run_context import RunContext
     from .decisions.compare import compare
+    from .decisions.decide import decide
+    from .decisions.drop import drop
     from .decisions.explain import explain
     from .decisions.fuse import fuse
     from .decisions.select import select_complementary
@@ -61,6 +63,8 @@ __getattr__, __dir__ = imported_later(
         "audit": "audit",
         "bounds": "bounding.bounds",
         "compare": "decisions.compare",
+        "decide": "decisions.decide",
+        "drop": "decisions.drop",
         "explain": "decisions.explain",
         "fuse": "decisions.fuse",
         "meta": "meta",
@@ -95,6 +99,8 @@ __all__ = [
     "alpha_NRG",
     "bounds",
     "compare",
+    "decide",
+    "drop",
     "explain",
     "fuse",
     "nDCG_UE",

@@ -153,6 +153,19 @@ def escaped(text: str) -> str:
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
+# What Markdown, and the HTML in it, takes for more than text; and what GitHub makes a link to a person or an issue of.
+_MARKDOWN, _MENTION = re.compile(r"[\\`*_\[\]|~<>&$]"), re.compile(r"(?<!\w)[@#]")
+
+
+def markdown_text(text: str) -> str:
+    r"""A text in one line that Markdown shows as it is.
+
+    >>> print(markdown_text("a|b <img> @me NRG@10"))
+    a\|b \<img\> @<!-- -->me NRG@10
+    """
+    return _MENTION.sub(r"\g<0><!-- -->", _MARKDOWN.sub(r"\\\g<0>", escaped(text)))
+
+
 def needs_extra(what: str, extra: str, instead: str = "") -> ImportError:
     """The error for what somebody asked for and an extra of this package brings; ``instead`` is what else to do.
 

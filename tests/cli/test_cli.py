@@ -302,7 +302,7 @@ BAD = {
     "reference is a folder": ([*ONE, "rrLP", "--reference", "runs"], "--reference runs stands for 3 files; name one run file"),
     "measures of spaces": ([*ONE, " "], "no measure is given; name one, such as NRG@10"),
     "verdicts on one run": (["unjudged", *ONE, "P@2"], "a verdict is about two runs, and the context holds ['A']"),
-    "intervals of a sum": ([*FOLDER, "NumRet", "--ci"], "--ci: NumRet is a sum over queries, and no mean that has an interval; leave"),
+    "intervals of a sum": ([*FOLDER, "NumRet", "--ci"], "NumRet is a sum over topics, and no mean that has an interval; leave"),
     "plot without absolute": (["plot", *FOLDER, "NRG@2", "--output", "o.png"], "add an absolute one, such as nDCG@10"),
     "plot without relative": (["plot", *FOLDER, "P@2", "--output", "o.png"], "add a relative one, such as NRG@10"),
     "plot nowhere": (["plot", *FOLDER, "NRG@2", "P@2", "--output", "nix/o.png"], "there is no folder"),

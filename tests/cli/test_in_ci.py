@@ -60,7 +60,7 @@ def test_the_page_from_an_empty_folder(tmp_path: Path, commands: dict[str, str])
             done = run_bash(script, folder, commands)
             assert done.returncode == 0, (script, done.stdout, done.stderr)
             if "echo" in script:
-                assert done.stdout.startswith("3-grams adds to the 6 deployed runs")
+                assert done.stdout.startswith("Add 3-grams, or replace BM25")
                 assert done.stdout.endswith("exit code 0\n")
             if "pytest" in script:
                 assert "1 passed" in done.stdout
@@ -70,14 +70,14 @@ def test_the_page_from_an_empty_folder(tmp_path: Path, commands: dict[str, str])
             *_, last = yaml.safe_load(block)["jobs"]["worth"]["steps"]
             summary = tmp_path / "summary.md"
             done = run_bash(last["run"], folder, commands | {"GITHUB_STEP_SUMMARY": str(summary)})
-            assert done.returncode == 0 and summary.read_text().startswith("### 3-grams: adds\n")
+            assert done.returncode == 0 and summary.read_text().startswith("### 3-grams: add or replace\n")
         elif kind == "yaml":
             (step,) = yaml.safe_load(block)
             inputs = yaml.safe_load((ROOT / ".github/actions/worth/action.yml").read_text())["inputs"]
             needed = {name for name, one in inputs.items() if one.get("required")}
             assert step["uses"] == "./.github/actions/worth" and needed <= set(step["with"]) <= set(inputs)
     assert ElementTree.parse(folder / "worth.xml").getroot().get("tests") == "1"
-    assert json.loads((folder / "worth.json").read_text())["verdict"] == "adds"
+    assert json.loads((folder / "worth.json").read_text())["candidates"][0]["verdict"] == "add or replace"
 
 
 def _is_installed() -> bool:
@@ -121,15 +121,22 @@ def act(folder: Path, env: dict[str, str], **given: str) -> tuple[int, str, str]
 def test_the_action(tmp_path: Path, commands: dict[str, str], candidate: str, code: int) -> None:
     write_candidates(tmp_path)
     given = {"qrels": "qrels.txt", "candidate": f"new/{candidate}.run", "to": "runs/BM25.run\nruns/QL.run\n"}
-    done = act(tmp_path, commands, **given, by="UniqueRel@5")
+    done = act(tmp_path, commands, **given, by="P@5")
     assert (done[0], done[2]) == (code, f"code={code}\n")
-    assert done[1].startswith(f"### {candidate}: ") and "| name | other |" in done[1]
+    assert done[1].startswith(f"### {candidate}: ") and "| option | runs |" in done[1]
+
+
+@bash
+def test_the_action_by_the_judgments_as_they_are(tmp_path: Path, commands: dict[str, str]) -> None:
+    write_candidates(tmp_path)
+    given = {"qrels": "qrels.txt", "candidate": "new/unjudged.run", "to": "runs", "by": "P@5"}
+    assert act(tmp_path, commands, **given, as_judged="true")[0] == 1
 
 
 @bash
 def test_the_action_that_only_reports_and_wrong_input(tmp_path: Path, commands: dict[str, str]) -> None:
     write_candidates(tmp_path)
-    given = {"qrels": "qrels.txt", "to": "runs", "by": "UniqueRel@5", "gate": "false"}
+    given = {"qrels": "qrels.txt", "to": "runs", "by": "P@5", "gate": "false"}
     code, summary, output = act(tmp_path, commands, candidate="new", **given)
     assert (code, output, summary.count("### ")) == (0, "code=1\n", 3)
     (tmp_path / "output").unlink()
@@ -164,8 +171,8 @@ def test_the_action_names_no_host() -> None:
 # ---- the fixture of pytest -------------------------------------------------------------------------------
 
 TEST = """
-def test_adds(worth):
-    assert worth("new/{}.run", to="runs", qrels="qrels.txt", by=["UniqueRel@5"]).adds
+def test_it(worth):
+    assert worth("new/{}.run", to="runs", qrels="qrels.txt", by="P@5").verdict != "keep"
 """
 
 
@@ -180,23 +187,29 @@ def test_the_fixture(pytester: pytest.Pytester) -> None:
     result = asked(pytester)
     result.assert_outcomes(passed=1, failed=1)
     text = result.stdout.str()
-    assert re.search(r"Captured stdout call -*\ncopy adds nothing to BM25 and QL: ", text)
-    assert "strong adds" not in text
+    assert re.search(r"Captured stdout call -*\nKeep BM25 and QL\. copy ranks every topic", text)
+    assert "Add strong" not in text
 
 
 def test_a_candidate_among_the_others_and_runs_as_dicts(pytester: pytest.Pytester) -> None:
     write_candidates(pytester.path)
     (pytester.path / "new" / "strong.run").rename(pytester.path / "runs" / "strong.run")
     pytester.makepyfile("""
+        import pytest
+
         def test_files(worth):
-            answer = worth("runs/strong.run", to="runs", qrels="qrels.txt", by=["UniqueRel@5"])
-            assert answer.adds and answer.deployed == ("BM25", "QL")
+            answer = worth("runs/strong.run", to="runs", qrels="qrels.txt", by="P@5")
+            assert answer.verdict != "keep" and answer.settings["deployed"] == ["BM25", "QL"]
 
         def test_dicts(worth):
             runs = {"a": {"1": {"A": 1.0}, "2": {"B": 1.0}}}
-            assert not worth(runs["a"], to=runs, qrels={"1": {"A": 1}, "2": {"B": 1}}, by=["UniqueRel@1"]).adds
+            assert worth(runs["a"], to=runs, qrels={"1": {"A": 1}, "2": {"B": 1}}, by="P@1").verdict == "keep"
+
+        def test_neither_true_nor_false(worth):
+            with pytest.raises(TypeError, match="verdict"):
+                assert worth("runs/strong.run", to="runs", qrels="qrels.txt")
     """)
-    asked(pytester).assert_outcomes(passed=2)
+    asked(pytester).assert_outcomes(passed=3)
 
 
 def test_pytest_does_not_wait_for_the_package(pytester: pytest.Pytester) -> None:

@@ -89,18 +89,18 @@ def fused(*rows: tuple) -> pd.DataFrame:
         ([], ""),
         (
             [("top", ("A", "B"), 0.5, 0.1, -0.05, 0.25), ("all", ("A", "B", "C"), 0.45, 0.05, 0.01, 0.09)],
-            "Fuse A, B, C (all). They gain 0.05 P@2 on topics that did not choose (95 % interval 0.01 to 0.09) over "
+            "Fuse A, B, C (all). They gain 0.05 P@2 on held-out topics (95 % interval 0.01 to 0.09) over "
             "the best single run. The interval is not corrected for the number of strategies: choose one beforehand.",
         ),
         (
             [("top", ("A", "B"), 0.5, 0.1, -0.05, 0.25)],
-            "No fusion is proved better than the best single run, A. Fusing A, B (top) gains most: 0.10 P@2 on topics "
-            "that did not choose (95 % interval -0.05 to 0.25).",
+            "No fusion is significantly above the best single run, A. Fusing A, B (top) gains most: 0.10 P@2 on "
+            "held-out topics (95 % interval -0.05 to 0.25).",
         ),
         (
             [("top", ("A", "B"), 0.38, -0.02, -0.06, 0.02), ("all", ("A", "B", "C"), 0.3, -0.1, -0.2, 0.0)],
-            "No fusion is proved better than the best single run, A. So keep the single one: the best fusion (top) "
-            "loses 0.02 P@2 on topics that did not choose (95 % interval -0.06 to 0.02).",
+            "No fusion is significantly above the best single run, A. So keep the single one: the best fusion (top) "
+            "loses 0.02 P@2 on held-out topics (95 % interval -0.06 to 0.02).",
         ),
     ],
 )
@@ -113,7 +113,7 @@ def test_words_and_short_lists_are_for_people(files: Path) -> None:
         (files / "runs" / f"more{i}.run").write_text((files / "runs" / "A.run").read_text())
     given = "fuse", files / "qrels.txt", files / "runs", "P@2", "--strategies", "single,all"
     lines = output(*given).splitlines()
-    assert lines[2].count(" and 4 more") == 2 and " ".join(lines[3:]).startswith("No fusion is proved better")
+    assert lines[2].count(" and 4 more") == 2 and " ".join(lines[3:]).startswith("No fusion is significantly")
     for form in ("tsv", "csv"):
         lines = output(*given, "-o", form).splitlines()
         assert len(lines) == 3 and "more3.run 1.0" in lines[2] and " and " not in lines[2]

@@ -45,7 +45,7 @@ def test_verdicts(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> No
     for name in "cd":
         (Path(campaign[1]) / f"{name}.run").write_text(f"q Q0 A 0 1 {name}\nq Q0 B 1 0 {name}\n")
     row = json.loads(output(capsys, "unjudged", *campaign, "P@2", "--probability", "-o", "jsonl")[0])
-    assert (row["name"], row["other"], row["settled"], row["n_deciding"]) == ("a", "b", "open", 1)
+    assert (row["name"], row["other"], row["settled"], row["n_deciding"]) == ("a", "b", "undecided", 1)
     assert row["worst"] == 0.0 and row["best"] == 0.5 and 0 < row["probability"] < 1
 
 
@@ -95,14 +95,16 @@ def test_what_does_not_go_together(
 def test_what_is_not_certain_is_not_printed_as_certain(capsys: pytest.CaptureFixture[str]) -> None:
     """No -0.00; and no open chance of 0 or 1, which a proof alone has."""
     args = argparse.Namespace(output_format="tsv", places=3, sort=None)
-    table = pd.DataFrame({"value": [-1e-9, -0.5, np.nan, 0.25], "settled": ["open", "open", "open", "above"]})
+    table = pd.DataFrame(
+        {"value": [-1e-9, -0.5, np.nan, 0.25], "settled": ["undecided", "undecided", "undecided", "above"]}
+    )
     table["probability"] = [0.99999, 0.00001, 0.5, 1.0]
     show(table, args, header=False)
     assert capsys.readouterr().out.replace("\t", " ").splitlines() == [
-        "0.000 open >0.999",
-        "-0.500 open <0.001",
-        "nan open 0.500",
-        "0.250 better 1.000",
+        "0.000 undecided >0.999",
+        "-0.500 undecided <0.001",
+        "nan undecided 0.500",
+        "0.250 above 1.000",
     ]
 
 

@@ -1,4 +1,4 @@
-"""``worth``: the gate's exit codes, and the answer in every form, whatever runs are called."""
+"""``worth``, ``drop`` and ``decide``: the gate's exit codes, and the answer in every form, whatever runs are called."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ir_measures_relative import RunContext, worth
 from ir_measures_relative.cli.output import wrapped
 
 TO = ("--to", "runs")
-BY = ("--by", "UniqueRel@5")
+BY = ("--by", "P@5")
 
 
 @pytest.fixture
@@ -32,34 +32,50 @@ def gate(campaign: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return run("worth", "qrels.txt", *arguments, *TO, *BY, cwd=campaign)
 
 
-@pytest.mark.parametrize(("candidate", "code"), [("strong", 0), ("copy", 1), ("unjudged", 3)])
-def test_the_gate(campaign: Path, candidate: str, code: int) -> None:
+@pytest.mark.parametrize(
+    ("candidate", "verdict", "code"),
+    [("strong", "replace BM25", 0), ("copy", "keep", 1), ("unjudged", "open", 3)],
+)
+def test_the_gate(campaign: Path, candidate: str, verdict: str, code: int) -> None:
     path = f"new/{candidate}.run"
-    answer = worth(
-        RunContext.from_files(campaign / "runs"),
-        str(campaign / "qrels.txt"),
-        str(campaign / path),
-        by=["UniqueRel@5"],
-    )
-    assert {0: "adds", 1: "adds nothing", 3: "open"}[code] == answer.verdict
+    context, qrels = RunContext.from_files(campaign / "runs"), str(campaign / "qrels.txt")
+    answer = worth(context, qrels, str(campaign / path), by="P@5")
+    assert answer.verdict == verdict
     done = gate(campaign, path, "--gate")
     assert (done.returncode, done.stderr) == (code, "")
-    assert " ".join(done.stdout.split()).startswith(answer.text)
+    assert " ".join(done.stdout.split()).startswith(" ".join(answer.plain_text.split()))
     assert max(map(len, done.stdout.splitlines())) <= 100
     assert gate(campaign, path).returncode == 0
 
 
-def test_at_least_decides_too(campaign: Path) -> None:
-    assert gate(campaign, "new/strong.run", "--margin", "2", "--gate").returncode == 0
-    assert gate(campaign, "new/strong.run", "--margin", "4", "--gate").returncode == 1
+def test_the_margin_decides_too(campaign: Path) -> None:
+    assert gate(campaign, "new/strong.run", "--margin", "0.05", "--gate").returncode == 0
+    assert gate(campaign, "new/strong.run", "--margin", "0.7", "--gate").returncode == 1
+
+
+def test_the_gate_by_the_judgments_as_they_are(campaign: Path) -> None:
+    assert gate(campaign, "new/unjudged.run", "--gate", "--as-judged").returncode == 1
+    assert gate(campaign, "new/strong.run", "--gate", "--as-judged").returncode == 0
+    found = gate(campaign, "new/unjudged.run", "-o", "junit", "--as-judged").stdout
+    assert ElementTree.fromstring(found).get("failures") == "1"
+    assert "--as-judged says what --gate goes by" in error(
+        "worth", "qrels.txt", "new/copy.run", *TO, "--as-judged", cwd=campaign
+    )
+
+
+def test_a_measure_without_bounds(campaign: Path) -> None:
+    """The gate is open to no candidate by it, unless it goes by the judgments as they are."""
+    asked = "worth", "qrels.txt", "new/strong.run", *TO, "--by", "Rprec", "--gate"
+    assert run(*asked, cwd=campaign).returncode == 3
+    assert run(*asked, "--as-judged", cwd=campaign).returncode == 0
 
 
 def test_the_worst_of_several_counts(campaign: Path) -> None:
     whole = gate(campaign, "new", "--gate", "-o", "json")
     found = json.loads(whole.stdout)
     verdicts = {one["candidate"]: one["verdict"] for one in found["candidates"]}
-    assert verdicts == {"copy": "adds nothing", "strong": "adds", "unjudged": "open"}
-    assert (found["verdict"], whole.returncode) == ("adds nothing", 1)
+    assert verdicts == {"copy": "keep", "strong": "replace BM25", "unjudged": "open"}
+    assert whole.returncode == 1
     (campaign / "new" / "copy.run").unlink()
     assert gate(campaign, "new", "--gate").returncode == 3
     (campaign / "new" / "unjudged.run").unlink()
@@ -82,25 +98,25 @@ def test_a_candidate_in_the_folder_of_the_others(campaign: Path) -> None:
 
 def test_a_folder_that_holds_the_one_run_of_to(campaign: Path) -> None:
     done = run("worth", "qrels.txt", "runs", *BY, "--to", "runs/QL.run", cwd=campaign)
-    assert done.returncode == 0 and "BM25 adds to QL" in done.stdout and "QL adds" not in done.stdout
+    assert done.returncode == 0 and "replacing QL" in done.stdout and "replacing BM25" not in done.stdout
     assert "--to holds runs/QL.run as well" in done.stderr
 
 
 def test_a_folder_held_against_itself(campaign: Path) -> None:
     """Without --to each run is a candidate beside the others."""
-    done = run("worth", "qrels.txt", "runs", *BY, "--gate", cwd=campaign)
-    assert done.returncode == 0 and "BM25 adds to QL" in done.stdout and "QL adds to BM25" in done.stdout
+    done = run("worth", "qrels.txt", "runs", *BY, cwd=campaign)
+    assert done.returncode == 0 and "replacing QL" in done.stdout and "replacing BM25" in done.stdout
 
 
 def test_markdown_is_a_comment(campaign: Path) -> None:
     text = gate(campaign, "new", "-o", "markdown").stdout
     assert [line for line in text.splitlines() if line.startswith("### ")] == [
-        "### copy: adds nothing",
-        "### strong: adds",
+        "### copy: keep",
+        "### strong: replace BM25",
         "### unjudged: open",
     ]
-    assert text.count("<details>") == text.count("</details>") == 1
-    assert re.search(r"\|  +1 \| d20 ", text) and "nan" not in text
+    assert text.count("<details>") == text.count("</details>") > 3
+    assert re.search(r"\| \d+ \| d2\d \|", text) and "nan" not in text and "**Keep " in text
 
 
 def test_junit_is_valid(campaign: Path) -> None:
@@ -115,13 +131,13 @@ def test_junit_is_valid(campaign: Path) -> None:
 
 def test_the_table_in_other_formats(campaign: Path) -> None:
     lines = gate(campaign, "new", "-o", "csv").stdout.splitlines()
-    assert lines[0].startswith("name,other,measure,mean") and len(lines) == 1 + 3 * 3
+    assert lines[0].startswith("candidate,option,runs,mean,difference") and len(lines) == 1 + 3 * 4
 
 
 HOSTILE = [
     "a|b<img src=x onerror=alert(1)>",
     "@everyone #1 [x](y)",
-    "</testcase>\x0b\x1b[2J&\n### adds",
+    "</testcase>\x0b\x1b[2J&\n### add",
     "\ud800z",
 ]
 
@@ -132,12 +148,13 @@ def test_hostile_names_are_escaped(campaign: Path) -> None:
     )
     (campaign / "names.csv").write_text(names)
     text = gate(campaign, "new", "--names", "names.csv", "-o", "markdown").stdout
-    assert "<img" not in text.replace("\\<img", "") and "\x1b" not in text and "\n### adds\n" not in text
+    assert "<img" not in text.replace("\\<img", "") and "\x1b" not in text and "\n### add\n" not in text
     assert "\\[x\\](y)" in text and "@everyone" not in text and "#1 " not in text
-    assert all(line.count("|") - line.count("\\|") in (0, 18, 3) for line in text.splitlines()), text
+    cells = {line.count("|") - line.count("\\|") for line in text.splitlines()}
+    assert cells <= {0, 3, 7, 10, 15}, text
     junit = gate(campaign, "new", "--names", "names.csv", "-o", "junit").stdout
     shown = {case.get("name") for case in ElementTree.fromstring(junit).iter("testcase")}
-    assert shown == {*HOSTILE[:2], "</testcase>\\x0b\\x1b[2J&\\n### adds"}
+    assert shown == {*HOSTILE[:2], "</testcase>\\x0b\\x1b[2J&\\n### add"}
     assert json.loads(gate(campaign, "new", "--names", "names.csv", "-o", "json").stdout)
 
 
@@ -147,18 +164,10 @@ def test_no_line_starts_with_a_per_cent_sign() -> None:
 
 
 def test_names_that_no_xml_can_hold() -> None:
-    from ir_measures_relative.cli.worth import _junit
-
     runs = {name: RUNS["A"] for name in ("x", HOSTILE[3])}
-    answer = worth(RunContext(runs, grades=(0, 2)), QRELS, HOSTILE[3], by=["UniqueRel@2"])
-    assert b"\\ud800z" in ElementTree.tostring(ElementTree.fromstring(_junit({HOSTILE[3]: answer})))
-
-
-def test_no_judgments(campaign: Path) -> None:
-    done = run("worth", "none", "new/strong.run", *TO, "--gate", cwd=campaign)
-    assert done.returncode == 3 and "no judgments" in done.stdout
-    (campaign / "none").write_text((campaign / "qrels.txt").read_text())  # a file goes before the word
-    assert run("worth", "none", "new/strong.run", *TO, *BY, "--gate", cwd=campaign).returncode == 0
+    answer = worth(RunContext(runs, grades=(0, 2)), QRELS, HOSTILE[3])
+    found = ElementTree.fromstring(answer.to_junit(HOSTILE[3]))
+    assert b"\\ud800z" in ElementTree.tostring(found)
 
 
 def test_from_the_standard_input(campaign: Path) -> None:
@@ -170,16 +179,16 @@ def test_from_the_standard_input(campaign: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["qrels.txt", "new/strong.run"], "new/strong.run is compared with nothing: give the runs that you have with --to"),
+        (["qrels.txt", "new/strong.run"], "new/strong.run is compared with nothing: give the deployed runs with --to"),
         (["qrels.txt", "new/strong.run", "--to", "new/strong.run"], "is the evaluated run itself"),
         (["qrels.txt", "new/strong.run", "--to", "empty"], "the folder holds no file of a run"),
         (["qrels.txt", "empty", "--to", "runs"], "the folder holds no file of a run"),
         (["qrels.txt", "new/nix.run", "--to", "runs"], "no such file or folder"),
         (["nothing.txt", "new/strong.run", "--to", "runs"], "the qrels hold no judgment"),
-        (["qrels.txt", "new/strong.run", "--to", "runs", "--by", "nDCG@10"], "does not say what a run adds"),
+        (["qrels.txt", "new/strong.run", "--to", "runs", "--by", "UniqueRel@10"], "set an absolute measure"),
         (["qrels.txt", "new/strong.run", "--to", "runs", "--margin", "-1"], "not allowed"),
         (["qrels.txt", "new/strong.run", "--to", "runs", "-o", "xml"], "invalid choice"),
-        (["qrels.txt", "new/strong.run", "--to", "runs", "--by", "UniqueRel(rel=9)@5"], "no label is 9 or higher"),
+        (["qrels.txt", "new/strong.run", "--to", "runs", "--by", "P(rel=9)@5"], "no judgment has the grade 9"),
     ],
 )  # fmt: skip
 def test_wrong_input_is_2_with_and_without_the_gate(
@@ -192,7 +201,7 @@ def test_wrong_input_is_2_with_and_without_the_gate(
 
 
 def test_the_gate_does_not_open_beside_an_empty_file(campaign: Path) -> None:
-    """Anything adds to nothing: a step that went wrong must not let a candidate pass."""
+    """Anything is better than nothing: a step that went wrong must not let a candidate pass."""
     (campaign / "empty.run").write_text("")
     given = "qrels.txt", "new/strong.run", "--to", "empty.run"
     said = error("worth", *given, *BY, "--gate", cwd=campaign)
@@ -201,6 +210,15 @@ def test_the_gate_does_not_open_beside_an_empty_file(campaign: Path) -> None:
         "worth", "qrels.txt", "empty.run", *TO, *BY, "--gate", cwd=campaign
     )
     assert run("worth", *given, *BY, cwd=campaign).returncode == 0
+    strange = {str(q): {f"x{i}": 9.0 - i for i in range(5)} for q in range(1, 31)}
+    write_run(campaign / "strange.run", "strange", strange)
+    for command, rest in (
+        ("worth", ("new/strong.run", "--to", "strange.run")),
+        ("drop", ("*.run", "--margin", "0.1")),
+    ):
+        (campaign / "empty.run").write_text("1 Q0 d1 1 1.0 empty\n")
+        said = error(command, "qrels.txt", *rest, *BY, "--gate", cwd=campaign)
+        assert "no document of strange.run is judged" in said
 
 
 def test_fifty_topics_take_less_than_ten_seconds(tmp_path: Path) -> None:
@@ -218,7 +236,7 @@ def test_fifty_topics_take_less_than_ten_seconds(tmp_path: Path) -> None:
         [*command, "--to", "old.run", "--gate"], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode in (0, 1, 3), done.stderr
-    assert "| pandas\n" in done.stderr and "scipy.stats" not in done.stderr
+    assert " pandas\n" in done.stderr and "scipy.stats" not in done.stderr
     taken = min(time.perf_counter() - started, time.process_time() + sum(_children()) - before)
     assert taken < 10
 
@@ -233,41 +251,47 @@ def _children() -> tuple[float, float]:
 def test_a_mistake_of_the_package_is_no_answer(
     monkeypatch: pytest.MonkeyPatch, capsys, campaign: Path
 ) -> None:
-    """Python's own exit code for one is 1, which means that a candidate adds nothing."""
+    """Python's own exit code for one is 1, which means to keep what is deployed."""
     from ir_measures_relative.cli import main
 
-    monkeypatch.setattr("ir_measures_relative.decisions.worth._measures", lambda by: 1 / 0)
+    monkeypatch.setattr("ir_measures_relative.decisions.option_settings._measure", lambda by: 1 / 0)
     monkeypatch.chdir(campaign)
     assert main(["worth", "qrels.txt", "new/strong.run", "--to", "runs", "--gate"]) == 70
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
-def test_a_plan_and_then_the_verdict(campaign: Path) -> None:
-    judge = [f"{q} 0 d{d} {int(d < 24)}\n" for q in range(1, 31) for d in range(25)]
-    (campaign / "judge.qrels").write_text("".join(judge))
-    asked = ("new/unjudged.run", "--margin", "1", "--judge", "judge.qrels", "--plan", "pool.txt")
-    first = gate(campaign, *asked, "--budget", "60")
-    pool = (campaign / "pool.txt").read_text().splitlines()
-    assert f"The plan is written: {len(pool)} documents for people to label." in first.stdout
-    with (campaign / "qrels.txt").open("a") as qrels:
-        qrels.writelines(f"{query} 0 {doc} 1\n" for query, doc in map(str.split, pool))
-    second = gate(campaign, *asked, "--gate")
-    assert (second.returncode, second.stderr) == (0, "")
-    assert second.stdout.startswith("On these 30 topics, with human labels as truth, unjudged adds more than")
-    decided = gate(
-        campaign, "new/strong.run", "--judge", "judge.qrels", "--plan", "other.txt", "--budget", "60"
-    )
-    assert "no plan is written to other.txt" in decided.stderr and not (campaign / "other.txt").exists()
+# ---- drop and decide ---------------------------------------------------------------------------------------
+
+
+def test_drop(campaign: Path) -> None:
+    shown = run("drop", "qrels.txt", "runs", *BY, "--margin", "0.5", "--gate", cwd=campaign)
+    assert shown.returncode == 0 and shown.stdout.startswith("Safe to drop, one at a time: BM25, QL.")
+    found = json.loads(run("drop", "qrels.txt", "runs", *BY, "-o", "json", cwd=campaign).stdout)
+    assert found["verdict"] == "not graded" and len(found["table"]) == 3
+    assert run("drop", "qrels.txt", "runs", *BY, "--gate", cwd=campaign).returncode == 3
+    assert "cannot be dropped" in error("drop", "qrels.txt", "runs/QL.run", *BY, cwd=campaign)
+
+
+def test_decide(campaign: Path) -> None:
+    (campaign / "new" / "strong.run").rename(campaign / "runs" / "strong.run")
+    asked = "decide", "qrels.txt", "runs", *BY, "--option", "now=BM25,QL"
+    done = run(*asked, "--option", "new=runs/strong.run", "--gate", cwd=campaign)
+    assert done.returncode == 0 and done.stdout.startswith("new. In the top 5, new is a gain")
+    lines = run(*asked, "--option", "new=strong", "-o", "csv", cwd=campaign).stdout.splitlines()
+    assert lines[0].startswith("option,runs,mean") and len(lines) == 3
+    case = ElementTree.fromstring(run(*asked, "--option", "old=QL", "-o", "junit", cwd=campaign).stdout)
+    assert case.get("tests") == "1"
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("options", "message"),
     [
-        (("new/copy.run", "--budget", "3"), "need --judge"),
-        (("new/copy.run", "--judge", "qrels.txt"), "--judge needs --plan"),
-        (("new", "--judge", "qrels.txt", "--plan", "p.txt", "--budget", "3"), "one candidate"),
+        ([], "give at least two options"),
+        (["--option", "new"], "write NAME=RUN,RUN"),
+        (["--option", "now=QL"], "two options are called 'now'"),
+        (["--option", "new=nothing"], "--option nothing is not a run of runs"),
     ],
 )
-def test_what_a_plan_needs(campaign: Path, arguments: tuple[str, ...], words: str) -> None:
-    done = gate(campaign, *arguments)
-    assert done.returncode == 2 and words in done.stderr
+def test_options_that_are_none(campaign: Path, options: list[str], message: str) -> None:
+    said = error("decide", "qrels.txt", "runs", "--option", "now=BM25", *options, cwd=campaign)
+    assert message in said

@@ -61,6 +61,9 @@ COLUMNS = [
     "ties",
     "losses",
     "topics",
+    "topics_needed",
+    "topics_fewest",
+    "topics_most",
 ]
 
 
@@ -517,5 +520,14 @@ def test_the_interval_covers(test) -> None:
         paired_test(Pairs.of_differences(d[None]), test, PairedTestOptions(resamples=499, seed=i))
         for i, d in enumerate(draws)
     ]
-    inside = [one.ci_lower[0] <= true <= one.ci_upper[0] for one in found]
+    inside = [one.lower[0] <= true <= one.upper[0] for one in found]
     assert 0.93 <= np.mean(inside) <= 0.97
+
+
+def test_an_open_comparison_says_how_many_topics_would_settle_it() -> None:
+    table = compare(CONTEXT, LABELS, ["nDCG@5"], correction=None)
+    open_ = (table["ci_lower"] <= 0) & (table["ci_upper"] >= 0)
+    assert open_.any() and table["topics_needed"].notna().equals(open_)
+    known = table[np.isfinite(table["topics_needed"])]
+    assert (known["topics_fewest"] <= known["topics_needed"]).all()
+    assert (known["topics_needed"] <= known["topics_most"]).all()

@@ -15,8 +15,6 @@ from typing import Any
 from unittest.mock import patch
 
 import ir_measures
-import numpy as np
-import pandas as pd
 import pytest
 
 from command_line import here
@@ -41,7 +39,9 @@ NEEDS = {
 }
 #: Pages whose examples another test runs.
 ELSEWHERE = ("interop",)
-BLOCK = re.compile(r"^```(pycon|python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```(pycon|python|console)\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL
+)
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.stem not in ELSEWHERE], ids=lambda p: p.name)
@@ -52,8 +52,9 @@ BLOCK = re.compile(r"^```(pycon|python|console)\n(.*?)^```$", re.MULTILINE | re.
     "ignore:UniqueRel.* counts documents of grade 1",
 )
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each page from its top, in an empty folder: python blocks are run, pycon ones are doctests, and of console ones
-    each command is run and what it prints compared. py and bash mark what needs more: the page says what."""
+    """Each page from its top, in an empty folder: python blocks are run, and what they print compared with a text block
+    right below; pycon ones are doctests, and of console ones each command is run and what it prints compared. py and
+    bash mark what needs more: the page says what."""
     for needed in NEEDS.get(page.stem, ()):
         pytest.importorskip(needed, reason=f"the page needs {needed}, of the extras")
     monkeypatch.chdir(tmp_path)
@@ -65,7 +66,10 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         for block in BLOCK.finditer(text):
             line = text.count("\n", 0, block.start()) + 1
             if block[1] == "python":
-                exec(compile("\n" * line + block[2], str(page), "exec"), names)
+                printed = io.StringIO()
+                with contextlib.redirect_stdout(printed):
+                    exec(compile("\n" * line + block[2], str(page), "exec"), names)
+                assert block[3] in (None, printed.getvalue()), block[2]
             elif block[1] == "console":
                 _run_commands(block[2])
             else:
@@ -78,36 +82,19 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         sys.modules["matplotlib.pyplot"].close("all")
 
 
-def test_the_guide_to_decisions_on_its_runs(
+def test_the_real_case_of_a_decision(
     dl19_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its py blocks from the top, where TREC 2019's runs are, but for the one that fetches MS MARCO's passages."""
-    pytest.importorskip("statsmodels", reason="the page corrects p-values, the extra [compare]")
-    pytest.importorskip("matplotlib", reason="the page draws, the extra [plot]")
+    """The first py block of the page, where TREC 2019's runs are, and the sentences below it."""
     if not (dl19_path / "later").exists():
         pytest.skip(f"the runs of later years are not in {dl19_path / 'later'}")
     (tmp_path / "dl19").symlink_to(dl19_path.resolve())
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    text = (ROOT / "docs" / "decisions.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "keep-add-replace-drop.md").read_text(encoding="utf-8")
+    code, shown = text.split("## A real case")[1].split("```py\n")[1].split("```\n\n```text\n")
     names: dict[str, Any] = {}
-    found = {}
-    for block, shown in re.findall(
-        r"^```py\n(.*?)^```$(?:\n\n```text\n(.*?)^```$)?", text, re.MULTILINE | re.DOTALL
-    ):
-        *statements, last = ast.parse(block.split("store = ")[0]).body
-        exec(compile(ast.Module(statements, []), "decisions.md", "exec"), names)
-        if isinstance(last, ast.Expr):
-            found[block] = eval(compile(ast.Expression(last.value), "decisions.md", "eval"), names), shown
-        else:
-            exec(compile(ast.Module([last], []), "decisions.md", "exec"), names)
-    tables = [(table, shown) for table, shown in found.values() if shown]
-    assert len(tables) == 4
-    for table, shown in tables:
-        table = table[table["name"].isin(["GPT-4o", "set-encoder"])]
-        expected = pd.read_csv(io.StringIO(shown), sep=r"\s+")
-        numbers = expected.select_dtypes("number")
-        np.testing.assert_allclose(table[list(numbers)].to_numpy(float), numbers, atol=5.1e-4)
+    exec(compile(code, "keep-add-replace-drop.md", "exec"), names)
+    assert names["answer"].plain_text.split() == shown.split("```")[0].split()
 
 
 def _run_commands(block: str) -> None:

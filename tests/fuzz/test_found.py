@@ -18,7 +18,7 @@ import ir_measures_relative_pytest
 from audited import CONTEXT, JUDGE, labels_of
 from candidates import write_candidates
 from command_line import error, here
-from ir_measures_relative import RunContext, audit, processes, worth
+from ir_measures_relative import RunContext, audit, bounds, processes, worth
 from ir_measures_relative.io.files import write_whole
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run, run_files
@@ -51,10 +51,8 @@ def campaign(tmp_path: Path) -> Path:
         ("audit plan qrels.txt runs P@5 --budget 9 --pool runs/QL.run", "--pool runs/QL.run is the run"),
         ("audit plan qrels.txt runs P@5 --budget 9 --pool groups.csv", "exists and is not a plan"),
         ("audit plan qrels.txt runs P@5 --budget 9 --pool no/p", "--pool no/p: there is no folder"),
-        (
-            "worth qrels.txt new/unjudged.run --to runs --judge groups.csv --budget 9 --plan groups.csv",
-            "--plan groups.csv is the file of labels",
-        ),
+        ("worth qrels.txt new/strong.run --to runs --rerank nix", "nix"),
+        ("decide qrels.txt runs --option a=QL --option b=nix", "--option nix is not a run of runs"),
     ],
 )
 def test_the_message_names_the_argument_and_no_file_is_lost(
@@ -85,11 +83,8 @@ def test_more_documents_elsewhere_than_can_be_looked_at() -> None:
     with pytest.raises(
         ValueError, match="unretrieved_relevant=1000000000000000000000 is more documents than can"
     ):
-        worth(
-            RunContext({"r": {"1": {"a": 1.0}}}),
-            {"1": {"a": 1}},
-            {"1": {"b": 1.0}},
-            unretrieved_relevant=10**21,
+        bounds(
+            RunContext({"r": {"1": {"a": 1.0}}}), {"1": {"a": 1}}, ["nDCG@10"], unretrieved_relevant=10**21
         )
 
 
@@ -226,7 +221,7 @@ def test_what_is_no_list(value: Any) -> None:
     with pytest.raises(TypeError, match="the runs are .*; give the path of a file or folder"):
         run_files(value)
     if value is not None:
-        with pytest.raises(ValueError, match=rf"by={value} must be a list of measures, such as \['NRG@10'\]"):
+        with pytest.raises(ValueError, match=f"{value} is not a measure"):
             worth(context, qrels, "a", by=value)
         with pytest.raises(ValueError, match=rf"deployed={value} must be a name or glob"):
             worth(context, qrels, "a", value)

@@ -28,6 +28,6 @@ def test_files_of_other_tools_are_read_or_refused_in_words(target: str, tmp_path
 @pytest.mark.parametrize("target", OF_DOORS)
 def test_every_door_answers_or_says_why_not(target: str, tmp_path: Path) -> None:
     """Few, since a command takes its time: ``many.py all`` has more."""
-    slow = target in ("command: plot", "command: report", "command: worth")
+    slow = target in ("command: plot", "command: report", "command: worth", "command: drop")
     found = Counter(outcome(target, seed, tmp_path) for seed in range(3 if slow else 8))
     assert found.total()

@@ -48,9 +48,10 @@ _GOOD: dict[str, list[str]] = {
     "sort": ["name", "measure", "value", "p"],
     "margin": ["0.1", "0"],
     "confidence": ["0.9"],
-    "judge": ["model.txt", "3"],
+    "by": ["nDCG@5", "P@3", "R@5", "UniqueRel@5"],
+    "rerank": ["runs/run1.txt"],
+    "judge": ["3"],
     "budget": ["9", "20"],
-    "plan": ["plan.txt", "pool.txt"],
     "pool": ["pool.txt", "new.txt"],
     "labels": ["labels.txt"],
     "topics": ["0", "2"],
@@ -78,11 +79,9 @@ _OWN: dict[str, dict[str, list[str]]] = {
         "budget": ["20"],
         "pool": ["pool.txt", "pool.txt", "new.txt"],
     },
-    "worth": {
-        "run": ["runs", "runs/run0.txt"],
-        "measures": ["UniqueRel@5", "UniqueRel@3", "RBO"],
-        "to": ["runs"],
-    },
+    "worth": {"run": ["runs", "runs/run0.txt"], "to": ["runs"]},
+    "drop": {"run": ["runs"]},
+    "decide": {"run": ["runs"], "options": ["now=run0", "new=run1", "both=run0,run1"]},
     "select": {"run": ["runs"], "number": ["2", "3"], "method": ["greedy", "exact"]},
     "fuse": {"run": ["runs"], "measures": ["nDCG@5", "P@3", "NRG@5"]},
     "explain": {"measures": ["NRG@5", "UniqueRel@5", "MED@5"]},
@@ -93,7 +92,13 @@ _OWN: dict[str, dict[str, list[str]]] = {
     "score": {"measures": ["nDCG@5", "NRG@5", "UniqueRel@5", "P@3 AP_Rareness@5"]},
 }
 #: Options that commands have nearly always.
-_USUAL = {"report": ("output",), "worth": ("to", "gate"), "audit": ("budget", "labels"), "explain": ("to",)}
+_USUAL = {
+    "report": ("output",),
+    "worth": ("to", "gate"),
+    "decide": ("options",),
+    "audit": ("budget", "labels"),
+    "explain": ("to",),
+}
 #: Values that few arguments may have.
 _ODD = [
     *("", " ", "-", "--", "-1", "0", "1", "-2", "1.5", "nan", "inf", "-inf", "1e400", "1e-400", "1_0", "٣"),
@@ -245,7 +250,7 @@ def command(name: str, rng: random.Random, folder: Path) -> str:
     before = _contents(place)
     done = here(name, *words, cwd=place)
     about = (name, words, changed, done)
-    allowed = {0, 2} | ({1, 3} if "--gate" in words and name == "worth" else set())
+    allowed = {0, 2} | ({1, 3} if "--gate" in words else set())
     assert done.returncode in allowed, about
     lines = done.stderr.splitlines()
     errors = [line for line in lines if line.startswith("ir_measures_relative: error: ")]
@@ -257,7 +262,7 @@ def command(name: str, rng: random.Random, folder: Path) -> str:
     lost = [file for file, content in before.items() if after.get(file) != content]
     mine = [w.partition("=")[2] if w.startswith("--") else w for w in words]
     mine = [os.path.normpath(path) for path in mine if path]
-    plans = name == "audit" or name == "worth"
+    plans = name == "audit"
     assert not [f for f in lost if not (plans and f in ("pool.txt", "pool.txt.plan.csv"))], (lost, about)
     new = [f for f in after if f not in before]
     stems = {f.removesuffix(".plan.csv").split(os.sep)[0] for f in new} - {m.split(os.sep)[0] for m in mine}

@@ -109,7 +109,7 @@ def fixture(rng: random.Random, folder: Path, refusal: Refusal) -> str:
         ),
         "to": rng.choice([runs, Path(runs), f"{runs}/*.run", [f"{runs}/BM25.run"], f"{runs}/QL.run"]),
         "qrels": rng.choice([str(folder / "qrels.txt"), folder / "qrels.txt", {"1": {"d2": 1, "d3": 0}}]),
-        "by": ["UniqueRel@5"],
+        "by": "P@5",
     }
     options = [
         "margin",
@@ -119,9 +119,9 @@ def fixture(rng: random.Random, folder: Path, refusal: Refusal) -> str:
         "resamples",
         "seed",
         "time_limit",
-        "judge",
         "budget",
-        "plan",
+        "pool",
+        "rerank",
     ]
     for _ in range(rng.choice([0, 1, 1, 1, 2, 3])):
         given[rng.choice([*given, *options, "nosuch", "deployed"])] = rng.choice(_ODD)
@@ -133,7 +133,7 @@ def fixture(rng: random.Random, folder: Path, refusal: Refusal) -> str:
         if isinstance(error, OSError) and len(str(error)) > 15 and (error.filename or error.errno is None):
             return "refused: OSError"
         return refusal(error, "")
-    assert answer.verdict in ("adds", "adds nothing", "open") and str(answer)
+    assert answer.outcome() in ("change", "keep", "open") and str(answer)
     return "read"
 
 

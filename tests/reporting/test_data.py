@@ -24,6 +24,7 @@ from ir_measures_relative import (
     UniqueRel,
     audit,
     bounds,
+    compare,
     explain,
     fuse,
     select_complementary,
@@ -174,7 +175,10 @@ def test_numbers_are_those_of_the_analyses() -> None:
             [place(a), place(b), word] for a, b, word in expected[["name", "other", "settled"]].to_numpy()
         ]
         ends = expected[["worst", "value", "best"]].to_numpy()
-        assert [row[3:] for row in rows] == [pytest.approx(row.tolist(), abs=1e-9) for row in ends]
+        assert [row[3:6] for row in rows] == [pytest.approx(row.tolist(), abs=1e-9) for row in ends]
+        options = {} if i else {"names": context.names, "priors": "others"}
+        tested = compare(context, LABELS, [measure], family="measure", **options)["p_corrected"]
+        assert [row[6] for row in rows] == ["–" if p != p else "yes" if p > 0.05 else "no" for p in tested]
         for run, *counts in page[f"verdicts-{i}"]["table"]["rows"]:
             words = [w for a, _, w, *_ in rows if a == run]
             words += [{"above": "below", "below": "above"}.get(w, w) for _, b, w, *_ in rows if b == run]

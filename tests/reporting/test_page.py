@@ -205,9 +205,10 @@ def with_data(name: str, figure: dict[str, Any]) -> dict[str, Any]:
     """The specification with rows that hold each field it may ask for."""
     fields = {"x": 0.1, "y": 0.2, "value": 1.0, "place": 0, "group": 0, "own": True}
     fields |= dict.fromkeys(("run_place", "other_place", "worst", "best", "bound"), 0) | {
-        "settled": "undecided"
+        "settled": "undecided",
+        "chance": "yes",
     }
-    fields |= dict.fromkeys(("run_name", "other_name", "value_shown", "lower_shown", "upper_shown"), "said")
+    fields |= dict.fromkeys(("run_name", "other_name", "value_shown", "worst_shown", "best_shown"), "said")
     fields |= dict.fromkeys(("fused_shown", "better_shown"), "said")
     asked = set(re.findall(r'"field": "(\w+)"', json.dumps(figure["spec"])))
     said = {"name", "sx", "sy", "topic", "shown", "others", "groupName", "label", "xl", "xu", "yl", "yu"}

@@ -49,8 +49,8 @@ def bounds(
     Args:
         context: the runs. Each is scored as the member that it is; add a newcomer to the context to bound it.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measures: P, RBP, SDCG, nDCG, RR, Success, AP and ERR of ir_measures, and measures that declare how they are
-            bounded, as most of this package do; or their strings.
+        measures: P, R, RBP, SDCG, nDCG, RR, Success, AP, ERR and StRecall of ir_measures, and measures that declare
+            how they are bounded, as most of this package do; or their strings.
         perquery: one row a query as well.
         unretrieved_relevant: how many further documents a query, which no run holds in its top, may turn out relevant:
             they make ideal rankings better, and recall lower. If not given: none where the context holds three runs or

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, TypeAlias
 
 import ir_measures
@@ -21,7 +21,7 @@ from ..messages import warn
 from .ap import Precisions, PrecisionsAboveChance, ValueOfSums
 from .err import Cascade
 from .model import DifferenceModel, Model, TaSCModel
-from .ndcg import GainsAboveChance, Normalized, ValueOfGains
+from .ndcg import GainsAboveChance, Normalized, Recall, ValueOfGains
 from .nrg import Residual
 from .preferences import Extremes, Preferences
 from .sums import MaximumModel, MeanModel, RBPResidualModel, SumModel
@@ -93,8 +93,10 @@ class ModelBuilder:
         view = self.as_judged[0]
         if not self.closed:
             new = tuple(v.evaluated for v in self.as_judged if v.row is None)
-            key = "open", self.cutoff, self.unretrieved_relevant, new  # found once for a set of judgments
-            view = view.cached(key, lambda: self.as_judged[0].with_open(*key[1:]))
+            key = "open", self.cutoff, self.unretrieved_relevant
+            # Found once for a set of judgments; with new runs it is for them alone.
+            opened = partial(view.with_open, *key[1:], new)
+            view = opened() if new else view.cached(key, opened)
         return [view.evaluating(v).at(self.cutoff, self.judged_only) for v in self.as_judged]
 
     @property
@@ -203,6 +205,16 @@ class ModelBuilder:
         """
         self._warn_of_others()
         return Normalized(self.views, self._of_runs(weight), gain, levels, self.cutoff)
+
+    def recall(self, relevant: BoolArray) -> Model:
+        """The share of the relevant documents in the top. Exact for a run and for two.
+
+        Args:
+            relevant: as of :meth:`relevant`.
+        """
+        self._warn_of_others()
+        shown = (self.positions > 0).astype(np.float64)
+        return Recall(self.views, shown, relevant.astype(np.float64), np.array([0.0, 1.0]), None)
 
     def best(self, worth: FloatArray, relevant: BoolArray) -> Model:
         """The largest ``worth(d)`` of a relevant document, such as reciprocal rank. Exact for a run and for two.

@@ -130,6 +130,18 @@ class Normalized(Model):
         return np.where(self.open, moved + grown[query], 0.0)
 
 
+class Recall(Normalized):
+    """The share of the relevant documents that a run has in its top: a sum over their number."""
+
+    def _ideals(self, levels: FloatArray, width: int) -> tuple[FloatArray, FloatArray]:
+        n = self.docs.n_queries
+        known = np.bincount(self.docs.query[self.known_gain > 0], minlength=n).astype(np.float64)
+        return known, np.tile(np.arange(width, dtype=np.float64), (n, len(levels) - 1, 1))
+
+    def value(self) -> FloatArray:
+        return ratio(self._known_sums(), np.broadcast_to(self.ideal, self._known_sums().shape))
+
+
 class GainsAboveChance(Normalized):
     """nDCG_UE, where labels move the random level as well: version 2 exact for one run, version 1 the product of its
     two factors' extremes. See :meth:`.Labelings.gains_above_chance`.

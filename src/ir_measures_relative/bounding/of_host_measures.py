@@ -11,6 +11,7 @@ from ..measures.bases.browsing import Geometric, LogDiscount, Reciprocal, TopK
 from ..measures.bases.gains import chance_to_satisfy
 from .model import Model
 from .model_builder import BOUNDS, ModelBuilder
+from .subtopics import SubtopicRecall
 
 # The highest grade that gdeval's ERR knows.
 _HIGHEST_IN_ERR = 4
@@ -20,6 +21,16 @@ _HIGHEST_IN_ERR = 4
 def _p(measure: Measure, builder: ModelBuilder) -> Model:
     weight = TopK(measure["cutoff"]).share(builder.positions)
     return builder.additive(weight, builder.relevant(measure["rel"]))
+
+
+@BOUNDS.register(type(ir_measures.R))
+def _r(measure: Measure, labelings: ModelBuilder) -> Model:
+    return labelings.recall(labelings.relevant(measure["rel"]))
+
+
+@BOUNDS.register(type(ir_measures.StRecall))
+def _st_recall(measure: Measure, labelings: ModelBuilder) -> Model:
+    return SubtopicRecall(labelings.views, measure["rel"])
 
 
 @BOUNDS.register(type(ir_measures.RR))

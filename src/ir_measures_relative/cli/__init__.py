@@ -21,7 +21,9 @@ from .output import PROG, drop_output, in_these_terms, leaving_in_order, open_st
 
 #: The commands, each the name of a file, and what it answers; in the order of the help.
 COMMANDS = {
-    "worth": "is a candidate worth adding to the runs that you have?",
+    "worth": "add a candidate to the runs that you have, replace one by it, or keep them?",
+    "drop": "which of the runs that you have can go?",
+    "decide": "which of several set-ups is best at the same cost?",
     "score": "the values of measures, of one run or of each run of a folder",
     "compare": "is the difference between two runs real? intervals and paired tests",
     "fuse": "which runs to fuse, and what that is worth on other topics",
@@ -62,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command, and returns its exit code.
 
     0 if all went well, 2 for input that is wrong or output that cannot be written, with one line on stderr; 1 and 3 as
-    ``worth --gate`` says; 130 and 141, as usual, where the user interrupts or whoever reads the output stops reading,
+    ``--gate`` says; 130 and 141, as usual, where the user interrupts or whoever reads the output stops reading,
     and 129 and 143 where the terminal is closed or somebody ends the process; 70, with a traceback, for a mistake of
     this package.
     """
@@ -159,7 +161,7 @@ def _main_parser() -> Parser:
         prog=PROG,
         usage=f"{PROG} COMMAND …",
         description=f"""\
-Which run is worth adding to those that you have, and can you prove it with the labels you have?
+Is a new run worth it beside those that you have, at the same cost, and do your labels suffice to say so?
 
 commands ({PROG} COMMAND --help says more):
 {commands}
@@ -171,7 +173,7 @@ example:
   {PROG} worth campaign/qrels.txt campaign/runs/3-grams.run \\
     --to campaign/runs/BM25.run
 
-exit codes: 0 answered; 2 wrong input; with worth --gate 0 adds, 1 adds nothing, 3 open.""",
+exit codes: 0 answered; 2 wrong input; with --gate 0 a change is better, 1 keep what you have, 3 open.""",
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")

@@ -82,13 +82,13 @@ def _which(table: pd.DataFrame, measure: ir_measures.Measure, places: int) -> st
     gain, lower, upper = (
         text_of(x, places) for x in (abs(best["difference"]), best["ci_lower"], best["ci_upper"])
     )
-    worth = f"{gain} {measure} on topics that did not choose (95 % interval {lower} to {upper})"
+    worth = f"{gain} {measure} on held-out topics (95 % interval {lower} to {upper})"
     if len(proved):
         text = f"Fuse {few(best['names'])} ({best['strategy']}). They gain {worth} over the best single run."
         uncorrected = " The interval is not corrected for the number of strategies: choose one beforehand."
         return text + uncorrected * (len(fusions) > 1)
     single = "".join(f", {names[0]}" for names in table["names"][table["strategy"] == "single"])
-    text = f"No fusion is proved better than the best single run{single}"
+    text = f"No fusion is significantly above the best single run{single}"
     if best["difference"] <= 0:
         does = "loses" if best["difference"] < 0 else "gains"
         return f"{text}. So keep the single one: the best fusion ({best['strategy']}) {does} {worth}."

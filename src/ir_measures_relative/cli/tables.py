@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..messages import escaped, few
+from ..messages import escaped, few, markdown_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -215,19 +215,6 @@ def _alignment(lines: Sequence[Sequence[str]]) -> list[str]:
 def markdown_lines(rows: Iterable[Mapping[str, Any]], places: int = DEFAULT_PLACES) -> Iterator[str]:
     """A table as Markdown."""
     return _markdown(_cells(rows, places))
-
-
-# What Markdown, and the HTML in it, takes for more than text; and what GitHub makes a link to a person or an issue of.
-_MARKDOWN, _MENTION = re.compile(r"[\\`*_\[\]|~<>&$]"), re.compile(r"(?<!\w)[@#]")
-
-
-def markdown_text(text: str) -> str:
-    r"""A text in one line that Markdown shows as it is.
-
-    >>> print(markdown_text("a|b <img> @me NRG@10"))
-    a\|b \<img\> @<!-- -->me NRG@10
-    """
-    return _MENTION.sub(r"\g<0><!-- -->", _MARKDOWN.sub(r"\\\g<0>", escaped(text)))
 
 
 def _write_parquet(rows: Iterable[Mapping[str, Any]]) -> None:

@@ -2,18 +2,23 @@
 
 from .added_value_curve import added_value_curve
 from .compare import compare
+from .decide import decide
+from .decision import Decision
+from .drop import drop
 from .explain import explain
 from .fuse import fuse
 from .mean_intervals import mean_intervals
 from .new_aspects import new_aspects
 from .select import select_complementary
 from .similarity import similarity
-from .worth import Worth, worth
+from .worth import worth
 
 __all__ = [
-    "Worth",
+    "Decision",
     "added_value_curve",
     "compare",
+    "decide",
+    "drop",
     "explain",
     "fuse",
     "mean_intervals",

@@ -27,6 +27,7 @@ from ..stats.families import Corrected, Family
 from ..stats.intervals import effect_interval, mean_and_error
 from ..stats.paired_tests import TESTS, PairedTestOptions, check_test
 from ..stats.pairs_and_ties import Pairs, tie_limit
+from ..stats.power import topics_to_settle
 
 
 def compare(
@@ -100,7 +101,10 @@ def compare(
         - ``wins``, ``ties``, ``losses``: on how many topics the run is better, as good and worse. A difference of at
           most 10⁻⁹ of the spread of the measure (over the runs that are compared, on all topics) is a tie, for the test
           as well;
-        - ``topics``: how many.
+        - ``topics``: how many;
+        - ``topics_needed``: where the interval holds 0, how many topics would settle with 80 % power which run is
+          better, were the difference and its spread those of these topics; inf where it is more than 10,000, so that
+          no number helps. ``topics_fewest``, ``topics_most``: the same at the ends of the interval of the spread.
 
     Raises:
         ValueError: names or a baseline that the context does not hold, or that are among the fixed priors; a single
@@ -152,7 +156,7 @@ def compare(
     asked = _Warnings()
     tested = of_family.compared(members, options)
     tables = [
-        _table(*of_measure, found, made, asked, who)
+        _table(*of_measure, found, made, asked, who, confidence)
         for of_measure, (_, made), found in zip(told, members, tested, strict=True)
     ]
     asked.say()
@@ -214,6 +218,7 @@ def _table(
     test: str,
     warnings: _Warnings,
     who: Sequence[tuple[str, ...]],
+    confidence: float,
 ) -> pd.DataFrame:
     """What is said of each pair, by its values on every topic, pairs × topics, or why they are not comparable."""
     known, limit = ~np.isnan(one - other), pairs.limit
@@ -241,6 +246,11 @@ def _table(
             "effect_ci_upper": np.nan,
         }
         row |= {"wins": wins, "ties": n - wins - losses, "losses": losses, "topics": n}
+        row |= dict.fromkeys(("topics_needed", "topics_fewest", "topics_most"), np.nan)
+        if reasons[i] is None and lower <= 0 <= upper and n > 1:
+            needed = topics_to_settle(d, (upper - lower) / 2, 0.0, confidence)
+            counts = (np.inf,) * 3 if needed is None or not needed.possible else needed
+            row |= dict(zip(("topics_needed", "topics_fewest", "topics_most"), counts, strict=True))
         warnings.note_topics(measure, n, len(known[i]) - n, valid=reasons[i] is None)
         if (reason := reasons[i]) is not None:
             instead = (

@@ -65,6 +65,11 @@ class ReportedCampaign:
     command: str | None  #: what made the report
     audit: pd.DataFrame | None = None  #: what ``audit.estimate`` gave
 
+    @cached_property
+    def intervals(self) -> dict[ir_measures.Measure, dict[tuple[str, str], list[Any]]]:
+        """What ``pairs`` found of each measure: the intervals of the differences of two runs."""
+        return {}
+
     @property
     def several(self) -> bool:
         """Whether there are runs to compare."""

@@ -25,11 +25,15 @@ def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
       each pair in the order of ``itertools.combinations``; None for a measure without. None where they would take long.
     - ``t``: the quantile of Student's t for as many topics, by which the page makes an interval of one pair itself.
     """
-    topics = campaign.view.n_queries
-    n = len(campaign.view.names)
-    few = n * (n - 1) // 2 * topics <= _MOST_WORK
+    topics, few = campaign.view.n_queries, are_few(campaign)
     t = float(stdtrit(topics - 1, 0.975)) if topics > 1 else None
     return {"intervals": _intervals(campaign) if few and campaign.several else None, "t": t}
+
+
+def are_few(campaign: ReportedCampaign) -> bool:
+    """Whether the intervals of all pairs take a second or two."""
+    n = len(campaign.view.names)
+    return n * (n - 1) // 2 * campaign.view.n_queries <= _MOST_WORK
 
 
 def _intervals(campaign: ReportedCampaign) -> list[list[list[float | None] | None] | None]:
@@ -44,6 +48,14 @@ def intervals_of(
     campaign: ReportedCampaign, measure: ir_measures.Measure
 ) -> dict[tuple[str, str], list[Any]]:
     """The ends of the intervals of the pairs that are comparable, which hold for all pairs at once."""
+    if measure not in campaign.intervals:
+        campaign.intervals[measure] = _found_intervals(campaign, measure)
+    return campaign.intervals[measure]
+
+
+def _found_intervals(
+    campaign: ReportedCampaign, measure: ir_measures.Measure
+) -> dict[tuple[str, str], list[Any]]:
     # The priors do not matter to an absolute measure; else fixed priors are no candidates.
     options: dict[str, Any] = (
         {} if is_relative(measure) else {"names": campaign.view.names, "priors": "others"}

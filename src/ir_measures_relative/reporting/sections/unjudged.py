@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, NamedTuple
 
+import ir_measures
+import pandas as pd
+
 from ...bounding.bounds import bounds
 from ...bounding.verdicts import verdicts
 from ...context.measure_strings import is_relative
 from ...measures.nrg import NRG
 from ..contents import ReportedCampaign
+from ..pairs import are_few, intervals_of
 from . import Picture, Section, Table, intervals, square
 
 WORDS = """
@@ -26,7 +30,10 @@ ranks; the point is the score as judged.</p>
 {% for measure in measures %}
 <h3>Which orders {% if reference is not none %}with the reference {% endif %}by {{ measure }} are settled</h3>
 <p>Where a run is above or below another, unjudged documents cannot reverse this order on these topics. Further
-judgments decide what is undecided. None of this says whether a difference is significant.
+judgments decide what is undecided.
+{%- if chance is not none %} The cell of a pair is pale where chance could explain the difference: its interval over
+topics, one of all pairs at once, holds 0.
+{%- else %} None of this says whether chance could explain a difference.{% endif %}
 {%- if reference is not none %} The intervals are those of the difference from {{ run_link(reference) }}:
 above or below 0 it is settled.{% endif %}</p>
 {{ picture("verdicts-" ~ loop.index0, "A map of every two runs: above, below, equal or undecided") }}
@@ -36,7 +43,9 @@ above or below 0 it is settled.{% endif %}</p>
 HEADLINE = """
 {% if total %}<li><strong>Unjudged documents {{ "could" if undecided else "cannot" }} reverse
 {{ "{:,} of {:,}".format(undecided, total) if undecided else "any of {:,}".format(total) }} orders</strong> of two runs
-by {{ measures[0] }} on these topics.</li>{% endif %}
+by {{ measures[0] }} on these topics.
+{%- if chance is not none %} Chance could explain {{ "{:,} of {:,}".format(chance, total) }} differences.{% endif %}
+</li>{% endif %}
 """
 
 # Pairs of runs times topics up to which verdicts take less than half a minute: of most measures, and of those whose
@@ -55,7 +64,8 @@ class Open(NamedTuple):
 
     measure: str
     bounds: list[list[Any]]  #: run, worst, value, best
-    verdicts: list[list[Any]]  #: run, other, settled, worst, value, best, n_deciding
+    #: run, other, settled, worst, value, best, whether chance could explain the difference, n_deciding
+    verdicts: list[list[Any]]
 
 
 def section(campaign: ReportedCampaign) -> Section | str:
@@ -77,6 +87,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
         "left_out": left_out,
         "total": len(words),
         "undecided": words.count("undecided"),
+        "chance": _count_of_chance(found),
     }
     title, known = "What unjudged documents leave open", {k: facts[k] for k in ("measures", "reference")}
     return Section(
@@ -104,9 +115,26 @@ def _open(campaign: ReportedCampaign) -> tuple[list[Open], list[tuple[str, int]]
             continue
         kinds.add(relative)
         if (ends["worst"] < ends["best"]).any():  # else no label can change the measure
-            words = campaign.rows(verdicts(*asked), "settled", *_ENDS, "n_deciding")
+            table = verdicts(*asked)
+            table["chance"] = _chance(campaign, measure, table)
+            words = campaign.rows(table, "settled", *_ENDS, "chance", "n_deciding")
             found.append(Open(str(measure), campaign.rows(ends, *_ENDS), words))
     return found, left_out
+
+
+def _chance(campaign: ReportedCampaign, measure: ir_measures.Measure, table: pd.DataFrame) -> list[str]:
+    """Whether chance could explain the difference of each pair: its interval holds 0. "–" where that is not known."""
+    known = intervals_of(campaign, measure) if are_few(campaign) else {}
+    ends = [
+        known.get((a, b)) or known.get((b, a)) for a, b in zip(table["name"], table["other"], strict=True)
+    ]
+    return ["–" if one is None else "yes" if one[0] <= 0 <= one[1] else "no" for one in ends]
+
+
+def _count_of_chance(found: list[Open]) -> int | None:
+    """Of how many pairs chance could explain the difference by the first measure; None where it is not known."""
+    words = [row[6] for row in found[0].verdicts] if found else ["–"]
+    return None if "–" in words else words.count("yes")
 
 
 def _bounds(found: Open) -> Picture:
@@ -128,12 +156,12 @@ def _against(found: Open) -> Picture:
         ("worst case", "value"),
         ("best case", "value"),
     ]
-    listed = [[run, settled, value, worst, best, n] for run, _, settled, worst, value, best, n in rows]
+    listed = [[run, settled, value, worst, best, n] for run, _, settled, worst, value, best, _, n in rows]
     table = Table("What is settled of each run", [*columns, ("deciding documents", "count")], listed)
     spec = intervals(
         len(rows), f"difference in {found.measure}", run_name="run", settled="is", **_SAID_OF_ENDS
     )
-    drawn, names = [[run, *cells] for run, _, *cells, _ in rows], [row[0] for row in rows]
+    drawn, names = [[run, *cells] for run, _, *cells, _, _ in rows], [row[0] for row in rows]
     return Picture(spec, {"run": "run", "settled": "word"} | _ENDS, drawn, table, names)
 
 
@@ -152,9 +180,12 @@ def _map(found: Open) -> Picture:
     spec = square(
         colour, {"stroke": "var(--paper)", "strokeWidth": 0.5},
         run_name="run", settled="is", other_name="other", value_shown="difference", range="between",
+        chance="chance could explain it",
     )  # fmt: skip
+    pale = {"test": "datum.chance === 'yes'", "value": 0.35}
+    spec["encoding"]["opacity"] = {"condition": pale, "value": 1}
     spec["transform"] = [{"calculate": "datum.worst_shown + ' and ' + datum.best_shown", "as": "range"}]
-    fields = {"run": "run", "other": "run", "settled": "word"} | _ENDS
+    fields = {"run": "run", "other": "run", "settled": "word"} | _ENDS | {"chance": "word"}
     says = f"How many runs each is settled above or below by {found.measure}"
     titles = ("above", "below", "equal to", "undecided")
     columns = [("run", "run"), *((title, "count") for title in titles)]

@@ -1,0 +1,185 @@
+"""Decisions as commands show them: in words, for a pull request, for a build server, and as an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..messages import escaped, few, markdown_text
+from . import arguments
+from .output import wrapped
+from .tables import DEFAULT_PLACES, FORMATS, check_table, show
+
+if TYPE_CHECKING:
+    from ..data.rankings import Rankings
+    from ..decisions.decision import Decision
+    from .inputs import Inputs
+
+#: The exit code of each outcome with ``--gate``, the best first: of several candidates the worst outcome counts.
+CODES = {"change": 0, "open": 3, "keep": 1}
+
+
+def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | None = 0.0) -> None:
+    """By which measure, how runs become one list, how much is enough, and who reads the answer.
+
+    Args:
+        gate: what the exit codes 0 and 1 stand for.
+        margin: the default; None for none.
+    """
+    parser.add_argument(
+        "--by",
+        default="nDCG@10",
+        metavar="MEASURE",
+        help="an absolute measure of what the user sees, such as P@10 or R@20; default: %(default)s",
+    )
+    parser.add_argument(
+        "--method",
+        default="rrf",
+        help="how several runs become one list: rrf (default), isr, combsum, combmnz or interleave",
+    )
+    parser.add_argument(
+        "--margin",
+        type=float,
+        default=margin,
+        metavar="X",
+        help="the smallest difference that matters, in the unit of the measure (default: "
+        f"{'none, and nothing is graded' if margin is None else '0'})",
+    )
+    parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default: %(default)s")
+    parser.add_argument(
+        "--rerank",
+        metavar="RUN",
+        help="a run file with the scores of a reranker that every option goes through",
+    )
+    parser.add_argument(
+        "--pool",
+        type=int,
+        default=100,
+        metavar="N",
+        help="with --rerank: how many documents it gets (default: 100)",
+    )
+    arguments.add_collection(parser)
+    parser.add_argument(
+        "--gate",
+        action="store_true",
+        help=f"exit with {gate}, 3: open (2: wrong input). Without --gate every answer exits with 0",
+    )
+    parser.add_argument(
+        "--as-judged",
+        action="store_true",
+        help="with --gate: go by the judgments as they are, and not by the worst case of unjudged documents",
+    )
+    parser.add_argument(
+        "-o",
+        "--output_format",
+        choices=tuple(dict.fromkeys([*_FORMATS, "junit", *FORMATS])),
+        default="text",
+        metavar="FORMAT",
+        help="text (default), markdown (for a pull request), json, junit (a test case an answer: keep is a failure, "
+        "open is skipped); or the table as tsv, csv, jsonl, latex or parquet",
+    )
+    parser.set_defaults(places=DEFAULT_PLACES, sort=None)
+
+
+def check(args: argparse.Namespace) -> None:
+    """Raises ValueError for arguments that do not go together, before anything is read."""
+    check_table(args)
+    if args.as_judged and not (args.gate or args.output_format == "junit"):
+        raise ValueError("--as-judged says what --gate goes by; add --gate, or leave it out")
+
+
+def options_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of :func:`ir_measures_relative.decide` that all commands share."""
+    names = ("by", "method", "margin", "confidence", "rerank", "pool")
+    return {name: getattr(args, name) for name in names}
+
+
+def check_deployed(given: Inputs, names: list[str]) -> None:
+    """Raises ValueError for a run that is empty, and for a deployed one with the documents of another collection.
+
+    Beside one, any candidate is a gain: an earlier step that went wrong must not open the gate.
+
+    Args:
+        names: of the deployed runs.
+    """
+    from ..context.view import view_of
+
+    empty = [name for name, run in given.runs.items() if not len(run)]
+    if empty:
+        raise ValueError(f"--gate: {_files(given, empty)} holds no ranking; look how it was written")
+    documents = view_of(given.context(names), given.judgments).documents
+
+    def known(run: Rankings) -> bool:
+        return bool((documents.positions_in(run) > 0).any())
+
+    strange = [name for name in names if not known(given.runs[name])]
+    if strange and len(documents):
+        raise ValueError(
+            f"--gate: no document of {_files(given, strange)} is judged; give runs and judgments of the same collection"
+        )
+
+
+def _files(given: Inputs, names: list[str]) -> str:
+    return few(given.files[name] for name in names)
+
+
+def finish(answers: Mapping[str, Decision], args: argparse.Namespace, named: bool = True) -> int:
+    """Prints the answers, and returns the exit code.
+
+    Args:
+        answers: by the name of the candidate.
+        named: whether several may be asked about, so that each answer stands under its name.
+    """
+    if args.output_format == "junit":
+        from ..decisions.decision import junit_of
+
+        print(junit_of({escaped(name): answer for name, answer in answers.items()}, args.as_judged))
+    elif args.output_format in _FORMATS:
+        print(_FORMATS[args.output_format](answers, named))
+    else:
+        import pandas as pd
+
+        tables = [answer.table for answer in answers.values()]
+        if named:
+            for name, table in zip(answers, tables, strict=True):
+                table.insert(0, "candidate", name)
+        show(pd.concat(tables, ignore_index=True), args)
+    outcomes = [answer.outcome(args.as_judged) for answer in answers.values()]
+    return max((CODES[one] for one in outcomes), key=list(CODES.values()).index) if args.gate else 0
+
+
+def _text(answers: Mapping[str, Decision], named: bool) -> str:
+    """Of each answer the sentences, and the documents to judge."""
+    parts: list[str] = []
+    for answer in answers.values():
+        parts += map(wrapped, answer.plain_text.split("\n\n"))
+        if len(answer.judge):
+            rows = answer.judge[["query_id", "doc_id"]].itertuples(index=False)
+            lines = [f"  {escaped(query)} {escaped(doc)}" for query, doc in rows]
+            parts.append("\n".join(["To judge first, query and document:", *lines]))
+    return "\n\n".join(parts)
+
+
+def _markdown(answers: Mapping[str, Decision], named: bool) -> str:
+    """Of each answer the sentences and the tables, of which all but the first are folded away."""
+    parts: list[str] = []
+    for name, answer in answers.items():
+        if named:
+            verdict = answer.as_judged if answer.verdict is None else answer.verdict
+            parts.append(f"### {markdown_text(name)}: {markdown_text(verdict)}")
+        parts.append(answer.to_markdown())
+    return "\n\n".join(parts)
+
+
+def _json(answers: Mapping[str, Decision], named: bool) -> str:
+    found = [answer.to_dict() for answer in answers.values()]
+    return json.dumps({"candidates": found} if named else found[0], indent=2)
+
+
+_FORMATS: dict[str, Callable[[Mapping[str, Decision], bool], str]] = {
+    "text": _text,
+    "markdown": _markdown,
+    "json": _json,
+}

@@ -1,0 +1,270 @@
+"""Some options, compared: what decide, worth and drop have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..bounding.verdicts import settled_of
+from ..context.checks import warn_of_last_labels
+from ..context.measure_strings import value_of
+from ..context.view import View
+from ..data.arrays import FloatArray
+from ..stats.bootstrap import FEWEST_DIFFERING
+from ..stats.intervals import mean_and_error
+from ..stats.power import TopicsNeeded, topics_to_settle
+from ..tolerances import LABELED_ALIKE
+from .decision import Decision
+from .decision_rule import OPEN, UNSETTLED, Ends, Intervals, Rivals, intervals, possible, verdict_of
+from .option_rankings import Option, OptionLists
+from .option_settings import Settings
+from .option_values import Differences, OptionValues
+
+# How many judgments are drawn for the probability that a verdict stands.
+_SAMPLES = 200
+
+
+class Compared:
+    """Some options, compared: what a :class:`Decision` is made of.
+
+    Args:
+        view: the runs of the options.
+        options: the first is in use.
+        rivals: which of the others are compared with each other.
+        whole: all runs of the context, which tell how probable it is that a document is relevant.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        options: Sequence[Option],
+        rivals: Sequence[Rivals],
+        settings: Settings,
+        whole: View,
+    ) -> None:
+        self.view, self.options, self.rivals, self.settings = view, list(options), rivals, settings
+        self.names = [option.name for option in options]
+        warn_of_last_labels(view, [settings.by])
+        rel = value_of(settings.by, "rel", 1)
+        judgments = view.judgments
+        if not (
+            (judgments.labels or judgments).grade >= rel
+        ).any():  # a document may be judged for several aspects
+            raise ValueError(
+                f"no judgment has the grade {rel} or a higher one, so {settings.by} cannot tell the options apart; set "
+                "other qrels, or a lower rel="
+            )
+        self.lists = OptionLists(view, options, settings.how)
+        self.values = OptionValues(
+            view,
+            self.lists.rankings(),
+            settings.by,
+            settings.unretrieved_relevant,
+            settings.work,
+            whole,
+        )
+        self.topics = view.n_queries
+        others = np.arange(1, len(options))
+        self.gains = self.values.differences(others, np.zeros_like(others))
+        self.gain = intervals(self.gains, settings.ends, settings.test)
+        self._pairs = np.array([(pair.more, pair.less) for pair in rivals], dtype=np.int64).reshape(-1, 2).T
+        self.rival_differences = self.values.differences(*self._pairs)
+        self.between = intervals(self.rival_differences, settings.ends, settings.test)
+
+    # ---- the verdict
+
+    def _verdict(self, gain: Ends, between: Ends, means: FloatArray) -> int:
+        if self.topics < 2:
+            return OPEN
+        return verdict_of(gain, means, self.rivals, between, self.settings.margin)
+
+    @cached_property
+    def overall(self) -> int:
+        """The verdict, allowing for unjudged documents."""
+        return self._verdict(self.gain.overall(), self.between.overall(), self.gain.difference)
+
+    @cached_property
+    def as_judged(self) -> int:
+        """The verdict by the judgments as they are."""
+        return self._verdict(self.gain.as_judged(), self.between.as_judged(), self.gain.difference)
+
+    def may_be_best(self, as_judged: bool = False) -> list[int]:
+        """The options that the verdict does not rule out."""
+        gain, between = (
+            part.as_judged() if as_judged else part.overall() for part in (self.gain, self.between)
+        )
+        verdict = self.as_judged if as_judged else self.overall
+        return possible(verdict, gain, self.rivals, between, self.settings.margin)
+
+    def word(self, as_judged: bool = False) -> str:
+        """The verdict."""
+        verdict = self.as_judged if as_judged else self.overall
+        if verdict == OPEN:
+            return "open"
+        return self.unsettled(as_judged) if verdict == UNSETTLED else self.names[verdict]
+
+    def unsettled(self, as_judged: bool) -> str:
+        """The verdict that some option is better, and which one is not settled."""
+        return " or ".join(self.names[i] for i in self.may_be_best(as_judged))
+
+    @cached_property
+    def run_values(self) -> FloatArray:
+        """The value of each run by itself, as a list of the same length."""
+        return OptionValues(self.view, self.lists.single_runs(), self.settings.by).values
+
+    # ---- what an open verdict lacks
+
+    @cached_property
+    def missing(self) -> str | None:
+        """Topics, judgments, or both; None where the verdict is not open."""
+        if self.overall not in (OPEN, UNSETTLED):
+            return None
+        if self.overall != self.as_judged:
+            return "judgments"
+        row, _, found = self._decisive
+        if found.worst[row] <= self.settings.margin < found.best[row] and found.worst[row] < found.best[row]:
+            return "topics and judgments"
+        return "topics"
+
+    @property
+    def _decisive(self) -> tuple[int, Differences, Intervals]:
+        """The difference that an open verdict depends on most: a row of those, and these with their intervals."""
+        best = int(self.gain.difference.argmax())
+        if self.overall != UNSETTLED:
+            return best, self.gains, self.gain
+        margin, (lower, upper) = self.settings.margin, self.between.overall()
+        open_rows = [
+            i
+            for i, pair in enumerate(self.rivals)
+            if 1 + best in (pair.more, pair.less) and lower[i] <= margin < upper[i]
+        ]
+        row = open_rows[0] if open_rows else int(np.argmax(upper - lower))
+        return row, self.rival_differences, self.between
+
+    @cached_property
+    def topics_needed(self) -> TopicsNeeded | None:
+        """How many topics would settle an open verdict; None where it is not open, or no number is known to."""
+        if self.missing not in ("topics", "topics and judgments") or self.topics < FEWEST_DIFFERING:
+            return None
+        row, of, found = self._decisive
+        margin = self.settings.margin
+        if found.worst[row] > margin:
+            return self._needed(of.worst[row], found.worst[row] - found.lower[row])
+        rows = [row] if self.overall == UNSETTLED else np.flatnonzero(found.upper > margin).tolist()
+        if not all(found.best[i] < margin for i in rows):
+            return None
+        needed = [self._needed(of.best[i], found.upper[i] - found.best[i]) for i in rows]
+        known = [one for one in needed if one is not None]
+        return max(known, default=None) if len(known) == len(rows) else None
+
+    def _needed(self, values: FloatArray, reach: float) -> TopicsNeeded | None:
+        return topics_to_settle(values, reach, self.settings.margin, self.settings.test.confidence)
+
+    @cached_property
+    def judge(self) -> pd.DataFrame:
+        """The documents whose judgments an open verdict depends on."""
+        if not self.missing or "judgments" not in self.missing:
+            return pd.DataFrame({name: pd.Series([], dtype=str) for name in ("query_id", "doc_id")})
+        margin = self.settings.margin
+        gain = np.flatnonzero((self.gain.lower <= margin) & (margin < self.gain.upper))
+        between = np.flatnonzero((self.between.lower <= margin) & (margin < self.between.upper))
+        a = np.concatenate([1 + gain, self._pairs[0][between]])
+        b = np.concatenate([np.zeros_like(gain), self._pairs[1][between]])
+        parts = zip(self.gains.take(gain), self.rival_differences.take(between), strict=True)
+        moved = Differences(*map(np.concatenate, parts))
+        return self.values.to_judge(a, b, moved)
+
+    @cached_property
+    def stands(self) -> float | None:
+        """How probable it is that the verdict as judged stays once all documents are judged.
+
+        Judgments are drawn, and the intervals reach as many standard errors as they do now.
+        """
+        if self.overall == self.as_judged or not self.values.bounded:
+            return None
+        drawn = self.values.sampled(_SAMPLES, self.settings.test.seed)
+        if drawn is None:
+            return None
+        reaches = [_reach(of.judged, found) for of, found in self._both()]
+        stays = 0
+        for values in drawn:  # options × judgments × topics
+            gains, between = values[1:] - values[:1], values[self._pairs[0]] - values[self._pairs[1]]
+            ends = [_moved_ends(d, *reach) for d, reach in zip((gains, between), reaches, strict=True)]
+            means = gains.mean(axis=2)
+            for i in range(values.shape[1]):
+                gain, other = (Ends(lower[:, i], upper[:, i]) for lower, upper in ends)
+                stays += self._verdict(gain, other, means[:, i]) == self.as_judged
+        return (stays + 0.5) / (_SAMPLES + 1)
+
+    def _both(self) -> list[tuple[Differences, Intervals]]:
+        return [(self.gains, self.gain), (self.rival_differences, self.between)]
+
+    # ---- the answer
+
+    def about(self) -> dict[str, Any]:
+        """What the settings of the answer say beside those of the comparison."""
+        return {}
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """The row of each option."""
+        rows = []
+        means, unjudged = self.values.values.mean(axis=1), self.values.unjudged()
+        settled = settled_of(self.gain.worst, self.gain.best)
+        for i, option in enumerate(self.options):
+            row: dict[str, Any] = {"option": option.name, "runs": ", ".join(option.runs), "mean": means[i]}
+            row |= dict.fromkeys(Intervals._fields, 0.0)
+            row |= {"settled": "equal", "won": 0, "lost": 0, "unjudged": unjudged[i]}
+            if i:
+                row |= {name: float(values[i - 1]) for name, values in self.gain._asdict().items()}
+                row["settled"] = settled[i - 1]
+                row["won"] = int((self.gains.judged[i - 1] > LABELED_ALIKE).sum())
+                row["lost"] = int((self.gains.judged[i - 1] < -LABELED_ALIKE).sum())
+            rows.append(row)
+        table = pd.DataFrame(rows)
+        if not self.values.bounded:
+            table[["worst", "best", "lower", "upper"]] = np.nan
+            table["settled"] = None
+        return table
+
+    def decision(self, text: Any, tables: Mapping[str, pd.DataFrame]) -> Decision:
+        """The answer.
+
+        Args:
+            text: from this, and the tables of evidence, to the sentences.
+            tables: of evidence, by name.
+        """
+        n = self.settings.n
+        return Decision(
+            tuple(self.names),
+            self.word() if self.values.bounded else None,
+            self.word(as_judged=True),
+            tuple(self.names[i] for i in self.may_be_best()),
+            self.missing,
+            text(self, tables),
+            self.table,
+            self.judge[:n],
+            tables,
+            {**self.about(), **self.settings.shown()},
+            self.topics_needed,
+            self.stands,
+        )
+
+
+def _reach(values: FloatArray, found: Intervals) -> tuple[FloatArray, FloatArray]:
+    """How many standard errors the intervals as judged reach to each side."""
+    mean, error, _ = mean_and_error(values)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sides = (mean - found.ci_lower) / error, (found.ci_upper - mean) / error
+    return np.nan_to_num(sides[0], nan=2.0), np.nan_to_num(sides[1], nan=2.0)
+
+
+def _moved_ends(values: FloatArray, down: FloatArray, up: FloatArray) -> Ends:
+    """The ends of intervals that reach so many standard errors, of values of shape (rows, judgments, topics)."""
+    mean, error, _ = mean_and_error(values)
+    error = np.nan_to_num(error)
+    return Ends(mean - down[:, None] * error, mean + up[:, None] * error)

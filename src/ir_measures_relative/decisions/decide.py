@@ -1,0 +1,196 @@
+"""Which of several set-ups is best at the same cost?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeAlias
+
+import ir_measures
+
+from ..context.checks import check_runs
+from ..context.lengths import Tokens
+from ..context.run_context import RunContext
+from ..context.view import View, view_of
+from ..io.qrels import Qrels
+from ..io.runs import Run
+from ..messages import few_quoted
+from . import decision_text, evidence
+from .compared import Compared
+from .decision import Decision
+from .decision_rule import Rivals
+from .option_rankings import Option
+from .option_settings import settings_of
+
+#: What an option may be: a run, several runs, or from query id to the run that a router picks.
+OptionLike: TypeAlias = "str | Sequence[str] | Mapping[str, str]"
+
+
+def decide(
+    context: RunContext,
+    qrels: Qrels | None,
+    options: Mapping[str, OptionLike],
+    by: ir_measures.Measure | str = "nDCG@10",
+    method: str = "rrf",
+    margin: float = 0.0,
+    *,
+    k: int = 60,
+    depth: int = 1000,
+    rerank: Run | str | None = None,
+    pool: int = 100,
+    tokens: Tokens | None = None,
+    budget: int | None = None,
+    groups: Mapping[str, str] | None = None,
+    confidence: float = 0.95,
+    unretrieved_relevant: int | None = 0,
+    n: int = 20,
+    resamples: int = 9999,
+    seed: int = 0,
+    time_limit: float | None = 10.0,
+) -> Decision:
+    """Which of several set-ups is best at the same cost? One verdict, its reason, and the evidence.
+
+    Each option becomes one list of the same length, and ``by`` scores these lists. I(o) is the interval of option o
+    less the first option, simultaneous over the options, and the widest over all judgments of the unjudged documents.
+    The verdict is the first of these that holds:
+
+    - the name of the first option, which is in use: no upper end is above ``margin``;
+    - ``"open"``: no lower end is above ``margin``;
+    - the name of another option, where its lower end is above ``margin`` and it is settled against each other option:
+      it is above one with fewer runs by more than ``margin`` (lower end), and one with more runs is above it by at most
+      ``margin`` (upper end), as is one with as many. Of several such options it is that with the highest mean;
+    - several names, joined by " or ": the options that are not ruled out.
+
+    One topic is open. A difference that is 0 on every topic has the interval [0, 0].
+
+    Args:
+        context: the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`.
+        options: from name to the runs of an option; the first is in use. An option can be a rule, from query id to the
+            name of the run that it picks for this topic.
+        by: an absolute measure of which more is better.
+        method: how the runs of an option become one list: "rrf", "isr", "combsum", "combmnz" as in FusionGain, or
+            "interleave": one document of each run in turn, in the order of the option. A document that was taken is
+            skipped, and the same run gives its next one; a run that has ended is skipped.
+        margin: the smallest difference that matters, in the unit of ``by``.
+        k, depth: of the methods, as for FusionGain. A single run is its own list.
+        rerank: a run with the scores of a reranker, or its name in the context. The list of an option is then the
+            first ``pool`` documents of interleaving its runs, ordered by these scores. On a topic where some option has
+            fewer, the pools of all options have as many as the smallest.
+        pool: how many documents the reranker gets.
+        tokens, budget: the lengths of documents, by default the context's, and how many tokens a list may have: it
+            ends before the first document that does not fit.
+        groups: from query id to a group of topics.
+        confidence: of the intervals.
+        unretrieved_relevant: as for :func:`bounds`, but 0 if not given.
+        n: how many documents to name that should be judged next.
+        resamples, seed: of the bootstrap.
+        time_limit: seconds for the bounds; what is not finished has wider bounds.
+
+    Returns:
+        a :class:`Decision`. Its table has a row an option, and the columns
+
+        - ``option``, ``runs``, ``mean``;
+        - ``difference``: from the first option, with ``ci_lower``, ``ci_upper``: its interval over topics, by the
+          judgments as they are;
+        - ``worst``, ``best``: the difference on these topics under the worst and the best judgments of the unjudged
+          documents; ``lower``, ``upper``: the interval allowing for both;
+        - ``settled``: ``above``, ``below`` or ``equal`` where no judgments of the unjudged documents can change that on
+          these topics, else ``undecided``;
+        - ``won``, ``lost``: on how many topics the option is above and below the first;
+        - ``unjudged``: the share of its list that is not judged.
+
+    Raises:
+        ValueError: a run that the context does not hold, fewer than two options, a measure that is relative to other
+            runs, a document of a pool without a score (how many, and which), a rule without a run for a judged topic.
+
+    Example:
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.decisions.decide import decide
+        >>> qrels = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(12)}
+        >>> old, new = ({q: {d: -i for i, d in enumerate(docs)} for q in qrels} for docs in ("XYAB", "ABXY"))
+        >>> context = RunContext({"old": old, "new": new})
+        >>> decision = decide(context, qrels, {"keep": ["old"], "both": ["old", "new"], "new": ["new"]}, by="nDCG@2")
+        >>> decision.verdict
+        'new'
+    """
+    settings = settings_of(
+        context,
+        by,
+        method,
+        margin,
+        k=k,
+        depth=depth,
+        rerank=rerank,
+        pool=pool,
+        tokens=tokens,
+        budget=budget,
+        groups=groups,
+        confidence=confidence,
+        unretrieved_relevant=unretrieved_relevant,
+        n=n,
+        resamples=resamples,
+        seed=seed,
+        time_limit=time_limit,
+    )
+    whole = view_of(context, qrels)
+    check_runs(whole)
+    chosen = _options_of(options, whole)
+    needed = dict.fromkeys(run for option in chosen for run in option.runs)
+    rivals = [
+        Rivals(1 + more, 1 + less, equal)
+        for more, less, equal in _all_rivals([len(option.runs) for option in chosen[1:]])
+    ]
+    compared = Compared(whole.of_runs(list(needed)), chosen, rivals, settings, whole)
+    return compared.decision(decision_text.of_options, evidence.tables_of(compared))
+
+
+def _all_rivals(sizes: Sequence[int]) -> list[tuple[int, int, bool]]:
+    """Each two options, the one with more runs first."""
+    pairs = [(i, j) for j in range(len(sizes)) for i in range(len(sizes)) if i != j]
+    larger = [(i, j, False) for i, j in pairs if sizes[i] > sizes[j]]
+    return larger + [(i, j, True) for i, j in pairs if i < j and sizes[i] == sizes[j]]
+
+
+# ---- the options
+
+
+def _options_of(options: Any, whole: View) -> list[Option]:
+    """The options; ValueError for what is none."""
+    if not isinstance(options, Mapping) or len(options) < 2:
+        raise ValueError(
+            "options= must hold at least two options by name, the one in use first, such as "
+            "{'keep': ['BM25'], 'add': ['BM25', 'dense']}"
+        )
+    found = []
+    for name, given in options.items():
+        if not isinstance(name, str) or not name or name == "open":
+            raise ValueError(f"options: {name!r} cannot be the name of an option; use other text")
+        if isinstance(given, Mapping):
+            found.append(_rule(name, given, whole))
+            continue
+        runs = (given,) if isinstance(given, str) else tuple(given)
+        if not runs or len(set(runs)) < len(runs):
+            raise ValueError(f"options[{name!r}]={given!r} must hold one run or more, each once")
+        _check_known(name, runs, whole)
+        found.append(Option(name, runs))
+    return found
+
+
+def _rule(name: str, given: Mapping[str, str], whole: View) -> Option:
+    lacking = [q for q in whole.query_ids if q not in given]
+    if lacking:
+        raise ValueError(
+            f"options[{name!r}] names no run for {len(lacking)} judged queries, such as {few_quoted(lacking[:3])}"
+        )
+    runs = tuple(dict.fromkeys(given[q] for q in whole.query_ids))
+    _check_known(name, runs, whole)
+    return Option(name, runs, given)
+
+
+def _check_known(name: str, runs: Sequence[Any], whole: View) -> None:
+    unknown = [run for run in runs if run not in whole.members.index]
+    if unknown:
+        raise ValueError(
+            f"options[{name!r}] names {few_quoted(unknown)}, which the context does not hold; its runs are "
+            f"{few_quoted(whole.names)}"
+        )

@@ -1,0 +1,132 @@
+"""The rule by which options are compared: intervals, and the one verdict that follows from them. Arrays only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..data.arrays import FloatArray
+from ..stats.paired_tests import PairedTestOptions
+from ..stats.simultaneous import simultaneous_intervals
+from ..tolerances import LABELED_ALIKE
+from .option_values import Differences
+
+#: The verdicts that name no option. ``UNSETTLED``: some option is better, and which one is not settled.
+KEEP, OPEN, UNSETTLED = 0, -1, -2
+
+
+class Intervals(NamedTuple):
+    """The ends of differences: over topics, over judgments of the unjudged documents, and over both; one each a row."""
+
+    difference: FloatArray
+    ci_lower: FloatArray  #: over topics, by the judgments as they are
+    ci_upper: FloatArray
+    worst: FloatArray  #: the mean on these topics, under the judgments that are worst for the option
+    best: FloatArray  #: under the best
+    lower: FloatArray  #: over topics, and allowing for unjudged documents
+    upper: FloatArray
+
+    def as_judged(self) -> Ends:
+        """The ends over topics alone."""
+        return Ends(self.ci_lower, self.ci_upper)
+
+    def overall(self) -> Ends:
+        """The ends over both."""
+        return Ends(self.lower, self.upper)
+
+
+class Ends(NamedTuple):
+    """The two ends of some intervals."""
+
+    lower: FloatArray
+    upper: FloatArray
+
+
+def intervals(found: Differences, ends: tuple[float, float], options: PairedTestOptions) -> Intervals:
+    """The intervals of differences, which hold at once.
+
+    The lower end allowing for unjudged documents is that under their worst judgments, and the upper end that under
+    their best: topic by topic, so that no judgments are worse or better. Other values may have a shorter interval, and
+    the judgments may stay as they are, so the interval as judged is a part of it.
+
+    Args:
+        found: shape (differences, topics) each; NaN where a row has no such topic.
+        ends: between which a difference lies.
+    """
+    as_judged = simultaneous_intervals(found.judged, ends, options)
+    under = []
+    for values in (found.worst, found.best):
+        same = bool((np.nan_to_num(np.abs(values - found.judged)) <= LABELED_ALIKE).all())
+        under.append(as_judged if same else simultaneous_intervals(values, ends, options))
+    judged, worst, best = (np.nanmean(values, axis=1) for values in found)
+    lower, upper = np.minimum(under[0][0], as_judged[0]), np.maximum(under[1][1], as_judged[1])
+    return Intervals(judged, as_judged[0], as_judged[1], worst, best, lower, upper)
+
+
+class Rivals(NamedTuple):
+    """Two options, of which the one that needs more must be above the other by more than the margin."""
+
+    more: int  #: the option with more runs, from 1
+    less: int  #: the option with fewer, or as many
+    equal: bool = (
+        False  #: whether both need the same: then neither may be above the other by more than the margin
+    )
+
+
+def verdict_of(
+    gain: Ends,
+    means: FloatArray,
+    rivals: Sequence[Rivals],
+    between: Ends,
+    margin: float,
+) -> int:
+    """The one verdict: an option from 1, or ``KEEP``, ``OPEN``, ``UNSETTLED``.
+
+    In this order:
+
+    - ``KEEP``: the upper end of every option's gain is at most the margin;
+    - ``OPEN``: no lower end is above the margin;
+    - an option whose lower end is above the margin, where each of its rivals is settled: one that needs less has to be
+      below it by more than the margin at the lower end, and one that needs more above it by at most the margin at the
+      upper end. Of several such options it is that with the highest mean;
+    - ``UNSETTLED``: else.
+
+    Args:
+        gain: of each option but the first, less the first.
+        means: of the same, for the choice among several.
+        rivals: the pairs of options that are compared.
+        between: of ``more`` less ``less`` of each of these pairs.
+    """
+    if (gain.upper <= margin).all():
+        return KEEP
+    better = gain.lower > margin
+    if not better.any():
+        return OPEN
+    settled = better.copy()
+    for pair, lower, upper in zip(rivals, *between, strict=True):
+        if pair.equal:
+            settled[pair.more - 1] &= lower >= -margin
+        else:
+            settled[pair.more - 1] &= lower > margin
+        settled[pair.less - 1] &= upper <= margin
+    if not settled.any():
+        return UNSETTLED
+    return 1 + int(np.where(settled, means, -np.inf).argmax())
+
+
+def possible(verdict: int, gain: Ends, rivals: Sequence[Rivals], between: Ends, margin: float) -> list[int]:
+    """The options that are not ruled out, 0 for the first."""
+    if verdict >= KEEP:
+        return [verdict]
+    may = list(gain.upper > margin)
+    if verdict == OPEN:
+        return [0, *(1 + i for i, one in enumerate(may) if one)]
+    for pair, lower, upper in zip(rivals, *between, strict=True):
+        if lower > margin:
+            may[pair.less - 1] = False
+        elif upper < -margin or (not pair.equal and upper <= margin and gain.lower[pair.less - 1] > margin):
+            may[pair.more - 1] = False
+    better = gain.lower > margin  # where three options rule each other out in a circle
+    return [1 + i for i, one in enumerate(may if any(may) else better) if one]

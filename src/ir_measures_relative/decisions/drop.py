@@ -1,0 +1,215 @@
+"""Which deployed run can go? What is lost without each of them, in lists of the same length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import ir_measures
+import numpy as np
+import pandas as pd
+
+from ..context.checks import check_runs
+from ..context.lengths import Tokens
+from ..context.run_context import RunContext
+from ..context.view import view_of
+from ..data.arrays import FloatArray
+from ..further_measures.fusion_gain import METHODS, Fusion
+from ..io.qrels import Qrels
+from ..io.runs import Run
+from ..tolerances import LABELED_ALIKE
+from . import decision_text, evidence
+from .compared_runs import NEEDED, NOT_GRADED, OPEN, SAFE, RunsDropped
+from .decision import Decision
+from .fuse import FusionChoice, ValuesOfSets, divided, reach_of_interval
+from .fused_values import FusedValues, RunSet
+from .option_rankings import Option, OptionLists
+from .option_settings import settings_of
+from .option_values import OptionValues
+from .worth import deployed_runs
+
+# Random halves of the topics, by which the smallest set is chosen and scored.
+_HALVES = 10
+
+
+def drop(
+    context: RunContext,
+    qrels: Qrels | None,
+    deployed: str | Sequence[str] | None = None,
+    by: ir_measures.Measure | str = "nDCG@10",
+    method: str = "rrf",
+    margin: float | None = None,
+    *,
+    k: int = 60,
+    depth: int = 1000,
+    rerank: Run | str | None = None,
+    pool: int = 100,
+    tokens: Tokens | None = None,
+    budget: int | None = None,
+    groups: Mapping[str, str] | None = None,
+    confidence: float = 0.95,
+    unretrieved_relevant: int | None = 0,
+    n: int = 20,
+    resamples: int = 9999,
+    seed: int = 0,
+    time_limit: float | None = 10.0,
+) -> Decision:
+    """Which deployed run can go? What is lost without each of them, in lists of the same length.
+
+    The options are *keep*, the deployed runs, and for each of these X *drop X*, the others. The loss is *keep* less
+    *drop X*; its interval is simultaneous over the runs, and the widest over all judgments of the unjudged documents.
+
+    Args:
+        context, qrels: as for :func:`decide`.
+        deployed: the names of the deployed runs, or globs; all runs of the context if not given.
+        margin: the largest loss that you accept, in the unit of ``by``. Without one nothing is graded.
+
+    The other arguments are those of :func:`decide`.
+
+    Returns:
+        a :class:`Decision`. ``verdict`` is ``"safe"`` where some run is safe to drop, else ``"open"`` where that is
+        open for some, else ``"needed"``; ``"not graded"`` without a margin. ``may_be_best`` has the options that are
+        not ruled out. The table has a row a run:
+
+        - ``option``, ``run``, ``mean``: the value without it; the first row is *keep*;
+        - ``loss``, with ``ci_lower``, ``ci_upper``, ``worst``, ``best``, ``lower``, ``upper``, ``settled`` as for
+          :func:`decide`; below 0 the list is better without the run;
+        - ``won``, ``lost``: on how many topics the list without the run is above and below *keep*;
+        - ``verdict``: ``"safe"``: the upper end is at most the margin; ``"needed"``: the lower end is above it;
+          ``"open"``; ``"not graded"``. ``as_judged``: the same by the judgments as they are.
+
+        ``evidence["fewer"]``: the smallest set of runs within the margin, which grows run by run on one half of the
+        topics, and its loss on the other half.
+
+    Raises:
+        ValueError: one deployed run; what :func:`decide` raises.
+
+    Example:
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.decisions.drop import drop
+        >>> qrels = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(20)}
+        >>> good, bad = ({q: {d: -i for i, d in enumerate(docs)} for q in qrels} for docs in ("ABXY", "XYAB"))
+        >>> decision = drop(RunContext({"good": good, "bad": bad}), qrels, by="nDCG@2", margin=0.1)
+        >>> decision.table[["option", "loss", "verdict"]][1:]
+              option      loss verdict
+        1  drop good  0.386853  needed
+        2   drop bad -0.613147    safe
+    """
+    settings = settings_of(
+        context,
+        by,
+        method,
+        margin or 0.0,
+        k=k,
+        depth=depth,
+        rerank=rerank,
+        pool=pool,
+        tokens=tokens,
+        budget=budget,
+        groups=groups,
+        confidence=confidence,
+        unretrieved_relevant=unretrieved_relevant,
+        n=n,
+        resamples=resamples,
+        seed=seed,
+        time_limit=time_limit,
+    )
+    names = deployed_runs(context, deployed, None)
+    if len(names) < 2:
+        raise ValueError(
+            f"one deployed run cannot be dropped, and {names} is one; name the others in deployed="
+        )
+    whole = view_of(context, qrels)
+    view = whole.of_runs(names)
+    check_runs(view)
+    sets = {"keep": tuple(names)}
+    sets |= {f"drop {name}": tuple(other for other in names if other != name) for name in names}
+    options = [Option(name, runs) for name, runs in sets.items()]
+    return _answer(RunsDropped(view, options, settings, whole, margin is not None), names)
+
+
+def _answer(of: RunsDropped, names: Sequence[str]) -> Decision:
+    """The answer on all runs."""
+    tables = evidence.tables_of(of)
+    if of.graded and len(names) > 2 and of.topics > 3:
+        tables = {"fewer": _fewer(of, names), **tables}
+    grades = of.grades if of.values.bounded else of.grades_as_judged
+    possible = [name for name, grade in zip(of.names[1:], grades, strict=True) if grade != NEEDED]
+    return Decision(
+        tuple(of.names),
+        _overall(of.grades) if of.values.bounded else None,
+        _overall(of.grades_as_judged),
+        (of.names[0], *possible),
+        of.missing,
+        decision_text.of_drop(of, tables),
+        of.table,
+        of.judge[: of.settings.n],
+        tables,
+        of.settings.shown() | ({} if of.graded else {"margin": None}),
+        of.topics_needed,
+    )
+
+
+def _fewer(of: RunsDropped, names: Sequence[str]) -> pd.DataFrame:
+    """The smallest set of runs within the margin, and what it loses on topics that did not choose it."""
+    how, by = of.settings.how, of.settings.by
+    if how.method in METHODS and how.rerank is None and how.budget is None:
+        values: ValuesOfSets = FusedValues(of.view, by, Fusion(how.method, how.k, how.depth))
+    else:
+        values = partial(_values_of_sets, of)
+    halves = divided(of.topics, 2, _HALVES, 0)
+    every = tuple(range(len(names)))
+    sets = smallest_sets(values, len(names), halves.weights, of.settings.margin)
+    whole = np.broadcast_to(values([every]), (len(sets), of.topics))
+    of_sets, m = values(sets), len(halves.held_out)
+    chosen, other = (FusionChoice(0, every, 0.0, 0.0, one, {}) for one in (of_sets, whole))
+    loss, held_out = whole - of_sets, halves.held_out
+    reach = reach_of_interval(chosen, other, halves, of.settings.test.confidence)
+    mean = float(loss[:m][held_out].mean())
+    row = {
+        "runs": ", ".join(names[i] for i in sets[m]),
+        "number": len(sets[m]),
+        "loss_in_sample": float(loss[m].mean()),
+        "loss": mean,
+        "ci_lower": mean - reach,
+        "ci_upper": mean + reach,
+    }
+    return pd.DataFrame([row])
+
+
+def _values_of_sets(of: RunsDropped, sets: Sequence[RunSet]) -> FloatArray:
+    """The value of sets of runs on every topic, for methods that are no sum."""
+    names = of.view.names
+    options = [Option(f"set {i}", tuple(names[run] for run in runs)) for i, runs in enumerate(sets)]
+    lists = OptionLists(of.view, options, of.settings.how).rankings()
+    return OptionValues(of.view, lists, of.settings.by).values
+
+
+def smallest_sets(values: ValuesOfSets, n_runs: int, weights: FloatArray, margin: float) -> list[RunSet]:
+    """For each choice of topics a small set of runs whose mean is at most the margin below that of all runs.
+
+    It starts with the best run, and adds the run that makes it best until it is within the margin.
+
+    Args:
+        weights: of the topics of each choice, with sum 1, shape (choices, topics).
+    """
+    target = weights @ values([tuple(range(n_runs))])[0] - margin
+    chosen: list[RunSet] = [()] * len(weights)
+    left = list(range(len(weights)))
+    while left:
+        rows_of: dict[RunSet, list[int]] = {}
+        for row in left:
+            rows_of.setdefault(chosen[row], []).append(row)
+        left = []
+        for runs, rows in rows_of.items():
+            larger = [tuple(sorted((*runs, i))) for i in range(n_runs) if i not in runs]
+            means = (values(larger) @ weights[rows].T).round(12)
+            for row, best, mean in zip(rows, means.argmax(axis=0).tolist(), means.max(axis=0), strict=True):
+                chosen[row] = larger[best]
+                if mean < target[row] - LABELED_ALIKE and len(chosen[row]) < n_runs:
+                    left.append(row)
+    return chosen
+
+
+def _overall(grades: Sequence[str]) -> str:
+    return next(word for word in (SAFE, OPEN, NEEDED, NOT_GRADED) if word in grades)

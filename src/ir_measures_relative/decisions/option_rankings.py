@@ -1,0 +1,291 @@
+"""Options as rankings: several runs become one list, of the same length for every option."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..context.lengths import DocumentLengths
+from ..context.tops import Top
+from ..context.view import View
+from ..data.arrays import BoolArray, FloatArray, IntArray, rows_of_queries
+from ..data.documents import Documents
+from ..data.rankings import Rankings
+from ..further_measures.fusion_gain import METHODS, Fusion, union_of
+from ..messages import few
+
+#: How the runs of an option become one list.
+INTERLEAVE = "interleave"
+ALL_METHODS = (*METHODS, INTERLEAVE)
+
+#: Of each topic the documents of a list in its order, as rows of the documents of all runs.
+TopicRows = list[IntArray]
+
+
+class Option(NamedTuple):
+    """One of the set-ups that are compared: some runs, or a rule that picks a run for each topic."""
+
+    name: str
+    runs: tuple[str, ...]  #: in the order in which they take turns
+    rule: Mapping[str, str] | None = None  #: from query id to the run of that topic
+
+
+@dataclass(frozen=True, eq=False)
+class Combination:
+    """How the runs of an option become one list, and how long it is.
+
+    - ``rrf``, ``isr``, ``combsum``, ``combmnz``: as for :data:`~ir_measures_relative.FusionGain`; the order of the runs
+      does not matter.
+    - ``interleave``: one document of each run in turn, in the order of the runs. A document that was taken is skipped,
+      and the same run gives its next one. A run that has ended is skipped.
+    - with ``rerank``: the first ``pool`` documents that interleaving gives, ordered by the scores of that run, ties by
+      document id descending. On a topic where some option has fewer documents than ``pool``, the pools of all options
+      have as many as the smallest.
+
+    A single run is its own list, as it is. Every list ends at ``length``; with ``budget``, before the first document
+    that does not fit.
+    """
+
+    method: str = "rrf"
+    k: int = 60  #: of ``rrf``
+    depth: int = 1000  #: how many documents of each run are combined
+    length: int | None = 10  #: of the lists; None for ``depth``
+    rerank: Rankings | None = None  #: the scores of a reranker
+    pool: int = 100  #: how many documents the reranker gets
+    lengths: DocumentLengths | None = None  #: of the documents, in tokens
+    budget: int | None = None  #: how many tokens a list may have
+
+    @property
+    def ends(self) -> int:
+        """Where every list ends."""
+        return self.depth if self.length is None else self.length
+
+    @property
+    def reads(self) -> int:
+        """How many documents of each run are looked at."""
+        if self.rerank is not None:
+            return self.pool
+        return self.ends if self.method == INTERLEAVE else max(self.depth, self.ends)
+
+
+class OptionLists:
+    """The list of each option on each topic, from the runs of a context.
+
+    Attributes:
+        lists: of each option, what is shown.
+        pools: of each option, what the reranker gets; the lists where there is no reranker.
+    """
+
+    def __init__(self, view: View, options: Sequence[Option], how: Combination) -> None:
+        self.view, self.options, self.how = view, options, how
+        self.docs, self._holdings = union_of(view, how.reads)
+        self.query_ids = view.query_ids
+        self._rows_of_run = rows_of_runs(self.docs, self._holdings)
+        if how.rerank is None:
+            self.pools = [self._cut(self._combined(option)) for option in options]
+            self.lists = self.pools
+        else:
+            self.pools = _of_equal_size([self._interleaved(option, how.pool) for option in options])
+            scores = self._scores_of_reranker(how.rerank)
+            self.lists = [self._cut([_by_score(rows, scores) for rows in pool]) for pool in self.pools]
+
+    def rankings(self) -> list[Rankings]:
+        """The list of each option as a run."""
+        named = zip(self.options, self.lists, strict=True)
+        return [self._as_run(rows, option.name) for option, rows in named]
+
+    def best_orders(self) -> list[Rankings]:
+        """The pool of each option in the best order there is: documents with higher grades first."""
+        grade = self.docs.grade
+        best = [[rows[np.argsort(-grade[rows], kind="stable")] for rows in pool] for pool in self.pools]
+        return [
+            self._as_run(rows, f"the best order of the pool of {option.name}")
+            for option, rows in zip(self.options, best, strict=True)
+        ]
+
+    def rows_to(self, depth: int) -> tuple[Documents, list[TopicRows]]:
+        """The documents of the runs, and the ranking of each run, at least so deep, as rows of these."""
+        if depth <= self.how.reads:
+            return self.docs, self._rows_of_run
+        docs, holdings = union_of(self.view, depth)
+        return docs, rows_of_runs(docs, holdings)
+
+    def n_shared(self, one: str, other: str) -> int:
+        """How many documents two runs have in common, over all topics, to where every list ends."""
+        a, b = (self._rows_of_run[self.view.members.index[name]] for name in (one, other))
+        ends = self.how.ends
+        return sum(len(np.intersect1d(x[:ends], y[:ends])) for x, y in zip(a, b, strict=True))
+
+    def single_runs(self) -> list[Rankings]:
+        """Each run of the context as the list that it is by itself, cut where every list is."""
+        lists = [self._cut(rows) for rows in self._rows_of_run]
+        return [self._as_run(rows, name) for rows, name in zip(lists, self.view.names, strict=True)]
+
+    # ---- where relevant documents end
+
+    def fates(self, rel: int) -> IntArray:
+        """How many relevant documents of all topics each option loses where, shape (options, 4).
+
+        In this order: no run of the option retrieves it, outside the pool, in the pool and not shown, shown. The row of
+        each option sums to the number of relevant documents.
+        """
+        relevant = self.view.judgments.select(self.view.judgments.grade >= rel)
+        holds = {
+            name: relevant.positions_in(self.view.runs[name]) > 0
+            for name in {run for option in self.options for run in option.runs}
+        }
+        result = np.zeros((len(self.options), 4), dtype=np.int64)
+        for i, option in enumerate(self.options):
+            held: BoolArray = np.zeros(len(relevant), dtype=bool)
+            for run in option.runs:
+                if option.rule is None:
+                    held |= holds[run]
+                else:
+                    asked = np.array([option.rule[q] == run for q in self.query_ids])
+                    held |= holds[run] & asked[relevant.query]
+            pool, shown = (
+                sum(int((self.docs.grade[rows] >= rel).sum()) for rows in of[i])
+                for of in (self.pools, self.lists)
+            )
+            retrieved = int(held.sum())
+            result[i] = len(relevant) - retrieved, retrieved - pool, pool - shown, shown
+        return result
+
+    # ---- the lists
+
+    def _runs_of(self, option: Option, topic: int) -> tuple[str, ...]:
+        return option.runs if option.rule is None else (option.rule[self.query_ids[topic]],)
+
+    def _combined(self, option: Option) -> TopicRows:
+        if option.rule is not None or len(option.runs) == 1:
+            chosen = [self._runs_of(option, t)[0] for t in range(self.docs.n_queries)]
+            return [
+                self._rows_of_run[self.view.members.index[run]][t][: self.how.ends]
+                for t, run in enumerate(chosen)
+            ]
+        if self.how.method == INTERLEAVE:
+            return self._interleaved(option, self.how.ends)
+        return self._fused(sorted(self.view.members.index[run] for run in option.runs))
+
+    def _interleaved(self, option: Option, length: int) -> TopicRows:
+        result = []
+        for topic in range(self.docs.n_queries):
+            lists = [
+                self._rows_of_run[self.view.members.index[run]][topic] for run in self._runs_of(option, topic)
+            ]
+            if len(lists) == 1:
+                result.append(lists[0][:length])
+            else:
+                taken = list(itertools.islice(interleaved([rows.tolist() for rows in lists]), length))
+                result.append(np.array(taken, dtype=np.int64))
+        return result
+
+    @cached_property
+    def _votes(self) -> list[tuple[IntArray, FloatArray]]:
+        fusion = Fusion(self.how.method, self.how.k, self.how.depth)
+        votes = []
+        for row, top in self._holdings:
+            keep = top.position <= self.how.depth
+            votes.append((row[keep], fusion.votes(top.docs.query[keep], top.position[keep], top.score[keep])))
+        return votes
+
+    def _fused(self, runs: Sequence[int]) -> TopicRows:
+        """The fusion of some runs in trec_eval's order: equal 32-bit scores by document id, descending."""
+        fusion = Fusion(self.how.method, self.how.k, self.how.depth)
+        total, holders = np.zeros(len(self.docs)), np.zeros(len(self.docs), dtype=np.int64)
+        for row, vote in (self._votes[run] for run in runs):
+            total[row] += vote
+            holders[row] += 1
+        score = fusion.fused(total, holders).astype(np.float32)
+        score[holders == 0] = -1.0
+        result, ends = [], self.how.ends
+        for start, end in itertools.pairwise(self.docs.starts.tolist()):
+            of_topic = score[start:end]
+            last = -1.0 if len(of_topic) <= ends else np.partition(of_topic, -ends)[-ends]
+            rows = np.flatnonzero((of_topic >= last) & (of_topic >= 0))
+            # The rows of a topic stand by document id, descending.
+            result.append(start + rows[np.argsort(-of_topic[rows], kind="stable")][:ends])
+        return result
+
+    def _cut(self, lists: TopicRows) -> TopicRows:
+        """The lists to where each ends."""
+        lists = [rows[: self.how.ends] for rows in lists]
+        if self.how.budget is None:
+            return lists
+        return [rows[: self._within_budget(rows)] for rows in lists]
+
+    def _within_budget(self, rows: IntArray) -> int:
+        """How many of the first documents fit; no length is looked up but theirs, and of the first that does not."""
+        lengths, budget = self.how.lengths, self.how.budget
+        assert lengths is not None and budget is not None
+        total = 0
+        for i, row in enumerate(rows.tolist()):
+            total += int(lengths.of([self.docs.ids.string(row)])[0])
+            if total > budget:
+                return i
+        return len(rows)
+
+    def _scores_of_reranker(self, reranker: Rankings) -> FloatArray:
+        """Its score of each document of the pools; ValueError where some have none."""
+        query, ids, score = reranker.rows()
+        of_query = self.view.judgments.queries_of(reranker)[query]
+        asked = np.flatnonzero(of_query >= 0)
+        row = self.docs.rows_of(of_query[asked], ids.take(asked))
+        scores = np.full(len(self.docs), np.nan)
+        scores[row[row >= 0]] = score[asked[row >= 0]]
+        pooled = np.unique(np.concatenate([rows for pool in self.pools for rows in pool]))
+        missing = pooled[np.isnan(scores[pooled])]
+        if len(missing):
+            named = few(
+                f"{self.docs.ids.string(row)} (query {self.query_ids[self.docs.query[row]]})"
+                for row in missing[:4].tolist()
+            )
+            raise ValueError(
+                f"rerank= has no score for {len(missing)} of the {len(pooled)} documents in the pools, such as "
+                f"{named}; score the first {self.how.pool} documents of every option, or set a smaller pool="
+            )
+        return scores
+
+    def _as_run(self, lists: TopicRows, name: str) -> Rankings:
+        sizes = np.array([len(rows) for rows in lists], dtype=np.int64)
+        rows = np.concatenate([np.empty(0, dtype=np.int64), *lists])
+        place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        query = np.repeat(np.arange(len(lists)), sizes)
+        return Rankings(self.query_ids[query], self.docs.ids.take(rows), -place.astype(np.float64), name=name)
+
+
+def rows_of_runs(docs: Documents, holdings: Sequence[tuple[IntArray, Top]]) -> list[TopicRows]:
+    """The ranking of each run on each topic, as rows of the documents of all runs."""
+    return [[row[some] for some in rows_of_queries(top.docs.query, docs.n_queries)] for row, top in holdings]
+
+
+def interleaved(lists: Sequence[Sequence[int]]) -> Iterator[int]:
+    """One document of each list in turn; a list gives its next where one was taken, and is left out once it ends."""
+    taken: set[Any] = set()
+    left = [iter(documents) for documents in lists]
+    while left:
+        for one in list(left):
+            document = next((d for d in one if d not in taken), None)
+            if document is None:
+                left.remove(one)
+            else:
+                taken.add(document)
+                yield document
+
+
+def _of_equal_size(pools: list[TopicRows]) -> list[TopicRows]:
+    """The pools of a topic, each cut to the size of the smallest."""
+    sizes = [min(map(len, of_topic)) for of_topic in zip(*pools, strict=True)]
+    return [[rows[:size] for rows, size in zip(pool, sizes, strict=True)] for pool in pools]
+
+
+def _by_score(rows: IntArray, scores: FloatArray) -> IntArray:
+    """By falling score, as 32 bits; ties by document id, descending, in which order the rows stand."""
+    rows = np.sort(rows)
+    result: IntArray = rows[np.argsort(-scores[rows].astype(np.float32), kind="stable")]
+    return result

@@ -1,0 +1,343 @@
+"""decide, worth and drop: verdicts, refusals, evidence and output, on small collections with a known answer."""
+
+from __future__ import annotations
+
+import json
+import random
+import warnings
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from aspect_campaigns import with_aspects
+from ir_measures_relative import RunContext
+from ir_measures_relative.decisions.decide import decide
+from ir_measures_relative.decisions.drop import drop
+from ir_measures_relative.decisions.worth import worth
+
+Run = dict[str, dict[str, float]]
+QUERIES = [f"q{i}" for i in range(30)]
+QRELS = {q: {d: int(d in "ABC") for d in "ABCDEFXYZ"} for q in QUERIES}
+
+
+def run_of(*rankings: str) -> Run:
+    """A run that ranks the topics in turn by one of these."""
+    return {
+        q: {d: -float(i) for i, d in enumerate(rankings[t % len(rankings)])} for t, q in enumerate(QUERIES)
+    }
+
+
+GOOD, BAD = run_of("ABCXY", "BACYX"), run_of("XYZDA", "YXDZB", "XYDCZ")
+NOISY = [run_of("ABXYC", "XYABC", "AXYBC"), run_of("XYABC", "ABXYC", "XAYBC")]
+CONTEXT = RunContext({"good": GOOD, "bad": BAD, "one": NOISY[0], "two": NOISY[1]}, grades=(0, 1))
+
+
+def test_a_much_better_candidate_replaces_and_a_worse_one_does_not() -> None:
+    better, worse = (
+        worth(CONTEXT, QRELS, "good", "bad", by="P@3"),
+        worth(CONTEXT, QRELS, "bad", "good", by="P@3"),
+    )
+    assert (better.verdict, better.as_judged, better.may_be_best) == ("replace bad",) * 2 + (
+        ("replace bad",),
+    )
+    assert (worse.verdict, worse.missing, worse.topics_needed) == ("keep", None, None)
+    assert better.text.startswith("**Replace bad by good.** In the top 3, replacing bad by good (P@3 +")
+    assert worse.text.startswith("**Keep good.** In the top 3, neither adding bad (P@3 −")
+    assert "allowing for" not in better.text  # all is judged
+
+
+def test_an_option_has_the_values_of_its_list() -> None:
+    answer = decide(CONTEXT, QRELS, {"keep": ["bad"], "both": ["bad", "good"], "good": ["good"]}, by="P@3")
+    table = answer.table.set_index("option")
+    assert list(table["mean"][["keep", "good"]]) == pytest.approx([0.0, 1.0])
+    assert table.loc["good", "won"] == 30 and table.loc["good", "lost"] == 0
+    assert answer.verdict == "good"
+
+
+def test_options_that_tie_are_joined() -> None:
+    options = {"now": ["bad"], "one": ["one"], "two": ["two"]}
+    answer = decide(CONTEXT, QRELS, options, by="P@2")
+    assert answer.verdict == "one or two" and answer.may_be_best == ("one", "two")
+    assert answer.missing == "topics"
+    settled = decide(CONTEXT, QRELS, options | {"good": "good"}, by="P@2")
+    assert settled.verdict == "good"
+
+
+def test_a_copy_is_never_worth_it() -> None:
+    copy = {q: {d: 7.0 * s for d, s in docs.items()} for q, docs in NOISY[0].items()}
+    for deployed in ("one", ["one", "two"], ["one", "bad", "good"]):
+        answer = worth(CONTEXT, QRELS, copy, deployed, by="nDCG@3")
+        assert answer.verdict == answer.as_judged == "keep"
+        assert not answer.table[["difference", "lower", "upper", "worst", "best"]].to_numpy().any()
+        assert "ranks every topic exactly as one does" in answer.text
+
+
+def test_near_duplicates_of_the_deployed_run_are_not_worth_it() -> None:
+    rng = random.Random(7)
+    docs = [f"d{i}" for i in range(60)]
+    qrels = {q: {d: int(rng.random() < 0.25) for d in docs} for q in QUERIES}
+    for _ in range(3):
+        ranked = {q: sorted(docs, key=lambda d, q=q: -qrels[q][d] - 2 * rng.random()) for q in QUERIES}
+
+        def run(change: Any, ranked: dict[str, list[str]] = ranked) -> Run:
+            return {q: {d: -float(i) for i, d in enumerate(change(order))} for q, order in ranked.items()}
+
+        changed = {
+            "swapped": lambda order: [*order[:9], order[10], order[9], *order[11:]],
+            "jittered": lambda order: sorted(order, key=lambda d: order.index(d) + rng.uniform(-2, 2)),
+            "next page": lambda order: order[10:20],
+            "last page": lambda order: order[50:],
+            "shuffled": lambda order: rng.sample(order, len(order)),
+        }
+        context = RunContext({"old": run(list)}, grades=(0, 1))
+        for name, change in changed.items():
+            assert worth(context, qrels, run(change), "old", resamples=499).as_judged in ("keep", "open"), (
+                name
+            )
+
+
+def test_a_margin_decides_between_keep_and_open() -> None:
+    open_, kept = (worth(CONTEXT, QRELS, "one", "two", by="P@2", margin=m) for m in (0.0, 0.5))
+    assert (open_.verdict, kept.verdict) == ("open", "keep")
+    assert open_.missing == "topics"
+    assert "of 0.5" in kept.text
+    assert "Set margin=" in open_.text or "topics would settle" in open_.text
+
+
+def test_unjudged_documents_make_it_open_and_are_named() -> None:
+    hidden = {q: {d: g for d, g in docs.items() if d not in "XYZ"} for q, docs in QRELS.items()}
+    answer = worth(CONTEXT, hidden, "good", "bad", by="P@2", n=5)
+    assert answer.verdict == "open" and answer.as_judged != "open"
+    assert answer.missing == "judgments" and len(answer.judge) == 5
+    assert set(answer.judge["doc_id"]) <= {"X", "Y", "Z"}
+    assert answer.stands is not None and 0 < answer.stands < 1  # four runs tell it
+    assert "allowing for unjudged documents" in answer.text
+    assert answer.text.count("allowing for") == 1
+
+
+def test_without_bounds_there_is_no_verdict_but_one_as_judged() -> None:
+    answer = worth(CONTEXT, QRELS, "good", "bad", by="Rprec")
+    assert answer.verdict is None and answer.as_judged == "replace bad"
+    assert answer.table[["worst", "best", "lower", "upper", "settled"]].isna().all(axis=None)
+    assert "takes the judgments as they are" in answer.text
+
+
+@pytest.mark.parametrize(
+    "by", ["P@10", "R@20", "alpha_nDCG@10", "StRecall@10", "nDCG@5", "AP", "RR", "RBP(rel=1)"]
+)
+def test_any_absolute_measure_can_decide_about_sets(by: str) -> None:
+    qrels: Any = with_aspects(QRELS) if by.startswith(("alpha", "StR")) else QRELS
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        context = RunContext({"good": GOOD, "bad": BAD})
+        answer = worth(context, qrels, "good", "bad", by=by, method="interleave", resamples=199)
+    assert answer.as_judged in ("keep", "add", "replace bad", "add or replace", "open")
+    assert (answer.verdict is None) == (by == "alpha_nDCG@10")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"by": "UniqueRel@10"}, "by='UniqueRel@10'"),
+        ({"by": "Judged@10"}, "Judged@10"),
+        ({"by": "nonsense"}, "nonsense"),
+        ({"method": "borda"}, "method='borda'"),
+        ({"margin": -0.1}, "margin=-0.1"),
+        ({"margin": 1.0}, "margin=1.0"),
+        ({"k": 10, "method": "interleave"}, "k=10"),
+        ({"budget": 100}, "budget=100"),
+        ({"candidate": "good", "deployed": ["good", "bad"]}, "deployed already"),
+        ({"deployed": ["none"]}, "deployed="),
+        ({"candidate": "none"}, "candidate='none'"),
+        ({"groups": {"q0": "a"}}, "groups="),
+        ({"rerank": "nowhere.run"}, "nowhere.run"),
+    ],
+)
+def test_what_worth_rejects(arguments: dict[str, Any], message: str) -> None:
+    given = {"candidate": "good", "deployed": "bad"} | arguments
+    with pytest.raises((ValueError, OSError), match=message):
+        worth(CONTEXT, QRELS, given.pop("candidate"), **given)
+
+
+def test_more_that_is_rejected() -> None:
+    with pytest.raises(ValueError, match="no judgment"):
+        worth(CONTEXT, {}, "good", "bad")
+    with pytest.raises(ValueError, match="no judgment has the grade 1"):
+        worth(CONTEXT, {q: {"A": 0} for q in QUERIES}, "good", "bad")
+    with pytest.raises(ValueError, match="qrels"):
+        worth(CONTEXT, None, "good", "bad")
+    with pytest.raises(ValueError, match="no deployed run"):
+        worth(RunContext({"good": GOOD}), QRELS, "good")
+    with pytest.raises(ValueError, match="one deployed run cannot be dropped"):
+        drop(CONTEXT, QRELS, "good", margin=0.1)
+    for options in ({"keep": ["good"]}, ["good", "bad"]):
+        with pytest.raises(ValueError, match="at least two options"):
+            decide(CONTEXT, QRELS, options)  # type: ignore[arg-type]
+    for wrong in (["none"], [], ["good", "good"], {"q0": "good"}, dict.fromkeys(QUERIES, "none")):
+        with pytest.raises(ValueError, match="options"):
+            decide(CONTEXT, QRELS, {"keep": ["good"], "new": wrong})  # type: ignore[dict-item]
+
+
+def test_a_decision_is_neither_true_nor_false() -> None:
+    with pytest.raises(TypeError, match=r"\.verdict =="):
+        bool(worth(CONTEXT, QRELS, "good", "bad", by="P@3", resamples=99))
+
+
+def test_a_decision_in_every_format() -> None:
+    groups = {q: "even" if i % 2 else "odd" for i, q in enumerate(QUERIES)}
+    answer = worth(CONTEXT, QRELS, "good", ["bad", "one"], by="P@3", groups=groups, resamples=199)
+    read = json.loads(answer.to_json())
+    assert read["verdict"] == answer.verdict and read["by"] == "P@3"
+    assert read["candidate"] == "good" and read["deployed"] == ["bad", "one"]
+    assert [row["option"] for row in read["table"]] == ["keep", "add", "replace bad", "replace one"]
+    assert {"why", "groups"} <= set(read["evidence"])
+    assert answer.to_markdown().startswith(answer.text) and "| option |" in answer.to_markdown()
+    assert "<b>" in answer._repr_html_() and "<table" in answer._repr_html_()
+    assert str(answer).startswith(answer.plain_text) and "**" not in answer.plain_text
+    case = ElementTree.fromstring(answer.to_junit("good"))
+    assert case.attrib["failures"] == "0"
+    kept = worth(CONTEXT, QRELS, "bad", "good", by="P@3", resamples=199)
+    assert ElementTree.fromstring(kept.to_junit()).attrib["failures"] == "1"
+
+
+def test_deployed_runs_take_turns_in_the_order_in_which_they_are_named() -> None:
+    for deployed in (["two", "bad"], ["bad", "two"], ["t*", "bad"]):
+        answer = worth(CONTEXT, QRELS, "good", deployed, by="P@2", method="interleave", resamples=99)
+        expected = [name.replace("t*", "two") for name in deployed]
+        assert answer.settings["deployed"] == expected
+        assert answer.table["runs"][1] == ", ".join([*expected, "good"])
+
+
+# ---- evidence
+
+
+def test_groups_are_differences_on_their_topics() -> None:
+    groups = {q: "even" if i % 2 else "odd" for i, q in enumerate(QUERIES)}
+    options = {"keep": ["one"], "two": ["two"], "bad": ["bad"]}
+    found = (
+        decide(CONTEXT, QRELS, options, by="P@2", groups=groups)
+        .evidence["groups"]
+        .set_index(["option", "group"])
+    )
+    for group in ("even", "odd"):
+        part = {q: docs for q, docs in QRELS.items() if groups[q] == group}
+        alone = decide(CONTEXT, part, options, by="P@2").table.set_index("option")
+        for option in ("two", "bad"):
+            assert found.loc[(option, group), "difference"] == pytest.approx(alone.loc[option, "difference"])
+            assert found.loc[(option, group), "ci_lower"] <= alone.loc[option, "difference"]
+            assert found.loc[(option, group), "topics"] == 15
+    assert not found.loc[("bad", "even"), "safe"]
+
+
+def test_a_router_is_shown_beside_the_best_run_and_the_best_of_each_topic() -> None:
+    rule = {q: "one" if i % 3 == 0 else "two" for i, q in enumerate(QUERIES)}
+    answer = decide(CONTEXT, QRELS, {"keep": ["one"], "router": rule}, by="P@2")
+    row = answer.evidence["routers"].iloc[0]
+    values = {
+        name: np.array([sum(d in "AB" for d in list(run[q])[:2]) / 2 for q in QUERIES])
+        for name, run in (("one", NOISY[0]), ("two", NOISY[1]))
+    }
+    expected = np.where(np.arange(30) % 3 == 0, values["one"], values["two"])
+    assert row["mean"] == pytest.approx(expected.mean())
+    assert row["best_of_each"] == pytest.approx(np.maximum(*values.values()).mean())
+    assert row["single"] <= row["best_of_each"]
+
+
+def test_a_reranker_has_pools_and_ceilings() -> None:
+    scores = {q: {d: float("ZYXFEDCBA".index(d)) for d in "ABCDEFXYZ"} for q in QUERIES}
+    options = {"keep": ["bad"], "add": ["bad", "good"]}
+    answer = decide(CONTEXT, QRELS, options, by="P@3", rerank=scores, pool=4)
+    pools = answer.evidence["pools"].set_index("option")
+    ends = ["never_retrieved", "outside_pool", "not_shown", "shown"]
+    assert (pools[ends].sum(axis=1) == 90).all()
+    assert (pools["mean"] <= pools["ceiling"] + 1e-12).all()
+    assert answer.settings["method"] == "rerank"
+
+
+def test_the_new_words_of_the_evidence_for_a_candidate() -> None:
+    answer = worth(CONTEXT, QRELS, "good", "bad", by="P@3")
+    why = answer.evidence["why"].set_index("what")
+    new, page = why.loc["new relevant@3", "mean"], why.loc["next page@3", "mean"]
+    assert why.loc["new less next page@3", "mean"] == pytest.approx(new - page)
+    assert new == 3.0
+    own_page = {q: dict(list(docs.items())[3:]) for q, docs in BAD.items()}
+    why = worth(CONTEXT, QRELS, own_page, "bad", by="P@3").evidence["why"].set_index("what")
+    assert not why.loc["new less next page@3", ["mean", "lower", "upper"]].any()
+
+
+def test_with_several_deployed_runs_others_stand_in_the_candidates_place() -> None:
+    near = {
+        q: {d: -float(i) for i, d in enumerate([*list(docs)[:3], *list(docs)[:2:-1]])}
+        for q, docs in GOOD.items()
+    }
+    answer = worth(CONTEXT, QRELS, near, ["good", "bad"], by="P@3")
+    none, copy = answer.evidence["instead"].to_dict("records")
+    assert (none["instead"], copy["instead"]) == ("no run", "a second copy of good")
+    assert none["option"] == copy["option"] == "replace bad"
+    for row in (none, copy):  # to drop bad would do as much
+        assert row["lead"] == row["ci_lower"] == row["ci_upper"] == 0.0
+        assert row["gain"] == pytest.approx(answer.table["difference"].max())
+    assert "With no run in its place, replace bad would gain" in answer.text
+    assert "instead" not in worth(CONTEXT, QRELS, near, "bad", by="P@3").evidence
+
+
+# ---- drop
+
+
+def test_drop_says_what_is_lost_without_each_run() -> None:
+    answer = drop(CONTEXT, QRELS, ["good", "bad"], by="P@3", margin=0.1)
+    table = answer.table.set_index("option")
+    keep, without = table.loc["keep", "mean"], table.loc["drop good", "mean"]
+    assert table.loc["drop good", "loss"] == pytest.approx(keep - without)
+    assert list(table["verdict"]) == ["", "needed", "safe"]
+    assert answer.verdict == "safe" and answer.may_be_best == ("keep", "drop bad")
+    assert answer.text.startswith("**Safe to drop, one at a time: bad.**")
+    ends = table.loc["drop good"]
+    assert ends["lower"] <= ends["ci_lower"] <= ends["loss"] <= ends["ci_upper"] <= ends["upper"]
+    assert ends["worst"] <= ends["best"]
+
+
+def test_drop_without_a_margin_grades_nothing() -> None:
+    answer = drop(CONTEXT, QRELS, by="P@3")
+    assert answer.verdict == "not graded" and "fewer" not in answer.evidence
+    assert set(answer.table["verdict"][1:]) == {"not graded"}
+
+
+@pytest.mark.parametrize("method", ["rrf", "interleave"])
+def test_the_smallest_set_within_the_margin(method: str) -> None:
+    answer = drop(CONTEXT, QRELS, by="P@3", margin=0.05, method=method, resamples=199)
+    row = answer.evidence["fewer"].iloc[0]
+    assert row["runs"] == "good" and row["number"] == 1
+    assert row["ci_lower"] <= row["loss"] <= row["ci_upper"]
+
+
+def test_so_many_topics_are_said_where_they_help() -> None:
+    rng = random.Random(1)
+    docs = "ABCXYZ"
+    runs = {
+        name: {q: {d: -float(i) for i, d in enumerate(rng.sample(docs, 6))} for q in QUERIES}
+        for name in ("a", "b")
+    }
+    better = {q: dict(ranking) for q, ranking in runs["a"].items()}
+    for q in QUERIES[:4]:
+        better[q] = {d: -float(i) for i, d in enumerate("ABCXYZ")}
+    answer = worth(
+        RunContext({"a": runs["a"], "better": better}, grades=(0, 1)), QRELS, "better", "a", by="P@3"
+    )
+    assert answer.verdict == "open" and answer.missing == "topics"
+    needed = answer.topics_needed
+    assert needed is not None and 30 < needed.fewest <= needed.needed <= needed.most
+    assert "80 % power" in answer.text
+
+
+def test_frames_and_tables_have_the_usual_types() -> None:
+    answer = worth(CONTEXT, QRELS, "good", "bad", by="P@3", resamples=99)
+    assert isinstance(answer.table, pd.DataFrame) and list(answer.table["settled"]) == [
+        "equal",
+        "above",
+        "above",
+    ]
+    assert list(answer.table.columns[:4]) == ["option", "runs", "mean", "difference"]

@@ -1,0 +1,205 @@
+"""The lists of options against plain Python: ties, short and missing rankings, pools, budgets, fates."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import ir_measures
+import numpy as np
+import pytest
+
+from ir_measures_relative import FusionGain, RunContext
+from ir_measures_relative.context.lengths import DocumentLengths
+from ir_measures_relative.context.view import view_of
+from ir_measures_relative.decisions.decide import decide
+from ir_measures_relative.decisions.evidence import NewDocuments
+from ir_measures_relative.decisions.option_rankings import ALL_METHODS, Combination, Option, OptionLists
+from ir_measures_relative.io.runs import read_run
+from oracles import option_lists as plain
+from oracles.option_lists import Scores
+
+QUERIES = ["q1", "q2", "q3", "q4"]
+DOCS = [f"d{i}" for i in range(14)] + ["é", "Z"]
+_SCORES = [0.0, 1.0, -1.0, 2.5, 3.0, 16777216.0, 16777217.0]
+
+
+def some_runs(rng: random.Random, n: int = 4) -> dict[str, dict[str, Scores]]:
+    """Runs with many ties; rankings may be short or missing."""
+    runs: dict[str, dict[str, Scores]] = {}
+    for i in range(n):
+        run = {}
+        for query in QUERIES:
+            docs = rng.sample(DOCS, rng.randint(0, len(DOCS)))
+            if docs or rng.random() < 0.5:
+                run[query] = {doc: rng.choice(_SCORES) for doc in docs}
+        runs[f"r{i}"] = run if any(run.values()) else {"q1": {"d0": 1.0}}
+    return runs
+
+
+def some_qrels(rng: random.Random) -> dict[str, dict[str, int]]:
+    return {query: {doc: rng.choice([0, 0, 1, 2]) for doc in rng.sample(DOCS, 9)} for query in QUERIES}
+
+
+def some_options(rng: random.Random, names: Sequence[str]) -> dict[str, list[str]]:
+    return {
+        f"option {i}": rng.sample(list(names), rng.randint(1, len(names))) for i in range(rng.randint(2, 4))
+    }
+
+
+def made(
+    runs: Mapping[str, Any], qrels: Any, options: Mapping[str, Sequence[str]], how: Combination
+) -> tuple[OptionLists, dict[str, dict[str, list[str]]]]:
+    """The lists by this package, also as strings."""
+    view = view_of(RunContext(dict(runs)), qrels)
+    lists = OptionLists(view, [Option(name, tuple(of)) for name, of in options.items()], how)
+    rankings = {
+        option.name: {q: list(docs) for q, docs in one.to_dict().items()}
+        for option, one in zip(lists.options, lists.rankings(), strict=True)
+    }
+    return lists, rankings
+
+
+def test_fused_and_interleaved_lists_are_those_of_plain_python() -> None:
+    rng, compared = random.Random(1), 0
+    for _ in range(60):
+        runs, qrels = some_runs(rng), some_qrels(rng)
+        options = some_options(rng, list(runs))
+        method, length, depth = rng.choice(ALL_METHODS), rng.choice([1, 3, 5, 20]), rng.choice([2, 5, 1000])
+        how = Combination(method=method, k=60, depth=depth, length=length)
+        _, found = made(runs, qrels, options, how)
+        for name, of in options.items():
+            for query in QUERIES:
+                expected = plain.combined(of, runs, query, method, 60, depth, length)
+                assert found[name].get(query, []) == expected, (method, length, depth, of, query)
+                compared += len(expected)
+    assert compared > 2000
+
+
+def test_pools_ceilings_and_fates() -> None:
+    rng, compared = random.Random(2), 0
+    for _ in range(50):
+        runs, qrels = some_runs(rng), some_qrels(rng)
+        options = some_options(rng, list(runs))
+        reranker = {q: {doc: rng.choice(_SCORES) for doc in DOCS} for q in QUERIES}
+        pool, length = rng.choice([1, 3, 6, 20]), rng.choice([1, 3, 5])
+        how = Combination(length=length, rerank=read_run(reranker), pool=pool)
+        lists, found = made(runs, qrels, options, how)
+        best = lists.best_orders()
+        where = lists.fates(1)
+        expected_fates = np.zeros((len(options), 4), dtype=np.int64)
+        for query in QUERIES:
+            pools = plain.pools(options, runs, query, pool)
+            for i, (name, of) in enumerate(options.items()):
+                shown = plain.reranked(pools[name], reranker[query], length)
+                assert found[name].get(query, []) == shown
+                relevant = {doc for doc, grade in qrels[query].items() if grade >= 1}
+                expected_fates[i] += plain.fates(relevant, of, runs, query, pools[name], shown)
+                order = list(best[i].to_dict().get(query, {}))
+                assert sorted(order) == sorted(pools[name])
+                grades = [qrels[query].get(doc, 0) for doc in order]
+                assert grades == sorted(grades, reverse=True)
+                compared += len(order) + len(shown) + 4
+        assert (where == expected_fates).all()
+        n_relevant = sum(grade >= 1 for docs in qrels.values() for grade in docs.values())
+        assert (where.sum(axis=1) == n_relevant).all()
+    assert compared > 2000
+
+
+def test_a_document_without_a_score_of_the_reranker_is_rejected() -> None:
+    runs = {"a": {"q1": {"x": 2.0, "y": 1.0}}, "b": {"q1": {"z": 1.0}}}
+    options = {"keep": ["a"], "add": ["a", "b"]}
+    context = RunContext(runs)
+    with pytest.raises(ValueError, match=r"no score for 1 of the 3 documents.*y \(query q1\)"):
+        decide(context, {"q1": {"x": 1}}, options, rerank={"q1": {"x": 1.0, "z": 1.0}}, pool=2)
+
+
+def test_a_budget_ends_before_the_first_document_that_does_not_fit() -> None:
+    rng = random.Random(3)
+    tokens = {doc: rng.randint(0, 40) for doc in DOCS}
+    for _ in range(60):
+        runs, qrels = some_runs(rng), some_qrels(rng)
+        options = some_options(rng, list(runs))
+        how = Combination(
+            method="interleave", length=6, lengths=DocumentLengths(tokens), budget=rng.randint(1, 90)
+        )
+        _, found = made(runs, qrels, options, how)
+        for name, of in options.items():
+            for query in QUERIES:
+                whole = plain.combined(of, runs, query, "interleave", 60, 1000, 6)
+                assert how.budget is not None
+                assert found[name].get(query, []) == plain.within_budget(whole, tokens, how.budget)
+
+
+def test_a_rule_takes_the_list_of_its_run_on_each_topic() -> None:
+    rng = random.Random(4)
+    for _ in range(40):
+        runs, qrels = some_runs(rng), some_qrels(rng)
+        rule = {query: rng.choice(list(runs)) for query in QUERIES}
+        view = view_of(RunContext(dict(runs)), qrels)
+        option = Option("router", tuple(dict.fromkeys(rule.values())), rule)
+        (found,) = OptionLists(view, [option], Combination(length=3)).rankings()
+        for query in QUERIES:
+            expected = plain.combined([rule[query]], runs, query, "rrf", 60, 1000, 3)
+            assert list(found.to_dict().get(query, {})) == expected
+
+
+def test_adding_gains_what_fusion_gain_says_to_the_last_bit() -> None:
+    rng, compared = random.Random(5), 0
+    for _ in range(40):
+        runs, qrels = some_runs(rng, 3), some_qrels(rng)
+        deployed = ["r0", "r2"]
+        for base in ("nDCG@3", "P@2", "AP@5"):
+            context = RunContext(dict(runs), priors={"r0": [], "r2": [], "r1": deployed})
+            table = context.evaluate(qrels, [FusionGain(base=base)], perquery=True)
+            gain = table.loc[table["name"] == "r1", "value"].to_numpy()
+            options = {"keep": deployed, "add": [*deployed, "r1"]}
+            lists, _ = made(runs, qrels, options, Combination(length=int(base[-1])))
+
+            parsed = ir_measures.parse_measure(base)
+            view = view_of(RunContext(dict(runs)), qrels)
+            keep, add = (view.absolute([parsed], one)[0] for one in lists.rankings())
+            assert (add - keep).tolist() == gain.tolist()
+            compared += len(gain)
+    assert compared == 480
+
+
+def test_new_documents_and_the_next_page() -> None:
+    rng = random.Random(6)
+    compared = 0
+    for _ in range(50):
+        runs, qrels = some_runs(rng), some_qrels(rng)
+        deployed, k = rng.sample(["r0", "r1", "r2"], rng.randint(1, 3)), rng.choice([1, 2, 4])
+        view = view_of(RunContext(dict(runs)), qrels)
+        lists, how = list(runs), Combination(length=k, depth=rng.choice([1, 1000]))
+        options = [Option("all", tuple(lists))]
+        found = NewDocuments.of(OptionLists(view, options, how), deployed, "r3", k)
+        new, page = found.new.astype(float), found.next_page.astype(float)
+        values = [
+            found.relevant(1, weight, under) for weight in (new, page, new - page) for under in (None, -1, 1)
+        ]
+        for t, query in enumerate(QUERIES):
+            first, second = plain.new_and_next(deployed, "r3", runs, query, k)
+            rows = []
+            for weights in ((1, 0), (0, 1), (1, -1)):
+                weight = {doc: weights[0] * (doc in first) + weights[1] * (doc in second) for doc in DOCS}
+                known = sum(w for doc, w in weight.items() if qrels[query].get(doc, 0) > 0)
+                free = [w for doc, w in weight.items() if doc not in qrels[query]]
+                rows += [known, known + sum(w for w in free if w < 0), known + sum(w for w in free if w > 0)]
+            assert [one[t] for one in values] == rows
+            compared += len(rows)
+    assert compared > 1500
+
+
+def test_a_copy_and_its_own_next_page_bring_nothing_more() -> None:
+    rng = random.Random(7)
+    docs = {query: {f"d{i}": -float(i) for i in range(30)} for query in QUERIES}
+    page = {query: dict(list(ranking.items())[3:6]) for query, ranking in docs.items()}
+    qrels = {query: {f"d{i}": rng.choice([0, 1]) for i in range(30)} for query in QUERIES}
+    for candidate in (docs, page):
+        view = view_of(RunContext({"old": docs, "new": candidate}), qrels)
+        lists = OptionLists(view, [Option("all", ("old", "new"))], Combination(length=3))
+        found = NewDocuments.of(lists, ["old"], "new", 3)
+        weight = found.new.astype(float) - found.next_page.astype(float)
+        assert not found.relevant(1, weight).any()
