@@ -589,7 +589,7 @@ def test_the_entry_point(files: Path) -> None:
 
 def test_robust_runs_from_the_gz_and_unpacked(robust03_path: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
-    measures = ["nDCG@10", "NRG@10", "P_Rareness@10", "UniqueRel@10"]
+    measures = ["nDCG@10", "NRG@10", "P_Rareness@10", "UniqueRel(rel=1)@10"]
     packed, unpacked, picture = robust03_path / "qrels.txt.gz", tmp_path / "qrels.txt", tmp_path / "out.png"
     unpacked.write_bytes(gzip.decompress(packed.read_bytes()))
     text = output(packed, robust03_path / "runs", *measures)
@@ -597,7 +597,7 @@ def test_robust_runs_from_the_gz_and_unpacked(robust03_path: Path, tmp_path: Pat
     assert text == output(unpacked, robust03_path / "runs", *measures)
     assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 10_000
     rows = [line.split("\t") for line in text.splitlines()]
-    assert rows[0] == ["name", *measures] and len(rows) == 1 + 17
+    assert rows[0] == ["name", *measures[:3], "UniqueRel@10"] and len(rows) == 1 + 17
     assert rows[1 + [r[0] for r in rows[1:]].index("pircRBa1")][1:] == [
         "0.4572",
         "0.0772",
