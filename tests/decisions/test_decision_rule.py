@@ -119,7 +119,10 @@ def test_simultaneous_intervals_cover() -> None:
 
 def test_one_topic_is_open() -> None:
     good, bad = ({"q": {d: -float(i) for i, d in enumerate(docs)}} for docs in ("ABXY", "XYAB"))
-    context, qrels = RunContext({"bad": bad, "good": good}), {"q": {"A": 1, "B": 1, "X": 0, "Y": 0}}
+    context, qrels = (
+        RunContext({"bad": bad, "good": good}, grades=(0, 1)),
+        {"q": {"A": 1, "B": 1, "X": 0, "Y": 0}},
+    )
     assert worth(context, qrels, "good", "bad", by="nDCG@2").verdict == "open"
 
 
@@ -159,7 +162,9 @@ def test_worst_and_best_are_those_of_all_judgments(by: str) -> None:
         qrels = {q: {d: rng.choice([0, 1]) for d in rng.sample(docs, 5)} for q in queries}
         options = {"keep": ["old"], "add": ["old", "new"], "replace": ["new"]}
         context = RunContext(runs, grades=(0, 1))
-        found = decide(context, qrels, options, by=by, method="interleave", resamples=99).table
+        found = decide(
+            context, qrels, options, by=by, method="interleave", resamples=99, unretrieved_relevant=0
+        ).table
         lists = {name: {} for name in options}  # type: ignore[var-annotated]
 
         for name, of in options.items():

@@ -41,7 +41,7 @@ def decide(
     budget: int | None = None,
     groups: Mapping[str, str] | None = None,
     confidence: float = 0.95,
-    unretrieved_relevant: int | None = 0,
+    unretrieved_relevant: int | None = None,
     n: int = 20,
     resamples: int = 9999,
     seed: int = 0,
@@ -81,7 +81,7 @@ def decide(
             ends before the first document that does not fit.
         groups: from query id to a group of topics.
         confidence: of the intervals.
-        unretrieved_relevant: as for :func:`bounds`, but 0 if not given.
+        unretrieved_relevant: as for :func:`bounds`.
         n: how many documents to name that should be judged next.
         resamples, seed: of the bootstrap.
         time_limit: seconds for the bounds; what is not finished has wider bounds.
@@ -108,7 +108,7 @@ def decide(
         >>> from ir_measures_relative.decisions.decide import decide
         >>> qrels = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(12)}
         >>> old, new = ({q: {d: -i for i, d in enumerate(docs)} for q in qrels} for docs in ("XYAB", "ABXY"))
-        >>> context = RunContext({"old": old, "new": new})
+        >>> context = RunContext({"old": old, "new": new}, grades=(0, 1))
         >>> decision = decide(context, qrels, {"keep": ["old"], "both": ["old", "new"], "new": ["new"]}, by="nDCG@2")
         >>> decision.verdict
         'new'

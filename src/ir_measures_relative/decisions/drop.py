@@ -48,7 +48,7 @@ def drop(
     budget: int | None = None,
     groups: Mapping[str, str] | None = None,
     confidence: float = 0.95,
-    unretrieved_relevant: int | None = 0,
+    unretrieved_relevant: int | None = None,
     n: int = 20,
     resamples: int = 9999,
     seed: int = 0,
@@ -89,7 +89,7 @@ def drop(
         >>> from ir_measures_relative.decisions.drop import drop
         >>> qrels = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(20)}
         >>> good, bad = ({q: {d: -i for i, d in enumerate(docs)} for q in qrels} for docs in ("ABXY", "XYAB"))
-        >>> decision = drop(RunContext({"good": good, "bad": bad}), qrels, by="nDCG@2", margin=0.1)
+        >>> decision = drop(RunContext({"good": good, "bad": bad}, grades=(0, 1)), qrels, by="nDCG@2", margin=0.1)
         >>> decision.table[["option", "loss", "verdict"]][1:]
               option      loss verdict
         1  drop good  0.386853  needed

@@ -53,7 +53,7 @@ class OptionValues:
         view: View,
         lists: Sequence[Rankings],
         by: ir_measures.Measure,
-        unretrieved_relevant: int | None = 0,
+        unretrieved_relevant: int | None = None,
         work: Work | None = None,
         evidence: View | None = None,
     ) -> None:

@@ -43,7 +43,7 @@ def worth(
     budget: int | None = None,
     groups: Mapping[str, str] | None = None,
     confidence: float = 0.95,
-    unretrieved_relevant: int | None = 0,
+    unretrieved_relevant: int | None = None,
     n: int = 20,
     resamples: int = 9999,
     seed: int = 0,
@@ -86,7 +86,7 @@ def worth(
         >>> from ir_measures_relative.decisions.worth import worth
         >>> qrels = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(12)}
         >>> old, new = ({q: {d: -i for i, d in enumerate(docs)} for q in qrels} for docs in ("XYAB", "ABXY"))
-        >>> worth(RunContext({"BM25": old, "dense": new}), qrels, "dense", by="nDCG@2").verdict
+        >>> worth(RunContext({"BM25": old, "dense": new}, grades=(0, 1)), qrels, "dense", by="nDCG@2").verdict
         'replace BM25'
     """
     settings = settings_of(
