@@ -176,7 +176,10 @@ def new(data: Collection, pairs: list[tuple[str, str]]) -> pd.DataFrame:
         of_pages.append(above_0({name: run, "page": {q: dict(docs) for q, docs in next_ten.items()}})[1])
     rows = [
         {"collection": data.name, "candidate": what, "number": len(found), "above 0": int(found.sum())}
-        for what, found in (("another run", np.concatenate(of_pairs)), ("own ranks 11-20", np.array(of_pages)))
+        for what, found in (
+            ("another run", np.concatenate(of_pairs)),
+            ("own ranks 11-20", np.array(of_pages)),
+        )
     ]
     return pd.DataFrame(rows)
 

@@ -15,8 +15,6 @@ from typing import Any
 from unittest.mock import patch
 
 import ir_measures
-import numpy as np
-import pandas as pd
 import pytest
 
 from command_line import here
@@ -81,7 +79,9 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         sys.modules["matplotlib.pyplot"].close("all")
 
 
-def test_the_real_case_of_a_decision(dl19_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_real_case_of_a_decision(
+    dl19_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The first py block of the page, where TREC 2019's runs are, and the sentences below it."""
     if not (dl19_path / "later").exists():
         pytest.skip(f"the runs of later years are not in {dl19_path / 'later'}")
