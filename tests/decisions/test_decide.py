@@ -125,7 +125,9 @@ def test_without_bounds_there_is_no_verdict_but_one_as_judged() -> None:
     assert "takes the judgments as they are" in answer.text
 
 
-@pytest.mark.parametrize("by", ["P@10", "R@20", "alpha_nDCG@10", "StRecall@10", "nDCG@5", "AP", "RR", "RBP(rel=1)"])
+@pytest.mark.parametrize(
+    "by", ["P@10", "R@20", "alpha_nDCG@10", "StRecall@10", "nDCG@5", "AP", "RR", "RBP(rel=1)"]
+)
 def test_any_absolute_measure_can_decide_about_sets(by: str) -> None:
     qrels: Any = with_aspects(QRELS) if by.startswith(("alpha", "StR")) else QRELS
     with warnings.catch_warnings():

@@ -18,7 +18,6 @@ from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.intervals import mean_and_error
 from ..stats.power import TopicsNeeded, topics_to_settle
 from ..tolerances import LABELED_ALIKE
-from . import evidence
 from .decision import Decision
 from .decision_rule import OPEN, UNSETTLED, Ends, Intervals, Rivals, intervals, possible, verdict_of
 from .option_rankings import Option, OptionLists
@@ -232,23 +231,13 @@ class Compared:
             table["settled"] = None
         return table
 
-    def evidence(self) -> dict[str, pd.DataFrame]:
-        """The tables beside the verdict that every decision has, where they apply."""
-        tables = {
-            "groups": evidence.by_group(self),
-            "routers": evidence.routers(self),
-            "pools": evidence.pools(self),
-        }
-        return {name: one for name, one in tables.items() if one is not None}
-
-    def decision(self, text: Any, more: Mapping[str, pd.DataFrame] | None = None) -> Decision:
+    def decision(self, text: Any, tables: Mapping[str, pd.DataFrame]) -> Decision:
         """The answer.
 
         Args:
             text: from this, and the tables of evidence, to the sentences.
-            more: further tables of evidence.
+            tables: of evidence, by name.
         """
-        tables = {**(more or {}), **self.evidence()}
         n = self.settings.n
         return Decision(
             tuple(self.names),

@@ -14,7 +14,7 @@ from ..context.view import View, view_of
 from ..io.qrels import Qrels
 from ..io.runs import Run
 from ..messages import few_quoted
-from . import decision_text
+from . import decision_text, evidence
 from .compared import Compared
 from .decision import Decision
 from .decision_rule import Rivals
@@ -141,7 +141,7 @@ def decide(
         for more, less, equal in _all_rivals([len(option.runs) for option in chosen[1:]])
     ]
     compared = Compared(whole.of_runs(list(needed)), chosen, rivals, settings, whole)
-    return compared.decision(decision_text.of_options)
+    return compared.decision(decision_text.of_options, evidence.tables_of(compared))
 
 
 def _all_rivals(sizes: Sequence[int]) -> list[tuple[int, int, bool]]:

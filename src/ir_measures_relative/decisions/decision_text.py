@@ -16,8 +16,7 @@ from ..tolerances import LABELED_ALIKE
 
 if TYPE_CHECKING:
     from .compared import Compared
-    from .drop import RunsDropped
-    from .worth import CandidateCompared
+    from .compared_runs import CandidateCompared, RunsDropped
 
 #: Tables of evidence by name.
 Tables = Mapping[str, pd.DataFrame]

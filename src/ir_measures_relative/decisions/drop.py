@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import partial
 
 import ir_measures
 import numpy as np
@@ -12,25 +12,21 @@ import pandas as pd
 from ..context.checks import check_runs
 from ..context.lengths import Tokens
 from ..context.run_context import RunContext
-from ..context.view import View, view_of
+from ..context.view import view_of
 from ..data.arrays import FloatArray
 from ..further_measures.fusion_gain import METHODS, Fusion
 from ..io.qrels import Qrels
 from ..io.runs import Run
-from ..stats.power import TopicsNeeded, topics_to_settle
 from ..tolerances import LABELED_ALIKE
-from . import decision_text
-from .compared import Compared
+from . import decision_text, evidence
+from .compared_runs import NEEDED, NOT_GRADED, OPEN, SAFE, RunsDropped
 from .decision import Decision
 from .fuse import FusionChoice, ValuesOfSets, divided, reach_of_interval
 from .fused_values import FusedValues, RunSet
 from .option_rankings import Option, OptionLists
-from .option_settings import Settings, settings_of
+from .option_settings import settings_of
 from .option_values import OptionValues
 from .worth import deployed_runs
-
-#: The verdicts on a run.
-SAFE, NEEDED, OPEN, NOT_GRADED = "safe", "needed", "open", "not graded"
 
 # Random halves of the topics, by which the smallest set is chosen and scored.
 _HALVES = 10
@@ -129,134 +125,64 @@ def drop(
     sets = {"keep": tuple(names)}
     sets |= {f"drop {name}": tuple(other for other in names if other != name) for name in names}
     options = [Option(name, runs) for name, runs in sets.items()]
-    return RunsDropped(view, options, settings, whole, margin is not None).answer(names)
+    return _answer(RunsDropped(view, options, settings, whole, margin is not None), names)
 
 
-class RunsDropped(Compared):
-    """The options without each run, compared with all of them."""
+def _answer(of: RunsDropped, names: Sequence[str]) -> Decision:
+    """The answer on all runs."""
+    tables = evidence.tables_of(of)
+    if of.graded and len(names) > 2 and of.topics > 3:
+        tables = {"fewer": _fewer(of, names), **tables}
+    grades = of.grades if of.values.bounded else of.grades_as_judged
+    possible = [name for name, grade in zip(of.names[1:], grades, strict=True) if grade != NEEDED]
+    return Decision(
+        tuple(of.names),
+        _overall(of.grades) if of.values.bounded else None,
+        _overall(of.grades_as_judged),
+        (of.names[0], *possible),
+        of.missing,
+        decision_text.of_drop(of, tables),
+        of.table,
+        of.judge[: of.settings.n],
+        tables,
+        of.settings.shown() | ({} if of.graded else {"margin": None}),
+        of.topics_needed,
+    )
 
-    def __init__(
-        self,
-        view: View,
-        options: Sequence[Option],
-        settings: Settings,
-        whole: View,
-        graded: bool,
-    ) -> None:
-        super().__init__(view, options, [], settings, whole)
-        self.graded = graded
-        self.dropped = [name.removeprefix("drop ") for name in self.names[1:]]
 
-    def _grades(self, lower: FloatArray, upper: FloatArray) -> list[str]:
-        """The verdict on each run, by the ends of its loss."""
-        margin = self.settings.margin
-        if not self.graded:
-            return [NOT_GRADED] * len(lower)
-        ends = zip(lower, upper, strict=True)
-        words = [SAFE if up <= margin else NEEDED if low > margin else OPEN for low, up in ends]
-        return words if self.topics > 1 else [OPEN] * len(words)
+def _fewer(of: RunsDropped, names: Sequence[str]) -> pd.DataFrame:
+    """The smallest set of runs within the margin, and what it loses on topics that did not choose it."""
+    how, by = of.settings.how, of.settings.by
+    if how.method in METHODS and how.rerank is None and how.budget is None:
+        values: ValuesOfSets = FusedValues(of.view, by, Fusion(how.method, how.k, how.depth))
+    else:
+        values = partial(_values_of_sets, of)
+    halves = divided(of.topics, 2, _HALVES, 0)
+    every = tuple(range(len(names)))
+    sets = smallest_sets(values, len(names), halves.weights, of.settings.margin)
+    whole = np.broadcast_to(values([every]), (len(sets), of.topics))
+    of_sets, m = values(sets), len(halves.held_out)
+    chosen, other = (FusionChoice(0, every, 0.0, 0.0, one, {}) for one in (of_sets, whole))
+    loss, held_out = whole - of_sets, halves.held_out
+    reach = reach_of_interval(chosen, other, halves, of.settings.test.confidence)
+    mean = float(loss[:m][held_out].mean())
+    row = {
+        "runs": ", ".join(names[i] for i in sets[m]),
+        "number": len(sets[m]),
+        "loss_in_sample": float(loss[m].mean()),
+        "loss": mean,
+        "ci_lower": mean - reach,
+        "ci_upper": mean + reach,
+    }
+    return pd.DataFrame([row])
 
-    @cached_property
-    def grades(self) -> list[str]:
-        """The verdict on each run, allowing for unjudged documents."""
-        return self._grades(-self.gain.upper, -self.gain.lower)
 
-    @cached_property
-    def grades_as_judged(self) -> list[str]:
-        """The verdict on each run by the judgments as they are."""
-        return self._grades(-self.gain.ci_upper, -self.gain.ci_lower)
-
-    @cached_property
-    def missing(self) -> str | None:
-        open_rows = [i for i, grade in enumerate(self.grades) if grade == OPEN]
-        if not open_rows:
-            return None
-        lacks = {"judgments" if self.grades_as_judged[i] != OPEN else "topics" for i in open_rows}
-        return "topics and judgments" if len(lacks) > 1 else lacks.pop()
-
-    @cached_property
-    def topics_needed(self) -> TopicsNeeded | None:
-        """How many topics would settle the first open verdict to be settled."""
-        margin, found = self.settings.margin, []
-        for i, grade in enumerate(self.grades):
-            if grade != OPEN or self.grades_as_judged[i] != OPEN:
-                continue
-            gain = self.gain
-            if -gain.best[i] > margin:  # it is needed, whatever the judgments
-                found.append(self._needed_of(-self.gains.best[i], gain.upper[i] - gain.best[i]))
-            elif -gain.worst[i] < margin:
-                found.append(self._needed_of(-self.gains.worst[i], gain.worst[i] - gain.lower[i]))
-        return min((one for one in found if one is not None), default=None)
-
-    def _needed_of(self, loss: FloatArray, reach: float) -> TopicsNeeded | None:
-        return topics_to_settle(loss, reach, self.settings.margin, self.settings.test.confidence)
-
-    @cached_property
-    def table(self) -> pd.DataFrame:
-        table = super().table.rename(columns={"difference": "loss", "runs": "run"})
-        table["run"] = ["", *self.dropped]
-        table["loss"] = 0.0 - table["loss"]
-        for low, high in (("ci_lower", "ci_upper"), ("worst", "best"), ("lower", "upper")):
-            # The loss is the other way round; its worst end is the largest loss, so the ends keep their order.
-            table[low], table[high] = 0.0 - table[high], 0.0 - table[low]
-        table["settled"] = table["settled"].replace({"above": "below", "below": "above"})
-        table["verdict"] = ["", *(self.grades if self.values.bounded else [None] * len(self.grades))]
-        table["as_judged"] = ["", *self.grades_as_judged]
-        return table
-
-    def answer(self, names: Sequence[str]) -> Decision:
-        """The answer on all runs."""
-        tables = self.evidence()
-        if self.graded and len(names) > 2 and self.topics > 3:
-            tables = {"fewer": self._fewer(names), **tables}
-        grades = self.grades if self.values.bounded else self.grades_as_judged
-        possible = [name for name, grade in zip(self.names[1:], grades, strict=True) if grade != NEEDED]
-        return Decision(
-            tuple(self.names),
-            _overall(self.grades) if self.values.bounded else None,
-            _overall(self.grades_as_judged),
-            (self.names[0], *possible),
-            self.missing,
-            decision_text.of_drop(self, tables),
-            self.table,
-            self.judge[: self.settings.n],
-            tables,
-            self.settings.shown() | ({} if self.graded else {"margin": None}),
-            self.topics_needed,
-        )
-
-    def _fewer(self, names: Sequence[str]) -> pd.DataFrame:
-        """The smallest set of runs within the margin, and what it loses on topics that did not choose it."""
-        how, by = self.settings.how, self.settings.by
-        if how.method in METHODS and how.rerank is None and how.budget is None:
-            values: ValuesOfSets = FusedValues(self.view, by, Fusion(how.method, how.k, how.depth))
-        else:
-            values = self._values_of_sets
-        halves = divided(self.topics, 2, _HALVES, 0)
-        every = tuple(range(len(names)))
-        sets = smallest_sets(values, len(names), halves.weights, self.settings.margin)
-        whole = np.broadcast_to(values([every]), (len(sets), self.topics))
-        of_sets, m = values(sets), len(halves.held_out)
-        chosen, other = (FusionChoice(0, every, 0.0, 0.0, one, {}) for one in (of_sets, whole))
-        loss, held_out = whole - of_sets, halves.held_out
-        reach = reach_of_interval(chosen, other, halves, self.settings.test.confidence)
-        mean = float(loss[:m][held_out].mean())
-        row = {
-            "runs": ", ".join(names[i] for i in sets[m]),
-            "number": len(sets[m]),
-            "loss_in_sample": float(loss[m].mean()),
-            "loss": mean,
-            "ci_lower": mean - reach,
-            "ci_upper": mean + reach,
-        }
-        return pd.DataFrame([row])
-
-    def _values_of_sets(self, sets: Sequence[RunSet]) -> FloatArray:
-        """The value of sets of runs on every topic, for methods that are no sum."""
-        names = self.view.names
-        options = [Option(f"set {i}", tuple(names[run] for run in runs)) for i, runs in enumerate(sets)]
-        lists = OptionLists(self.view, options, self.settings.how).rankings()
-        return OptionValues(self.view, lists, self.settings.by).values
+def _values_of_sets(of: RunsDropped, sets: Sequence[RunSet]) -> FloatArray:
+    """The value of sets of runs on every topic, for methods that are no sum."""
+    names = of.view.names
+    options = [Option(f"set {i}", tuple(names[run] for run in runs)) for i, runs in enumerate(sets)]
+    lists = OptionLists(of.view, options, of.settings.how).rankings()
+    return OptionValues(of.view, lists, of.settings.by).values
 
 
 def smallest_sets(values: ValuesOfSets, n_runs: int, weights: FloatArray, margin: float) -> list[RunSet]:

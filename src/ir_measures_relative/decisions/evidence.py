@@ -165,6 +165,12 @@ def instead_of_candidate(of: Compared, option: int, deployed: Sequence[str], can
     return pd.DataFrame({**columns, "lead": leads.mean(axis=1), "ci_lower": lower, "ci_upper": upper})
 
 
+def tables_of(of: Compared) -> dict[str, pd.DataFrame]:
+    """The tables beside the verdict that every decision has, where they apply."""
+    tables = {"groups": by_group(of), "routers": routers(of), "pools": pools(of)}
+    return {name: one for name, one in tables.items() if one is not None}
+
+
 # ---- where it helps
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import ir_measures
 
@@ -13,17 +12,15 @@ from ..context.checks import check_runs
 from ..context.lengths import Tokens
 from ..context.priors import fitting
 from ..context.run_context import RunContext
-from ..context.view import View, view_of
+from ..context.view import view_of
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels
 from ..io.runs import Run, name_runs, read_run
 from ..messages import few_quoted
 from . import decision_text, evidence
-from .compared import Compared
+from .compared_runs import CandidateCompared
 from .decision import Decision
-from .decision_rule import Rivals
-from .option_rankings import Option
-from .option_settings import Settings, settings_of
+from .option_settings import settings_of
 
 # What a candidate without a name is called.
 _UNNAMED = "candidate"
@@ -123,51 +120,7 @@ def worth(
     tables = {"why": why}
     if len(names) > 1 and compared.copy_of is None:
         tables["instead"] = evidence.instead_of_candidate(compared, compared.best(), names, name)
-    return compared.decision(decision_text.of_worth, tables)
-
-
-class CandidateCompared(Compared):
-    """The options with a candidate, compared."""
-
-    def __init__(
-        self,
-        view: View,
-        deployed: Sequence[str],
-        candidate: str,
-        settings: Settings,
-        whole: View,
-    ) -> None:
-        self.deployed, self.candidate = tuple(deployed), candidate
-        replaced_by = {
-            f"replace {name}": (*(other for other in deployed if other != name), candidate)
-            for name in deployed
-        }
-        sets = {"keep": self.deployed, "add": (*self.deployed, candidate), **replaced_by}
-        self.copy_of = _copy_of(view, self.deployed, candidate)
-        if self.copy_of is not None:
-            sets = dict.fromkeys(sets, self.deployed)
-        options = [Option(name, runs) for name, runs in sets.items()]
-        rivals = [Rivals(1, i) for i in range(2, len(options))]
-        super().__init__(view, options, rivals, settings, whole)
-
-    def unsettled(self, as_judged: bool) -> str:
-        return "add or replace"
-
-    def best(self) -> int:
-        """The option that the answer is about: the one that the verdict names, else the best one with the candidate."""
-        return self.overall if self.overall > 0 else 1 + int(self.gain.difference.argmax())
-
-    def about(self) -> dict[str, Any]:
-        return {"candidate": self.candidate, "deployed": list(self.deployed)}
-
-
-def _copy_of(view: View, deployed: Iterable[str], candidate: str) -> str | None:
-    """The first deployed run that ranks every judged topic as the candidate does."""
-
-    def same(name: str, other: str) -> bool:
-        return view.with_run(view.runs[name]).ranks_as(other)
-
-    return next((name for name in deployed if same(candidate, name) and same(name, candidate)), None)
+    return compared.decision(decision_text.of_worth, tables | evidence.tables_of(compared))
 
 
 def _candidate(context: RunContext, candidate: str | Run) -> tuple[str, Rankings, str | None]:

@@ -32,7 +32,8 @@ ranks; the point is the score as judged.</p>
 <p>Where a run is above or below another, unjudged documents cannot reverse this order on these topics. Further
 judgments decide what is undecided.
 {%- if chance is not none %} The cell of a pair is pale where chance could explain the difference: its interval over
-topics, one of all pairs at once, holds 0.{% else %} None of this says whether chance could explain a difference.{% endif %}
+topics, one of all pairs at once, holds 0.
+{%- else %} None of this says whether chance could explain a difference.{% endif %}
 {%- if reference is not none %} The intervals are those of the difference from {{ run_link(reference) }}:
 above or below 0 it is settled.{% endif %}</p>
 {{ picture("verdicts-" ~ loop.index0, "A map of every two runs: above, below, equal or undecided") }}
@@ -43,7 +44,8 @@ HEADLINE = """
 {% if total %}<li><strong>Unjudged documents {{ "could" if undecided else "cannot" }} reverse
 {{ "{:,} of {:,}".format(undecided, total) if undecided else "any of {:,}".format(total) }} orders</strong> of two runs
 by {{ measures[0] }} on these topics.
-{%- if chance is not none %} Chance could explain {{ "{:,} of {:,}".format(chance, total) }} differences.{% endif %}</li>{% endif %}
+{%- if chance is not none %} Chance could explain {{ "{:,} of {:,}".format(chance, total) }} differences.{% endif %}
+</li>{% endif %}
 """
 
 # Pairs of runs times topics up to which verdicts take less than half a minute: of most measures, and of those whose
@@ -123,7 +125,9 @@ def _open(campaign: ReportedCampaign) -> tuple[list[Open], list[tuple[str, int]]
 def _chance(campaign: ReportedCampaign, measure: ir_measures.Measure, table: pd.DataFrame) -> list[str]:
     """Whether chance could explain the difference of each pair: its interval holds 0. "–" where that is not known."""
     known = intervals_of(campaign, measure) if are_few(campaign) else {}
-    ends = [known.get((a, b)) or known.get((b, a)) for a, b in zip(table["name"], table["other"], strict=True)]
+    ends = [
+        known.get((a, b)) or known.get((b, a)) for a, b in zip(table["name"], table["other"], strict=True)
+    ]
     return ["–" if one is None else "yes" if one[0] <= 0 <= one[1] else "no" for one in ends]
 
 
