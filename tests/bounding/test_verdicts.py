@@ -152,10 +152,10 @@ def test_a_pool_file_holds_no_id_with_a_blank(query: str, doc: str, tmp_path: Pa
     """It is refused, and the file that was there stays as it was."""
     context = RunContext({"a": {query: {doc: 1.0}}, "b": {query: {"A": 1.0}}})
     path = tmp_path / "pool.txt"
-    path.write_text("before\n")
+    path.write_text("q before\n")
     with pytest.raises(ValueError, match="ids without blanks"):
         judge_next(context, {query: {"A": 0}}, "P@1", 5, path=path)
-    assert path.read_text() == "before\n" and list(tmp_path.iterdir()) == [path]
+    assert path.read_text() == "q before\n" and list(tmp_path.iterdir()) == [path]
     assert judge_next(context, {query: {"A": 0}}, "P@1", 5)["doc_id"].tolist() == [doc]
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         judge_next(context, {query: {"A": 0}}, "P@1", 5, path=tmp_path / "none" / "pool.txt")
