@@ -30,7 +30,15 @@ PACKAGE = ir_measures_relative.__name__
 #: The modules that users and authors of measures need beside what the package exports, and what they need of each:
 #: all that is public where nothing is named.
 MODULES: dict[str, Sequence[str]] = {
-    "data.arrays": ("PositionTable", "sum_by_query", "max_by_query", "row_sums", "rank_within", "table", "ratio"),
+    "data.arrays": (
+        "PositionTable",
+        "sum_by_query",
+        "max_by_query",
+        "row_sums",
+        "rank_within",
+        "table",
+        "ratio",
+    ),
     "audit": (),
     "distributed": (),
     "demo": ("DATASET_ID", "register", "generate", "runs", "pipelines"),
