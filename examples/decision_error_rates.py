@@ -162,7 +162,7 @@ def shares(data: Collection, values: PairValues) -> pd.DataFrame:
 
 
 def new(data: Collection, pairs: list[tuple[str, str]]) -> pd.DataFrame:
-    """For how many ordered pairs the candidate has new relevant documents, and for how many runs their own next page."""
+    """For how many ordered pairs the candidate has new relevant documents, and for how many runs the own next page."""
 
     def above_0(runs: dict[str, Any]) -> NDArray[np.bool_]:
         found = mean_intervals(RunContext(runs), data.qrels, ["UniqueRel@10"])

@@ -48,11 +48,12 @@ def how_to_read(table: pd.DataFrame) -> list[str]:
         f"1. On its own, {ndcg.idxmax()} is best (nDCG@10 {ndcg.max():.3f}). For a user who has seen the other "
         f"{len(scores) - 1} runs, {nrg.idxmax()} adds most (NRG@10 {nrg.max():.3f}) and {nrg.idxmin()} least "
         f"({nrg.min():.3f}).",
-        f"2. {rare.idxmax()} is first by P_Rareness@10 ({rare.max():.3f}), where a relevant document counts more if few "
-        f"runs retrieve it. {ue.idxmax()} is nearest to a perfect ranking: {100 * ue.max():.0f} % of the way from a "
-        f"random ranking of the collection.",
-        f"3. {far} differs most from BM25: by at most {med[far]:.3f} nDCG@10, allowing for missing judgments. At the first "
-        f"relevant document where the two differ, it is {'ahead' if lp[far] > 0 else 'behind'} (rrLP {lp[far]:.3f}).",
+        f"2. {rare.idxmax()} is first by P_Rareness@10 ({rare.max():.3f}), where a relevant document counts more "
+        f"if few runs retrieve it. {ue.idxmax()} is nearest to a perfect ranking: {100 * ue.max():.0f} % of the way "
+        f"from a random ranking of the collection.",
+        f"3. {far} differs most from BM25: by at most {med[far]:.3f} nDCG@10, allowing for missing judgments. At the "
+        f"first relevant document where the two differ, it is {'ahead' if lp[far] > 0 else 'behind'} on average "
+        f"(rrLP {lp[far]:.3f}).",
     ]
 
 
