@@ -118,7 +118,7 @@ def test_what_no_command_is(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text("q1 Q0 a 1 0.5 t\n")
     (tmp_path / "qrels.txt").write_text("q1 0 a 1\n")
     files = tmp_path / "qrels.txt", tmp_path / "run.txt"
-    assert "the commands are worth, score" in error("frobnicate")
+    assert "the commands are worth, " in error("frobnicate")
     assert "did you mean worth?" in error("wroth", *files)
     said = error("score", *files, "nDCG@5", "--at_least", "0.1")
     assert "unrecognized arguments: --at_least 0.1; see" in said and "--to" not in said
