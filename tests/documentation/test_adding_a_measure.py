@@ -129,7 +129,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
     )
     touched["a policy"] = copy.touched()
     written = block('"""Lines with a query', "A run format")
-    (copy.package / "io" / "formats" / "arrows.py").write_text(written, encoding="utf-8")
+    (copy.package / "formats" / "arrows.py").write_text(written, encoding="utf-8")
     touched["a run format"] = copy.touched()
 
     qrels, arrows = write_campaign(folder, "{query} Q0 {doc} 0 {score} {run}\n"), folder / "arrows"
@@ -339,6 +339,6 @@ with RunContext({"v1": paths["v1"]}):
 
 
 def test_a_run_format(followed: Followed) -> None:
-    assert followed.touched["a run format"] - followed.touched["a policy"] == {"io/formats/arrows.py"}
+    assert followed.touched["a run format"] - followed.touched["a policy"] == {"formats/arrows.py"}
     assert followed.found["a run format"] == "1.0\n"
     assert followed.found["command with a run format"] == "UniqueRel@2\t1.0000\n"
