@@ -212,11 +212,6 @@ def _alignment(lines: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def markdown_lines(rows: Iterable[Mapping[str, Any]], places: int = DEFAULT_PLACES) -> Iterator[str]:
-    """A table as Markdown."""
-    return _markdown(_cells(rows, places))
-
-
 def _write_parquet(rows: Iterable[Mapping[str, Any]]) -> None:
     import pandas as pd
 
