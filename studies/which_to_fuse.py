@@ -63,7 +63,7 @@ def predictors(context: RunContext, qrels: str) -> pd.DataFrame:
     taus: dict[tuple[str, str], list[float]] = {}
     for a in tqdm(names, desc="partners", disable=None, leave=False):
         gain = FusionGain(base="nDCG@10", depth=DEPTH, prior=f"{a}")
-        measures = [gain, f"NRG(prior='{a}')@10", UniqueRel(prior=a) @ 10]
+        measures = [gain, f"NRG(prior='{a}')@10", UniqueRel(prior=a, rel=1) @ 10]
         values = (
             context.evaluate(qrels, measures).set_index("name").drop(index=a).to_numpy(dtype=np.float64).T
         )

@@ -33,7 +33,7 @@ TRADITIONAL_2021 = (
 MEASURES = {
     "nDCG@10": nDCG @ 10,
     "NRG@10": NRG @ 10,
-    "UniqueRel@10": UniqueRel @ 10,
+    "UniqueRel@10": UniqueRel(rel=1) @ 10,
     "P_Rareness@10": P_Rareness @ 10,
     "TaSC": TaSC(base="nDCG@10"),
 }
@@ -123,7 +123,7 @@ class Figures:
         names = self.drawn
         priors = BestOfOtherGroups.choose({n: self._ndcg[n] for n in names}, self.groups)
         context = RunContext(self.campaign.in_file_order(names), priors=priors)
-        values = self._values(context, {"NRG": RELEASED_GAINS, "UniqueRel@10": UniqueRel @ 10})
+        values = self._values(context, {"NRG": RELEASED_GAINS, "UniqueRel@10": UniqueRel(rel=1) @ 10})
         own = self._best_of_own_group()
         tasc = RunContext({n: self.campaign.context.runs[n] for n in names}, priors=own)
         values.by.update(self._values(tasc, {"nDCG@10": nDCG @ 10, "TaSC": MEASURES["TaSC"]}).by)
