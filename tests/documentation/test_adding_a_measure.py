@@ -144,8 +144,8 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
     files = [str(arrows / f"{name}.txt") for name in ("v2", "v1")]
     commands = {
         "help": ["score", "--help"],
-        "command with a policy": [qrels, str(folder / "runs"), "UniqueRel@2", "--priors", "previous"],
-        "command with a run format": [qrels, files[0], "UniqueRel@2", "--prior", files[1]],
+        "command with a policy": [qrels, str(folder / "runs"), "UniqueRel(rel=1)@2", "--priors", "previous"],
+        "command with a run format": [qrels, files[0], "UniqueRel(rel=1)@2", "--prior", files[1]],
     }
     tests = ["tests/measures/test_all_measures.py", "-k", "Echo or (NRG and Success)"]
     given = [json.dumps({name: RUNS + program for name, program in programs.items()}), json.dumps(commands)]
@@ -215,7 +215,7 @@ context = RunContext(campaign.runs, **campaign.options)
 table = verdicts(context, campaign.qrels, [Echo @ 2], relevance_model=lambda q, d: 0.5, samples=20)
 assert table["probability"].between(0, 1).all()
 assert list(judge_next(context, campaign.qrels, Echo @ 2, 3)) == ["query_id", "doc_id", "weight", "pairs"]
-from ir_measures_relative.bounding import additive as mean
+from ir_measures_relative.bounding import sums as mean
 mean._MOST_TRIED = 0  # with more open documents than are tried, the interval of two runs is that of each
 for seed in range(10):
     campaign = random_campaign(random.Random(200 + seed), 1, 5)
@@ -268,20 +268,20 @@ POLICY = """
 from ir_measures_relative import RunContext
 from ir_measures_relative.context.priors import Previous
 by_hand = {"v1": [], "v2": ["v1"], "v3": ["v2"]}
-tables = [RunContext(runs, priors=p).evaluate(qrels, ["UniqueRel@2", "NRG@2"]) for p in (by_hand, "previous", Previous())]
+tables = [RunContext(runs, priors=p).evaluate(qrels, ["UniqueRel(rel=1)@2", "NRG@2"]) for p in (by_hand, "previous", Previous())]
 assert all(table.equals(tables[0]) for table in tables)
 print(tables[0]["UniqueRel@2"].tolist())
 """
 POLICY_ON_DASK = """
 import dask.dataframe as dd, pandas as pd
-from ir_measures_relative import campaigns
+from ir_measures_relative import distributed
 rows = [(n, q, d, s) for n, run in runs.items() for q, docs in run.items() for d, s in docs.items()]
 frame = dd.from_pandas(pd.DataFrame(rows, columns=["name", "query_id", "doc_id", "score"]), npartitions=2)
 for priors in ("previous", Previous()):
-    table = campaigns.evaluate(frame, qrels, ["UniqueRel@2", "NRG@2"], names=list(runs), priors=priors)
+    table = distributed.evaluate(frame, qrels, ["UniqueRel(rel=1)@2", "NRG@2"], names=list(runs), priors=priors)
     assert table.equals(tables[0])
 try:
-    campaigns.evaluate(frame, qrels, ["NRG@2"], priors="previous")
+    distributed.evaluate(frame, qrels, ["NRG@2"], priors="previous")
 except ValueError as error:
     print(error)
 """
@@ -329,12 +329,12 @@ folder.mkdir()
 paths = {name: folder / (name + ".txt") for name in runs}
 for name, run in runs.items():
     paths[name].write_text("".join(f"{query} -> {' '.join(docs)}\\n" for query, docs in run.items()))
-measures = ["UniqueRel@2", "NRG@2"]
+measures = ["UniqueRel(rel=1)@2", "NRG@2"]
 known = RunContext(runs)
 assert RunContext(paths).evaluate(qrels, measures).equals(known.evaluate(qrels, measures))
 assert RunContext.from_files(folder).names == ["v1.txt", "v2.txt", "v3.txt"]
 with RunContext({"v1": paths["v1"]}):
-    print((UniqueRel @ 2).calc_aggregate(qrels, paths["v2"]))
+    print((UniqueRel(rel=1) @ 2).calc_aggregate(qrels, paths["v2"]))
 """
 
 

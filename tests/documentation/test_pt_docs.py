@@ -49,4 +49,4 @@ def test_sphinx_builds_it(tmp_path: Path) -> None:
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert "pyterrier.Experiment" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "pt_relative.Experiment" in (tmp_path / "index.html").read_text(encoding="utf-8")
