@@ -257,6 +257,41 @@ def test_a_reranker_has_pools_and_ceilings() -> None:
     assert answer.settings["method"] == "rerank"
 
 
+def test_a_router_behind_a_reranker_is_beside_reranked_runs() -> None:
+    qrels = {q: {"A": 1, "B": 0} for q in ("q0", "q1")}
+    x, ranked = ({q: {d: -float(i) for i, d in enumerate(docs)} for q in qrels} for docs in ("BA", "AB"))
+    context = RunContext({"x": x, "y": x}, grades=(0, 1))
+    options = {"keep": ["x"], "router": dict.fromkeys(qrels, "x")}
+    answer = decide(context, qrels, options, by="P@1", rerank=ranked, pool=2)
+    row = answer.evidence["routers"].iloc[0]
+    assert row["mean"] == row["single"] == row["best_of_each"] == 1.0
+
+
+def test_a_router_whose_other_runs_the_reranker_did_not_score() -> None:
+    qrels = {q: {"A": 1, "B": 0} for q in ("q0", "q1")}
+    x, y = ({q: {doc: 1.0} for q in qrels} for doc in "AB")
+    scores = {"q0": {"A": 1.0}, "q1": {"A": 1.0, "B": 2.0}}
+    options = {"keep": ["x"], "router": {"q0": "x", "q1": "y"}}
+    answer = decide(
+        RunContext({"x": x, "y": y}, grades=(0, 1)), qrels, options, by="P@1", rerank=scores, pool=1
+    )
+    row = answer.evidence["routers"].iloc[0]
+    assert row["mean"] == 0.5 and np.isnan(row["single"]) and np.isnan(row["best_of_each"])
+    assert "nan" not in answer.text and json.loads(answer.to_json())
+
+
+def test_a_ceiling_is_cut_as_the_list_is() -> None:
+    qrels = {q: {"A": 1, "B": 1, "C": 1, "D": 0} for q in QUERIES}
+    runs = {name: run_of("ABCD", "BACD") for name in ("one", "two")}
+    options, context = {"keep": ["one"], "two": ["two"]}, RunContext(runs, grades=(0, 1))
+    for cut in (
+        {"depth": 2},
+        {"tokens": {"A": 9, "B": 1, "C": 2, "D": 1}, "budget": 3},
+    ):
+        answer = decide(context, qrels, options, by="AP", rerank=run_of("DCBA"), pool=4, resamples=99, **cut)  # type: ignore[arg-type]
+        assert list(answer.evidence["pools"]["ceiling"]) == pytest.approx([2 / 3] * 2)
+
+
 def test_the_new_words_of_the_evidence_for_a_candidate() -> None:
     answer = worth(CONTEXT, QRELS, "good", "bad", by="P@3")
     why = answer.evidence["why"].set_index("what")
@@ -331,6 +366,29 @@ def test_so_many_topics_are_said_where_they_help() -> None:
     needed = answer.topics_needed
     assert needed is not None and 30 < needed.fewest <= needed.needed <= needed.most
     assert "80 % power" in answer.text
+
+
+@pytest.mark.parametrize("topics", [5, 7, 9, 20])
+@pytest.mark.parametrize("gain", [0.5, 0.02])
+def test_a_gain_that_is_the_same_on_every_topic_needs_so_many(topics: int, gain: float) -> None:
+    docs = [f"d{i}" for i in range(50)]
+
+    def answer(n: int) -> Any:
+        queries = [f"q{i}" for i in range(n)]
+        qrels = {q: {d: int(i < 50 * gain) for i, d in enumerate(docs)} for q in queries}
+        qrels = {q: labels | {f"x{i}": 0 for i in range(50)} for q, labels in qrels.items()}
+        old = {q: {f"x{i}": -float(i) for i in range(50)} for q in queries}
+        new = {q: {d: -float(i) for i, d in enumerate(docs)} for q in queries}
+        context = RunContext({"old": old, "new": new}, grades=(0, 1))
+        return decide(context, qrels, {"keep": ["old"], "new": ["new"]}, by="P@50", resamples=99)
+
+    found = answer(topics)
+    if found.verdict != "open":
+        assert (topics, gain) == (20, 0.5)
+        return
+    needed = found.topics_needed.needed
+    assert f"{topics} topics are too few" in found.text and f"about {needed} would settle" in found.text
+    assert answer(needed).verdict == "new" and answer(needed - 1).verdict == "open"
 
 
 def test_frames_and_tables_have_the_usual_types() -> None:

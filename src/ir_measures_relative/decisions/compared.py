@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -113,8 +114,12 @@ class Compared:
 
     @cached_property
     def run_values(self) -> FloatArray:
-        """The value of each run by itself, as a list of the same length."""
-        return OptionValues(self.view, self.lists.single_runs(), self.settings.by).values
+        """The value of each run by itself, as a list like those of the options; NaN where there is no such list."""
+        found = np.full((len(self.view.names), self.topics), np.nan)
+        lists = {i: one for i, one in enumerate(self.lists.single_runs()) if one is not None}
+        if lists:
+            found[list(lists)] = OptionValues(self.view, list(lists.values()), self.settings.by).values
+        return found
 
     # ---- what an open verdict lacks
 
@@ -162,7 +167,29 @@ class Compared:
         return max(known, default=None) if len(known) == len(rows) else None
 
     def _needed(self, values: FloatArray, reach: float) -> TopicsNeeded | None:
-        return topics_to_settle(values, reach, self.settings.margin, self.settings.test.confidence)
+        differences = self.rival_differences if self.overall == UNSETTLED else self.gains
+        return self.needed_of(values, reach, differences)
+
+    def needed_of(self, values: FloatArray, reach: float, among: Differences) -> TopicsNeeded | None:
+        """How many topics would settle on which side of the margin the mean of these differences is.
+
+        Args:
+            values: one a topic.
+            reach: of their interval, to the side of the margin.
+            among: the differences whose intervals hold at once.
+        """
+        margin, confidence = self.settings.margin, self.settings.test.confidence
+        if np.ptp(values) > LABELED_ALIKE:
+            return topics_to_settle(values, reach, margin, confidence)
+        # All are the same: how many such topics have an interval of stats.paired_tests.cautious_interval that ends there.
+        usual, (least, greatest) = float(values[0]), self.settings.ends
+        gap = abs(usual - margin)
+        if gap <= LABELED_ALIKE:
+            return None
+        rows = max(int((np.abs(among.judged) > LABELED_ALIKE).any(axis=1).sum()), 1)
+        share = gap / (gap + (margin - least if usual > margin else greatest - margin))
+        n = max(math.floor(math.log((1 - confidence) / rows / 2) / math.log1p(-share)) + 1, FEWEST_DIFFERING)
+        return TopicsNeeded(n, n, n)
 
     @cached_property
     def judge(self) -> pd.DataFrame:

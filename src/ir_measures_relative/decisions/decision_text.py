@@ -153,7 +153,14 @@ def _to_do(of: Compared) -> str:
 
 def topics_advice(needed: TopicsNeeded | None, topics: int, margin: float) -> str:
     """How many topics would settle an open question."""
+    if needed is not None and needed.possible and needed.fewest == needed.most:
+        return (
+            f"{topics} topics are too few: were the difference the same on others, about {needed.needed} would settle "
+            "it."
+        )
     if needed is None or not needed.possible:
+        if topics < 2 * FEWEST_DIFFERING:
+            return f"Judge more topics: {topics} are too few to say how many would settle it."
         larger = f"a margin= above {margin:g}" if margin else "margin=, the smallest difference that matters"
         return f"More topics will not settle this: the difference is too close to {margin:g}. Set {larger}."
     few_, about, most = (f"{round(n, 2 - len(str(n))) if n > 99 else n:,}" for n in sorted(needed))
@@ -199,6 +206,12 @@ def _evidence(of: Compared, tables: Tables) -> list[str]:
         )
         sentences.append(told)
     for row in _rows(tables, "routers"):
+        if np.isnan(row["single"]):
+            sentences.append(
+                f"{escaped(row['option'])} has {number(row['mean'])}; what its runs alone have is not known, for the "
+                "reranker did not score them on every topic."
+            )
+            continue
         sentences.append(
             f"{escaped(row['option'])} has {number(row['mean'])}; the best single run, chosen on other topics, has "
             f"{number(row['single'])}, and the best run of each topic {number(row['best_of_each'])}."
