@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..bounding.verdicts import settled_of
+from ..bounding.verdicts import rounded_to_zero, settled_of
 from ..context.checks import warn_of_last_labels
 from ..context.measure_strings import value_of
 from ..context.view import View
 from ..data.arrays import FloatArray
+from ..messages import escaped, few, warn
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.intervals import mean_and_error
 from ..stats.power import TopicsNeeded, topics_to_settle
@@ -60,6 +61,8 @@ class Compared:
                 "other qrels, or a lower rel="
             )
         self.lists = OptionLists(view, options, settings.how)
+        if self.unlike_lengths:
+            warn(self.unlike_lengths, view.members)
         self.values = OptionValues(
             view,
             self.lists.rankings(),
@@ -120,6 +123,32 @@ class Compared:
         if lists:
             found[list(lists)] = OptionValues(self.view, list(lists.values()), self.settings.by).values
         return found
+
+    @cached_property
+    def unlike_lengths(self) -> str:
+        """What to say where most topics have an option with fewer documents than another; else nothing."""
+        how = self.settings.how
+        if how.rerank is not None or how.budget is not None:
+            return ""
+        sizes = np.array([list(map(len, of)) for of in self.lists.lists])
+        longest = sizes.max(axis=0)
+        runs = self.lists.run_sizes()
+        short = [i for i, size in enumerate(runs) if (size < longest).mean() > 0.5]
+        if not short or (sizes < longest).mean(axis=1).max() <= 0.5:
+            return ""
+        least = int(np.median(runs, axis=1).min())
+        cutoff = value_of(self.settings.by, "cutoff")
+        until = f"depth={least}" if cutoff is None else f"a cutoff of {least}"
+        to_do = (
+            f"set {until}, to which all runs have documents, or give deeper runs"
+            if least
+            else "give deeper runs"
+        )
+        named = few(escaped(self.view.names[i]) for i in short)
+        return (
+            f"the options are not at the same cost: {named} has fewer documents than the longest list on most topics, "
+            f"so not all lists have the same length; {to_do}"
+        )
 
     # ---- what an open verdict lacks
 
@@ -241,7 +270,7 @@ class Compared:
         """The row of each option."""
         rows = []
         means, unjudged = self.values.values.mean(axis=1), self.values.unjudged()
-        settled = settled_of(self.gain.worst, self.gain.best)
+        settled = settled_of(rounded_to_zero(self.gain.worst), rounded_to_zero(self.gain.best))
         for i, option in enumerate(self.options):
             row: dict[str, Any] = {"option": option.name, "runs": ", ".join(option.runs), "mean": means[i]}
             row |= dict.fromkeys(Intervals._fields, 0.0)

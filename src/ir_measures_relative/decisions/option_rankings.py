@@ -123,6 +123,10 @@ class OptionLists:
         ends = self.how.ends
         return sum(len(np.intersect1d(x[:ends], y[:ends])) for x, y in zip(a, b, strict=True))
 
+    def run_sizes(self) -> IntArray:
+        """How many documents each run of the context has on each topic, as far as they are looked at."""
+        return np.array([list(map(len, lists)) for lists in self._rows_of_run], dtype=np.int64)
+
     def single_runs(self) -> list[Rankings | None]:
         """Each run of the context as the list that it is by itself, behind the reranker as the options are.
 
