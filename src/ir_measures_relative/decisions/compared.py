@@ -145,8 +145,9 @@ class Compared:
             else "give deeper runs"
         )
         named = few(escaped(self.view.names[i]) for i in short)
+        have = "has" if len(short) == 1 else "have"
         return (
-            f"the options are not at the same cost: {named} has fewer documents than the longest list on most topics, "
+            f"the options are not at the same cost: {named} {have} fewer documents than the longest list on most topics, "
             f"so not all lists have the same length; {to_do}"
         )
 
@@ -210,7 +211,7 @@ class Compared:
         margin, confidence = self.settings.margin, self.settings.test.confidence
         if np.ptp(values) > LABELED_ALIKE:
             return topics_to_settle(values, reach, margin, confidence)
-        # All are the same: how many such topics have an interval of stats.paired_tests.cautious_interval that ends there.
+        # All are the same: so many have a cautious interval (stats.paired_tests) that ends at the margin.
         usual, (least, greatest) = float(values[0]), self.settings.ends
         gap = abs(usual - margin)
         if gap <= LABELED_ALIKE:

@@ -237,7 +237,7 @@ class OptionLists:
         tokens = np.zeros(len(rows), dtype=np.int64)
         if self.how.budget is not None:
             assert self.how.lengths is not None
-            tokens = self.how.lengths.of(self.docs.ids.take(rows).strings())
+            tokens = self.how.lengths.of(self.docs.ids.take(rows).strings().tolist())
         order: IntArray = np.lexsort((tokens, -self.docs.grade[rows]))
         return order
 

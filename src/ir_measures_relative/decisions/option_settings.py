@@ -110,7 +110,8 @@ def settings_of(
         named = isinstance(rerank, str) and rerank in context.runs
         if isinstance(rerank, str) and not named and not Path(rerank).exists():
             raise ValueError(
-                f"rerank={rerank!r} is neither a run of the context nor a file; its runs are {few_quoted(context.names)}"
+                f"rerank={rerank!r} is neither a run of the context nor a file; its runs are "
+                f"{few_quoted(context.names)}"
             )
         scores = context.runs[str(rerank)] if named else read_run(rerank, "the reranker")
     how = Combination(method, k, depth, cutoff_of(measure), scores, pool, lengths, budget)
@@ -132,7 +133,8 @@ def _measure(by: ir_measures.Measure | str) -> ir_measures.Measure:
     asked = parse_measure(by)
     if is_relative(asked) and asked.NAME not in _ADDED:
         raise ValueError(
-            f"by={str(by)!r} depends on other runs or on the whole pool, so it does not say how good a list is by itself; "
+            f"by={str(by)!r} depends on other runs or on the whole pool, so it does not say how good a list is by "
+            "itself; "
             "set an absolute measure of what the user sees, such as 'nDCG@10'"
         )
     if is_relative(asked):
