@@ -147,8 +147,8 @@ class Compared:
         named = few(escaped(self.view.names[i]) for i in short)
         have = "has" if len(short) == 1 else "have"
         return (
-            f"the options are not at the same cost: {named} {have} fewer documents than the longest list on most topics, "
-            f"so not all lists have the same length; {to_do}"
+            f"the options are not at the same cost: {named} {have} fewer documents than the longest list on most "
+            f"topics, so not all lists have the same length; {to_do}"
         )
 
     # ---- what an open verdict lacks

@@ -62,8 +62,8 @@ def decide(
       ``margin`` (upper end), as is one with as many. Of several such options it is that with the highest mean;
     - several names, joined by " or ": the options that are not ruled out.
 
-    One topic is open. With fewer than five topics each interval that is not [0, 0] is the whole range. A difference that
-    is 0 on every topic has the interval [0, 0].
+    One topic is open. With fewer than five topics each interval that is not [0, 0] is the whole range. A difference
+    that is 0 on every topic has the interval [0, 0].
 
     Args:
         context: the runs.
@@ -177,7 +177,7 @@ def _options_of(options: Any, whole: View) -> list[Option]:
             continue
         if not isinstance(given, Iterable):
             raise ValueError(
-                f"options[{name!r}]={given!r} must be the name of a run, a list of these, or a dict from query id to run"
+                f"options[{name!r}]={given!r} must be the name of a run, a list of these, or a dict from query id to it"
             )
         runs = (given,) if isinstance(given, str) else tuple(given)
         _check_known(name, runs, whole)
