@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from aspect_campaigns import with_aspects
-from ir_measures_relative import RunContext
+from ir_measures_relative import RelativeWarning, RunContext
 from ir_measures_relative.decisions.decide import decide
 from ir_measures_relative.decisions.drop import drop
 from ir_measures_relative.decisions.worth import worth
@@ -119,7 +119,7 @@ def test_unjudged_documents_make_it_open_and_are_named() -> None:
 
 
 def test_without_bounds_there_is_no_verdict_but_one_as_judged() -> None:
-    answer = worth(CONTEXT, QRELS, "good", "bad", by="Rprec")
+    answer = worth(CONTEXT, QRELS, "good", "bad", by="Rprec", depth=5)
     assert answer.verdict is None and answer.as_judged == "replace bad"
     assert answer.table[["worst", "best", "lower", "upper", "settled"]].isna().all(axis=None)
     assert "takes the judgments as they are" in answer.text
@@ -152,7 +152,7 @@ def test_any_absolute_measure_can_decide_about_sets(by: str) -> None:
         ({"candidate": "good", "deployed": ["good", "bad"]}, "deployed already"),
         ({"deployed": ["none"]}, "deployed="),
         ({"candidate": "none"}, "candidate='none'"),
-        ({"groups": {"q0": "a"}}, "groups="),
+        ({"groups": {"q0": "a"}, "by": "P@3"}, "groups="),
         ({"rerank": "nowhere.run"}, "nowhere.run"),
     ],
 )
@@ -179,6 +179,45 @@ def test_more_that_is_rejected() -> None:
     for wrong in (["none"], [], ["good", "good"], {"q0": "good"}, dict.fromkeys(QUERIES, "none")):
         with pytest.raises(ValueError, match="options"):
             decide(CONTEXT, QRELS, {"keep": ["good"], "new": wrong})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"options": {"keep": ["good"], "s": None}}, r"options\['s'\]"),
+        ({"options": {"keep": ["good"], "s": {q: ["bad"] for q in QUERIES}}}, r"options\['s'\]"),
+        ({"options": {"keep": ["good"], "x or y": ["bad"]}}, "'x or y'"),
+        ({"rerank": "zz"}, "rerank='zz'.*'good'"),
+        ({"rerank": "good", "method": "combsum"}, "method='combsum'.*rerank="),
+        ({"rerank": "good", "k": 10}, "k=10.*rerank="),
+        ({"pool": 5}, "pool=5.*rerank="),
+        ({"tokens": dict.fromkeys("ABCXYZ", 1)}, "tokens=.*budget="),
+        ({"by": "RBO"}, "by='RBO'.*other runs"),
+        ({"by": "nDCG_UE@10"}, "by='nDCG_UE@10'.*other runs"),
+    ],
+)
+def test_errors_name_what_is_wrong(arguments: dict[str, Any], message: str) -> None:
+    given = {"options": {"keep": ["good"], "new": ["bad"]}} | arguments
+    with pytest.raises(ValueError, match=message):
+        decide(CONTEXT, QRELS, **given)
+
+
+def test_markdown_shows_the_names_of_options_as_they_are() -> None:
+    options = {"keep": ["good"], "**x** <b>|": ["bad"]}
+    answer = decide(CONTEXT, QRELS, options, by="P@3", resamples=99)
+    for text in (answer.to_markdown(), answer.to_markdown().split("\n\n")[0]):
+        assert "<b>" not in text.replace(r"\<b\>", "") and "**x**" not in text
+    better = decide(CONTEXT, QRELS, {"**b** <i>": ["bad"], "**x** <b>|": ["good"]}, by="P@3", resamples=99)
+    assert better.to_markdown().startswith(r"**\*\*x\*\* \<b\>\|.**")
+    assert "<b>**x** &lt;b&gt;|.</b>" in better._repr_html_()
+
+
+def test_junit_of_drop_without_a_margin_is_skipped() -> None:
+    for arguments in ({"by": "P@3"}, {"by": "Rprec", "depth": 5}):
+        answer = drop(CONTEXT, QRELS, resamples=99, **arguments)  # type: ignore[arg-type]
+        for as_judged in (False, True):
+            case = ElementTree.fromstring(answer.to_junit(as_judged=as_judged))
+            assert (case.attrib["skipped"], case.attrib["failures"]) == ("1", "0")
 
 
 def test_a_decision_is_neither_true_nor_false() -> None:
@@ -257,6 +296,41 @@ def test_a_reranker_has_pools_and_ceilings() -> None:
     assert answer.settings["method"] == "rerank"
 
 
+def test_a_router_behind_a_reranker_is_beside_reranked_runs() -> None:
+    qrels = {q: {"A": 1, "B": 0} for q in ("q0", "q1")}
+    x, ranked = ({q: {d: -float(i) for i, d in enumerate(docs)} for q in qrels} for docs in ("BA", "AB"))
+    context = RunContext({"x": x, "y": x}, grades=(0, 1))
+    options = {"keep": ["x"], "router": dict.fromkeys(qrels, "x")}
+    answer = decide(context, qrels, options, by="P@1", rerank=ranked, pool=2)
+    row = answer.evidence["routers"].iloc[0]
+    assert row["mean"] == row["single"] == row["best_of_each"] == 1.0
+
+
+def test_a_router_whose_other_runs_the_reranker_did_not_score() -> None:
+    qrels = {q: {"A": 1, "B": 0} for q in ("q0", "q1")}
+    x, y = ({q: {doc: 1.0} for q in qrels} for doc in "AB")
+    scores = {"q0": {"A": 1.0}, "q1": {"A": 1.0, "B": 2.0}}
+    options = {"keep": ["x"], "router": {"q0": "x", "q1": "y"}}
+    answer = decide(
+        RunContext({"x": x, "y": y}, grades=(0, 1)), qrels, options, by="P@1", rerank=scores, pool=1
+    )
+    row = answer.evidence["routers"].iloc[0]
+    assert row["mean"] == 0.5 and np.isnan(row["single"]) and np.isnan(row["best_of_each"])
+    assert "nan" not in answer.text and json.loads(answer.to_json())
+
+
+def test_a_ceiling_is_cut_as_the_list_is() -> None:
+    qrels = {q: {"A": 1, "B": 1, "C": 1, "D": 0} for q in QUERIES}
+    runs = {name: run_of("ABCD", "BACD") for name in ("one", "two")}
+    options, context = {"keep": ["one"], "two": ["two"]}, RunContext(runs, grades=(0, 1))
+    for cut in (
+        {"depth": 2},
+        {"tokens": {"A": 9, "B": 1, "C": 2, "D": 1}, "budget": 3},
+    ):
+        answer = decide(context, qrels, options, by="AP", rerank=run_of("DCBA"), pool=4, resamples=99, **cut)  # type: ignore[arg-type]
+        assert list(answer.evidence["pools"]["ceiling"]) == pytest.approx([2 / 3] * 2)
+
+
 def test_the_new_words_of_the_evidence_for_a_candidate() -> None:
     answer = worth(CONTEXT, QRELS, "good", "bad", by="P@3")
     why = answer.evidence["why"].set_index("what")
@@ -264,7 +338,8 @@ def test_the_new_words_of_the_evidence_for_a_candidate() -> None:
     assert why.loc["new less next page@3", "mean"] == pytest.approx(new - page)
     assert new == 3.0
     own_page = {q: dict(list(docs.items())[3:]) for q, docs in BAD.items()}
-    why = worth(CONTEXT, QRELS, own_page, "bad", by="P@3").evidence["why"].set_index("what")
+    with pytest.warns(RelativeWarning, match="not at the same cost"):
+        why = worth(CONTEXT, QRELS, own_page, "bad", by="P@3").evidence["why"].set_index("what")
     assert not why.loc["new less next page@3", ["mean", "lower", "upper"]].any()
 
 
@@ -331,6 +406,76 @@ def test_so_many_topics_are_said_where_they_help() -> None:
     needed = answer.topics_needed
     assert needed is not None and 30 < needed.fewest <= needed.needed <= needed.most
     assert "80 % power" in answer.text
+
+
+@pytest.mark.parametrize("topics", [5, 7, 9, 20])
+@pytest.mark.parametrize("gain", [0.5, 0.02])
+def test_a_gain_that_is_the_same_on_every_topic_needs_so_many(topics: int, gain: float) -> None:
+    docs = [f"d{i}" for i in range(50)]
+
+    def answer(n: int) -> Any:
+        queries = [f"q{i}" for i in range(n)]
+        qrels = {q: {d: int(i < 50 * gain) for i, d in enumerate(docs)} for q in queries}
+        qrels = {q: labels | {f"x{i}": 0 for i in range(50)} for q, labels in qrels.items()}
+        old = {q: {f"x{i}": -float(i) for i in range(50)} for q in queries}
+        new = {q: {d: -float(i) for i, d in enumerate(docs)} for q in queries}
+        context = RunContext({"old": old, "new": new}, grades=(0, 1))
+        return decide(context, qrels, {"keep": ["old"], "new": ["new"]}, by="P@50", resamples=99)
+
+    found = answer(topics)
+    if found.verdict != "open":
+        assert (topics, gain) == (20, 0.5)
+        return
+    needed = found.topics_needed.needed
+    assert f"{topics} topics are too few" in found.text and f"about {needed} would settle" in found.text
+    assert answer(needed).verdict == "new" and answer(needed - 1).verdict == "open"
+
+
+def test_lists_of_unlike_length_are_no_same_cost() -> None:
+    docs = [f"d{i:02d}" for i in range(20)]
+    qrels = {q: {d: int(i % 3 == 0) for i, d in enumerate(docs)} for q in QUERIES}
+    first, second = (
+        {q: {d: -float(i) for i, d in enumerate(part)} for q in QUERIES} for part in (docs[:10], docs[10:])
+    )
+    context = RunContext({"first": first, "second": second}, grades=(0, 1))
+    with pytest.warns(RelativeWarning, match="not at the same cost: first, second have.*cutoff of 10"):
+        answer = worth(context, qrels, "second", "first", by="R@20", resamples=99)
+    assert "The options are not at the same cost: first" in answer.text
+    with pytest.warns(RelativeWarning, match="depth=10"):
+        worth(context, qrels, "second", "first", by="AP", resamples=99)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for arguments in ({"by": "R@10"}, {"by": "AP", "depth": 10}):
+            text = worth(context, qrels, "second", "first", resamples=99, **arguments).text  # type: ignore[arg-type]
+            assert "same cost" not in text
+
+
+def test_a_difference_of_rounding_is_equal() -> None:
+    qrels = {f"q{i}": {"A": 1, "B": 0, "C": 0} for i in range(3)}
+    places = ((1, 3), (2, 1), (3, 2))
+
+    def at(place: int) -> dict[str, float]:
+        others = ["B", "C"]
+        others.insert(place - 1, "A")
+        return {d: -float(i) for i, d in enumerate(others)}
+
+    old, new = ({q: at(two[side]) for q, two in zip(qrels, places, strict=True)} for side in (0, 1))
+    context = RunContext({"old": old, "new": new}, grades=(0, 1))
+    row = decide(context, qrels, {"old": ["old"], "new": ["new"]}, by="RR", resamples=99).table.iloc[1]
+    assert row["settled"] == "equal" and abs(row["difference"]) < 1e-11
+
+
+def test_the_words_for_two_options_and_one_topic() -> None:
+    answer = decide(CONTEXT, QRELS, {"keep": ["bad"], "new": ["good"]}, by="P@3", resamples=99)
+    assert "none of the others" not in answer.text and "over bad:" in answer.text
+    kept = decide(CONTEXT, QRELS, {"keep": ["good"], "new": ["bad"]}, by="P@3", resamples=99)
+    assert kept.text.startswith("**Keep good.**")
+    unjudged = {q: {f"u{i}": -float(i) for i in range(5)} for q in QUERIES}
+    context = RunContext({"good": GOOD, "new": unjudged}, grades=(0, 1))
+    new = decide(context, {"q0": QRELS["q0"]}, {"keep": ["good"], "new": ["new"]}, by="P@3", resamples=99)
+    assert "up to 100 % of a list" in new.text
+    one = decide(CONTEXT, {"q0": QRELS["q0"]}, {"keep": ["bad"], "new": ["good"]}, by="P@3", resamples=99)
+    assert "new wins 1 topic and loses 0" in one.text
 
 
 def test_frames_and_tables_have_the_usual_types() -> None:

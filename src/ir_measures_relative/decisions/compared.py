@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..bounding.verdicts import settled_of
+from ..bounding.verdicts import rounded_to_zero, settled_of
 from ..context.checks import warn_of_last_labels
 from ..context.measure_strings import value_of
 from ..context.view import View
 from ..data.arrays import FloatArray
+from ..messages import escaped, few, warn
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.intervals import mean_and_error
 from ..stats.power import TopicsNeeded, topics_to_settle
@@ -59,6 +61,8 @@ class Compared:
                 "other qrels, or a lower rel="
             )
         self.lists = OptionLists(view, options, settings.how)
+        if self.unlike_lengths:
+            warn(self.unlike_lengths, view.members)
         self.values = OptionValues(
             view,
             self.lists.rankings(),
@@ -113,8 +117,39 @@ class Compared:
 
     @cached_property
     def run_values(self) -> FloatArray:
-        """The value of each run by itself, as a list of the same length."""
-        return OptionValues(self.view, self.lists.single_runs(), self.settings.by).values
+        """The value of each run by itself, as a list like those of the options; NaN where there is no such list."""
+        found = np.full((len(self.view.names), self.topics), np.nan)
+        lists = {i: one for i, one in enumerate(self.lists.single_runs()) if one is not None}
+        if lists:
+            found[list(lists)] = OptionValues(self.view, list(lists.values()), self.settings.by).values
+        return found
+
+    @cached_property
+    def unlike_lengths(self) -> str:
+        """What to say where most topics have an option with fewer documents than another; else nothing."""
+        how = self.settings.how
+        if how.rerank is not None or how.budget is not None:
+            return ""
+        sizes = np.array([list(map(len, of)) for of in self.lists.lists])
+        longest = sizes.max(axis=0)
+        runs = self.lists.run_sizes()
+        short = [i for i, size in enumerate(runs) if (size < longest).mean() > 0.5]
+        if not short or (sizes < longest).mean(axis=1).max() <= 0.5:
+            return ""
+        least = int(np.median(runs, axis=1).min())
+        cutoff = value_of(self.settings.by, "cutoff")
+        until = f"depth={least}" if cutoff is None else f"a cutoff of {least}"
+        to_do = (
+            f"set {until}, to which all runs have documents, or give deeper runs"
+            if least
+            else "give deeper runs"
+        )
+        named = few(escaped(self.view.names[i]) for i in short)
+        have = "has" if len(short) == 1 else "have"
+        return (
+            f"the options are not at the same cost: {named} {have} fewer documents than the longest list on most "
+            f"topics, so not all lists have the same length; {to_do}"
+        )
 
     # ---- what an open verdict lacks
 
@@ -162,7 +197,29 @@ class Compared:
         return max(known, default=None) if len(known) == len(rows) else None
 
     def _needed(self, values: FloatArray, reach: float) -> TopicsNeeded | None:
-        return topics_to_settle(values, reach, self.settings.margin, self.settings.test.confidence)
+        differences = self.rival_differences if self.overall == UNSETTLED else self.gains
+        return self.needed_of(values, reach, differences)
+
+    def needed_of(self, values: FloatArray, reach: float, among: Differences) -> TopicsNeeded | None:
+        """How many topics would settle on which side of the margin the mean of these differences is.
+
+        Args:
+            values: one a topic.
+            reach: of their interval, to the side of the margin.
+            among: the differences whose intervals hold at once.
+        """
+        margin, confidence = self.settings.margin, self.settings.test.confidence
+        if np.ptp(values) > LABELED_ALIKE:
+            return topics_to_settle(values, reach, margin, confidence)
+        # All are the same: so many have a cautious interval (stats.paired_tests) that ends at the margin.
+        usual, (least, greatest) = float(values[0]), self.settings.ends
+        gap = abs(usual - margin)
+        if gap <= LABELED_ALIKE:
+            return None
+        rows = max(int((np.abs(among.judged) > LABELED_ALIKE).any(axis=1).sum()), 1)
+        share = gap / (gap + (margin - least if usual > margin else greatest - margin))
+        n = max(math.floor(math.log((1 - confidence) / rows / 2) / math.log1p(-share)) + 1, FEWEST_DIFFERING)
+        return TopicsNeeded(n, n, n)
 
     @cached_property
     def judge(self) -> pd.DataFrame:
@@ -214,7 +271,7 @@ class Compared:
         """The row of each option."""
         rows = []
         means, unjudged = self.values.values.mean(axis=1), self.values.unjudged()
-        settled = settled_of(self.gain.worst, self.gain.best)
+        settled = settled_of(rounded_to_zero(self.gain.worst), rounded_to_zero(self.gain.best))
         for i, option in enumerate(self.options):
             row: dict[str, Any] = {"option": option.name, "runs": ", ".join(option.runs), "mean": means[i]}
             row |= dict.fromkeys(Intervals._fields, 0.0)

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..context.view import View
 from ..data.arrays import FloatArray
-from ..stats.power import TopicsNeeded, topics_to_settle
+from ..stats.power import TopicsNeeded
 from .compared import Compared
 from .decision_rule import Rivals
 from .option_rankings import Option
@@ -115,13 +115,10 @@ class RunsDropped(Compared):
                 continue
             gain = self.gain
             if -gain.best[i] > margin:  # it is needed, whatever the judgments
-                found.append(self._needed_of(-self.gains.best[i], gain.upper[i] - gain.best[i]))
+                found.append(self.needed_of(-self.gains.best[i], gain.upper[i] - gain.best[i], self.gains))
             elif -gain.worst[i] < margin:
-                found.append(self._needed_of(-self.gains.worst[i], gain.worst[i] - gain.lower[i]))
+                found.append(self.needed_of(-self.gains.worst[i], gain.worst[i] - gain.lower[i], self.gains))
         return min((one for one in found if one is not None), default=None)
-
-    def _needed_of(self, loss: FloatArray, reach: float) -> TopicsNeeded | None:
-        return topics_to_settle(loss, reach, self.settings.margin, self.settings.test.confidence)
 
     @cached_property
     def table(self) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import ir_measures
@@ -13,7 +13,7 @@ from ..context.run_context import RunContext
 from ..context.view import View, view_of
 from ..io.qrels import Qrels
 from ..io.runs import Run
-from ..messages import few_quoted
+from ..messages import few_quoted, kind_of
 from . import decision_text, evidence
 from .compared import Compared
 from .decision import Decision
@@ -49,8 +49,10 @@ def decide(
 ) -> Decision:
     """Which of several set-ups is best at the same cost? One verdict, its reason, and the evidence.
 
-    Each option becomes one list of the same length, and ``by`` scores these lists. I(o) is the interval of option o
-    less the first option, simultaneous over the options, and the widest over all judgments of the unjudged documents.
+    Each option becomes one list, and ``by`` scores these lists. All have the same length, the cutoff of ``by`` or else
+    ``depth``, where the runs are so deep; a warning says where they are not. I(o) is the interval of option o
+    less the first option, simultaneous over the options, and the widest of those under the worst, the present and the
+    best judgments of the unjudged documents. Other judgments, between these, may have an interval that goes beyond it.
     The verdict is the first of these that holds:
 
     - the name of the first option, which is in use: no upper end is above ``margin``;
@@ -60,7 +62,8 @@ def decide(
       ``margin`` (upper end), as is one with as many. Of several such options it is that with the highest mean;
     - several names, joined by " or ": the options that are not ruled out.
 
-    One topic is open. A difference that is 0 on every topic has the interval [0, 0].
+    One topic is open. With fewer than five topics each interval that is not [0, 0] is the whole range. A difference
+    that is 0 on every topic has the interval [0, 0].
 
     Args:
         context: the runs.
@@ -97,7 +100,9 @@ def decide(
         - ``settled``: ``above``, ``below`` or ``equal`` where no judgments of the unjudged documents can change that on
           these topics, else ``undecided``;
         - ``won``, ``lost``: on how many topics the option is above and below the first;
-        - ``unjudged``: the share of its list that is not judged.
+        - ``unjudged``: the share of its list that is not judged, a mean over topics.
+
+        Unjudged documents are those of the runs that an option names, and those of ``unretrieved_relevant``.
 
     Raises:
         ValueError: a run that the context does not hold, fewer than two options, a measure that is relative to other
@@ -163,15 +168,21 @@ def _options_of(options: Any, whole: View) -> list[Option]:
         )
     found = []
     for name, given in options.items():
-        if not isinstance(name, str) or not name or name == "open":
-            raise ValueError(f"options: {name!r} cannot be the name of an option; use other text")
+        if not isinstance(name, str) or not name or name == "open" or " or " in name:
+            raise ValueError(
+                f"options: {name!r} cannot be the name of an option; use other text without ' or '"
+            )
         if isinstance(given, Mapping):
             found.append(_rule(name, given, whole))
             continue
+        if not isinstance(given, Iterable):
+            raise ValueError(
+                f"options[{name!r}]={given!r} must be the name of a run, a list of these, or a dict from query id to it"
+            )
         runs = (given,) if isinstance(given, str) else tuple(given)
+        _check_known(name, runs, whole)
         if not runs or len(set(runs)) < len(runs):
             raise ValueError(f"options[{name!r}]={given!r} must hold one run or more, each once")
-        _check_known(name, runs, whole)
         found.append(Option(name, runs))
     return found
 
@@ -182,13 +193,16 @@ def _rule(name: str, given: Mapping[str, str], whole: View) -> Option:
         raise ValueError(
             f"options[{name!r}] names no run for {len(lacking)} judged queries, such as {few_quoted(lacking[:3])}"
         )
-    runs = tuple(dict.fromkeys(given[q] for q in whole.query_ids))
-    _check_known(name, runs, whole)
-    return Option(name, runs, given)
+    picked = [given[q] for q in whole.query_ids]
+    _check_known(name, picked, whole)
+    return Option(name, tuple(dict.fromkeys(picked)), given)
 
 
 def _check_known(name: str, runs: Sequence[Any], whole: View) -> None:
-    unknown = [run for run in runs if run not in whole.members.index]
+    odd = next((run for run in runs if not isinstance(run, str)), None)
+    if odd is not None:
+        raise ValueError(f"options[{name!r}] names {odd!r}, which is {kind_of(odd)}; give the names of runs")
+    unknown = list(dict.fromkeys(run for run in runs if run not in whole.members.index))
     if unknown:
         raise ValueError(
             f"options[{name!r}] names {few_quoted(unknown)}, which the context does not hold; its runs are "

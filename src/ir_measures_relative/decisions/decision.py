@@ -54,7 +54,13 @@ class Decision:
     @property
     def plain_text(self) -> str:
         """The text without the marks of bold type."""
-        return "\n\n".join("".join(_parts(line)) for line in self.text.split("\n\n"))
+        return "\n\n".join("".join(parts) for parts in self._paragraphs)
+
+    @property
+    def _paragraphs(self) -> list[tuple[str, str]]:
+        """Of each paragraph what stands in bold type at its start, and the rest."""
+        first, *others = self.text.split("\n\n")
+        return [_parts(first), *(("", one) for one in others)]
 
     def outcome(self, as_judged: bool = False) -> str:
         """What the verdict means for the option in use: ``"change"``, ``"keep"`` or ``"open"``.
@@ -70,8 +76,8 @@ class Decision:
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         parts = []
-        for line in self.text.split("\n\n"):
-            bold, rest = map(escape, _parts(line))
+        for paragraph in self._paragraphs:
+            bold, rest = map(escape, paragraph)
             parts.append(f"<p><b>{bold}</b>{rest}</p>" if bold else f"<p>{rest}</p>")
         for one in [self.table, *self.evidence.values()]:
             parts.append(one.to_html(index=False, float_format="%.3f", na_rep="", border=0))
@@ -109,8 +115,8 @@ class Decision:
         if len(self.judge):
             tables["documents to judge"] = self.judge
         parts = []
-        for line in self.text.split("\n\n"):
-            bold, rest = map(markdown_text, _parts(line))
+        for paragraph in self._paragraphs:
+            bold, rest = map(markdown_text, paragraph)
             parts.append(f"**{bold}**{rest}" if bold else rest)
         for name, one in tables.items():
             lines = "\n".join(_markdown(one))
@@ -129,11 +135,11 @@ class Decision:
 
 
 def _parts(paragraph: str) -> tuple[str, str]:
-    """What stands in bold type at its start, and the rest."""
-    if not paragraph.startswith("**") or "**" not in paragraph[2:]:
+    """What stands in bold type at its start, which is a sentence, and the rest."""
+    if not paragraph.startswith("**") or ".**" not in paragraph:
         return "", paragraph
-    bold, _, rest = paragraph[2:].partition("**")
-    return bold, rest
+    bold, _, rest = paragraph[2:].partition(".**")
+    return f"{bold}.", rest
 
 
 def _markdown(table: pd.DataFrame) -> list[str]:

@@ -56,7 +56,7 @@ _OPTIONS = {
         "**Open: keep {first} for now.** {at}the other options may or may not gain {any}: {others}.",
         "",
     ),
-    "one": ("**{best}.** {at}{best} {is_gain} over {first}, and none of the others beats it: {others}.", ""),
+    "one": ("**{best}.** {at}{best} {is_gain} over {first}{beats}: {others}.", ""),
     "several": ("**{best}.** {at}{first} is not the best option, and it is open which one is: {others}.", ""),
 }
 _DROP = {
@@ -93,7 +93,12 @@ def of_options(of: Compared, tables: Tables) -> str:
     verdict = "several" if of.overall < -1 else ("open", "keep", "one")[min(of.overall, 1) + 1]
     told = [f"{escaped(name)} ({_gain(of, i, i == 1)})" for i, name in enumerate(of.names) if i]
     best = _all([of.names[i] for i in of.may_be_best()], "or")
-    words = _words(of) | {"first": escaped(of.names[0]), "best": best, "others": "; ".join(told)}
+    in_use = of.options[0]
+    first = "what is deployed" if in_use.name.lower() == "keep" else escaped(in_use.name)
+    if first == "what is deployed" and in_use.rule is None:
+        first = _all(in_use.runs)
+    words = _words(of) | {"first": first, "best": best, "others": "; ".join(told)}
+    words["beats"] = ", and none of the others beats it" if len(of.names) > 2 else ""
     reason, to_do = (one.format(**words) for one in _OPTIONS[verdict])
     return _paragraphs(reason, f"{to_do} {_to_do(of)}", *_evidence(of, tables))
 
@@ -142,7 +147,11 @@ def _to_do(of: Compared) -> str:
     if "judgments" in missing:
         n = len(of.judge)
         which = "the unjudged document" if n == 1 else f"the {n} unjudged documents"
-        parts.append(f"Judge {which} that can change the verdict, in the order of the table judge.")
+        parts.append(
+            f"Judge {which} that can change the verdict, in the order of the table judge."
+            if n
+            else "More judgments may settle this; which, is not known."
+        )
     if missing == "judgments":
         stands = "" if of.stands is None else f", and stays so with a probability of {of.stands:.2f}"
         parts.append(f"By the judgments as they are the verdict is {of.word(as_judged=True)}{stands}.")
@@ -153,7 +162,14 @@ def _to_do(of: Compared) -> str:
 
 def topics_advice(needed: TopicsNeeded | None, topics: int, margin: float) -> str:
     """How many topics would settle an open question."""
+    if needed is not None and needed.possible and needed.fewest == needed.most:
+        return (
+            f"{topics} topics are too few: were the difference the same on others, about {needed.needed} would settle "
+            "it."
+        )
     if needed is None or not needed.possible:
+        if topics < 2 * FEWEST_DIFFERING:
+            return f"Judge more topics: {topics} are too few to say how many would settle it."
         larger = f"a margin= above {margin:g}" if margin else "margin=, the smallest difference that matters"
         return f"More topics will not settle this: the difference is too close to {margin:g}. Set {larger}."
     few_, about, most = (f"{round(n, 2 - len(str(n))) if n > 99 else n:,}" for n in sorted(needed))
@@ -184,10 +200,14 @@ def _evidence(of: Compared, tables: Tables) -> list[str]:
     """What the other tables say."""
     parts = []
     for row in of.table.iloc[1:4].to_dict("records"):
-        parts.append(f"{escaped(row['option'])} wins {row['won']} topics and loses {row['lost']}")
-    share = float(of.values.unjudged().max())
-    unjudged = f"up to {100 * share:.2g} % of a list is unjudged" if share else "all lists are fully judged"
+        topics = "topic" if row["won"] == 1 else "topics"
+        parts.append(f"{escaped(row['option'])} wins {row['won']} {topics} and loses {row['lost']}")
+    per_cent = 100 * float(of.values.unjudged().max())
+    shown = f"{per_cent:.2g}" if per_cent < 10 else f"{per_cent:.0f}"
+    unjudged = f"up to {shown} % of a list is unjudged" if per_cent else "all lists are fully judged"
     sentences = [f"{'; '.join(parts)}; {unjudged}."]
+    if of.unlike_lengths:
+        sentences.insert(0, f"{of.unlike_lengths[0].upper()}{of.unlike_lengths[1:]}.")
     if "groups" in tables:
         might = tables["groups"][~tables["groups"]["safe"]]
         than = f" more than {of.settings.margin:g}" if of.settings.margin else ""
@@ -199,6 +219,12 @@ def _evidence(of: Compared, tables: Tables) -> list[str]:
         )
         sentences.append(told)
     for row in _rows(tables, "routers"):
+        if np.isnan(row["single"]):
+            sentences.append(
+                f"{escaped(row['option'])} has {number(row['mean'])}; what its runs alone have is not known, for the "
+                "reranker did not score them on every topic."
+            )
+            continue
         sentences.append(
             f"{escaped(row['option'])} has {number(row['mean'])}; the best single run, chosen on other topics, has "
             f"{number(row['single'])}, and the best run of each topic {number(row['best_of_each'])}."

@@ -57,7 +57,8 @@ def drop(
     """Which deployed run can go? What is lost without each of them, in lists of the same length.
 
     The options are *keep*, the deployed runs, and for each of these X *drop X*, the others. The loss is *keep* less
-    *drop X*; its interval is simultaneous over the runs, and the widest over all judgments of the unjudged documents.
+    *drop X*; its interval is simultaneous over the runs, and the widest of those under the worst, the present and the
+    best judgments of the unjudged documents.
 
     Args:
         context, qrels: as for :func:`decide`.

@@ -207,7 +207,8 @@ def routers(of: Compared) -> pd.DataFrame | None:
     """What each rule is worth, between the best single run and the best run of each topic.
 
     The single run is chosen on a half of the topics and scored on the other, again and again; the best run of each
-    topic is a ceiling, which a part of is chance.
+    topic is a ceiling, which a part of is chance. Behind a reranker each run's list is its reranked pool; where some
+    document of these has no score, ``single`` and ``best_of_each`` are NaN.
     """
     rules = [i for i, option in enumerate(of.options) if option.rule is not None]
     if not rules or of.topics < 2:
@@ -218,12 +219,15 @@ def routers(of: Compared) -> pd.DataFrame | None:
     for i in rules:
         runs = [of.view.members.index[run] for run in of.options[i].runs]
         some = values[runs]
+        row = {"option": of.names[i], "mean": float(of.values.values[i].mean())}
+        if np.isnan(some).any():  # the reranker did not score all of them
+            rows.append(row | {"single": np.nan, "best_of_each": np.nan, "chosen": ""})
+            continue
         of_sets = partial(_of_single_runs, some)
         chosen = Chooser([of_sets], len(runs), halves).choose("single", 1)
         rows.append(
-            {
-                "option": of.names[i],
-                "mean": float(of.values.values[i].mean()),
+            row
+            | {
                 "single": chosen.held_out,
                 "best_of_each": float(some.max(axis=0).mean()),
                 "chosen": ", ".join(of.options[i].runs[run] for run in chosen.shares),
@@ -243,6 +247,8 @@ def _of_single_runs(values: FloatArray, sets: Sequence[RunSet]) -> FloatArray:
 def pools(of: Compared) -> pd.DataFrame | None:
     """Of each option the ceiling, which is the best order of its pool, and where the relevant documents end.
 
+    The best order is cut as the list is: at the cutoff or ``depth``, and within the budget.
+
     ``never_retrieved``, ``outside_pool``, ``not_shown`` and ``shown`` are numbers of documents over all topics, and sum
     to all relevant ones.
     """
@@ -250,7 +256,8 @@ def pools(of: Compared) -> pd.DataFrame | None:
         return None
     by = of.settings.by
     lists: OptionLists = of.lists
-    best = OptionValues(of.view, lists.best_orders(), by).values.mean(axis=1)
+    # Within a budget, a few short documents of a lower grade may be better than a long one.
+    best = np.maximum(OptionValues(of.view, lists.best_orders(), by).values, of.values.values).mean(axis=1)
     where = lists.fates(int(value_of(by, "rel", 1)))
     columns = dict(zip(("never_retrieved", "outside_pool", "not_shown", "shown"), where.T, strict=True))
     means = of.values.values.mean(axis=1)

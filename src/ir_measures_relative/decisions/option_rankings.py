@@ -91,8 +91,8 @@ class OptionLists:
             self.lists = self.pools
         else:
             self.pools = _of_equal_size([self._interleaved(option, how.pool) for option in options])
-            scores = self._scores_of_reranker(how.rerank)
-            self.lists = [self._cut([_by_score(rows, scores) for rows in pool]) for pool in self.pools]
+            self._scores = self._scores_of_reranker(how.rerank)
+            self.lists = [self._reranked(pool) for pool in self.pools]
 
     def rankings(self) -> list[Rankings]:
         """The list of each option as a run."""
@@ -100,9 +100,11 @@ class OptionLists:
         return [self._as_run(rows, option.name) for option, rows in named]
 
     def best_orders(self) -> list[Rankings]:
-        """The pool of each option in the best order there is: documents with higher grades first."""
-        grade = self.docs.grade
-        best = [[rows[np.argsort(-grade[rows], kind="stable")] for rows in pool] for pool in self.pools]
+        """The pool of each option in its best order: higher grades first, cut where every list is.
+
+        With a budget, the shortest documents of a grade come first, so that more of them fit.
+        """
+        best = [self._cut([rows[self._best_order(rows)] for rows in pool]) for pool in self.pools]
         return [
             self._as_run(rows, f"the best order of the pool of {option.name}")
             for option, rows in zip(self.options, best, strict=True)
@@ -121,10 +123,24 @@ class OptionLists:
         ends = self.how.ends
         return sum(len(np.intersect1d(x[:ends], y[:ends])) for x, y in zip(a, b, strict=True))
 
-    def single_runs(self) -> list[Rankings]:
-        """Each run of the context as the list that it is by itself, cut where every list is."""
-        lists = [self._cut(rows) for rows in self._rows_of_run]
-        return [self._as_run(rows, name) for rows, name in zip(lists, self.view.names, strict=True)]
+    def run_sizes(self) -> IntArray:
+        """How many documents each run of the context has on each topic, as far as they are looked at."""
+        return np.array([list(map(len, lists)) for lists in self._rows_of_run], dtype=np.int64)
+
+    def single_runs(self) -> list[Rankings | None]:
+        """Each run of the context as the list that it is by itself, behind the reranker as the options are.
+
+        None for a run with documents in its pools that the reranker did not score.
+        """
+        found: list[Rankings | None] = []
+        for lists, name in zip(self._rows_of_run, self.view.names, strict=True):
+            if self.how.rerank is None:
+                found.append(self._as_run(self._cut(lists), name))
+                continue
+            pool = [rows[: len(of)] for rows, of in zip(lists, self.pools[0], strict=True)]
+            scored = not any(np.isnan(self._scores[rows]).any() for rows in pool)
+            found.append(self._as_run(self._reranked(pool), name) if scored else None)
+        return found
 
     # ---- where relevant documents end
 
@@ -211,6 +227,19 @@ class OptionLists:
             # The rows of a topic stand by document id, descending.
             result.append(start + rows[np.argsort(-of_topic[rows], kind="stable")][:ends])
         return result
+
+    def _reranked(self, pool: TopicRows) -> TopicRows:
+        """What is shown of a pool."""
+        return self._cut([_by_score(rows, self._scores) for rows in pool])
+
+    def _best_order(self, rows: IntArray) -> IntArray:
+        """The order of a pool by grade; with a budget, the shortest documents of a grade first."""
+        tokens = np.zeros(len(rows), dtype=np.int64)
+        if self.how.budget is not None:
+            assert self.how.lengths is not None
+            tokens = self.how.lengths.of(self.docs.ids.take(rows).strings().tolist())
+        order: IntArray = np.lexsort((tokens, -self.docs.grade[rows]))
+        return order
 
     def _cut(self, lists: TopicRows) -> TopicRows:
         """The lists to where each ends."""

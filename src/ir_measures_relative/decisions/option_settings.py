@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import ir_measures
@@ -15,12 +16,15 @@ from ..context.run_context import RunContext
 from ..context.view import check_is_context
 from ..further_measures.fusion_gain import cutoff_of
 from ..io.runs import Run, read_run
+from ..messages import few_quoted
 from ..stats.paired_tests import PairedTestOptions
 from ..work import Work
 from .option_rankings import ALL_METHODS, Combination
 
 # Measures of which more is not better, or which do not look at relevance.
 _NO_QUALITY = ("Judged", "NumQ", "NumRel", "NumRet")
+# Relative measures of what a run adds to others.
+_ADDED = ("UniqueRel", "NRG", "FusionGain", "NewAspects", "alpha_NRG")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,6 +81,16 @@ def settings_of(
     low, high = value_range(measure)
     if margin >= high - low:
         raise ValueError(f"margin={margin!r} is not allowed; {measure} lies between {low:g} and {high:g}")
+    if rerank is None and pool != 100:
+        raise ValueError(f"pool={pool!r} is how many documents a reranker gets; set rerank=, or leave it out")
+    if rerank is not None:
+        for name, value, usual in (("method", method, "rrf"), ("k", k, 60)):
+            if value != usual:
+                raise ValueError(
+                    f"{name}={value!r} does not go with rerank=, which orders the pools of all options; leave it out"
+                )
+    if tokens is not None and budget is None:
+        raise ValueError("tokens= has no effect without a budget=, how many tokens a list may have; set one")
     if k != 60 and method != "rrf":
         raise ValueError(f"k={k!r} goes with method='rrf', not {method!r}; leave it out")
     for name, value, least in (("k", k, 0), ("depth", depth, 1), ("pool", pool, 1), ("n", n, 1)):
@@ -94,6 +108,11 @@ def settings_of(
     scores = None
     if rerank is not None:
         named = isinstance(rerank, str) and rerank in context.runs
+        if isinstance(rerank, str) and not named and not Path(rerank).exists():
+            raise ValueError(
+                f"rerank={rerank!r} is neither a run of the context nor a file; its runs are "
+                f"{few_quoted(context.names)}"
+            )
         scores = context.runs[str(rerank)] if named else read_run(rerank, "the reranker")
     how = Combination(method, k, depth, cutoff_of(measure), scores, pool, lengths, budget)
     test = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
@@ -111,7 +130,14 @@ def settings_of(
 
 def _measure(by: ir_measures.Measure | str) -> ir_measures.Measure:
     """The measure that decides; ValueError for one that does not say how good a list is."""
-    if is_relative(parse_measure(by)):
+    asked = parse_measure(by)
+    if is_relative(asked) and asked.NAME not in _ADDED:
+        raise ValueError(
+            f"by={str(by)!r} depends on other runs or on the whole pool, so it does not say how good a list is by "
+            "itself; "
+            "set an absolute measure of what the user sees, such as 'nDCG@10'"
+        )
+    if is_relative(asked):
         raise ValueError(
             f"by={str(by)!r} counts what a run adds to others, and ten more documents nearly always add something; set "
             "an absolute measure of what the user sees, such as 'nDCG@10'"

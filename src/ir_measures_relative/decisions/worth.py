@@ -53,7 +53,8 @@ def worth(
 
     The options are *keep*, the deployed runs; *add*, these and the candidate, which comes last; and for each deployed
     run X *replace X*, the others and the candidate. I(o) is the interval of option o less *keep*, simultaneous over the
-    options, and the widest over all judgments of the unjudged documents. The verdict is the first of these that holds:
+    options, and the widest of those under the worst, the present and the best judgments of the unjudged documents. The
+    verdict is the first of these that holds:
 
     - ``"keep"``: no upper end is above ``margin``;
     - ``"open"``: no lower end is above ``margin``;
