@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 #: A topic is told of where fewer of its judged documents are not relevant. In TREC's pools at least 7 % are not.
 _FEW_NON_RELEVANT = 0.05
+#: On how many topics at most it is looked at how much of the judged documents a run ranks.
+_TOPICS_LOOKED_AT = 10
 #: A run is told of that ranks a smaller share of the judged documents.
 _HALF = 0.5
 
@@ -208,12 +210,14 @@ class _UE(RelativeMeasure):
         return normalize(self.actual(view), normalizers, self.get("version"))
 
     def _warn_of_few(self, view: View) -> None:
-        """Warns of a run that ranks less than half of the judged documents of the topics that it has."""
-        docs = view.documents
-        size, ranked = (
-            np.bincount(docs.query, weights, docs.n_queries) for weights in (None, self._ranked(view, docs))
-        )
-        share = ranked.sum() / max(size[ranked > 0].sum(), 1)
+        """Warns of a run that ranks less than half of the judged documents of its topics."""
+        docs, run = view.judgments, view.evaluated
+        held = np.unique(docs.queries_of(run))
+        held = held[held >= 0]
+        # Whole rankings take their time, so a warning is content with a few of them.
+        topics = docs.query_ids[held[:: len(held) // _TOPICS_LOOKED_AT + 1]]
+        found = [docs.of_query(q).positions_in(run.of_query(q)) > 0 for q in topics]
+        share = sum(int(one.sum()) for one in found) / max(sum(map(len, found)), 1)
         if 0 < share < _HALF:
             warn(
                 f"the run ranks {share:.0%} of the judged documents, and UE is relative to random rankings of all of "
