@@ -240,10 +240,6 @@ class DifferenceModel(Model):
         after, before = ((int(side[a]), int(side[b])) for side in (self.after, self.before))
         return self.base.influence(*after, reach) + self.base.influence(*before, reach)
 
-    def influence_alone(self, a: int, reach: FloatArray) -> FloatArray:
-        """About how far a label of each document can move the value of one run, likewise."""
-        return self.base.influence(int(self.after[a]), int(self.before[a]), reach)
-
 
 def interval_of_pairs(
     solver: Callable[[int], PairSolver],

@@ -1,0 +1,1 @@
+"""The context: its runs, whose priors they are, and the view of them that a measure gets."""

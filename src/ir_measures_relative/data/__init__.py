@@ -1,0 +1,1 @@
+"""Runs and judgments as arrays: ids, rankings, documents; and the registry of what wings add."""

@@ -64,15 +64,6 @@ class Family:
         """
         return self._by_extent(members, lambda some: _compared(some, self.correction, options))
 
-    def of_p(self, p: Sequence[FloatArray], level: float) -> list[FloatArray]:
-        """The p-values of each measure, corrected by themselves: not by max-t."""
-
-        def of_family(some: Sequence[FloatArray]) -> list[FloatArray]:
-            splits = np.cumsum([len(one) for one in some])[:-1]
-            return np.split(corrected(np.concatenate(some), self.correction, level), splits)
-
-        return self._by_extent(p, of_family)
-
     def _by_extent(
         self, members: Sequence[_Member], of_family: Callable[[Sequence[_Member]], list[_Found]]
     ) -> list[_Found]:

@@ -1,0 +1,1 @@
+"""``pt.relative.Experiment``: pipelines in, the host's table out."""
