@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import ir_measures
@@ -12,16 +12,15 @@ import numpy as np
 
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, rows_of_queries
-from ..further_measures.fusion_gain import Fusion, cutoff_of, fused_rankings, union_of, votes_of
+from ..further_measures.fusion_gain import Fusion, cutoff_of, fused_rankings
 from ..measures.bases.gains import discount, reciprocal
+from .fused_votes import SLACK, Votes, depths, votes_to
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 # How many scores are held at once: what fits into the processor's cache.
 _SCORES_AT_ONCE = 1 << 17
-# By how much rounding to 32 bits may raise a score.
-_SLACK = 1 + 1e-6
 # The label of an unjudged document, and of a place behind the end of a ranking.
 _UNJUDGED = 0
 
@@ -92,7 +91,9 @@ class FusedValues:
         self._of_labels = value_of_labels(measure)
         of_runs = view.absolute_of_runs(measure)
         self._known: dict[RunSet, FloatArray] = {(i,): values for i, values in enumerate(of_runs)}
-        self._of_size: dict[int, list[_TopicVotes]] = {}
+        end = fusion.depth if self.cutoff is None else min(self.cutoff, fusion.depth)
+        self._depths = list(depths(end, fusion.depth))  # the first of which is looked at
+        self._of_size: dict[int, list[_TopicVotes]] = {}  # 0 for all that are looked at
 
     def __call__(self, sets: Sequence[RunSet]) -> FloatArray:
         """The value of every set on every topic, shape (sets, topics); with a progress bar."""
@@ -105,20 +106,37 @@ class FusedValues:
                 rankings = fused_rankings(self.view, one, self.fusion)
                 self._known[one] = self.view.absolute([self.measure], rankings)[0]
         else:
-            for size, group in itertools.groupby(missing, key=len):
+            for _, group in itertools.groupby(missing, key=len):
                 of_size = list(group)
-                if size not in self._of_size:
-                    self._of_size[size] = [self._without_low_documents(topic, size) for topic in self._topics]
-                topics = tqdm(self._of_size[size], unit="topic", **show)
-                values = [self._on_topic(topic, np.array(of_size)) for topic in topics]
-                self._known.update(zip(of_size, np.stack(values, axis=1), strict=True))
+                while (
+                    found := self._of_sets(np.array(of_size), partial(tqdm, unit="topic", **show))
+                ) is None:
+                    self._depths.pop(0)
+                    self._of_size.clear()
+                self._known.update(zip(of_size, found, strict=True))
         return np.array([self._known[s] for s in sets]).reshape(len(sets), self.view.n_queries)
 
-    @cached_property
-    def _topics(self) -> list[_TopicVotes]:
-        relevant, docs = self.view.documents.relevant, union_of(self.view, self.fusion.depth).docs
+    @property
+    def _votes(self) -> Votes:
+        return votes_to(self.view, self.fusion, self._depths[0])
+
+    def _of_sets(self, sets: IntArray, shown: Callable[[Any], Iterable[Any]]) -> FloatArray | None:
+        """The value of sets of one size, shape (sets, topics); None where too few documents are looked at."""
+        size = sets.shape[1]
+        if not self._of_size:
+            self._of_size[0] = self._by_topic()
+        if size not in self._of_size:
+            topics = self._of_size[0]
+            self._of_size[size] = [self._without_low_documents(topic, size) for topic in topics]
+        result = np.zeros((len(sets), self.view.n_queries))
+        for t, topic in enumerate(shown(self._of_size[size])):
+            if not self._on_topic(t, topic, sets, result[:, t]):
+                return None
+        return result
+
+    def _by_topic(self) -> list[_TopicVotes]:
+        relevant, docs, runs = self.view.documents.relevant, self._votes.docs, self._votes.of_runs
         others = relevant.select(docs.rows_of(relevant.query, relevant.ids) < 0)
-        runs = [votes_of(self.view, i, self.fusion) for i in range(len(self.view.names))]
         rows_of_runs = [rows_of_queries(docs.query[row], docs.n_queries) for row, _ in runs]
         topics = []
         for t, (first, end) in enumerate(itertools.pairwise(docs.starts.tolist())):
@@ -131,12 +149,12 @@ class FusedValues:
             topics.append(_TopicVotes(vote, holds, label))
         return topics
 
-    def _on_topic(self, topic: _TopicVotes, sets: IntArray) -> FloatArray:
-        """The value of each of some sets of one size, shape (sets, size), on one topic."""
+    def _on_topic(self, t: int, topic: _TopicVotes, sets: IntArray, result: FloatArray) -> bool:
+        """Writes the value of each of some sets of one size, shape (sets, size), on one topic; whether it is known."""
         assert self._of_labels is not None
-        n_docs, result = len(topic.label), np.zeros(len(sets))
+        n_docs = len(topic.label)
         if not n_docs:
-            return result
+            return True
         depth = n_docs if self.cutoff is None else min(self.cutoff, n_docs)
         # A held document is a number that grows with its score, as 32 bits, and falls with its place among equals.
         place = np.arange(n_docs - 1, -1, -1, dtype=np.uint64)
@@ -154,10 +172,13 @@ class FusedValues:
             key[holders == 0] = 0
             key.partition(n_docs - depth, axis=1)
             first = np.sort(key[:, n_docs - depth :], axis=1)[:, ::-1]
+            last = ((first[:, -1] >> np.uint64(32)) - np.uint64(1)).astype(np.uint32).view(np.float32)
+            if not self._votes.enough(t, block, np.where(first[:, -1] > 0, last, -1.0)):
+                return False
             document = n_docs - 1 - (first & np.uint64(2**32 - 1)).astype(np.int64)
             labels = np.where(first > 0, topic.label[document], _UNJUDGED)
             result[at : at + step] = self._of_labels(labels, topic.label)
-        return result
+        return True
 
     def _without_low_documents(self, topic: _TopicVotes, size: int) -> _TopicVotes:
         """Without the documents that no set of that size has among the first that the measure looks at.
@@ -172,5 +193,5 @@ class FusedValues:
         least = float(np.sort(own_last)[size - 1])
         highest = np.sort(topic.vote, axis=0)[-size:].sum(axis=0)
         holders = np.minimum(topic.holds.sum(axis=0), size)
-        keep = (self.fusion.fused(highest, holders) * _SLACK >= least) | (topic.label > 0)
+        keep = (self.fusion.fused(highest, holders) * SLACK >= least) | (topic.label > 0)
         return topic.of(keep)

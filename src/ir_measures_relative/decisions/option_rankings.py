@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +17,7 @@ from ..data.documents import Documents
 from ..data.rankings import Rankings
 from ..further_measures.fusion_gain import METHODS, Fusion, union_of
 from ..messages import few
+from .fused_votes import depths, votes_to
 
 #: How the runs of an option become one list.
 INTERLEAVE = "interleave"
@@ -83,12 +83,16 @@ class OptionLists:
 
     def __init__(self, view: View, options: Sequence[Option], how: Combination) -> None:
         self.view, self.options, self.how = view, options, how
-        self.docs, self._holdings = union_of(view, how.reads)
         self.query_ids = view.query_ids
-        self._rows_of_run = rows_of_runs(self.docs, self._holdings)
+        fuses = how.rerank is None and how.method != INTERLEAVE
+        for self._looked in depths(how.ends if fuses else how.reads, how.reads):
+            self.docs, holdings = union_of(view, self._looked)
+            self._rows_of_run = rows_of_runs(self.docs, holdings)
+            combined = [] if how.rerank is not None else list(map(self._combined, options))
+            if not any(one is None for one in combined):
+                break
         if how.rerank is None:
-            self.pools = [self._cut(self._combined(option)) for option in options]
-            self.lists = self.pools
+            self.pools = self.lists = [self._cut(rows) for rows in combined if rows is not None]
         else:
             self.pools = _of_equal_size([self._interleaved(option, how.pool) for option in options])
             self._scores = self._scores_of_reranker(how.rerank)
@@ -112,7 +116,7 @@ class OptionLists:
 
     def rows_to(self, depth: int) -> tuple[Documents, list[TopicRows]]:
         """The documents of the runs, and the ranking of each run, at least so deep, as rows of these."""
-        if depth <= self.how.reads:
+        if depth <= self._looked:
             return self.docs, self._rows_of_run
         docs, holdings = union_of(self.view, depth)
         return docs, rows_of_runs(docs, holdings)
@@ -177,7 +181,8 @@ class OptionLists:
     def _runs_of(self, option: Option, topic: int) -> tuple[str, ...]:
         return option.runs if option.rule is None else (option.rule[self.query_ids[topic]],)
 
-    def _combined(self, option: Option) -> TopicRows:
+    def _combined(self, option: Option) -> TopicRows | None:
+        """The list of an option; None where the documents looked at are too few to tell."""
         if option.rule is not None or len(option.runs) == 1:
             chosen = [self._runs_of(option, t)[0] for t in range(self.docs.n_queries)]
             return [
@@ -201,32 +206,25 @@ class OptionLists:
                 result.append(np.array(taken, dtype=np.int64))
         return result
 
-    @cached_property
-    def _votes(self) -> list[tuple[IntArray, FloatArray]]:
-        fusion = Fusion(self.how.method, self.how.k, self.how.depth)
-        votes = []
-        for row, top in self._holdings:
-            keep = top.position <= self.how.depth
-            votes.append((row[keep], fusion.votes(top.docs.query[keep], top.position[keep], top.score[keep])))
-        return votes
-
-    def _fused(self, runs: Sequence[int]) -> TopicRows:
+    def _fused(self, runs: Sequence[int]) -> TopicRows | None:
         """The fusion of some runs in trec_eval's order: equal 32-bit scores by document id, descending."""
-        fusion = Fusion(self.how.method, self.how.k, self.how.depth)
+        fusion, ends = Fusion(self.how.method, self.how.k, self.how.depth), self.how.ends
+        votes = votes_to(self.view, fusion, self._looked)
         total, holders = np.zeros(len(self.docs)), np.zeros(len(self.docs), dtype=np.int64)
-        for row, vote in (self._votes[run] for run in runs):
+        for row, vote in (votes.of_runs[run] for run in runs):
             total[row] += vote
             holders[row] += 1
         score = fusion.fused(total, holders).astype(np.float32)
         score[holders == 0] = -1.0
-        result, ends = [], self.how.ends
-        for start, end in itertools.pairwise(self.docs.starts.tolist()):
+        result, last = [], np.full(self.docs.n_queries, -1.0)
+        for topic, (start, end) in enumerate(itertools.pairwise(self.docs.starts.tolist())):
             of_topic = score[start:end]
-            last = -1.0 if len(of_topic) <= ends else np.partition(of_topic, -ends)[-ends]
-            rows = np.flatnonzero((of_topic >= last) & (of_topic >= 0))
+            if len(of_topic) > ends:
+                last[topic] = np.partition(of_topic, -ends)[-ends]
+            rows = np.flatnonzero((of_topic >= last[topic]) & (of_topic >= 0))
             # The rows of a topic stand by document id, descending.
             result.append(start + rows[np.argsort(-of_topic[rows], kind="stable")][:ends])
-        return result
+        return result if votes.enough(slice(None), np.array(runs), last) else None
 
     def _reranked(self, pool: TopicRows) -> TopicRows:
         """What is shown of a pool."""

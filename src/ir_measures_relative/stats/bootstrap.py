@@ -13,6 +13,8 @@ from .pairs_and_ties import BATCH
 #: The bootstrap says nothing where fewer topics differ, or more than this share of the resamples has no spread: its t
 #: is infinite where a resample holds none of them.
 FEWEST_DIFFERING, MOST_WITHOUT_SPREAD = 5, 0.01
+# So many resamples are summed at a time.
+_PART = 960
 #: Stands for an infinite t, and can be compared and sorted.
 _INFINITE = 1e100
 
@@ -46,12 +48,20 @@ def resampled_t(
         z = np.where(known[rows], filled[rows] - mean[:, None], 0.0)
         n = number[rows] if known[rows].all() else counts @ known[rows].T
         with np.errstate(divide="ignore", invalid="ignore"):
-            means, second = counts @ z.T / n, counts @ (z**2).T
+            means, second = _summed(counts, z) / n, _summed(counts, z**2)
             rest = without_rounding(second - n * means**2, second)
             t = means / np.sqrt(rest / (n - 1) / n)
         t = np.nan_to_num(t, nan=0.0, posinf=_INFINITE, neginf=-_INFINITE)
         certain = (rest == 0).mean(axis=0) <= without_spread
         yield rows[certain], t[:, certain]
+
+
+def _summed(counts: FloatArray, values: FloatArray) -> FloatArray:
+    """``counts @ values.T``; of one row in parts so small that BLAS does not wait for another thread."""
+    if len(values) > 1:
+        return counts @ values.T
+    parts = [counts[at : at + _PART] @ values.T for at in range(0, len(counts), _PART)]
+    return np.concatenate(parts)
 
 
 def almost(t: FloatArray) -> FloatArray:

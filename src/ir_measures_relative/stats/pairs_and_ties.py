@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -106,11 +106,17 @@ def _tied(differences: FloatArray, limit: float) -> FloatArray:
 # --- random numbers: resamples of topics, flipped signs, permuted names
 
 
+@lru_cache(maxsize=1)  # a decision asks for the same ones again and again
 def topic_counts(resamples: int, topics: int, seed: int) -> FloatArray:
-    """How often each of some resamples of topics, drawn with replacement, holds each topic: resamples × topics."""
+    """How often each of some resamples of topics, drawn with replacement, holds each topic: resamples × topics.
+
+    Every caller gets the same array, which cannot be written to.
+    """
     draws = np.random.default_rng(seed).integers(topics, size=(resamples, topics))
     flat = (draws + topics * np.arange(resamples)[:, None]).ravel()
-    return np.bincount(flat, minlength=resamples * topics).reshape(resamples, topics).astype(np.float64)
+    counts = np.bincount(flat, minlength=resamples * topics).reshape(resamples, topics).astype(np.float64)
+    counts.flags.writeable = False
+    return counts
 
 
 def flipped_signs(resamples: int, topics: int, seed: int) -> tuple[FloatArray, bool]:
