@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..data.arrays import BoolArray, IntArray, object_array
+from ..data.arrays import BoolArray, IntArray
 from ..data.documents import Documents
 from ..data.ids import Ids, WordArray, pair_keys
 from ..data.rankings import Rankings
@@ -99,15 +99,15 @@ def documents_read(
 def unjudged(tops: Sequence[Top], query_ids: np.ndarray) -> Documents:
     """The unjudged documents of tops, each once, sorted by query."""
     nothing = Documents(query_ids, np.empty(0, dtype=np.int64), Ids.of([]), np.empty(0, dtype=np.int64))
-    ids: list[str] = []
+    ids: list[Ids] = []
     query = [nothing.query]
     for top in tops:
         rows = np.flatnonzero(~top.docs.judged)
         query.append(top.docs.query[rows])
-        ids += top.docs.ids.take(rows).strings().tolist()
+        ids.append(top.docs.ids.take(rows))
     queries = np.concatenate(query)
     order = np.argsort(queries, kind="stable")
-    all_ids, zeros = Ids.of(object_array(ids)).take(order), np.zeros(len(order), dtype=np.int64)
+    all_ids, zeros = Ids.joined(ids).take(order), np.zeros(len(order), dtype=np.int64)
     found = Documents(query_ids, queries[order], all_ids, zeros, judged=zeros > 0)
     again, _ = found.repeats()
     keep = np.ones(len(found), dtype=bool)

@@ -15,7 +15,7 @@ from ..further_measures.fusion_gain import Fusion, union_of
 #: By how much rounding to 32 bits may raise a score.
 SLACK = 1 + 1e-6
 # How deep the rankings are looked at first, and how many times as deep where that is too little.
-_FIRST, _FACTOR = 100, 4
+_FIRST, _FACTOR = 128, 4
 
 
 class Votes(NamedTuple):
@@ -61,17 +61,21 @@ def votes_to(view: View, fusion: Fusion, depth: int) -> Votes:
         of_runs, below = [], np.zeros((docs.n_queries, len(runs)))
         goes_on = below > 0
         for i, run in enumerate(runs):
-            top = run.top(fusion.depth)
-            of_query = docs.queries_of(run)[top.query]
-            judged = np.flatnonzero(of_query >= 0)
-            query, position = of_query[judged], top.position[judged]
-            vote = fusion.votes(query, position, top.score[judged])
-            row = docs.rows_of(query, top.ids.take(judged), top.hashes[judged])
-            held = np.flatnonzero(row >= 0)
-            held = held[np.argsort(row[held])]
-            of_runs.append((row[held], vote[held]))
-            following = position == depth + 1
-            below[query[following], i], goes_on[query[following], i] = vote[following], True
+            rows, votes = [np.empty(0, dtype=np.int64)], [np.empty(0)]
+            for part in run.parts():  # their deep tops are not kept
+                top = part.top(fusion.depth)
+                of_query = docs.queries_of(part)[top.query]
+                judged = np.flatnonzero(of_query >= 0)
+                query, position = of_query[judged], top.position[judged]
+                vote = fusion.votes(query, position, top.score[judged])
+                row = docs.rows_of(query, top.ids.take(judged), top.hashes[judged])
+                rows.append(row[row >= 0])
+                votes.append(vote[row >= 0])
+                following = position == depth + 1
+                below[query[following], i], goes_on[query[following], i] = vote[following], True
+            row, vote = np.concatenate(rows), np.concatenate(votes)
+            order = np.argsort(row)
+            of_runs.append((row[order], vote[order]))
         return Votes(fusion, docs, of_runs, below, goes_on)
 
     return view.cached(("votes to", fusion, depth), compute)

@@ -87,7 +87,7 @@ def union_of(view: View, depth: int) -> Union:
         query = np.concatenate([nothing, *(top.docs.query for top in tops)])
         grade = np.concatenate([nothing, *(top.docs.grade for top in tops)])
         # On bytes that hold nothing else: the ids of a run may be on those of its whole file.
-        ids = Ids.of(list(itertools.chain.from_iterable(top.docs.ids.strings() for top in tops)))
+        ids = Ids.joined([top.docs.ids for top in tops])
         order = ids.descending(query) if len(ids) else query
         everything = Documents(view.query_ids, query[order], ids.take(order), grade[order])
         repeated, last = everything.repeats()
