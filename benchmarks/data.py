@@ -56,9 +56,14 @@ def real_campaigns() -> dict[str, Folder]:
     ):
         folder = Path(os.environ.get(variable) or _SHARED / name)
         if (folder / "qrels.txt.gz").exists():
-            runs = [path for part in ("runs", "later") for path in sorted((folder / part).glob("*"))]
-            found[variable] = Folder(title, runs, folder / "qrels.txt.gz")
+            found[variable] = folder_of(folder, title)
     return found
+
+
+def folder_of(folder: Path, title: str) -> Folder:
+    """A campaign: ``runs/``, perhaps ``later/`` with more runs, and ``qrels.txt.gz``."""
+    runs = [path for part in ("runs", "later") for path in sorted((folder / part).glob("*"))]
+    return Folder(title, runs, folder / "qrels.txt.gz")
 
 
 _RUN = ["query_id", "q0", "doc_id", "rank", "score", "tag"]

@@ -19,6 +19,7 @@ from ir_measures_relative import RunContext, fuse
 from ir_measures_relative.context.absolute import Look, nested_qrels
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.data.arrays import FloatArray
+from ir_measures_relative.decisions import fused_votes
 from ir_measures_relative.decisions.fuse import Chooser, divided, reach_of_interval
 from ir_measures_relative.decisions.fused_values import FusedValues, RunSet
 from ir_measures_relative.further_measures.fusion_gain import METHODS, Fusion, fused_rankings
@@ -47,15 +48,18 @@ MEASURES = [
     random_campaigns.pytrec_eval_qrels,
     st.sampled_from(METHODS),
     st.sampled_from([1, 3, 1000]),
+    st.sampled_from([1, 128]),
 )
 def test_values_of_sets_are_those_of_ir_measures(
-    measure: str, runs: dict[str, Run], qrels: Labels, method: str, depth: int
+    measure: str, runs: dict[str, Run], qrels: Labels, method: str, depth: int, first: int
 ) -> None:
-    """Whether they follow from labels alone, or ir_measures computes them."""
+    """Whether they follow from labels alone, or ir_measures computes them; however deep is looked at first."""
     view, parsed = view_of(RunContext(runs), qrels), ir_measures.parse_measure(measure)
     sets = [s for n in range(1, len(runs) + 1) for s in itertools.combinations(range(len(runs)), n)]
     fusion = Fusion(method, 60, depth)
-    got = FusedValues(view, parsed, fusion)(sets)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fused_votes, "_FIRST", first)
+        got = FusedValues(view, parsed, fusion)(sets)
     for one, values in zip(sets, got, strict=True):
         alone = list(view.runs.values())[one[0]]
         rankings = alone if len(one) == 1 else fused_rankings(view, one, fusion)

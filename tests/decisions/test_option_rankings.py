@@ -13,6 +13,7 @@ import pytest
 from ir_measures_relative import FusionGain, RunContext
 from ir_measures_relative.context.lengths import DocumentLengths
 from ir_measures_relative.context.view import view_of
+from ir_measures_relative.decisions import fused_votes
 from ir_measures_relative.decisions.decide import decide
 from ir_measures_relative.decisions.evidence import NewDocuments
 from ir_measures_relative.decisions.option_rankings import ALL_METHODS, Combination, Option, OptionLists
@@ -61,7 +62,12 @@ def made(
     return lists, rankings
 
 
-def test_fused_and_interleaved_lists_are_those_of_plain_python() -> None:
+@pytest.mark.parametrize("first", [1, 128])
+def test_fused_and_interleaved_lists_are_those_of_plain_python(
+    first: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However deep the rankings are looked at first."""
+    monkeypatch.setattr(fused_votes, "_FIRST", first)
     rng, compared = random.Random(1), 0
     for _ in range(60):
         runs, qrels = some_runs(rng), some_qrels(rng)

@@ -1,0 +1,76 @@
+"""``python -m benchmarks.decisions [FOLDER …]``: what decisions cost beside scoring the same runs by nDCG@10.
+
+Of the demo's collection, and of each FOLDER, which holds ``runs/``, perhaps ``later/`` with more runs, and
+``qrels.txt.gz``. Where there are fewer runs than asked for, copies whose ranks are jittered are added. Every side gets
+a new context of the runs, which are read before; the figures are CPU times of one process, and their ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from benchmarks import report
+from benchmarks.data import Frames, folder_of
+from benchmarks.questions import MANY
+from benchmarks.report import Row
+from benchmarks.timing import Side, interleaved
+from ir_measures_relative import RunContext, demo, drop, worth
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Prints a table a collection."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.decisions", description=__doc__)
+    parser.add_argument(
+        "folders", nargs="*", type=Path, metavar="FOLDER", help="folders with runs and judgments"
+    )
+    parser.add_argument("--rounds", type=int, default=2, help="rounds of each measurement (default 2)")
+    args = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")
+    qrels = pd.DataFrame(demo.generate().qrels)[["query_id", "doc_id", "relevance"]]
+    print(
+        f"\n### The demo's collection\n\n{report.ratios(costs(demo.runs(), qrels, args.rounds))}", flush=True
+    )
+    for folder in args.folders:
+        found = folder_of(folder, folder.name)
+        print(f"\n### {found.title}\n\n{report.ratios(costs(*found.frames('str'), args.rounds))}", flush=True)
+
+
+def costs(frames: Frames, qrels: pd.DataFrame, rounds: int) -> list[Row]:
+    """worth of two runs and beside ten, and drop of many, each beside the values of the same runs."""
+    runs = {name: RunContext({name: frame}).runs[name] for name, frame in _as_many(frames, MANY).items()}
+    names, found = list(runs), []
+
+    def new(n: int) -> RunContext:
+        return RunContext({name: runs[name] for name in names[:n]})
+
+    questions: dict[str, tuple[int, Side]] = {
+        "worth of two runs": (2, lambda: worth(new(2), qrels, names[1])),
+        "worth beside 10 deployed runs": (11, lambda: worth(new(11), qrels, names[10])),
+        f"drop of {MANY} runs": (MANY, lambda: drop(new(MANY), qrels, margin=0.01)),
+    }
+    for work, (n, side) in questions.items():
+        peer: Side = lambda n=n: new(n).evaluate(qrels, ["nDCG@10"])  # noqa: E731
+        taken = interleaved({"ours": side, "theirs": peer}, rounds)
+        found.append(Row(work, f"nDCG@10 of these {n}", taken["ours"], taken["theirs"]))
+    return found
+
+
+def _as_many(frames: Frames, n: int) -> Frames:
+    """So many runs: these, and copies of them whose ranks are jittered by a few places."""
+    names, made = list(frames), dict(list(frames.items())[:n])
+    rng = np.random.default_rng(0)
+    for i in range(n - len(made)):
+        frame = frames[names[i % len(names)]]
+        rank = frame.groupby("query_id")["score"].rank(ascending=False)
+        made[f"{names[i % len(names)]}, copy {i}"] = frame.assign(score=-rank - rng.normal(0, 5, len(frame)))
+    return made
+
+
+if __name__ == "__main__":
+    main()
