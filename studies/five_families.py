@@ -35,23 +35,23 @@ def main() -> None:
     reference = arguments.names[0]
     context = RunContext.from_files(arguments.folder / "runs", reference=reference)
     table = context.evaluate(str(arguments.folder / "qrels.txt.gz"), list(ROWS)).set_index("name")
-    figure = new_figure(8, 5)
-    figure.suptitle("Better on its own does not mean more that is new", fontsize=13)
+    figure = new_figure(6.2, 4.6)
+    figure.suptitle("Better on its own does not mean more that is new", fontsize=12)
     axes = figure.subplots(len(ROWS), 1)
     for ax, measure, question in zip(axes, table, ROWS.values(), strict=True):
         values = table[measure]
         written = re.sub(r"\(.*\)", "", str(measure))
         ax.set_title(f"{question.format(reference)}  ({written})", loc="left", fontsize=10)
-        ax.scatter(values, np.zeros(len(values)), s=45, color="0.75", zorder=2)
+        ax.scatter(values, np.zeros(len(values)), s=30, color="0.75", zorder=2)
         for i, name in enumerate(arguments.names):
             style = {"color": COLOURS[i], "marker": MARKERS[i], "zorder": 9 - i, "clip_on": False}
-            ax.scatter(values[name], 0, s=95, edgecolor="white", label=name, **style)
+            ax.scatter(values[name], 0, s=70, edgecolor="white", label=name, **style)
         ax.axhline(0, color="0.85", zorder=1)
         ax.set_yticks([])
         ax.tick_params(labelsize=8, length=2)
         ax.spines[:].set_visible(False)
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3, frameon=False)
-    figure.savefig(arguments.output, dpi=150)
+    figure.savefig(arguments.output, dpi=200)
 
 
 if __name__ == "__main__":
