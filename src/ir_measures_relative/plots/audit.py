@@ -36,8 +36,6 @@ def audit(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
                 place = {"ha": "center", "va": "bottom", "fontsize": 8, "color": colour}
                 ax.text(x + more / 2, y, f"{more:.0f} labels", **place)
     ax.set_ylim(bottom=0.0)
-    write_frame(
-        ax, "human judgments", "half the width of the interval", "Human judgments that the LLM judge saves"
-    )
+    write_frame(ax, "human labels", "half the width of the interval", "What the judge saves")
     ax.legend(fontsize=8, framealpha=0.85, edgecolor="none")
     return ax
