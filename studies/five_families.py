@@ -42,7 +42,7 @@ def main() -> None:
         values = table[measure]
         written = re.sub(r"\(.*\)", "", str(measure))
         ax.set_title(f"{question.format(reference)}  ({written})", loc="left", fontsize=10)
-        ax.scatter(values, np.zeros(len(values)), s=30, color="0.75", zorder=2)
+        ax.scatter(values, np.zeros(len(values)), s=30, color="0.75", zorder=2, clip_on=False)
         for i, name in enumerate(arguments.names):
             style = {"color": COLOURS[i], "marker": MARKERS[i], "zorder": 9 - i, "clip_on": False}
             ax.scatter(values[name], 0, s=70, edgecolor="white", label=name, **style)
