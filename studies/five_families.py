@@ -6,7 +6,6 @@ python studies/five_families.py robust03/ THUIRr0301 pircRBa1 NLPR03vb10 --outpu
 from __future__ import annotations
 
 import argparse
-import re
 from pathlib import Path
 
 import numpy as np
@@ -40,8 +39,7 @@ def main() -> None:
     axes = figure.subplots(len(ROWS), 1)
     for ax, measure, question in zip(axes, table, ROWS.values(), strict=True):
         values = table[measure]
-        written = re.sub(r"\(.*\)", "", str(measure))
-        ax.set_title(f"{question.format(reference)}  ({written})", loc="left", fontsize=10)
+        ax.set_title(f"{question.format(reference)}  {measure}", loc="left", fontsize=10)
         ax.scatter(values, np.zeros(len(values)), s=30, color="0.75", zorder=2, clip_on=False)
         for i, name in enumerate(arguments.names):
             style = {"color": COLOURS[i], "marker": MARKERS[i], "zorder": 9 - i, "clip_on": False}
