@@ -74,12 +74,16 @@ napoleon_use_rtype = False
 
 #: What readers search for, and the page that answers it: as entries of the index the words find it first.
 ANSWERS = {
-    "aspects": ("nugget", "nuggets", "aspects"),
+    "aspects": ("nugget", "nuggets", "aspects", "rag", "agent", "agents", "context window"),
     "audit": ("llm judge", "llm judges", "llm labels"),
+    "formats": ("beir", "mteb", "ms marco", "pyserini", "opensearch", "file format"),
     "for-my-paper": ("cite", "citation", "bibtex", "paper"),
     "fusing": ("fusion", "fuse", "hybrid", "hybrid search", "rrf", "reciprocal rank fusion"),
+    "getting-started": ("install", "installation", "extras"),
     "in-ci": ("ci", "continuous integration", "gate", "pytest", "github actions"),
-    "install": ("install", "installation", "extras"),
+    "interop": ("ranx", "pytrec_eval", "polars"),
+    "measures": ("which measure", "choose a measure"),
+    "past-one-machine": ("dask", "spark", "larger than memory"),
     "pipelines": ("pyterrier",),
     "keep-add-replace-drop": (
         "worth",
@@ -98,10 +102,18 @@ ANSWERS = {
         "re-ranker",
         "reranking",
     ),
-    "no-labels": ("no labels", "no judgments", "no qrels", "without judgments"),
-    "unjudged": ("unjudged", "unjudged documents", "holes", "missing judgments"),
+    "status": ("stability", "stable", "deprecation"),
+    "unjudged": (
+        "unjudged",
+        "unjudged documents",
+        "holes",
+        "missing judgments",
+        "no labels",
+        "no judgments",
+        "no qrels",
+        "without judgments",
+    ),
     "valid-statistics": ("significance", "significant", "p-value", "confidence interval", "t-test"),
-    "which-measure": ("which measure", "choose a measure"),
 }
 
 

@@ -35,12 +35,12 @@ def block() -> str:
     """The table of the formats, from the registry that reads them."""
     from ir_measures_relative.formats.foreign_files import formats
 
-    rows = ["| file | read as | told by | good to know |", "|---|---|---|---|"]
+    rows = ["| file | read as | notes |", "|---|---|---|"]
     for form in formats():
         kinds = [kind for kind in ("runs", "judgments") if getattr(form, kind) is not None]
-        read_as = ", ".join(kinds).replace("runs", "run") or "refused"
+        read_as = ", ".join(kinds).replace("runs", "run") or "rejected"
         note = form.note or (f"{form.instead[:1].upper()}{form.instead[1:]}." if form.instead else "")
-        rows.append(f"| {form.name} | {read_as} | {form.told_by} | {note} |")
+        rows.append(f"| {form.name} | {read_as} | {note} |")
     return "\n" + "\n".join(rows) + "\n"
 
 

@@ -116,7 +116,7 @@ def measure_page(measure: RelativeMeasure, config: Config) -> str:
         lines += [".. code-block:: bibtex", "", *("   " + line for line in entry.splitlines()), ""]
     if measure.SEE_ALSO:
         others = ", ".join(f":ref:`{other} <measure-{other}>`" for other in measure.SEE_ALSO)
-        lines += [".. seealso::", "", f"   {others}; :doc:`which measure do I want? </which-measure>`", ""]
+        lines += [".. seealso::", "", f"   {others}; :doc:`which measure? </measures>`", ""]
     return "\n".join(lines) + "\n"
 
 
@@ -148,9 +148,14 @@ def package_page() -> str:
         else f".. autofunction:: {n}\n"
         for n in names
     ]
-    about = "Beside the measures, which have a :doc:`reference </measures>` of their own:"
-    head = f"{PACKAGE}\n{'=' * len(PACKAGE)}\n\n.. py:currentmodule:: {PACKAGE}\n\n{about}\n\n"
-    return head + "\n".join(blocks)
+    about = (
+        "Everything that users and authors of measures call; the rest may change without notice. Each measure has a "
+        ":doc:`page of its own </measures>`.\n\nThe package does not import these modules by itself. Those "
+        "of ``data``, ``measures`` and ``work`` are for :doc:`your own measures </adding-a-measure>`:\n\n"
+        ".. toctree::\n   :glob:\n   :maxdepth: 1\n\n   api-*"
+    )
+    title = f"API\n===\n\n{about}\n\n{PACKAGE}\n{'-' * len(PACKAGE)}\n\n.. py:currentmodule:: {PACKAGE}\n\n"
+    return title + "\n".join(blocks)
 
 
 def module_page(name: str, members: Sequence[str]) -> str:

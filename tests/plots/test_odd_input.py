@@ -127,7 +127,7 @@ def test_equal_names_are_shortened_alike() -> None:
 def test_any_column_is_drawn(measure) -> None:
     frame = table(list("abc"), relative=measure)
     ax = draw(plots.relative_against_absolute(frame, relative=measure, ax=axes()))
-    assert ax.get_ylabel().startswith("relative effectiveness:") and len(ax.get_ylabel()) < 250
+    assert ax.get_ylabel().startswith("relative to other runs (") and len(ax.get_ylabel()) < 250
     ax = draw(plots.chronological(frame, relative=measure, ax=axes()))
     assert len(ax.get_legend().get_texts()) == 2
     frame = table(list("abc"), absolute=measure)
@@ -143,7 +143,7 @@ def test_the_title_shows_the_measure_as_it_is() -> None:
         {"q": {"A": 1}}, ["nDCG@10", measure]
     )
     ax = draw(plots.relative_against_absolute(frame, measure, ax=axes()))
-    assert ax.get_ylabel() == r"relative effectiveness: NRG(prior='\$a\$')@10"  # an escaped $ is shown as $
+    assert ax.get_ylabel() == r"relative to other runs (NRG(prior='\$a\$')@10)"  # an escaped $ is shown as $
     context = RunContext({n: {"q": {"A": 1.0, n: 2.0}} for n in "abc"})
     draw(plots.similarity(context, {"q": {"A": 1}}, "MED(base='RBP', p=0.8)@10", ax=axes()))
 

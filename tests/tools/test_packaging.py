@@ -26,7 +26,12 @@ def settings() -> dict[str, Any]:
 
 def test_the_page_names_every_extra_and_what_it_installs() -> None:
     extras = settings()["project"]["optional-dependencies"]
-    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8").split("## The extras")[1].split("##")[0]
+    page = (
+        (ROOT / "docs" / "getting-started.md")
+        .read_text(encoding="utf-8")
+        .split("## Extras")[1]
+        .split("##")[0]
+    )
     rows = dict(re.findall(r"^\| `(\w+)` \|.*\| (.*) \|$", page, re.MULTILINE))
     assert rows.keys() == extras.keys()
     for name, requirements in extras.items():

@@ -71,7 +71,7 @@ FORMATS = (
         holds=lambda content: _is_dict_of_dicts(content) and not _holds_measures(content),
         runs=_read,
         judgments=_read,
-        note="BEIR, ranx, pytrec_eval, MTEB 1. Where it stands says whether it is a run or judgments.",
+        note="BEIR, ranx, pytrec_eval, MTEB 1. The argument decides whether it is a run or judgments.",
         may_be_either=True,
         skips="BEIR's and pytrec_eval's",
     ),

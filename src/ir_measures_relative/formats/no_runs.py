@@ -25,7 +25,7 @@ FORMATS = (
         name="a pickle",
         told_by="its first bytes",
         holds=lambda content: _PICKLE.match(content.start) is not None,
-        instead="to load one can run any program; save the dict as JSON",
+        instead="loading it may run any program; save the dict as JSON",
     ),
     Format(
         name="a file for learning to rank (SVMrank)",
@@ -37,7 +37,7 @@ FORMATS = (
         name="Vespa's responses",
         told_by="the key 'root'",
         holds=_is_vespa,
-        instead="they do not say which query they answer; write {query_id: {doc_id: relevance}}",
+        instead="they do not name the query; write {query_id: {doc_id: relevance}}",
     ),
     Format(
         name="a table of means",

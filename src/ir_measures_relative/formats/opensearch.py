@@ -103,14 +103,14 @@ FORMATS = (
         told_by="the keys 'searchText' and 'documentIds'",
         holds=_has("searchText", "documentIds", "searchConfigurationId"),
         runs=_evaluations,
-        note="A run a search configuration. The texts of queries count as their ids.",
+        note="One run per search configuration. The ids are the texts of queries.",
     ),
     Format(
         name="a pairwise experiment of OpenSearch Search Relevance",
         told_by="the keys 'searchConfigurationList' and 'snapshots'",
         holds=_is_pairwise,
         runs=_comparisons,
-        note="A run a search configuration. The texts of queries count as their ids.",
+        note="One run per search configuration. The ids are the texts of queries.",
     ),
     Format(
         name="an experiment of OpenSearch Search Relevance without rankings",

@@ -44,10 +44,10 @@ _STATISTICS = {
 _SIGNED = ("tau", "tau_ap", "weighted")
 #: What a ranking is degraded by: the title of the axis, and of the picture.
 _DEGRADED_BY = {
-    "systems": ("systems in the subset", "How a ranking of some systems agrees with that of all"),
-    "groups": ("group that is left out", "The ranking without what a group alone contributed"),
-    "shares": ("share that is left", "The ranking with a part of the data"),
-    "depths": ("pool depth", "The ranking with a shallower pool"),
+    "systems": ("systems in the subset", "Agreement of the order of some systems with that of all"),
+    "groups": ("group that is left out", "Agreement with the full order, without one group's contribution"),
+    "shares": ("share of the data", "Agreement with the full order, with less data"),
+    "depths": ("pool depth", "Agreement with the full order, with a shallower pool"),
 }
 
 
@@ -68,7 +68,12 @@ def asl_curves(
     ax.set_ylim(0.0, highest)
     ax.set_xlim(left=0.0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    _finish(ax, "pairs of runs, sorted", "p", "Which pairs of runs each measure tells apart")
+    _finish(
+        ax,
+        "pairs of runs, sorted by p-value",
+        "p-value",
+        "Pairs of runs that each measure finds significantly different",
+    )
     return ax
 
 
@@ -150,7 +155,9 @@ def separation(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_xlim(left=0.9)
     ax.set_ylim(0.0, 1.02)
     ax.xaxis.set_major_formatter("{x:g}")
-    _finish(ax, "recall level", "share of pairs told apart so far", "Where two rankings separate")
+    _finish(
+        ax, "recall level", "share of pairs separated so far", "Recall level at which two rankings separate"
+    )
     return ax
 
 
@@ -182,7 +189,9 @@ def sweep(table: pd.DataFrame, measure: ir_measures.Measure | str = "NRG@10", ax
             range(len(labels)), [legend_label(label, 24) for label in labels], rotation=40, ha="right"
         )
     below, of = (
-        ("number of prior runs", "as more is deployed") if by_size else ("prior runs", "to different priors")
+        ("number of prior runs", "as more runs are deployed")
+        if by_size
+        else ("prior runs", "to different prior runs")
     )
     write_frame(ax, below, f"mean {measure}", f"What a run adds {of}", grid="y")
     ax.legend(fontsize=8, frameon=False)
@@ -238,13 +247,13 @@ def fusion(
         ax.plot(x, in_sample, linestyle=hollow, linewidth=0.8, markerfacecolor="white", zorder=3, **style)
         ax.plot(x, held_out, linestyle=filled, linewidth=1.6, label=strategy, zorder=4, **style)
     if frontier:
-        below, says = "budget: what the fused runs may cost together", "What a budget buys"
+        below, says = "budget for the fused runs", "Fusion within a budget"
     else:
         below, says = "number of runs fused", "Fusion"
         ax.axhline(single, color="0.5", linewidth=1.0, linestyle="--", zorder=1)
         ax.set_xticks(range(len(labels)), labels)
         ax.set_xlim(-0.6, len(labels) - 0.4)
-    says += " on topics that did not choose the runs (filled), and on those that did (hollow)"
+    says += " on held-out topics (filled), and on those used to choose (hollow)"
     write_frame(ax, below, f"mean {measure}", says, grid="both" if frontier else "y")
     ax.legend(fontsize=8, frameon=False)
     return ax
@@ -307,7 +316,9 @@ def chronological(
         write_axis_titles(ax, None, "effectiveness")
     _name_systems(ax, short_names(names))
     ax.set_xlim(-0.5, max(n, 1) - 0.5)
-    write_frame(ax, "system, in the order given", None, "What each system added to those before it", grid="y")
+    write_frame(
+        ax, "run, in the order of the context", None, "What each run adds to those before it", grid="y"
+    )
     other.legend(handles=lines, loc="upper center", ncols=columns, frameon=False)
     return ax
 

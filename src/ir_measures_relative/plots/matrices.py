@@ -37,10 +37,10 @@ _WIDTH_OF_VALUE = 2.9
 
 # Of a table of measures by measures: colours, title, and what the colours say.
 _OF_MEASURES = {
-    "correlation": ("viridis", "How alike the measures order the runs", "correlation"),
+    "correlation": ("viridis", "How similarly the measures order the runs", "correlation"),
     "share": (
         "cividis_r",
-        "How often two measures differ in their verdicts",
+        "How often two measures disagree on a pair of runs",
         "share of pairs of runs in conflict",
     ),
 }
@@ -90,13 +90,13 @@ def similarity(
     apart = ~np.eye(n, dtype=bool)
     shown = np.where(apart, (mean if signed else distance)[np.ix_(order, order)], np.nan)
     if signed:
-        says, label = "Which system beats which", f"mean {parsed}; above 0: row beats column"
+        says, label = "Which run is above which", f"mean {parsed}; above 0: row beats column"
     else:
-        says = "How far apart the systems are"
+        says = "Distance between runs"
         of = f"1 - {parsed}" if parsed.SIMILARITY else str(parsed)
         label = f"mean |{of}|" if (mean < 0).any() else f"mean {of}"
     low, high, extend = inner_range(shown[apart], signed)
-    says = f"{says}, by {parsed}; alike ones side by side"
+    says = f"{says}, by {parsed}: similar runs are side by side"
     cmap = "PuOr" if signed else "viridis"
     return _map_of_systems(ax, names, shown, label, says, extend, cmap=cmap, vmin=low, vmax=high)
 
@@ -169,7 +169,7 @@ def locality(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     if n <= _MOST_MEASURES_WITH_VALUES:
         _write_values(ax, image, values, 8.0, min(size_of(ax)) / n, first=1)
     write_axis_titles(ax, "recall level", "recall level")
-    write_title(ax, f"Which recall levels differ alike ({table['measure'].iloc[0]})")
+    write_title(ax, f"How well one recall level predicts another ({table['measure'].iloc[0]})")
     return ax
 
 

@@ -105,8 +105,8 @@ def relative_against_absolute(
         )
     ax.margins(0.1)
     break_axes(ax, x, y)
-    axes = f"absolute effectiveness: {absolute}", f"relative effectiveness: {relative}"
-    write_frame(ax, *axes, "Relative against absolute effectiveness")
+    axes = f"on its own ({absolute})", f"relative to other runs ({relative})"
+    write_frame(ax, *axes, "How good each run is on its own, and relative to other runs")
     if groups:
         add_legend(ax, len(found))
     labelled = np.flatnonzero([named is None or name in {*named} for name in names])
@@ -132,7 +132,7 @@ def query_sets(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_xlim(left=0.0)
     ax.set_ylim(bottom=0.0)
     ax.legend(title="topics", fontsize=8, framealpha=0.85, edgecolor="none")
-    says = f"On which topics runs are better than chance ({table['measure'].iloc[0]}, before normalization)"
+    says = f"Topics on which runs are better than a random ranking ({table['measure'].iloc[0]}, before normalization)"
     write_frame(ax, "value of a random ranking", "mean value of the runs", says)
     return ax
 
@@ -157,6 +157,10 @@ def intervals(
     ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)
     ax.set_ylim(-0.7, n - 0.3)
     write_frame(
-        ax, shown, None, f"What {shown} could be, with any labels of the unjudged documents", grid="x"
+        ax,
+        shown,
+        None,
+        f"Worst-case and best-case {shown} of each run, given the unjudged documents",
+        grid="x",
     )
     return ax
