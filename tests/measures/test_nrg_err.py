@@ -76,7 +76,7 @@ def test_searchers_who_are_followed_agree(max_grade: int) -> None:
 
 
 def test_who_remembers_each_prior_as_a_whole_gains_something_else() -> None:
-    """What the docstring says of the documents being taken as independent."""
+    """What the notes on NRG say of the documents being taken as independent."""
     value = value_of(RANKING, PRIORS, LABELS, NRG(base="ERR", max_grade=3) @ 6)
     mean, error = searchers(RANKING, PRIORS, LABELS, 6, 3, 200_000, seed=1, together=True)
     assert value - mean > 10 * error

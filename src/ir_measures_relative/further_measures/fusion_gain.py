@@ -150,28 +150,19 @@ def cutoff_of(measure: ir_measures.Measure) -> int | None:
 class _FusionGain(OfAbsoluteBase):
     """What a run adds when it is fused with its priors into one ranking.
 
-    ``FusionGain = S(fuse(priors and run)) - S(fuse(priors))`` for each query, S the base measure, any that
-    ir_measures can compute. Without priors it is S(run). A document's fused score is the sum, over the rankings
-    that hold it among their first ``depth``, of
+    ``FusionGain = S(fuse(priors and run)) - S(fuse(priors))`` for each query, S any measure of ir_measures; S(run)
+    without priors. A document's fused score is the sum, over the rankings that have it among their first ``depth``, of
 
-    - ``rrf``: ``1/(k + i)`` at position i;
-    - ``combsum``: its score, scaled so that these first documents have scores from 0 to 1 (all 0 where they are equal);
-    - ``isr``: ``1/i²``, and ``combmnz``: the scaled score; either sum is multiplied by the number of these rankings.
+    - ``rrf``: ``1/(k + i)`` at position i; ``combsum``: its score, scaled so that these documents have scores from 0 to
+      1;
+    - ``isr``: ``1/i²``; ``combmnz``: the scaled score; either sum times the number of these rankings.
 
-    These are the definitions of ranx. Scores are those that trec_eval reads, 32-bit floats, and the fused ranking is
-    in trec_eval's order. The range is that of a difference of S: [-1, 1] for nDCG. Below 0, fusing with this run hurts.
-    A copy of the only prior gains exactly 0. A copy of one of several gives that prior more weight, and may
-    gain or lose.
+    These are ranx's definitions, on 32-bit scores and in trec_eval's order. The range is that of a difference of S;
+    below 0 the run hurts. **Not for** users who read one ranking after the other: use NRG or UniqueRel.
 
-    When not to use it: if users read the rankings one after the other. Use NRG or UniqueRel there. A run may
-    show many documents that no prior has, and still hurt a fused top ten.
-
-    Sources: Fox and Shaw, "Combination of Multiple Searches", TREC-2, 1993; Cormack, Clarke and Büttcher, "Reciprocal
-    Rank Fusion Outperforms Condorcet and Individual Rank Learning Methods", SIGIR 2009; Mourão, Martins and Magalhães,
-    "Multimodal Medical Information Retrieval with Unsupervised Rank Fusion", 2015.
+    Source: Fox and Shaw, TREC-2, 1993; Cormack, Clarke and Büttcher, SIGIR 2009; Mourão, Martins and Magalhães, 2015.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import FusionGain, RunContext
         >>> qrels = {"q": {"A": 1, "B": 1}}
         >>> with RunContext({"old": {"q": {"X": 3.0, "A": 2.0, "B": 1.0}}}):
@@ -181,6 +172,7 @@ class _FusionGain(OfAbsoluteBase):
     """
 
     __name__ = "FusionGain"
+    PAPERS = {"fox1993combination": "comb", "cormack2009reciprocal": "rrf", "mourao2015multimodal": "isr"}
     RELATIVE_TO = "priors"
     NAME = __name__
     PRETTY_NAME = "Fusion Gain"

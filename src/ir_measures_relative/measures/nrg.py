@@ -160,74 +160,34 @@ def judged_gains(
 
 
 class _NRG(RelativeMeasure):
-    """Normalized residual gain: the effectiveness of a ranking for a user who has seen the priors' rankings.
+    """Normalized residual gain: the effectiveness of a run for a user who has seen its prior runs.
 
-    A user may have seen a document in any of the prior rankings R_1 … R_M. The likelier that is, the less the
-    document gains: ``G(d|R) = G(d) · Π_j (1 - seen(pos_j(d)))``. ``pos_j(d)`` is its position in prior j.
-    Outside the top k of prior j, it is infinite and seen is 0. Then
-    ``NRG = (1/N) · Σ_{i≤k} G(d_i|R) · seen(i)`` with
+    A document gains less, the likelier the user has already seen it in a prior run j, whose top k has it at pos_j(d):
+    ``G(d|R) = G(d)·Π_j (1 - seen(pos_j(d)))``, and ``NRG@k = (1/N) Σ_{i≤k} G(d_i|R)·seen(i)``.
 
     - nDCG: seen(i) = 1/log2(i + 1), N the ideal DCG@k of the *residual* gains (0/0 is 0);
-    - P: seen(i) = 1, N = k, binary gain;
-    - RBP: seen(i) = p^(i - 1), N = 1/(1 - p), binary gain;
-    - SDCG: seen(i) = 1/log2(i + 1), N = Σ_{i≤k} 1/log2(i + 1), binary gain: as nDCG, but no ideal can become small;
-    - RR: seen(i) = 1/i, binary gain, and the maximum over i instead of the sum: reciprocal rank without
-      priors;
-    - ERR: a cascade. A document satisfies a user with chance ``G(d) = (2^grade - 1) / 2^max_grade``. A
-      satisfied user stops reading. So prior j shows d with chance ``seen_j(d) = Π (1 - G)`` over the
-      documents above d there (unjudged ones satisfy nobody), and 0 outside its top k. Then
-      ``G(d|R) = G(d) · Π_j (1 - seen_j(d))``, and the value is
-      ``Σ_{i≤k} (1/i) · G(d_i|R) · Π_{l<i} (1 - G(d_l|R))``.
+    - P, RBP, SDCG, binary: seen(i) is 1, p^(i - 1), 1/log2(i + 1), N the sum of it over k positions (for RBP over all);
+    - RR, binary: seen(i) = 1/i, and the largest ``G(d_i|R)/i`` instead of the sum;
+    - ERR: a document satisfies with chance ``G(d) = (2^grade - 1)/2^max_grade``, and a satisfied user stops: seen_j(d)
+      is ``Π (1 - G)`` over the documents above d in j, and the value ``Σ_{i≤k} (1/i)·G(d_i|R)·Π_{l<i} (1 - G(d_l|R))``.
 
-    Range [0, 1]. Without priors it is the base measure. With base nDCG, a ranking may score higher than its
-    nDCG: the ideal falls too. Something is *left* to find: the value is the share of it that this ranking shows.
+    Range [0, 1]; without priors it is its base. ``norm='ideal'`` computes N from the gains before any prior: what the
+    run adds on the scale of the base. Use it to add values up, and beside many priors, which leave almost nothing.
 
-    ``norm='ideal'`` computes N from the gains before any prior: for nDCG, the ideal DCG@k of the judgments.
-    The value is then what the ranking adds on the scale of the base measure, and never above it. Against all
-    others it is the marginal contribution ``v(all) - v(all without it)`` of the game that :class:`Shapley`
-    shares out. In the order of a history, the values sum to v(all). Compare systems by what they add with
-    this one.
+    Source: Bigdeli et al., SIGIR-AP 2024, Eqs. 1-4; base ERR with the cascade of Chapelle et al., CIKM 2009.
 
-    **Beside many priors, use** ``norm='ideal'``, with :class:`UniqueRel`. The default divides by what is
-    left: a topic where almost nothing is left counts as much as one where much is left. Take the 61 runs of
-    TREC 2019 DL (37 submitted, 24 of later years), each against all others. For half of them, 39 % or more of
-    the mean NRG@10 comes from one of 43 topics, up to 66 %: there the whole ideal is a document of residual
-    gain 2.7e-14, which 56 of the 60 priors show. The effective number of topics of a mean
-    (``meta.reliability``) is 5 by NRG@10, 9 by ``NRG(norm='ideal')@10`` and 39 by nDCG@10. On the 63 runs of
-    TREC 2021 DL it is 19, 18 and 46 of 53. On 17 runs of Robust 2003 it is 29, 29 and 66 of 100: with fewer
-    runs, or more to find, the two norms do not differ in this.
-
-    ``norm=None`` is N = 1. The range with base nDCG is then that of DCG. With P, RBP and SDCG,
-    ``norm='ideal'`` changes nothing: their N does not depend on gains. RR and ERR take no ``norm``.
-    ``norm='whole'``, with base nDCG alone, is the residual ideal of all judged documents, however deep, as in the
-    authors' released code. It is never above the default, and usually well below 1 even for the best ranking of k.
-
-    Base ERR assumes that sessions are independent: a user who was satisfied by one prior comes back, and may
-    look for more in the next one. It also assumes that documents are seen independently, although a user of
-    the priors sees the upper documents of each together. A document already seen without satisfying the user
-    earns nothing more. ``max_grade`` is 4 by default, as in ir_measures' ERR, also where the collection has
-    lower grades. With binary labels, a relevant document then satisfies one user in 16. Nearly everybody
-    reads all of the priors, and little is left. With ``max_grade=1`` it satisfies one in two.
-
-    For :class:`Shapley`, or to choose groups of runs, use the bases P, RBP or SDCG: by ERR, what a document
-    adds depends on the others.
-
-    Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, Eqs. 1-4;
-    base ERR, which its App. A leaves to future work, with the cascade of Chapelle et al., "Expected Reciprocal Rank
-    for Graded Relevance", CIKM 2009.
-
-    Example, from the paper's Table 1:
+    Example, Table 1:
 
         >>> from ir_measures_relative import NRG, RunContext
         >>> qrels = {"q": {"A": 1, "E": 1, "F": 1, "J": 1}}
         >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
         >>> with RunContext({"R2": run("EDCBAFGHIJ")}):
-        ...     value = (NRG @ 10).calc_aggregate(qrels, run("ABCDEFGHIJ"))
-        >>> round(value, 4)
+        ...     round((NRG @ 10).calc_aggregate(qrels, run("ABCDEFGHIJ")), 4)
         0.7361
     """
 
     __name__ = "NRG"
+    PAPERS = {"nrg2024": "", "chapelle2009expected": "ERR"}
     RELATIVE_TO = "priors"
     TEST = "bootstrap"
     PRETTY_NAME = "Normalized Residual Gain"
@@ -324,13 +284,11 @@ class _NRG(RelativeMeasure):
 
 
 class _UniqueRel(RelativeMeasure):
-    """The number of relevant documents in the top k that no prior run holds in its top k.
+    """The number of relevant documents in the top k that no prior run has in its top k.
 
-    TREC calls this "unique contributions to the relevant set". It is NRG with gain 1 for a relevant document,
-    seen(i) = 1 for i ≤ k, and N = 1. So ``NRG(base='P')@k = UniqueRel@k / k``. Range [0, k]; a mean over
-    queries when aggregated.
+    TREC calls this "unique contributions to the relevant set". ``UniqueRel@k = k · NRG(base='P')@k``. Range [0, k].
 
-    Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, App. B.
+    Source: Bigdeli et al., SIGIR-AP 2024, App. B.
 
     Example:
         >>> from ir_measures_relative import RunContext, UniqueRel
@@ -341,6 +299,7 @@ class _UniqueRel(RelativeMeasure):
     """
 
     __name__ = "UniqueRel"
+    PAPERS = {"nrg2024": ""}
     RELATIVE_TO = "priors"
     TEST = "bootstrap"
     PRETTY_NAME = "Unique Relevant Documents"

@@ -24,14 +24,10 @@ def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
 class _TaSC(OfAbsoluteBase):
     """MAX TaSC: the effectiveness of a run, weighted by how badly the best prior run does on the query.
 
-    ``TaSC = (1 - max over the priors of S(prior)) · S(run)`` for each query, S the base measure. This is any
-    measure of ir_measures with a range of [0, 1] (a value outside it is an error). Range [0, 1]; S(run)
-    without priors. It looks at effectiveness alone: a run that finds the same documents as the priors scores
-    like a run that finds others.
+    ``TaSC = (1 - max over the priors of S(prior)) · S(run)`` for each query, S the base measure: any of ir_measures
+    with values from 0 to 1. Range [0, 1]; S(run) without priors. It does not look at *which* documents a run retrieves.
 
-    Source: Arabzadeh, Bigdeli, Hamidi Rad and Bagheri, "Quantifying Ranker Coverage of Different Query Subspaces",
-    SIGIR 2023, in the form of "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP
-    2024, App. C.
+    Source: Arabzadeh et al., SIGIR 2023, in the form of Bigdeli et al., SIGIR-AP 2024, App. C.
 
     Example:
         >>> from ir_measures_relative import RunContext, TaSC
@@ -43,6 +39,7 @@ class _TaSC(OfAbsoluteBase):
     """
 
     __name__ = "TaSC"
+    PAPERS = {"nrg2024": "", "arabzadeh2023quantifying": ""}
     RELATIVE_TO = "priors"
     TEST = "bootstrap"
     PRETTY_NAME = "Target Subspace Coverage"
