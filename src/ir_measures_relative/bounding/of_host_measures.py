@@ -19,33 +19,33 @@ _HIGHEST_IN_ERR = 4
 
 @BOUNDS.register(type(ir_measures.P))
 def _p(measure: Measure, builder: ModelBuilder) -> Model:
-    weight = TopK(measure["cutoff"]).share(builder.positions)
-    return builder.additive(weight, builder.relevant(measure["rel"]))
+    weight = TopK(value_of(measure, "cutoff")).share(builder.positions)
+    return builder.additive(weight, builder.relevant(value_of(measure, "rel")))
 
 
 @BOUNDS.register(type(ir_measures.R))
-def _r(measure: Measure, labelings: ModelBuilder) -> Model:
-    return labelings.recall(labelings.relevant(measure["rel"]))
+def _r(measure: Measure, builder: ModelBuilder) -> Model:
+    return builder.recall(builder.relevant(value_of(measure, "rel")))
 
 
 @BOUNDS.register(type(ir_measures.StRecall))
-def _st_recall(measure: Measure, labelings: ModelBuilder) -> Model:
-    return SubtopicRecall(labelings.views, measure["rel"])
+def _st_recall(measure: Measure, builder: ModelBuilder) -> Model:
+    return SubtopicRecall(builder.views, value_of(measure, "rel"))
 
 
 @BOUNDS.register(type(ir_measures.RR))
 def _rr(measure: Measure, builder: ModelBuilder) -> Model:
-    return builder.best(Reciprocal().seen(builder.positions), builder.relevant(measure["rel"]))
+    return builder.best(Reciprocal().seen(builder.positions), builder.relevant(value_of(measure, "rel")))
 
 
 @BOUNDS.register(type(ir_measures.Success))
 def _success(measure: Measure, builder: ModelBuilder) -> Model:
-    return builder.best(TopK().seen(builder.positions), builder.relevant(measure["rel"]))
+    return builder.best(TopK().seen(builder.positions), builder.relevant(value_of(measure, "rel")))
 
 
 @BOUNDS.register(type(ir_measures.AP))
 def _ap(measure: Measure, builder: ModelBuilder) -> Model:
-    return builder.precisions(builder.relevant(measure["rel"]))
+    return builder.precisions(builder.relevant(value_of(measure, "rel")))
 
 
 @BOUNDS.register(type(ir_measures.RBP))
@@ -55,7 +55,7 @@ def _rbp(measure: Measure, builder: ModelBuilder) -> Model:
         raise ValueError(
             f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
         )
-    relevant, p = builder.relevant(rel), float(measure["p"])
+    relevant, p = builder.relevant(rel), float(value_of(measure, "p"))
     if builder.residual:
         return builder.followed(relevant, p)
     return builder.additive(Geometric(p).share(builder.positions), relevant)
@@ -63,7 +63,11 @@ def _rbp(measure: Measure, builder: ModelBuilder) -> Model:
 
 @BOUNDS.register(type(ir_measures.SDCG))
 def _sdcg(measure: Measure, builder: ModelBuilder) -> Model:
-    low, high, cutoff = measure["min_rel"], measure["max_rel"], measure["cutoff"]
+    low, high, cutoff = (
+        value_of(measure, "min_rel"),
+        value_of(measure, "max_rel"),
+        value_of(measure, "cutoff"),
+    )
     lowest, highest = builder.grades
     if builder.members.grades is None:  # the measure knows more of the scale than the qrels may show
         highest = max(highest, high)

@@ -7,7 +7,6 @@ from functools import partial
 import ir_measures
 import numpy as np
 
-from ..context.measure_strings import value_of
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..further_measures.alpha_nrg import OfAspects
 from ..further_measures.fusion_gain import _FusionGain
@@ -88,7 +87,7 @@ def _rareness(measure: _Rareness, builder: ModelBuilder) -> Model:
         weight = rows[0] if systems == "groups" else np.array(rows)
     if not isinstance(base, nrg.ResidualBase):
         return builder.precisions(builder.relevant(measure.get("rel")), weight)
-    browsing = base.browsing(measure.get("cutoff"), value_of(measure, "p", 0.8))
+    browsing = base.browsing(measure.get("cutoff"), measure.get("p", 0.8))
     if base.graded:
         return builder.normalized(
             weight * browsing.seen(positions), *builder.gains(measure.get("dcg"), measure.get("gains"))

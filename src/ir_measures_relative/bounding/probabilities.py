@@ -14,6 +14,7 @@ from typing import TypeAlias
 import ir_measures
 import numpy as np
 
+from ..context.measure_strings import value_of
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..tolerances import LABELED_ALIKE
@@ -45,9 +46,7 @@ def check_relevance_model(
     if perquery:
         raise ValueError("relevance_model= is about the mean over queries; leave perquery=True out")
     for measure in measures:
-        rewarded = [
-            label for label, gain in (measure.params.get("gains") or {}).items() if label < 1 and gain
-        ]
+        rewarded = [label for label, gain in (value_of(measure, "gains") or {}).items() if label < 1 and gain]
         if rewarded:
             raise ValueError(
                 f"{measure}: relevance_model= gives the probability of being relevant, and its gains give "

@@ -45,7 +45,7 @@ def values_from_positions(
     Raises:
         ValueError: a document that stands twice in a ranking.
     """
-    plain = [m for m in measures if not m.params.get("gains") and not m.params.get("judged_only")]
+    plain = [m for m in measures if not value_of(m, "gains") and not value_of(m, "judged_only")]
     cutoffs = [value_of(m, "cutoff") for m in plain]
     position = positions(None if None in cutoffs else max(cutoffs)) if plain else None
     return [
@@ -58,11 +58,11 @@ def values_from_positions(
 
 def _otherwise(measure: ir_measures.Measure, rankings: Rankings, judgments: Judgments) -> FloatArray:
     """The values with other gains for the labels, or in the rankings of judged documents alone."""
-    grade, gains = judgments.grade, measure.params.get("gains")
+    grade, gains = judgments.grade, value_of(measure, "gains")
     if gains:
         grade = np.array([gains.get(label, label) for label in grade.tolist()], dtype=np.int64)
     docs = judgments.graded(grade)
-    found = docs.positions_among_judged if measure.params.get("judged_only") else docs.positions_in
+    found = docs.positions_among_judged if value_of(measure, "judged_only") else docs.positions_in
     return _value(measure, docs, found(rankings, value_of(measure, "cutoff")))
 
 

@@ -213,17 +213,17 @@ _DEEPEST_OF_ASPECTS = 20
 
 def check_host_measure(measure: Measure) -> None:
     """Raises ValueError for what trec_eval takes the whole process down for, or cannot count."""
-    cutoff = measure.params.get("cutoff")
+    cutoff = value_of(measure, "cutoff")
     deepest = (
         _DEEPEST_OF_ASPECTS if needs_subtopics(measure) and "cutoff" in measure.SUPPORTED_PARAMS else None
     )
     if deepest and not (isinstance(cutoff, int) and 1 <= cutoff <= deepest):
         raise ValueError(f"{measure} needs a cutoff from 1 to {deepest}, the deepest that ndeval knows")
     for name in ("cutoff", "rel"):
-        value = measure.params.get(name)
+        value = value_of(measure, name)
         if isinstance(value, int) and not 1 <= value <= _LARGEST_INT:
             raise ValueError(f"{measure}: {name}={value} is not allowed; it must be from 1 to 2^31 - 1")
-    gains = measure.params.get("gains")
+    gains = value_of(measure, "gains")
     if isinstance(gains, dict) and any(isinstance(n, int) and abs(n) > _LARGEST_INT for n in gains.values()):
         raise ValueError(f"{measure}: gains={gains} is not allowed; the gains must be below 2^31 in size")
 

@@ -190,7 +190,7 @@ class OfAspects(RelativeMeasure):
 
     def answers(self, view: View) -> Answers:
         """Which documents answer which aspects, by ``rel`` and ``gains``."""
-        rel, gains = self.get("rel"), self.params.get("gains")
+        rel, gains = self.get("rel"), self.get("gains")
         key = "answers", rel, None if gains is None else tuple(sorted(gains.items()))
         if "rel" not in self.params and gains is None and view.judgments.labels is not None:
             self._warn_of_grades(view)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import ir_measures
 import numpy as np
 
-from ..context.measure_strings import value_range
+from ..context.measure_strings import value_of, value_range
 from ..context.tops import Top
 from ..context.view import View
 from ..data.arrays import FloatArray, IntArray, ratio, sum_by_query
@@ -143,7 +143,7 @@ def cut(rankings: Rankings, cutoff: int | None) -> Rankings:
 
 def cutoff_of(measure: ir_measures.Measure) -> int | None:
     """How much of a ranking a measure of ir_measures looks at; None for all of it."""
-    cutoff: int | None = None if measure.params.get("judged_only") else measure.params.get("cutoff")
+    cutoff: int | None = None if value_of(measure, "judged_only") else value_of(measure, "cutoff")
     return cutoff
 
 
@@ -236,18 +236,18 @@ class _FusionGain(OfAbsoluteBase):
         """The two rankings, and what each relevant document gives to the second less what it gives to the first."""
         before, after = self.two_rankings(view)
         judgments, base = view.documents, self.base_measure()
-        cutoff, params = base.params.get("cutoff"), base.params
-        if base.NAME not in ("nDCG", "P", "R") or params.get("judged_only"):
+        cutoff = value_of(base, "cutoff")
+        if base.NAME not in ("nDCG", "P", "R") or value_of(base, "judged_only"):
             raise ValueError(
                 f"{self!r}: {base} is not a sum over documents, so it cannot be explained document by document; give "
                 "the base nDCG@k, P@k or R@k"
             )
         weight: Any = discount if base.NAME == "nDCG" else np.sign
         if base.NAME == "nDCG":
-            gain = gain_of(judgments.grade, params.get("dcg", "log2"), params.get("gains"))
+            gain = gain_of(judgments.grade, value_of(base, "dcg", "log2"), value_of(base, "gains"))
             all_gain = ideal_dcg(gain, judgments.query, judgments.n_queries, cutoff)
         else:
-            gain = (judgments.grade >= params.get("rel", 1)).astype(np.float64)
+            gain = (judgments.grade >= value_of(base, "rel", 1)).astype(np.float64)
             all_gain = sum_by_query(gain, judgments.query, judgments.n_queries)
         of_query = np.full(judgments.n_queries, float(cutoff)) if base.NAME == "P" else all_gain
         docs = judgments.select(gain > 0)

@@ -18,7 +18,6 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ..context.measure_strings import (
-    MISSING,
     RELATIVE_TO,
     absolute_measure,
     nearest_name,
@@ -140,7 +139,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     @property
     def depth(self) -> Depth:
         """How much of every ranking it reads, where it has a cutoff."""
-        depth: Depth = value_of(self, "cutoff")
+        depth: Depth = self.get("cutoff")
         return depth
 
     @property
@@ -169,10 +168,9 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         """What the run changes, for a measure that is the difference of two rankings; None for the others."""
         return None
 
-    def get(self, name: str) -> Any:
-        """The value of a parameter: as given, else its default, else None."""
-        value = self[name]
-        return None if value is MISSING else value
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of a parameter, as :func:`.value_of` says."""
+        return value_of(self, name, default)
 
     def check_values(self) -> None:
         """Raises ValueError for an unknown parameter or a value that is not allowed, saying what is."""
@@ -205,7 +203,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
             if name in self.params and bases and self.get("base") not in bases:
                 known = ", ".join(map(repr, bases))
                 raise ValueError(f"{self!r}: {name} goes with base {known}, not {self.get('base')!r}")
-        base = self.BASES.get(value_of(self, "base"))
+        base = self.BASES.get(self.get("base"))
         if base is not None and base.needs_cutoff and self.get("cutoff") is None:
             raise ValueError(f"{self!r} needs a cutoff: write {self!r}@10")
         self.check_together()

@@ -117,8 +117,7 @@ class _MED(RelativeMeasure):
 
     def task(self, view: View) -> RunPair:
         """What is to be solved: the evaluated run, the reference, the parameters."""
-        params = {name: self.get(name) for name in self.SUPPORTED_PARAMS}
-        return RunPair(view, view.reference_run(self.get("ref")), params, repr(self))
+        return RunPair(view, view.reference_run(self.get("ref")), self)
 
 
 MED = _MED()

@@ -35,6 +35,7 @@ from .parameters import Base
 if TYPE_CHECKING:
     from ..context.tops import Top
     from ..context.view import View
+    from .measure import RelativeMeasure
 
 
 class PooledDocs(NamedTuple):
@@ -100,25 +101,24 @@ class RunPair:
     Args:
         view: the evaluated run, and the context.
         reference: the other run.
-        params: the value of every parameter of MED, by name; None where it was not given.
-        text: the measure, for messages.
+        measure: MED with its parameters.
     """
 
-    def __init__(self, view: View, reference: Rankings, params: dict[str, Any], text: str) -> None:
-        self.view, self.reference, self.params, self.text = view, reference, params, text
-        self.base = BASES[params["base"]]
-        self.cutoff: int | None = params["cutoff"]
+    def __init__(self, view: View, reference: Rankings, measure: RelativeMeasure) -> None:
+        self.view, self.reference, self.measure = view, reference, measure
+        self.base = BASES[measure.get("base")]
+        self.cutoff: int | None = measure.get("cutoff")
 
     @property
     def graded(self) -> bool:
         """Whether an open document may take any grade, or is relevant or not."""
-        return self.base.graded and self.params["rel"] is None
+        return self.base.graded and self.measure.get("rel") is None
 
     @cached_property
     def pool(self) -> PooledDocs:
         """The documents of the two rankings."""
         n_queries = self.view.n_queries
-        return PooledDocs.of(*self._tops(self.cutoff), n_queries, self.params["judged"])
+        return PooledDocs.of(*self._tops(self.cutoff), n_queries, self.measure.get("judged"))
 
     def _tops(self, cutoff: int | None) -> tuple[Top, Top]:
         top = self.view.at(cutoff)
@@ -127,8 +127,8 @@ class RunPair:
     def gain_of(self, grade: IntArray) -> FloatArray:
         """The gain of each grade."""
         if not self.graded:
-            return (grade >= (self.params["rel"] or 1)).astype(np.float64)
-        return gain_of(grade, self.params["dcg"], self.params["gains"])
+            return (grade >= (self.measure.get("rel") or 1)).astype(np.float64)
+        return gain_of(grade, self.measure.get("dcg"), self.measure.get("gains"))
 
     @cached_property
     def gain(self) -> FloatArray:
@@ -139,7 +139,7 @@ class RunPair:
     def _gains(self) -> tuple[FloatArray, IntArray]:
         """The gains that an open document may have, ascending, and a label that gives each."""
         if not self.graded:
-            return np.array([0.0, 1.0]), np.array([0, self.params["rel"] or 1])
+            return np.array([0.0, 1.0]), np.array([0, self.measure.get("rel") or 1])
         grades = grades_between(self.view.grades[0], self.highest)  # custom gains may reward a label below 1
         grades = grades[np.argsort(grades != 0, kind="stable")]
         gains, first = np.unique(self.gain_of(grades), return_index=True)
@@ -158,17 +158,17 @@ class RunPair:
     @property
     def highest(self) -> int:
         """The highest grade that a document may have."""
-        limit, highest = self.params["max_grade"], self.view.grades[1]
+        limit, highest = self.measure.get("max_grade"), self.view.grades[1]
         if limit is None:
             return highest
-        if self.params["judged"]:
-            check_grades(self.text, self.view.documents, limit)
+        if self.measure.get("judged"):
+            check_grades(self.measure, self.view.documents, limit)
         return int(limit)
 
     def judged_at(self, levels: FloatArray) -> IntArray:
         """How many judged documents of each query have at least each of these gains; (queries, levels)."""
         docs = self.view.documents
-        if not self.params["judged"]:
+        if not self.measure.get("judged"):
             return np.zeros((docs.n_queries, len(levels)), dtype=np.int64)
 
         def count() -> IntArray:
@@ -176,14 +176,21 @@ class RunPair:
             counts = [np.bincount(docs.query[gain >= level], minlength=n) for level in levels]
             return np.array(counts, dtype=np.int64).reshape(len(levels), n).T
 
-        gains = self.params["gains"]
+        gains = self.measure.get("gains")
         mapped = None if gains is None else tuple(sorted(gains.items()))
-        key = "judged at", self.graded, self.params["rel"], self.params["dcg"], mapped, levels.tobytes()
+        key = (
+            "judged at",
+            self.graded,
+            self.measure.get("rel"),
+            self.measure.get("dcg"),
+            mapped,
+            levels.tobytes(),
+        )
         return self.view.cached(key, count)
 
     def tail(self) -> FloatArray:
         """What RBP leaves to what may follow the run, and the reference, shape (2, queries)."""
-        pool, reading = self.pool, self.params["residual"]
+        pool, reading = self.pool, self.measure.get("residual")
         held = pool.query[pool.y > 0], pool.query[pool.z > 0]
         lengths = np.stack([np.bincount(query, minlength=pool.n_queries) for query in held])
         if reading is False or (reading == "at-cutoff" and self.cutoff is None):
@@ -192,7 +199,9 @@ class RunPair:
         alike: BoolArray = np.asarray(reached.any(axis=0))
         alike[pool.query[pool.y != pool.z]] = False
         same = same_rankings(*self._tops(None), alike) if alike.any() else alike
-        result: FloatArray = np.where(reached & ~same, Geometric(self.params["p"]).seen(lengths + 1), 0.0)
+        result: FloatArray = np.where(
+            reached & ~same, Geometric(self.measure.get("p")).seen(lengths + 1), 0.0
+        )
         return result
 
     def labelings(self, solutions: Solutions) -> list[dict[str, int]]:
@@ -309,14 +318,14 @@ def _solve_ndcg(task: RunPair) -> Solutions:
 
 
 def _search(task: RunPair) -> Solutions:
-    return SEARCHES[task.params["base"]](task)
+    return SEARCHES[task.measure.get("base")](task)
 
 
 #: The bases of MED.
 BASES = {
     "P": MEDBase(_weighted(lambda task: TopK(task.cutoff)), parameters=["rel"], needs_cutoff=True),
     "RBP": MEDBase(
-        _weighted(lambda task: Geometric(float(task.params["p"]))), parameters=["rel", "p", "residual"]
+        _weighted(lambda task: Geometric(float(task.measure.get("p")))), parameters=["rel", "p", "residual"]
     ),
     "SDCG": MEDBase(
         _weighted(lambda task: LogDiscount(task.cutoff)),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..context.measure_strings import value_of
 from ..data.arrays import FloatArray, IntArray, rank_within, sum_by_query, table
 from . import nrg, parameters
 from .bases.gains import check_grades
@@ -161,7 +160,7 @@ class _Rareness(RelativeMeasure):
         if adaptive is not None:
             check_grades(self, view.documents, self.get("max_grade"))
         rel, dcg, gains, p = (
-            value_of(self, n, d) for n, d in (("rel", 1), ("dcg", "log2"), ("gains", None), ("p", 0.8))
+            self.get(n, d) for n, d in (("rel", 1), ("dcg", "log2"), ("gains", None), ("p", 0.8))
         )
         docs, gain = nrg.judged_gains(view.documents, base, rel, dcg, gains, adaptive)
         weight = self.weights(view, docs)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..context.measure_strings import value_of
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..messages import warn
 from . import parameters
@@ -176,7 +175,7 @@ class _UE(RelativeMeasure):
 
     def _warn_of_pools(self, view: View) -> None:
         """Warns of pools of which hardly a document is not relevant: a random ranking of these is as good as any."""
-        docs, rel = view.documents, max(int(value_of(self, "rel", 1)), 1)
+        docs, rel = view.documents, max(int(self.get("rel", 1)), 1)
 
         def found() -> tuple[int, float]:
             relevant = np.bincount(docs.query, weights=docs.grade >= rel, minlength=docs.n_queries)
@@ -197,7 +196,7 @@ class _UE(RelativeMeasure):
 
     def actual(self, view: View) -> FloatArray:
         """A@k of the evaluated run."""
-        gains = value_of(self, "gains")
+        gains = self.get("gains")
         docs = view.documents if gains and min(gains) <= 0 else view.relevant
         position = view.at(self.get("cutoff"), self.get("judged_only")).positions(docs)
         ranking = RankedGains(self._gain(docs), position, docs.query, docs.n_queries)
@@ -205,9 +204,7 @@ class _UE(RelativeMeasure):
 
     @property
     def _settings(self) -> BaseSettings:
-        return BaseSettings(
-            self.get("cutoff"), value_of(self, "p", 0.0), value_of(self, "expected") == "exact"
-        )
+        return BaseSettings(self.get("cutoff"), self.get("p", 0.0), self.get("expected") == "exact")
 
     def normalizers(self, view: View) -> Normalizers:
         """IUB and REB, which depend on the judgments and the pool alone; and σ, in version 'z'."""

@@ -12,7 +12,7 @@ from tqdm import tqdm
 
 from ..arguments import check_choice, check_count, is_number
 from ..context.checks import check_runs
-from ..context.measure_strings import is_relative, parse_measure, parse_measures
+from ..context.measure_strings import is_relative, parse_measure, parse_measures, value_of
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
 from ..data.arrays import BoolArray, IntArray, rank_within
@@ -247,9 +247,9 @@ def system_subsets(
     check_count("seed", seed, 0)
     for measure in parsed:
         for param in ("ref", "prior"):
-            if is_relative(measure) and measure.params.get(param) is not None:
+            if is_relative(measure) and value_of(measure, param) is not None:
                 raise ValueError(
-                    f"{measure} names {measure.params[param]!r}, which not every subset of the runs holds; leave "
+                    f"{measure} names {value_of(measure, param)!r}, which not every subset of the runs holds; leave "
                     f"{param}= out"
                 )
     check_two_runs(context, "rank")
