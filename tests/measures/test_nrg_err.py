@@ -143,7 +143,7 @@ def test_what_every_searcher_of_a_prior_sees_is_worth_nothing() -> None:
     ("measure", "message"),
     [
         ("NRG(base='ERR',norm='ideal')@3", "norm goes with base 'nDCG', 'P', 'RBP', 'SDCG', not 'ERR'"),
-        ("NRG(base='ERR',rel=2)@3", "rel goes with base 'P', 'RR', 'RBP', 'SDCG', not 'ERR'"),
+        ("NRG(base='ERR',rel=2)@3", "rel goes with base 'P', 'RBP', 'RR', 'SDCG', not 'ERR'"),
         ("NRG(base='ERR',dcg='log2')@3", "dcg goes with base 'nDCG', not 'ERR'"),
         ("NRG(base='ERR',p=0.5)@3", "p goes with base 'RBP', not 'ERR'"),
         ("NRG(max_grade=3)@3", "max_grade goes with base 'ERR', not 'nDCG'"),

@@ -181,7 +181,7 @@ def _search_err(task: RunPair) -> Solutions:
 @SEARCHES.register("SSP", "AP", "Q")
 def _search_sum_precision(task: RunPair) -> Solutions:
     """SSP, whose norm is the cutoff; AP; and Q, which has a β."""
-    pool, given = task.pool, task.base.parameters
+    pool, given = task.pool, task.difference.parameters
     relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
     label = np.where(pool.open, -1, relevant)
     elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(pool.query[relevant], minlength=pool.n_queries)

@@ -11,15 +11,15 @@ from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..further_measures.alpha_nrg import OfAspects
 from ..further_measures.fusion_gain import _FusionGain
 from ..further_measures.shapley import ADDITIVE, _Shapley
-from ..measures import nrg, rareness
-from ..measures.bases.browsing import BrowsingModel, CascadeModel, LogDiscount, TopK, Unseen
-from ..measures.bases.random_ranking import Normalizers, expected_sum_of_precisions, normalize
+from ..measures import rareness
+from ..measures.bases.ap import expected_sum_of_precisions
+from ..measures.bases.browsing import BrowsingModel, TopK, Unseen
 from ..measures.lexiprecision import _RPP, LEVEL_WEIGHTS, RecallLevels, _rrLP, _sgnLP, _sgnLR
 from ..measures.med import _MED
 from ..measures.nrg import _NRG, _UniqueRel
 from ..measures.rareness import _Rareness
 from ..measures.tasc import _TaSC, max_tasc
-from ..measures.ue import _UE
+from ..measures.ue import _UE, Normalizers, normalize
 from ..tolerances import LABELED_ALIKE
 from .model import Model
 from .model_builder import BOUNDS, ModelBuilder
@@ -28,14 +28,14 @@ from .preferences import Extremes, greatest_lexicographic, greatest_paired, may_
 
 @BOUNDS.register(_NRG)
 def _nrg(measure: _NRG, builder: ModelBuilder) -> Model:
-    base, norm = nrg.BASES[measure.get("base")], measure.get("norm")
-    if measure.adaptive is not None:
-        return _adaptive(measure, builder, measure.adaptive)
+    base, norm = measure.base, measure.get("norm")
+    if base.residual == "cascade":
+        return _cascade(measure, builder)
     survival = builder.prior_product(Unseen(measure.browsing))
     seen = measure.browsing.seen(builder.positions)
     if not base.graded:
         relevant = builder.relevant(measure.get("rel"))
-        if base.value == "largest":
+        if base.residual == "largest":
             return builder.best(survival * seen, relevant)
         share = seen if norm is None else measure.browsing.share(builder.positions)
         return builder.additive(survival * share, relevant)
@@ -47,14 +47,14 @@ def _nrg(measure: _NRG, builder: ModelBuilder) -> Model:
     return builder.residual_gain(survival, seen, gain, levels, measure.depth_of_ideal)
 
 
-def _adaptive(measure: _NRG, builder: ModelBuilder, adaptive: CascadeModel) -> Model:
+def _cascade(measure: _NRG, builder: ModelBuilder) -> Model:
     grade = builder.docs.grade
     highest = max(int(builder.labels[-1]), int(grade.max(initial=0)))
     if highest > measure.get("max_grade"):
         raise ValueError(
             f"{measure}: documents may have the grade {highest}; max_grade must be at least that"
         )
-    gain = adaptive.gain(np.append(grade, highest))
+    gain = measure.base.gain_of(np.append(grade, highest), measure.get)
     return builder.residual_cascade(gain[:-1], float(gain[-1]))
 
 
@@ -85,9 +85,9 @@ def _rareness(measure: _Rareness, builder: ModelBuilder) -> Model:
     else:
         rows = [measure.weights(view, docs) for view in builder.views]
         weight = rows[0] if systems == "groups" else np.array(rows)
-    if not isinstance(base, nrg.ResidualBase):
+    if base.residual is None:
         return builder.precisions(builder.relevant(measure.get("rel")), weight)
-    browsing = base.browsing(measure.get("cutoff"), measure.get("p", 0.8))
+    browsing = base.browsing(measure.get)
     if base.graded:
         return builder.normalized(
             weight * browsing.seen(positions), *builder.gains(measure.get("dcg"), measure.get("gains"))
@@ -121,7 +121,7 @@ def _ue(measure: _UE, builder: ModelBuilder) -> Model:
         def of_gains(value: FloatArray, perfect: FloatArray, random: FloatArray) -> FloatArray:
             return normalize(value, Normalizers(perfect, random), version)
 
-        weight = LogDiscount().seen(builder.positions)
+        weight = measure.base.browsing(measure.get).seen(builder.positions)
         gain, levels = builder.gains(measure.get("dcg"), measure.get("gains"))
         return builder.gains_above_chance(weight, gain, levels, version, of_gains, collection)
     raise ValueError(f"{measure} cannot be bounded yet; of the bases of UE, only nDCG and AP can")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures
@@ -17,7 +18,8 @@ from ..data.documents import Documents
 from ..data.ids import Ids
 from ..data.rankings import Rankings
 from ..measures import parameters
-from ..measures.bases.gains import discount, gain_of, ideal_dcg
+from ..measures.bases import BASES
+from ..measures.bases.gains import discount, ideal_dcg
 from ..measures.measure import Change, Contributions, OfAbsoluteBase, register
 from ..measures.parameters import Param
 
@@ -243,11 +245,10 @@ class _FusionGain(OfAbsoluteBase):
                 "the base nDCG@k, P@k or R@k"
             )
         weight: Any = discount if base.NAME == "nDCG" else np.sign
+        gain = BASES[base.NAME].gain_of(judgments.grade, partial(value_of, base))
         if base.NAME == "nDCG":
-            gain = gain_of(judgments.grade, value_of(base, "dcg", "log2"), value_of(base, "gains"))
             all_gain = ideal_dcg(gain, judgments.query, judgments.n_queries, cutoff)
         else:
-            gain = (judgments.grade >= value_of(base, "rel", 1)).astype(np.float64)
             all_gain = sum_by_query(gain, judgments.query, judgments.n_queries)
         of_query = np.full(judgments.n_queries, float(cutoff)) if base.NAME == "P" else all_gain
         docs = judgments.select(gain > 0)

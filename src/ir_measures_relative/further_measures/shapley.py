@@ -12,7 +12,7 @@ from ..data.arrays import FloatArray, ratio, row_sums, sum_by_query
 from ..measures import parameters
 from ..measures.bases.browsing import BrowsingModel
 from ..measures.measure import Contributions, RelativeMeasure, register
-from ..measures.nrg import BASES, judged_gains
+from ..measures.nrg import BASES
 from ..measures.parameters import Param
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..data.documents import Documents
 
 #: The bases whose values are sums over documents.
-ADDITIVE = {name: base for name, base in BASES.items() if base.additive}
+ADDITIVE = {name: base for name, base in BASES.items() if base.residual == "sum"}
 
 
 @lru_cache(maxsize=64)
@@ -95,17 +95,16 @@ class _Shapley(RelativeMeasure):
 
     def contributions(self, view: View) -> Contributions:
         """The mean over all orders of the residual gain of each document found, and what it adds."""
-        name, cutoff, p = map(self.get, ("base", "cutoff", "p"))
-        base = ADDITIVE[name]
-        docs, gain = judged_gains(view.documents, base, *map(self.get, ("rel", "dcg", "gains")))
+        base = ADDITIVE[self.get("base")]
+        docs, gain = base.gains(view.documents, self)
         new, own = self.chances(view, docs)
-        norm = base.norm(docs, gain, cutoff, p)
+        norm = base.norm(docs, gain, self.get("cutoff"), self.browsing)
         return Contributions(docs, gain * new, ratio(gain * new * own, norm[docs.query]))
 
     @property
     def browsing(self) -> BrowsingModel:
         """How a searcher looks at a ranking."""
-        return ADDITIVE[self.get("base")].browsing(self.get("cutoff"), self.get("p"))
+        return ADDITIVE[self.get("base")].browsing(self.get)
 
     def chances(self, view: View, docs: Documents) -> tuple[FloatArray, FloatArray]:
         """That a document is new when the system comes, 0 where it does not hold it; and that it is seen there."""

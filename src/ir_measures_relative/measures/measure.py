@@ -26,7 +26,6 @@ from ..context.measure_strings import (
 )
 from ..data.arrays import FloatArray, ObjectArray
 from ..messages import warn
-from .parameters import Base
 
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from ..data.rankings import Rankings
     from ..io.qrels import Qrels
     from ..io.runs import Run
+    from .bases.base import Base, Difference
 
 
 _M = TypeVar("_M", bound="RelativeMeasure")
@@ -74,7 +74,9 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     #: The keys of its papers in ``CITATIONS.bib``, and of which base or method each is; "" for all.
     PAPERS: Mapping[str, str] = {}
     FORMULA = ""  #: in LaTeX, for the documentation
-    BASES: Mapping[str, Base] = {}  #: what the parameter ``base`` may name, where that is a choice
+    BASES: Mapping[
+        str, Base | Difference
+    ] = {}  #: what the parameter ``base`` may name, where that is a choice
     SEE_ALSO: tuple[str, ...] = ()  #: measures that somebody who looks at this one may want instead
     TEST = (
         "t"  #: the default test of the difference of two runs: ``"bootstrap"`` where it is sparse and skewed

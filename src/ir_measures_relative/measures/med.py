@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING
 
 from ..data.arrays import FloatArray
 from . import parameters
+from .bases import BASES as ALL_BASES
 from .measure import RelativeMeasure, register
-from .med_pairs import BASES, RunPair
+from .med_pairs import RunPair
 from .parameters import Param
 
 if TYPE_CHECKING:
     from ..context.view import View
+
+
+#: How the difference of each base is maximized.
+BASES = {name: base.difference for name, base in ALL_BASES.items() if base.difference}
 
 
 def _grade(help_text: str) -> Param:
@@ -117,7 +122,7 @@ class _MED(RelativeMeasure):
 
     def task(self, view: View) -> RunPair:
         """What is to be solved: the evaluated run, the reference, the parameters."""
-        return RunPair(view, view.reference_run(self.get("ref")), self)
+        return RunPair(view, view.reference_run(self.get("ref")), self, ALL_BASES[self.get("base")])
 
 
 MED = _MED()

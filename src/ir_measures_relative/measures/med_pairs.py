@@ -1,15 +1,14 @@
-"""The measures whose differences MED maximizes, as data. A new base is an entry of :data:`BASES`.
+"""Two rankings, of which MED maximizes the difference over all labels of the documents that nobody judged.
 
-Here are those whose labels are found by sums over documents. The others, which need a search, are registered in
-:data:`SEARCHES`.
+What a base whose labels are found by sums over documents does with them is in its file. The others need a search, which
+is registered in :data:`SEARCHES`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +17,6 @@ from ..data.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
-    max_by_query,
-    rank_within,
     ratio,
     rows_of_queries,
     sum_by_query,
@@ -27,14 +24,14 @@ from ..data.arrays import (
 from ..data.ids import Ids
 from ..data.rankings import Rankings
 from ..data.registry import Registry
-from .bases.browsing import BrowsingModel, Geometric, LogDiscount, TopK
-from .bases.gains import check_grades, discount, gain_of, grades_between, reciprocal
-from .med_level_sums import LevelSums, greatest_lead, sums_of_first, swings
-from .parameters import Base
+from .bases.browsing import Geometric
+from .bases.gains import check_grades, gain_of, grades_between
+from .med_level_sums import swings
 
 if TYPE_CHECKING:
     from ..context.tops import Top
     from ..context.view import View
+    from .bases.base import Base
     from .measure import RelativeMeasure
 
 
@@ -102,17 +99,19 @@ class RunPair:
         view: the evaluated run, and the context.
         reference: the other run.
         measure: MED with its parameters.
+        base: the measure whose difference is maximized.
     """
 
-    def __init__(self, view: View, reference: Rankings, measure: RelativeMeasure) -> None:
-        self.view, self.reference, self.measure = view, reference, measure
-        self.base = BASES[measure.get("base")]
+    def __init__(self, view: View, reference: Rankings, measure: RelativeMeasure, base: Base) -> None:
+        self.view, self.reference, self.measure, self.base = view, reference, measure, base
+        assert base.difference is not None  # MED's declaration asks for one
+        self.difference = base.difference
         self.cutoff: int | None = measure.get("cutoff")
 
     @property
     def graded(self) -> bool:
         """Whether an open document may take any grade, or is relevant or not."""
-        return self.base.graded and self.measure.get("rel") is None
+        return self.difference.graded and self.measure.get("rel") is None
 
     @cached_property
     def pool(self) -> PooledDocs:
@@ -214,22 +213,11 @@ class RunPair:
         return found
 
 
-#: Finds the largest difference of every query.
-Solve: TypeAlias = Callable[[RunPair], Solutions]
-
 #: The searches for the labels, by the name of the base.
-SEARCHES: Registry[str, Solve] = Registry("MED searches")
+SEARCHES: Registry[str, Callable[[RunPair], Solutions]] = Registry("MED searches")
 
 
-@dataclass(frozen=True)
-class MEDBase(Base):
-    """A measure whose difference is maximized."""
-
-    solve: Solve
-    graded: bool = False  #: whether an open document may take any grade
-
-
-def _decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
+def decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
     """The better of the two directions, the run's first: shapes (2, queries) and (2, documents)."""
     run_wins = both[0] >= both[1]
     value = both.max(axis=0).clip(0.0, 1.0)
@@ -238,106 +226,23 @@ def _decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
     return Solutions(value, value, exact, winner, np.where(run_wins[pool.query], level[0], level[1]))
 
 
-def _weighted(browsing_of: Callable[[RunPair], BrowsingModel]) -> Solve:
+def weighted(task: RunPair) -> Solutions:
     """A static weighted-precision measure (Eqs. 2-5), whose W(i) is the share of attention of each position.
 
     One greedy labeling for each direction (§1). Gains are relative to the highest.
     """
-
-    def solve(task: RunPair) -> Solutions:
-        pool, levels = task.pool, task.levels
-        share = browsing_of(task).share
-        weight = share(pool.y) - share(pool.z)
-        tail = task.tail() if "residual" in task.base.parameters else np.zeros((2, pool.n_queries))
-        most = np.append(task.floor, levels)[-1:]
-        known = pool.signed_sums(ratio(task.gain, most) * weight)
-        free = np.where(
-            pool.open & (len(levels) > 0), weight * (1.0 - ratio(np.array([task.floor]), most)), 0.0
-        )
-        up, down = swings(free, pool.query, pool.n_queries)
-        both = np.stack([known + up + tail[0], -known - down + tail[1]])
-        return _decide(pool, both, np.where(np.stack([free, -free]) > 0, len(levels), 0))
-
-    return solve
-
-
-def _solve_rr(task: RunPair) -> Solutions:
-    """Reciprocal rank: one open document alone is relevant, or none."""
-    pool, relevant = task.pool, task.gain > 0
-    worth = [reciprocal(pool.y), reciprocal(pool.z)]
-    known = [max_by_query(w[relevant], pool.query[relevant], pool.n_queries) for w in worth]
-    rows = np.flatnonzero(pool.open)
-    both, level = np.zeros((2, pool.n_queries)), np.zeros((2, len(pool.query)), dtype=np.int64)
-    for i, (won, lost) in enumerate(((0, 1), (1, 0))):
-        of_both, query = (known[won], known[lost]), pool.query[rows]
-        both[i], leads = greatest_lead(worth[won][rows], worth[lost][rows], of_both, query)
-        best = np.flatnonzero((leads == both[i, query]) & (leads > (of_both[0] - of_both[1])[query]))
-        _, first = np.unique(query[best], return_index=True)
-        level[i, rows[best[first]]] = 1
-    return _decide(pool, both, level)
-
-
-def _solve_ndcg(task: RunPair) -> Solutions:
-    """nDCG over all gains that an open document may have; Algorithm 1 where there is but one.
-
-    With n_l the number of open documents that are given at least level l, both halves of the ratio are sums over the
-    levels. The difference of the two DCGs is at most ``known + Σ_l Δ_l·D(n_l)``. Δ_l is the gain of a level above that
-    of the one before, D(n) the sum of the n largest differences of discounts: the larger gains go to the larger
-    differences. The ideal DCG is ``Σ_l Δ_l·C(min(k, J_l + n_l))``. C(n) is the sum of the first n discounts, J_l the
-    number of judged documents of at least that level, also of those outside the rankings. Each level may take its own
-    best n_l: ``n_1 ≥ n_2 ≥ …`` comes by itself, since ``J_1 ≥ J_2 ≥ …`` and the discounts fall, so that one more
-    document never costs a lower level more than a higher.
-    """
     pool, levels = task.pool, task.levels
-    weight = discount(pool.y) - discount(pool.z)
-    known = pool.signed_sums(task.gain * weight)
-    free = np.where(pool.open & (len(levels) > 0), np.maximum(np.stack([weight, -weight]), 0.0), 0.0)
-    most = max(int(np.bincount(pool.query[part > 0], minlength=1).max()) for part in free)
-    size = task.judged_at(levels)[:, :, None] + np.arange(most + 1)
-    n_open = np.bincount(pool.query[pool.open], minlength=pool.n_queries)
-    floor_size = task.judged_at(np.array([task.floor]))[:, 0] + n_open  # which have the least gain anyway
-    if task.cutoff is not None:
-        size, floor_size = np.minimum(size, task.cutoff), np.minimum(floor_size, task.cutoff)
-    sums_of_discounts = np.cumsum(discount.up_to(int(max(size.max(initial=0), floor_size.max(initial=0)))))
-    ideal, floor = sums_of_discounts[size], task.floor * sums_of_discounts[floor_size]
-    both, level = np.zeros((2, pool.n_queries)), np.zeros((2, len(pool.query)), dtype=np.int64)
-    for i, sign in enumerate((1.0, -1.0)):
-        order, won = sums_of_first(free[i], pool.query, pool.n_queries, most + 1)
-        sums = LevelSums(
-            (sign * known, np.broadcast_to(won[:, None, :], ideal.shape)),
-            (floor, ideal),
-            np.full(pool.n_queries, most),
-            step=np.diff(levels, prepend=task.floor),
-            falling=True,
-        )
-        both[i] = sums.greatest_positive()
-        # From the place of a document in its order to the number of levels that reach down to it.
-        query = pool.query[order]
-        level[i, order] = (rank_within(query)[:, None] <= sums.counts[query]).sum(axis=1)
-    return _decide(pool, both, level)
+    share = task.base.browsing(task.measure.get).share
+    weight = share(pool.y) - share(pool.z)
+    tail = task.tail() if "residual" in task.difference.parameters else np.zeros((2, pool.n_queries))
+    most = np.append(task.floor, levels)[-1:]
+    known = pool.signed_sums(ratio(task.gain, most) * weight)
+    free = np.where(pool.open & (len(levels) > 0), weight * (1.0 - ratio(np.array([task.floor]), most)), 0.0)
+    up, down = swings(free, pool.query, pool.n_queries)
+    both = np.stack([known + up + tail[0], -known - down + tail[1]])
+    return decide(pool, both, np.where(np.stack([free, -free]) > 0, len(levels), 0))
 
 
-def _search(task: RunPair) -> Solutions:
-    return SEARCHES[task.measure.get("base")](task)
-
-
-#: The bases of MED.
-BASES = {
-    "P": MEDBase(_weighted(lambda task: TopK(task.cutoff)), parameters=["rel"], needs_cutoff=True),
-    "RBP": MEDBase(
-        _weighted(lambda task: Geometric(float(task.measure.get("p")))), parameters=["rel", "p", "residual"]
-    ),
-    "SDCG": MEDBase(
-        _weighted(lambda task: LogDiscount(task.cutoff)),
-        parameters=["rel", "dcg", "gains", "max_grade"],
-        graded=True,
-        needs_cutoff=True,
-    ),
-    "nDCG": MEDBase(_solve_ndcg, parameters=["rel", "dcg", "gains", "max_grade"], graded=True),
-    "RR": MEDBase(_solve_rr, parameters=["rel"]),
-    "SSP": MEDBase(_search, parameters=["rel", "time_limit"], needs_cutoff=True),
-    "AP": MEDBase(_search, parameters=["rel", "norm", "time_limit"], needs_cutoff=True),
-    "Q": MEDBase(_search, parameters=["rel", "norm", "beta", "time_limit"], needs_cutoff=True),
-    "mean_nDCG": MEDBase(_search, parameters=["rel"], needs_cutoff=True),
-    "ERR": MEDBase(_search, parameters=["max_grade", "time_limit"], graded=True, needs_cutoff=True),
-}
+def search(task: RunPair) -> Solutions:
+    """By one of :data:`SEARCHES`."""
+    return SEARCHES[task.base.name](task)

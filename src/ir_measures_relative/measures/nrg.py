@@ -3,81 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..data.arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
 from ..messages import warn
-from . import parameters
-from .bases.browsing import (
-    BrowsingModel,
-    CascadeModel,
-    Geometric,
-    LogDiscount,
-    Reader,
-    Reciprocal,
-    TopK,
-    Unseen,
-)
-from .bases.gains import check_grades, gain_of, ideal_dcg
+from . import bases, parameters
+from .bases.base import Base
+from .bases.browsing import BrowsingModel, TopK, Unseen
+from .bases.err import Reader, chance_to_reach
 from .measure import Contributions, RelativeMeasure, register
-from .parameters import Base, Param
+from .parameters import Param
 
 if TYPE_CHECKING:
     from ..context.view import View
     from ..data.documents import Documents
 
 
-@dataclass(frozen=True)
-class ResidualBase(Base):
-    """A measure that NRG extends."""
-
-    #: Its browsing model, from the cutoff and the persistence p; where there is an adaptive one, what a gain counts at
-    #: each position.
-    browsing: Callable[[int | None, float], BrowsingModel]
-    #: What the terms ``G(d_i|R)·seen(i)`` come to: their ``"sum"``, which is divided by N, or the ``"largest"``.
-    value: str = "sum"
-    #: Where how far a searcher reads depends on what was found: the model of that, from a measure's ``get``. Each term
-    #: is then times its share, and there is no N.
-    adaptive: Callable[[Callable[[str], Any]], CascadeModel] | None = None
-    #: Whether a document gains by its label as ``dcg`` and ``gains`` say, or by being relevant. N is the ideal DCG of
-    #: graded gains, and else the sum over all positions of the browsing model.
-    graded: bool = False
-
-    def norm(self, docs: Documents, gain: FloatArray, cutoff: int | None, p: float) -> FloatArray:
-        """N of Eq. 4 for each query, of a sum; from the gains of the documents and the depth that ``norm`` says."""
-        if self.graded:
-            return ideal_dcg(gain, docs.query, docs.n_queries, cutoff)
-        return np.full(docs.n_queries, self.browsing(cutoff, p).total)
-
-    def model(self, get: Callable[[str], Any]) -> CascadeModel | None:
-        """The adaptive model with a measure's parameters; None where there is none."""
-        return None if self.adaptive is None else self.adaptive(get)
-
-    @property
-    def additive(self) -> bool:
-        """Whether each document gives the same, whatever the others are."""
-        return self.value == "sum" and self.adaptive is None
-
-
-#: What NRG extends. A new base is an entry here.
-BASES = {
-    "nDCG": ResidualBase(lambda cutoff, p: LogDiscount(), graded=True, parameters=["norm", "dcg", "gains"]),
-    "P": ResidualBase(lambda cutoff, p: TopK(cutoff), parameters=["norm", "rel"], needs_cutoff=True),
-    "RR": ResidualBase(lambda cutoff, p: Reciprocal(), value="largest", parameters=["rel"]),
-    "RBP": ResidualBase(lambda cutoff, p: Geometric(p), parameters=["norm", "rel", "p"]),
-    "ERR": ResidualBase(
-        lambda cutoff, p: Reciprocal(),
-        parameters=["max_grade"],
-        adaptive=lambda get: CascadeModel(get("max_grade")),
-    ),
-    "SDCG": ResidualBase(
-        lambda cutoff, p: LogDiscount(cutoff), parameters=["norm", "rel"], needs_cutoff=True
-    ),
-}
+#: What NRG extends.
+BASES = {name: base for name, base in bases.BASES.items() if base.residual}
 
 
 class Normalizer(NamedTuple):
@@ -102,25 +47,24 @@ class ResidualRanking(NamedTuple):
     docs: Documents  #: the judged documents that may gain
     residual: FloatArray  #: the gain of each, times the product over the priors j of 1 - seen(pos_j(d))
     position: IntArray  #: in the evaluated ranking, 0 if it is not in the top
-    base: ResidualBase
-    cutoff: int | None  #: the depth that N is computed to; None for all documents
-    p: float = 0.8  #: the persistence
+    base: Base
+    browsing: BrowsingModel  #: of the base, with its parameters
+    depth: int | None  #: that N is computed to; None for all documents
     ideal: FloatArray | None = (
         None  #: the gains that N is computed from, by :data:`NORMS`; N is 1 if not given
     )
-    adaptive: CascadeModel | None = None  #: of the base, if it has one
 
     def value(self) -> FloatArray:
         """NRG of each query, range [0, 1] with N."""
         query, n_queries = self.docs.query, self.docs.n_queries
-        if self.base.value == "largest":
+        if self.base.residual == "largest":
             return max_by_query(self._terms, query, n_queries)
         return self._normalized(sum_by_query(self._terms, query, n_queries), np.arange(n_queries))
 
     def shares(self) -> FloatArray:
         """What each document adds to the value; of those with the largest term, where that is all, the first."""
         terms, query = self._terms, self.docs.query
-        if self.base.value != "largest":
+        if self.base.residual != "largest":
             return self._normalized(terms, query)
         order = np.lexsort((self.position, -terms, query))
         first = np.zeros(len(query), dtype=bool)
@@ -129,34 +73,17 @@ class ResidualRanking(NamedTuple):
 
     @property
     def _terms(self) -> FloatArray:
-        """``G(d|R) · seen(pos(d))`` of each document; of an adaptive model, times its share."""
-        terms: FloatArray = self.residual * self.base.browsing(self.cutoff, self.p).seen(self.position)
-        if self.adaptive is not None:
+        """``G(d|R) · seen(pos(d))`` of each document; of a cascade, times the chance to get there."""
+        terms: FloatArray = self.residual * self.browsing.seen(self.position)
+        if self.base.residual == "cascade":
             docs = self.docs
-            terms = terms * self.adaptive.reach(self.position, self.residual, docs.query, docs.n_queries)
+            terms = terms * chance_to_reach(self.position, self.residual, docs.query, docs.n_queries)
         return terms
 
     def _normalized(self, sums: FloatArray, query: IntArray) -> FloatArray:
-        if self.adaptive is not None or self.ideal is None:
+        if self.base.residual == "cascade" or self.ideal is None:
             return sums
-        return ratio(sums, self.base.norm(self.docs, self.ideal, self.cutoff, self.p)[query])
-
-
-def judged_gains(
-    documents: Documents,
-    base: ResidualBase,
-    rel: int,
-    dcg: str,
-    gains: dict[int, int] | None,
-    adaptive: CascadeModel | None = None,
-) -> tuple[Documents, FloatArray]:
-    """The judged documents that may gain, and the gain G(d) of each."""
-    docs = documents if gains and min(gains) <= 0 else documents.relevant
-    if base.graded:
-        return docs, gain_of(docs.grade, dcg, gains)
-    if adaptive is not None:
-        return docs, adaptive.gain(docs.grade)
-    return docs, (docs.grade >= rel).astype(np.float64)
+        return ratio(sums, self.base.norm(self.docs, self.ideal, self.depth, self.browsing)[query])
 
 
 class _NRG(RelativeMeasure):
@@ -221,7 +148,7 @@ class _NRG(RelativeMeasure):
 
     @property
     def value_range(self) -> tuple[float, float]:
-        unbounded = self.get("norm") is None and BASES[self.get("base")].additive
+        unbounded = self.get("norm") is None and self.base.residual == "sum"
         return 0.0, math.inf if unbounded else 1.0
 
     @property
@@ -254,33 +181,27 @@ class _NRG(RelativeMeasure):
     @property
     def browsing(self) -> BrowsingModel:
         """How a searcher looks at a ranking."""
-        return BASES[self.get("base")].browsing(self.get("cutoff"), self.get("p"))
+        return self.base.browsing(self.get)
 
     @property
-    def adaptive(self) -> CascadeModel | None:
-        """How far a searcher reads, where that depends on what was found."""
-        return BASES[self.get("base")].model(self.get)
-
-    def gains(self, documents: Documents) -> tuple[Documents, FloatArray]:
-        """The judged documents that may gain, and the gain of each."""
-        name = self.get("base")
-        if name == "ERR":
-            check_grades(self, documents, self.get("max_grade"))
-        rel, dcg, gains = map(self.get, ("rel", "dcg", "gains"))
-        return judged_gains(documents, BASES[name], rel, dcg, gains, self.adaptive)
+    def base(self) -> Base:
+        """The measure that is extended."""
+        return BASES[self.get("base")]
 
     def _residual(self, view: View) -> ResidualRanking:
         """The evaluated run."""
         top = view.at(self.get("cutoff"), self.get("judged_only"))
-        docs, gain = self.gains(view.documents)
-        base, adaptive = BASES[self.get("base")], self.adaptive
-        unseen = Unseen(self.browsing if adaptive is None else Reader(docs, adaptive))
+        base, browsing = self.base, self.browsing
+        docs, gain = base.gains(view.documents, self)
+        cascade = base.residual == "cascade"
+        unseen = Unseen(Reader(docs, self.get("max_grade")) if cascade else browsing)
         residual = gain * top.prior_product(unseen, docs, self.get("prior"))
         norm = NORMS[self.get("norm")]
         ideal = residual if norm is not None and norm.residual else gain
         position = top.positions(docs)
-        depth, p = self.depth_of_ideal, self.get("p")
-        return ResidualRanking(docs, residual, position, base, depth, p, ideal if norm else None, adaptive)
+        return ResidualRanking(
+            docs, residual, position, base, browsing, self.depth_of_ideal, ideal if norm else None
+        )
 
 
 class _UniqueRel(RelativeMeasure):

@@ -8,23 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..data.arrays import FloatArray, IntArray, rank_within, sum_by_query, table
-from . import nrg, parameters
-from .bases.gains import check_grades
+from . import bases, parameters
 from .measure import Contributions, RelativeMeasure, register
-from .parameters import Base, Param
+from .nrg import ResidualRanking
+from .parameters import Param
 
 if TYPE_CHECKING:
     from ..context.view import View
     from ..data.documents import Documents
 
-#: What rareness extends: AP, and the bases of NRG that are sums over documents, without priors.
-BASES: dict[str, Base] = {
-    "nDCG": nrg.BASES["nDCG"],
-    "P": nrg.BASES["P"],
-    "AP": Base(parameters=["rel"]),
-    "RBP": nrg.BASES["RBP"],
-    "ERR": nrg.BASES["ERR"],
-}
+#: What rareness extends.
+BASES = {name: bases.BASES[name] for name in ("nDCG", "P", "AP", "RBP", "ERR")}
 
 RARITIES = ("linear", "log")
 
@@ -154,21 +148,18 @@ class _Rareness(RelativeMeasure):
     def contributions(self, view: View) -> Contributions:
         """The gain of each document times its weight, and what it adds."""
         base = BASES[self.base_name]
-        if not isinstance(base, nrg.ResidualBase):
+        if base.residual is None:
             return self._contributions_to_ap(view)
-        adaptive = base.model(self.get)
-        if adaptive is not None:
-            check_grades(self, view.documents, self.get("max_grade"))
-        rel, dcg, gains, p = (
-            self.get(n, d) for n, d in (("rel", 1), ("dcg", "log2"), ("gains", None), ("p", 0.8))
-        )
-        docs, gain = nrg.judged_gains(view.documents, base, rel, dcg, gains, adaptive)
+        docs, gain = base.gains(view.documents, self)
         weight = self.weights(view, docs)
-        cutoff, position = self.get("cutoff"), self._look(view).positions(docs)
-        if adaptive is not None:
-            plain = nrg.ResidualRanking(docs, gain, position, base, cutoff, p, adaptive=adaptive)
+        position, of_base = (
+            self._look(view).positions(docs),
+            (base, base.browsing(self.get), self.get("cutoff")),
+        )
+        if base.residual == "cascade":
+            plain = ResidualRanking(docs, gain, position, *of_base)
             return Contributions(docs, weight * gain, weight * plain.shares())
-        ranking = nrg.ResidualRanking(docs, weight * gain, position, base, cutoff, p, ideal=gain)
+        ranking = ResidualRanking(docs, weight * gain, position, *of_base, ideal=gain)
         return Contributions(docs, weight * gain, ranking.shares())
 
     def _contributions_to_ap(self, view: View) -> Contributions:

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..data.arrays import BoolArray, FloatArray, IntArray, ratio
 from ..messages import warn
-from . import parameters
-from .bases.gains import chance_to_satisfy, check_grades, gain_of
-from .bases.random_ranking import (
-    BASES,
-    BaseSettings,
-    NormalizedBase,
-    Normalizers,
-    RandomRanking,
-    RankedGains,
-    normalize,
-)
+from . import bases, parameters
+from .bases.base import Base, Chance, RandomRanking, RankedGains
 from .measure import RelativeMeasure, register
 from .parameters import Param
 
@@ -33,6 +24,40 @@ _FEW_NON_RELEVANT = 0.05
 _TOPICS_LOOKED_AT = 10
 #: A run is told of that ranks a smaller share of the judged documents.
 _HALF = 0.5
+
+
+#: What UE normalizes.
+BASES = {name: base for name, base in bases.BASES.items() if base.chance}
+
+
+class Normalizers(NamedTuple):
+    """What a ranking is measured against, one value a query."""
+
+    upper: FloatArray  #: IUB: the value of a perfect ranking of the pool
+    expected: FloatArray  #: REB: the mean over all rankings of the pool
+    room: FloatArray | None = None  #: IUB - REB, where rounding would not leave it
+    deviation: FloatArray | None = None  #: σ: the standard deviation over all rankings of the pool
+
+
+def normalize(actual: FloatArray, normalizers: Normalizers, version: int | str) -> FloatArray:
+    """A@k normalized by IUB and REB: version 1 (Eq. 5), 2 (Eq. 6), or (A - REB)/σ ('z'); 0/0 is 0.
+
+    Args:
+        actual: A@k of each query, at least 0; above IUB by rounding alone, which is taken off.
+    """
+    upper, expected, room, deviation = normalizers
+    actual = np.minimum(actual, upper)
+    if version == 1:
+        return ratio(actual, upper) * ratio(actual, actual + expected)
+    above = actual - expected
+    if room is None:
+        room = upper - expected
+    else:
+        above = np.where(above >= 0, room - (upper - actual), above)
+    if version == "z":
+        assert deviation is not None  # UE asks for a base that has one
+        return ratio(above, deviation)
+    return ratio(above, np.where(above >= 0, room, expected))
 
 
 class _UE(RelativeMeasure):
@@ -113,17 +138,23 @@ class _UE(RelativeMeasure):
         return str(self.get("base"))
 
     @property
-    def base(self) -> NormalizedBase:
+    def base(self) -> Base:
         """The measure that is normalized."""
         return BASES[self.base_name]
+
+    @property
+    def chance(self) -> Chance:
+        """What a ranking and a random ranking are worth by the base."""
+        assert self.base.chance is not None  # or it is none of BASES
+        return self.base.chance
 
     @property
     def value_range(self) -> tuple[float, float]:
         return {1: (0.0, 1.0), 2: (-1.0, 1.0)}.get(self.get("version"), (-math.inf, math.inf))
 
     def check_together(self) -> None:
-        if self.get("version") == "z" and self.base.deviation is None:
-            known = ", ".join(repr(n) for n, b in BASES.items() if b.deviation is not None)
+        if self.get("version") == "z" and self.chance.deviation is None:
+            known = ", ".join(repr(n) for n, b in BASES.items() if b.chance and b.chance.deviation)
             raise ValueError(
                 f"{self!r}: version='z' needs the standard deviation over all rankings, which is not computed for "
                 f"{self.base_name}; use version=2, or one of the bases {known}"
@@ -141,14 +172,14 @@ class _UE(RelativeMeasure):
 
     def score(self, view: View) -> FloatArray:
         """UE of each query."""
-        z = self.get("version") == "z"
+        actual, version = self.actual(view), self.get("version")
         if self.get("pool") == "run":
-            return normalize(self.actual(view), self.normalizers(view), self.get("version"))
+            return normalize(actual, self.normalizers(view), version)
         if self.get("pool") == "judged":
             self._warn_of_pools(view)
             self._warn_of_few(view)
-        normalizers = view.cached(("UE", z, self(version=2)), lambda: self.normalizers(view))
-        return normalize(self.actual(view), normalizers, self.get("version"))
+        key = "UE", version == "z", self(version=2)
+        return normalize(actual, view.cached(key, lambda: self.normalizers(view)), version)
 
     def _warn_of_few(self, view: View) -> None:
         """Warns of a run that ranks less than half of the judged documents of its topics."""
@@ -196,34 +227,18 @@ class _UE(RelativeMeasure):
 
     def actual(self, view: View) -> FloatArray:
         """A@k of the evaluated run."""
-        gains = self.get("gains")
-        docs = view.documents if gains and min(gains) <= 0 else view.relevant
+        docs, gain = self.base.gains(view.documents, self)
         position = view.at(self.get("cutoff"), self.get("judged_only")).positions(docs)
-        ranking = RankedGains(self._gain(docs), position, docs.query, docs.n_queries)
-        return self.base.actual(ranking, self._settings)
-
-    @property
-    def _settings(self) -> BaseSettings:
-        return BaseSettings(self.get("cutoff"), self.get("p", 0.0), self.get("expected") == "exact")
+        return self.chance.value(RankedGains(gain, position, docs.query, docs.n_queries), self.get)
 
     def normalizers(self, view: View) -> Normalizers:
         """IUB and REB, which depend on the judgments and the pool alone; and σ, in version 'z'."""
-        base, pool, z = self.base, self._pool(view), self.get("version") == "z"
-        upper = base.actual(pool.perfect, pool.settings)
+        chance, pool, z = self.chance, self._pool(view), self.get("version") == "z"
+        upper = chance.value(pool.perfect, self.get)
         # Where all of the pool has one gain, any ranking is perfect: IUB and REB differ by rounding alone.
-        expected = np.where(pool.alike, upper, base.expected(pool))
-        room = base.room(pool) if base.room else None
-        return Normalizers(upper, expected, room, base.deviation(pool) if base.deviation and z else None)
-
-    def _gain(self, docs: Documents) -> FloatArray:
-        """What each document gains."""
-        if self.base.gain == "label":
-            return gain_of(docs.grade, self.get("dcg"), self.get("gains"))
-        if self.base.gain == "relevant":
-            return (docs.grade >= int(self.get("rel"))).astype(np.float64)
-        max_grade = int(self.get("max_grade"))
-        check_grades(self, docs, max_grade)
-        return chance_to_satisfy(docs.grade, max_grade)
+        expected = np.where(pool.alike, upper, chance.expected(pool))
+        room = chance.room(pool) if chance.room else None
+        return Normalizers(upper, expected, room, chance.deviation(pool) if chance.deviation and z else None)
 
     def _pool(self, view: View) -> RandomRanking:
         """The pool of each query, its size n, and min(k, n)."""
@@ -237,7 +252,8 @@ class _UE(RelativeMeasure):
             size = self._corpus(view, size)
         cutoff = self.get("cutoff")
         depth = size if cutoff is None else np.minimum(size, cutoff)
-        return RandomRanking(self._gain(docs), docs.query, size, depth, self._settings)
+        gain = self.base.gain_of(docs.grade, self.get)
+        return RandomRanking(gain, docs.query, size, depth, self.get)
 
     def _corpus(self, view: View, judged: IntArray) -> IntArray:
         num_docs = view.members.num_docs
