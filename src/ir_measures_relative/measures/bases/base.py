@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
+from ir_measures import Measure
 
+from ...context.measure_strings import value_of
 from ...data.arrays import (
     BoolArray,
     FloatArray,
@@ -29,8 +31,6 @@ from .gains import chance_to_satisfy, check_grades, gain_of, ideal_dcg
 
 if TYPE_CHECKING:
     from ...data.documents import Documents
-    from ..measure import RelativeMeasure
-    from ..med_pairs import RunPair, Solutions
 
 #: From the name of a parameter, and a default, to its value: ``get`` of a measure.
 Get: TypeAlias = Callable[..., Any]
@@ -181,7 +181,7 @@ class Chance:
 class Difference:
     """What MED asks of a base."""
 
-    solve: Callable[[RunPair], Solutions]  #: finds the largest difference of every query
+    solve: Callable[..., Any]  #: from a :class:`.RunPair` to its :class:`.Solutions`
     parameters: Collection[str] = ()  #: those of MED that it has, and other bases lack
     needs_cutoff: bool = False  #: whether it is nothing without ``@k``
     graded: bool = False  #: whether an open document may take any grade
@@ -220,13 +220,14 @@ class Base:
         rel: int = get("rel", 1)
         return (grade >= rel).astype(np.float64)
 
-    def gains(self, documents: Documents, measure: RelativeMeasure) -> tuple[Documents, FloatArray]:
+    def gains(self, documents: Documents, measure: Measure) -> tuple[Documents, FloatArray]:
         """The judged documents that may gain, and the gain of each."""
+        get = partial(value_of, measure)
         if self.gain == "satisfaction":
-            check_grades(measure, documents, measure.get("max_grade"))
-        gains = measure.get("gains")
+            check_grades(measure, documents, get("max_grade"))
+        gains = get("gains")
         docs = documents if gains and min(gains) <= 0 else documents.relevant
-        return docs, self.gain_of(docs.grade, measure.get)
+        return docs, self.gain_of(docs.grade, get)
 
     def norm(
         self, docs: Documents, gain: FloatArray, depth: int | None, browsing: BrowsingModel
