@@ -16,10 +16,9 @@ from ..measures.med_pairs import SEARCHES, RunPair, Solutions
 from ..messages import warn
 from ..tolerances import PROVED
 from ..work import Work
-from .ap_search import OPEN, BranchAndBound, Norm, Search
+from .ap_search import OPEN, BlendedSearch, BranchAndBound, Norm, Search
 from .err import expected_reciprocal_rank, greatest_err_difference
 from .model import MED_SECONDS, Clock, share
-from .q_measure import BlendedSearch
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,6 @@ from .sums import MaximumModel, MeanModel, RBPResidualModel, SumModel
 #: Of each run, the indices of its priors.
 PriorsOfRuns: TypeAlias = list[IntArray]
 
-
 # Fewer runs hold little of what is relevant, so that others would change ideal rankings and recall.
 _ENOUGH_RUNS = 3
 # If one relevant document in twenty has the highest grade, none of 60 has it with a chance of less than one in twenty.

@@ -11,7 +11,7 @@ import numpy as np
 from ..context.view import View
 from ..data.arrays import FloatArray, IntArray, ratio
 from ..measures.bases.gains import discount, ideal_dcg
-from ..measures.med_level_sums import LevelSums, sums_of_first
+from ..measures.med_pairs import LevelSums, sums_of_first
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .model import Interval, Model

@@ -11,7 +11,7 @@ import numpy as np
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within, ratio
 from ..measures.bases.gains import discount, ideal_dcg
-from ..measures.med_level_sums import climb
+from ..measures.med_pairs import climb
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .model import Interval, Model

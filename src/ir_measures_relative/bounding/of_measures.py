@@ -1,27 +1,32 @@
-"""How the measures of this package depend on the labels of the open documents, each by a kind that Labelings offers."""
+"""How measures depend on the labels of the open documents, each by a kind that :class:`ModelBuilder` offers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import ir_measures
 import numpy as np
+from ir_measures import Measure
 
-from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..context.measure_strings import value_of
+from ..context.view import View
+from ..data.arrays import BoolArray, FloatArray, IntArray, ratio
 from ..further_measures.alpha_nrg import OfAspects
 from ..further_measures.fusion_gain import _FusionGain
 from ..further_measures.shapley import ADDITIVE, _Shapley
 from ..measures import rareness
 from ..measures.bases.ap import expected_sum_of_precisions
-from ..measures.bases.browsing import BrowsingModel, TopK, Unseen
+from ..measures.bases.browsing import BrowsingModel, Geometric, LogDiscount, Reciprocal, TopK, Unseen
+from ..measures.bases.gains import chance_to_satisfy
 from ..measures.lexiprecision import _RPP, LEVEL_WEIGHTS, RecallLevels, _rrLP, _sgnLP, _sgnLR
 from ..measures.med import _MED
-from ..measures.nrg import _NRG, _UniqueRel
+from ..measures.nrg import _NRG, _TaSC, _UniqueRel, max_tasc
 from ..measures.rareness import _Rareness
-from ..measures.tasc import _TaSC, max_tasc
 from ..measures.ue import _UE, Normalizers, normalize
 from ..tolerances import LABELED_ALIKE
-from .model import Model
+from ..work import Work
+from .model import Interval, Model
 from .model_builder import BOUNDS, ModelBuilder
 from .preferences import Extremes, greatest_lexicographic, greatest_paired, may_win_worst_case
 
@@ -205,3 +210,169 @@ def _of_aspects(measure: OfAspects, builder: ModelBuilder) -> Model:
         f"{measure} cannot be bounded: an unjudged document may answer any aspects, and some that the qrels do not "
         "name; bound UniqueRel or NRG on qrels without aspects"
     )
+
+
+# The highest grade that gdeval's ERR knows.
+_HIGHEST_IN_ERR = 4
+
+
+@BOUNDS.register(type(ir_measures.P))
+def _p(measure: Measure, builder: ModelBuilder) -> Model:
+    weight = TopK(value_of(measure, "cutoff")).share(builder.positions)
+    return builder.additive(weight, builder.relevant(value_of(measure, "rel")))
+
+
+@BOUNDS.register(type(ir_measures.R))
+def _r(measure: Measure, builder: ModelBuilder) -> Model:
+    return builder.recall(builder.relevant(value_of(measure, "rel")))
+
+
+@BOUNDS.register(type(ir_measures.StRecall))
+def _st_recall(measure: Measure, builder: ModelBuilder) -> Model:
+    return SubtopicRecall(builder.views, value_of(measure, "rel"))
+
+
+@BOUNDS.register(type(ir_measures.RR))
+def _rr(measure: Measure, builder: ModelBuilder) -> Model:
+    return builder.best(Reciprocal().seen(builder.positions), builder.relevant(value_of(measure, "rel")))
+
+
+@BOUNDS.register(type(ir_measures.Success))
+def _success(measure: Measure, builder: ModelBuilder) -> Model:
+    return builder.best(TopK().seen(builder.positions), builder.relevant(value_of(measure, "rel")))
+
+
+@BOUNDS.register(type(ir_measures.AP))
+def _ap(measure: Measure, builder: ModelBuilder) -> Model:
+    return builder.precisions(builder.relevant(value_of(measure, "rel")))
+
+
+@BOUNDS.register(type(ir_measures.RBP))
+def _rbp(measure: Measure, builder: ModelBuilder) -> Model:
+    rel = value_of(measure, "rel")
+    if rel is None:
+        raise ValueError(
+            f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
+        )
+    relevant, p = builder.relevant(rel), float(value_of(measure, "p"))
+    if builder.residual:
+        return builder.followed(relevant, p)
+    return builder.additive(Geometric(p).share(builder.positions), relevant)
+
+
+@BOUNDS.register(type(ir_measures.SDCG))
+def _sdcg(measure: Measure, builder: ModelBuilder) -> Model:
+    low, high, cutoff = (
+        value_of(measure, "min_rel"),
+        value_of(measure, "max_rel"),
+        value_of(measure, "cutoff"),
+    )
+    lowest, highest = builder.grades
+    if builder.members.grades is None:  # the measure knows more of the scale than the qrels may show
+        highest = max(highest, high)
+    gain = (np.clip(builder.docs.grade, low, high) - low).astype(np.float64)
+    least, most = (float(np.clip(end, low, high) - low) for end in (lowest, highest))
+    weight = LogDiscount(cutoff).share(builder.positions) / (high - low)
+    return builder.additive(weight, gain, least, most)
+
+
+@BOUNDS.register(type(ir_measures.nDCG))
+def _ndcg(measure: Measure, builder: ModelBuilder) -> Model:
+    gains = value_of(measure, "gains")
+    if builder.judged_only and any(min(pair) < 0 for pair in (gains or {}).items()):
+        raise ValueError(
+            f"{measure}: judged_only leaves out documents with a negative label, and gains changes which labels are "
+            "negative, so it cannot be bounded; give only one of the two"
+        )
+    gain, levels = builder.gains(value_of(measure, "dcg", "log2"), gains)
+    return builder.normalized(LogDiscount().seen(builder.positions), gain, levels)
+
+
+@BOUNDS.register(type(ir_measures.ERR))
+def _err(measure: Measure, builder: ModelBuilder) -> Model:
+    highest = int(builder.labels[-1])
+    if highest > _HIGHEST_IN_ERR:
+        raise ValueError(
+            f"{measure}: ir_measures computes ERR for grades up to {_HIGHEST_IN_ERR}, not {highest}; leave it out"
+        )
+    stop = chance_to_satisfy(np.append(builder.docs.grade, highest), _HIGHEST_IN_ERR)
+    return builder.cascade(stop[:-1], float(stop[-1]))
+
+
+class SubtopicRecall(Model):
+    """The share of the aspects of a topic that a relevant document in the top is about. Exact for a run and for two.
+
+    An unjudged document may be about any of the aspects that the judgments name, or about none. One in the top of the
+    first of two runs alone can bring all of them there; one in both tops can bring to the first those that the second
+    has anyway.
+
+    Args:
+        views: as for :class:`.Model`; the judgments name aspects.
+        rel: from which label on a document is relevant for an aspect.
+    """
+
+    def __init__(self, views: Sequence[View], rel: int) -> None:
+        super().__init__(views, views[0].documents.grade > 0)
+        judgments = views[0].judgments
+        aspects, n = judgments.aspects, views[0].n_queries
+        relevant = aspects.grade >= rel
+        named = np.unique(aspects.aspect[relevant])
+        self.aspect_query: IntArray = aspects.query[named]
+        #: Which aspects each run covers, shape (runs, aspects).
+        self.covered: BoolArray = np.zeros((len(views), len(aspects)), dtype=bool)
+        for row, view in zip(self.covered, views, strict=True):
+            shown = view.positions_in(view.evaluated, judgments)[aspects.document] > 0
+            row[aspects.aspect[relevant & shown]] = True
+        self.covered = self.covered[:, named]
+        self.number = np.bincount(self.aspect_query, minlength=n).astype(np.float64)
+        #: Which open documents are in the top of each run, shape (runs, documents).
+        self.shown: BoolArray = np.array([view.positions(self.docs) > 0 for view in views]) & self.open
+
+    def _share(self, covered: BoolArray) -> FloatArray:
+        """The share of the aspects of each topic, of shape (…, aspects)."""
+        count = _by_query(covered.astype(np.float64), self.aspect_query, self.docs.n_queries)
+        return ratio(count, np.broadcast_to(self.number, count.shape))
+
+    def _any(self, shown: BoolArray) -> BoolArray:
+        """On which topics some of the documents are."""
+        query = self.docs.query
+        return _by_query(shown.astype(np.float64), query, self.docs.n_queries) > 0
+
+    def value(self) -> FloatArray:
+        return self._share(self.covered)
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        """Of judgments that do not name the aspects: a relevant document is about all of them."""
+        result = np.repeat(self.value()[:, None, :], len(gains), axis=1)
+        for run, shown in enumerate(self.shown[:, self.open]):
+            covers_all = self.over_open((gains > 0) * shown) > 0
+            result[run] = np.where(covers_all & (self.number > 0), 1.0, result[run])
+        return result
+
+    def one(self, work: Work) -> Interval:
+        known = self.value()
+        return Interval.attained(known, np.where(self._any(self.shown) & (self.number > 0), 1.0, known))
+
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        return Interval.attained(-self._greatest(b, a), self._greatest(a, b))
+
+    def _greatest(self, a: IntArray, b: IntArray) -> FloatArray:
+        """The greatest difference of run a[i] less run b[i]."""
+        known = self.value()
+        together = self._share(self.covered[a] | self.covered[b])
+        own = self._any(self.shown[a] & ~self.shown[b]) & (self.number > 0)
+        shared = self._any(self.shown[a] & self.shown[b])
+        result: FloatArray = np.where(own, 1.0, np.where(shared, together, known[a])) - known[b]
+        return result
+
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
+        counts = (self.shown[a] | self.shown[b]) & (self.number > 0)[self.docs.query]
+        return np.where(counts, np.maximum(reach[self.docs.query], 1e-6), 0.0)
+
+
+def _by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
+    """The sums by query of values of shape (…, rows)."""
+    flat = values.reshape(-1, values.shape[-1])
+    sums = [np.bincount(query, weights=row, minlength=n_queries) for row in flat]
+    result: FloatArray = np.array(sums, dtype=np.float64).reshape(*values.shape[:-1], n_queries)
+    return result

@@ -11,7 +11,7 @@ from ..context.tops import same_rankings
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, max_by_query, ratio, table
 from ..measures.bases.browsing import Geometric
-from ..measures.med_level_sums import greatest_lead, swings
+from ..measures.med_pairs import greatest_lead, swings
 from ..work import Work
 from .model import Interval, Model
 

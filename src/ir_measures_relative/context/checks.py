@@ -99,10 +99,8 @@ def warn_if_strange(view: View, newcomer: Rankings | None = None) -> None:
 # The share of the judged documents under which runs are strange, and the one from which a query leaves no doubt.
 _FEW, _PLENTY = 0.01, 0.05
 
-
 # How many judged documents, and how many retrieved ones, may have none in common by chance.
 _LEAST = 20
-
 
 # How many queries, and rows of each, are looked at before all are: one is mostly enough, and takes no time.
 _QUERIES_AHEAD, _ROWS_AHEAD = 8, 200

@@ -20,7 +20,6 @@ from ..messages import brief, is_text
 #: What a measure may be relative to, in turn the prior runs, all systems, one reference run, a random ranking.
 RELATIVE_TO = ("priors", "systems", "reference", "chance")
 
-
 MISSING: Any = ParamInfo().default  # ir_measures' mark of a parameter that was not given
 
 

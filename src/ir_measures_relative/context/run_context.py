@@ -14,8 +14,8 @@ import numpy as np
 
 from ..data.rankings import Rankings
 from ..io import datasets
-from ..io.pipelines import run_pipelines
 from ..io.qrels import Qrels, dataset_of_judgments
+from ..io.readers import run_pipelines
 from ..io.runs import Run, RunPaths, groups_of, judgments_beside, read_run, read_runs, run_files
 from ..messages import few_quoted, kind_of, warn
 from .evaluate import score_runs

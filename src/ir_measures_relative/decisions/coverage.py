@@ -12,8 +12,7 @@ from ir_measures import Measure
 from ..context.view import View
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio
 from ..further_measures.alpha_nrg import _NewAspects, best_shown
-from ..measures.nrg import _NRG, _UniqueRel
-from ..measures.tasc import _TaSC
+from ..measures.nrg import _NRG, _TaSC, _UniqueRel
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any
 from ..io.frames import is_frame
 from ..io.readers import OBJECTS, Given
 from ..messages import warn
-from .order import codes_of, keeping_order
+from .content import codes_of, keeping_order
 
 
 @OBJECTS.register("ranx")

@@ -28,7 +28,6 @@ _OF_A_NUMBER = b"0123456789+-.eE"
 _ROWS = 1 << 15
 _PIECE = 1 << 20  # bytes that are decoded at a time
 
-
 _NUMBER = re.compile(rb"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 _NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f]|\A\x80")  # as binary files have it in their first bytes
 _HEAD = 1 << 16  # bytes in which the first line ends

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..context.view import View
     from ..data.rankings import Rankings
 
-
 #: What the recall levels of RPP weigh.
 LEVEL_WEIGHTS: dict[str, BrowsingModel] = {
     "uniform": TopK(),

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from ..io.runs import Run
     from .bases.base import Base, Difference
 
-
 _M = TypeVar("_M", bound="RelativeMeasure")
 
 

@@ -14,7 +14,6 @@ from .parameters import Param
 if TYPE_CHECKING:
     from ..context.view import View
 
-
 #: How the difference of each base is maximized.
 BASES = {name: base.difference for name, base in ALL_BASES.items() if base.difference}
 
@@ -118,7 +117,8 @@ class _MED(RelativeMeasure):
 
     def score(self, view: View) -> FloatArray:
         """The largest difference of each query."""
-        return BASES[self.get("base")].solve(self.task(view)).value
+        value: FloatArray = BASES[self.get("base")].solve(self.task(view)).value
+        return value
 
     def task(self, view: View) -> RunPair:
         """What is to be solved: the evaluated run, the reference, the parameters."""

@@ -1,4 +1,4 @@
-"""Normalized residual gain, and unique contributions to the relevant set."""
+"""Normalized residual gain, unique contributions to the relevant set, and TaSC: relative to prior runs."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import numpy as np
 
 from ..data.arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
 from ..messages import warn
+from ..tolerances import OUTSIDE_RANGE
 from . import bases, parameters
 from .bases.base import Base
 from .bases.browsing import BrowsingModel, TopK, Unseen
 from .bases.err import Reader, chance_to_reach
-from .measure import Contributions, RelativeMeasure, register
+from .measure import Contributions, OfAbsoluteBase, RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
     from ..context.view import View
     from ..data.documents import Documents
-
 
 #: What NRG extends.
 BASES = {name: base for name, base in bases.BASES.items() if base.residual}
@@ -265,3 +265,68 @@ class _UniqueRel(RelativeMeasure):
 
 NRG = register(_NRG())
 UniqueRel = register(_UniqueRel())
+
+
+def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
+    """``(1 - max over the priors of S(prior)) · S(run)`` of each query; ``priors`` has shape (priors, queries)."""
+    best: FloatArray = priors.max(axis=0, initial=0.0)
+    return (1.0 - best) * run
+
+
+class _TaSC(OfAbsoluteBase):
+    """MAX TaSC: the effectiveness of a run, weighted by how badly the best prior run does on the query.
+
+    ``TaSC = (1 - max over the priors of S(prior)) · S(run)`` for each query, S the base measure: any of ir_measures
+    with values from 0 to 1. Range [0, 1]; S(run) without priors. It does not look at *which* documents a run retrieves.
+
+    Source: Arabzadeh et al., SIGIR 2023, in the form of Bigdeli et al., SIGIR-AP 2024, App. C.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, TaSC
+        >>> qrels = {"q1": {"A": 1}, "q2": {"A": 1}}
+        >>> with RunContext({"old": {"q1": {"A": 1.0}, "q2": {"X": 2.0, "A": 1.0}}}):
+        ...     measure = TaSC(base="RR@10")  # (1 - 1) · 1, (1 - 1/2) · 1
+        ...     measure.calc_aggregate(qrels, {"q1": {"A": 1.0}, "q2": {"A": 1.0}})
+        0.25
+    """
+
+    __name__ = "TaSC"
+    PAPERS = {"nrg2024": "", "arabzadeh2023quantifying": ""}
+    RELATIVE_TO = "priors"
+    TEST = "bootstrap"
+    PRETTY_NAME = "Target Subspace Coverage"
+    SHORT_DESC = "The effectiveness of a run, weighted by how badly the best prior run does on the query."
+    FORMULA = r"\mathrm{TaSC} = \Bigl(1 - \max_{j} S(R_j)\Bigr)\, S(\mathrm{run})"
+    SEE_ALSO = ("NRG", "UniqueRel")
+    SUPPORTED_PARAMS = {
+        "base": parameters.absolute_base(
+            "a measure string that ir_measures can compute, with values from 0 to 1"
+        ),
+        "prior": parameters.prior(),
+    }
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def score(self, view: View) -> FloatArray:
+        measure = self.base_measure()
+        of_priors = view.absolute_of_runs(measure)[view.priors(self.get("prior"))]
+        return max_tasc(self.checked(view.absolute_of_run(measure)), self.checked(of_priors))
+
+    def checked(self, values: FloatArray) -> FloatArray:
+        """Values of the base measure, within [0, 1].
+
+        Raises:
+            ValueError: values outside by more than rounding.
+        """
+        outside = values[(values < -OUTSIDE_RANGE) | (values > 1 + OUTSIDE_RANGE)]
+        if len(outside):
+            raise ValueError(
+                f"{self!r}: its base must range from 0 to 1, and {self.base_measure()} gave {float(outside[0])}; "
+                "use a normalized measure"
+            )
+        return np.clip(values, 0.0, 1.0)
+
+
+TaSC = register(_TaSC())

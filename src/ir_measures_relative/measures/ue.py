@@ -25,7 +25,6 @@ _TOPICS_LOOKED_AT = 10
 #: A run is told of that ranks a smaller share of the judged documents.
 _HALF = 0.5
 
-
 #: What UE normalizes.
 BASES = {name: base for name, base in bases.BASES.items() if base.chance}
 

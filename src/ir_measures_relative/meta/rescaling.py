@@ -13,9 +13,8 @@ import pandas as pd
 from ..io.frames import is_frame
 from ..messages import kind_of
 from ..tolerances import ROUNDED, TIED
-from .correlations import correlation
 from .power import conflicts, discriminative_power
-from .table import ScoreTable, of_runs, pairs_of, read_table
+from .table import ScoreTable, correlation, of_runs, pairs_of, read_table
 from .tied_pairs import ties
 from .topics import reliability, stability, swap_rate
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...data.arrays import rank_within
-from ..med_level_sums import LevelSums, sums_of_first
-from ..med_pairs import RunPair, Solutions, decide, search
+from ..med_pairs import LevelSums, RunPair, Solutions, decide, search, sums_of_first
 from .base import Base, Chance, Difference, deviation_of_sum, expected_sum
 from .browsing import LogDiscount
 from .gains import discount

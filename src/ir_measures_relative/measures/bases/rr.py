@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...data.arrays import FloatArray, IntArray, max_by_query, row_sums
-from ..med_level_sums import greatest_lead
-from ..med_pairs import RunPair, Solutions, decide
+from ..med_pairs import RunPair, Solutions, decide, greatest_lead
 from .base import Base, Chance, Difference, RandomRanking, longest, once_each
 from .browsing import Reciprocal
 from .gains import reciprocal
