@@ -504,7 +504,7 @@ def test_time_limit_is_never_silent() -> None:
         ("MED(base='AP')", "needs a cutoff"),
         ("MED(base='Q')", "needs a cutoff"),
         ("MED(base='ERR')", "needs a cutoff"),
-        ("MED(base='DCG')@10", "base='DCG' is not allowed; it must be one of 'P', 'RBP'"),
+        ("MED(base='DCG')@10", "base='DCG' is not allowed; it must be one of 'AP', 'SSP'"),
         ("MED(p=0.8)@10", "p goes with base 'RBP', not 'nDCG'"),
         ("MED(residual=False)@10", "residual goes with base 'RBP'"),
         ("MED(norm='min')@10", "norm goes with base 'AP', 'Q'"),

@@ -26,9 +26,14 @@ from ..measures.rareness import _Rareness
 from ..measures.ue import _UE, Normalizers, normalize
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
-from .model import Interval, Model
+from .ap import PrecisionsAboveChance
+from .err import Cascade
+from .model import DifferenceModel, Interval, Model, TaSCModel
 from .model_builder import BOUNDS, ModelBuilder
-from .preferences import Extremes, greatest_lexicographic, greatest_paired, may_win_worst_case
+from .ndcg import GainsAboveChance, Recall
+from .nrg import Residual
+from .preferences import Extremes, Preferences, greatest_lexicographic, greatest_paired, may_win_worst_case
+from .sums import RBPResidualModel
 
 
 @BOUNDS.register(_NRG)
@@ -49,7 +54,8 @@ def _nrg(measure: _NRG, builder: ModelBuilder) -> Model:
         return builder.additive(survival * seen, gain, levels[0], levels[-1])
     if norm == "ideal":
         return builder.normalized(survival * seen, gain, levels)
-    return builder.residual_gain(survival, seen, gain, levels, measure.depth_of_ideal)
+    builder.warn_of_others()
+    return Residual(builder.views, survival, seen, gain, levels, measure.depth_of_ideal)
 
 
 def _cascade(measure: _NRG, builder: ModelBuilder) -> Model:
@@ -60,7 +66,7 @@ def _cascade(measure: _NRG, builder: ModelBuilder) -> Model:
             f"{measure}: documents may have the grade {highest}; max_grade must be at least that"
         )
     gain = measure.base.gain_of(np.append(grade, highest), measure.get)
-    return builder.residual_cascade(gain[:-1], float(gain[-1]))
+    return Cascade(builder.views, builder.positions, builder.priors, gain[:-1], float(gain[-1]))
 
 
 @BOUNDS.register(_UniqueRel)
@@ -72,7 +78,7 @@ def _unique_rel(measure: _UniqueRel, builder: ModelBuilder) -> Model:
 
 @BOUNDS.register(_TaSC)
 def _tasc(measure: _TaSC, builder: ModelBuilder) -> Model:
-    return builder.beside_priors(measure.base_measure(), max_tasc)
+    return TaSCModel(builder.of(measure.base_measure(), builder.as_judged), builder.priors, max_tasc)
 
 
 @BOUNDS.register(_Rareness)
@@ -111,7 +117,10 @@ def _ue(measure: _UE, builder: ModelBuilder) -> Model:
         raise ValueError(
             f"{measure} cannot be bounded yet, since labels change the run's pool, too; use pool='judged'"
         )
-    collection = builder.members.num_docs if measure.get("pool") == "corpus" else None
+    if name not in ("AP", "nDCG"):
+        raise ValueError(f"{measure} cannot be bounded yet; of the bases of UE, only nDCG and AP can")
+    builder.warn_of_others()
+    pool = builder.pool(builder.members.num_docs if measure.get("pool") == "corpus" else None)
     if name == "AP":
         exact_level = measure.get("expected") == "exact"
 
@@ -120,16 +129,15 @@ def _ue(measure: _UE, builder: ModelBuilder) -> Model:
             expected = expected_sum_of_precisions(m, size, depth, exact_level)
             return normalize(total, Normalizers(upper, np.where(m == size, upper, expected)), version)
 
-        return builder.precisions_above_chance(builder.relevant(measure.get("rel")), of_sums, collection)
-    if name == "nDCG":
+        relevant = builder.relevant(measure.get("rel"))
+        return PrecisionsAboveChance(builder.views, builder.positions, relevant, pool, of_sums)
 
-        def of_gains(value: FloatArray, perfect: FloatArray, random: FloatArray) -> FloatArray:
-            return normalize(value, Normalizers(perfect, random), version)
+    def of_gains(value: FloatArray, perfect: FloatArray, random: FloatArray) -> FloatArray:
+        return normalize(value, Normalizers(perfect, random), version)
 
-        weight = measure.base.browsing(measure.get).seen(builder.positions)
-        gain, levels = builder.gains(measure.get("dcg"), measure.get("gains"))
-        return builder.gains_above_chance(weight, gain, levels, version, of_gains, collection)
-    raise ValueError(f"{measure} cannot be bounded yet; of the bases of UE, only nDCG and AP can")
+    weight = measure.base.browsing(measure.get).seen(builder.positions)
+    gain, levels = builder.gains(measure.get("dcg"), measure.get("gains"))
+    return GainsAboveChance(builder.views, weight, gain, levels, builder.cutoff, pool, version, of_gains)
 
 
 def _best_case(x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
@@ -155,8 +163,15 @@ def _average_case(
 
 
 def _preferences(measure: RecallLevels, builder: ModelBuilder, extremes: Extremes) -> Model:
-    rel = measure.get("rel")
-    return builder.preferences(extremes, builder.relevant(rel), rel)
+    rel, docs = measure.get("rel"), builder.docs
+
+    def score(gains: FloatArray) -> FloatArray:
+        grade: IntArray = docs.grade.copy()
+        grade[builder.open] = np.where(gains > 0, rel, 0)
+        return builder.scores(grade)
+
+    relevant, references = builder.relevant(rel), builder.references
+    return Preferences(builder.views, builder.positions, relevant, references, extremes, score)
 
 
 @BOUNDS.register(_rrLP)
@@ -200,8 +215,14 @@ def _shapley(measure: _Shapley, builder: ModelBuilder) -> Model:
 
 @BOUNDS.register(_FusionGain)
 def _fusion_gain(measure: _FusionGain, builder: ModelBuilder) -> Model:
+    """The base of one ranking less that of another; a label counts in both, and their documents may be open as well."""
     before, after = zip(*map(measure.two_rankings, builder.as_judged), strict=True)
-    return builder.difference_of(measure.base_measure(), before, after)
+    runs = dict.fromkeys(view.evaluated for view in builder.as_judged)
+    made = dict.fromkeys(ranking for ranking in (*before, *after) if ranking not in runs)
+    views = [*builder.as_judged, *map(builder.as_judged[0].with_run, made)]
+    place = {view.evaluated: i for i, view in enumerate(views)}
+    of_runs = (np.array([place[ranking] for ranking in side]) for side in (after, before))
+    return DifferenceModel(builder.of(measure.base_measure(), views), *of_runs)
 
 
 @BOUNDS.register(OfAspects)
@@ -224,7 +245,10 @@ def _p(measure: Measure, builder: ModelBuilder) -> Model:
 
 @BOUNDS.register(type(ir_measures.R))
 def _r(measure: Measure, builder: ModelBuilder) -> Model:
-    return builder.recall(builder.relevant(value_of(measure, "rel")))
+    builder.warn_of_others()
+    shown, relevant = builder.positions > 0, builder.relevant(value_of(measure, "rel"))
+    gains = relevant.astype(np.float64)
+    return Recall(builder.views, shown.astype(np.float64), gains, np.array([0.0, 1.0]), None)
 
 
 @BOUNDS.register(type(ir_measures.StRecall))
@@ -256,7 +280,7 @@ def _rbp(measure: Measure, builder: ModelBuilder) -> Model:
         )
     relevant, p = builder.relevant(rel), float(value_of(measure, "p"))
     if builder.residual:
-        return builder.followed(relevant, p)
+        return RBPResidualModel(builder.views, builder.positions, relevant, p)
     return builder.additive(Geometric(p).share(builder.positions), relevant)
 
 
