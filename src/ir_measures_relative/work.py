@@ -85,10 +85,6 @@ def map_tasks(
             each once.
         total: how many tasks there are.
         desc: what the progress bar says.
-
-    Raises:
-        ImportError: joblib is missing, which keeps the processes.
-        RuntimeError: one of the processes ended before its work was done.
     """
     from tqdm import tqdm
 

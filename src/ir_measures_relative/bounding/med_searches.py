@@ -98,9 +98,6 @@ def med_err(
         max_grade: the top grade, at least 1.
 
     The other arguments, and what is returned (a value in [0, 1)): as for `med_sum_precision`.
-
-    Raises:
-        ValueError: a top grade that is too large.
     """
     if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
         raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")

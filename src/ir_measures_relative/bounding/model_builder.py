@@ -279,11 +279,7 @@ BOUNDS: Registry[type[Measure], Callable[[Any, ModelBuilder], Model]] = Registry
 
 
 def bounded(measure: Measure, builder: ModelBuilder) -> Model:
-    """The model of a measure.
-
-    Raises:
-        ValueError: a measure that cannot be bounded; says why, or which can.
-    """
+    """The model of a measure."""
     for kind in type(measure).__mro__:
         if kind in BOUNDS:
             return BOUNDS[kind](measure, builder)

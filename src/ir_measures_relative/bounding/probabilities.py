@@ -65,11 +65,7 @@ def default_log_odds_sd(n_runs: int) -> float:
 
 
 def chances_of(model: Model, relevance_model: RelevanceModel) -> FloatArray:
-    """The chance of every open document to be relevant, in their order.
-
-    Raises:
-        ValueError: no such model; a chance outside [0, 1].
-    """
+    """The chance of every open document to be relevant, in their order."""
     if relevance_model == "pool":
         return pool_chances(model.views, model.known_gain > 0)[model.open]
     if not callable(relevance_model):

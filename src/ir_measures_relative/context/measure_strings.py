@@ -65,11 +65,7 @@ def registered() -> dict[str, Measure]:
 
 
 def parse_measures(measures: Sequence[Measure | str], argument: str = "measures") -> list[Measure]:
-    """The measures, each once, with their parameters checked.
-
-    Raises:
-        ValueError: no measure, a string that is not one, or a parameter that is not allowed.
-    """
+    """The measures, each once, with their parameters checked."""
     one_alone = isinstance(measures, (str, Measure))
     if one_alone or not isinstance(measures, Iterable):
         examples = (
@@ -89,11 +85,7 @@ def parse_measures(measures: Sequence[Measure | str], argument: str = "measures"
 
 
 def parse_measure(measure: Measure | str) -> Measure:
-    """The measure that an object or a string stands for, with its parameters checked.
-
-    Raises:
-        ValueError: a string that is not a measure, with the nearest name; or a parameter that is not allowed.
-    """
+    """The measure that an object or a string stands for, with its parameters checked."""
     if not isinstance(measure, (str, Measure)):
         raise ValueError(f"{measure!r} is not a measure; give one such as NRG@10, or a measure string")
     if isinstance(measure, str) and not is_text(measure):
@@ -233,11 +225,7 @@ def needs_subtopics(measure: Measure) -> bool:
 
 
 def absolute_measure(name: Measure | str, what: str = "measure") -> Measure:
-    """A measure of a run on its own, which messages call ``what``.
-
-    Raises:
-        ValueError: a string that is not a measure, or one that ir_measures cannot compute on a run alone.
-    """
+    """A measure of a run on its own, which messages call ``what``."""
     what = f"{what}={brief(name)}"
     try:
         measure = parse_measure(name)

@@ -62,9 +62,6 @@ def evaluated_run(entered: ActiveContext, rankings: Rankings) -> tuple[str | Non
 
     Args:
         entered: the context that the evaluator was made in; what is active now counts where it is the same context.
-
-    Raises:
-        ValueError: a member that is said to be a newcomer of another group.
     """
     context, now = entered.context, active()
     is_said = now is not None and now.context is context and (now.member or now.group)

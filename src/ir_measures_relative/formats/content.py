@@ -98,11 +98,7 @@ class Content:
 
     @cached_property
     def json(self) -> Any:
-        """What the JSON is; of JSON Lines a list of what each line is; None where it is neither.
-
-        Raises:
-            ValueError: damaged JSON, a key that stands twice, lists in lists without end; says where.
-        """
+        """What the JSON is; of JSON Lines a list of what each line is; None where it is neither."""
         if not self.is_json:
             return None
         text = self.text
@@ -234,11 +230,7 @@ def rows_of(rows: Iterable[tuple[Any, Any, Any]]) -> Rows:
 
 
 def ranked(lists: Iterable[tuple[str, Iterable[tuple[str, Any]]]], tag: str | None = None) -> Given:
-    """A run of lists in order, each a query and its documents with their scores, None where they have none.
-
-    Raises:
-        ValueError: a query that has two lists.
-    """
+    """A run of lists in order, each a query and its documents with their scores, None where they have none."""
     queries: list[str] = []
     docs: list[str] = []
     scores: list[Any] = []

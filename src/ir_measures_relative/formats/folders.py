@@ -33,11 +33,7 @@ def read_tira(folder: Path) -> FolderContent | None:
 
 
 def described(run: Path) -> Described:
-    """What an ``ir-metadata.yml`` says of a run of TIRA's: its tag, and its team as the group.
-
-    Raises:
-        ValueError: a description that is no YAML.
-    """
+    """What an ``ir-metadata.yml`` says of a run of TIRA's: its tag, and its team as the group."""
     if run.name not in _RUNS:
         return Described()
     places = (folder / name for folder in run.absolute().parents[:2] for name in _METADATA)

@@ -75,12 +75,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def qrels_columns(qrels: Qrels) -> QrelsColumns:
-    """The columns of the qrels; ids and labels of a frame may change with it.
-
-    Raises:
-        ValueError: qrels in no known form, or a DataFrame that lacks a column; the message says which.
-        OSError: a file that cannot be read.
-    """
+    """The columns of the qrels; ids and labels of a frame may change with it."""
     if isinstance(qrels, QrelsColumns):
         return qrels
     if isinstance(qrels, (str, os.PathLike)):
@@ -175,10 +170,6 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
     """Reads a file of judgments: TREC's format, plain, .gz, .bz2 or .xz, or one that another reader knows.
 
     A label that is written as a string becomes a number. A document without a label, empty or null, is not judged.
-
-    Raises:
-        FileNotFoundError: no such file.
-        ValueError: content that is not judgments; names file and line, or the column.
     """
     source = f"the qrels {path}"
     file, part = located(path)

@@ -117,11 +117,7 @@ def read_folder(folder: Path) -> FolderContent | None:
 
 
 def import_pyterrier() -> Any:
-    """The module ``pyterrier``.
-
-    Raises:
-        ImportError: it is not installed; says how to.
-    """
+    """The module ``pyterrier``."""
     try:
         import pyterrier
     except ModuleNotFoundError as error:
@@ -137,10 +133,6 @@ def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
     Args:
         pipelines: PyTerrier transformers, or DataFrames of results that exist already.
         topics: a DataFrame with ``qid`` and ``query``, or the path of a TREC topics file.
-
-    Raises:
-        TypeError: what is not a transformer.
-        ImportError: PyTerrier is not installed.
     """
     import pandas as pd
 

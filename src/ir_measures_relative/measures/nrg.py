@@ -315,11 +315,7 @@ class _TaSC(OfAbsoluteBase):
         return max_tasc(self.checked(view.absolute_of_run(measure)), self.checked(of_priors))
 
     def checked(self, values: FloatArray) -> FloatArray:
-        """Values of the base measure, within [0, 1].
-
-        Raises:
-            ValueError: values outside by more than rounding.
-        """
+        """Values of the base measure, within [0, 1]."""
         outside = values[(values < -OUTSIDE_RANGE) | (values > 1 + OUTSIDE_RANGE)]
         if len(outside):
             raise ValueError(

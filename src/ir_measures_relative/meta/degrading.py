@@ -378,11 +378,7 @@ def _places_of(scores: Scores) -> IntArray:
 
 
 def groups_of(context: Members, groups: Mapping[str, str] | None) -> list[str]:
-    """The group of each run, the context's if none are given; a run without one is a group of its name.
-
-    Raises:
-        ValueError: not a dict; a run that the context does not hold.
-    """
+    """The group of each run, the context's if none are given; a run without one is a group of its name."""
     names = context.names
     if groups is not None and not isinstance(groups, Mapping):
         raise ValueError(f"groups={groups!r} must be a dict from run name to group name")
