@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from ..io.frames import column_names, known_columns
+from ..io.frames import column_names, frame_of_arrow, known_columns
 from ..io.readers import Given
-from ..io.tables import frame_of_arrow
 from .content import Content, Format, Parts, is_by_column
 
 _VALUES = {"score", "relevance", "label", "rel"}

@@ -22,9 +22,8 @@ from ..data.rankings import query_blocks
 from ..messages import brief, is_missing, is_text, kind_of, not_an_id, warn
 from .datasets import dataset_of
 from .files import located, read_bytes
-from .frames import columns_of, is_frame, text_of
+from .frames import columns_of, is_frame, read_table, text_of
 from .readers import Rows, read_foreign_file, read_object
-from .tables import read_table
 from .trec_columns import Columns, format_hint, parsed, shown, starts_as_trec
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of

@@ -22,9 +22,8 @@ from ..data.rankings import Rankings
 from ..messages import brief, kind_of, warn
 from ..work import progress
 from .files import is_picture, located, read_bytes
-from .frames import columns_of, is_frame, scheme_of_others, single_value, text_of
+from .frames import columns_of, is_frame, read_table, scheme_of_others, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
-from .tables import read_table
 from .trec_columns import Columns, format_hint, parsed, shown, starts_as_trec
 
 if TYPE_CHECKING:
