@@ -52,20 +52,14 @@ def judge_next(
         n: how many documents; fewer are given where no more take part in an undecided pair.
         between: two runs, where only their order counts.
         path: a file to write the documents to, one ``query_id doc_id`` a line, as a pool for those who judge.
-        unretrieved_relevant: as for :func:`bounds`. Documents that no run holds are not named here.
-        qrels, residual, jobs, time_limit: as for :func:`verdicts`.
+        qrels, unretrieved_relevant, residual, jobs, time_limit: as for :func:`verdicts`.
 
     Returns:
-        a DataFrame in the order in which to judge:
-
-        - ``query_id``, ``doc_id``;
-        - ``weight``: by which they are ordered, and those that tie by the two ids;
-        - ``pairs``: the number of undecided pairs in which the document takes part.
+        a DataFrame in the order in which to judge: ``query_id``, ``doc_id``, the ``weight`` by which they are ordered,
+        and ``pairs``, the number of undecided pairs in which the document takes part.
 
     Raises:
-        ValueError: ``between`` names what is not a run of the context; n below 1; with ``path``, an id with a blank
-            or a control character, which no pool file can hold; what :func:`verdicts` raises.
-        OSError: the file cannot be written; what was there is still there.
+        ValueError: what :func:`verdicts` raises; with ``path``, an id with a blank, which no pool file can hold.
 
     Example:
         >>> from ir_measures_relative import RunContext
@@ -275,28 +269,21 @@ def pool_next(
     their labels to the qrels, and ask again. The smaller ``n`` is, the more is learned from each label: within one call
     the heads move past a document that was asked for, and it counts neither way. Give about one document a topic.
 
-    Topics come in the order of the qrels. Without qrels, they come as they first appear in the runs, run by run.
-
-    Not to settle which of two runs is better: that is :func:`judge_next`, which looks at a measure.
+    Topics come in the order of the qrels, else as they first appear in the runs. To settle which of two runs is better
+    use :func:`judge_next`, which looks at a measure.
 
     Args:
         context: the runs. Without qrels their queries are the topics.
         qrels: what was judged so far; None for nothing. Only its topics are pooled.
         n: how many documents in all; fewer are given where no more are left.
-        method: one of those above.
         depth: how deep runs are read, the judged documents included. ``pos_j(d)`` of ``"unique"`` ends there too.
         rel: from which label on a document is relevant.
 
     Returns:
         a DataFrame in the order in which to judge: ``query_id``, ``doc_id``, and ``name``, the run that was chosen.
 
-    Raises:
-        ValueError: an unknown method; a number below 1; what :meth:`RunContext.evaluate` raises.
-
-    Sources: Cormack, Palmer and Clarke, "Efficient Construction of Large Test Collections", SIGIR 1998; Losada, Parapar
-    and Barreiro, "Multi-armed bandits for adjudicating documents in pooling-based evaluation of information retrieval
-    systems", Information Processing & Management 2017; ``"unique"`` is this package's, for a question of App. B of
-    "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024.
+    Sources: Cormack, Palmer and Clarke, SIGIR 1998 (move-to-front); Losada, Parapar and Barreiro, IPM 2017 (bandit);
+    ``"unique"`` is this package's, for a question of App. B of Bigdeli et al., SIGIR-AP 2024.
 
     Example:
         >>> from ir_measures_relative import RunContext

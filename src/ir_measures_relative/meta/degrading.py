@@ -48,47 +48,30 @@ def degrade(
     ``what`` is left, and the ``levels``:
 
     - ``"labels"``: a share of each topic's labels, drawn at random and rounded up; documents without one are unjudged.
-      ``of="relevant"`` draws among those above 0 and leaves the others, ``of="all"`` among all. A smaller share is
-      part of the larger ones of the same sample.
-    - ``"topics"``: a share of the topics, rounded up. The values of those that are left stay as they are: priors that a
-      policy chooses by means are those of all topics.
+      ``of="relevant"`` draws among those above 0, ``of="all"`` among all. A smaller share is part of the larger ones.
+    - ``"topics"``: a share of the topics, rounded up; priors that a policy chooses by means stay those of all topics.
     - ``"pool"``: the labels of documents that some run of the context has in its first so many.
     - ``"groups"``: for each group, all labels but of the documents that its runs alone have in their first
-      ``pool_depth``. Run by run where there are no groups. For what that does to the group's own runs, see
-      :func:`~ir_measures_relative.meta.degrading`.
+      ``pool_depth``; run by run where there are no groups. See also :func:`reusability`.
 
-    ``statistics``, with the values on all labels and topics for the truth:
-
-    - ``"tau"``, ``"tau_ap"``, ``"weighted"``: the correlation of the rankings of runs, as in :func:`correlation`;
-    - ``"agreement"``: the share of pairs of runs whose means differ by the truth that differ alike (lexiprecision's
-      system preference), ``"ranking_agreement"``: the same of each topic's rankings; a tie does not agree;
-    - ``"ties"``: the share of pairs and topics that are tied (which no truth is asked of).
-
-    A measure of pairs (rrLP, sgnLP, sgnLR, RPP without ``ref=``) has no value of one run: for the correlations runs are
-    ranked by their means over topics and opponents. The other statistics take the pairs as they are.
+    ``statistics``, with the values on all labels and topics for the truth: the correlations of :func:`correlation`;
+    ``"agreement"``, the share of pairs of runs whose means differ by the truth that differ alike (a tie does not);
+    ``"ranking_agreement"``, the same of each topic's rankings; ``"ties"``, the share of pairs and topics that are tied.
+    For correlations by a measure of pairs (rrLP, …) runs are ranked by their means over topics and opponents.
 
     Invariant under: positive factors and added constants of the measures.
 
     Args:
-        measures: measures of this package and of ir_measures, or their strings.
-        what: ``"labels"``, ``"topics"``, ``"pool"`` or ``"groups"``.
         levels: shares above 0 and up to 1, in tenths if not given; depths for ``"pool"``, from 1 to 100 if not given;
             names of groups, all if not given.
-        statistics: one of those above, or a list of them.
-        samples: of a share.
         truth: a measure whose values on all labels and topics are the truth for all, such as RR for lexiprecision; each
             measure's own if not given.
-        of: ``"relevant"`` or ``"all"``, for labels.
         groups: from run name to group; the context's if not given.
         pool_depth: how deep runs are taken to have been pooled, for groups.
 
     Returns:
-        a DataFrame with one row a measure, statistic and level:
-
-        - ``measure``, ``statistic``, ``level``;
-        - ``kept``: the share of the labels, or topics, that are left;
-        - ``samples``: how many have a value; τ has none where a measure ties all runs;
-        - ``mean`` and ``deviation`` of these samples (n - 1; NaN of one).
+        a DataFrame with one row a ``measure``, ``statistic`` and ``level``: ``kept``, the share of the labels, or
+        topics, that are left; ``samples``, how many have a value; their ``mean`` and ``deviation`` (n - 1).
 
     Example:
         >>> from ir_measures import P
@@ -203,14 +186,9 @@ def system_subsets(
     r"""Does a measure that is relative to the systems rank runs alike where there are fewer? (rareness, Algorithm 1)
 
     Draws subsets of N of the context's runs, ranks the runs of each as though these alone had taken part, and
-    correlates that with how the ranking of all runs orders them. By a measure that is not relative to the other runs
-    the correlation is 1.
-
-    By a measure of pairs (see :func:`degrade`) the opponents are the subset's. Unlike in the paper, no subset counts
-    twice; where there are at most ``samples`` of a size, all are taken, and the mean is exact.
-
-    Invariant under: positive factors and added constants of the measure, since only the order of means counts; not
-    under the choice of runs, which it is about.
+    correlates that with the ranking of all runs; by a measure that is not relative to the others it is 1. By a measure
+    of pairs the opponents are the subset's. No subset counts twice; where there are at most ``samples`` of a size, all
+    are taken. Invariant under: positive factors and added constants of the measure.
 
     Args:
         context: its policy of priors is asked anew in each subset, without the runs that are left out.
@@ -221,14 +199,8 @@ def system_subsets(
         samples: subsets of a size.
 
     Returns:
-        a DataFrame with one row a measure, statistic and size:
-
-        - ``measure``, ``statistic``; ``systems``: the size;
-        - ``samples``: how many subsets have a value; τ has none where a measure ties all runs;
-        - ``mean`` and ``deviation`` of their correlations (n - 1; NaN of one).
-
-    Raises:
-        ValueError: also a measure that names a run.
+        a DataFrame with one row a ``measure``, ``statistic`` and size (``systems``): ``samples``, how many subsets have
+        a value; ``mean`` and ``deviation`` of their correlations (n - 1).
 
     Example:
         >>> from ir_measures_relative import P_Rareness, RunContext, meta
@@ -304,9 +276,6 @@ def reusability(
     is a simulation: the qrels do not say to which depth the runs were pooled, so ``pool_depth`` does.
 
     Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measures: measures of this package and of ir_measures, or their strings.
         groups: from run name to group, whose runs are left out together; the context's, where it has any.
         pool_depth: how deep each run is taken to have been pooled.
 
@@ -316,11 +285,7 @@ def reusability(
         - ``name``, ``measure``;
         - ``value``, ``place``: by all judgments; 1 is the best place, and tied values share the better one;
         - ``simulated``, ``simulated_place``: without the judgments that only the run, or its group, contributed;
-        - ``lost``: how many judgments these are;
-        - ``pool_depth``: as given.
-
-    Raises:
-        ValueError: groups that name what is not a run; what :meth:`RunContext.evaluate` raises.
+        - ``lost``: how many judgments these are; ``pool_depth``: as given.
 
     Example:
         >>> from ir_measures_relative import RunContext
