@@ -16,8 +16,9 @@ from ..further_measures.alpha_nrg import OfAspects
 from ..further_measures.fusion_gain import _FusionGain
 from ..further_measures.shapley import ADDITIVE, _Shapley
 from ..measures import rareness
+from ..measures.bases import BASES
 from ..measures.bases.ap import expected_sum_of_precisions
-from ..measures.bases.browsing import BrowsingModel, Geometric, LogDiscount, Reciprocal, TopK, Unseen
+from ..measures.bases.browsing import BrowsingModel, TopK, Unseen
 from ..measures.bases.gains import chance_to_satisfy
 from ..measures.lexiprecision import _RPP, LEVEL_WEIGHTS, RecallLevels, _rrLP, _sgnLP, _sgnLR
 from ..measures.med import _MED
@@ -237,9 +238,14 @@ def _of_aspects(measure: OfAspects, builder: ModelBuilder) -> Model:
 _HIGHEST_IN_ERR = 4
 
 
+def _browsing(measure: Measure) -> BrowsingModel:
+    """The browsing model of the base of this name, with the parameters of a measure of ir_measures."""
+    return BASES[measure.NAME].browsing(partial(value_of, measure))
+
+
 @BOUNDS.register(type(ir_measures.P))
 def _p(measure: Measure, builder: ModelBuilder) -> Model:
-    weight = TopK(value_of(measure, "cutoff")).share(builder.positions)
+    weight = _browsing(measure).share(builder.positions)
     return builder.additive(weight, builder.relevant(value_of(measure, "rel")))
 
 
@@ -256,14 +262,10 @@ def _st_recall(measure: Measure, builder: ModelBuilder) -> Model:
     return SubtopicRecall(builder.views, value_of(measure, "rel"))
 
 
-@BOUNDS.register(type(ir_measures.RR))
-def _rr(measure: Measure, builder: ModelBuilder) -> Model:
-    return builder.best(Reciprocal().seen(builder.positions), builder.relevant(value_of(measure, "rel")))
-
-
-@BOUNDS.register(type(ir_measures.Success))
-def _success(measure: Measure, builder: ModelBuilder) -> Model:
-    return builder.best(TopK().seen(builder.positions), builder.relevant(value_of(measure, "rel")))
+@BOUNDS.register(type(ir_measures.RR), type(ir_measures.Success))
+def _first(measure: Measure, builder: ModelBuilder) -> Model:
+    worth = _browsing(measure).seen(builder.positions)
+    return builder.best(worth, builder.relevant(value_of(measure, "rel")))
 
 
 @BOUNDS.register(type(ir_measures.AP))
@@ -278,25 +280,21 @@ def _rbp(measure: Measure, builder: ModelBuilder) -> Model:
         raise ValueError(
             f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
         )
-    relevant, p = builder.relevant(rel), float(value_of(measure, "p"))
+    relevant = builder.relevant(rel)
     if builder.residual:
-        return RBPResidualModel(builder.views, builder.positions, relevant, p)
-    return builder.additive(Geometric(p).share(builder.positions), relevant)
+        return RBPResidualModel(builder.views, builder.positions, relevant, float(value_of(measure, "p")))
+    return builder.additive(_browsing(measure).share(builder.positions), relevant)
 
 
 @BOUNDS.register(type(ir_measures.SDCG))
 def _sdcg(measure: Measure, builder: ModelBuilder) -> Model:
-    low, high, cutoff = (
-        value_of(measure, "min_rel"),
-        value_of(measure, "max_rel"),
-        value_of(measure, "cutoff"),
-    )
+    low, high = value_of(measure, "min_rel"), value_of(measure, "max_rel")
     lowest, highest = builder.grades
     if builder.members.grades is None:  # the measure knows more of the scale than the qrels may show
         highest = max(highest, high)
     gain = (np.clip(builder.docs.grade, low, high) - low).astype(np.float64)
     least, most = (float(np.clip(end, low, high) - low) for end in (lowest, highest))
-    weight = LogDiscount(cutoff).share(builder.positions) / (high - low)
+    weight = _browsing(measure).share(builder.positions) / (high - low)
     return builder.additive(weight, gain, least, most)
 
 
@@ -309,7 +307,7 @@ def _ndcg(measure: Measure, builder: ModelBuilder) -> Model:
             "negative, so it cannot be bounded; give only one of the two"
         )
     gain, levels = builder.gains(value_of(measure, "dcg", "log2"), gains)
-    return builder.normalized(LogDiscount().seen(builder.positions), gain, levels)
+    return builder.normalized(_browsing(measure).seen(builder.positions), gain, levels)
 
 
 @BOUNDS.register(type(ir_measures.ERR))
