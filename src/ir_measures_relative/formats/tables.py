@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
-from ..io.frames import column_names, frame_of_arrow, known_columns
+from ..io.frames import column_names, known_columns
 from ..io.readers import Given
 from .content import Content, Format, Parts, is_by_column
+from .objects import frame_of_arrow
 
 _VALUES = {"score", "relevance", "label", "rel"}
 

@@ -22,7 +22,7 @@ from ..data.rankings import query_blocks
 from ..messages import brief, is_missing, is_text, kind_of, not_an_id, warn
 from .datasets import dataset_of
 from .files import located, read_bytes
-from .frames import columns_of, is_frame, read_table, text_of
+from .frames import columns_of, is_frame, text_of
 from .readers import Rows, read_foreign_file, read_object
 from .trec_columns import Columns, format_hint, parsed, shown, starts_as_trec
 
@@ -83,9 +83,7 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
         qrels = list(qrels)
     if is_frame(qrels):
         return _from_frame(qrels, "the qrels")
-    given = read_table(qrels, "the qrels")
-    if given is None and not isinstance(qrels, (Mapping, list, tuple)):
-        given = read_object(qrels, "the qrels", as_run=False)
+    given = read_object(qrels, "the qrels", as_run=False)
     if given is not None and is_frame(given.content):
         return _from_frame(given.content, "the qrels", given.kind, given.columns)
     if given is not None:

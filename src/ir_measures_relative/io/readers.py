@@ -1,6 +1,6 @@
 """Readers of what the core does not read itself: files of other formats, objects of other libraries, folders.
 
-The core reads TREC files, dicts, DataFrames and Arrow tables. It asks the readers in the tables of this module about
+The core reads TREC files, dicts and DataFrames. It asks the readers in the tables of this module about
 anything else, one after the other, until one of them knows it. Other modules add them.
 """
 
@@ -106,6 +106,13 @@ def read_foreign_file(data: bytes, source: str, part: str | None, *, as_run: boo
 
 def read_object(value: Any, source: str, *, as_run: bool) -> Given | None:
     """What an object of another library holds, by the first reader that knows it; None for any other object."""
+    if isinstance(value, Mapping):
+        plain = not value or any(isinstance(docs, Mapping) for docs in value.values())
+    else:
+        is_list = isinstance(value, (list, tuple))
+        plain = is_list and not (value and all(isinstance(row, Mapping) for row in value))
+    if plain:  # which the core reads itself
+        return None
     found = (read(value, source, as_run=as_run) for read in OBJECTS.values())
     return next((given for given in found if given is not None), None)
 

@@ -10,7 +10,7 @@ import itertools
 import numbers
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -22,7 +22,7 @@ from ..data.rankings import Rankings
 from ..messages import brief, kind_of, warn
 from ..work import progress
 from .files import is_picture, located, read_bytes
-from .frames import columns_of, is_frame, read_table, scheme_of_others, single_value, text_of
+from .frames import columns_of, is_frame, scheme_of_others, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
 from .trec_columns import Columns, format_hint, parsed, shown, starts_as_trec
 
@@ -61,9 +61,7 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
         return _from_file(run, name)
     if is_frame(run):
         return _from_frame(run, name)
-    given = read_table(run, name)
-    if given is None and not isinstance(run, (Mapping, list, tuple, Iterator)):
-        given = read_object(run, name, as_run=True)
+    given = read_object(run, name, as_run=True)
     if given is not None:
         return _from_given(given, name)
     if isinstance(run, Mapping):
@@ -120,7 +118,7 @@ def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Ran
 
 def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
     rows = list(run)
-    given = read_table(rows, name)  # rows that are dicts
+    given = read_object(rows, name, as_run=True)  # rows that are dicts
     if given is not None:
         return _from_given(given, name)
     try:
