@@ -263,7 +263,7 @@ class _alpha_NRG(OfAspects):
 
     Source: Clarke et al., SIGIR 2008 (α-nDCG); Bigdeli et al., SIGIR-AP 2024 (priors). The combination is new here.
 
-    Example: the prior has the causes on top, and no remedy.
+    Example, where the prior has the causes on top and no remedy:
 
         >>> from ir_measures import Qrel
         >>> from ir_measures_relative import RunContext, alpha_NRG
