@@ -9,7 +9,8 @@ import sys
 import pytest
 
 from ir_measures_relative.bounding.model_builder import BOUNDS
-from ir_measures_relative.measures.med_pairs import BASES, SEARCHES
+from ir_measures_relative.measures.med import BASES
+from ir_measures_relative.measures.med_pairs import SEARCHES
 from rooms import PACKAGE, imported, is_core, modules
 
 MODULES = modules()

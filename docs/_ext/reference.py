@@ -49,6 +49,7 @@ MODULES: dict[str, Sequence[str]] = {
     "work": ("Work",),
     "data.documents": ("Documents",),
     "data.judgments": ("Judgments",),
+    "measures.bases.base": ("Base", "Chance", "Difference"),
     "measures.bases.browsing": (),
     "measures.measure": ("RelativeMeasure", "Contributions", "register"),
     "measures.bases.gains": (),

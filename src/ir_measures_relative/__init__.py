@@ -20,9 +20,8 @@ from .hosts.provider import RelativeProvider, registered_provider
 from .later import imported_later
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
-from .measures.nrg import NRG, UniqueRel
+from .measures.nrg import NRG, TaSC, UniqueRel
 from .measures.rareness import AP_Rareness, P_Rareness, Rareness
-from .measures.tasc import TaSC
 from .measures.ue import AP_UE, UE, nDCG_UE
 from .messages import RelativeWarning
 
@@ -47,10 +46,10 @@ relative: RelativeProvider = registered_provider()
 # What is found when it is first asked for: the modules that add to each registry.
 _fill(
     {
-        "bounds": [".bounding.of_host_measures", ".bounding.of_measures"],
+        "bounds": [".bounding.of_measures"],
         "MED searches": [".bounding.med_searches"],
         "readers of files": [".formats.foreign_files"],
-        "readers of folders": [".formats.tira", ".formats.archive_folder"],
+        "readers of folders": [".formats.folders"],
         "readers of objects": [".formats.objects"],
     },
     __name__,
@@ -75,7 +74,6 @@ __getattr__, __dir__ = imported_later(
         "worth": "decisions.worth",
     },
 )
-
 
 __all__ = [
     "AP_UE",

@@ -22,7 +22,6 @@ NOT_THE_USERS = {
     "ir_measures_relative_pytest",
 }
 
-
 # Of what was warned, and from where, under which list of filters.
 _said: WeakKeyDictionary[object, tuple[object, set[Hashable]]] = WeakKeyDictionary()
 

@@ -38,7 +38,7 @@ def __getattr__(name: str) -> Any:
     if name not in (*__all__, "audit", "meta"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _OF_PYTERRIER:
-        from .io.pipelines import import_pyterrier
+        from .io.readers import import_pyterrier
 
         import_pyterrier()
         return getattr(import_module(f".{_OF_PYTERRIER[name]}", _package.__name__), name)

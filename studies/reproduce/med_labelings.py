@@ -13,7 +13,7 @@ from ir_measures_relative.data.arrays import object_array
 from ir_measures_relative.data.judgments import Judgments
 from ir_measures_relative.io.qrels import Qrels
 from ir_measures_relative.io.runs import Run, read_run
-from ir_measures_relative.measures.med_pairs import BASES
+from ir_measures_relative.measures.med import BASES
 
 
 def med(

@@ -11,7 +11,7 @@ import pandas as pd
 from ir_measures import nDCG
 
 from ir_measures_relative import NRG, RunContext
-from ir_measures_relative.bounding.pool_next import METHODS, TopicPool, next_run
+from ir_measures_relative.bounding.judge_next import METHODS, TopicPool, next_run
 
 from .data import Campaign
 

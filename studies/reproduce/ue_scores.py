@@ -10,15 +10,11 @@ from numpy.typing import NDArray
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.data.arrays import FloatArray, IntArray, sum_by_query
 from ir_measures_relative.data.documents import Documents
+from ir_measures_relative.measures.bases.ap import expected_sum_of_precisions, sum_of_precisions
+from ir_measures_relative.measures.bases.base import expected_sum
 from ir_measures_relative.measures.bases.browsing import LogDiscount
 from ir_measures_relative.measures.bases.gains import discount, gain_of, ideal_dcg
-from ir_measures_relative.measures.bases.random_ranking import (
-    Normalizers,
-    expected_sum,
-    expected_sum_of_precisions,
-    normalize,
-    sum_of_precisions,
-)
+from ir_measures_relative.measures.ue import Normalizers, normalize
 
 from .data import Campaign
 

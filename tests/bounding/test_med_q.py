@@ -11,7 +11,7 @@ import pytest
 from studies.reproduce.med_labelings import med
 
 from ir_measures_relative import similarity
-from ir_measures_relative.bounding import q_measure as blended
+from ir_measures_relative.bounding import ap_search as blended
 from ir_measures_relative.bounding.ap_relaxation import Relaxation
 from ir_measures_relative.bounding.ap_search import open_documents
 from ir_measures_relative.bounding.med_searches import med_sum_precision

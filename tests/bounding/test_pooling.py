@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from drawn import examples
 from ir_measures_relative import RunContext
 from ir_measures_relative.bounding import pool_next
-from ir_measures_relative.bounding.pool_next import METHODS
+from ir_measures_relative.bounding.judge_next import METHODS
 from oracles.pooling import next_document
 from random_campaigns import Labels, Run, contexts, qrels
 from scored import assume_common, ranking

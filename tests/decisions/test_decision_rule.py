@@ -22,10 +22,10 @@ from ir_measures_relative.decisions.decision_rule import (
     verdict_of,
 )
 from ir_measures_relative.decisions.worth import worth
+from ir_measures_relative.stats.families import simultaneous_intervals
 from ir_measures_relative.stats.intervals import student_interval
 from ir_measures_relative.stats.paired_tests import PairedTestOptions
 from ir_measures_relative.stats.power import topics_for_power
-from ir_measures_relative.stats.simultaneous import simultaneous_intervals
 from oracles.option_lists import combined
 
 FAST = PairedTestOptions(resamples=999)

@@ -115,7 +115,8 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
     )
     copy.insert("__init__.py", '    "AP_UE",\n', '    "Echo",\n')
     touched["a measure"] = copy.touched()
-    copy.insert("measures/nrg.py", "BASES = {\n", block('"Success"', "A base of NRG"))
+    written = block('"""RBP', "A base")
+    (copy.package / "measures" / "bases" / "halves.py").write_text(written, encoding="utf-8")
     touched["a base"] = copy.touched()
     whole = block("from collections.abc", "A prior policy")
     policy = whole[whole.index("class Previous") :]  # its imports are those of context/priors.py
@@ -147,7 +148,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
         "command with a policy": [qrels, str(folder / "runs"), "UniqueRel(rel=1)@2", "--priors", "previous"],
         "command with a run format": [qrels, files[0], "UniqueRel(rel=1)@2", "--prior", files[1]],
     }
-    tests = ["tests/measures/test_all_measures.py", "-k", "Echo or (NRG and Success)"]
+    tests = ["tests/measures/test_all_measures.py", "-k", "Echo or Halves"]
     given = [json.dumps({name: RUNS + program for name, program in programs.items()}), json.dumps(commands)]
     path = [str(copy.src), str(ROOT / "tests" / "helpers")]
     done = subprocess.run(
@@ -236,31 +237,27 @@ except ValueError as error:
 
 
 BASE = """
-from ir_measures import Success
-from ir_measures_relative import NRG, RunContext, bounds
-measure = NRG(base="Success") @ 2
-for name, run in runs.items():
-    with RunContext({}):
-        assert measure.calc_aggregate(qrels, run) == (Success @ 2).calc_aggregate(qrels, run)
-print(RunContext(runs).evaluate(qrels, [measure])[str(measure)].tolist())
-print(bounds(RunContext(runs), qrels, [measure])[["worst", "best", "exact"]].to_numpy().tolist())
-with RunContext({"v1": runs["v1"]}):
-    print(measure.calc_aggregate(qrels, runs["v2"]))
+from ir_measures_relative import MED, NRG, UE, RunContext, Shapley, bounds
+new = [NRG(base="Halves") @ 2, Shapley(base="Halves") @ 2, UE(base="Halves") @ 2, MED(base="Halves", ref="v1") @ 2]
+rbp = [m(base="RBP", p=0.5) for m in new[:3]] + [MED(base="RBP", p=0.5, residual=False, ref="v1") @ 2]
+tables = [RunContext(runs).evaluate(qrels, measures)[list(map(str, measures))].round(12) for measures in (new, rbp)]
+print((tables[0].to_numpy() == tables[1].to_numpy()).all(), tables[0].to_numpy().sum() > 0)
+print(bounds(RunContext(runs), qrels, new[:1])["exact"].tolist())
 try:
-    NRG(base="Success").validate_params()
+    NRG(base="Halves", p=0.5).validate_params()
 except ValueError as error:
     print(error)
 """
 
 
 def test_a_base(followed: Followed) -> None:
-    assert followed.touched["a base"] - followed.touched["a measure"] == {"measures/nrg.py"}
-    followed.tests("NRG", "Success")
+    assert followed.touched["a base"] - followed.touched["a measure"] == {"measures/bases/halves.py"}
+    followed.tests("NRG", "Halves")
+    followed.tests("MED", "Halves")
     assert followed.found["a base"].splitlines() == [
-        "[0.0, 0.0, 0.0]",
-        "[[0.0, 0.0, True], [0.0, 0.0, True], [0.0, 0.0, True]]",
-        "1.0",
-        "NRG(base='Success') needs a cutoff: write NRG(base='Success')@10",
+        "True True",
+        "[True, True, True]",
+        "NRG(base='Halves',p=0.5): p goes with base 'RBP', not 'Halves'",
     ]
 
 

@@ -151,12 +151,12 @@ def test_contradicting_labels_warn_and_the_last_counts() -> None:
 
 
 BAD_MEASURES = {
-    "NRG(base='foo')@10": r"NRG: base='foo' is not allowed; it must be one of 'nDCG', 'P', 'RR', 'RBP'",
+    "NRG(base='foo')@10": r"NRG: base='foo' is not allowed; it must be one of 'ERR', 'nDCG', 'P', 'RBP', 'RR', 'SDCG'",
     "NRG(base='P')": r"NRG\(base='P'\) needs a cutoff: write NRG\(base='P'\)@10",
     "NRG(bass='P')@10": "NRG has no parameter 'bass'; did you mean 'base'",
     "NRG(base='RBP',p=1)": "p=1 is not allowed; it must be a number between 0 and 1",
     "NRG(p=0.5)@10": "p goes with base 'RBP', not 'nDCG'",
-    "NRG(rel=2)@10": "rel goes with base 'P', 'RR', 'RBP', 'SDCG', not 'nDCG'",
+    "NRG(rel=2)@10": "rel goes with base 'P', 'RBP', 'RR', 'SDCG', not 'nDCG'",
     "NRG(base='P',dcg='log2')@10": "dcg goes with base 'nDCG'",
     "NRG(dcg='ln')@10": "dcg='ln' is not allowed; it must be one of 'log2', 'exp-log2'",
     "NRG(gains={1:'x'})@10": "must be a dict from int to int",

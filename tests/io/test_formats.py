@@ -15,9 +15,8 @@ import pytest
 from tools.pages import PAGE, PLACE, block, filled
 
 from ir_measures_relative import RelativeWarning, RunContext
-from ir_measures_relative.formats.content import Content
+from ir_measures_relative.formats.content import Content, keeping_order
 from ir_measures_relative.formats.foreign_files import formats
-from ir_measures_relative.formats.order import keeping_order
 from ir_measures_relative.io.qrels import judge, read_qrels_file
 from ir_measures_relative.io.runs import read_run, read_trec_run
 from kinds import BY_TEXT, OF_JUDGMENTS, OF_NEITHER, OF_RUNS, QRELS, RUNS, Kind, trec_qrels, trec_run

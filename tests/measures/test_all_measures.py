@@ -37,6 +37,7 @@ def test_declared_in_full(name: str) -> None:
     assert "Source:" in doc or "Sources:" in doc
     assert re.search(r"\b[Rr]ange\b", doc)
     assert ">>>" in doc
+    assert len(doc.splitlines()) <= 25
     for spec in measure.SUPPORTED_PARAMS.values():
         assert spec.desc
         assert spec.describe()

@@ -86,7 +86,8 @@ def test_shares_add_up_to_the_value(base: str, data: Any) -> None:
         [np.zeros(0, int), *(data.draw(st.permutations(range(n))) for n in sizes)]
     ).astype(int)
     docs = Judgments(np.arange(len(sizes)), query, Ids.of(list(map(str, query))), np.ones(len(query), int))
-    ranking = ResidualRanking(docs, gain, position, BASES[base], 3)
+    browsing = BASES[base].browsing({"cutoff": 3, "p": 0.8}.get)
+    ranking = ResidualRanking(docs, gain, position, BASES[base], browsing, 3)
     shares, value = ranking.shares(), ranking.value()
     assert [shares[query == q].sum() for q in range(len(sizes))] == pytest.approx(value.tolist(), abs=1e-12)
 

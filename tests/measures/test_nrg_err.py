@@ -76,7 +76,7 @@ def test_searchers_who_are_followed_agree(max_grade: int) -> None:
 
 
 def test_who_remembers_each_prior_as_a_whole_gains_something_else() -> None:
-    """What the docstring says of the documents being taken as independent."""
+    """What the notes on NRG say of the documents being taken as independent."""
     value = value_of(RANKING, PRIORS, LABELS, NRG(base="ERR", max_grade=3) @ 6)
     mean, error = searchers(RANKING, PRIORS, LABELS, 6, 3, 200_000, seed=1, together=True)
     assert value - mean > 10 * error
@@ -143,7 +143,7 @@ def test_what_every_searcher_of_a_prior_sees_is_worth_nothing() -> None:
     ("measure", "message"),
     [
         ("NRG(base='ERR',norm='ideal')@3", "norm goes with base 'nDCG', 'P', 'RBP', 'SDCG', not 'ERR'"),
-        ("NRG(base='ERR',rel=2)@3", "rel goes with base 'P', 'RR', 'RBP', 'SDCG', not 'ERR'"),
+        ("NRG(base='ERR',rel=2)@3", "rel goes with base 'P', 'RBP', 'RR', 'SDCG', not 'ERR'"),
         ("NRG(base='ERR',dcg='log2')@3", "dcg goes with base 'nDCG', not 'ERR'"),
         ("NRG(base='ERR',p=0.5)@3", "p goes with base 'RBP', not 'ERR'"),
         ("NRG(max_grade=3)@3", "max_grade goes with base 'ERR', not 'nDCG'"),

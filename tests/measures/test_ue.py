@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 
 import random_campaigns
 from ir_measures_relative import AP_UE, UE, RelativeWarning, RunContext, bounds, nDCG_UE
+from ir_measures_relative.measures.bases.ap import expected_sum_of_precisions
+from ir_measures_relative.measures.bases.base import expected_sum
 from ir_measures_relative.measures.bases.browsing import LogDiscount
-from ir_measures_relative.measures.bases.random_ranking import expected_sum, expected_sum_of_precisions
 from oracles.gains import gain_oracle
 from oracles.rankings import trec_order
 from oracles.ue import ue_dcg, ue_expected_dcg, ue_expected_sp, ue_oracle, ue_sp

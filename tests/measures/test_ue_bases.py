@@ -20,15 +20,22 @@ from drawn import examples
 from ir_measures_relative import AP_UE, UE, RunContext, bounds, explain, nDCG_UE, verdicts
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.io.runs import read_run
-from ir_measures_relative.measures.bases import random_ranking as random_rankings
-from ir_measures_relative.measures.bases.random_ranking import BASES, BaseSettings, RandomRanking
+from ir_measures_relative.measures.bases import err
+from ir_measures_relative.measures.bases.base import RandomRanking
+from ir_measures_relative.measures.bases.rr import first_relevant
 from oracles import ue_bases
 from oracles.rankings import trec_order
 from random_campaigns import Labels, Run
 from scored import assume_common, per_query
 
+BASES = {name: base.chance for name, base in UE.BASES.items() if base.chance}
 WITH_DEVIATION = ["nDCG", "P", "R", "RR", "RBP"]
 GRADED = {"nDCG", "ERR"}
+
+
+def settings(k: int | None, p: float) -> Any:
+    """As ``get`` of a measure."""
+    return {"cutoff": k, "p": p, "expected": "exact"}.get
 
 
 def pool_of(base: str, gains: Any, k: int | None, size: int | None = None, p: float = 0.8) -> RandomRanking:
@@ -37,7 +44,7 @@ def pool_of(base: str, gains: Any, k: int | None, size: int | None = None, p: fl
     gain = np.array([float(g) for g in gains])
     depth = n if k is None else min(k, n)
     query = np.zeros(len(gain), dtype=np.int64)
-    return RandomRanking(gain, query, np.array([n]), np.array([depth]), BaseSettings(k, p, exact=True))
+    return RandomRanking(gain, query, np.array([n]), np.array([depth]), settings(k, p))
 
 
 def ranked(docs: Any) -> dict[str, float]:
@@ -70,7 +77,7 @@ def test_they_are_those_of_all_rankings(base: str) -> None:
         for k in range(1, len(pool) + 3):
             want = ue_bases.chance(base, gains, k, **options)
             found = pool_of(base, gains, k)
-            actual = BASES[base].actual(found.perfect, found.settings)
+            actual = BASES[base].value(found.perfect, found.get)
             assert actual[0] == pytest.approx(float(want.upper), rel=1e-13)
             assert BASES[base].expected(found)[0] == pytest.approx(float(want.mean), rel=1e-13)
             deviation = BASES[base].deviation
@@ -211,11 +218,11 @@ def test_reciprocal_rank_expected_in_blocks_of_queries(monkeypatch: pytest.Monke
     size = rng.integers(0, 40, 30)
     query = np.repeat(np.arange(30), size)
     gain = rng.choice([0.0, 1 / 16, 15 / 16], len(query))
-    pool = RandomRanking(gain, query, size + 3, np.minimum(size + 3, 20), BaseSettings(20, 0.8, exact=True))
-    whole = random_rankings.expected_err(pool)
+    pool = RandomRanking(gain, query, size + 3, np.minimum(size + 3, 20), settings(20, 0.8))
+    whole = err.expected_err(pool)
     for elements in (1, 100):
-        monkeypatch.setattr(random_rankings, "_ELEMENTS", elements)
-        assert (random_rankings.expected_err(pool) == whole).all()
+        monkeypatch.setattr(err, "_ELEMENTS", elements)
+        assert (err.expected_err(pool) == whole).all()
 
 
 @pytest.mark.parametrize("base", WITH_DEVIATION)
@@ -267,7 +274,7 @@ def test_it_is_the_oracle(base: str, version: Any) -> None:
         (3, 7, False),
         (None, None, False),
     ]:
-        if k is None and BASES[base].needs_cutoff:
+        if k is None and UE.BASES[base].needs_cutoff:
             continue
         run, labels = random_topics(rng, 50)
         rel = rng.choice([1, 1, 2])
@@ -524,7 +531,7 @@ def test_success_is_1_or_minus_1_where_chance_leaves_room() -> None:
     rng, k = np.random.default_rng(0), 25
     n = rng.integers(30, 200, 2000)
     m = (rng.random(2000) * (n - k)).astype(np.int64) + 1
-    first = random_rankings.first_relevant(m, n, np.full(2000, k))
+    first = first_relevant(m, n, np.full(2000, k))
     beyond = (first.chance.sum(axis=1) > 1) & (first.none > 0)
     assert beyond.sum() > 10
     for size, relevant in zip(n[beyond].tolist(), m[beyond].tolist(), strict=True):
@@ -578,9 +585,9 @@ def test_the_order_of_rows_does_not_matter(base: str, run: Run, labels: Labels, 
             "version='z' needs the standard deviation.*not computed for AP; use version=2",
         ),
         ("AP_UE(version='z')@5", "not computed for AP"),
-        ("UE(base='ERR',version='z')@5", "one of the bases 'nDCG', 'P', 'R', 'RR', 'RBP'"),
+        ("UE(base='ERR',version='z')@5", "one of the bases 'nDCG', 'P', 'R', 'RBP', 'RR'"),
         ("UE(base='P',p=0.5)@5", "p goes with base 'RBP', not 'P'"),
-        ("UE(rel=2)@5", "rel goes with base 'P', 'R', 'Success', 'RR', 'RBP', 'AP', not 'nDCG'"),
+        ("UE(rel=2)@5", "rel goes with base 'AP', 'P', 'R', 'RBP', 'RR', 'Success', not 'nDCG'"),
         ("UE(base='RR',max_grade=3)@5", "max_grade goes with base 'ERR'"),
         ("UE(base='RR',expected='exact')@5", "expected goes with base 'AP'"),
         ("UE(base='ERR',max_grade=0)@5", "a whole number from 1 to 1000"),

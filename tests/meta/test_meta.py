@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import meta
-from ir_measures_relative.meta.correlations import tau_ap
+from ir_measures_relative.meta.table import tau_ap
 from ir_measures_relative.stats.families import corrected
 from ir_measures_relative.stats.paired_tests import paired_test
 from ir_measures_relative.stats.pairs_and_ties import Pairs, topic_counts

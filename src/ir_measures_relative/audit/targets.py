@@ -17,7 +17,7 @@ from ..bounding.ndcg import Normalized
 from ..bounding.nrg import Residual
 from ..bounding.sums import RBPResidualModel, SumModel
 from ..bounding.verdicts import pairs_of
-from ..context.checks import check_runs
+from ..context.checks import check_runs, why_incomparable
 from ..context.measure_strings import parse_measures, value_of
 from ..context.priors import Members, policy_of, priors_chosen_by_means, replaced
 from ..context.run_context import RunContext
@@ -28,7 +28,6 @@ from ..data.judgments import Judgments
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..io.qrels import judge as judge_columns
 from ..measures.bases.gains import discount, grades_between, ideal_dcg, reciprocal
-from ..measures.comparable import why_incomparable
 from ..messages import few_quoted
 from ..tolerances import ROUNDED
 from .sampling import sums_by_query

@@ -42,7 +42,7 @@ class Precisions(Model):
     one run is exact where all weights are equal. With weights, the largest of them are thought first, and the smallest.
     The difference of two runs is a quadratic function of the labels. Its extremes are found by MED's branch and bound;
     with weights it is bounded by giving each of a pair of documents half of what they add together. See
-    :meth:`.Labelings.precisions`; the positions of every document in every run are of shape (runs, documents).
+    :meth:`.ModelBuilder.precisions`; the positions of every document in every run are of shape (runs, documents).
     """
 
     def __init__(
@@ -122,8 +122,8 @@ class Precisions(Model):
 class PrecisionsAboveChance(Precisions):
     """AP_UE, exact for one run: for a given number of relevant documents it rises with the sum of precisions.
 
-    Labels move the random level as well. See :meth:`.Labelings.precisions_above_chance`; the pool is that of
-    :meth:`.Labelings.precisions_above_chance`.
+    Labels move the random level as well. ``pool`` is :meth:`.ModelBuilder.pool`; ``value_of`` makes values of sums of
+    precisions, numbers of relevant documents, sizes of the pool and depths.
     """
 
     def __init__(

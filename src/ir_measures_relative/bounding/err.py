@@ -20,7 +20,7 @@ import numpy as np
 
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray
-from ..measures.bases.browsing import chance_to_reach
+from ..measures.bases.err import chance_to_reach
 from ..measures.bases.gains import reciprocal
 from ..tolerances import LABELED_ALIKE, PROVED
 from ..work import Work

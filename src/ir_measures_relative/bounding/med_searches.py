@@ -16,10 +16,9 @@ from ..measures.med_pairs import SEARCHES, RunPair, Solutions
 from ..messages import warn
 from ..tolerances import PROVED
 from ..work import Work
-from .ap_search import OPEN, BranchAndBound, Norm, Search
+from .ap_search import OPEN, BlendedSearch, BranchAndBound, Norm, Search
 from .err import expected_reciprocal_rank, greatest_err_difference
 from .model import MED_SECONDS, Clock, share
-from .q_measure import BlendedSearch
 
 
 @dataclass(frozen=True)
@@ -99,9 +98,6 @@ def med_err(
         max_grade: the top grade, at least 1.
 
     The other arguments, and what is returned (a value in [0, 1)): as for `med_sum_precision`.
-
-    Raises:
-        ValueError: a top grade that is too large.
     """
     if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
         raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")
@@ -181,11 +177,11 @@ def _search_err(task: RunPair) -> Solutions:
 @SEARCHES.register("SSP", "AP", "Q")
 def _search_sum_precision(task: RunPair) -> Solutions:
     """SSP, whose norm is the cutoff; AP; and Q, which has a β."""
-    pool, given = task.pool, task.base.parameters
+    pool, given = task.pool, task.difference.parameters
     relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
     label = np.where(pool.open, -1, relevant)
     elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(pool.query[relevant], minlength=pool.n_queries)
-    norm, beta = (task.params[name] if name in given else None for name in ("norm", "beta"))
+    norm, beta = (task.measure.get(name) if name in given else None for name in ("norm", "beta"))
     med = partial(med_sum_precision, norm=norm or "k", beta=beta)
     held = np.bincount(pool.query, minlength=pool.n_queries) + elsewhere
     # Deeper than both rankings, and than there may be relevant documents, k changes nothing; but SSP's divisor.
@@ -219,7 +215,7 @@ def _k(task: RunPair) -> int:
 
 def _one_by_one(task: RunPair, label: IntArray, solver: Callable[[int], _OneQuery]) -> Solutions:
     """Asks a solver a query: for the positions of its documents in the two rankings, and their labels."""
-    pool, limit = task.pool, task.params["time_limit"]
+    pool, limit = task.pool, task.measure.get("time_limit")
     work, level = Work(time_limit=limit), np.zeros(len(pool.query), dtype=np.int64)
     found, hurried = [], []
     for row, docs in enumerate(rows_of_queries(pool.query, pool.n_queries)):
@@ -236,8 +232,8 @@ def _one_by_one(task: RunPair, label: IntArray, solver: Callable[[int], _OneQuer
         in_time = not (np.array(hurried) & ~exact).any()
         enough = f"{MED_SECONDS:g} s of CPU time each" if in_time else f"{limit:g} s"
         warn(
-            f"{task.text}: {enough} were not enough for {(~exact).sum()} of {len(exact)} queries; their values are the "
-            "largest differences found, and the true ones may be larger by up to "
+            f"{task.measure}: {enough} were not enough for {(~exact).sum()} of {len(exact)} queries; their values are "
+            "the largest differences found, and the true ones may be larger by up to "
             f"{(upper - value)[~exact].max():.4f}: {'' if in_time else 'raise time_limit, or '}lower the cutoff"
         )
     return Solutions(value, upper, exact, winner, np.where(pool.open, level, 0))

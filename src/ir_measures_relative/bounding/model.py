@@ -13,9 +13,8 @@ import numpy as np
 
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, rows_of_queries
-from ..processes import map_tasks
 from ..tolerances import LABELED_ALIKE
-from ..work import Work
+from ..work import Work, map_tasks
 
 #: CPU seconds of one search: for MED, and for each end of an interval of bounds and verdicts, which make many more.
 MED_SECONDS, END_SECONDS = 10.0, 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import ir_measures
 import numpy as np
@@ -14,21 +14,17 @@ from ..context.measure_strings import value_of
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..data.documents import Documents
-from ..data.rankings import Rankings
 from ..data.registry import Registry
 from ..measures.bases.gains import gain_of, grades_between
 from ..messages import warn
-from .ap import Precisions, PrecisionsAboveChance, ValueOfSums
+from .ap import Precisions
 from .err import Cascade
-from .model import DifferenceModel, Model, TaSCModel
-from .ndcg import GainsAboveChance, Normalized, Recall, ValueOfGains
-from .nrg import Residual
-from .preferences import Extremes, Preferences
-from .sums import MaximumModel, MeanModel, RBPResidualModel, SumModel
+from .model import Model
+from .ndcg import Normalized
+from .sums import MaximumModel, MeanModel, SumModel
 
 #: Of each run, the indices of its priors.
 PriorsOfRuns: TypeAlias = list[IntArray]
-
 
 # Fewer runs hold little of what is relevant, so that others would change ideal rankings and recall.
 _ENOUGH_RUNS = 3
@@ -203,18 +199,8 @@ class ModelBuilder:
             weight: as for :meth:`additive`.
             gain, levels: as of :meth:`gains`.
         """
-        self._warn_of_others()
+        self.warn_of_others()
         return Normalized(self.views, self._of_runs(weight), gain, levels, self.cutoff)
-
-    def recall(self, relevant: BoolArray) -> Model:
-        """The share of the relevant documents in the top. Exact for a run and for two.
-
-        Args:
-            relevant: as of :meth:`relevant`.
-        """
-        self._warn_of_others()
-        shown = (self.positions > 0).astype(np.float64)
-        return Recall(self.views, shown, relevant.astype(np.float64), np.array([0.0, 1.0]), None)
 
     def best(self, worth: FloatArray, relevant: BoolArray) -> Model:
         """The largest ``worth(d)`` of a relevant document, such as reciprocal rank. Exact for a run and for two.
@@ -245,7 +231,7 @@ class ModelBuilder:
             weight: what each document counts in the precisions, in all runs alike; 1 if not given.
         """
         weights: FloatArray = np.ones(len(self.docs)) if weight is None else weight
-        self._warn_of_others()
+        self.warn_of_others()
         return Precisions(self.views, self.positions, relevant, weights)
 
     def cascade(self, stop: FloatArray, highest: float) -> Model:
@@ -258,109 +244,7 @@ class ModelBuilder:
         no_priors = [np.empty(0, dtype=np.int64)] * len(self.positions)
         return Cascade(self.views, self.positions, no_priors, stop, highest)
 
-    def residual_cascade(self, stop: FloatArray, highest: float) -> Model:
-        """As :meth:`cascade`, of what the priors left of ``stop``. Exact for a run; two by the intervals of each."""
-        return Cascade(self.views, self.positions, self.priors, stop, highest)
-
-    def followed(self, relevant: BoolArray, p: float) -> Model:
-        """RBP with its residual, which is what may follow the end of each ranking.
-
-        Args:
-            relevant: as of :meth:`relevant`.
-            p: the persistence.
-        """
-        return RBPResidualModel(self.views, self.positions, relevant, p)
-
-    def residual_gain(
-        self, survival: FloatArray, seen: FloatArray, gain: FloatArray, levels: FloatArray, depth: int | None
-    ) -> Model:
-        """``Σ survival·seen·gain`` over the ideal DCG of ``survival·gain``, as NRG: an ideal for every run.
-
-        Args:
-            survival: the chance that the priors of every run left each document to find; shape (runs, documents).
-            seen: the chance that a searcher looks at each document, the same shape.
-            gain, levels: as of :meth:`gains`.
-            depth: how many documents the ideal has; None for all.
-        """
-        self._warn_of_others()
-        return Residual(self.views, survival, seen, gain, levels, depth)
-
-    def beside_priors(self, base: Measure, score: Callable[[FloatArray, FloatArray], FloatArray]) -> Model:
-        """A function of two values of another measure: that of a run, and those of its priors, such as TaSC.
-
-        Args:
-            base: the other measure.
-            score: from the values of the run, one a query, and of its priors, a row each, to the value. It rises with
-                the run's, and falls with the priors'.
-        """
-        return TaSCModel(self.of(base, self.as_judged), self.priors, score)
-
-    def difference_of(self, base: Measure, before: Sequence[Rankings], after: Sequence[Rankings]) -> Model:
-        """Another measure of one ranking less that of another ranking, such as FusionGain; a label counts in both.
-
-        Unjudged documents at the top of these rankings are open as well. ``before`` and ``after`` hold a ranking for
-        every run, the same object where two runs have the same.
-        """
-        runs = dict.fromkeys(view.evaluated for view in self.as_judged)
-        made = dict.fromkeys(ranking for ranking in (*before, *after) if ranking not in runs)
-        views = [*self.as_judged, *map(self.as_judged[0].with_run, made)]
-        place = {view.evaluated: i for i, view in enumerate(views)}
-        of_runs = (np.array([place[ranking] for ranking in side]) for side in (after, before))
-        return DifferenceModel(self.of(base, views), *of_runs)
-
-    def precisions_above_chance(
-        self, relevant: BoolArray, value_of: ValueOfSums, collection: int | None
-    ) -> Model:
-        """A function of the sum of precisions and of the pool, such as AP_UE.
-
-        Args:
-            relevant: as of :meth:`relevant`.
-            value_of: from sums of precisions, numbers of relevant documents, sizes of the pool and depths to values.
-            collection: the size of the collection, where that is the pool; None for the judged documents.
-        """
-        self._warn_of_others()
-        pool = self._pool(collection)
-        return PrecisionsAboveChance(self.views, self.positions, relevant, pool, value_of)
-
-    def gains_above_chance(
-        self,
-        weight: FloatArray,
-        gain: FloatArray,
-        levels: FloatArray,
-        version: Literal[1, 2],
-        value_of: ValueOfGains,
-        collection: int | None,
-    ) -> Model:
-        """UE of DCG.
-
-        Args:
-            weight, gain, levels: as for :meth:`normalized`.
-            version: 1 or 2.
-            value_of: from the DCG of rankings, of perfect ones and of random ones to values.
-            collection: as for :meth:`precisions_above_chance`.
-        """
-        self._warn_of_others()
-        pool = self._pool(collection)
-        return GainsAboveChance(self.views, weight, gain, levels, self.cutoff, pool, version, value_of)
-
-    def preferences(self, extremes: Extremes, relevant: BoolArray, rel: int) -> Model:
-        """Preferences of every run over its reference, from the positions of relevant documents.
-
-        Args:
-            extremes: from the positions of documents in a run and in its reference, and whether each is open or judged
-                relevant, to the least and the greatest preference on a query, and whether labels attain both.
-            relevant: as of :meth:`relevant`.
-            rel: from which grade on a document is relevant.
-        """
-
-        def score(gains: FloatArray) -> FloatArray:
-            grade: IntArray = self.docs.grade.copy()
-            grade[self.open] = np.where(gains > 0, rel, 0)
-            return self.scores(grade)
-
-        return Preferences(self.views, self.positions, relevant, self.references, extremes, score)
-
-    def _pool(self, collection: int | None) -> tuple[IntArray, IntArray]:
+    def pool(self, collection: int | None) -> tuple[IntArray, IntArray]:
         """The size of the pool of each query when its open documents are judged, and how deep it is ranked.
 
         ``collection`` is the size of the collection, where that is the pool.
@@ -372,7 +256,7 @@ class ModelBuilder:
             size = np.full(len(size), collection, dtype=np.int64)
         return size, size if self.cutoff is None else np.minimum(size, self.cutoff)
 
-    def _warn_of_others(self) -> None:
+    def warn_of_others(self) -> None:
         """Where nobody said how many relevant documents there may be that no run holds, and that decides."""
         if self._ask_unretrieved and self.open.any():
             warn(
@@ -395,11 +279,7 @@ BOUNDS: Registry[type[Measure], Callable[[Any, ModelBuilder], Model]] = Registry
 
 
 def bounded(measure: Measure, builder: ModelBuilder) -> Model:
-    """The model of a measure.
-
-    Raises:
-        ValueError: a measure that cannot be bounded; says why, or which can.
-    """
+    """The model of a measure."""
     for kind in type(measure).__mro__:
         if kind in BOUNDS:
             return BOUNDS[kind](measure, builder)

@@ -11,7 +11,7 @@ import numpy as np
 from ..context.view import View
 from ..data.arrays import FloatArray, IntArray, ratio
 from ..measures.bases.gains import discount, ideal_dcg
-from ..measures.med_level_sums import LevelSums, sums_of_first
+from ..measures.med_pairs import LevelSums, sums_of_first
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .model import Interval, Model
@@ -24,7 +24,7 @@ class Normalized(Model):
     """A sum over the ideal DCG of the judgments, exact for a run and for the difference of two.
 
     For given numbers of open documents at each gain the ideal is fixed, and the larger gains go to the documents with
-    the larger weights; so the extremes are those of :class:`LevelSums`. See :meth:`.Labelings.normalized`.
+    the larger weights; so the extremes are those of :class:`LevelSums`. See :meth:`.ModelBuilder.normalized`.
     """
 
     def __init__(
@@ -144,7 +144,7 @@ class Recall(Normalized):
 
 class GainsAboveChance(Normalized):
     """nDCG_UE, where labels move the random level as well: version 2 exact for one run, version 1 the product of its
-    two factors' extremes. See :meth:`.Labelings.gains_above_chance`.
+    two factors' extremes. ``value_of`` makes values of the DCG of rankings, of perfect ones and of random ones.
     """
 
     def __init__(

@@ -11,7 +11,7 @@ import numpy as np
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within, ratio
 from ..measures.bases.gains import discount, ideal_dcg
-from ..measures.med_level_sums import climb
+from ..measures.med_pairs import climb
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .model import Interval, Model
@@ -53,7 +53,8 @@ class Residual(Model):
     since ``Σ … - λ·ideal`` is concave in the gains, and so is least where each is the least or the greatest. The
     greatest is exact where few of the run's documents are open, by :func:`.greatest_of_all`; else it is bounded
     by ideals with other placements of the documents than the best one, which are never above the ideal. For the
-    difference of two runs see :mod:`.placement`. See :meth:`.Labelings.residual_gain`.
+    difference of two runs see :mod:`.placement`. ``survival`` is the chance that the priors of every run left each
+    document to find, ``seen`` that a user looks at it; shape (runs, documents).
     """
 
     def __init__(

@@ -1,42 +1,52 @@
-"""How the measures of this package depend on the labels of the open documents, each by a kind that Labelings offers."""
+"""How measures depend on the labels of the open documents, each by a kind that :class:`ModelBuilder` offers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 import ir_measures
 import numpy as np
+from ir_measures import Measure
 
 from ..context.measure_strings import value_of
-from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..context.view import View
+from ..data.arrays import BoolArray, FloatArray, IntArray, ratio
 from ..further_measures.alpha_nrg import OfAspects
 from ..further_measures.fusion_gain import _FusionGain
 from ..further_measures.shapley import ADDITIVE, _Shapley
-from ..measures import nrg, rareness
-from ..measures.bases.browsing import BrowsingModel, CascadeModel, LogDiscount, TopK, Unseen
-from ..measures.bases.random_ranking import Normalizers, expected_sum_of_precisions, normalize
+from ..measures import rareness
+from ..measures.bases import BASES
+from ..measures.bases.ap import expected_sum_of_precisions
+from ..measures.bases.browsing import BrowsingModel, TopK, Unseen
+from ..measures.bases.gains import chance_to_satisfy
 from ..measures.lexiprecision import _RPP, LEVEL_WEIGHTS, RecallLevels, _rrLP, _sgnLP, _sgnLR
 from ..measures.med import _MED
-from ..measures.nrg import _NRG, _UniqueRel
+from ..measures.nrg import _NRG, _TaSC, _UniqueRel, max_tasc
 from ..measures.rareness import _Rareness
-from ..measures.tasc import _TaSC, max_tasc
-from ..measures.ue import _UE
+from ..measures.ue import _UE, Normalizers, normalize
 from ..tolerances import LABELED_ALIKE
-from .model import Model
+from ..work import Work
+from .ap import PrecisionsAboveChance
+from .err import Cascade
+from .model import DifferenceModel, Interval, Model, TaSCModel
 from .model_builder import BOUNDS, ModelBuilder
-from .preferences import Extremes, greatest_lexicographic, greatest_paired, may_win_worst_case
+from .ndcg import GainsAboveChance, Recall
+from .nrg import Residual
+from .preferences import Extremes, Preferences, greatest_lexicographic, greatest_paired, may_win_worst_case
+from .sums import RBPResidualModel
 
 
 @BOUNDS.register(_NRG)
 def _nrg(measure: _NRG, builder: ModelBuilder) -> Model:
-    base, norm = nrg.BASES[measure.get("base")], measure.get("norm")
-    if measure.adaptive is not None:
-        return _adaptive(measure, builder, measure.adaptive)
+    base, norm = measure.base, measure.get("norm")
+    if base.residual == "cascade":
+        return _cascade(measure, builder)
     survival = builder.prior_product(Unseen(measure.browsing))
     seen = measure.browsing.seen(builder.positions)
     if not base.graded:
         relevant = builder.relevant(measure.get("rel"))
-        if base.value == "largest":
+        if base.residual == "largest":
             return builder.best(survival * seen, relevant)
         share = seen if norm is None else measure.browsing.share(builder.positions)
         return builder.additive(survival * share, relevant)
@@ -45,18 +55,19 @@ def _nrg(measure: _NRG, builder: ModelBuilder) -> Model:
         return builder.additive(survival * seen, gain, levels[0], levels[-1])
     if norm == "ideal":
         return builder.normalized(survival * seen, gain, levels)
-    return builder.residual_gain(survival, seen, gain, levels, measure.depth_of_ideal)
+    builder.warn_of_others()
+    return Residual(builder.views, survival, seen, gain, levels, measure.depth_of_ideal)
 
 
-def _adaptive(measure: _NRG, builder: ModelBuilder, adaptive: CascadeModel) -> Model:
+def _cascade(measure: _NRG, builder: ModelBuilder) -> Model:
     grade = builder.docs.grade
     highest = max(int(builder.labels[-1]), int(grade.max(initial=0)))
     if highest > measure.get("max_grade"):
         raise ValueError(
             f"{measure}: documents may have the grade {highest}; max_grade must be at least that"
         )
-    gain = adaptive.gain(np.append(grade, highest))
-    return builder.residual_cascade(gain[:-1], float(gain[-1]))
+    gain = measure.base.gain_of(np.append(grade, highest), measure.get)
+    return Cascade(builder.views, builder.positions, builder.priors, gain[:-1], float(gain[-1]))
 
 
 @BOUNDS.register(_UniqueRel)
@@ -68,7 +79,7 @@ def _unique_rel(measure: _UniqueRel, builder: ModelBuilder) -> Model:
 
 @BOUNDS.register(_TaSC)
 def _tasc(measure: _TaSC, builder: ModelBuilder) -> Model:
-    return builder.beside_priors(measure.base_measure(), max_tasc)
+    return TaSCModel(builder.of(measure.base_measure(), builder.as_judged), builder.priors, max_tasc)
 
 
 @BOUNDS.register(_Rareness)
@@ -86,9 +97,9 @@ def _rareness(measure: _Rareness, builder: ModelBuilder) -> Model:
     else:
         rows = [measure.weights(view, docs) for view in builder.views]
         weight = rows[0] if systems == "groups" else np.array(rows)
-    if not isinstance(base, nrg.ResidualBase):
+    if base.residual is None:
         return builder.precisions(builder.relevant(measure.get("rel")), weight)
-    browsing = base.browsing(measure.get("cutoff"), value_of(measure, "p", 0.8))
+    browsing = base.browsing(measure.get)
     if base.graded:
         return builder.normalized(
             weight * browsing.seen(positions), *builder.gains(measure.get("dcg"), measure.get("gains"))
@@ -107,7 +118,10 @@ def _ue(measure: _UE, builder: ModelBuilder) -> Model:
         raise ValueError(
             f"{measure} cannot be bounded yet, since labels change the run's pool, too; use pool='judged'"
         )
-    collection = builder.members.num_docs if measure.get("pool") == "corpus" else None
+    if name not in ("AP", "nDCG"):
+        raise ValueError(f"{measure} cannot be bounded yet; of the bases of UE, only nDCG and AP can")
+    builder.warn_of_others()
+    pool = builder.pool(builder.members.num_docs if measure.get("pool") == "corpus" else None)
     if name == "AP":
         exact_level = measure.get("expected") == "exact"
 
@@ -116,16 +130,15 @@ def _ue(measure: _UE, builder: ModelBuilder) -> Model:
             expected = expected_sum_of_precisions(m, size, depth, exact_level)
             return normalize(total, Normalizers(upper, np.where(m == size, upper, expected)), version)
 
-        return builder.precisions_above_chance(builder.relevant(measure.get("rel")), of_sums, collection)
-    if name == "nDCG":
+        relevant = builder.relevant(measure.get("rel"))
+        return PrecisionsAboveChance(builder.views, builder.positions, relevant, pool, of_sums)
 
-        def of_gains(value: FloatArray, perfect: FloatArray, random: FloatArray) -> FloatArray:
-            return normalize(value, Normalizers(perfect, random), version)
+    def of_gains(value: FloatArray, perfect: FloatArray, random: FloatArray) -> FloatArray:
+        return normalize(value, Normalizers(perfect, random), version)
 
-        weight = LogDiscount().seen(builder.positions)
-        gain, levels = builder.gains(measure.get("dcg"), measure.get("gains"))
-        return builder.gains_above_chance(weight, gain, levels, version, of_gains, collection)
-    raise ValueError(f"{measure} cannot be bounded yet; of the bases of UE, only nDCG and AP can")
+    weight = measure.base.browsing(measure.get).seen(builder.positions)
+    gain, levels = builder.gains(measure.get("dcg"), measure.get("gains"))
+    return GainsAboveChance(builder.views, weight, gain, levels, builder.cutoff, pool, version, of_gains)
 
 
 def _best_case(x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
@@ -151,8 +164,15 @@ def _average_case(
 
 
 def _preferences(measure: RecallLevels, builder: ModelBuilder, extremes: Extremes) -> Model:
-    rel = measure.get("rel")
-    return builder.preferences(extremes, builder.relevant(rel), rel)
+    rel, docs = measure.get("rel"), builder.docs
+
+    def score(gains: FloatArray) -> FloatArray:
+        grade: IntArray = docs.grade.copy()
+        grade[builder.open] = np.where(gains > 0, rel, 0)
+        return builder.scores(grade)
+
+    relevant, references = builder.relevant(rel), builder.references
+    return Preferences(builder.views, builder.positions, relevant, references, extremes, score)
 
 
 @BOUNDS.register(_rrLP)
@@ -196,8 +216,14 @@ def _shapley(measure: _Shapley, builder: ModelBuilder) -> Model:
 
 @BOUNDS.register(_FusionGain)
 def _fusion_gain(measure: _FusionGain, builder: ModelBuilder) -> Model:
+    """The base of one ranking less that of another; a label counts in both, and their documents may be open as well."""
     before, after = zip(*map(measure.two_rankings, builder.as_judged), strict=True)
-    return builder.difference_of(measure.base_measure(), before, after)
+    runs = dict.fromkeys(view.evaluated for view in builder.as_judged)
+    made = dict.fromkeys(ranking for ranking in (*before, *after) if ranking not in runs)
+    views = [*builder.as_judged, *map(builder.as_judged[0].with_run, made)]
+    place = {view.evaluated: i for i, view in enumerate(views)}
+    of_runs = (np.array([place[ranking] for ranking in side]) for side in (after, before))
+    return DifferenceModel(builder.of(measure.base_measure(), views), *of_runs)
 
 
 @BOUNDS.register(OfAspects)
@@ -206,3 +232,169 @@ def _of_aspects(measure: OfAspects, builder: ModelBuilder) -> Model:
         f"{measure} cannot be bounded: an unjudged document may answer any aspects, and some that the qrels do not "
         "name; bound UniqueRel or NRG on qrels without aspects"
     )
+
+
+# The highest grade that gdeval's ERR knows.
+_HIGHEST_IN_ERR = 4
+
+
+def _browsing(measure: Measure) -> BrowsingModel:
+    """The browsing model of the base of this name, with the parameters of a measure of ir_measures."""
+    return BASES[measure.NAME].browsing(partial(value_of, measure))
+
+
+@BOUNDS.register(type(ir_measures.P))
+def _p(measure: Measure, builder: ModelBuilder) -> Model:
+    weight = _browsing(measure).share(builder.positions)
+    return builder.additive(weight, builder.relevant(value_of(measure, "rel")))
+
+
+@BOUNDS.register(type(ir_measures.R))
+def _r(measure: Measure, builder: ModelBuilder) -> Model:
+    builder.warn_of_others()
+    shown, relevant = builder.positions > 0, builder.relevant(value_of(measure, "rel"))
+    gains = relevant.astype(np.float64)
+    return Recall(builder.views, shown.astype(np.float64), gains, np.array([0.0, 1.0]), None)
+
+
+@BOUNDS.register(type(ir_measures.StRecall))
+def _st_recall(measure: Measure, builder: ModelBuilder) -> Model:
+    return SubtopicRecall(builder.views, value_of(measure, "rel"))
+
+
+@BOUNDS.register(type(ir_measures.RR), type(ir_measures.Success))
+def _first(measure: Measure, builder: ModelBuilder) -> Model:
+    worth = _browsing(measure).seen(builder.positions)
+    return builder.best(worth, builder.relevant(value_of(measure, "rel")))
+
+
+@BOUNDS.register(type(ir_measures.AP))
+def _ap(measure: Measure, builder: ModelBuilder) -> Model:
+    return builder.precisions(builder.relevant(value_of(measure, "rel")))
+
+
+@BOUNDS.register(type(ir_measures.RBP))
+def _rbp(measure: Measure, builder: ModelBuilder) -> Model:
+    rel = value_of(measure, "rel")
+    if rel is None:
+        raise ValueError(
+            f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
+        )
+    relevant = builder.relevant(rel)
+    if builder.residual:
+        return RBPResidualModel(builder.views, builder.positions, relevant, float(value_of(measure, "p")))
+    return builder.additive(_browsing(measure).share(builder.positions), relevant)
+
+
+@BOUNDS.register(type(ir_measures.SDCG))
+def _sdcg(measure: Measure, builder: ModelBuilder) -> Model:
+    low, high = value_of(measure, "min_rel"), value_of(measure, "max_rel")
+    lowest, highest = builder.grades
+    if builder.members.grades is None:  # the measure knows more of the scale than the qrels may show
+        highest = max(highest, high)
+    gain = (np.clip(builder.docs.grade, low, high) - low).astype(np.float64)
+    least, most = (float(np.clip(end, low, high) - low) for end in (lowest, highest))
+    weight = _browsing(measure).share(builder.positions) / (high - low)
+    return builder.additive(weight, gain, least, most)
+
+
+@BOUNDS.register(type(ir_measures.nDCG))
+def _ndcg(measure: Measure, builder: ModelBuilder) -> Model:
+    gains = value_of(measure, "gains")
+    if builder.judged_only and any(min(pair) < 0 for pair in (gains or {}).items()):
+        raise ValueError(
+            f"{measure}: judged_only leaves out documents with a negative label, and gains changes which labels are "
+            "negative, so it cannot be bounded; give only one of the two"
+        )
+    gain, levels = builder.gains(value_of(measure, "dcg", "log2"), gains)
+    return builder.normalized(_browsing(measure).seen(builder.positions), gain, levels)
+
+
+@BOUNDS.register(type(ir_measures.ERR))
+def _err(measure: Measure, builder: ModelBuilder) -> Model:
+    highest = int(builder.labels[-1])
+    if highest > _HIGHEST_IN_ERR:
+        raise ValueError(
+            f"{measure}: ir_measures computes ERR for grades up to {_HIGHEST_IN_ERR}, not {highest}; leave it out"
+        )
+    stop = chance_to_satisfy(np.append(builder.docs.grade, highest), _HIGHEST_IN_ERR)
+    return builder.cascade(stop[:-1], float(stop[-1]))
+
+
+class SubtopicRecall(Model):
+    """The share of the aspects of a topic that a relevant document in the top is about. Exact for a run and for two.
+
+    An unjudged document may be about any of the aspects that the judgments name, or about none. One in the top of the
+    first of two runs alone can bring all of them there; one in both tops can bring to the first those that the second
+    has anyway.
+
+    Args:
+        views: as for :class:`.Model`; the judgments name aspects.
+        rel: from which label on a document is relevant for an aspect.
+    """
+
+    def __init__(self, views: Sequence[View], rel: int) -> None:
+        super().__init__(views, views[0].documents.grade > 0)
+        judgments = views[0].judgments
+        aspects, n = judgments.aspects, views[0].n_queries
+        relevant = aspects.grade >= rel
+        named = np.unique(aspects.aspect[relevant])
+        self.aspect_query: IntArray = aspects.query[named]
+        #: Which aspects each run covers, shape (runs, aspects).
+        self.covered: BoolArray = np.zeros((len(views), len(aspects)), dtype=bool)
+        for row, view in zip(self.covered, views, strict=True):
+            shown = view.positions_in(view.evaluated, judgments)[aspects.document] > 0
+            row[aspects.aspect[relevant & shown]] = True
+        self.covered = self.covered[:, named]
+        self.number = np.bincount(self.aspect_query, minlength=n).astype(np.float64)
+        #: Which open documents are in the top of each run, shape (runs, documents).
+        self.shown: BoolArray = np.array([view.positions(self.docs) > 0 for view in views]) & self.open
+
+    def _share(self, covered: BoolArray) -> FloatArray:
+        """The share of the aspects of each topic, of shape (…, aspects)."""
+        count = _by_query(covered.astype(np.float64), self.aspect_query, self.docs.n_queries)
+        return ratio(count, np.broadcast_to(self.number, count.shape))
+
+    def _any(self, shown: BoolArray) -> BoolArray:
+        """On which topics some of the documents are."""
+        query = self.docs.query
+        return _by_query(shown.astype(np.float64), query, self.docs.n_queries) > 0
+
+    def value(self) -> FloatArray:
+        return self._share(self.covered)
+
+    def sampled(self, gains: FloatArray) -> FloatArray:
+        """Of judgments that do not name the aspects: a relevant document is about all of them."""
+        result = np.repeat(self.value()[:, None, :], len(gains), axis=1)
+        for run, shown in enumerate(self.shown[:, self.open]):
+            covers_all = self.over_open((gains > 0) * shown) > 0
+            result[run] = np.where(covers_all & (self.number > 0), 1.0, result[run])
+        return result
+
+    def one(self, work: Work) -> Interval:
+        known = self.value()
+        return Interval.attained(known, np.where(self._any(self.shown) & (self.number > 0), 1.0, known))
+
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        return Interval.attained(-self._greatest(b, a), self._greatest(a, b))
+
+    def _greatest(self, a: IntArray, b: IntArray) -> FloatArray:
+        """The greatest difference of run a[i] less run b[i]."""
+        known = self.value()
+        together = self._share(self.covered[a] | self.covered[b])
+        own = self._any(self.shown[a] & ~self.shown[b]) & (self.number > 0)
+        shared = self._any(self.shown[a] & self.shown[b])
+        result: FloatArray = np.where(own, 1.0, np.where(shared, together, known[a])) - known[b]
+        return result
+
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
+        counts = (self.shown[a] | self.shown[b]) & (self.number > 0)[self.docs.query]
+        return np.where(counts, np.maximum(reach[self.docs.query], 1e-6), 0.0)
+
+
+def _by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
+    """The sums by query of values of shape (…, rows)."""
+    flat = values.reshape(-1, values.shape[-1])
+    sums = [np.bincount(query, weights=row, minlength=n_queries) for row in flat]
+    result: FloatArray = np.array(sums, dtype=np.float64).reshape(*values.shape[:-1], n_queries)
+    return result

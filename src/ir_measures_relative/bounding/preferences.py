@@ -20,7 +20,7 @@ Extremes: TypeAlias = Callable[[IntArray, IntArray, BoolArray], tuple[float, flo
 
 
 class Preferences(Model):
-    """rrLP, sgnLP, sgnLR and RPP, one query at a time. See :meth:`.Labelings.preferences`.
+    """rrLP, sgnLP, sgnLR and RPP, one query at a time.
 
     Args:
         position: of every document in every run, shape (runs, documents).

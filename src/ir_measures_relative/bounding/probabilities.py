@@ -14,6 +14,7 @@ from typing import TypeAlias
 import ir_measures
 import numpy as np
 
+from ..context.measure_strings import value_of
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..tolerances import LABELED_ALIKE
@@ -45,9 +46,7 @@ def check_relevance_model(
     if perquery:
         raise ValueError("relevance_model= is about the mean over queries; leave perquery=True out")
     for measure in measures:
-        rewarded = [
-            label for label, gain in (measure.params.get("gains") or {}).items() if label < 1 and gain
-        ]
+        rewarded = [label for label, gain in (value_of(measure, "gains") or {}).items() if label < 1 and gain]
         if rewarded:
             raise ValueError(
                 f"{measure}: relevance_model= gives the probability of being relevant, and its gains give "
@@ -66,11 +65,7 @@ def default_log_odds_sd(n_runs: int) -> float:
 
 
 def chances_of(model: Model, relevance_model: RelevanceModel) -> FloatArray:
-    """The chance of every open document to be relevant, in their order.
-
-    Raises:
-        ValueError: no such model; a chance outside [0, 1].
-    """
+    """The chance of every open document to be relevant, in their order."""
     if relevance_model == "pool":
         return pool_chances(model.views, model.known_gain > 0)[model.open]
     if not callable(relevance_model):

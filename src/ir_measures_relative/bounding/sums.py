@@ -11,7 +11,7 @@ from ..context.tops import same_rankings
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, max_by_query, ratio, table
 from ..measures.bases.browsing import Geometric
-from ..measures.med_level_sums import greatest_lead, swings
+from ..measures.med_pairs import greatest_lead, swings
 from ..work import Work
 from .model import Interval, Model
 
@@ -20,7 +20,7 @@ _MOST_TRIED = 10
 
 
 class SumModel(Model):
-    """A sum: each open document takes the label that is best, or worst. See :meth:`.Labelings.additive`."""
+    """A sum: each open document takes the label that is best, or worst. See :meth:`.ModelBuilder.additive`."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class RBPResidualModel(SumModel):
 
 
 class MaximumModel(Model):
-    """Reciprocal rank and its like: ``max worth(d)`` over the relevant documents. See :meth:`.Labelings.best`."""
+    """Reciprocal rank and its like: ``max worth(d)`` over the relevant documents. See :meth:`.ModelBuilder.best`."""
 
     def __init__(self, views: Sequence[View], worth: FloatArray, relevant: BoolArray) -> None:
         super().__init__(views, relevant)
@@ -146,7 +146,7 @@ class MeanModel(Model):
     A relevant document raises a mean if and only if its worth is above the mean. So for one run the greatest mean has
     the open documents of the greatest worth, down to some place, and the least mean those of the least worth. For two
     runs all labels of the open documents that count in either are tried, where these are few. See
-    :meth:`.Labelings.mean`.
+    :meth:`.ModelBuilder.mean`.
     """
 
     def __init__(

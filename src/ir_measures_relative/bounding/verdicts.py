@@ -57,13 +57,10 @@ def verdicts(
         perquery: one row a query instead.
         residual: as for :func:`bounds`; probabilities stay those of the labels alone.
         relevance_model: adds ``probability``, that of M(name) > M(other), ties counting half: with ``"pool"`` from how
-            often the judged documents that stand in the rankings as an open one does are relevant; or a function
-            from query id and document id to the chance that the document is relevant (a classifier, an LLM judge).
-            ``"pool"`` needs four runs. It is never 0 or 1 where the order is undecided.
-            On a graded measure a relevant document has one of the grades of the relevant judged ones, as often as they
-            do.
-        samples: how many labelings are drawn for it.
-        seed: of the draw.
+            often the judged documents that stand in the rankings as an open one does are relevant (needs four runs);
+            or a function from query id and document id to the chance that the document is relevant. It is never 0 or 1
+            where the order is undecided. Grades are drawn as often as relevant judged documents have them.
+        samples, seed: how many labelings are drawn for it.
         log_odds_sd: how far the probabilities of all documents of one run may be off together, as a standard deviation
             of their log-odds; by default .8, and 1.2 with fewer than six runs. At 0 the documents are independent, and
             the probabilities overconfident: the documents of a good run are relevant more often than their places say.
@@ -79,18 +76,15 @@ def verdicts(
         - ``name``, ``other``, ``measure``; with ``perquery`` also ``query_id``;
         - ``worst``, ``value``, ``best``: of M(name) - M(other);
         - ``exact``: whether labels attain both ends;
-        - ``settled``: ``above`` or ``below`` where unjudged documents cannot reverse this order on these topics,
-          relative to the runs of this context, however small the difference; ``equal`` where no labels tell the two
-          apart; else ``undecided``. It says nothing of other topics: see :func:`compare`;
+        - ``settled``: ``above`` or ``below`` where unjudged documents cannot reverse this order on these topics;
+          ``equal`` where no labels tell the two apart; else ``undecided``. For other topics see :func:`compare`;
         - ``n_deciding``: how many unjudged documents can move this difference, also those that neither run holds;
         - ``unjudged``, ``other_unjudged``: which share of the top k of each of the two runs is unjudged, k the
           measure's cutoff; a mean over the queries;
         - ``probability``: with ``relevance_model``; over labels, on these topics.
 
     Raises:
-        ValueError: a context of one run; ``relevance_model='pool'`` of fewer than four runs, or of a measure whose
-            gains reward labels below 1; what :func:`bounds` raises.
-        ImportError: with ``jobs``, joblib is missing.
+        ValueError: a context of one run; ``relevance_model='pool'`` of fewer than four; what :func:`bounds` raises.
 
     Example:
         >>> from ir_measures_relative import RunContext, verdicts

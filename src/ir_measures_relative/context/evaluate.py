@@ -14,7 +14,7 @@ from ..data.rankings import Rankings
 from ..tolerances import ROUNDED
 from ..work import progress
 from .checks import check_runs, warn_if_empty, warn_of_last_labels
-from .measure_strings import is_relative
+from .measure_strings import is_relative, value_of
 from .view import View, check_queries
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def score_runs(
         warn_of_last_labels(view, measures)
     values = np.empty((len(names), len(measures), len(query_ids)))
     # What a measure without a cutoff asks of the runs answers the others as well.
-    deepest_first = sorted(range(len(measures)), key=lambda j: measures[j].params.get("cutoff") is not None)
+    deepest_first = sorted(range(len(measures)), key=lambda j: value_of(measures[j], "cutoff") is not None)
     # A measure on one run after the other, since what it asks of all runs is kept for a while, and not for ever.
     views = [
         view.with_run(newcomers[n]) if n in newcomers else view.of(n, None if priors is None else priors[n])

@@ -23,9 +23,6 @@ class DocumentLengths:
 
     Args:
         tokens: in any form.
-
-    Raises:
-        ValueError: a form that is none of them.
     """
 
     def __init__(self, tokens: Tokens) -> None:

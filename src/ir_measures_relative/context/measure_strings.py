@@ -20,7 +20,6 @@ from ..messages import brief, is_text
 #: What a measure may be relative to, in turn the prior runs, all systems, one reference run, a random ranking.
 RELATIVE_TO = ("priors", "systems", "reference", "chance")
 
-
 MISSING: Any = ParamInfo().default  # ir_measures' mark of a parameter that was not given
 
 
@@ -66,11 +65,7 @@ def registered() -> dict[str, Measure]:
 
 
 def parse_measures(measures: Sequence[Measure | str], argument: str = "measures") -> list[Measure]:
-    """The measures, each once, with their parameters checked.
-
-    Raises:
-        ValueError: no measure, a string that is not one, or a parameter that is not allowed.
-    """
+    """The measures, each once, with their parameters checked."""
     one_alone = isinstance(measures, (str, Measure))
     if one_alone or not isinstance(measures, Iterable):
         examples = (
@@ -90,11 +85,7 @@ def parse_measures(measures: Sequence[Measure | str], argument: str = "measures"
 
 
 def parse_measure(measure: Measure | str) -> Measure:
-    """The measure that an object or a string stands for, with its parameters checked.
-
-    Raises:
-        ValueError: a string that is not a measure, with the nearest name; or a parameter that is not allowed.
-    """
+    """The measure that an object or a string stands for, with its parameters checked."""
     if not isinstance(measure, (str, Measure)):
         raise ValueError(f"{measure!r} is not a measure; give one such as NRG@10, or a measure string")
     if isinstance(measure, str) and not is_text(measure):
@@ -213,17 +204,17 @@ _DEEPEST_OF_ASPECTS = 20
 
 def check_host_measure(measure: Measure) -> None:
     """Raises ValueError for what trec_eval takes the whole process down for, or cannot count."""
-    cutoff = measure.params.get("cutoff")
+    cutoff = value_of(measure, "cutoff")
     deepest = (
         _DEEPEST_OF_ASPECTS if needs_subtopics(measure) and "cutoff" in measure.SUPPORTED_PARAMS else None
     )
     if deepest and not (isinstance(cutoff, int) and 1 <= cutoff <= deepest):
         raise ValueError(f"{measure} needs a cutoff from 1 to {deepest}, the deepest that ndeval knows")
     for name in ("cutoff", "rel"):
-        value = measure.params.get(name)
+        value = value_of(measure, name)
         if isinstance(value, int) and not 1 <= value <= _LARGEST_INT:
             raise ValueError(f"{measure}: {name}={value} is not allowed; it must be from 1 to 2^31 - 1")
-    gains = measure.params.get("gains")
+    gains = value_of(measure, "gains")
     if isinstance(gains, dict) and any(isinstance(n, int) and abs(n) > _LARGEST_INT for n in gains.values()):
         raise ValueError(f"{measure}: gains={gains} is not allowed; the gains must be below 2^31 in size")
 
@@ -234,11 +225,7 @@ def needs_subtopics(measure: Measure) -> bool:
 
 
 def absolute_measure(name: Measure | str, what: str = "measure") -> Measure:
-    """A measure of a run on its own, which messages call ``what``.
-
-    Raises:
-        ValueError: a string that is not a measure, or one that ir_measures cannot compute on a run alone.
-    """
+    """A measure of a run on its own, which messages call ``what``."""
     what = f"{what}={brief(name)}"
     try:
         measure = parse_measure(name)

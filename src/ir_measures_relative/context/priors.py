@@ -285,11 +285,7 @@ def some_runs(context: Members, names: Collection[str]) -> Members:
 
 
 def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -> PriorPolicy:
-    """The policy that the ``priors`` of a context stand for; what the caller does to them later does not count.
-
-    Raises:
-        ValueError: something else, a run that the context does not hold, or groups that are lacking.
-    """
+    """The policy that the ``priors`` of a context stand for; what the caller does to them later does not count."""
     policy: PriorPolicy
     if isinstance(priors, str) and priors in NAMED:
         policy = NAMED[priors]
@@ -338,9 +334,6 @@ def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], cont
 
     One that no run of the context is of is legitimate: the newcomer's own. Where it looks like one of theirs, it may
     be a slip, by which a run of its own group becomes its prior, and draws a warning.
-
-    Raises:
-        ValueError: it is not a name, or the policy does not look at groups.
     """
     if not isinstance(group, str) or not group:
         raise ValueError(f"group={group!r} must be the name of a group, such as 'CMU'")
@@ -415,9 +408,6 @@ def matching(prior: str, names: Sequence[str], parameter: str = "prior") -> list
     """The runs that the ``prior=`` of a measure stands for: names or globs, separated by commas.
 
     ``parameter`` is the name of the parameter, for the message.
-
-    Raises:
-        ValueError: one that fits no run.
     """
     if prior in names:  # a name may hold a comma, or blanks at its ends
         return [prior]

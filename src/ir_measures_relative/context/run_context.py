@@ -14,8 +14,8 @@ import numpy as np
 
 from ..data.rankings import Rankings
 from ..io import datasets
-from ..io.pipelines import run_pipelines
 from ..io.qrels import Qrels, dataset_of_judgments
+from ..io.readers import run_pipelines
 from ..io.runs import Run, RunPaths, groups_of, judgments_beside, read_run, read_runs, run_files
 from ..messages import few_quoted, kind_of, warn
 from .evaluate import score_runs
@@ -62,9 +62,6 @@ def evaluated_run(entered: ActiveContext, rankings: Rankings) -> tuple[str | Non
 
     Args:
         entered: the context that the evaluator was made in; what is active now counts where it is the same context.
-
-    Raises:
-        ValueError: a member that is said to be a newcomer of another group.
     """
     context, now = entered.context, active()
     is_said = now is not None and now.context is context and (now.member or now.group)
@@ -123,13 +120,11 @@ class _Fixed(dict[str, Any]):
 class RunContext(Members):
     """The rankings that exist already: what the relative measures score a run against.
 
-    A re-entrant context manager; inside ``with RunContext(…):`` ir_measures and PyTerrier compute the measures of
-    this package. The innermost context counts, and every thread has its own. An evaluator takes the context that
-    is active when it is created, and keeps it. A context does not change once it is made. A generator that yields
-    inside the block leaves the context active in its caller; see the page "Concepts".
-
-    A run that is itself a member is not its own prior. It is recognised by a ``name`` column that holds one value
-    and names a member, or by :meth:`evaluating`; any other run is a newcomer.
+    A re-entrant context manager; inside ``with RunContext(…):`` ir_measures and PyTerrier compute the measures of this
+    package. The innermost context counts, and every thread has its own; an evaluator keeps the one that is active when
+    it is created. A generator that yields inside the block leaves it active in its caller; see the page "Concepts". A
+    context is immutable. A run that is in it is not its own prior: it is known by a ``name`` column that holds one
+    value, or by :meth:`evaluating`; any other run is a newcomer.
 
     Args:
         runs: the members, from name to run: what ir_measures takes, a PyTerrier result frame, the path of a
@@ -137,8 +132,7 @@ class RunContext(Members):
         priors: whose documents a searcher has seen before a member's: ``"others"`` (all other runs),
             ``"earlier"`` (those given before it), a list of names, a dict from name to list,
             :class:`BestOfOtherGroups`, or another :class:`~ir_measures_relative.context.priors.PriorPolicy`. For a
-            newcomer,
-            every run (or the list, where it is one), unless :meth:`evaluating` says its group.
+            newcomer every run (or the list, where it is one), unless :meth:`evaluating` says its group.
         reference: the name of the run that MED, RBO, RBA and lexiprecision compare with.
         groups: from run name to group name, for :class:`BestOfOtherGroups` and the plots.
         num_docs: the number of documents in the collection.
@@ -148,8 +142,7 @@ class RunContext(Members):
             from document id to number, as a mapping, a Series or a function such as :class:`TokenCounts`; or a
             DataFrame with the columns ``doc_id`` and ``tokens``.
         absolute: inside the context, nDCG, AP, P, R, RR, Rprec and Success come from this package where ir_measures
-            would have them from pytrec_eval: the same values, for a fraction of the time. A provider that is asked
-            by its name, such as ``ir_measures.pytrec_eval``, answers itself.
+            would have them from pytrec_eval: the same values, for a fraction of the time.
 
     Raises:
         ValueError: a run that cannot be read, a name that is not a member; the message says which.
@@ -323,9 +316,8 @@ class RunContext(Members):
     def __enter__(self) -> RunContext:
         """Makes the context the active one, up to the end of the block.
 
-        Do not yield inside the block: a generator shares what is active with its caller. While it waits, its caller
-        scores against its context, and two that wait score against each other's. Python tells nobody about the
-        waiting; only a block that is left while a later one is active, or in another thread or task, draws a warning.
+        Do not yield inside the block: while a generator is suspended, it silently imposes its context on its caller. A
+        block that is left while a later one is active, or in another thread or task, draws a warning.
         :meth:`evaluate`, and an evaluator made before the first ``yield``, do not depend on what is active.
         """
         outer = active()
@@ -402,12 +394,8 @@ class RunContext(Members):
 
         Returns:
             a dict that ``json.dumps`` takes: ``runs``, in their order, each with ``name``, ``queries``, ``rows`` and
-            ``sha256``; ``priors``, ``reference``, ``groups``, ``num_docs``, ``grades`` and ``dataset`` as the context
-            has them; ``qrels`` with ``queries``, ``judgments`` and ``sha256``, or None; the ``versions`` of the
-            packages; and ``sha256`` of all but the versions.
-
-        Raises:
-            ValueError: a document that stands twice in a ranking, however deep; qrels that cannot be read.
+            ``sha256``; what the context knows of them; ``qrels`` with ``queries``, ``judgments`` and ``sha256``, or
+            None; the ``versions`` of the packages; and ``sha256`` of all but the versions.
 
         Example:
             >>> from ir_measures_relative import RunContext

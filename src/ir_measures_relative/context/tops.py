@@ -71,9 +71,6 @@ def documents_read(
 
     Args:
         top: from a depth to the top of the run.
-
-    Raises:
-        ValueError: the context does not know how long the documents are.
     """
     if lengths is None:
         raise ValueError(

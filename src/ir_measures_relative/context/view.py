@@ -605,11 +605,7 @@ def view_of(context: Members, qrels: Qrels | QrelsColumns | None) -> View:
 
 
 def grades_of(members: Members, docs: Documents) -> tuple[int, int]:
-    """The lowest and the highest grade: those that the context says, else those of the documents.
-
-    Raises:
-        ValueError: a document has a grade that the context says does not exist.
-    """
+    """The lowest and the highest grade: those that the context says, else those of the documents."""
     own = int(docs.grade.min(initial=0)), int(docs.grade.max(initial=1))
     if members.grades is None:
         return own

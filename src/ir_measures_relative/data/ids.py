@@ -43,12 +43,7 @@ class Ids:
 
     @classmethod
     def of(cls, strings: ObjectArray | Sequence[str]) -> Ids:
-        """The ids of an array of strings.
-
-        Raises:
-            TypeError: something else among them, or a NUL, which ends a text in C and so stands in no file.
-            UnicodeEncodeError: half of a surrogate pair, which no file can hold.
-        """
+        """The ids of an array of strings."""
         texts: list[bytes] = []
         found: list[IntArray] = [np.empty(0, dtype=np.int64)]
         size = 0

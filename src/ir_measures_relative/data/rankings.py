@@ -87,11 +87,7 @@ class Rankings:
         tag: str | None = None,
         group: str | None = None,
     ) -> None:
-        """Takes one query id, document id and score a row, in any order. Keeps the arrays as they are.
-
-        Raises:
-            ValueError: a score that is not a finite number, a query id that is not a string.
-        """
+        """Takes one query id, document id and score a row, in any order. Keeps the arrays as they are."""
         self.name = name
         self.tag = tag
         self.group = group

@@ -25,7 +25,6 @@ from .select import measure_with_free_priors
 
 T = TypeVar("T")
 
-
 # The largest number of other runs of which every subset is looked at.
 _MOST_SUBSETS_OF = 12
 

@@ -12,6 +12,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 from tqdm import tqdm
 
+from ..context.checks import priors_of, why_incomparable
 from ..context.evaluate import mean_of_topics, one_topic_counts, score_runs
 from ..context.measure_strings import is_relative, parse_measures, value_range
 from ..context.priors import FixedPriors, Members, Policy, policy_of
@@ -20,7 +21,6 @@ from ..context.view import View, check_is_context, view_of
 from ..data.arrays import FloatArray, IntArray
 from ..data.ids import pair_keys
 from ..io.qrels import Qrels
-from ..measures.comparable import priors_of, why_incomparable
 from ..measures.measure import RelativeMeasure
 from ..messages import few_quoted, kind_of, warn
 from ..stats.families import Corrected, Family

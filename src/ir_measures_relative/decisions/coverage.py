@@ -12,8 +12,7 @@ from ir_measures import Measure
 from ..context.view import View
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio
 from ..further_measures.alpha_nrg import _NewAspects, best_shown
-from ..measures.nrg import _NRG, BASES, _UniqueRel
-from ..measures.tasc import _TaSC
+from ..measures.nrg import _NRG, _TaSC, _UniqueRel
 
 
 @dataclass(frozen=True)
@@ -80,19 +79,18 @@ def coverage_function(measure: Measure, view: View) -> CoverageFunction | None:
 def _by_nrg(measure: _NRG, view: View) -> CoverageFunction | None:
     """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None.
 
-    None for an adaptive base, where what one document gives depends on the others.
+    None for a cascade, where what one document gives depends on the others.
     """
-    name, cutoff, p, judged_only = map(measure.get, ("base", "cutoff", "p", "judged_only"))
-    base = BASES[name]
-    if base.adaptive is not None:
+    base, browsing = measure.base, measure.browsing
+    if base.residual == "cascade":
         return None
-    docs, gain = measure.gains(view.documents)
-    seen = base.browsing(cutoff, p).seen(view.at(cutoff, judged_only).positions_of_runs(docs))
+    docs, gain = base.gains(view.documents, measure)
+    seen = browsing.seen(view.at(measure.get("cutoff"), measure.get("judged_only")).positions_of_runs(docs))
     weight = gain / max(docs.n_queries, 1)
-    if base.value == "largest":
+    if base.residual == "largest":
         return CoverageFunction(seen, weight, query=docs.query)
     if measure.get("norm") is not None:
-        norm = base.norm(docs, gain, measure.depth_of_ideal, p)
+        norm = base.norm(docs, gain, measure.depth_of_ideal, browsing)
         weight = ratio(weight, norm[docs.query])
     return CoverageFunction(seen, weight)
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.arrays import FloatArray
+from ..stats.families import simultaneous_intervals
 from ..stats.paired_tests import PairedTestOptions
-from ..stats.simultaneous import simultaneous_intervals
 from ..tolerances import LABELED_ALIKE
 from .option_values import Differences
 

@@ -14,8 +14,8 @@ from ..context.measure_strings import value_of
 from ..data.arrays import BoolArray, FloatArray, IntArray, sum_by_query
 from ..further_measures.alpha_nrg import NewAspects
 from ..measures.nrg import NRG
+from ..stats.families import simultaneous_intervals
 from ..stats.paired_tests import PairedTestOptions
-from ..stats.simultaneous import simultaneous_intervals
 from .decision_rule import intervals
 from .fuse import Chooser, divided
 from .fused_values import RunSet

@@ -21,8 +21,7 @@ from ..data.arrays import FloatArray, object_array
 from ..data.judgments import Judgments
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
-from ..processes import map_tasks
-from ..work import Work
+from ..work import Work, map_tasks
 
 # How many portions of the pairs each process gets: enough that none waits long for the last.
 _PORTIONS = 4

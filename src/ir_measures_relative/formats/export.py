@@ -14,7 +14,7 @@ import ir_measures
 from ..context.run_context import RunContext
 from ..data.rankings import Rankings
 from ..io.files import check_writable, write_whole
-from .order import keeping_order
+from .content import keeping_order
 
 if TYPE_CHECKING:
     import pandas as pd

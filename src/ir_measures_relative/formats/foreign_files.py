@@ -58,11 +58,7 @@ def _may_be_labels(given: Given) -> bool:
 
 
 def format_of(content: Content) -> Format | None:
-    """The format that a file is of; None where it is TREC's, or none.
-
-    Raises:
-        ValueError: JSON that is damaged, or that is of no known kind.
-    """
+    """The format that a file is of; None where it is TREC's, or none."""
     by_line = content.first and next((f for f in formats() if f.by_line and f.holds(content.first)), None)
     found = by_line or next((f for f in formats() if f.holds(content)), None)
     if found is None and content.is_json:
@@ -78,11 +74,7 @@ def format_of(content: Content) -> Format | None:
 
 
 def parts_of(content: Content, form: Format, *, as_run: bool) -> Parts:
-    """What a file of a format holds, as runs or as judgments.
-
-    Raises:
-        ValueError: it holds the other of the two, or neither; or is not built as its format says.
-    """
+    """What a file of a format holds, as runs or as judgments."""
     read = form.runs if as_run else form.judgments
     if read is None:
         asked = "a run" if as_run else "judgments"
@@ -115,11 +107,7 @@ def parts_of(content: Content, form: Format, *, as_run: bool) -> Parts:
 
 
 def one_part(parts: Parts, part: str | None, source: str, kind: str) -> Given:
-    """The part of a file that is asked for; any of its words will do that no other part has.
-
-    Raises:
-        ValueError: no such part, or several that may be meant; names all.
-    """
+    """The part of a file that is asked for; any of its words will do that no other part has."""
     if part is None and ("" in parts or len(parts) == 1):
         return parts.get("") or next(iter(parts.values()))
     fit = [name for name in parts if part is not None and (name == part or part in name.split(":"))]

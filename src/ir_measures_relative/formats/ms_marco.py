@@ -12,8 +12,7 @@ from ..data.ids import Ids
 from ..io.readers import Given, Rows
 from ..io.trec_columns import Columns
 from ..messages import brief
-from .content import Content, Format, Parts
-from .order import codes_of
+from .content import Content, Format, Parts, codes_of
 
 _RANKED = re.compile(rb"[^\t]+\t[^\t]+\t[0-9]+\s*")
 _OTHER_SPACE = re.compile(rb"[ \v\f]")

@@ -12,12 +12,7 @@ from .objects import items_as_columns, labelled_items
 
 
 def _read(data: bytes, source: str) -> Any:
-    """The DataFrame in the content of a Parquet file.
-
-    Raises:
-        ImportError: pyarrow is missing; says how to install it.
-        ValueError: a damaged file, or one that says it unpacks to more than any run.
-    """
+    """The DataFrame in the content of a Parquet file."""
     import pandas as pd
 
     limit = max_unpacked(len(data))

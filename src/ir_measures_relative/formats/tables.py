@@ -8,8 +8,8 @@ from typing import Any
 
 from ..io.frames import column_names, known_columns
 from ..io.readers import Given
-from ..io.tables import frame_of_arrow
 from .content import Content, Format, Parts, is_by_column
+from .objects import frame_of_arrow
 
 _VALUES = {"score", "relevance", "label", "rel"}
 

@@ -190,7 +190,7 @@ class OfAspects(RelativeMeasure):
 
     def answers(self, view: View) -> Answers:
         """Which documents answer which aspects, by ``rel`` and ``gains``."""
-        rel, gains = self.get("rel"), self.params.get("gains")
+        rel, gains = self.get("rel"), self.get("gains")
         key = "answers", rel, None if gains is None else tuple(sorted(gains.items()))
         if "rel" not in self.params and gains is None and view.judgments.labels is not None:
             self._warn_of_grades(view)
@@ -250,43 +250,32 @@ def _listed(answers: Answers, which: BoolArray) -> ObjectArray:
 
 
 class _alpha_NRG(OfAspects):
-    """α-nDCG for a searcher who has seen the priors' rankings: novelty within the ranking and against the priors.
+    """α-nDCG for a user who has seen the prior runs: novelty within the ranking and against the priors.
 
-    A document gains for each aspect (subtopic, nugget) that it answers. That gain falls by 1 - α for each document
-    above it in this ranking that answers the aspect too, as in α-nDCG. It also falls with the chance that the
-    searcher met the aspect in a prior: for prior j by ``Π (1 - α · seen(pos_j(d)))`` over the documents d in its top k
-    that answer the aspect, with ``seen(i) = 1/log2(i + 1)`` as in NRG of base nDCG. The sum over the ranking, each gain
-    times ``seen(i)``, is divided by N: that sum for the ideal ranking of what is left. Finding the ideal is NP-hard;
-    as in α-nDCG, it is the ranking that takes the document of the largest gain at each place. Documents of equal gain
-    go by id, the last by strcmp first, as in ndeval.
+    A document gains for each aspect (subtopic, nugget) that it answers: 1, times 1 - α for each document above it that
+    answers the aspect, times ``Π (1 - α·seen(pos_j(d)))`` over the documents d in the top k of each prior j that answer
+    it, ``seen(i) = 1/log2(i + 1)``. The sum of gains times seen(i) is divided by N, that sum for the ideal ranking of
+    what is left (``norm='ideal'``: before any prior), taken greedily as in ndeval: the largest gain first, then the
+    last id.
 
-    ``norm='ideal'`` computes N from the gains before any prior, and ``norm=None`` is N = 1. ``alpha`` is above 0 and at
-    most 1; with 0 no prior would count, and it is refused. Labels are binary: a document answers an aspect if its label
+    Range [0, e/(e - 1)], seldom above 1; without priors it is α-nDCG. A document answers an aspect if its grade there
     is at least ``rel``. The qrels name the aspect in the column ``iteration``.
 
-    Range [0, e/(e - 1)], and seldom above 1: the greedy ideal is at least 1 - 1/e of the best ranking. Without priors
-    it is α-nDCG. It is NRG of base nDCG and binary gains if each relevant document answers one aspect that no other
-    document answers, and α is 1. With one aspect for all documents it is another measure: only the first one counts.
+    Source: Clarke et al., SIGIR 2008 (α-nDCG); Bigdeli et al., SIGIR-AP 2024 (priors). The combination is new here.
 
-    Source: Clarke et al., "Novelty and Diversity in Information Retrieval Evaluation", SIGIR 2008 (α-nDCG);
-    "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024 (the priors). Their
-    combination is this package's own.
-
-    Example: the prior shows the causes on top, and the remedy nowhere.
+    Example, where the prior has the causes on top and no remedy:
 
         >>> from ir_measures import Qrel
         >>> from ir_measures_relative import RunContext, alpha_NRG
         >>> rows = [("A", "causes"), ("B", "causes"), ("B", "remedy"), ("C", "remedy")]
         >>> qrels = [Qrel("q", doc, 1, aspect) for doc, aspect in rows]
         >>> with RunContext({"old": {"q": {"A": 2.0, "X": 1.0}}}):
-        ...     for ranking in ("AB", "CB"):
-        ...         run = {"q": {doc: -float(i) for i, doc in enumerate(ranking)}}
-        ...         print(ranking, round((alpha_NRG @ 2).calc_aggregate(qrels, run), 3))
-        AB 0.71
-        CB 0.898
+        ...     round((alpha_NRG @ 2).calc_aggregate(qrels, {"q": {"C": 2.0, "B": 1.0}}), 3)
+        0.898
     """
 
     __name__ = "alpha_NRG"
+    PAPERS = {"nrg2024": "", "clarke2008novelty": ""}
     PRETTY_NAME = "Alpha Normalized Residual Gain"
     SHORT_DESC = "What a ranking adds of aspects that neither the documents above nor the prior runs show."
     FORMULA = (
@@ -356,23 +345,16 @@ class _alpha_NRG(OfAspects):
 
 
 class _NewAspects(OfAspects):
-    """The number of aspects (nuggets, subtopics) that the top k shows and no prior run shows in its top k.
+    """The number of aspects (nuggets, subtopics) in the top k that no prior run has in its top k.
 
-    A ranking shows an aspect if its top holds a document whose label for it is at least ``rel``. What UniqueRel counts
-    of documents, this counts of aspects: two documents that say the same count once. ``NewAspects(gains={1: 1, 2: 2})``
-    weighs them: an aspect is then worth the largest gain of a label for it in the top, less the largest in any prior.
-    So a nugget that is labeled 2 where it is vital and 1 where it is okay counts as much, and where labels say how well
-    a document answers, a better answer than the priors' counts for the difference. ``rel`` goes first: a label below it
-    gains nothing. A label without an entry is its own gain, so ``gains={}`` weighs by the labels as they are. (An entry
-    that maps a label to itself is not printed.)
+    A ranking has an aspect if its top holds a document whose grade for it is at least ``rel``. ``gains={1: 1, 2: 2}``
+    weighs aspects: each counts the largest gain of a grade for it in the top, less the largest in any prior.
+    ``gains={}`` takes the grades as they are. ``budget=4000`` reads so many tokens instead of k documents: the first
+    documents of each ranking, up to the first that does not fit; the context has their lengths, ``RunContext(runs,
+    tokens=…)``. Range from 0. The qrels name the aspect in the column ``iteration``.
 
-    ``NewAspects(budget=4000)`` reads as many tokens instead of k documents: the first documents of each ranking, up to
-    the first that does not fit. The context knows their lengths: ``RunContext(runs, tokens=…)``.
-
-    Range from 0; a mean over queries when aggregated. The qrels name the aspect in the column ``iteration``.
-
-    Source: this package's own; the complement of subtopic recall (Zhai, Cohen and Lafferty, "Beyond Independent
-    Relevance", SIGIR 2003) beside prior runs.
+    Source: this package; the complement of the subtopic recall of Zhai, Cohen and Lafferty, SIGIR 2003, beside prior
+    runs.
 
     Example:
         >>> from ir_measures import Qrel
@@ -380,14 +362,14 @@ class _NewAspects(OfAspects):
         >>> rows = [("A", "causes"), ("B", "causes"), ("B", "remedy"), ("C", "remedy")]
         >>> qrels = [Qrel("q", doc, 1, aspect) for doc, aspect in rows]
         >>> with RunContext({"old": {"q": {"A": 2.0, "X": 1.0}}}, tokens={"A": 90, "B": 120, "C": 80, "X": 50}):
-        ...     run = {"q": {"B": 2.0, "C": 1.0}}
         ...     for measure in (NewAspects @ 2, NewAspects(budget=100)):
-        ...         print(measure, measure.calc_aggregate(qrels, run))
+        ...         print(measure, measure.calc_aggregate(qrels, {"q": {"B": 2.0, "C": 1.0}}))
         NewAspects@2 1.0
         NewAspects(budget=100) 0.0
     """
 
     __name__ = "NewAspects"
+    PAPERS = {"zhai2003beyond": ""}
     PRETTY_NAME = "New Aspects"
     SHORT_DESC = "The number of aspects that the top k shows and no prior run shows in its top k."
     FORMULA = (

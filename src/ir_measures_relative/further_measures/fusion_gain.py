@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import ir_measures
 import numpy as np
 
-from ..context.measure_strings import value_range
+from ..context.measure_strings import value_of, value_range
 from ..context.tops import Top
 from ..context.view import View
 from ..data.arrays import FloatArray, IntArray, ratio, sum_by_query
@@ -17,13 +18,13 @@ from ..data.documents import Documents
 from ..data.ids import Ids
 from ..data.rankings import Rankings
 from ..measures import parameters
-from ..measures.bases.gains import discount, gain_of, ideal_dcg
+from ..measures.bases import BASES
+from ..measures.bases.gains import discount, ideal_dcg
 from ..measures.measure import Change, Contributions, OfAbsoluteBase, register
 from ..measures.parameters import Param
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
 
 #: The methods of fusion.
 METHODS = ("rrf", "isr", "combsum", "combmnz")
@@ -143,35 +144,26 @@ def cut(rankings: Rankings, cutoff: int | None) -> Rankings:
 
 def cutoff_of(measure: ir_measures.Measure) -> int | None:
     """How much of a ranking a measure of ir_measures looks at; None for all of it."""
-    cutoff: int | None = None if measure.params.get("judged_only") else measure.params.get("cutoff")
+    cutoff: int | None = None if value_of(measure, "judged_only") else value_of(measure, "cutoff")
     return cutoff
 
 
 class _FusionGain(OfAbsoluteBase):
     """What a run adds when it is fused with its priors into one ranking.
 
-    ``FusionGain = S(fuse(priors and run)) - S(fuse(priors))`` for each query, S the base measure, any that
-    ir_measures can compute. Without priors it is S(run). A document's fused score is the sum, over the rankings
-    that hold it among their first ``depth``, of
+    ``FusionGain = S(fuse(priors and run)) - S(fuse(priors))`` for each query, S any measure of ir_measures; S(run)
+    without priors. A document's fused score is the sum, over the rankings that have it among their first ``depth``, of
 
-    - ``rrf``: ``1/(k + i)`` at position i;
-    - ``combsum``: its score, scaled so that these first documents have scores from 0 to 1 (all 0 where they are equal);
-    - ``isr``: ``1/i²``, and ``combmnz``: the scaled score; either sum is multiplied by the number of these rankings.
+    - ``rrf``: ``1/(k + i)`` at position i; ``combsum``: its score, scaled so that these documents have scores from 0 to
+      1;
+    - ``isr``: ``1/i²``; ``combmnz``: the scaled score; either sum times the number of these rankings.
 
-    These are the definitions of ranx. Scores are those that trec_eval reads, 32-bit floats, and the fused ranking is
-    in trec_eval's order. The range is that of a difference of S: [-1, 1] for nDCG. Below 0, fusing with this run hurts.
-    A copy of the only prior gains exactly 0. A copy of one of several gives that prior more weight, and may
-    gain or lose.
+    These are ranx's definitions, on 32-bit scores and in trec_eval's order. The range is that of a difference of S;
+    below 0 the run hurts. **Not for** users who read one ranking after the other: use NRG or UniqueRel.
 
-    When not to use it: if users read the rankings one after the other. Use NRG or UniqueRel there. A run may
-    show many documents that no prior has, and still hurt a fused top ten.
-
-    Sources: Fox and Shaw, "Combination of Multiple Searches", TREC-2, 1993; Cormack, Clarke and Büttcher, "Reciprocal
-    Rank Fusion Outperforms Condorcet and Individual Rank Learning Methods", SIGIR 2009; Mourão, Martins and Magalhães,
-    "Multimodal Medical Information Retrieval with Unsupervised Rank Fusion", 2015.
+    Source: Fox and Shaw, TREC-2, 1993; Cormack, Clarke and Büttcher, SIGIR 2009; Mourão, Martins and Magalhães, 2015.
 
     Example:
-        >>> import ir_measures
         >>> from ir_measures_relative import FusionGain, RunContext
         >>> qrels = {"q": {"A": 1, "B": 1}}
         >>> with RunContext({"old": {"q": {"X": 3.0, "A": 2.0, "B": 1.0}}}):
@@ -181,6 +173,7 @@ class _FusionGain(OfAbsoluteBase):
     """
 
     __name__ = "FusionGain"
+    PAPERS = {"fox1993combination": "comb", "cormack2009reciprocal": "rrf", "mourao2015multimodal": "isr"}
     RELATIVE_TO = "priors"
     NAME = __name__
     PRETTY_NAME = "Fusion Gain"
@@ -244,18 +237,17 @@ class _FusionGain(OfAbsoluteBase):
         """The two rankings, and what each relevant document gives to the second less what it gives to the first."""
         before, after = self.two_rankings(view)
         judgments, base = view.documents, self.base_measure()
-        cutoff, params = base.params.get("cutoff"), base.params
-        if base.NAME not in ("nDCG", "P", "R") or params.get("judged_only"):
+        cutoff = value_of(base, "cutoff")
+        if base.NAME not in ("nDCG", "P", "R") or value_of(base, "judged_only"):
             raise ValueError(
                 f"{self!r}: {base} is not a sum over documents, so it cannot be explained document by document; give "
                 "the base nDCG@k, P@k or R@k"
             )
         weight: Any = discount if base.NAME == "nDCG" else np.sign
+        gain = BASES[base.NAME].gain_of(judgments.grade, partial(value_of, base))
         if base.NAME == "nDCG":
-            gain = gain_of(judgments.grade, params.get("dcg", "log2"), params.get("gains"))
             all_gain = ideal_dcg(gain, judgments.query, judgments.n_queries, cutoff)
         else:
-            gain = (judgments.grade >= params.get("rel", 1)).astype(np.float64)
             all_gain = sum_by_query(gain, judgments.query, judgments.n_queries)
         of_query = np.full(judgments.n_queries, float(cutoff)) if base.NAME == "P" else all_gain
         docs = judgments.select(gain > 0)

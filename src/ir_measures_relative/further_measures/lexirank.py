@@ -54,38 +54,17 @@ def place_in_order(positions: Sequence[int], relevant: int, depth: int, below: i
 class _LexiRank(RelativeMeasure):
     """The share of all arrangements of relevant documents that a ranking beats by lexiprecision.
 
-    Lexiprecision (:data:`sgnLP`) orders rankings by the position of their first relevant document, then by that of the
-    second, and so on. The order is total on sets of positions. ``LexiRank = (sets that are worse) / (sets - 1)``, for
-    each query: 1 for the best set, 0 for the worst, and one step of the order is as long as any other. So it is an
-    interval scale for this order in the sense of Ferrante, Ferro and Fuhr, and it needs no reference. Range [0, 1].
+    Lexiprecision (:data:`sgnLP`) orders sets of positions by their first position, then by the second, and so on.
+    ``LexiRank = (sets that are worse) / (sets - 1)`` for each query: 1 for the best, 0 for the worst; an interval scale
+    that needs no reference. With m relevant documents, the sets of at most m of the k places count. With ``n``, all
+    documents are ranked in n places, and the sets count that leave at most n - k documents below. Range [0, 1]; 0 if
+    there is one set alone. Sets are counted in exact integers, so that rankings which differ only far down may share a
+    double.
 
-    **Which arrangements count.** One looks at k places, and the query has m relevant documents. The sets of at most m
-    of the k places count, each once, ``Σ_{j≤min(k,m)} C(k, j)`` in all: a ranking may hide any number of relevant
-    documents below the cutoff, or not retrieve them, and how it does so makes no difference. With ``n``, all documents
-    are ranked in n places, and the sets count that leave at most n - k documents to hide. With ``n`` = k these are the
-    ``C(n, m)`` arrangements of the paper's Figure 1. If there is one set only, as without a relevant document, the
-    value is 0. There are no bounds over unjudged documents.
+    **Not for** means over queries of different m, whose steps differ in length; nor for few relevant documents and a
+    deep cutoff, where nearly all values of a good run are close to 1.
 
-    **Rankings that end early.** With ``n``, a ranking of fewer than k documents may leave out more relevant ones than
-    any set that counts. It beats the sets that lexiprecision puts below it, as any ranking does. An empty ranking beats
-    none, and has 0. If the documents of the ranking and the other relevant ones are more than n, ``n`` is too small.
-    This is an error that names the query, as also where n is below m.
-
-    **When values are equal.** The sets are counted in exact integers, and divided into a double. Two doubles are equal
-    if the sets are the same, and also if they are nearer than a double can say, about 1 in 10^16 of all sets. With 20
-    relevant documents and k = 100 there are 7·10^20 sets. So rankings that differ only far down may share a value;
-    :data:`sgnLP` still tells them apart. Where the exact places are compared, the order is sgnLP's. But with ``n``, a
-    ranking that ends early may have the place of a set that counts.
-
-    When not to use it: to compare or average queries of different m as though their steps were equal. A step is
-    ``1/(sets - 1)`` of a query, so the scale is another for each m, and a mean over queries is no interval scale. Most
-    arrangements are bad: with m relevant documents in n places, all rankings with one at the top are above 1 - m/n.
-    With few relevant documents nearly all values of a good run are then close to 1; use a small cutoff.
-
-    Source: Diaz, "Best-Case Retrieval Evaluation: Improving the Sensitivity of Reciprocal Rank with Lexicographic
-    Precision", 2023, Figure 1. Its §7 suggests that there is an interval measure of this order; the definition is this
-    package's. Ferrante, Ferro and Fuhr, "Towards Meaningful Statements in IR Evaluation: Mapping Evaluation Measures to
-    Interval Scales", IEEE Access 2021, say what such a scale is.
+    Source: Diaz, EVIA 2023, Figure 1 and §7; the definition is this package's.
 
     Example:
         >>> from ir_measures_relative import LexiRank
@@ -93,11 +72,10 @@ class _LexiRank(RelativeMeasure):
         >>> run = {"q": {"A": 4.0, "X": 3.0, "Y": 2.0, "B": 1.0}}
         >>> (LexiRank(n=4) @ 4).calc_aggregate(qrels, run)  # 1 and 4: of the other five, 23, 24 and 34 are worse
         0.6
-        >>> (LexiRank @ 4).calc_aggregate(qrels, run)  # and 1, 2, 3, 4 alone and nothing are worse, too: 8 of 10
-        0.8
     """
 
     __name__ = "LexiRank"
+    PAPERS = {"diaz2023lexiprecision": ""}
     RELATIVE_TO = "chance"
     PRETTY_NAME = "Rank in the Order of Lexicographic Precision"
     SHORT_DESC = "The share of all arrangements of relevant documents that a ranking beats by lexiprecision."

@@ -299,36 +299,17 @@ class _RankBiased(RelativeMeasure):
 class _RBO(_RankBiased):
     """Rank-biased overlap: how much of what a user sees in the run is in the reference too.
 
-    A user reads both rankings from the top, and goes on from each depth to the next with the chance p:
-    ``RBO = (1 - p)·Σ_d p^(d-1)·A_d``. A_d is the agreement at depth d: how many documents the two have in
-    common there, divided by d. At p = 0.9 the first ten positions have 86 % of the weight, at 0.98 the first
-    fifty.
+    ``RBO = (1 - p)·Σ_d p^(d-1)·A_d``: the user goes on from each depth d with the chance p, and A_d is the share of the
+    first d documents that the two have in common. At p = 0.9 the first ten positions have 86 % of the weight.
+    ``variant`` says how rankings go on: ``'ext'`` as they end (Webber et al.'s Eq. 32), ``'min'``, ``'max'`` as
+    differently, or as alike, as they can. ``ties`` says what documents of equal score are: ``'broken'`` in trec_eval's
+    order, ``'w'`` at the first rank of their group, ``'a'`` in an unknown order (the mean over orders), ``'b'`` that,
+    corrected to 1 for itself.
 
-    Rankings end. ``variant`` says what is assumed of the rest:
+    Range [0, 1]: 1 for a ranking and itself ('ext', 'max'; not by ``ties='a'``), 0 for two that share nothing ('ext',
+    'min'). Symmetric. It looks at no judgment. **Not for** which run is *better*.
 
-    - ``'ext'``: the agreement at the end goes on (Webber et al.'s Eq. 32, also for rankings of two lengths);
-    - ``'min'``, ``'max'``: the rest is as different, or as alike, as it can be. What lies between is the
-      residual. However the rankings go on, the value is within.
-
-    ``ties`` says what documents of equal score (as 32-bit floats) are:
-
-    - ``'broken'``: in trec_eval's order, by their ids. Two runs that break the same ties alike look more alike;
-    - ``'w'``: at the same rank, as in sports. All of them are there at the first position of their group;
-    - ``'a'``: in an unknown order. The value is the mean over all orders, if the rankings are equally long.
-      (Otherwise only 'min' is such a mean, since the paper extrapolates the groups, not their orders.) A
-      ranking with ties is then not wholly like itself;
-    - ``'b'``: the same, corrected for what the ties hide: a ranking and itself have 1.
-
-    The documents that may follow are not tied. With a cutoff, a group is the part of it in the top k.
-
-    Range [0, 1]: 1 ('ext', 'max'; not by ``ties='a'`` where it has ties) for a ranking and itself, two empty ones
-    included; 0 ('ext', 'min') for two that share nothing, or of which one is empty. Symmetric in run and reference.
-
-    When not to use it: to say which run is *better*. It does not look at judgments. Two runs may both be good
-    and share little.
-
-    Sources: Webber, Moffat and Zobel, "A Similarity Measure for Indefinite Rankings", ACM Transactions on Information
-    Systems 28(4), 2010; Corsi and Urbano, "The Treatment of Ties in Rank-Biased Overlap", SIGIR 2024.
+    Source: Webber, Moffat and Zobel, ACM TOIS 28(4), 2010; ties: Corsi and Urbano, SIGIR 2024.
 
     Example:
         >>> from ir_measures_relative import RBO, RunContext
@@ -340,6 +321,7 @@ class _RBO(_RankBiased):
     """
 
     __name__ = "RBO"
+    PAPERS = {"webber2010similarity": "", "corsi2024treatment": ""}
     PRETTY_NAME = "Rank-Biased Overlap"
     SHORT_DESC = "How much of what a user sees in the run is in the reference too."
     FORMULA = (
@@ -375,26 +357,17 @@ class _RBO(_RankBiased):
 
 
 class _RBA(_RankBiased):
-    """Rank-biased alignment: how near the positions of the same documents are in the run and in the reference.
+    """Rank-biased alignment: how close the positions of the same documents are in the run and in the reference.
 
-    ``RBA = Σ_d √(w(y_d)·w(z_d))`` over the documents that both have, at y_d in the run and at z_d in the
-    reference. ``w(i) = (1 - p)·p^(i-1)`` is the share of attention that RBP gives position i. (This is the
-    Bhattacharyya coefficient of the two rankings' attention.) RBO asks at which depth both have shown a
-    document. RBA asks how far its two positions are apart. A swap of neighbours costs little, wherever it is.
+    ``RBA = Σ_d √(w(y_d)·w(z_d))`` over the documents that both have, at y_d and z_d; ``w(i) = (1 - p)·p^(i-1)``. A swap
+    of neighbours costs little, wherever it is. ``variant='min'``: the rankings go on with nothing in common; ``'max'``:
+    each goes on with the documents that only the other has, then both are the same. With ``ties='mean'``, documents of
+    equal score weigh the mean of the weights of their positions.
 
-    ``variant='min'`` is the value if the rankings go on with nothing in common. ``'max'`` is the largest value
-    that is possible: each goes on with the documents of the other that it lacks, and both are the same from
-    there on. No extrapolated value is defined. With ``ties='mean'``, documents of equal score (as 32-bit
-    floats) each weigh the mean of the weights of their positions; those that follow are tied as the other
-    ranking has them. By default ties are ``'broken'`` in trec_eval's order.
+    Range [0, 1]; symmetric. n documents and themselves have 1 - p^n ('min') or 1 ('max'). It looks at no judgment.
+    **Not for** which run is *better*, nor for short rankings with 'min'.
 
-    Range [0, 1]; symmetric in run and reference. A ranking of n documents and itself have 1 - p^n ('min'), or
-    1 ('max'). Two that share nothing have 0 ('min'), and so do two empty ones.
-
-    When not to use it: to say which run is *better*. Nor with 'min' and short rankings: even the same ranking
-    has only 1 - p^n.
-
-    Source: Moffat, Mackenzie, Mallia and Petri, "Rank-Biased Quality Measurement for Sets and Rankings", SIGIR-AP 2024.
+    Source: Moffat, Mackenzie, Mallia and Petri, SIGIR-AP 2024.
 
     Example:
         >>> from ir_measures_relative import RBA, RunContext
@@ -406,6 +379,7 @@ class _RBA(_RankBiased):
     """
 
     __name__ = "RBA"
+    PAPERS = {"moffat2024rank": ""}
     PRETTY_NAME = "Rank-Biased Alignment"
     SHORT_DESC = "How near the positions of the same documents are in the run and in the reference."
     FORMULA = r"\mathrm{RBA} = \sum_{d \in Y \cap Z} \sqrt{w(y_d)\, w(z_d)}, \qquad w(i) = (1 - p)\, p^{i-1}"

@@ -12,7 +12,7 @@ from ..data.arrays import FloatArray, ratio, row_sums, sum_by_query
 from ..measures import parameters
 from ..measures.bases.browsing import BrowsingModel
 from ..measures.measure import Contributions, RelativeMeasure, register
-from ..measures.nrg import BASES, judged_gains
+from ..measures.nrg import BASES
 from ..measures.parameters import Param
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..data.documents import Documents
 
 #: The bases whose values are sums over documents.
-ADDITIVE = {name: base for name, base in BASES.items() if base.additive}
+ADDITIVE = {name: base for name, base in BASES.items() if base.residual == "sum"}
 
 
 @lru_cache(maxsize=64)
@@ -44,32 +44,18 @@ def unseen_by_all(seen: Iterable[FloatArray], n_docs: int, players: int) -> Floa
 
 
 class _Shapley(RelativeMeasure):
-    """The Shapley value of a system: its fair share of what all the systems find together.
+    """The Shapley value of a system: its fair share of what all the systems retrieve together.
 
-    A user reads the rankings of a group S of systems, and gains
-    ``v(S) = (1/N) · Σ_d G(d) · (1 - Π_{j∈S} (1 - seen(pos_j(d))))``. What a system adds depends on who was
-    there before it. Its Shapley value is the mean over all orders in which the systems may come:
-    ``(1/N) · Σ_d G(d) · a_id · ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt`` with ``a_jd = seen(pos_j(d))``, which is 0
-    outside the top k of j. The integrand is a polynomial in t, so a Gauss-Legendre rule of ⌈M/2⌉ nodes is
-    exact for M systems.
+    A user reads the rankings of a group S of systems and gains ``v(S) = (1/N)·Σ_d G(d)·(1 - Π_{j∈S} (1 -
+    seen(pos_j(d))))``. The Shapley value is the mean of what the system adds over all orders in which the systems may
+    come: ``(1/N)·Σ_d G(d)·a_id·∫₀¹ Π_{j≠i} (1 - t·a_jd) dt``, a_jd = seen(pos_j(d)), 0 outside the top k of j. seen, G
+    and N are those of ``NRG(norm='ideal')``. For P, ``k·Shapley@k`` is the sum over the relevant documents in the top k
+    of 1 / (the number of systems that have it there).
 
-    - P: seen(i) = 1, N = k, binary gain: ``k · Shapley@k`` is the sum, over the relevant documents in the top k, of
-      1 / (the number of systems that hold it there);
-    - nDCG: seen(i) = 1/log2(i + 1), N the ideal DCG@k of the judgments (0/0 is 0);
-    - RBP: seen(i) = p^(i - 1), N = 1/(1 - p), binary gain;
-    - SDCG: seen(i) = 1/log2(i + 1), N = Σ_{i≤k} 1/log2(i + 1), binary gain.
+    All systems count, not only priors. Range [0, 1]: at most the base, at least ``NRG(norm='ideal')``. The values sum
+    to v of all systems; equal rankings have equal values. **Not for** what you would lose without a system: use NRG.
 
-    All systems count: the context's runs and the evaluated one. The context's ``priors`` do not matter. The
-    values of all systems sum to v of them all (efficiency). Systems with the same rankings have the same
-    value (symmetry). A system that finds nothing relevant has 0 (null player). Range [0, 1]. It is at most
-    the value of the base measure, and equals it if nobody else finds what the system finds. It is at least
-    what the system adds to all the others, its ``NRG(norm='ideal')``.
-
-    When not to use it: to ask what you lose without a system. Two systems that find the same documents share
-    the credit, though you could drop either. Use NRG for that.
-
-    Source: Shapley, "A Value for n-Person Games", Contributions to the Theory of Games II, 1953; the browsing models
-    are those of "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, Eq. 1.
+    Source: Shapley, "A Value for n-Person Games", 1953; the browsing models of Bigdeli et al., SIGIR-AP 2024, Eq. 1.
 
     Example:
         >>> from ir_measures_relative import RunContext, Shapley
@@ -80,6 +66,7 @@ class _Shapley(RelativeMeasure):
     """
 
     __name__ = "Shapley"
+    PAPERS = {"nrg2024": "", "shapley1953value": ""}
     RELATIVE_TO = "systems"
     PRETTY_NAME = "Shapley Value"
     SHORT_DESC = "A system's fair share of what all systems find together."
@@ -108,17 +95,16 @@ class _Shapley(RelativeMeasure):
 
     def contributions(self, view: View) -> Contributions:
         """The mean over all orders of the residual gain of each document found, and what it adds."""
-        name, cutoff, p = map(self.get, ("base", "cutoff", "p"))
-        base = ADDITIVE[name]
-        docs, gain = judged_gains(view.documents, base, *map(self.get, ("rel", "dcg", "gains")))
+        base = ADDITIVE[self.get("base")]
+        docs, gain = base.gains(view.documents, self)
         new, own = self.chances(view, docs)
-        norm = base.norm(docs, gain, cutoff, p)
+        norm = base.norm(docs, gain, self.get("cutoff"), self.browsing)
         return Contributions(docs, gain * new, ratio(gain * new * own, norm[docs.query]))
 
     @property
     def browsing(self) -> BrowsingModel:
         """How a searcher looks at a ranking."""
-        return ADDITIVE[self.get("base")].browsing(self.get("cutoff"), self.get("p"))
+        return ADDITIVE[self.get("base")].browsing(self.get)
 
     def chances(self, view: View, docs: Documents) -> tuple[FloatArray, FloatArray]:
         """That a document is new when the system comes, 0 where it does not hold it; and that it is seen there."""

@@ -19,7 +19,7 @@ import numpy as np
 from ir_measures.providers import Provider
 
 from .. import messages
-from ..context import absolute, from_positions, measure_strings
+from ..context import absolute, measure_strings
 from ..measures.measure import RelativeMeasure, path_if_string
 
 # --- ir_measures
@@ -88,7 +88,7 @@ BY_PLACE = absolute.BY_PLACE
 Seen: ir_measures 0.4.3. Test: test_by_place. Ends with: providers that say what they read of a run.
 """
 
-RELEVANT_ONLY = from_positions.RELEVANT_ONLY
+RELEVANT_ONLY = absolute.RELEVANT_ONLY
 """The measures, by name, that depend on the positions of relevant documents alone, and how trec_eval adds them up.
 
 Seen: ir_measures 0.4.3. Test: test_relevant_only. Ends with: columns instead of tuples in its conversion.

@@ -9,8 +9,7 @@ from typing import Any, TypeAlias
 import ir_measures
 from ir_measures.providers import Evaluator, Provider, registry
 
-from ..context.absolute import STAND_IN, provider_name
-from ..context.from_positions import is_from_positions
+from ..context.absolute import STAND_IN, is_from_positions, provider_name
 from ..context.measure_strings import is_relative, registered
 from ..measures.measure import RelativeMeasure
 from ..messages import warn

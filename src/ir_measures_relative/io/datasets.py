@@ -13,12 +13,7 @@ _PARTS = ("docs", "queries", "qrels", "scoreddocs")
 
 
 def dataset_of(dataset: Any) -> Any:
-    """The ``ir_datasets.Dataset`` that an id, such an object, or a PyTerrier ``irds:`` dataset stands for.
-
-    Raises:
-        ValueError: an id that ir_datasets does not know; names similar ones.
-        TypeError: an object of another kind.
-    """
+    """The ``ir_datasets.Dataset`` that an id, such an object, or a PyTerrier ``irds:`` dataset stands for."""
     import ir_datasets
 
     if isinstance(dataset, str):
@@ -95,12 +90,7 @@ def grades_of(dataset: Any) -> tuple[int, int] | None:
 
 
 def qrels_of(dataset: Any) -> list[Any]:
-    """The judgments of a dataset.
-
-    Raises:
-        ValueError: it has none, and says what it has; or there is no dataset.
-        ConnectionError: they cannot be fetched.
-    """
+    """The judgments of a dataset."""
     if dataset is None:
         raise ValueError(
             "qrels=None stands for those of the dataset of a RunContext.from_irds(…); give the qrels"

@@ -76,13 +76,6 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
 
     Args:
         source: what messages call it.
-
-    Raises:
-        FileNotFoundError: no such file.
-        IsADirectoryError: a folder.
-        OSError: it cannot be read.
-        ValueError: a damaged file, one packed otherwise or that unpacks to more than any run, a picture; says what
-            to do.
     """
     file = Path(path)
     if file.is_dir():

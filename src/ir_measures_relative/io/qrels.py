@@ -24,7 +24,6 @@ from .datasets import dataset_of
 from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
 from .readers import Rows, read_foreign_file, read_object
-from .tables import read_table
 from .trec_columns import Columns, format_hint, parsed, shown, starts_as_trec
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of
@@ -75,12 +74,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def qrels_columns(qrels: Qrels) -> QrelsColumns:
-    """The columns of the qrels; ids and labels of a frame may change with it.
-
-    Raises:
-        ValueError: qrels in no known form, or a DataFrame that lacks a column; the message says which.
-        OSError: a file that cannot be read.
-    """
+    """The columns of the qrels; ids and labels of a frame may change with it."""
     if isinstance(qrels, QrelsColumns):
         return qrels
     if isinstance(qrels, (str, os.PathLike)):
@@ -89,9 +83,7 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
         qrels = list(qrels)
     if is_frame(qrels):
         return _from_frame(qrels, "the qrels")
-    given = read_table(qrels, "the qrels")
-    if given is None and not isinstance(qrels, (Mapping, list, tuple)):
-        given = read_object(qrels, "the qrels", as_run=False)
+    given = read_object(qrels, "the qrels", as_run=False)
     if given is not None and is_frame(given.content):
         return _from_frame(given.content, "the qrels", given.kind, given.columns)
     if given is not None:
@@ -175,10 +167,6 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
     """Reads a file of judgments: TREC's format, plain, .gz, .bz2 or .xz, or one that another reader knows.
 
     A label that is written as a string becomes a number. A document without a label, empty or null, is not judged.
-
-    Raises:
-        FileNotFoundError: no such file.
-        ValueError: content that is not judgments; names file and line, or the column.
     """
     source = f"the qrels {path}"
     file, part = located(path)

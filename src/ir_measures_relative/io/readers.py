@@ -1,11 +1,12 @@
 """Readers of what the core does not read itself: files of other formats, objects of other libraries, folders.
 
-The core reads TREC files, dicts, DataFrames and Arrow tables. It asks the readers in the tables of this module about
+The core reads TREC files, dicts and DataFrames. It asks the readers in the tables of this module about
 anything else, one after the other, until one of them knows it. Other modules add them.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from ..data.arrays import FloatArray
 from ..data.ids import Ids
 from ..data.registry import Registry
+from ..messages import kind_of, needs_extra, warn
 
 
 class Rows(NamedTuple):
@@ -104,6 +106,13 @@ def read_foreign_file(data: bytes, source: str, part: str | None, *, as_run: boo
 
 def read_object(value: Any, source: str, *, as_run: bool) -> Given | None:
     """What an object of another library holds, by the first reader that knows it; None for any other object."""
+    if isinstance(value, Mapping):
+        plain = not value or any(isinstance(docs, Mapping) for docs in value.values())
+    else:
+        is_list = isinstance(value, (list, tuple))
+        plain = is_list and not (value and all(isinstance(row, Mapping) for row in value))
+    if plain:  # which the core reads itself
+        return None
     found = (read(value, source, as_run=as_run) for read in OBJECTS.values())
     return next((given for given in found if given is not None), None)
 
@@ -112,3 +121,43 @@ def read_folder(folder: Path) -> FolderContent | None:
     """The layout of a folder, by the first reader that knows it; None for a plain folder."""
     found = (read(folder) for read in FOLDERS.values())
     return next((content for content in found if content is not None), None)
+
+
+def import_pyterrier() -> Any:
+    """The module ``pyterrier``."""
+    try:
+        import pyterrier
+    except ModuleNotFoundError as error:
+        if error.name != "pyterrier":
+            raise
+        raise needs_extra("to run pipelines", "pyterrier") from None
+    return pyterrier
+
+
+def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
+    """The results of each pipeline for the topics, by name; each runs once.
+
+    Args:
+        pipelines: PyTerrier transformers, or DataFrames of results that exist already.
+        topics: a DataFrame with ``qid`` and ``query``, or the path of a TREC topics file.
+    """
+    import pandas as pd
+
+    pt = import_pyterrier()
+    if not isinstance(pipelines, Mapping):
+        raise TypeError(f"pipelines is {kind_of(pipelines)}; give a dict from name to transformer")
+    for name, pipeline in pipelines.items():
+        if not isinstance(pipeline, (pd.DataFrame, pt.Transformer)):
+            raise TypeError(
+                f"pipeline {name!r} is {kind_of(pipeline)}; give a PyTerrier transformer, or a DataFrame of results"
+            )
+    if isinstance(topics, (str, os.PathLike)):
+        topics = pt.io.read_topics(os.fspath(topics))
+    results: dict[str, Any] = {}
+    for name in pt.tqdm(pipelines, desc="running pipelines", unit="pipeline", disable=None, leave=False):
+        pipeline = pipelines[name]
+        frame = pipeline if isinstance(pipeline, pd.DataFrame) else pipeline.transform(topics)
+        if not len(frame):
+            warn(f"pipeline {name!r} gave no result for any of the {len(topics)} topics")
+        results[name] = pt.model.coerce_dataframe_types(frame.copy())
+    return results

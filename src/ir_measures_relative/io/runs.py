@@ -10,7 +10,7 @@ import itertools
 import numbers
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -24,7 +24,6 @@ from ..work import progress
 from .files import is_picture, located, read_bytes
 from .frames import columns_of, is_frame, scheme_of_others, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
-from .tables import read_table
 from .trec_columns import Columns, format_hint, parsed, shown, starts_as_trec
 
 if TYPE_CHECKING:
@@ -62,9 +61,7 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
         return _from_file(run, name)
     if is_frame(run):
         return _from_frame(run, name)
-    given = read_table(run, name)
-    if given is None and not isinstance(run, (Mapping, list, tuple, Iterator)):
-        given = read_object(run, name, as_run=True)
+    given = read_object(run, name, as_run=True)
     if given is not None:
         return _from_given(given, name)
     if isinstance(run, Mapping):
@@ -121,7 +118,7 @@ def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Ran
 
 def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
     rows = list(run)
-    given = read_table(rows, name)  # rows that are dicts
+    given = read_object(rows, name, as_run=True)  # rows that are dicts
     if given is not None:
         return _from_given(given, name)
     try:
@@ -209,10 +206,6 @@ def read_trec_run(data: bytes, source: str, name: str) -> Rankings:
     """The rankings in the content of a TREC run file: ``query_id Q0 doc_id rank score tag`` a line.
 
     The order of the lines and the ranks do not count.
-
-    Raises:
-        ValueError: a line without six columns, a score that is not a number, a document that stands twice; names
-            file and line.
     """
     columns, scores = parsed(data, source, _trec_columns, _mistake)
     tags = columns.ids(5)
@@ -282,10 +275,6 @@ def run_files(paths: RunPaths, task: str | None = None) -> list[Path]:
 
     Args:
         task: the task whose runs are meant, in a folder whose pages tell the tasks.
-
-    Raises:
-        FileNotFoundError: nothing there.
-        ValueError: a folder with the runs of several tasks, or none of the task.
     """
     if not isinstance(paths, (str, os.PathLike, Iterable)):
         raise TypeError(
@@ -326,11 +315,7 @@ def _files_of_folder(folder: Path, task: str | None) -> list[Path]:
 
 
 def judgments_beside(paths: RunPaths) -> Path | None:
-    """The file of judgments in a folder of runs, where a reader of folders knows one; None for anything else.
-
-    Raises:
-        ValueError: several; names them.
-    """
+    """The file of judgments in a folder of runs, where a reader of folders knows one; None for anything else."""
     folder = Path(paths) if isinstance(paths, (str, os.PathLike)) else None
     content = None if folder is None or not folder.is_dir() else read_folder(folder)
     if folder is None or content is None or not content.judgments:
@@ -373,12 +358,7 @@ _ENDINGS = (".json", ".jsonl", ".ndjson", ".parquet", ".csv", ".tsv", ".msmarco"
 
 
 def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
-    """The runs of some files, by name; a file may hold several.
-
-    Raises:
-        ValueError: a file that is not a run, which names file and line; two files of one name; several files, of which
-            one may as well hold judgments.
-    """
+    """The runs of some files, by name; a file may hold several."""
     of_file, runs = list[Path](), list[Rankings]()
     visible = dict.fromkeys(f.parent for f in files if f.is_file() and not f.name.startswith("."))
     folders = {folder: _layout(folder) for folder in visible}

@@ -28,7 +28,6 @@ _OF_A_NUMBER = b"0123456789+-.eE"
 _ROWS = 1 << 15
 _PIECE = 1 << 20  # bytes that are decoded at a time
 
-
 _NUMBER = re.compile(rb"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 _NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f]|\A\x80")  # as binary files have it in their first bytes
 _HEAD = 1 << 16  # bytes in which the first line ends
@@ -54,12 +53,7 @@ class Columns:
     """A file of lines with the same number of columns; blank lines do not count."""
 
     def __init__(self, data: bytes, n: int) -> None:
-        """Takes the content and the number of columns.
-
-        Raises:
-            ValueError: a line with another number, or characters that no such file may hold; without a message,
-                which :func:`parsed` finds.
-        """
+        """Takes the content and the number of columns."""
         self._text = data
         self._data = np.frombuffer(data, dtype=np.uint8)
         low = np.flatnonzero(self._data <= ord(" "))  # white space, and next to nothing else
@@ -105,12 +99,7 @@ class Columns:
         return Ids(self._data, self._starts[:, i].copy(), self._ends[:, i].copy())
 
     def floats(self, i: int) -> FloatArray:
-        """The i-th column as finite numbers, each the nearest double.
-
-        Raises:
-            ValueError: one that is not written as C and Python both write a number, or that is too large for a
-                double; without a message.
-        """
+        """The i-th column as finite numbers, each the nearest double."""
         starts, ends = self._starts[:, i], self._ends[:, i]
         values = np.empty(len(self))
         for at in range(0, len(self), _ROWS):

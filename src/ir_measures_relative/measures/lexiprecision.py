@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ..context.view import View
     from ..data.rankings import Rankings
 
-
 #: What the recall levels of RPP weigh.
 LEVEL_WEIGHTS: dict[str, BrowsingModel] = {
     "uniform": TopK(),
@@ -96,21 +95,16 @@ class RecallLevels(RelativeMeasure):
 class _rrLP(RecallLevels):
     """Lexiprecision: the difference in reciprocal rank at the best recall level at which two rankings differ.
 
-    ``rrLP = RR_i*(run) - RR_i*(ref)``, where RR_i = 1/p_i, p_i the position of the i-th highest-ranked
-    relevant document (RR_i = 0 if it is not retrieved), and i* is the first i ≤ m at which the two differ, m
-    the number of the query's relevant documents; 0 if they never differ. So this is the difference in
-    reciprocal rank. If the two are tied, the next relevant document decides.
+    ``rrLP = RR_i*(run) - RR_i*(ref)``. RR_i = 1/p_i, p_i the position of the i-th highest-ranked relevant document, or
+    0 if it is not retrieved; i* is the first i ≤ m at which the two differ, m the number of relevant documents. So it
+    is the difference in reciprocal rank, and where that is tied the next relevant document decides. Range [-1, 1]:
+    positive if the run is better, 0 if they never differ; antisymmetric. For one query its sign is transitive, means
+    over queries are not.
 
-    Range [-1, 1]: positive if the run is better than the reference, 0 against itself, and antisymmetric. For
-    one query the preference is a total preorder: its sign is transitive. Means over queries are not: three
-    runs can each beat the next. Against an empty reference it is reciprocal rank.
+    **Not for** users who want more than the first relevant documents: see ``sgnLR`` (worst case), ``RPP`` (average
+    case).
 
-    When not to use it: for users who want more than the first relevant documents. See ``sgnLR`` (the worst
-    case) and ``RPP`` (the average case). Values at deep levels are small. Use ``sgnLP`` if a preference
-    should count the same at every level.
-
-    Source: Diaz, "Best-Case Retrieval Evaluation: Improving the Sensitivity of Reciprocal Rank with
-    Lexicographic Precision", 2023, Eq. 2.
+    Source: Diaz, EVIA 2023, Eq. 2.
 
     Example:
         >>> from ir_measures_relative import RunContext, rrLP
@@ -121,6 +115,7 @@ class _rrLP(RecallLevels):
     """
 
     __name__ = "rrLP"
+    PAPERS = {"diaz2023lexiprecision": ""}
     PRETTY_NAME = "Lexicographic Precision, Reciprocal Rank Difference"
     SHORT_DESC = (
         "The difference in reciprocal rank to the reference at the best recall level at which they differ."
@@ -138,11 +133,10 @@ class _rrLP(RecallLevels):
 class _sgnLP(_rrLP):
     """The sign of lexiprecision: 1 if the run wins in the best case, -1 if the reference does, else 0.
 
-    ``sgnLP = sign(rrLP)``, range {-1, 0, 1}. Its mean is the share of queries won minus the share lost. Test
-    it by :func:`~ir_measures_relative.stats.sign_test`.
+    ``sgnLP = sign(rrLP)``, range {-1, 0, 1}. Its mean is the share of queries won minus the share lost; test it by
+    :func:`~ir_measures_relative.stats.sign_test`.
 
-    Source: Diaz, "Best-Case Retrieval Evaluation: Improving the Sensitivity of Reciprocal Rank with
-    Lexicographic Precision", 2023, Eq. 3.
+    Source: Diaz, EVIA 2023, Eq. 3.
 
     Example:
         >>> from ir_measures_relative import RunContext, sgnLP
@@ -163,10 +157,9 @@ class _sgnLP(_rrLP):
 class _sgnLR(RecallLevels):
     """The sign of lexirecall: 1 if the run wins in the worst case, -1 if the reference does, else 0.
 
-    This is lexiprecision from the other end: the sign of RR_i(run) - RR_i(ref) at the *last* level i ≤ m at
-    which they differ. So the run that retrieves more relevant documents wins. If both retrieve equally many,
-    the run wins whose worst one is higher, then the second worst, and so on. Range {-1, 0, 1}; antisymmetric,
-    transitive for one query. It needs deep rankings, and deep judgments.
+    The sign of RR_i(run) - RR_i(ref) at the *last* level i ≤ m at which they differ. So the run that retrieves more
+    relevant documents wins; if both retrieve equally many, the one whose worst is higher, then the second worst, and so
+    on. Range {-1, 0, 1}; antisymmetric, transitive for one query. It needs deep rankings, and deep judgments.
 
     Source: Diaz, Ekstrand and Mitra, "Recall, Robustness, and Lexicographic Evaluation", 2025 (first 2023).
 
@@ -179,6 +172,7 @@ class _sgnLR(RecallLevels):
     """
 
     __name__ = "sgnLR"
+    PAPERS = {"diaz2023recall": ""}
     PRETTY_NAME = "Lexicographic Recall, Sign"
     SHORT_DESC = "Which of the run (1) and the reference (-1) has its worst relevant documents higher."
     FORMULA = (
@@ -192,27 +186,24 @@ class _sgnLR(RecallLevels):
 class _RPP(RecallLevels):
     """Recall-paired preference: the share of recall levels that the run wins, minus the share that it loses.
 
-    ``RPP = Σ_{i≤m} w_i · sign(p'_i - p_i)``, p_i and p'_i the positions of the i-th highest-ranked relevant
-    document in the run and in the reference, infinite if it is not retrieved (two infinities are tied), m
-    the number of the query's relevant documents. The weights of the levels are 1 (``uniform``), 1/i
-    (``inverse``) or 1/log2(i + 1) (``dcg``), divided by their sum. Range [-1, 1], antisymmetric, 0 against
-    itself. Unlike the lexicographic preferences it is not transitive, not even for one query.
+    ``RPP = Σ_{i≤m} w_i · sign(p'_i - p_i)``, p_i and p'_i the positions of the i-th highest-ranked relevant document in
+    the run and in the reference, infinite if it is not retrieved (two infinities are tied), m the number of relevant
+    documents, w_i = 1 (``uniform``), 1/i (``inverse``) or 1/log2(i + 1) (``dcg``) over their sum. Range [-1, 1];
+    antisymmetric. It is not transitive, not even for one query.
 
-    Source: Diaz and Ferraro, "Offline Retrieval Evaluation Without Evaluation Metrics", SIGIR 2022.
+    Source: Diaz and Ferraro, SIGIR 2022.
 
     Example:
         >>> from ir_measures_relative import RPP, RunContext
         >>> qrels = {"q": {"A": 1, "B": 1, "C": 1, "D": 1}}
-        >>> run = {"q": {"X": 4.0, "A": 3.0, "B": 2.0, "C": 1.0}}
         >>> with RunContext({"old": {"q": {"A": 4.0, "X": 3.0, "B": 2.0}}}):
-        ...     RPP.calc_aggregate(qrels, run)  # lost, tied, won, tied
-        ...     value = RPP(weight="inverse").calc_aggregate(qrels, run)
-        0.0
-        >>> round(value, 4)  # (-1 + 1/3) / (1 + 1/2 + 1/3 + 1/4)
+        ...     value = RPP(weight="inverse").calc_aggregate(qrels, {"q": {"X": 4.0, "A": 3.0, "B": 2.0, "C": 1.0}})
+        >>> round(value, 4)  # lost, tied, won, tied: (-1 + 1/3) / (1 + 1/2 + 1/3 + 1/4)
         -0.32
     """
 
     __name__ = "RPP"
+    PAPERS = {"diaz2022offline": ""}
     PRETTY_NAME = "Recall-Paired Preference"
     SHORT_DESC = "The weighted share of recall levels that the run wins, minus those that it loses."
     FORMULA = r"\mathrm{RPP} = \sum_{i=1}^{m} w_i\, \mathrm{sign}(p'_i - p_i)"

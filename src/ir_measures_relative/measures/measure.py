@@ -7,7 +7,6 @@ function. Adding a measure touches one file, in this folder, and the list of wha
 
 from __future__ import annotations
 
-import inspect
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,7 +18,6 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ..context.measure_strings import (
-    MISSING,
     RELATIVE_TO,
     absolute_measure,
     nearest_name,
@@ -28,7 +26,6 @@ from ..context.measure_strings import (
 )
 from ..data.arrays import FloatArray, ObjectArray
 from ..messages import warn
-from .parameters import Base
 
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
@@ -39,7 +36,7 @@ if TYPE_CHECKING:
     from ..data.rankings import Rankings
     from ..io.qrels import Qrels
     from ..io.runs import Run
-
+    from .bases.base import Base, Difference
 
 _M = TypeVar("_M", bound="RelativeMeasure")
 
@@ -73,8 +70,12 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     PRETTY_NAME: str
     SHORT_DESC: str
     RELATIVE_TO: str  #: one of ``"priors"``, ``"systems"``, ``"reference"``, ``"chance"``
+    #: The keys of its papers in ``CITATIONS.bib``, and of which base or method each is; "" for all.
+    PAPERS: Mapping[str, str] = {}
     FORMULA = ""  #: in LaTeX, for the documentation
-    BASES: Mapping[str, Base] = {}  #: what the parameter ``base`` may name, where that is a choice
+    BASES: Mapping[
+        str, Base | Difference
+    ] = {}  #: what the parameter ``base`` may name, where that is a choice
     SEE_ALSO: tuple[str, ...] = ()  #: measures that somebody who looks at this one may want instead
     TEST = (
         "t"  #: the default test of the difference of two runs: ``"bootstrap"`` where it is sparse and skewed
@@ -139,7 +140,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     @property
     def depth(self) -> Depth:
         """How much of every ranking it reads, where it has a cutoff."""
-        depth: Depth = value_of(self, "cutoff")
+        depth: Depth = self.get("cutoff")
         return depth
 
     @property
@@ -168,10 +169,9 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         """What the run changes, for a measure that is the difference of two rankings; None for the others."""
         return None
 
-    def get(self, name: str) -> Any:
-        """The value of a parameter: as given, else its default, else None."""
-        value = self[name]
-        return None if value is MISSING else value
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of a parameter, as :func:`.value_of` says."""
+        return value_of(self, name, default)
 
     def check_values(self) -> None:
         """Raises ValueError for an unknown parameter or a value that is not allowed, saying what is."""
@@ -204,7 +204,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
             if name in self.params and bases and self.get("base") not in bases:
                 known = ", ".join(map(repr, bases))
                 raise ValueError(f"{self!r}: {name} goes with base {known}, not {self.get('base')!r}")
-        base = self.BASES.get(value_of(self, "base"))
+        base = self.BASES.get(self.get("base"))
         if base is not None and base.needs_cutoff and self.get("cutoff") is None:
             raise ValueError(f"{self!r} needs a cutoff: write {self!r}@10")
         self.check_together()
@@ -281,53 +281,32 @@ def path_if_string(qrels: Qrels) -> Qrels:
 
 
 def citations(measures: Iterable[Measure]) -> list[str]:
-    """The BibTeX entries of the papers that the docstrings of the measures name, each once, in the order of the file.
+    """The BibTeX entries of the measures' ``PAPERS``, each once, in the order of the file.
 
-    A measure cites a paper by the paper's title, as under "Source:"; so does one that is declared elsewhere. The paper
-    of a base or a method is cited with that one, and by a bare ``NRG``, which may have any. Measures of ir_measures
-    name their papers by other means, and have no entry here.
+    The paper of a base or a method is cited with that one, and by a bare ``NRG``, which may have any.
     """
-    texts = [(measure, _plain(inspect.getdoc(type(measure)) or "")) for measure in measures]
+    cited = {key for measure in measures for key in _papers(measure)}
+    return [entry for key, entry in _entries() if key in cited]
+
+
+def _papers(measure: Measure) -> list[str]:
+    """The keys of the papers of a measure with its parameters; none of a measure of ir_measures."""
+    chosen = f"{measure} '{value_of(measure, 'method', '')}'"
+    papers = getattr(measure, "PAPERS", {})
     return [
-        entry
-        for title, entry in _entries()
-        if any(title in text and _is_of_choice(title, measure) for measure, text in texts)
+        key for key, choice in papers.items() if not measure.params or not choice or f"'{choice}" in chosen
     ]
 
 
-def _is_of_choice(title: str, measure: Measure) -> bool:
-    """Whether the paper is of no base or method, or of that of the measure, as far as it says anything."""
-    choice = _OF_CHOICES.get(title)
-    return choice is None or not measure.params or choice in f"{measure} {value_of(measure, 'method', '')}"
-
-
-# Papers of a base or a method, by their titles, and what that is called in a measure string.
-_OF_CHOICES = {
-    "expected reciprocal rank for graded relevance": "ERR",
-    "combination of multiple searches": "comb",
-    "reciprocal rank fusion outperforms condorcet and individual rank learning methods": "rrf",
-    "multimodal medical information retrieval with unsupervised rank fusion": "isr",
-}
 # What a note of the file says of how a paper was read, which is no part of its entry.
 _HOW_IT_WAS_READ = re.compile(r",\s*note = \{Read [^}]*\}")
 
 
 @lru_cache(maxsize=1)
 def _entries() -> list[tuple[str, str]]:
-    """The title and the text of each entry of the file, in its order."""
+    """The key and the text of each entry of the file, in its order."""
     from importlib.resources import files  # which --help does without
 
     text = files(__package__).joinpath("CITATIONS.bib").read_text(encoding="utf-8")
-    entries = [entry.strip() for entry in re.split(r"\n(?=@)", text) if entry.strip().startswith("@")]
-    return [(_title(entry), _HOW_IT_WAS_READ.sub("", entry)) for entry in entries]
-
-
-def _title(entry: str) -> str:
-    match = re.search(r"^\s*title = \{(.*)\},?$", entry, re.MULTILINE)
-    assert match, entry
-    return _plain(match[1]).partition(": ")[0]  # the docstrings leave subtitles out
-
-
-def _plain(text: str) -> str:
-    """Without case, braces, line breaks and TeX's escapes: what a title looks like wherever it stands."""
-    return " ".join(re.sub(r"[{}\\]", "", text).split()).casefold()
+    found = re.finditer(r"^@\w+\{(\w+),.*?^\}$", text, re.MULTILINE | re.DOTALL)
+    return [(entry[1], _HOW_IT_WAS_READ.sub("", entry[0])) for entry in found]

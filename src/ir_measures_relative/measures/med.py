@@ -6,12 +6,16 @@ from typing import TYPE_CHECKING
 
 from ..data.arrays import FloatArray
 from . import parameters
+from .bases import BASES as ALL_BASES
 from .measure import RelativeMeasure, register
-from .med_pairs import BASES, RunPair
+from .med_pairs import RunPair
 from .parameters import Param
 
 if TYPE_CHECKING:
     from ..context.view import View
+
+#: How the difference of each base is maximized.
+BASES = {name: base.difference for name, base in ALL_BASES.items() if base.difference}
 
 
 def _grade(help_text: str) -> Param:
@@ -22,70 +26,32 @@ def _grade(help_text: str) -> Param:
 class _MED(RelativeMeasure):
     """Maximized effectiveness difference: how far apart the judgments allow a run and the reference to be.
 
-    ``MED(M) = max |M(Y) - M(Z)|`` over all labelings of the open documents, those without a judgment. Y is
-    the evaluated run's top k, Z the reference's. The base M is one of
+    ``MED(M) = max |M(Y) - M(Z)|`` over all labelings of the documents in Y and Z that nobody judged; Y is the run's top
+    k, Z the reference's. Range [0, 1]; symmetric; 0 for a ranking and itself. M is
 
-    - P, RBP, SDCG: ``Σ_i W(i)·g(d_i)`` with W(i) = 1/k, (1 - p)·p^(i - 1), 1/(S_k·log2(1 + i)). SDCG's S_k
-      (and the largest gain) makes 1 the value of k documents of the highest grade.
-    - nDCG: exact over all grades, with every relevant document of the judgments in the ideal ranking. (The
-      paper says that only the highest grade need be tried for an open document. That holds for binary
-      relevance alone.)
-    - RR: reciprocal rank.
-    - SSP: ``(1/k)·Σ_{i≤k} g(d_i)·P@i``, and AP: the same sum over R (``norm='R'``, as trec_eval does) or min(R, k)
-      (``norm='min'``, as NTCIREVAL does), R being the number of relevant documents under the labeling.
-    - Q: Q-measure, which is AP with the blended ratio ``(C(i) + β·cg(i)) / (i + β·cg*(i))`` in place of P@i. C(i) is
-      the number of relevant documents in the first i, cg(i) their gain, cg*(i) that of an ideal ranking. Relevance
-      is binary, with a gain of 1: cg(i) = C(i), and cg*(i) = min(i, R). ``beta=0`` makes it AP.
-    - mean_nDCG: ``(1/k)·Σ_{i≤k} nDCG@i``, the mean over all prefixes, as Järvelin and Kekäläinen first had it (2002).
-      The mean is over k prefixes also where a ranking is shorter: the last ones add no document. Every relevant
-      document of the judgments counts in the ideal rankings, be it in neither ranking. Relevance is binary. Exact.
-    - ERR: expected reciprocal rank, with ``(2^g - 1)/2^max_grade`` the chance that a document satisfies.
+    - P, RBP, SDCG: ``Σ_i W(i)·g(d_i)``, W(i) = 1/k, (1 - p)·p^(i - 1), 1/(S_k·log2(1 + i)); the highest gain is 1;
+    - nDCG, exact over all grades; mean_nDCG, the mean of nDCG@1 … nDCG@k, binary; RR; ERR;
+    - SSP: ``(1/k)·Σ_{i≤k} g(d_i)·P@i``; AP: over R, or min(R, k) by ``norm``; Q: with the blended ratio of ``beta``.
 
-    SSP, AP, Q and ERR are exact, by branch and bound. A search stops after 10 seconds of CPU time, or when
-    its share of ``time_limit`` is over. A query that was not finished has the largest difference found so
-    far. A warning says how many there are, and how much larger the true values may be.
+    SSP, AP, Q and ERR are searched, 10 s a query; a warning says where that was too short. SDCG, nDCG and ERR are
+    graded up to ``max_grade``, by default the highest grade of the context or the qrels; ``rel=`` makes SDCG and nDCG
+    binary. RBP's ``residual`` adds what may follow a ranking. **Not for** which run is *better*: it is a worst case
+    without a sign.
 
-    Range [0, 1]: 0 if no labeling makes a difference, as for a ranking and itself. Symmetric in run and
-    reference. If every document in the two rankings is judged, it is the plain difference of the two scores
-    (and RBP's residual). mean_nDCG is no pseudo-metric: one side of a triangle may exceed the other two.
+    Source: Tan and Clarke, TKDE 27(11), 2015; Moffat, Algorithm 1 and Eqs. 2-10; Q: Sakai, AIRS 2004.
 
-    SDCG, nDCG and ERR are graded: an open document may have any grade up to ``max_grade``. By default this is
-    the highest of the context's ``grades``, else the highest in the qrels (all queries), or 1. (PyTerrier
-    passes the qrels of one batch of topics: give the context its grades then.) With ``rel=``, SDCG and nDCG
-    are binary. P, RBP, RR, SSP, AP, Q and mean_nDCG always are. nDCG, RR and RBP without a cutoff look at the
-    whole rankings.
-
-    Only documents of the two rankings are open. Any other document that nobody judged counts as not relevant.
-    If it were relevant, no value would be larger except Q's and mean_nDCG's. That happens most often where few
-    documents of the two rankings are open.
-
-    RBP's ``residual`` adds what may follow a ranking, if all of it is relevant and nothing that follows the
-    other is: ``p^min(len, k)``. len is the length of the ranking: a ranking of fewer than k documents may go
-    on too (as in the authors' program, and Moffat's §1). Without a cutoff it is ``p^len``.
-    ``residual='at-cutoff'`` assumes that a ranking shorter than k has ended: p^k if it reaches k, else
-    nothing, and nothing without a cutoff. ``residual=False`` adds nothing. Nothing follows two rankings that
-    are the same to their last documents.
-
-    When not to use it: to say which run is *better*. It has no sign. It is a worst case, not a likely one.
-    With few judgments and a deep cutoff, it is near 1 for any two rankings that share little. With full
-    judgments, the base measure says more.
-
-    Source: Tan and Clarke, "A Family of Rank Similarity Measures Based on Maximized Effectiveness
-    Difference", IEEE TKDE 27(11), 2015; Moffat, "Computing Maximized Effectiveness Distance for Recall-Based
-    Metrics", Algorithm 1 and Eqs. 2-10. Q: Sakai, "Ranking the NTCIR Systems Based on Multigrade Relevance", AIRS 2004.
-
-    Example, the paper's Eq. 6 and Table 2; the largest difference is that where L and D are relevant:
+    Example, Moffat's Eq. 6 and Table 2 (largest where L and D are relevant):
 
         >>> from ir_measures_relative import MED, RunContext
-        >>> qrels = {"q": {"A": 1, "E": 0}}
         >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
         >>> with RunContext({"X4": run("ADBECGFJLH")}):
-        ...     value = (MED(base="nDCG") @ 10).calc_aggregate(qrels, run("ABCDEFGHJK"))
+        ...     value = (MED(base="nDCG") @ 10).calc_aggregate({"q": {"A": 1, "E": 0}}, run("ABCDEFGHJK"))
         >>> round(value, 4)
         0.2352
     """
 
     __name__ = "MED"
+    PAPERS = {"tan2015family": "", "moffat_computing": "", "sakai2005ranking": "Q"}
     RELATIVE_TO = "reference"
     JUDGMENTS = "used"
     PRETTY_NAME = "Maximized Effectiveness Difference"
@@ -151,12 +117,12 @@ class _MED(RelativeMeasure):
 
     def score(self, view: View) -> FloatArray:
         """The largest difference of each query."""
-        return BASES[self.get("base")].solve(self.task(view)).value
+        value: FloatArray = BASES[self.get("base")].solve(self.task(view)).value
+        return value
 
     def task(self, view: View) -> RunPair:
         """What is to be solved: the evaluated run, the reference, the parameters."""
-        params = {name: self.get(name) for name in self.SUPPORTED_PARAMS}
-        return RunPair(view, view.reference_run(self.get("ref")), params, repr(self))
+        return RunPair(view, view.reference_run(self.get("ref")), self, ALL_BASES[self.get("base")])
 
 
 MED = _MED()

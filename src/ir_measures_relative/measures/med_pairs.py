@@ -1,15 +1,14 @@
-"""The measures whose differences MED maximizes, as data. A new base is an entry of :data:`BASES`.
+"""Two rankings, of which MED maximizes the difference over all labels of the documents that nobody judged.
 
-Here are those whose labels are found by sums over documents. The others, which need a search, are registered in
-:data:`SEARCHES`.
+What a base whose labels are found by sums over documents does with them is in its file. The others need a search, which
+is registered in :data:`SEARCHES`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,23 +17,24 @@ from ..data.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
-    max_by_query,
-    rank_within,
     ratio,
+    row_sums,
     rows_of_queries,
     sum_by_query,
+    table,
 )
 from ..data.ids import Ids
 from ..data.rankings import Rankings
 from ..data.registry import Registry
-from .bases.browsing import BrowsingModel, Geometric, LogDiscount, TopK
-from .bases.gains import check_grades, discount, gain_of, grades_between, reciprocal
-from .med_level_sums import LevelSums, greatest_lead, sums_of_first, swings
-from .parameters import Base
+from ..tolerances import ROUNDED
+from .bases.browsing import Geometric
+from .bases.gains import check_grades, gain_of, grades_between
 
 if TYPE_CHECKING:
     from ..context.tops import Top
     from ..context.view import View
+    from .bases.base import Base
+    from .measure import RelativeMeasure
 
 
 class PooledDocs(NamedTuple):
@@ -100,25 +100,26 @@ class RunPair:
     Args:
         view: the evaluated run, and the context.
         reference: the other run.
-        params: the value of every parameter of MED, by name; None where it was not given.
-        text: the measure, for messages.
+        measure: MED with its parameters.
+        base: the measure whose difference is maximized.
     """
 
-    def __init__(self, view: View, reference: Rankings, params: dict[str, Any], text: str) -> None:
-        self.view, self.reference, self.params, self.text = view, reference, params, text
-        self.base = BASES[params["base"]]
-        self.cutoff: int | None = params["cutoff"]
+    def __init__(self, view: View, reference: Rankings, measure: RelativeMeasure, base: Base) -> None:
+        self.view, self.reference, self.measure, self.base = view, reference, measure, base
+        assert base.difference is not None  # MED's declaration asks for one
+        self.difference = base.difference
+        self.cutoff: int | None = measure.get("cutoff")
 
     @property
     def graded(self) -> bool:
         """Whether an open document may take any grade, or is relevant or not."""
-        return self.base.graded and self.params["rel"] is None
+        return self.difference.graded and self.measure.get("rel") is None
 
     @cached_property
     def pool(self) -> PooledDocs:
         """The documents of the two rankings."""
         n_queries = self.view.n_queries
-        return PooledDocs.of(*self._tops(self.cutoff), n_queries, self.params["judged"])
+        return PooledDocs.of(*self._tops(self.cutoff), n_queries, self.measure.get("judged"))
 
     def _tops(self, cutoff: int | None) -> tuple[Top, Top]:
         top = self.view.at(cutoff)
@@ -127,8 +128,8 @@ class RunPair:
     def gain_of(self, grade: IntArray) -> FloatArray:
         """The gain of each grade."""
         if not self.graded:
-            return (grade >= (self.params["rel"] or 1)).astype(np.float64)
-        return gain_of(grade, self.params["dcg"], self.params["gains"])
+            return (grade >= (self.measure.get("rel") or 1)).astype(np.float64)
+        return gain_of(grade, self.measure.get("dcg"), self.measure.get("gains"))
 
     @cached_property
     def gain(self) -> FloatArray:
@@ -139,7 +140,7 @@ class RunPair:
     def _gains(self) -> tuple[FloatArray, IntArray]:
         """The gains that an open document may have, ascending, and a label that gives each."""
         if not self.graded:
-            return np.array([0.0, 1.0]), np.array([0, self.params["rel"] or 1])
+            return np.array([0.0, 1.0]), np.array([0, self.measure.get("rel") or 1])
         grades = grades_between(self.view.grades[0], self.highest)  # custom gains may reward a label below 1
         grades = grades[np.argsort(grades != 0, kind="stable")]
         gains, first = np.unique(self.gain_of(grades), return_index=True)
@@ -158,17 +159,17 @@ class RunPair:
     @property
     def highest(self) -> int:
         """The highest grade that a document may have."""
-        limit, highest = self.params["max_grade"], self.view.grades[1]
+        limit, highest = self.measure.get("max_grade"), self.view.grades[1]
         if limit is None:
             return highest
-        if self.params["judged"]:
-            check_grades(self.text, self.view.documents, limit)
+        if self.measure.get("judged"):
+            check_grades(self.measure, self.view.documents, limit)
         return int(limit)
 
     def judged_at(self, levels: FloatArray) -> IntArray:
         """How many judged documents of each query have at least each of these gains; (queries, levels)."""
         docs = self.view.documents
-        if not self.params["judged"]:
+        if not self.measure.get("judged"):
             return np.zeros((docs.n_queries, len(levels)), dtype=np.int64)
 
         def count() -> IntArray:
@@ -176,14 +177,21 @@ class RunPair:
             counts = [np.bincount(docs.query[gain >= level], minlength=n) for level in levels]
             return np.array(counts, dtype=np.int64).reshape(len(levels), n).T
 
-        gains = self.params["gains"]
+        gains = self.measure.get("gains")
         mapped = None if gains is None else tuple(sorted(gains.items()))
-        key = "judged at", self.graded, self.params["rel"], self.params["dcg"], mapped, levels.tobytes()
+        key = (
+            "judged at",
+            self.graded,
+            self.measure.get("rel"),
+            self.measure.get("dcg"),
+            mapped,
+            levels.tobytes(),
+        )
         return self.view.cached(key, count)
 
     def tail(self) -> FloatArray:
         """What RBP leaves to what may follow the run, and the reference, shape (2, queries)."""
-        pool, reading = self.pool, self.params["residual"]
+        pool, reading = self.pool, self.measure.get("residual")
         held = pool.query[pool.y > 0], pool.query[pool.z > 0]
         lengths = np.stack([np.bincount(query, minlength=pool.n_queries) for query in held])
         if reading is False or (reading == "at-cutoff" and self.cutoff is None):
@@ -192,7 +200,9 @@ class RunPair:
         alike: BoolArray = np.asarray(reached.any(axis=0))
         alike[pool.query[pool.y != pool.z]] = False
         same = same_rankings(*self._tops(None), alike) if alike.any() else alike
-        result: FloatArray = np.where(reached & ~same, Geometric(self.params["p"]).seen(lengths + 1), 0.0)
+        result: FloatArray = np.where(
+            reached & ~same, Geometric(self.measure.get("p")).seen(lengths + 1), 0.0
+        )
         return result
 
     def labelings(self, solutions: Solutions) -> list[dict[str, int]]:
@@ -205,22 +215,11 @@ class RunPair:
         return found
 
 
-#: Finds the largest difference of every query.
-Solve: TypeAlias = Callable[[RunPair], Solutions]
-
 #: The searches for the labels, by the name of the base.
-SEARCHES: Registry[str, Solve] = Registry("MED searches")
+SEARCHES: Registry[str, Callable[[RunPair], Solutions]] = Registry("MED searches")
 
 
-@dataclass(frozen=True)
-class MEDBase(Base):
-    """A measure whose difference is maximized."""
-
-    solve: Solve
-    graded: bool = False  #: whether an open document may take any grade
-
-
-def _decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
+def decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
     """The better of the two directions, the run's first: shapes (2, queries) and (2, documents)."""
     run_wins = both[0] >= both[1]
     value = both.max(axis=0).clip(0.0, 1.0)
@@ -229,106 +228,179 @@ def _decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
     return Solutions(value, value, exact, winner, np.where(run_wins[pool.query], level[0], level[1]))
 
 
-def _weighted(browsing_of: Callable[[RunPair], BrowsingModel]) -> Solve:
+def weighted(task: RunPair) -> Solutions:
     """A static weighted-precision measure (Eqs. 2-5), whose W(i) is the share of attention of each position.
 
     One greedy labeling for each direction (§1). Gains are relative to the highest.
     """
-
-    def solve(task: RunPair) -> Solutions:
-        pool, levels = task.pool, task.levels
-        share = browsing_of(task).share
-        weight = share(pool.y) - share(pool.z)
-        tail = task.tail() if "residual" in task.base.parameters else np.zeros((2, pool.n_queries))
-        most = np.append(task.floor, levels)[-1:]
-        known = pool.signed_sums(ratio(task.gain, most) * weight)
-        free = np.where(
-            pool.open & (len(levels) > 0), weight * (1.0 - ratio(np.array([task.floor]), most)), 0.0
-        )
-        up, down = swings(free, pool.query, pool.n_queries)
-        both = np.stack([known + up + tail[0], -known - down + tail[1]])
-        return _decide(pool, both, np.where(np.stack([free, -free]) > 0, len(levels), 0))
-
-    return solve
-
-
-def _solve_rr(task: RunPair) -> Solutions:
-    """Reciprocal rank: one open document alone is relevant, or none."""
-    pool, relevant = task.pool, task.gain > 0
-    worth = [reciprocal(pool.y), reciprocal(pool.z)]
-    known = [max_by_query(w[relevant], pool.query[relevant], pool.n_queries) for w in worth]
-    rows = np.flatnonzero(pool.open)
-    both, level = np.zeros((2, pool.n_queries)), np.zeros((2, len(pool.query)), dtype=np.int64)
-    for i, (won, lost) in enumerate(((0, 1), (1, 0))):
-        of_both, query = (known[won], known[lost]), pool.query[rows]
-        both[i], leads = greatest_lead(worth[won][rows], worth[lost][rows], of_both, query)
-        best = np.flatnonzero((leads == both[i, query]) & (leads > (of_both[0] - of_both[1])[query]))
-        _, first = np.unique(query[best], return_index=True)
-        level[i, rows[best[first]]] = 1
-    return _decide(pool, both, level)
-
-
-def _solve_ndcg(task: RunPair) -> Solutions:
-    """nDCG over all gains that an open document may have; Algorithm 1 where there is but one.
-
-    With n_l the number of open documents that are given at least level l, both halves of the ratio are sums over the
-    levels. The difference of the two DCGs is at most ``known + Σ_l Δ_l·D(n_l)``. Δ_l is the gain of a level above that
-    of the one before, D(n) the sum of the n largest differences of discounts: the larger gains go to the larger
-    differences. The ideal DCG is ``Σ_l Δ_l·C(min(k, J_l + n_l))``. C(n) is the sum of the first n discounts, J_l the
-    number of judged documents of at least that level, also of those outside the rankings. Each level may take its own
-    best n_l: ``n_1 ≥ n_2 ≥ …`` comes by itself, since ``J_1 ≥ J_2 ≥ …`` and the discounts fall, so that one more
-    document never costs a lower level more than a higher.
-    """
     pool, levels = task.pool, task.levels
-    weight = discount(pool.y) - discount(pool.z)
-    known = pool.signed_sums(task.gain * weight)
-    free = np.where(pool.open & (len(levels) > 0), np.maximum(np.stack([weight, -weight]), 0.0), 0.0)
-    most = max(int(np.bincount(pool.query[part > 0], minlength=1).max()) for part in free)
-    size = task.judged_at(levels)[:, :, None] + np.arange(most + 1)
-    n_open = np.bincount(pool.query[pool.open], minlength=pool.n_queries)
-    floor_size = task.judged_at(np.array([task.floor]))[:, 0] + n_open  # which have the least gain anyway
-    if task.cutoff is not None:
-        size, floor_size = np.minimum(size, task.cutoff), np.minimum(floor_size, task.cutoff)
-    sums_of_discounts = np.cumsum(discount.up_to(int(max(size.max(initial=0), floor_size.max(initial=0)))))
-    ideal, floor = sums_of_discounts[size], task.floor * sums_of_discounts[floor_size]
-    both, level = np.zeros((2, pool.n_queries)), np.zeros((2, len(pool.query)), dtype=np.int64)
-    for i, sign in enumerate((1.0, -1.0)):
-        order, won = sums_of_first(free[i], pool.query, pool.n_queries, most + 1)
-        sums = LevelSums(
-            (sign * known, np.broadcast_to(won[:, None, :], ideal.shape)),
-            (floor, ideal),
-            np.full(pool.n_queries, most),
-            step=np.diff(levels, prepend=task.floor),
-            falling=True,
-        )
-        both[i] = sums.greatest_positive()
-        # From the place of a document in its order to the number of levels that reach down to it.
-        query = pool.query[order]
-        level[i, order] = (rank_within(query)[:, None] <= sums.counts[query]).sum(axis=1)
-    return _decide(pool, both, level)
+    share = task.base.browsing(task.measure.get).share
+    weight = share(pool.y) - share(pool.z)
+    tail = task.tail() if "residual" in task.difference.parameters else np.zeros((2, pool.n_queries))
+    most = np.append(task.floor, levels)[-1:]
+    known = pool.signed_sums(ratio(task.gain, most) * weight)
+    free = np.where(pool.open & (len(levels) > 0), weight * (1.0 - ratio(np.array([task.floor]), most)), 0.0)
+    up, down = swings(free, pool.query, pool.n_queries)
+    both = np.stack([known + up + tail[0], -known - down + tail[1]])
+    return decide(pool, both, np.where(np.stack([free, -free]) > 0, len(levels), 0))
 
 
-def _search(task: RunPair) -> Solutions:
-    return SEARCHES[task.params["base"]](task)
+def search(task: RunPair) -> Solutions:
+    """By one of :data:`SEARCHES`."""
+    return SEARCHES[task.base.name](task)
 
 
-#: The bases of MED.
-BASES = {
-    "P": MEDBase(_weighted(lambda task: TopK(task.cutoff)), parameters=["rel"], needs_cutoff=True),
-    "RBP": MEDBase(
-        _weighted(lambda task: Geometric(float(task.params["p"]))), parameters=["rel", "p", "residual"]
-    ),
-    "SDCG": MEDBase(
-        _weighted(lambda task: LogDiscount(task.cutoff)),
-        parameters=["rel", "dcg", "gains", "max_grade"],
-        graded=True,
-        needs_cutoff=True,
-    ),
-    "nDCG": MEDBase(_solve_ndcg, parameters=["rel", "dcg", "gains", "max_grade"], graded=True),
-    "RR": MEDBase(_solve_rr, parameters=["rel"]),
-    "SSP": MEDBase(_search, parameters=["rel", "time_limit"], needs_cutoff=True),
-    "AP": MEDBase(_search, parameters=["rel", "norm", "time_limit"], needs_cutoff=True),
-    "Q": MEDBase(_search, parameters=["rel", "norm", "beta", "time_limit"], needs_cutoff=True),
-    "mean_nDCG": MEDBase(_search, parameters=["rel"], needs_cutoff=True),
-    "ERR": MEDBase(_search, parameters=["max_grade", "time_limit"], graded=True, needs_cutoff=True),
-}
+def swings(weight: FloatArray, query: IntArray, n_queries: int) -> tuple[FloatArray, FloatArray]:
+    """How far open documents with these weights can raise the sum of each query, and lower it, with gains of 0 or 1."""
+    raised, lowered = np.maximum(weight, 0.0), np.minimum(weight, 0.0)
+    return sum_by_query(raised, query, n_queries), sum_by_query(lowered, query, n_queries)
+
+
+def greatest_lead(
+    won: FloatArray, lost: FloatArray, known: tuple[FloatArray, FloatArray], query: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """By how much one run can lead another where each is worth its best relevant document.
+
+    Where a labeling makes the lead as large as can be, one relevant document decides the winner's value, and any other
+    open one can only raise the loser's: it is enough to try each open document alone, and none.
+
+    Args:
+        won, lost: the worth of each open document in the winner, and in the loser.
+        known: the worth of the two where no open document is relevant, one a query.
+        query: of each open document.
+
+    Returns:
+        the greatest lead of each query, and the lead where each open document alone is relevant.
+    """
+    leads = np.maximum(won, known[0][query]) - np.maximum(lost, known[1][query])
+    greatest = known[0] - known[1]
+    np.maximum.at(greatest, query, leads)
+    return greatest, leads
+
+
+def climb(
+    best: FloatArray,
+    active: IntArray,
+    reach: Callable[[IntArray, FloatArray], FloatArray],
+    most: float = np.inf,
+) -> None:
+    """Dinkelbach's iteration on some problems: raises ``best`` to the greatest ratios, or to ``most``.
+
+    With λ the ratio reached so far, a better one exists if and only if the greatest ``above - λ·below`` over the
+    labelings is above 0 (W. Dinkelbach, "On Nonlinear Fractional Programming", Management Science, 1967).
+
+    Args:
+        best: a ratio that each problem attains, or a value below which none is of interest.
+        reach: from some problems, and λ of each, to the ratios at labelings that maximize ``above - λ·below``.
+    """
+    while len(active):
+        reached = reach(active, best[active])
+        better = reached > best[active]
+        active = active[better]
+        best[active] = np.minimum(reached[better], most)
+        if (best[active] >= most).all():
+            break
+
+
+class LevelSums:
+    """``(above + Σ_l Δ_l·above_l[n_l]) / (below + Σ_l Δ_l·below_l[n_l])`` over ``n_1 ≥ n_2 ≥ … ≥ 0``.
+
+    n_l is how many open documents are given at least level l. The greatest ``above - λ·below`` is a dynamic program
+    over the levels, which asks nothing of the shape of either function. λ may be negative: then it is the size of the
+    denominator that helps.
+
+    Args:
+        above: one a problem; and by level, shape (problems, levels, 1 + documents).
+        below: the same; sums of at least 0, and a sum of 0 only where what is above is 0.
+        sizes: the number of open documents of each problem; entries beyond are not looked at.
+        step: Δ_l, one a level; 1 if not given.
+        falling: whether the best n_l of each level by itself fall, but for rounding: then no program is needed.
+
+    Attributes:
+        counts: n_l of the last ratio that was found, shape (problems, levels).
+    """
+
+    def __init__(
+        self,
+        above: tuple[FloatArray, FloatArray],
+        below: tuple[FloatArray, FloatArray],
+        sizes: IntArray,
+        *,
+        step: FloatArray | None = None,
+        falling: bool = False,
+    ) -> None:
+        self._above, self._above_by_level = above
+        self._below, self._below_by_level = below
+        self._sizes, self._falling = sizes, falling
+        _, levels, width = self._above_by_level.shape
+        self._step = np.ones(levels) if step is None else step
+        self._beyond = np.arange(width) > sizes[:, None]
+        self.counts: IntArray = np.zeros((len(sizes), levels), dtype=np.int64)
+
+    def greatest(self) -> FloatArray:
+        """The greatest ratio; 0/0 is 0."""
+        rows = np.arange(len(self._above))
+        above, all_below = self._sums(rows, np.repeat(self._sizes[:, None], len(self._step), axis=1))
+        _, none_below = self._sums(rows, self.counts)
+        best = ratio(above, all_below)
+        climb(best, np.flatnonzero(all_below > 0), self._reach)
+        # A labeling without a gain to find has the value 0 by definition.
+        result: FloatArray = np.where(none_below > 0, best, np.maximum(best, 0.0))
+        return result
+
+    def greatest_positive(self) -> FloatArray:
+        """The greatest ratio where that is above 0, else 0; where the numerator is, the denominator must be too."""
+        best = np.zeros(len(self._above))
+        climb(best, np.arange(len(best)), self._reach)
+        return best
+
+    def _reach(self, rows: IntArray, least: FloatArray) -> FloatArray:
+        score = self._above_by_level[rows] - least[:, None, None] * self._below_by_level[rows]
+        score[np.broadcast_to(self._beyond[rows, None, :], score.shape)] = -np.inf
+        if self._falling:
+            chosen = np.minimum.accumulate(score.argmax(axis=2), axis=1)
+        else:
+            chosen = _nested_choice(self._step[:, None] * score)
+        above, below = self._sums(rows, chosen)
+        reached = ratio(above, np.where(below > ROUNDED, below, 0.0))
+        better = reached > least
+        self.counts[rows[better]] = chosen[better]
+        return reached
+
+    def _sums(self, rows: IntArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
+        """The numerator and the denominator of some problems, for numbers of documents at each level."""
+        at = rows[:, None], np.arange(counts.shape[1]), counts
+        above = self._above[rows] + row_sums(self._step * self._above_by_level[at])
+        return above, self._below[rows] + row_sums(self._step * self._below_by_level[at])
+
+
+def _nested_choice(score: FloatArray) -> IntArray:
+    """The ``n_1 ≥ n_2 ≥ …`` that maximize ``Σ_l score[l, n_l]``, shape (problems, levels)."""
+    problems, levels, width = score.shape
+    places = np.arange(width)
+    tail: FloatArray = np.zeros((problems, width))
+    at = np.empty((levels, problems, width), dtype=np.int64)
+    for level in reversed(range(levels)):
+        total = score[:, level] + tail
+        tail = np.maximum.accumulate(total, axis=1)
+        # Where the running maximum was last raised is where it is attained.
+        raised: BoolArray = np.ones_like(total, dtype=bool)
+        raised[:, 1:] = total[:, 1:] > tail[:, :-1]
+        at[level] = np.maximum.accumulate(np.where(raised, places, 0), axis=1)
+    chosen = np.empty((problems, levels), dtype=np.int64)
+    limit = np.full(problems, width - 1)
+    for level in range(levels):
+        limit = at[level][np.arange(problems), limit]
+        chosen[:, level] = limit
+    return chosen
+
+
+def sums_of_first(
+    weight: FloatArray, query: IntArray, n_queries: int, width: int
+) -> tuple[IntArray, FloatArray]:
+    """The documents of each query by falling weight, and the sums of the first 0, 1, … weights."""
+    order = np.lexsort((-weight, query))
+    by_query = table(weight[order], query[order], n_queries, 0.0)[:, : width - 1]
+    sums = np.zeros((n_queries, width))
+    np.cumsum(by_query, axis=1, out=sums[:, 1 : 1 + by_query.shape[1]])
+    return order, sums

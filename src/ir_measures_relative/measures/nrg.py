@@ -1,83 +1,28 @@
-"""Normalized residual gain, and unique contributions to the relevant set."""
+"""Normalized residual gain, unique contributions to the relevant set, and TaSC: relative to prior runs."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..data.arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
 from ..messages import warn
-from . import parameters
-from .bases.browsing import (
-    BrowsingModel,
-    CascadeModel,
-    Geometric,
-    LogDiscount,
-    Reader,
-    Reciprocal,
-    TopK,
-    Unseen,
-)
-from .bases.gains import check_grades, gain_of, ideal_dcg
-from .measure import Contributions, RelativeMeasure, register
-from .parameters import Base, Param
+from ..tolerances import OUTSIDE_RANGE
+from . import bases, parameters
+from .bases.base import Base
+from .bases.browsing import BrowsingModel, TopK, Unseen
+from .bases.err import Reader, chance_to_reach
+from .measure import Contributions, OfAbsoluteBase, RelativeMeasure, register
+from .parameters import Param
 
 if TYPE_CHECKING:
     from ..context.view import View
     from ..data.documents import Documents
 
-
-@dataclass(frozen=True)
-class ResidualBase(Base):
-    """A measure that NRG extends."""
-
-    #: Its browsing model, from the cutoff and the persistence p; where there is an adaptive one, what a gain counts at
-    #: each position.
-    browsing: Callable[[int | None, float], BrowsingModel]
-    #: What the terms ``G(d_i|R)·seen(i)`` come to: their ``"sum"``, which is divided by N, or the ``"largest"``.
-    value: str = "sum"
-    #: Where how far a searcher reads depends on what was found: the model of that, from a measure's ``get``. Each term
-    #: is then times its share, and there is no N.
-    adaptive: Callable[[Callable[[str], Any]], CascadeModel] | None = None
-    #: Whether a document gains by its label as ``dcg`` and ``gains`` say, or by being relevant. N is the ideal DCG of
-    #: graded gains, and else the sum over all positions of the browsing model.
-    graded: bool = False
-
-    def norm(self, docs: Documents, gain: FloatArray, cutoff: int | None, p: float) -> FloatArray:
-        """N of Eq. 4 for each query, of a sum; from the gains of the documents and the depth that ``norm`` says."""
-        if self.graded:
-            return ideal_dcg(gain, docs.query, docs.n_queries, cutoff)
-        return np.full(docs.n_queries, self.browsing(cutoff, p).total)
-
-    def model(self, get: Callable[[str], Any]) -> CascadeModel | None:
-        """The adaptive model with a measure's parameters; None where there is none."""
-        return None if self.adaptive is None else self.adaptive(get)
-
-    @property
-    def additive(self) -> bool:
-        """Whether each document gives the same, whatever the others are."""
-        return self.value == "sum" and self.adaptive is None
-
-
-#: What NRG extends. A new base is an entry here.
-BASES = {
-    "nDCG": ResidualBase(lambda cutoff, p: LogDiscount(), graded=True, parameters=["norm", "dcg", "gains"]),
-    "P": ResidualBase(lambda cutoff, p: TopK(cutoff), parameters=["norm", "rel"], needs_cutoff=True),
-    "RR": ResidualBase(lambda cutoff, p: Reciprocal(), value="largest", parameters=["rel"]),
-    "RBP": ResidualBase(lambda cutoff, p: Geometric(p), parameters=["norm", "rel", "p"]),
-    "ERR": ResidualBase(
-        lambda cutoff, p: Reciprocal(),
-        parameters=["max_grade"],
-        adaptive=lambda get: CascadeModel(get("max_grade")),
-    ),
-    "SDCG": ResidualBase(
-        lambda cutoff, p: LogDiscount(cutoff), parameters=["norm", "rel"], needs_cutoff=True
-    ),
-}
+#: What NRG extends.
+BASES = {name: base for name, base in bases.BASES.items() if base.residual}
 
 
 class Normalizer(NamedTuple):
@@ -102,25 +47,24 @@ class ResidualRanking(NamedTuple):
     docs: Documents  #: the judged documents that may gain
     residual: FloatArray  #: the gain of each, times the product over the priors j of 1 - seen(pos_j(d))
     position: IntArray  #: in the evaluated ranking, 0 if it is not in the top
-    base: ResidualBase
-    cutoff: int | None  #: the depth that N is computed to; None for all documents
-    p: float = 0.8  #: the persistence
+    base: Base
+    browsing: BrowsingModel  #: of the base, with its parameters
+    depth: int | None  #: that N is computed to; None for all documents
     ideal: FloatArray | None = (
         None  #: the gains that N is computed from, by :data:`NORMS`; N is 1 if not given
     )
-    adaptive: CascadeModel | None = None  #: of the base, if it has one
 
     def value(self) -> FloatArray:
         """NRG of each query, range [0, 1] with N."""
         query, n_queries = self.docs.query, self.docs.n_queries
-        if self.base.value == "largest":
+        if self.base.residual == "largest":
             return max_by_query(self._terms, query, n_queries)
         return self._normalized(sum_by_query(self._terms, query, n_queries), np.arange(n_queries))
 
     def shares(self) -> FloatArray:
         """What each document adds to the value; of those with the largest term, where that is all, the first."""
         terms, query = self._terms, self.docs.query
-        if self.base.value != "largest":
+        if self.base.residual != "largest":
             return self._normalized(terms, query)
         order = np.lexsort((self.position, -terms, query))
         first = np.zeros(len(query), dtype=bool)
@@ -129,105 +73,48 @@ class ResidualRanking(NamedTuple):
 
     @property
     def _terms(self) -> FloatArray:
-        """``G(d|R) · seen(pos(d))`` of each document; of an adaptive model, times its share."""
-        terms: FloatArray = self.residual * self.base.browsing(self.cutoff, self.p).seen(self.position)
-        if self.adaptive is not None:
+        """``G(d|R) · seen(pos(d))`` of each document; of a cascade, times the chance to get there."""
+        terms: FloatArray = self.residual * self.browsing.seen(self.position)
+        if self.base.residual == "cascade":
             docs = self.docs
-            terms = terms * self.adaptive.reach(self.position, self.residual, docs.query, docs.n_queries)
+            terms = terms * chance_to_reach(self.position, self.residual, docs.query, docs.n_queries)
         return terms
 
     def _normalized(self, sums: FloatArray, query: IntArray) -> FloatArray:
-        if self.adaptive is not None or self.ideal is None:
+        if self.base.residual == "cascade" or self.ideal is None:
             return sums
-        return ratio(sums, self.base.norm(self.docs, self.ideal, self.cutoff, self.p)[query])
-
-
-def judged_gains(
-    documents: Documents,
-    base: ResidualBase,
-    rel: int,
-    dcg: str,
-    gains: dict[int, int] | None,
-    adaptive: CascadeModel | None = None,
-) -> tuple[Documents, FloatArray]:
-    """The judged documents that may gain, and the gain G(d) of each."""
-    docs = documents if gains and min(gains) <= 0 else documents.relevant
-    if base.graded:
-        return docs, gain_of(docs.grade, dcg, gains)
-    if adaptive is not None:
-        return docs, adaptive.gain(docs.grade)
-    return docs, (docs.grade >= rel).astype(np.float64)
+        return ratio(sums, self.base.norm(self.docs, self.ideal, self.depth, self.browsing)[query])
 
 
 class _NRG(RelativeMeasure):
-    """Normalized residual gain: the effectiveness of a ranking for a user who has seen the priors' rankings.
+    """Normalized residual gain: the effectiveness of a run for a user who has seen its prior runs.
 
-    A user may have seen a document in any of the prior rankings R_1 … R_M. The likelier that is, the less the
-    document gains: ``G(d|R) = G(d) · Π_j (1 - seen(pos_j(d)))``. ``pos_j(d)`` is its position in prior j.
-    Outside the top k of prior j, it is infinite and seen is 0. Then
-    ``NRG = (1/N) · Σ_{i≤k} G(d_i|R) · seen(i)`` with
+    A document gains less, the likelier the user has already seen it in a prior run j, whose top k has it at pos_j(d):
+    ``G(d|R) = G(d)·Π_j (1 - seen(pos_j(d)))``, and ``NRG@k = (1/N) Σ_{i≤k} G(d_i|R)·seen(i)``.
 
     - nDCG: seen(i) = 1/log2(i + 1), N the ideal DCG@k of the *residual* gains (0/0 is 0);
-    - P: seen(i) = 1, N = k, binary gain;
-    - RBP: seen(i) = p^(i - 1), N = 1/(1 - p), binary gain;
-    - SDCG: seen(i) = 1/log2(i + 1), N = Σ_{i≤k} 1/log2(i + 1), binary gain: as nDCG, but no ideal can become small;
-    - RR: seen(i) = 1/i, binary gain, and the maximum over i instead of the sum: reciprocal rank without
-      priors;
-    - ERR: a cascade. A document satisfies a user with chance ``G(d) = (2^grade - 1) / 2^max_grade``. A
-      satisfied user stops reading. So prior j shows d with chance ``seen_j(d) = Π (1 - G)`` over the
-      documents above d there (unjudged ones satisfy nobody), and 0 outside its top k. Then
-      ``G(d|R) = G(d) · Π_j (1 - seen_j(d))``, and the value is
-      ``Σ_{i≤k} (1/i) · G(d_i|R) · Π_{l<i} (1 - G(d_l|R))``.
+    - P, RBP, SDCG, binary: seen(i) is 1, p^(i - 1), 1/log2(i + 1), N the sum of it over k positions (for RBP over all);
+    - RR, binary: seen(i) = 1/i, and the largest ``G(d_i|R)/i`` instead of the sum;
+    - ERR: a document satisfies with chance ``G(d) = (2^grade - 1)/2^max_grade``, and a satisfied user stops: seen_j(d)
+      is ``Π (1 - G)`` over the documents above d in j, and the value ``Σ_{i≤k} (1/i)·G(d_i|R)·Π_{l<i} (1 - G(d_l|R))``.
 
-    Range [0, 1]. Without priors it is the base measure. With base nDCG, a ranking may score higher than its
-    nDCG: the ideal falls too. Something is *left* to find: the value is the share of it that this ranking shows.
+    Range [0, 1]; without priors it is its base. ``norm='ideal'`` computes N from the gains before any prior: what the
+    run adds on the scale of the base. Use it to add values up, and beside many priors, which leave almost nothing.
 
-    ``norm='ideal'`` computes N from the gains before any prior: for nDCG, the ideal DCG@k of the judgments.
-    The value is then what the ranking adds on the scale of the base measure, and never above it. Against all
-    others it is the marginal contribution ``v(all) - v(all without it)`` of the game that :class:`Shapley`
-    shares out. In the order of a history, the values sum to v(all). Compare systems by what they add with
-    this one.
+    Source: Bigdeli et al., SIGIR-AP 2024, Eqs. 1-4; base ERR with the cascade of Chapelle et al., CIKM 2009.
 
-    **Beside many priors, use** ``norm='ideal'``, with :class:`UniqueRel`. The default divides by what is
-    left: a topic where almost nothing is left counts as much as one where much is left. Take the 61 runs of
-    TREC 2019 DL (37 submitted, 24 of later years), each against all others. For half of them, 39 % or more of
-    the mean NRG@10 comes from one of 43 topics, up to 66 %: there the whole ideal is a document of residual
-    gain 2.7e-14, which 56 of the 60 priors show. The effective number of topics of a mean
-    (``meta.reliability``) is 5 by NRG@10, 9 by ``NRG(norm='ideal')@10`` and 39 by nDCG@10. On the 63 runs of
-    TREC 2021 DL it is 19, 18 and 46 of 53. On 17 runs of Robust 2003 it is 29, 29 and 66 of 100: with fewer
-    runs, or more to find, the two norms do not differ in this.
-
-    ``norm=None`` is N = 1. The range with base nDCG is then that of DCG. With P, RBP and SDCG,
-    ``norm='ideal'`` changes nothing: their N does not depend on gains. RR and ERR take no ``norm``.
-    ``norm='whole'``, with base nDCG alone, is the residual ideal of all judged documents, however deep, as in the
-    authors' released code. It is never above the default, and usually well below 1 even for the best ranking of k.
-
-    Base ERR assumes that sessions are independent: a user who was satisfied by one prior comes back, and may
-    look for more in the next one. It also assumes that documents are seen independently, although a user of
-    the priors sees the upper documents of each together. A document already seen without satisfying the user
-    earns nothing more. ``max_grade`` is 4 by default, as in ir_measures' ERR, also where the collection has
-    lower grades. With binary labels, a relevant document then satisfies one user in 16. Nearly everybody
-    reads all of the priors, and little is left. With ``max_grade=1`` it satisfies one in two.
-
-    For :class:`Shapley`, or to choose groups of runs, use the bases P, RBP or SDCG: by ERR, what a document
-    adds depends on the others.
-
-    Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, Eqs. 1-4;
-    base ERR, which its App. A leaves to future work, with the cascade of Chapelle et al., "Expected Reciprocal Rank
-    for Graded Relevance", CIKM 2009.
-
-    Example, from the paper's Table 1:
+    Example, Table 1:
 
         >>> from ir_measures_relative import NRG, RunContext
         >>> qrels = {"q": {"A": 1, "E": 1, "F": 1, "J": 1}}
         >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
         >>> with RunContext({"R2": run("EDCBAFGHIJ")}):
-        ...     value = (NRG @ 10).calc_aggregate(qrels, run("ABCDEFGHIJ"))
-        >>> round(value, 4)
+        ...     round((NRG @ 10).calc_aggregate(qrels, run("ABCDEFGHIJ")), 4)
         0.7361
     """
 
     __name__ = "NRG"
+    PAPERS = {"nrg2024": "", "chapelle2009expected": "ERR"}
     RELATIVE_TO = "priors"
     TEST = "bootstrap"
     PRETTY_NAME = "Normalized Residual Gain"
@@ -261,7 +148,7 @@ class _NRG(RelativeMeasure):
 
     @property
     def value_range(self) -> tuple[float, float]:
-        unbounded = self.get("norm") is None and BASES[self.get("base")].additive
+        unbounded = self.get("norm") is None and self.base.residual == "sum"
         return 0.0, math.inf if unbounded else 1.0
 
     @property
@@ -294,43 +181,35 @@ class _NRG(RelativeMeasure):
     @property
     def browsing(self) -> BrowsingModel:
         """How a searcher looks at a ranking."""
-        return BASES[self.get("base")].browsing(self.get("cutoff"), self.get("p"))
+        return self.base.browsing(self.get)
 
     @property
-    def adaptive(self) -> CascadeModel | None:
-        """How far a searcher reads, where that depends on what was found."""
-        return BASES[self.get("base")].model(self.get)
-
-    def gains(self, documents: Documents) -> tuple[Documents, FloatArray]:
-        """The judged documents that may gain, and the gain of each."""
-        name = self.get("base")
-        if name == "ERR":
-            check_grades(self, documents, self.get("max_grade"))
-        rel, dcg, gains = map(self.get, ("rel", "dcg", "gains"))
-        return judged_gains(documents, BASES[name], rel, dcg, gains, self.adaptive)
+    def base(self) -> Base:
+        """The measure that is extended."""
+        return BASES[self.get("base")]
 
     def _residual(self, view: View) -> ResidualRanking:
         """The evaluated run."""
         top = view.at(self.get("cutoff"), self.get("judged_only"))
-        docs, gain = self.gains(view.documents)
-        base, adaptive = BASES[self.get("base")], self.adaptive
-        unseen = Unseen(self.browsing if adaptive is None else Reader(docs, adaptive))
+        base, browsing = self.base, self.browsing
+        docs, gain = base.gains(view.documents, self)
+        cascade = base.residual == "cascade"
+        unseen = Unseen(Reader(docs, self.get("max_grade")) if cascade else browsing)
         residual = gain * top.prior_product(unseen, docs, self.get("prior"))
         norm = NORMS[self.get("norm")]
         ideal = residual if norm is not None and norm.residual else gain
         position = top.positions(docs)
-        depth, p = self.depth_of_ideal, self.get("p")
-        return ResidualRanking(docs, residual, position, base, depth, p, ideal if norm else None, adaptive)
+        return ResidualRanking(
+            docs, residual, position, base, browsing, self.depth_of_ideal, ideal if norm else None
+        )
 
 
 class _UniqueRel(RelativeMeasure):
-    """The number of relevant documents in the top k that no prior run holds in its top k.
+    """The number of relevant documents in the top k that no prior run has in its top k.
 
-    TREC calls this "unique contributions to the relevant set". It is NRG with gain 1 for a relevant document,
-    seen(i) = 1 for i ≤ k, and N = 1. So ``NRG(base='P')@k = UniqueRel@k / k``. Range [0, k]; a mean over
-    queries when aggregated.
+    TREC calls this "unique contributions to the relevant set". ``UniqueRel@k = k · NRG(base='P')@k``. Range [0, k].
 
-    Source: "Evaluating Relative Retrieval Effectiveness with Normalized Residual Gain", SIGIR-AP 2024, App. B.
+    Source: Bigdeli et al., SIGIR-AP 2024, App. B.
 
     Example:
         >>> from ir_measures_relative import RunContext, UniqueRel
@@ -341,6 +220,7 @@ class _UniqueRel(RelativeMeasure):
     """
 
     __name__ = "UniqueRel"
+    PAPERS = {"nrg2024": ""}
     RELATIVE_TO = "priors"
     TEST = "bootstrap"
     PRETTY_NAME = "Unique Relevant Documents"
@@ -385,3 +265,64 @@ class _UniqueRel(RelativeMeasure):
 
 NRG = register(_NRG())
 UniqueRel = register(_UniqueRel())
+
+
+def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
+    """``(1 - max over the priors of S(prior)) · S(run)`` of each query; ``priors`` has shape (priors, queries)."""
+    best: FloatArray = priors.max(axis=0, initial=0.0)
+    return (1.0 - best) * run
+
+
+class _TaSC(OfAbsoluteBase):
+    """MAX TaSC: the effectiveness of a run, weighted by how badly the best prior run does on the query.
+
+    ``TaSC = (1 - max over the priors of S(prior)) · S(run)`` for each query, S the base measure: any of ir_measures
+    with values from 0 to 1. Range [0, 1]; S(run) without priors. It does not look at *which* documents a run retrieves.
+
+    Source: Arabzadeh et al., SIGIR 2023, in the form of Bigdeli et al., SIGIR-AP 2024, App. C.
+
+    Example:
+        >>> from ir_measures_relative import RunContext, TaSC
+        >>> qrels = {"q1": {"A": 1}, "q2": {"A": 1}}
+        >>> with RunContext({"old": {"q1": {"A": 1.0}, "q2": {"X": 2.0, "A": 1.0}}}):
+        ...     measure = TaSC(base="RR@10")  # (1 - 1) · 1, (1 - 1/2) · 1
+        ...     measure.calc_aggregate(qrels, {"q1": {"A": 1.0}, "q2": {"A": 1.0}})
+        0.25
+    """
+
+    __name__ = "TaSC"
+    PAPERS = {"nrg2024": "", "arabzadeh2023quantifying": ""}
+    RELATIVE_TO = "priors"
+    TEST = "bootstrap"
+    PRETTY_NAME = "Target Subspace Coverage"
+    SHORT_DESC = "The effectiveness of a run, weighted by how badly the best prior run does on the query."
+    FORMULA = r"\mathrm{TaSC} = \Bigl(1 - \max_{j} S(R_j)\Bigr)\, S(\mathrm{run})"
+    SEE_ALSO = ("NRG", "UniqueRel")
+    SUPPORTED_PARAMS = {
+        "base": parameters.absolute_base(
+            "a measure string that ir_measures can compute, with values from 0 to 1"
+        ),
+        "prior": parameters.prior(),
+    }
+
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def score(self, view: View) -> FloatArray:
+        measure = self.base_measure()
+        of_priors = view.absolute_of_runs(measure)[view.priors(self.get("prior"))]
+        return max_tasc(self.checked(view.absolute_of_run(measure)), self.checked(of_priors))
+
+    def checked(self, values: FloatArray) -> FloatArray:
+        """Values of the base measure, within [0, 1]."""
+        outside = values[(values < -OUTSIDE_RANGE) | (values > 1 + OUTSIDE_RANGE)]
+        if len(outside):
+            raise ValueError(
+                f"{self!r}: its base must range from 0 to 1, and {self.base_measure()} gave {float(outside[0])}; "
+                "use a normalized measure"
+            )
+        return np.clip(values, 0.0, 1.0)
+
+
+TaSC = register(_TaSC())

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ir_measures.measures import ParamInfo
@@ -61,19 +60,6 @@ class Param(ParamInfo):  # type: ignore[misc]
             bool: "True or False",
             str: "a string",
         }.get(self.dtype, f"a {self.dtype.__name__}")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Base:
-    """What the parameter ``base`` of a measure may name: another measure, which it extends.
-
-    Attributes:
-        parameters: which of the parameters it has that only some bases have.
-        needs_cutoff: whether it is nothing without ``@k``.
-    """
-
-    parameters: Collection[str] = ()
-    needs_cutoff: bool = False
 
 
 # Parameters that several measures share, with the names and meanings that ir_measures gives them.

@@ -7,25 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..context.measure_strings import value_of
 from ..data.arrays import FloatArray, IntArray, rank_within, sum_by_query, table
-from . import nrg, parameters
-from .bases.gains import check_grades
+from . import bases, parameters
 from .measure import Contributions, RelativeMeasure, register
-from .parameters import Base, Param
+from .nrg import ResidualRanking
+from .parameters import Param
 
 if TYPE_CHECKING:
     from ..context.view import View
     from ..data.documents import Documents
 
-#: What rareness extends: AP, and the bases of NRG that are sums over documents, without priors.
-BASES: dict[str, Base] = {
-    "nDCG": nrg.BASES["nDCG"],
-    "P": nrg.BASES["P"],
-    "AP": Base(parameters=["rel"]),
-    "RBP": nrg.BASES["RBP"],
-    "ERR": nrg.BASES["ERR"],
-}
+#: What rareness extends.
+BASES = {name: bases.BASES[name] for name in ("nDCG", "P", "AP", "RBP", "ERR")}
 
 RARITIES = ("linear", "log")
 
@@ -55,46 +48,22 @@ class _Alpha(Param):
 
 
 class _Rareness(RelativeMeasure):
-    """A measure in which a relevant document counts more, the fewer systems find it; :data:`P_Rareness` is one.
+    """A measure in which a relevant document counts more, the fewer systems retrieve it.
 
-    The gain of each document of the base measure is multiplied by ``1 + αR(d)``. Nothing else changes:
+    The gain of each document of the base is multiplied by ``1 + αR(d)``, or by ``(1 - α) + αR'(d)`` with
+    ``bounded=True``. S is the number of systems (the context's runs and the evaluated one), S_d of those with d in
+    their top k:
 
-    - P: ``(1/k) Σ_{i≤k} rel(d_i)(1 + αR(d_i))``, which is P_Rareness;
-    - AP: P_Rareness(i) in the place of the precision at i, which is AP_Rareness. R(d) counts
-      systems by their top k, not by their top i;
-    - nDCG: ``Σ_{i≤k} G(d_i)(1 + αR(d_i))/log2(i + 1)`` over the ideal DCG@k of the plain gains ``G``;
-    - RBP: ``(1 - p) Σ_{i≤k} rel(d_i)(1 + αR(d_i)) p^(i - 1)``;
-    - ERR: ``Σ_{i≤k} (1/i) θ_i (1 + αR(d_i)) Π_{l<i} (1 - θ_l)``, ``θ = (2^grade - 1)/2^max_grade``. Rareness does not
-      change how likely a document is to satisfy a searcher, who does not know of it.
+    - ``rarity="linear"``: ``R(d) = 1 - S_d/S``, ``R'(d) = 1 - (S_d - 1)/(S - 1)``; with one system rareness is 0;
+    - ``rarity="log"``: ``R(d) = R'(d) = log(S/S_d)/log S``, as IDF. It falls faster: 0.83 for two of 64 systems, not
+      0.97.
 
-    With ``alpha=0`` each is its base. Range [0, 1 + α], with the largest α if there are several; [0, 1] with
-    ``bounded=True``, where the factor is ``(1 - α) + αR'(d)``. S is the number of systems, S_d the number of those with
-    d in their top k, and
+    AP has P_Rareness(i) in the place of the precision at i; nDCG divides by the ideal DCG@k without rareness; in ERR,
+    rareness does not change who is satisfied. Range [0, 1 + α], [0, 1] if ``bounded``; ``alpha=0`` is the base.
+    ``systems='groups'`` counts each group of the context once. **Not for** copies of one system that are in no group.
 
-    - ``rarity="linear"``: ``R(d) = 1 - S_d/S``; ``R'(d) = 1 - (S_d - 1)/(S - 1)`` with ``bounded=True``;
-    - ``rarity="log"``: ``R(d) = R'(d) = log(S/S_d)/log S``, as IDF: 1 for a document of one system, 0 for one of all.
-      Among many systems it falls fast at first: where two of 64 systems hold a document, its rareness is 0.83 by
-      ``log``, and 0.97 by ``linear``.
-
-    With one system rareness is 0. ``systems=`` says which systems there are. By default they are all runs of the
-    context and the evaluated one. ``systems='bm25*,ANCE'`` are the runs of these names and the evaluated one.
-    ``systems='groups'`` counts each group of the context's ``groups`` once, however many of its runs hold a document:
-    twelve variants of one system then do not make each other's documents common. A run without a group counts by
-    itself. The group of a newcomer is that of its column ``group``, which holds one name. Where the priors go by groups
-    (:class:`BestOfOtherGroups`), ``evaluating(group=…)`` says it too. Else the newcomer counts by itself.
-
-    ``alpha`` may be a dict from topic to weight, such as ``{"q1": 0.2, "q2": 0.8}``, for weights that depend on the
-    number of relevant documents. It must name every judged topic.
-
-    P, AP and RBP are binary, by ``rel``, as in ir_measures. For graded judgments use nDCG (``dcg``, ``gains``) or ERR.
-
-    Bounds and verdicts: P, nDCG and RBP have them, and AP where the systems are all runs or groups; ERR has none.
-
-    When not to use it: among copies of one system, without ``systems='groups'``.
-
-    Source: Türkmen, Lease and Kutlu, "New Metrics to Encourage Innovation and Diversity in Information Retrieval
-    Approaches", ECIR 2023, Eqs. 1-4. The paper has P and AP, and leaves to future work (§5.2): other functions of
-    rarity, an α for each topic, and graded judgments. The definitions of these, and of ``systems``, are this package's.
+    Source: Türkmen, Lease and Kutlu, ECIR 2023, Eqs. 1-4. Other bases than P and AP, ``systems`` and 'log' are new
+    here.
 
     Example:
         >>> from ir_measures_relative import Rareness, RunContext
@@ -106,6 +75,7 @@ class _Rareness(RelativeMeasure):
     """
 
     __name__ = "Rareness"
+    PAPERS = {"turkmen2023innovation": ""}
     PRETTY_NAME = "Rareness-based Effectiveness"
     SHORT_DESC = "A measure in which a relevant document counts more, the fewer systems retrieve it."
     FORMULA = r"G(d)\,\bigl(1 + \alpha R(d)\bigr), \qquad R(d) = 1 - \frac{S_d}{S}"
@@ -178,21 +148,18 @@ class _Rareness(RelativeMeasure):
     def contributions(self, view: View) -> Contributions:
         """The gain of each document times its weight, and what it adds."""
         base = BASES[self.base_name]
-        if not isinstance(base, nrg.ResidualBase):
+        if base.residual is None:
             return self._contributions_to_ap(view)
-        adaptive = base.model(self.get)
-        if adaptive is not None:
-            check_grades(self, view.documents, self.get("max_grade"))
-        rel, dcg, gains, p = (
-            value_of(self, n, d) for n, d in (("rel", 1), ("dcg", "log2"), ("gains", None), ("p", 0.8))
-        )
-        docs, gain = nrg.judged_gains(view.documents, base, rel, dcg, gains, adaptive)
+        docs, gain = base.gains(view.documents, self)
         weight = self.weights(view, docs)
-        cutoff, position = self.get("cutoff"), self._look(view).positions(docs)
-        if adaptive is not None:
-            plain = nrg.ResidualRanking(docs, gain, position, base, cutoff, p, adaptive=adaptive)
+        position, of_base = (
+            self._look(view).positions(docs),
+            (base, base.browsing(self.get), self.get("cutoff")),
+        )
+        if base.residual == "cascade":
+            plain = ResidualRanking(docs, gain, position, *of_base)
             return Contributions(docs, weight * gain, weight * plain.shares())
-        ranking = nrg.ResidualRanking(docs, weight * gain, position, base, cutoff, p, ideal=gain)
+        ranking = ResidualRanking(docs, weight * gain, position, *of_base, ideal=gain)
         return Contributions(docs, weight * gain, ranking.shares())
 
     def _contributions_to_ap(self, view: View) -> Contributions:
@@ -238,19 +205,14 @@ def _some_of(*names: str) -> dict[str, Param]:
 
 
 class _P_Rareness(_Rareness):
-    """Rareness-based precision at k: precision in which a relevant document counts more, the fewer systems find it.
+    """Precision at k in which a relevant document counts more, the fewer systems retrieve it.
 
-    ``P_Rareness@k = (1/k) Σ_{i≤k} Rel(d_i) · (1 + αR(d_i))`` with ``R(d) = 1 - S_d/S``, where S is the number of
-    systems (the context's runs, and the evaluated one) and S_d the number of those with d in their top k. All
-    systems count; the context's ``priors`` do not matter. Range [0, 1 + α), so [0, 2) by default. With α = 0
-    it is P@k, range [0, 1].
+    ``P_Rareness@k = (1/k) Σ_{i≤k} Rel(d_i)·(1 + αR(d_i))``, ``R(d) = 1 - S_d/S``; S is the number of systems (the
+    context's runs and the evaluated one), S_d of those with d in their top k. All systems count, not only priors. Range
+    [0, 1 + α). ``bounded=True`` is the revision of §5.2, range [0, 1]: weight ``(1 - α) + αR'(d)`` with ``R'(d) = 1 -
+    (S_d - 1)/(S - 1)``. (The paper says that R' is maximized when S_d = S; it is 0 there.)
 
-    ``bounded=True`` is the revision of the paper's §5.2: weight ``(1 - α) + αR'(d)`` with
-    ``R'(d) = 1 - (S_d - 1)/(S - 1)``, range [0, 1]. (The paper says that R' is maximized when S_d = S; it is 0
-    there.) With one system rareness is 0. ``rarity``, ``systems`` and ``alpha`` by topic are as for :data:`Rareness`.
-
-    Source: Türkmen, Lease and Kutlu, "New Metrics to Encourage Innovation and Diversity in Information Retrieval
-    Approaches", ECIR 2023, Eqs. 1, 2 and 4.
+    Source: Türkmen, Lease and Kutlu, ECIR 2023, Eqs. 1, 2 and 4.
 
     Example:
         >>> from ir_measures_relative import P_Rareness, RunContext
@@ -276,14 +238,13 @@ class _P_Rareness(_Rareness):
 
 
 class _AP_Rareness(_Rareness):
-    """Rareness-based average precision: AP over rareness-based precision instead of precision.
+    """Average precision over rareness-based precision instead of precision.
 
-    ``AP_Rareness@k = (1/N_R) Σ_{i≤k} Rel(d_i) · P_Rareness(i)``, with N_R all relevant documents of the query, and
-    P_Rareness and its parameters as in :class:`P_Rareness`. S_d counts the systems with d in their top k (in their
-    whole ranking without a cutoff). Range [0, 1 + α), [0, 1] with ``bounded=True``; α = 0 is AP@k.
+    ``AP_Rareness@k = (1/N_R) Σ_{i≤k} Rel(d_i) · P_Rareness(i)``, N_R all relevant documents of the query. S_d counts
+    the systems with d in their top k, not in their top i. Range [0, 1 + α), [0, 1] with ``bounded=True``; α = 0 is
+    AP@k.
 
-    Source: Türkmen, Lease and Kutlu, "New Metrics to Encourage Innovation and Diversity in Information Retrieval
-    Approaches", ECIR 2023, Eq. 3.
+    Source: Türkmen, Lease and Kutlu, ECIR 2023, Eq. 3.
 
     Example:
         >>> from ir_measures_relative import AP_Rareness, RunContext

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..context.measure_strings import value_of
-from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..data.arrays import BoolArray, FloatArray, IntArray, ratio
 from ..messages import warn
-from . import parameters
-from .bases.gains import chance_to_satisfy, check_grades, gain_of
-from .bases.random_ranking import (
-    BASES,
-    BaseSettings,
-    NormalizedBase,
-    Normalizers,
-    RandomRanking,
-    RankedGains,
-    normalize,
-)
+from . import bases, parameters
+from .bases.base import Base, Chance, RandomRanking, RankedGains
 from .measure import RelativeMeasure, register
 from .parameters import Param
 
@@ -35,71 +25,56 @@ _TOPICS_LOOKED_AT = 10
 #: A run is told of that ranks a smaller share of the judged documents.
 _HALF = 0.5
 
+#: What UE normalizes.
+BASES = {name: base for name, base in bases.BASES.items() if base.chance}
+
+
+class Normalizers(NamedTuple):
+    """What a ranking is measured against, one value a query."""
+
+    upper: FloatArray  #: IUB: the value of a perfect ranking of the pool
+    expected: FloatArray  #: REB: the mean over all rankings of the pool
+    room: FloatArray | None = None  #: IUB - REB, where rounding would not leave it
+    deviation: FloatArray | None = None  #: σ: the standard deviation over all rankings of the pool
+
+
+def normalize(actual: FloatArray, normalizers: Normalizers, version: int | str) -> FloatArray:
+    """A@k normalized by IUB and REB: version 1 (Eq. 5), 2 (Eq. 6), or (A - REB)/σ ('z'); 0/0 is 0.
+
+    Args:
+        actual: A@k of each query, at least 0; above IUB by rounding alone, which is taken off.
+    """
+    upper, expected, room, deviation = normalizers
+    actual = np.minimum(actual, upper)
+    if version == 1:
+        return ratio(actual, upper) * ratio(actual, actual + expected)
+    above = actual - expected
+    if room is None:
+        room = upper - expected
+    else:
+        above = np.where(above >= 0, room - (upper - actual), above)
+    if version == "z":
+        assert deviation is not None  # UE asks for a base that has one
+        return ratio(above, deviation)
+    return ratio(above, np.where(above >= 0, room, expected))
+
 
 class _UE(RelativeMeasure):
     """For reranking and learning to rank: where a ranking stands between a random and a perfect one of its pool.
 
-    A first-stage run ranks few of the judged documents. A random ranking of all of them is then better than it can
-    be, so its values are too low. A warning says so where it ranks less than half. ``pool='run'`` compares with
-    random rankings of the judged documents that the run itself ranks.
+    With A the value of the base, IUB that of a perfect ranking of the query's pool of documents, REB and σ the mean and
+    the standard deviation over all rankings of the pool (0/0 is 0):
 
-    With A the value of the base measure for the ranking, IUB that of a perfect ranking of the query's pool of
-    documents, and REB and σ the mean and the standard deviation over all rankings of the pool:
+    - version 1: ``(A/IUB)·(A/(A + REB))``, range [0, 1);
+    - version 2: ``(A - REB)/(IUB - REB)`` if A ≥ REB, else ``(A - REB)/REB``, range [-1, 1], 0 the random level;
+    - version 'z': ``(A - REB)/σ``, range from -REB/σ to (IUB - REB)/σ; for nDCG, P, R, RR and RBP.
 
-    - version 1: ``(A/IUB) · (A/(A + REB))``, range [0, 1);
-    - version 2: ``(A - REB)/(IUB - REB)`` if A ≥ REB, else ``(A - REB)/REB``, range [-1, 1]: 1 for a perfect
-      ranking, 0 for the random level, -1 for a ranking with the value 0;
-    - version 'z': ``(A - REB)/σ``, range from -REB/σ to (IUB - REB)/σ, which differ from query to query.
+    A of nDCG is DCG@k, of AP the sum of precisions. REB and σ are exact, except AP's published mean. The pool is the
+    query's judged documents (an unjudged document in the run takes a position and gains nothing), or by ``pool`` those
+    that the run ranks ('run'), or the whole collection ('corpus'). **Not for** one topic, where it ranks runs as its
+    base; nor for first-stage runs, which rank few of the judged documents, without ``pool='run'``.
 
-    The mean and the deviation are exact, except AP's published mean. With n documents in the pool, m of them
-    relevant, and d = min(k, n):
-
-    - P, ``REB = (m/n)·d/k``, and R, ``d/n``. σ of the number found is
-      ``√(d·(m/n)·(1 - m/n)·(n - d)/(n - 1))``. The two differ by a factor, which the normalization removes: P
-      and R have the same values.
-    - Success: ``1 - C(n - m, d)/C(n, d)``. No version 'z': a miss lies ``√(REB/(1 - REB))`` deviations below
-      chance. On a topic where hardly any ranking misses, this outweighs all other topics.
-    - RR: ``Σ_{i≤d} f_i/i`` with ``f_i = C(n - i, m - 1)/C(n, m)`` the chance that the first relevant document is at i;
-      σ from the same f_i.
-    - RBP, with persistence p: ``(m/n)·(1 - p^d)``; nDCG, for which A is DCG@k: the mean gain times ``Σ_{i≤d} 1/log2(i
-      + 1)``. Both are sums Σ w_i·g(d_i), for which ``σ² = Σ_i (w_i - w̄)²·Σ_d (g_d - ḡ)²/(n - 1)``, over n positions and
-      n documents.
-    - AP, for which A is SP@k, the sum of the precisions at the relevant documents: the published mean, or with
-      ``expected='exact'`` the true one; see :class:`AP_UE`. No σ here.
-    - ERR, with ``θ = (2^grade - 1)/2^max_grade`` the chance that a document satisfies: ``Σ_{i≤d} (h_{i-1} - h_i)/i``,
-      where ``h_i = e_i/C(n, i)``, e_i the elementary symmetric polynomial of all 1 - θ. ``max_grade=4`` is gdeval's. No
-      σ here.
-
-    IUB is always what the pool allows: with m < k relevant documents m/k for P, 1 for R, RR and Success, 1 - p^m for
-    RBP, SP@k = m for AP.
-
-    **What a mean says.** In version 'z' the values of random rankings have mean 0 and variance 1 on every
-    query. So for any queries, a mean of 0 is chance, and 1 is one standard deviation above chance. For a
-    random run, the mean over Q queries has the deviation 1/√Q. In version 2 the two sides are divided by
-    different numbers: 0 is the random level of a query, but random rankings do not average to it. Where
-    nothing can be told from chance (σ = 0), version 'z' is 0: no relevant document, all relevant, or for P
-    and R so small a pool that all rankings have the same value. Such queries pull a mean towards 0.
-
-    **A random ranking of what?** Of the query's judged documents, by default; with ``pool='run'`` of those that the
-    run ranks, at any depth, so that two runs with other documents have other scales. If nearly all of these are
-    relevant, a random ranking of them is nearly perfect. (MS MARCO's dev topics and Vaswani have no others.)
-    With one judged document, a ranking with it at the top has nDCG_UE 0, and one with it at position 2 has
-    -0.37. A warning comes where fewer than 5 % are not relevant. Use ``pool='corpus'`` then: a random ranking
-    of the whole collection.
-
-    The pool, the cutoff and unjudged documents are as in :class:`nDCG_UE`, in all versions. An unjudged
-    document in the run takes a position and earns nothing. The rankings behind REB, σ and IUB have no
-    unjudged documents. 0/0 is 0.
-
-    When not to use it: within one query. With one pool for all runs, it ranks them exactly like the base there
-    (but for version 'z' with σ = 0, where all have the value 0). In version 'z', a query weighs more, the
-    smaller its σ is. With few relevant documents in a large pool, a single one found is worth many deviations.
-    Where nearly all are relevant, so is one missed. It says how surely a ranking is not random, not how good
-    it is.
-
-    Source: Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval
-    systems", Information Processing & Management 2023, Eqs. 5-7, for nDCG and AP; the other bases, and
-    version 'z', are not in the paper.
+    Source: Feng and Karmaker Santu, IPM 2023, Eqs. 5-7, for nDCG and AP; the other bases and 'z' are new here.
 
     Example:
         >>> from ir_measures_relative import UE
@@ -107,20 +82,10 @@ class _UE(RelativeMeasure):
         >>> value = UE(base="RR") @ 4  # RR 1/2; the mean of 1, 1/2, 1/3 and 1/4 is 0.5208
         >>> round(value.calc_aggregate(qrels, run), 4)
         -0.04
-        >>> value = UE(base="RR", version="z") @ 4  # σ = 0.2909
-        >>> round(value.calc_aggregate(qrels, run), 4)
-        -0.0716
-
-        A reranker got B and A from the first stage, and put A first: the best that it could do.
-
-        >>> value = UE(base="RR", pool="run") @ 4
-        >>> value.calc_aggregate(qrels, {"q": {"A": 2.0, "B": 1.0}})
-        1.0
-        >>> round(value.calc_aggregate(qrels, run), 4)  # the first stage: RR 1/2, and the mean of 1 and 1/2 is 3/4
-        -0.3333
     """
 
     __name__ = "UE"
+    PAPERS = {"feng2023joint": ""}
     RELATIVE_TO = "chance"
     PRETTY_NAME = "Upper and Expected Value Normalization"
     SHORT_DESC = (
@@ -172,17 +137,23 @@ class _UE(RelativeMeasure):
         return str(self.get("base"))
 
     @property
-    def base(self) -> NormalizedBase:
+    def base(self) -> Base:
         """The measure that is normalized."""
         return BASES[self.base_name]
+
+    @property
+    def chance(self) -> Chance:
+        """What a ranking and a random ranking are worth by the base."""
+        assert self.base.chance is not None  # or it is none of BASES
+        return self.base.chance
 
     @property
     def value_range(self) -> tuple[float, float]:
         return {1: (0.0, 1.0), 2: (-1.0, 1.0)}.get(self.get("version"), (-math.inf, math.inf))
 
     def check_together(self) -> None:
-        if self.get("version") == "z" and self.base.deviation is None:
-            known = ", ".join(repr(n) for n, b in BASES.items() if b.deviation is not None)
+        if self.get("version") == "z" and self.chance.deviation is None:
+            known = ", ".join(repr(n) for n, b in BASES.items() if b.chance and b.chance.deviation)
             raise ValueError(
                 f"{self!r}: version='z' needs the standard deviation over all rankings, which is not computed for "
                 f"{self.base_name}; use version=2, or one of the bases {known}"
@@ -200,14 +171,14 @@ class _UE(RelativeMeasure):
 
     def score(self, view: View) -> FloatArray:
         """UE of each query."""
-        z = self.get("version") == "z"
+        actual, version = self.actual(view), self.get("version")
         if self.get("pool") == "run":
-            return normalize(self.actual(view), self.normalizers(view), self.get("version"))
+            return normalize(actual, self.normalizers(view), version)
         if self.get("pool") == "judged":
             self._warn_of_pools(view)
             self._warn_of_few(view)
-        normalizers = view.cached(("UE", z, self(version=2)), lambda: self.normalizers(view))
-        return normalize(self.actual(view), normalizers, self.get("version"))
+        key = "UE", version == "z", self(version=2)
+        return normalize(actual, view.cached(key, lambda: self.normalizers(view)), version)
 
     def _warn_of_few(self, view: View) -> None:
         """Warns of a run that ranks less than half of the judged documents of its topics."""
@@ -234,7 +205,7 @@ class _UE(RelativeMeasure):
 
     def _warn_of_pools(self, view: View) -> None:
         """Warns of pools of which hardly a document is not relevant: a random ranking of these is as good as any."""
-        docs, rel = view.documents, max(int(value_of(self, "rel", 1)), 1)
+        docs, rel = view.documents, max(int(self.get("rel", 1)), 1)
 
         def found() -> tuple[int, float]:
             relevant = np.bincount(docs.query, weights=docs.grade >= rel, minlength=docs.n_queries)
@@ -255,36 +226,18 @@ class _UE(RelativeMeasure):
 
     def actual(self, view: View) -> FloatArray:
         """A@k of the evaluated run."""
-        gains = value_of(self, "gains")
-        docs = view.documents if gains and min(gains) <= 0 else view.relevant
+        docs, gain = self.base.gains(view.documents, self)
         position = view.at(self.get("cutoff"), self.get("judged_only")).positions(docs)
-        ranking = RankedGains(self._gain(docs), position, docs.query, docs.n_queries)
-        return self.base.actual(ranking, self._settings)
-
-    @property
-    def _settings(self) -> BaseSettings:
-        return BaseSettings(
-            self.get("cutoff"), value_of(self, "p", 0.0), value_of(self, "expected") == "exact"
-        )
+        return self.chance.value(RankedGains(gain, position, docs.query, docs.n_queries), self.get)
 
     def normalizers(self, view: View) -> Normalizers:
         """IUB and REB, which depend on the judgments and the pool alone; and σ, in version 'z'."""
-        base, pool, z = self.base, self._pool(view), self.get("version") == "z"
-        upper = base.actual(pool.perfect, pool.settings)
+        chance, pool, z = self.chance, self._pool(view), self.get("version") == "z"
+        upper = chance.value(pool.perfect, self.get)
         # Where all of the pool has one gain, any ranking is perfect: IUB and REB differ by rounding alone.
-        expected = np.where(pool.alike, upper, base.expected(pool))
-        room = base.room(pool) if base.room else None
-        return Normalizers(upper, expected, room, base.deviation(pool) if base.deviation and z else None)
-
-    def _gain(self, docs: Documents) -> FloatArray:
-        """What each document gains."""
-        if self.base.gain == "label":
-            return gain_of(docs.grade, self.get("dcg"), self.get("gains"))
-        if self.base.gain == "relevant":
-            return (docs.grade >= int(self.get("rel"))).astype(np.float64)
-        max_grade = int(self.get("max_grade"))
-        check_grades(self, docs, max_grade)
-        return chance_to_satisfy(docs.grade, max_grade)
+        expected = np.where(pool.alike, upper, chance.expected(pool))
+        room = chance.room(pool) if chance.room else None
+        return Normalizers(upper, expected, room, chance.deviation(pool) if chance.deviation and z else None)
 
     def _pool(self, view: View) -> RandomRanking:
         """The pool of each query, its size n, and min(k, n)."""
@@ -298,7 +251,8 @@ class _UE(RelativeMeasure):
             size = self._corpus(view, size)
         cutoff = self.get("cutoff")
         depth = size if cutoff is None else np.minimum(size, cutoff)
-        return RandomRanking(self._gain(docs), docs.query, size, depth, self._settings)
+        gain = self.base.gain_of(docs.grade, self.get)
+        return RandomRanking(gain, docs.query, size, depth, self.get)
 
     def _corpus(self, view: View, judged: IntArray) -> IntArray:
         num_docs = view.members.num_docs
@@ -325,37 +279,21 @@ def _some_of(*names: str) -> dict[str, Param]:
 class _nDCG_UE(_UE):
     """For reranking and learning to rank: DCG on a scale from a random to a perfect ranking of the query's pool.
 
-    If nearly all documents of a query are relevant, any ranking gets a high nDCG. This measure says how much
-    better than chance a ranking is. It is :class:`UE` of A = DCG@k, in the same versions: range [0, 1) by
-    version 1, where a perfect ranking scores IUB/(IUB + REB), and [-1, 1] by version 2. IUB is the DCG@k of a
-    perfect ranking of the pool. REB is the mean over all its rankings,
-    ``E[DCG@k] = E[gain]·Σ_{i≤min(k,n)} 1/log2(i + 1)``, n the size of the pool.
+    :class:`UE` of A = DCG@k, range [0, 1) by version 1 and [-1, 1] by version 2. IUB is the DCG@k of a perfect ranking
+    of the pool, and ``REB = E[gain]·Σ_{i≤min(k,n)} 1/log2(i + 1)``, n the size of the pool: the query's judged
+    documents, also those with a negative label. ``judged_only=True`` removes unjudged documents from the run, and
+    negative labels (as trec_eval -J) from run and pool. Without a cutoff the perfect and the random ranking are of the
+    whole pool.
 
-    0/0 is 0. This happens for queries without relevant documents, and in version 2 for a perfect ranking of a
-    pool in which all documents are equally relevant.
+    **Not for** first-stage runs (see :class:`UE`), nor for one topic: there it ranks runs like nDCG with
+    ``dcg='exp-log2'``.
 
-    The pool is the query's judged documents, also those with a negative label. A run also ranks unjudged
-    ones, which earn nothing. So it may well score below a random ranking of the pool. ``judged_only=True``
-    removes them first (and, as trec_eval -J, the negative labels, also from the pool), so that like is
-    compared with like. With ``pool='corpus'`` the random ranking is one of the whole collection, of
-    ``RunContext(…, num_docs=…)`` documents. Without a cutoff the perfect and the random ranking are those of
-    the whole pool, however short the run is.
-
-    When not to use it: for first-stage runs (see :class:`UE`), or within one topic. There it ranks runs exactly
-    like nDCG with the same ``dcg``: the default here is 'exp-log2', that of nDCG 'log2'. It matters where values are
-    averaged or compared over queries. Rankings scored at random do not average to 0 in version 2, because its
-    two sides are scaled differently. Only the numerators do.
-
-    Source: Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval
-    systems", Information Processing & Management 2023, Eqs. 5-7.
+    Source: Feng and Karmaker Santu, IPM 2023, Eqs. 5-7.
 
     Example:
         >>> from ir_measures_relative import nDCG_UE
-        >>> qrels = {"q": {"A": 1, "B": 0}}
-        >>> (nDCG_UE @ 2).calc_aggregate(qrels, {"q": {"A": 2.0, "B": 1.0}})
-        1.0
         >>> value = nDCG_UE(version=1) @ 2  # REB = (1/2) · (1 + 0.6309) = 0.8155, so 1 · 1/1.8155
-        >>> round(value.calc_aggregate(qrels, {"q": {"A": 2.0, "B": 1.0}}), 4)
+        >>> round(value.calc_aggregate({"q": {"A": 1, "B": 0}}, {"q": {"A": 2.0, "B": 1.0}}), 4)
         0.5508
     """
 
@@ -376,31 +314,22 @@ class _nDCG_UE(_UE):
 class _AP_UE(_UE):
     """For reranking and learning to rank: AP on a scale from a random to a perfect ranking of the query's pool.
 
-    As :class:`nDCG_UE`, with ``A = SP@k = Σ_{i≤k} Prec(i)·R_i``, R_i whether the document at i is relevant,
-    ``IUB = min(k, N_p)``, N_p the number of relevant documents of the pool, and REB the mean over all
-    rankings of it.
+    :class:`UE` of ``A = SP@k = Σ_{i≤k} Prec(i)·R_i``, R_i whether the document at i is relevant; ``IUB = min(k, N_p)``,
+    N_p the number of relevant ones of the pool's n documents. Range [0, 1) by version 1, [-1, 1] by version 2.
 
-    **Two expectations.** The paper assumes that Prec(i) and R_i are independent. This gives
-    ``E[SP@k] = min(k, n)·(N_p/n)²``: ``expected='independent'``, the published measure and the default. They
-    are not independent: a relevant document at i is one of those that Prec(i) counts. The exact expectation
-    is ``E[SP@k] = Σ_{i≤min(k,n)} (1/i)(p + (i - 1)·p·(N_p - 1)/(n - 1))`` with p = N_p/n:
-    ``expected='exact'``. With n = 20, N_p = 5, k = 10 the published value is 0.625 and the true one 1.1044.
-    So a random ranking scores well above 0 by the published version 2. By the exact one, 0 is the true random
-    level.
+    ``expected='independent'`` is the published REB, ``min(k, n)·(N_p/n)²``, which takes Prec(i) and R_i to be
+    independent. They are not. ``expected='exact'`` is ``Σ_{i≤min(k,n)} (1/i)(p + (i - 1)·p·(N_p - 1)/(n - 1))``, p =
+    N_p/n: for n = 20, N_p = 5, k = 10 it is 1.1044, and the published one 0.625. By version 2, only 'exact' has random
+    rankings near 0.
 
-    Range: version 1 [0, 1), version 2 [-1, 1], and 0/0 is 0, as for :class:`nDCG_UE`, where pools, cutoffs
-    and ``judged_only`` are explained. Version 'z' is refused: the standard deviation of SP@k is not computed.
-
-    Source: Feng and Karmaker Santu, "Joint upper & expected value normalization for evaluation of retrieval
-    systems", Information Processing & Management 2023, Eqs. 4-6 and 9.
+    Source: Feng and Karmaker Santu, IPM 2023, Eqs. 4-6 and 9.
 
     Example:
         >>> from ir_measures_relative import AP_UE
         >>> qrels, run = {"q": {"A": 1, "B": 0}}, {"q": {"B": 2.0, "A": 1.0}}
         >>> (AP_UE @ 2).calc_aggregate(qrels, run)  # SP 1/2; published random level: 2/4
         0.0
-        >>> value = AP_UE(expected="exact") @ 2  # the mean of 1 and 1/2 is 3/4
-        >>> round(value.calc_aggregate(qrels, run), 4)
+        >>> round((AP_UE(expected="exact") @ 2).calc_aggregate(qrels, run), 4)  # the mean of 1 and 1/2 is 3/4
         -0.3333
     """
 

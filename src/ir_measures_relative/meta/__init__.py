@@ -17,11 +17,10 @@ What the arguments of all of them mean, and what all raise:
   argument that is not allowed, and what :meth:`~ir_measures_relative.RunContext.evaluate` raises.
 """
 
-from .correlations import correlation
-from .degrading import degrade, system_subsets
+from .degrading import degrade, reusability, system_subsets
 from .power import asl_curve, conflicts, discriminative_power
 from .rescaling import percentage_absolute_difference, rescaling_test
-from .reusability import reusability
+from .table import correlation
 from .tied_pairs import locality, separation, ties, ties_by_level
 from .topics import query_sets, reliability, stability, swap_rate
 

@@ -1,4 +1,4 @@
-"""Does a ranking of runs hold where there are fewer labels, topics or runs? Lexiprecision §5, rareness §4.5."""
+"""Does a ranking of runs hold with fewer labels, topics or runs, without a group? Lexiprecision §5, rareness §4.5."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from tqdm import tqdm
 
 from ..arguments import check_choice, check_count, is_number
 from ..context.checks import check_runs
-from ..context.measure_strings import is_relative, parse_measure, parse_measures
+from ..context.evaluate import Scores, score_runs
+from ..context.measure_strings import is_relative, parse_measure, parse_measures, value_of
+from ..context.priors import Members
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
 from ..data.arrays import BoolArray, IntArray, rank_within
 from ..decisions.added_value_curve import of_size
 from ..io.qrels import Qrels
-from ..stats.pairs_and_ties import Pairs
-from .correlations import ALIKE, CORRELATIONS, check_statistics, score
-from .reusability import contributions, groups_of
-from .table import check_two_runs, pairs_of, summaries
+from ..messages import few_quoted
+from ..stats.pairs_and_ties import Pairs, tie_limit, with_ties
+from .table import ALIKE, CORRELATIONS, check_statistics, check_two_runs, pairs_of, score, summaries
 
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _DEPTHS = (1, 2, 5, 10, 20, 50, 100)
@@ -47,47 +48,30 @@ def degrade(
     ``what`` is left, and the ``levels``:
 
     - ``"labels"``: a share of each topic's labels, drawn at random and rounded up; documents without one are unjudged.
-      ``of="relevant"`` draws among those above 0 and leaves the others, ``of="all"`` among all. A smaller share is
-      part of the larger ones of the same sample.
-    - ``"topics"``: a share of the topics, rounded up. The values of those that are left stay as they are: priors that a
-      policy chooses by means are those of all topics.
+      ``of="relevant"`` draws among those above 0, ``of="all"`` among all. A smaller share is part of the larger ones.
+    - ``"topics"``: a share of the topics, rounded up; priors that a policy chooses by means stay those of all topics.
     - ``"pool"``: the labels of documents that some run of the context has in its first so many.
     - ``"groups"``: for each group, all labels but of the documents that its runs alone have in their first
-      ``pool_depth``. Run by run where there are no groups. For what that does to the group's own runs, see
-      :func:`~ir_measures_relative.meta.reusability`.
+      ``pool_depth``; run by run where there are no groups. See also :func:`reusability`.
 
-    ``statistics``, with the values on all labels and topics for the truth:
-
-    - ``"tau"``, ``"tau_ap"``, ``"weighted"``: the correlation of the rankings of runs, as in :func:`correlation`;
-    - ``"agreement"``: the share of pairs of runs whose means differ by the truth that differ alike (lexiprecision's
-      system preference), ``"ranking_agreement"``: the same of each topic's rankings; a tie does not agree;
-    - ``"ties"``: the share of pairs and topics that are tied (which no truth is asked of).
-
-    A measure of pairs (rrLP, sgnLP, sgnLR, RPP without ``ref=``) has no value of one run: for the correlations runs are
-    ranked by their means over topics and opponents. The other statistics take the pairs as they are.
+    ``statistics``, with the values on all labels and topics for the truth: the correlations of :func:`correlation`;
+    ``"agreement"``, the share of pairs of runs whose means differ by the truth that differ alike (a tie does not);
+    ``"ranking_agreement"``, the same of each topic's rankings; ``"ties"``, the share of pairs and topics that are tied.
+    For correlations by a measure of pairs (rrLP, …) runs are ranked by their means over topics and opponents.
 
     Invariant under: positive factors and added constants of the measures.
 
     Args:
-        measures: measures of this package and of ir_measures, or their strings.
-        what: ``"labels"``, ``"topics"``, ``"pool"`` or ``"groups"``.
         levels: shares above 0 and up to 1, in tenths if not given; depths for ``"pool"``, from 1 to 100 if not given;
             names of groups, all if not given.
-        statistics: one of those above, or a list of them.
-        samples: of a share.
         truth: a measure whose values on all labels and topics are the truth for all, such as RR for lexiprecision; each
             measure's own if not given.
-        of: ``"relevant"`` or ``"all"``, for labels.
         groups: from run name to group; the context's if not given.
         pool_depth: how deep runs are taken to have been pooled, for groups.
 
     Returns:
-        a DataFrame with one row a measure, statistic and level:
-
-        - ``measure``, ``statistic``, ``level``;
-        - ``kept``: the share of the labels, or topics, that are left;
-        - ``samples``: how many have a value; τ has none where a measure ties all runs;
-        - ``mean`` and ``deviation`` of these samples (n - 1; NaN of one).
+        a DataFrame with one row a ``measure``, ``statistic`` and ``level``: ``kept``, the share of the labels, or
+        topics, that are left; ``samples``, how many have a value; their ``mean`` and ``deviation`` (n - 1).
 
     Example:
         >>> from ir_measures import P
@@ -202,14 +186,9 @@ def system_subsets(
     r"""Does a measure that is relative to the systems rank runs alike where there are fewer? (rareness, Algorithm 1)
 
     Draws subsets of N of the context's runs, ranks the runs of each as though these alone had taken part, and
-    correlates that with how the ranking of all runs orders them. By a measure that is not relative to the other runs
-    the correlation is 1.
-
-    By a measure of pairs (see :func:`degrade`) the opponents are the subset's. Unlike in the paper, no subset counts
-    twice; where there are at most ``samples`` of a size, all are taken, and the mean is exact.
-
-    Invariant under: positive factors and added constants of the measure, since only the order of means counts; not
-    under the choice of runs, which it is about.
+    correlates that with the ranking of all runs; by a measure that is not relative to the others it is 1. By a measure
+    of pairs the opponents are the subset's. No subset counts twice; where there are at most ``samples`` of a size, all
+    are taken. Invariant under: positive factors and added constants of the measure.
 
     Args:
         context: its policy of priors is asked anew in each subset, without the runs that are left out.
@@ -220,14 +199,8 @@ def system_subsets(
         samples: subsets of a size.
 
     Returns:
-        a DataFrame with one row a measure, statistic and size:
-
-        - ``measure``, ``statistic``; ``systems``: the size;
-        - ``samples``: how many subsets have a value; τ has none where a measure ties all runs;
-        - ``mean`` and ``deviation`` of their correlations (n - 1; NaN of one).
-
-    Raises:
-        ValueError: also a measure that names a run.
+        a DataFrame with one row a ``measure``, ``statistic`` and size (``systems``): ``samples``, how many subsets have
+        a value; ``mean`` and ``deviation`` of their correlations (n - 1).
 
     Example:
         >>> from ir_measures_relative import P_Rareness, RunContext, meta
@@ -247,9 +220,9 @@ def system_subsets(
     check_count("seed", seed, 0)
     for measure in parsed:
         for param in ("ref", "prior"):
-            if is_relative(measure) and measure.params.get(param) is not None:
+            if is_relative(measure) and value_of(measure, param) is not None:
                 raise ValueError(
-                    f"{measure} names {measure.params[param]!r}, which not every subset of the runs holds; leave "
+                    f"{measure} names {value_of(measure, param)!r}, which not every subset of the runs holds; leave "
                     f"{param}= out"
                 )
     check_two_runs(context, "rank")
@@ -286,3 +259,113 @@ def system_subsets(
                 values = found[measure, statistic, size]
                 values.append(CORRELATIONS[statistic](moved.get(measure, of_some), of_some))
     return summaries(found, "measure", "statistic", "systems")
+
+
+def reusability(
+    context: RunContext,
+    qrels: Qrels | None,
+    measures: Sequence[ir_measures.Measure | str],
+    groups: Mapping[str, str] | None = None,
+    *,
+    pool_depth: int = 100,
+) -> pd.DataFrame:
+    """Leave-out-uniques: each run's score and place without the judgments that it alone contributed.
+
+    A new system meets judgments that its own documents had no part in. What a pooled run loses, when the documents that
+    only it (or its group) brought into the pool are taken out of the qrels, is what a new one like it would lose. This
+    is a simulation: the qrels do not say to which depth the runs were pooled, so ``pool_depth`` does.
+
+    Args:
+        groups: from run name to group, whose runs are left out together; the context's, where it has any.
+        pool_depth: how deep each run is taken to have been pooled.
+
+    Returns:
+        a DataFrame with one row a run and measure:
+
+        - ``name``, ``measure``;
+        - ``value``, ``place``: by all judgments; 1 is the best place, and tied values share the better one;
+        - ``simulated``, ``simulated_place``: without the judgments that only the run, or its group, contributed;
+        - ``lost``: how many judgments these are; ``pool_depth``: as given.
+
+    Example:
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.meta import reusability
+        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "X": 1}}}
+        >>> table = reusability(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"], pool_depth=2)
+        >>> table[["name", "value", "simulated", "place", "simulated_place", "lost"]]
+          name  value  simulated  place  simulated_place  lost
+        0    a    1.0        0.5      1                1     1
+        1    b    0.5        0.5      2                2     1
+    """
+    check_is_context(context)
+    parsed, view = parse_measures(measures), view_of(context, qrels)
+    check_runs(view)
+    check_count("pool_depth", pool_depth, 1)
+    names = context.names
+    own = np.array(groups_of(context, groups), dtype=object)
+    scores = score_runs(view, names, parsed)
+    means, place = scores.means(), _places_of(scores)
+    lost_by = contributions(view, own.tolist(), pool_depth)
+    rows: list[dict[str, Any]] = []
+    for group, lost in tqdm(lost_by.items(), desc="leaving out", unit="group", disable=None, leave=False):
+        left, place_left = means, place
+        if lost.any():
+            without = view.with_judgments(~lost)
+            check_runs(without)
+            scores = score_runs(without, names, parsed)
+            left, place_left = scores.means(), _places_of(scores)
+        for i in np.flatnonzero(own == group).tolist():
+            rows += [
+                {
+                    "name": names[i],
+                    "measure": str(measure),
+                    "value": means[i, j],
+                    "simulated": left[i, j],
+                    "place": place[i, j],
+                    "simulated_place": place_left[i, j],
+                    "lost": int(lost.sum()),
+                    "pool_depth": pool_depth,
+                }
+                for j, measure in enumerate(parsed)
+            ]
+    rows.sort(key=lambda row: names.index(row["name"]))
+    return pd.DataFrame(rows).astype({"name": str, "measure": str})
+
+
+def _places_of(scores: Scores) -> IntArray:
+    """The place of every run by the mean of each measure, shape (runs, measures); tied runs share the better one."""
+    limits = [tie_limit(scores.values[:, j]) for j in range(len(scores.measures))]
+    means = np.array(
+        [with_ties(of_runs, limit) for of_runs, limit in zip(scores.means().T, limits, strict=True)]
+    )
+    above: IntArray = (means[:, None, :] > means[:, :, None]).sum(axis=2)
+    return above.T + 1
+
+
+def groups_of(context: Members, groups: Mapping[str, str] | None) -> list[str]:
+    """The group of each run, the context's if none are given; a run without one is a group of its name."""
+    names = context.names
+    if groups is not None and not isinstance(groups, Mapping):
+        raise ValueError(f"groups={groups!r} must be a dict from run name to group name")
+    group_of = dict(context.groups if groups is None else groups)
+    unknown = [name for name in group_of if name not in names]
+    if unknown:
+        raise ValueError(
+            f"groups names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
+        )
+    taken = set(group_of.values())
+    return [group_of.get(name, f"{name} alone" if name in taken else name) for name in names]
+
+
+def contributions(view: View, own: Sequence[str], pool_depth: int) -> dict[str, BoolArray]:
+    """For each group, which judgments are of documents that its runs alone hold in their first ``pool_depth``.
+
+    Args:
+        own: the group of each run.
+    """
+    groups = list(dict.fromkeys(own))
+    held = {group: np.zeros(len(view.documents), dtype=bool) for group in groups}
+    for group, run in zip(own, view.runs.values(), strict=True):
+        held[group] |= view.documents.positions_in(run, pool_depth) > 0
+    count = np.sum(list(held.values()), axis=0)
+    return {group: held[group] & (count == 1) for group in groups}

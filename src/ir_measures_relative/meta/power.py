@@ -57,31 +57,19 @@ def discriminative_power(
     Invariant under: positive factors and added constants (on one seed, to rounding).
 
     Args:
-        table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
-            With a column ``other`` each value is of a pair, how much better ``name`` is (rrLP, sgnLP, RPP), for the
+        table: with a column ``other`` each value is of a pair, how much better ``name`` is (rrLP, sgnLP, RPP), for the
             tests of differences.
-        test: one of those above.
         correction: of the p-values of each measure for the number of pairs, as for
             :func:`~ir_measures_relative.compare`. Others than ``"holm"`` take a minute for 1,000 ``swaps``.
         level: at which a pair is told apart: p ≤ level; or several, for a row each, since power at one level says
             nothing of another. At all levels at once it is :func:`asl_curve`.
         resamples: how many, of the bootstrap and of randomization; permutations of HSD.
-        swaps: how many tables without differences; 0 leaves the rate out, NaN.
-        seed: of all random numbers. All measures get the same ones.
+        swaps: how many tables without differences; 0 leaves the rates out, NaN.
 
     Returns:
-        a DataFrame with one row a measure, or with several levels one a measure and level:
-
-        - ``measure``; ``level``, of several;
-        - ``pairs`` of runs; ``significant``: how many of them are told apart, and ``share``;
-        - ``false_positive_rate_per_pair``, ``false_positive_rate_per_family``: NaN with ``swaps=0``.
-
-        A pair whose difference is the same on every topic, and not 0, has no t, and counts as not told apart. So does
-        one that differs on too few topics for the bootstrap.
-
-    Raises:
-        ValueError: a table that is not complete, fewer than two runs or topics, an argument that is not allowed.
-        ImportError: a correction that needs statsmodels, which is not installed.
+        a DataFrame with one row a ``measure`` (and ``level``, of several): ``pairs`` of runs, ``significant``,
+        ``share``, ``false_positive_rate_per_pair``, ``false_positive_rate_per_family``. A pair whose difference is the
+        same on every topic, and not 0, counts as not told apart, and so does one of too few topics for the bootstrap.
 
     Example:
         >>> import pandas as pd
@@ -167,13 +155,8 @@ def conflicts(
     they contradict.
 
     A disagreement does not say which of the two measures errs, and one that tells more apart is in conflict with others
-    for that alone.
-
-    Invariant under: positive factors and added constants, of any measure on its own (on one seed, to rounding).
-
-    Args:
-        table, test, correction, resamples, seed: as for :func:`discriminative_power`.
-        level: at which a pair is told apart: p ≤ level.
+    for that alone. Invariant under: positive factors and added constants, of any measure on its own. Arguments are as
+    for :func:`discriminative_power`.
 
     Returns:
         a DataFrame with one row for each two measures:
@@ -181,9 +164,6 @@ def conflicts(
         - ``measure``, ``other``; ``pairs`` of runs;
         - ``agree``, ``contradict``, ``only_measure``, ``only_other``, ``neither``: counts that add up to ``pairs``;
         - ``conflicts``: contradict + only_measure + only_other, and their ``share`` of the pairs, from 0 to 1.
-
-    Raises:
-        ValueError: as :func:`discriminative_power`.
 
     Example:
         >>> import pandas as pd

@@ -13,9 +13,8 @@ import pandas as pd
 from ..io.frames import is_frame
 from ..messages import kind_of
 from ..tolerances import ROUNDED, TIED
-from .correlations import correlation
 from .power import conflicts, discriminative_power
-from .table import ScoreTable, of_runs, pairs_of, read_table
+from .table import ScoreTable, correlation, of_runs, pairs_of, read_table
 from .tied_pairs import ties
 from .topics import reliability, stability, swap_rate
 
@@ -45,9 +44,6 @@ def percentage_absolute_difference(
         - ``measure``; ``pairs``: how many have a PAD. Two means that differ have none where the larger is not above 0;
         - ``difference``: the mean PAD in per cent, 0 of equal means, above 100 where one of two is below 0; NaN of no
           pair.
-
-    Raises:
-        ValueError: also a table of pairs, a family of no or other measures.
     """
     rows = []
     for scores in _families(read_table(table), families):
@@ -126,9 +122,6 @@ def rescaling_test(
         - ``before``, ``after``: of the row that moves most, where a statistic has several a measure; NaN where the
           statistic has other rows than before;
         - ``moves``: whether it does, by more than 10⁻⁹ of itself.
-
-    Raises:
-        ValueError: also what the statistics object to.
 
     Example:
         >>> import pandas as pd

@@ -44,9 +44,6 @@ def ties(table: Any, by: Mapping[Any, Any] | None = None) -> pd.DataFrame:
         - ``comparisons``: pairs × topics;
         - ``tied``: how many of them are, and ``share``, from 0 to 1.
 
-    Raises:
-        ValueError: also ``by`` without any of the topics.
-
     Example:
         >>> import pandas as pd
         >>> from ir_measures_relative import meta
@@ -225,9 +222,6 @@ def locality(
         - ``correlation``: from -1 to 1; NaN of what never differs;
         - ``coefficient``: of ``other`` in the model of ``level``; NaN where ``other`` is not in it, or the model goes
           beyond the levels.
-
-    Raises:
-        ValueError: also where no topic has so many levels.
     """
     check_count("levels", levels, 2)
     check_count("ahead", ahead, 1)

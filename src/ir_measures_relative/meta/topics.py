@@ -180,9 +180,7 @@ def reliability(table: Any, samples: int = 1000, *, seed: int = 0) -> pd.DataFra
     run has achieved nothing.
 
     Args:
-        table: ``name``, ``query_id`` (or ``qid``), ``measure``, ``value``: what ``evaluate(…, perquery=True)`` returns.
         samples: how many times the topics are halved; of an odd number one is left out.
-        seed: of the halves, which are the same for all measures.
 
     Returns:
         a DataFrame with one row a measure:
@@ -194,10 +192,6 @@ def reliability(table: Any, samples: int = 1000, *, seed: int = 0) -> pd.DataFra
           three topics, and where no topic moves it;
         - ``topics``: the effective number, from 1 to ``of_topics``, the median over the runs;
         - ``largest``: from 0 to 1, the median over the runs, and its ``maximum``.
-
-    Raises:
-        ValueError: a table that is not complete or has pairs, fewer than two runs or topics, an argument that is not
-            allowed.
 
     Example:
         >>> import pandas as pd
@@ -317,9 +311,6 @@ def query_sets(
         - ``set``: ``"uninformative"``, ``"ideal"`` or ``""``;
         - ``informative``: whether the topic is;
         - ``breadth``: ``"broad"`` or ``"focused"``.
-
-    Raises:
-        ValueError: another measure, or a context without runs. One run is enough.
 
     Example:
         >>> from ir_measures_relative import RunContext, meta

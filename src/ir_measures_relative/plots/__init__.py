@@ -17,8 +17,7 @@ try:
 except ImportError:
     raise needs_extra("drawing pictures", "plot") from None
 
-from .audit import audit
-from .curves import asl_curves, chronological, degradation, fusion, separation, sweep, ties_by_level
+from .curves import asl_curves, audit, chronological, degradation, fusion, separation, sweep, ties_by_level
 from .figures import new_figure
 from .matrices import locality, matrix_of_measures, matrix_of_verdicts, similarity
 from .scatter import intervals, query_sets, relative_against_absolute

@@ -41,7 +41,6 @@ _LONGEST_SLUG = 80
 # How many characters of a text a report shows.
 _LONGEST_TEXT = 300
 
-
 # What a value is relative to, in words.
 _RELATIVE_TO = {
     "priors": "the priors of the run, which are other runs",

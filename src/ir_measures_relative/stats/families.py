@@ -6,7 +6,7 @@ The interval of a row never contradicts its corrected p: it is made at the level
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -14,9 +14,9 @@ import numpy as np
 from ..arguments import check_choice
 from ..data.arrays import BoolArray, FloatArray
 from ..messages import needs_extra
-from .bootstrap import MOST_WITHOUT_SPREAD, almost, critical, resampled_t
+from .bootstrap import FEWEST_DIFFERING, MOST_WITHOUT_SPREAD, almost, critical, resampled_t
 from .intervals import mean_and_error
-from .paired_tests import TESTS, PairedTestOptions, paired_test
+from .paired_tests import TESTS, PairedTestOptions, cautious_interval, paired_test
 from .pairs_and_ties import Pairs, topic_counts
 
 #: The correction by one bootstrap of topics for all rows.
@@ -25,7 +25,6 @@ MAX_T = "max-t"
 _OWN = 0.05
 #: What statsmodels calls the correction that is computed here.
 _HOLM = ("holm", "h")
-
 
 _Member = TypeVar("_Member")
 _Found = TypeVar("_Found")
@@ -213,3 +212,48 @@ def corrected(p: FloatArray, correction: str | None, level: float = 0.05) -> Flo
         if len(known):
             row[known] = multipletests(row[known], alpha=level, method=correction)[1]
     return result
+
+
+#: A row in which fewer topics differ from 0 has resamples with a t so large that it would widen the intervals of all.
+_SPARSE = 2 * FEWEST_DIFFERING
+
+
+def simultaneous_intervals(
+    values: FloatArray, ends: tuple[float, float], options: PairedTestOptions
+) -> tuple[FloatArray, FloatArray]:
+    """The ends of the interval of the mean of each row, which all hold at once with the confidence asked for.
+
+    A row that is 0 on every topic has the interval [0, 0], and no part in what follows. Each of the R others may miss
+    its mean with a probability of (1 - confidence) / R: a sparse one, in which fewer than ten topics differ from 0, has
+    the interval of :func:`.cautious_interval` for that; the rest share theirs by max-t, and each has the wider of the
+    interval of :class:`.Family` and of :func:`.cautious_interval`.
+
+    Args:
+        values: shape (rows, topics); NaN where a row has no such topic.
+        ends: the least and the greatest value that there can be.
+        options: the confidence, the resamples and their seed.
+    """
+    pairs = Pairs.of_differences(values)
+    lower, upper = np.zeros((2, len(values)))
+    differing = (np.abs(np.nan_to_num(pairs.differences)) > 0).sum(axis=1)
+    rows = np.flatnonzero(differing)
+    if not len(rows):
+        return lower, upper
+    level = (1 - options.confidence) / len(rows)
+    dense = np.flatnonzero(differing >= _SPARSE)
+    shared = replace(options, confidence=1 - level * len(dense)) if len(dense) else options
+    together = np.full((2, len(values)), np.nan)
+    if len(dense):
+        (found,) = Family().compared([(Pairs(pairs.differences[dense], pairs.limit), "t")], shared)
+        together[:, dense] = found.lower, found.upper
+    counts: dict[int, FloatArray] = {}
+    for row in rows.tolist():
+        known = pairs.differences[row][~np.isnan(pairs.differences[row])]
+        n = len(known)
+        if n not in counts:
+            counts[n] = topic_counts(options.resamples, n, options.seed)
+        confidence = shared.confidence if differing[row] >= _SPARSE else 1 - level
+        own = cautious_interval(known, ends, confidence, counts[n])
+        lower[row] = max(np.fmin(own[0], together[0, row]), ends[0])
+        upper[row] = min(np.fmax(own[1], together[1, row]), ends[1])
+    return lower, upper

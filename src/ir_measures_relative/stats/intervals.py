@@ -162,9 +162,6 @@ def means_and_margins(
     Returns:
         ``name`` and the mean of each measure, one row a run; and for each measure the two margins of every run,
         NaN where there are fewer than two values.
-
-    Raises:
-        ValueError: a table of means, or without one of the measures; a confidence that is none.
     """
     check_confidence(confidence)
     key = next((k for k in _QUERY_COLUMNS if k in table.columns), None)

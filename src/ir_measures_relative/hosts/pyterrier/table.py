@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ...context.checks import why_incomparable
 from ...context.view import View
-from ...measures.comparable import why_incomparable
 from ...messages import warn
 from ..compat import COMPARISON_COLUMNS, highlight_only
 

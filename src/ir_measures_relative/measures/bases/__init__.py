@@ -1,1 +1,17 @@
-"""What bases of measures are made of: gains, browsing models, and their values under a random ranking."""
+"""The catalogue of bases, one file each, and what they are made of: gains, browsing models, random rankings.
+
+Each :class:`.Base` of a module here is in :data:`BASES`, so that a new one is a new file.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+
+from .base import Base
+
+#: The bases by name.
+BASES: dict[str, Base] = {
+    found.name: found
+    for module in iter_modules(__path__, f"{__name__}.")
+    for found in vars(import_module(module.name)).values()
+    if isinstance(found, Base)
+}

@@ -13,9 +13,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...data.arrays import FloatArray, IntArray, PositionTable, rank_within
-from ...data.documents import Documents
-from .gains import chance_to_satisfy, discount, reciprocal, sum_of_discounts
+from ...data.arrays import FloatArray, IntArray, PositionTable
+from .gains import discount, reciprocal, sum_of_discounts
 
 
 class BrowsingModel(ABC):
@@ -97,59 +96,6 @@ class TopK(BrowsingModel):
     @property
     def total(self) -> float:
         return math.inf if self.k is None else float(self.k)
-
-
-@dataclass(frozen=True)
-class CascadeModel:
-    """A user reads until a document satisfies, as in ERR (Chapelle et al., CIKM 2009).
-
-    So positions are not enough: how far a user reads depends on what the documents are worth.
-    """
-
-    max_grade: int  #: of the grade g a document satisfies with the chance ``(2^g - 1) / 2^max_grade``
-
-    def gain(self, grade: IntArray) -> FloatArray:
-        """The probability that a document of each grade satisfies, in [0, 1]."""
-        return chance_to_satisfy(grade, self.max_grade)
-
-    def reach(self, position: IntArray, gain: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
-        """The probability that a user gets to each document; see :func:`chance_to_reach`."""
-        return chance_to_reach(position, gain, query, n_queries)
-
-
-@dataclass(frozen=True)
-class Reader(BrowsingModel):
-    """The cascade on documents: ``seen`` takes a row of their positions for each ranking."""
-
-    docs: Documents  #: those that may gain; the others gain nothing
-    model: CascadeModel
-
-    def seen(self, position: IntArray) -> FloatArray:
-        docs, gain = self.docs, self.model.gain(self.docs.grade)
-        rows = [self.model.reach(row, gain, docs.query, docs.n_queries) for row in position]
-        return np.array(rows).reshape(position.shape)
-
-
-def chance_to_reach(position: IntArray, theta: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
-    """``Π (1 - θ)`` over the documents above each one: the chance that no document above it satisfies.
-
-    Args:
-        position: of each document, 0 where not retrieved; those that are not here satisfy nobody.
-        theta: the chance that it satisfies, shape (…, documents).
-        query: its query, ascending, of ``n_queries``.
-
-    Returns:
-        in [0, 1], 0 where not retrieved.
-    """
-    found = np.flatnonzero(position)
-    order = found[np.lexsort((position[found], query[found]))]
-    query = query[order]
-    rank = rank_within(query)
-    left = np.ones((*theta.shape[:-1], n_queries, int(rank.max(initial=0)) + 1))
-    left[..., query, rank] = 1.0 - theta[..., order]
-    result = np.zeros(theta.shape)
-    result[..., order] = np.multiply.accumulate(left, axis=-1)[..., query, rank - 1]  # from left to right
-    return result
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ discount = PositionTable(lambda position: 1.0 / np.log2(position + 1.0))
 #: :meta hide-value:
 reciprocal = PositionTable(lambda position: 1.0 / position)
 
-
 _TERMS = 2**20  # that are added one by one
 
 

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import ir_measures
 import numpy as np
 
+from ...context.checks import why_incomparable
 from ...context.evaluate import one_topic_of_runs
 from ...context.measure_strings import is_relative, value_of
 from ...decisions.compare import copies_of_nearest, shared_documents
 from ...decisions.similarity import score_pairs
 from ...further_measures.rbo import RBO
-from ...measures.comparable import why_incomparable
 from ...stats.intervals import student_interval
 from ...tolerances import ROUNDED
 from ...work import Work

@@ -1,0 +1,62 @@
+"""AP, and for MED its relatives SSP and Q. For UE it is the sum of precisions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...data.arrays import FloatArray, IntArray, rank_within, ratio, sum_by_query
+from ..med_pairs import search
+from .base import Base, Chance, Difference, longest, partial_sums
+
+
+def sum_of_precisions(position: IntArray, query: IntArray, n_queries: int) -> FloatArray:
+    """``SP@k = Σ_{i≤k} Prec(i)·R_i`` (Eq. 4) of each query.
+
+    Args:
+        position: of every relevant document in the ranking, 0 if it is not in the top k.
+        query: its query, ascending, of ``n_queries``.
+    """
+    found = np.flatnonzero(position > 0)
+    order = found[np.lexsort((position[found], query[found]))]
+    return sum_by_query(rank_within(query[order]) / position[order], query[order], n_queries)
+
+
+def expected_sum_of_precisions(
+    relevant: IntArray, pool: IntArray, depth: IntArray, exact: bool
+) -> FloatArray:
+    """E[SP@k] of a random ranking of the pool.
+
+    With p = N_p/n, N_p of the pool's n documents being relevant, a document is so with probability p, and given that,
+    each one above it with probability (N_p - 1)/(n - 1). So, exactly, ``E[SP@k] = Σ_{i≤min(k,n)} (1/i)(p + (i -
+    1)·p·(N_p - 1)/(n - 1))``. The paper takes a document's relevance for independent of those above it (§6.4.1):
+    ``min(k, n)·p²``.
+    """
+    p = ratio(relevant.astype(np.float64), pool.astype(np.float64))
+    if not exact:
+        return depth * p**2
+    # Σ 1/i; so Σ (i - 1)/i is depth - it.
+    harmonic = partial_sums(1.0 / np.arange(1, longest(depth) + 1))[depth]
+    given_relevant = ratio((relevant - 1).astype(np.float64), (pool - 1).astype(np.float64))
+    return p * (harmonic + given_relevant * (depth - harmonic))
+
+
+AP = Base(
+    name="AP",
+    parameters=("rel", "expected"),
+    chance=Chance(
+        value=lambda ranking, get: sum_of_precisions(
+            ranking.position * (ranking.gain > 0), ranking.query, ranking.n_queries
+        ),
+        expected=lambda pool: expected_sum_of_precisions(*pool.numbers, pool.get("expected") == "exact"),
+    ),
+    difference=Difference(solve=search, parameters=("rel", "norm", "time_limit"), needs_cutoff=True),
+)
+
+SSP = Base(
+    name="SSP", difference=Difference(solve=search, parameters=("rel", "time_limit"), needs_cutoff=True)
+)
+
+Q = Base(
+    name="Q",
+    difference=Difference(solve=search, parameters=("rel", "norm", "beta", "time_limit"), needs_cutoff=True),
+)

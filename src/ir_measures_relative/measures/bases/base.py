@@ -1,0 +1,238 @@
+"""What a base is: a measure that NRG, Rareness, Shapley, UE and MED extend, and what each of them asks of it.
+
+Means and standard deviations are over all rankings of a pool, and exact. A pool has n documents, of which some are
+judged relevant or have a gain; the others have none. All its rankings are equally likely. ``depth`` is min(k, n)
+throughout. Where a mean depends on whole numbers alone, it is computed once for each combination.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+from ir_measures import Measure
+
+from ...context.measure_strings import value_of
+from ...data.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    max_by_query,
+    rank_within,
+    ratio,
+    row_sums,
+    sum_by_query,
+)
+from .browsing import BrowsingModel, TopK
+from .gains import chance_to_satisfy, check_grades, gain_of, ideal_dcg
+
+if TYPE_CHECKING:
+    from ...data.documents import Documents
+
+#: From the name of a parameter, and a default, to its value: ``get`` of a measure.
+Get: TypeAlias = Callable[..., Any]
+
+
+# --- what a ranking and a random ranking have
+
+
+class RankedGains(NamedTuple):
+    """The judged documents of every query that may gain, and where a ranking has them."""
+
+    gain: FloatArray
+    position: IntArray  #: 0 where not in the top k
+    query: IntArray  #: ascending, of ``n_queries``
+    n_queries: int
+
+    def sum(self, browsing: BrowsingModel) -> FloatArray:
+        """``Σ_i seen(i)·g(d_i)``."""
+        return sum_by_query(self.gain * browsing.seen(self.position), self.query, self.n_queries)
+
+    @property
+    def relevant(self) -> FloatArray:
+        """The number of relevant documents."""
+        return np.bincount(self.query[self.gain > 0], minlength=self.n_queries).astype(np.float64)
+
+    @property
+    def found(self) -> FloatArray:
+        """The number of relevant documents in the top k."""
+        found = (self.gain > 0) & (self.position > 0)
+        return sum_by_query(found.astype(np.float64), self.query, self.n_queries)
+
+
+@dataclass(frozen=True)
+class RandomRanking:
+    """What the perfect and the random ranking rank."""
+
+    gain: FloatArray  #: of each judged document
+    query: IntArray  #: its query, ascending
+    size: IntArray  #: n, the number of documents of each query's pool; those that are not judged gain nothing
+    depth: IntArray  #: min(k, n)
+    get: Get  #: the parameters of the measure
+
+    @property
+    def n_queries(self) -> int:
+        return len(self.size)
+
+    @property
+    def numbers(self) -> tuple[IntArray, IntArray, IntArray]:
+        """What the expectations of a binary base ask for: m, n, min(k, n)."""
+        return self.relevant, self.size, self.depth
+
+    @cached_property
+    def perfect(self) -> RankedGains:
+        """The documents with a gain, from the highest gain on."""
+        rows = np.flatnonzero(self.gain > 0)
+        order = rows[np.lexsort((-self.gain[rows], self.query[rows]))]
+        query, cutoff = self.query[order], self.get("cutoff")
+        rank = rank_within(query)
+        if cutoff is not None:
+            rank = np.where(rank <= cutoff, rank, 0)
+        return RankedGains(self.gain[order], rank, query, self.n_queries)
+
+    @property
+    def mean_gain(self) -> FloatArray:
+        """The mean gain of a document."""
+        return ratio(sum_by_query(self.gain, self.query, self.n_queries), self.size.astype(np.float64))
+
+    @cached_property
+    def relevant(self) -> IntArray:
+        """The number of documents with a gain."""
+        return np.bincount(self.perfect.query, minlength=self.n_queries)
+
+    @cached_property
+    def alike(self) -> BoolArray:
+        """Whether all documents of the pool have the same gain, so that every ranking is perfect."""
+        highest = max_by_query(self.gain, self.query, self.n_queries)
+        with_it = np.bincount(self.query[self.gain == highest[self.query]], minlength=self.n_queries)
+        alike: BoolArray = (highest == 0) | (with_it == self.size)
+        return alike
+
+
+def expected_sum(mean_gain: FloatArray, depth: IntArray, browsing: BrowsingModel) -> FloatArray:
+    """E[Σ_{i≤k} seen(i)·g(d_i)] of a random ranking: every position holds the pool's mean gain."""
+    return mean_gain * partial_sums(browsing.seen(np.arange(1, longest(depth) + 1)))[depth]
+
+
+def deviation_of_sum(pool: RandomRanking, browsing: BrowsingModel) -> FloatArray:
+    """The standard deviation of Σ_{i≤k} w(i)·g(d_i), a linear rank statistic.
+
+    ``Var = Σ_i (w_i - w̄)² · Σ_d (g_d - ḡ)² / (n - 1)`` over all n positions, w being 0 beyond k, and all n documents.
+    """
+    docs, n_queries, size = pool.perfect, pool.n_queries, pool.size.astype(np.float64)
+    highest = max_by_query(docs.gain, docs.query, n_queries)
+    gain = ratio(docs.gain, highest[docs.query])  # up to 1, whose square is a number
+    order = np.lexsort((gain, docs.query))  # whichever order the qrels have
+    gain, query = gain[order], docs.query[order]
+    mean = ratio(sum_by_query(gain, query, n_queries), size)
+    without = size - np.bincount(query, minlength=n_queries)
+    of_gains = sum_by_query((gain - mean[query]) ** 2, query, n_queries) + without * mean**2
+
+    def of_weights(size: IntArray, depth: IntArray) -> FloatArray:
+        weights = browsing.seen(np.arange(1, longest(depth) + 1))
+        mean = ratio(partial_sums(weights)[depth], size.astype(np.float64))
+        inside = np.arange(1, len(weights) + 1) <= depth[:, None]
+        squares = np.where(inside, (weights - mean[:, None]) ** 2, 0.0)
+        return row_sums(squares) + (size - depth) * mean**2
+
+    variance = ratio(once_each(of_weights, pool.size, pool.depth) * of_gains, size - 1.0)
+    result: FloatArray = highest * np.sqrt(variance)
+    return result
+
+
+def once_each(function: Callable[..., FloatArray], *numbers: IntArray) -> FloatArray:
+    """A function of several columns of whole numbers, one value a row; computed once for rows that are the same."""
+    if not len(numbers[0]):
+        return np.zeros(0)
+    rows, which = np.unique(np.stack(numbers, axis=1), axis=0, return_inverse=True)
+    result: FloatArray = function(*rows.T)[which.reshape(-1)]
+    return result
+
+
+def longest(depth: IntArray) -> int:
+    """The deepest of all."""
+    return int(depth.max(initial=0))
+
+
+def partial_sums(values: FloatArray) -> FloatArray:
+    """Entry m is the sum of the first m values."""
+    return np.concatenate([[0.0], np.cumsum(values)])
+
+
+# --- the base
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chance:
+    """What UE asks of a base; what is proportional to it serves as well."""
+
+    #: Its value for a ranking. That of the perfect ranking is the upper bound.
+    value: Callable[[RankedGains, Get], FloatArray]
+    expected: Callable[[RandomRanking], FloatArray]  #: its mean over all rankings of the pool
+    #: The upper bound less the mean, where rounding would not leave it.
+    room: Callable[[RandomRanking], FloatArray] | None = None
+    deviation: Callable[[RandomRanking], FloatArray] | None = None  #: σ over these, where computed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """What MED asks of a base."""
+
+    solve: Callable[..., Any]  #: from a :class:`.RunPair` to its :class:`.Solutions`
+    parameters: Collection[str] = ()  #: those of MED that it has, and other bases lack
+    needs_cutoff: bool = False  #: whether it is nothing without ``@k``
+    graded: bool = False  #: whether an open document may take any grade
+
+
+@dataclass(frozen=True, kw_only=True)
+class Base:
+    """A measure that others extend, which they name by their parameter ``base``."""
+
+    name: str
+    #: Which of the parameters of NRG, Rareness, Shapley and UE it has, and other bases lack.
+    parameters: Collection[str] = ()
+    needs_cutoff: bool = False  #: whether it is nothing without ``@k``
+    #: What a document gains: by its ``"label"`` as ``dcg`` and ``gains`` say, 1 where it is ``"relevant"``, or the
+    #: chance of its ``"satisfaction"``.
+    gain: str = "relevant"
+    #: What a user sees of a ranking; where the residual is a cascade, what a gain counts at each position.
+    browsing: Callable[[Get], BrowsingModel] = lambda get: TopK(get("cutoff"))
+    #: What the terms ``G(d|R)·seen(i)`` of NRG come to: their ``"sum"``, which is divided by N, the ``"largest"``, or a
+    #: ``"cascade"``, where how far a user reads depends on what was found. None if NRG does not extend it.
+    residual: str | None = None
+    chance: Chance | None = None  #: for UE
+    difference: Difference | None = None  #: for MED
+
+    @property
+    def graded(self) -> bool:
+        """Whether a document gains by its label; N is then the ideal DCG."""
+        return self.gain == "label"
+
+    def gain_of(self, grade: IntArray, get: Get) -> FloatArray:
+        """The gain of each grade."""
+        if self.gain == "label":
+            return gain_of(grade, get("dcg", "log2"), get("gains"))
+        if self.gain == "satisfaction":
+            return chance_to_satisfy(grade, get("max_grade"))
+        rel: int = get("rel", 1)
+        return (grade >= rel).astype(np.float64)
+
+    def gains(self, documents: Documents, measure: Measure) -> tuple[Documents, FloatArray]:
+        """The judged documents that may gain, and the gain of each."""
+        get = partial(value_of, measure)
+        if self.gain == "satisfaction":
+            check_grades(measure, documents, get("max_grade"))
+        gains = get("gains")
+        docs = documents if gains and min(gains) <= 0 else documents.relevant
+        return docs, self.gain_of(docs.grade, get)
+
+    def norm(
+        self, docs: Documents, gain: FloatArray, depth: int | None, browsing: BrowsingModel
+    ) -> FloatArray:
+        """N of NRG (Eq. 4) for each query, from the gains of the documents and the depth of the ideal."""
+        if self.graded:
+            return ideal_dcg(gain, docs.query, docs.n_queries, depth)
+        return np.full(docs.n_queries, browsing.total)

@@ -1,0 +1,118 @@
+"""ERR (Chapelle et al., CIKM 2009): a user reads until a document satisfies.
+
+``max_grade`` is 4 by default, as in gdeval; for MED it is the highest grade of the collection. The bounds have a form
+of their own, of one query and many labelings: :func:`ir_measures_relative.bounding.err.expected_reciprocal_rank`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...data.arrays import FloatArray, IntArray, rank_within, row_sums, sum_by_query, table
+from ...data.documents import Documents
+from ..med_pairs import search
+from .base import Base, Chance, Difference, RandomRanking, RankedGains, longest
+from .browsing import BrowsingModel, Reciprocal
+from .gains import chance_to_satisfy, reciprocal
+
+
+@dataclass(frozen=True)
+class Reader(BrowsingModel):
+    """A user who reads until a document satisfies: ``seen`` takes a row of the documents' positions for each ranking.
+
+    So positions are not enough: how far a user reads depends on what the documents are worth.
+    """
+
+    docs: Documents  #: those that may gain; the others satisfy nobody
+    max_grade: int  #: of the grade g a document satisfies with the chance ``(2^g - 1) / 2^max_grade``
+
+    def seen(self, position: IntArray) -> FloatArray:
+        docs, gain = self.docs, chance_to_satisfy(self.docs.grade, self.max_grade)
+        rows = [chance_to_reach(row, gain, docs.query, docs.n_queries) for row in position]
+        return np.array(rows).reshape(position.shape)
+
+
+def chance_to_reach(position: IntArray, theta: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
+    """``Π (1 - θ)`` over the documents above each one: the chance that no document above it satisfies.
+
+    Args:
+        position: of each document, 0 where not retrieved; those that are not here satisfy nobody.
+        theta: the chance that it satisfies, shape (…, documents).
+        query: its query, ascending, of ``n_queries``.
+
+    Returns:
+        in [0, 1], 0 where not retrieved.
+    """
+    found = np.flatnonzero(position)
+    order = found[np.lexsort((position[found], query[found]))]
+    query = query[order]
+    rank = rank_within(query)
+    left = np.ones((*theta.shape[:-1], n_queries, int(rank.max(initial=0)) + 1))
+    left[..., query, rank] = 1.0 - theta[..., order]
+    result = np.zeros(theta.shape)
+    result[..., order] = np.multiply.accumulate(left, axis=-1)[..., query, rank - 1]  # from left to right
+    return result
+
+
+def expected_reciprocal_rank(ranking: RankedGains) -> FloatArray:
+    """``ERR@k = Σ_{i≤k} (1/i)·θ_i·Π_{l<i}(1 - θ_l)``, the gains being the chances θ that a document satisfies."""
+    found = np.flatnonzero(ranking.position > 0)
+    order = found[np.lexsort((ranking.position[found], ranking.query[found]))]
+    theta, position, query = ranking.gain[order], ranking.position[order], ranking.query[order]
+    reached = chance_to_reach(position, theta, query, ranking.n_queries)
+    return sum_by_query(reached * theta * reciprocal(position), query, ranking.n_queries)
+
+
+def expected_err(pool: RandomRanking) -> FloatArray:
+    """E[ERR@k], the gains being the chances that a document satisfies.
+
+    ``Σ_{i≤min(k,n)} s_i/i`` with s_i the chance that the searcher leaves at i, satisfied, and g_i the chance to go on
+    beyond i. They are those of a pool that grows by one document at a time: the new one, of chance θ, is at i, above
+    i, or below i with the chances 1/n, (i - 1)/n and (n - i)/n. All terms are positive, so nothing cancels; and the
+    documents that satisfy nobody, most of a collection, are there at the start. With e_i the elementary symmetric
+    polynomial of all 1 - θ, g_i is e_i/C(n, i), and s_i is g_{i-1} - g_i.
+    """
+    docs, n_queries, relevant = pool.perfect, pool.n_queries, pool.relevant
+    order = np.lexsort((docs.gain, docs.query))  # whichever order the qrels have
+    theta = table(docs.gain[order], docs.query[order], n_queries, 0.0)
+    most_first = np.argsort(-relevant, kind="stable")
+    at_once = max(_ELEMENTS // (longest(pool.depth) + 1), 1)
+    result = np.zeros(n_queries)
+    for start in range(0, n_queries, at_once):
+        rows = most_first[start : start + at_once]
+        result[rows] = _err_of_block(theta[rows], relevant[rows], pool.size[rows], pool.depth[rows])
+    return result
+
+
+# Of a block of queries, which then stays in the processor's cache.
+_ELEMENTS = 2**15
+
+
+def _err_of_block(theta: FloatArray, relevant: IntArray, size: IntArray, depth: IntArray) -> FloatArray:
+    """:func:`expected_err` of queries with ever fewer relevant documents, whose chances stand in ``theta``."""
+    i = np.arange(1, longest(depth) + 1)
+    leave, go_on = np.zeros((len(size), len(i) + 1)), np.ones((len(size), len(i) + 1))
+    for column in range(int(relevant.max(initial=0))):
+        rows = slice(int(np.count_nonzero(relevant > column)))  # those with documents left
+        n = (size - relevant)[rows, None] + (column + 1)
+        at = np.minimum(i, n)  # beyond the pool are numbers that nothing else is made of
+        here, past = theta[rows, column, None], 1.0 - theta[rows, column, None]
+        s, g, below = leave[rows], go_on[rows], (n - at) / n
+        s[:, 1:] = here / n * g[:, :-1] + past * ((at - 1) / n) * s[:, :-1] + below * s[:, 1:]
+        g[:, 1:] = below * g[:, 1:] + past * (at / n) * g[:, :-1]
+    return row_sums(np.where(i <= depth[:, None], leave[:, 1:] * reciprocal(i), 0.0))
+
+
+ERR = Base(
+    name="ERR",
+    parameters=("max_grade",),
+    gain="satisfaction",
+    browsing=lambda get: Reciprocal(),
+    residual="cascade",
+    chance=Chance(value=lambda ranking, get: expected_reciprocal_rank(ranking), expected=expected_err),
+    difference=Difference(
+        solve=search, parameters=("max_grade", "time_limit"), needs_cutoff=True, graded=True
+    ),
+)

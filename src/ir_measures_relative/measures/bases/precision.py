@@ -1,0 +1,45 @@
+"""P and R: how many relevant documents are in the top k."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...data.arrays import FloatArray, IntArray, ratio
+from ..med_pairs import weighted
+from .base import Base, Chance, Difference
+
+
+def expected_count(relevant: IntArray, pool: IntArray, depth: IntArray) -> FloatArray:
+    """E of the number of relevant documents in the top k, of m in a pool of n documents: ``min(k, n)·m/n``."""
+    return ratio((depth * relevant).astype(np.float64), pool.astype(np.float64))
+
+
+def deviation_of_count(relevant: IntArray, pool: IntArray, depth: IntArray) -> FloatArray:
+    """The standard deviation of a hypergeometric number: ``√(d·(m/n)·(1 - m/n)·(n - d)/(n - 1))``, d = min(k, n)."""
+    m, n, d = (x.astype(np.float64) for x in (relevant, pool, depth))
+    return np.sqrt(ratio(ratio(d * m, n) * ratio((n - m) * (n - d), n), n - 1.0))
+
+
+P = Base(
+    name="P",
+    parameters=("norm", "rel"),
+    needs_cutoff=True,
+    residual="sum",
+    chance=Chance(
+        value=lambda ranking, get: ranking.found / get("cutoff"),
+        expected=lambda pool: expected_count(*pool.numbers) / pool.get("cutoff"),
+        deviation=lambda pool: deviation_of_count(*pool.numbers) / pool.get("cutoff"),
+    ),
+    difference=Difference(solve=weighted, parameters=("rel",), needs_cutoff=True),
+)
+
+R = Base(
+    name="R",
+    parameters=("rel",),
+    needs_cutoff=True,
+    chance=Chance(
+        value=lambda ranking, get: ratio(ranking.found, ranking.relevant),
+        expected=lambda pool: ratio(expected_count(*pool.numbers), pool.relevant.astype(np.float64)),
+        deviation=lambda pool: ratio(deviation_of_count(*pool.numbers), pool.relevant.astype(np.float64)),
+    ),
+)

@@ -1,0 +1,94 @@
+"""RR and Success: where the first relevant document stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from ...data.arrays import FloatArray, IntArray, max_by_query, row_sums
+from ..med_pairs import RunPair, Solutions, decide, greatest_lead
+from .base import Base, Chance, Difference, RandomRanking, longest, once_each
+from .browsing import Reciprocal
+from .gains import reciprocal
+
+
+class First(NamedTuple):
+    """Where the first relevant document of a random ranking stands."""
+
+    chance: FloatArray  #: that it is at i = 1, 2, …; shape (queries, longest depth), 0 beyond the depth
+    none: FloatArray  #: that there is none down to the depth
+
+
+def first_relevant(relevant: IntArray, pool: IntArray, depth: IntArray) -> First:
+    """``C(n - i, m - 1)/C(n, m)`` and ``C(n - m, min(k, n))/C(n, min(k, n))``, as running products."""
+    i = np.arange(1, longest(depth) + 1)
+    left = np.maximum(pool[:, None] - i + 1, 1)  # documents that may stand at i
+    others = np.maximum(pool[:, None] - relevant[:, None] - i + 1, 0)
+    none = np.ones((len(pool), len(i) + 1))
+    np.multiply.accumulate(others / left, axis=1, out=none[:, 1:])
+    chance = np.where(i <= depth[:, None], none[:, :-1] * (relevant[:, None] / left), 0.0)
+    return First(chance, none[np.arange(len(pool)), depth])
+
+
+def of_first(function: Callable[[First], FloatArray], pool: RandomRanking) -> FloatArray:
+    """What a function makes of where the first relevant document of a random ranking stands; one value a query."""
+    return once_each(lambda *numbers: function(first_relevant(*numbers)), *pool.numbers)
+
+
+def expected_rr(first: First) -> FloatArray:
+    """``E[RR@k] = Σ_{i≤min(k,n)} C(n - i, m - 1)/(i·C(n, m))``."""
+    return row_sums(first.chance * reciprocal(np.arange(1, first.chance.shape[1] + 1)))
+
+
+def deviation_of_rr(first: First) -> FloatArray:
+    """The standard deviation of RR@k."""
+    mean, rr = expected_rr(first), reciprocal(np.arange(1, first.chance.shape[1] + 1))
+    squares = row_sums(first.chance * (rr - mean[:, None]) ** 2) + first.none * mean**2
+    result: FloatArray = np.sqrt(squares)
+    return result
+
+
+def greatest_difference(task: RunPair) -> Solutions:
+    """Reciprocal rank: one open document alone is relevant, or none."""
+    pool, relevant = task.pool, task.gain > 0
+    worth = [reciprocal(pool.y), reciprocal(pool.z)]
+    known = [max_by_query(w[relevant], pool.query[relevant], pool.n_queries) for w in worth]
+    rows = np.flatnonzero(pool.open)
+    both, level = np.zeros((2, pool.n_queries)), np.zeros((2, len(pool.query)), dtype=np.int64)
+    for i, (won, lost) in enumerate(((0, 1), (1, 0))):
+        of_both, query = (known[won], known[lost]), pool.query[rows]
+        both[i], leads = greatest_lead(worth[won][rows], worth[lost][rows], of_both, query)
+        best = np.flatnonzero((leads == both[i, query]) & (leads > (of_both[0] - of_both[1])[query]))
+        _, first = np.unique(query[best], return_index=True)
+        level[i, rows[best[first]]] = 1
+    return decide(pool, both, level)
+
+
+RR = Base(
+    name="RR",
+    parameters=("rel",),
+    browsing=lambda get: Reciprocal(),
+    residual="largest",
+    chance=Chance(
+        value=lambda ranking, get: max_by_query(
+            ranking.gain * reciprocal(ranking.position), ranking.query, ranking.n_queries
+        ),
+        expected=lambda pool: of_first(expected_rr, pool),
+        deviation=lambda pool: of_first(deviation_of_rr, pool),
+    ),
+    difference=Difference(solve=greatest_difference, parameters=("rel",)),
+)
+
+Success = Base(
+    name="Success",
+    parameters=("rel",),
+    needs_cutoff=True,
+    chance=Chance(
+        value=lambda ranking, get: np.minimum(ranking.found, 1.0),
+        expected=lambda pool: np.minimum(of_first(lambda first: row_sums(first.chance), pool), 1.0),
+        # However small the chance is that the top k holds no relevant document.
+        room=lambda pool: np.where(pool.relevant > 0, of_first(lambda first: first.none, pool), 0.0),
+    ),
+)
