@@ -20,8 +20,8 @@ from .contents import ReportedCampaign, numbers
 
 # Pairs of runs times topics up to which the intervals of a measure take a second or two.
 _MOST_WORK = 40_000
-# Of how many runs, the best ones, the verdict of worth() is there; and ordered pairs times topics up to which.
-_MOST_DECIDED, _MOST_DECIDED_WORK = 4, 4_000
+# The verdict of worth() is there for so many of the best runs, with up to so many ordered pairs times topics: in seconds.
+_MOST_DECIDED, _MOST_DECIDED_WORK = 4, 700
 
 
 def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
@@ -47,16 +47,17 @@ def decisions_of(campaign: ReportedCampaign) -> dict[str, Any] | None:
     place, view = campaign.first_absolute, campaign.view
     if place is None:
         return None
-    best = campaign.best_first(place)[:_MOST_DECIDED]
-    pairs = list(itertools.permutations(best, 2))
-    if not pairs or len(pairs) * view.n_queries > _MOST_DECIDED_WORK:
+    sizes = range(min(_MOST_DECIDED, len(view.names)), 1, -1)
+    size = next((n for n in sizes if n * (n - 1) * view.n_queries <= _MOST_DECIDED_WORK), 0)
+    best = campaign.best_first(place)[:size]
+    if not best:
         return None
     rows = []
     with warnings.catch_warnings():  # the page is about all pairs
         warnings.simplefilter("ignore", RelativeWarning)
         try:
             settings = settings_of(campaign.context, campaign.measures[place])
-            for deployed, candidate in pairs:
+            for deployed, candidate in itertools.permutations(best, 2):
                 names = view.names[deployed], view.names[candidate]
                 compared = CandidateCompared(view.of_runs(names), names[:1], names[1], settings, view)
                 verdict, reason = bold_and_rest(reason_of_worth(compared)[0])
