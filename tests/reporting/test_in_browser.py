@@ -216,6 +216,7 @@ def test_pins_and_a_pair(friendly: Path, open_page: Open) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector("#run svg.marks")
     assert page.evaluate("location.hash") == "#pair=run%200&with=run%201"
+    assert re.search("Keep, add or replace\\?\\s+(With|Call worth)", page.locator("#run").inner_text())
     table = compare(RunContext(FRIENDLY), QRELS, ["nDCG@3"], family="measure").set_index(["name", "other"])
     row = table.loc[("run 0", "run 1")]
     cells = page.locator("#run table").first.locator("tbody tr").first.locator("th, td").all_inner_texts()
