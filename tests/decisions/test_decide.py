@@ -356,7 +356,7 @@ def test_with_several_deployed_runs_others_stand_in_the_candidates_place() -> No
     for row in (none, copy):  # to drop bad would do as much
         assert row["lead"] == row["ci_lower"] == row["ci_upper"] == 0.0
         assert row["gain"] == pytest.approx(answer.table["difference"].max())
-    assert "All of that gain is from retiring bad: with no run in its place" in answer.text.split("\n\n")[0]
+    assert "All of the gain is from retiring bad: with no run in its place" in answer.text.split("\n\n")[0]
     assert "instead" not in worth(CONTEXT, QRELS, near, "bad", by="P@3").evidence
 
 

@@ -18,7 +18,7 @@ from ..data.arrays import FloatArray
 from ..messages import escaped, few, warn
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.intervals import mean_and_error
-from ..stats.power import TopicsNeeded, topics_to_settle
+from ..stats.power import TopicsNeeded, topics_if_some_are_unlike, topics_to_settle
 from ..tolerances import LABELED_ALIKE
 from .answered import Answered
 from .decision import Decision
@@ -156,17 +156,24 @@ class Compared(Answered):
         row, of, found = self._decisive
         margin = self.settings.margin
         if found.worst[row] > margin:
-            return self._needed(of.worst[row], found.worst[row] - found.lower[row])
+            return self.choose_needed(max, [(of.worst[row], found.worst[row] - found.lower[row])], of)
         rows = [row] if self.overall == UNSETTLED else np.flatnonzero(found.upper > margin).tolist()
         if not all(found.best[i] < margin for i in rows):
             return None
-        needed = [self._needed(of.best[i], found.upper[i] - found.best[i]) for i in rows]
-        known = [one for one in needed if one is not None]
-        return max(known, default=None) if len(known) == len(rows) else None
+        asked = [(of.best[i], found.upper[i] - found.best[i]) for i in rows]
+        return self.choose_needed(max, asked, of)
 
-    def _needed(self, values: FloatArray, reach: float) -> TopicsNeeded | None:
-        differences = self.rival_differences if self.overall == UNSETTLED else self.gains
-        return self.needed_of(values, reach, differences)
+    def choose_needed(
+        self, choose: Any, asked: Sequence[tuple[FloatArray, float]], among: Differences
+    ) -> TopicsNeeded | None:
+        """The smallest or the largest of what some differences need, with their reaches; None where none is known."""
+        needed = [self.needed_of(*one, among) for one in asked]
+        known = [(one, i) for i, one in enumerate(needed) if one is not None]
+        if not known or (choose is max and len(known) < len(needed)):
+            return None
+        one, i = choose(known)
+        values, reach = asked[int(i)]
+        return topics_if_some_are_unlike(one, values, reach, self.margin, self.confidence)
 
     def needed_of(self, values: FloatArray, reach: float, among: Differences) -> TopicsNeeded | None:
         """How many topics would settle on which side of the margin the mean of these differences is.

@@ -113,16 +113,15 @@ class RunsDropped(Compared):
     @cached_property
     def topics_needed(self) -> TopicsNeeded | None:
         """How many topics would settle the first open verdict to be settled."""
-        margin, found = self.settings.margin, []
+        margin, asked, gain = self.settings.margin, list[tuple[FloatArray, float]](), self.gain
         for i, grade in enumerate(self.grades):
             if grade != OPEN or self.grades_as_judged[i] != OPEN:
                 continue
-            gain = self.gain
             if -gain.best[i] > margin:  # it is needed, whatever the judgments
-                found.append(self.needed_of(-self.gains.best[i], gain.upper[i] - gain.best[i], self.gains))
+                asked.append((-self.gains.best[i], gain.upper[i] - gain.best[i]))
             elif -gain.worst[i] < margin:
-                found.append(self.needed_of(-self.gains.worst[i], gain.worst[i] - gain.lower[i], self.gains))
-        return min((one for one in found if one is not None), default=None)
+                asked.append((-self.gains.worst[i], gain.worst[i] - gain.lower[i]))
+        return self.choose_needed(min, asked, self.gains)
 
     @cached_property
     def table(self) -> pd.DataFrame:

@@ -64,9 +64,9 @@ TOPICS = {
 }
 #: Where something else in the candidate's place may gain as much.
 NOT_THE_REASON = {
-    "no run": "{most} of that gain is from retiring {retired}: with no run in its place, it is {gain} ({new}'s lead "
+    "no run": "{most} of the gain is from retiring {retired}: with no run in its place, it is {gain} ({new}'s lead "
     "over that: {lead}).",
-    "copy": "{most} of that gain does not need {new}: with {instead} in its place, it is {gain} ({new}'s lead over "
+    "copy": "{most} of the gain does not need {new}: with {instead} in its place, it is {gain} ({new}'s lead over "
     "that: {lead}).",
     "open": "It is open whether {new} is the reason: with {instead} in its place, the gain is {gain} ({new}'s lead "
     "over that: {lead}).",

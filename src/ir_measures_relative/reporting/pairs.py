@@ -20,7 +20,7 @@ from .contents import ReportedCampaign, numbers
 
 # Pairs of runs times topics up to which the intervals of a measure take a second or two.
 _MOST_WORK = 40_000
-# The verdict of worth() is there for so many of the best runs, with up to so many ordered pairs times topics: in seconds.
+# The verdict of worth() is there for at most so many of the best runs, and ordered pairs times topics: in seconds.
 _MOST_DECIDED, _MOST_DECIDED_WORK = 4, 700
 
 
