@@ -79,9 +79,10 @@ def topics_if_some_are_unlike(
         mean, reaches = _lower_reach(
             differences[rng.integers(len(differences), size=(_SAMPLES, needed))], confidence
         )
-        if (mean > widening * reaches).mean() >= 0.8:
+        power = (mean > widening * reaches).mean()
+        if power >= 0.8:
             break
-        needed = math.ceil(1.1 * needed)
+        needed = math.ceil((1.1 if power > 0.7 else 1.25) * needed)
     more = needed / found.needed
     return TopicsNeeded(needed, round(found.fewest * more), math.ceil(found.most * more))
 
