@@ -11,10 +11,8 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arguments import check_amount, check_choice, check_confidence, check_count
 from ..audit import estimate, plan
 from ..audit.targets import Judge
-from ..context.measure_strings import parse_measure
 from ..context.run_context import RunContext
 from ..context.view import View
 from ..data.arrays import object_array
@@ -31,7 +29,8 @@ from .decision import Decision
 from .decision_rule import KEEP, Intervals
 from .decision_text import number, paragraphs, reason_of_worth
 from .decision_words import AUDIT
-from .option_rankings import ALL_METHODS, Combination, OptionLists
+from .option_rankings import OptionLists
+from .option_settings import settings_of
 from .worth import candidate_of, deployed_runs
 
 #: Each two options, as places.
@@ -86,30 +85,25 @@ class WorthAudit:
         depth: int = 1000,
         confidence: float = 0.95,
     ) -> None:
-        measure = parse_measure(by)
-        cutoff = measure.params.get("cutoff")
-        if measure.NAME != "P" or cutoff is None:
+        settings = settings_of(context, by, method, margin, k=k, depth=depth, confidence=confidence)
+        if settings.by.NAME != "P" or settings.how.length is None:
             raise ValueError(
                 f"by={str(by)!r} cannot be audited here: an audit of worth() takes P@k, a sum of labels of what each "
                 "option shows; set by='P@10', or judge what worth() asks for"
             )
-        check_choice("method", method, ALL_METHODS)
-        check_amount("margin", margin)
-        check_confidence(confidence)
-        for name, value, least in (("k", k, 0), ("depth", depth, 1)):
-            check_count(name, value, least)
-        self.by, self.method, self.margin, self.confidence = measure, method, margin, confidence
+        self.settings = settings
         name, run, member = candidate_of(context, candidate)
         names = deployed_runs(context, deployed, member)
         self.candidate, self.deployed = f"{name} (candidate)" if name in names else name, tuple(names)
-        self._judge = cache(judge) if callable(judge) else judge  # asked once for a document
+        # Asked once for a document, or read once.
+        self._judge = cache(judge) if callable(judge) else qrels_columns(judge)
         runs = {one: context.runs[one] for one in names} | {self.candidate: run}
-        view = View.on(RunContext(runs), _topics(judge, list(runs.values())))
+        view = View.on(RunContext(runs), _topics(self._judge, list(runs.values())))
         self.options, self.rivals = candidate_options(names, self.candidate)
         self.gains: Pairs = [(i, 0) for i in range(1, len(self.options))]
         self.between_rivals: Pairs = [(pair.more, pair.less) for pair in self.rivals]
         self.topics = view.n_queries
-        lists = OptionLists(view, self.options, Combination(method, k, depth, cutoff))
+        lists = OptionLists(view, self.options, settings.how)
         self._shown = [[set(rows.tolist()) for rows in of] for of in lists.lists]
         if copy_of(view, names, self.candidate) is not None or not any(
             self._differing(*two) for two in self.gains
@@ -127,7 +121,9 @@ class WorthAudit:
     def plan(self, budget: int, *, seed: int = 0, path: str | os.PathLike[str] | None = None) -> pd.DataFrame:
         """Which documents people should label, at most ``budget``; arguments and result are those of ``audit.plan``."""
         between = self._between([*self.gains, *self.between_rivals])
-        return plan(self._lists, self._judge, [self.by], budget, between=between, seed=seed, path=path)
+        return plan(
+            self._lists, self._judge, [self.settings.by], budget, between=between, seed=seed, path=path
+        )
 
     def estimate(self, plan: pd.DataFrame | str | os.PathLike[str], labels: Qrels) -> Decision:
         """The verdict by the labels that the plan asked for.
@@ -152,7 +148,15 @@ class WorthAudit:
 
     def intervals(self, pairs: Pairs, plan: Any, labels: QrelsColumns) -> tuple[Intervals, pd.DataFrame]:
         """The differences of some options, with what ``audit.estimate`` says of them."""
-        asked = self._lists, plan, labels, self._judge, [self.by], self._between(pairs), self.confidence
+        asked = (
+            self._lists,
+            plan,
+            labels,
+            self._judge,
+            [self.settings.by],
+            self._between(pairs),
+            self.settings.test.confidence,
+        )
         here = estimate(*asked, simultaneous=True)
         least, most = np.full((2, len(pairs)), 1.0) * [[-1.0], [1.0]]
         if self.topics > 1:
@@ -180,17 +184,10 @@ class CandidateAudited(Answered):
     def __init__(self, audit: WorthAudit, plan: Any, labels: QrelsColumns) -> None:
         self.options, self.rivals, self.topics = audit.options, audit.rivals, audit.topics
         self.names = [option.name for option in audit.options]
-        self.candidate, self.deployed, self.margin = audit.candidate, audit.deployed, audit.margin
-        self.by, self.confidence = str(audit.by), audit.confidence
-        self.where = f"In the top {audit.by.params['cutoff']}"
-        self.settings = {
-            "candidate": self.candidate,
-            "deployed": list(self.deployed),
-            "by": self.by,
-            "method": audit.method,
-            "margin": self.margin,
-            "confidence": self.confidence,
-        }
+        self.candidate, self.deployed, settings = audit.candidate, audit.deployed, audit.settings
+        self.margin, self.by, self.confidence = settings.margin, str(settings.by), settings.test.confidence
+        self.where = f"In the top {settings.how.length}"
+        self.shown = {"candidate": self.candidate, "deployed": list(self.deployed), **settings.shown()}
         self.labels = len(judge_columns(labels))
         self.gain, self.told = audit.intervals(audit.gains, plan, labels)
         self.between, _ = audit.intervals(audit.between_rivals, plan, labels)
@@ -229,7 +226,7 @@ class CandidateAudited(Answered):
             paragraphs(reason, f"{to_do} {missing}", evidence),
             table,
             pd.DataFrame({"query_id": [], "doc_id": []}, dtype=str),
-            settings=self.settings,
+            settings=self.shown,
         )
 
 
