@@ -52,7 +52,8 @@ function decisionPart(a, b) {
   const found = [decided(a, b), decided(b, a)].filter((part) => part);
   const which = decisions ? ` (it is here for the ${decisions.runs} best runs by ${decisions.by})` : "";
   const title = el("h3", {}, "Keep, add or replace?");
-  return found.length ? [title, ...found] : [title, el("p", {}, `Call worth() for a verdict on these two runs${which}.`)];
+  const alone = el("p", { class: "about" }, "Each verdict is for these two runs alone: of many candidates, some win by chance.");
+  return found.length ? [title, ...found, alone] : [title, el("p", {}, `Call worth() for a verdict on these two runs${which}.`)];
 }
 
 const between = (ends) => (ends ? `${value(ends[0])} to ${value(ends[1])}` : "–");
