@@ -268,6 +268,7 @@ def test_drop(campaign: Path) -> None:
     assert shown.returncode == 0 and shown.stdout.startswith("Safe to drop, one at a time: BM25, QL.")
     found = json.loads(run("drop", "qrels.txt", "runs", *BY, "-o", "json", cwd=campaign).stdout)
     assert found["verdict"] == "not graded" and len(found["table"]) == 3
+    assert "set --margin, the largest loss" in found["text"]
     assert run("drop", "qrels.txt", "runs", *BY, "--gate", cwd=campaign).returncode == 3
     assert "cannot be dropped" in error("drop", "qrels.txt", "runs/QL.run", *BY, cwd=campaign)
 

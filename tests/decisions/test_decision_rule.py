@@ -25,7 +25,7 @@ from ir_measures_relative.decisions.worth import worth
 from ir_measures_relative.stats.families import simultaneous_intervals
 from ir_measures_relative.stats.intervals import student_interval
 from ir_measures_relative.stats.paired_tests import PairedTestOptions
-from ir_measures_relative.stats.power import topics_for_power
+from ir_measures_relative.stats.power import topics_for_power, topics_if_some_are_unlike
 from oracles.option_lists import combined
 
 FAST = PairedTestOptions(resamples=999)
@@ -138,6 +138,25 @@ def test_so_many_topics_have_the_power_that_was_asked_for() -> None:
     above = [student_interval(rng.normal(0.05, 0.2, (1, found.needed)), 0.95)[0][0] > 0 for _ in range(2000)]
     assert np.mean(above) == pytest.approx(0.8, abs=0.03)
     assert topics_for_power(pilot, float(pilot.mean()), 0.95) is None
+
+
+def test_more_topics_are_needed_where_one_in_five_is_unlike_the_others() -> None:
+    rng = np.random.default_rng(4)
+
+    def drawn(n: int) -> NDArray[np.float64]:
+        return np.where(rng.random(n) < 0.2, -0.05, 0.1) + rng.normal(0, 0.02, n)
+
+    values = drawn(400)
+    found = topics_for_power(values, 0.0, 0.95)
+    assert found is not None and found.needed < 11
+    more = topics_if_some_are_unlike(found, values, 0.0, 0.0, 0.95)
+    assert more.fewest <= more.needed <= more.most
+    below = [simultaneous_intervals(drawn(more.needed)[None], (-1.0, 1.0), FAST)[0][0] for _ in range(200)]
+    assert np.mean(np.array(below) > 0) > 0.75
+    even = rng.normal(0.05, 0.1, 400)
+    usual = topics_for_power(even, 0.0, 0.95)
+    assert usual is not None
+    assert topics_if_some_are_unlike(usual, even, 0.0, 0.0, 0.95).needed < 1.5 * usual.needed
 
 
 # ---- all judgments of the unjudged documents, tried

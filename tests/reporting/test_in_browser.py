@@ -160,8 +160,12 @@ def test_the_headline_and_what_a_measure_is(friendly: Path, open_page: Open) -> 
     table = RunContext(FRIENDLY).evaluate(QRELS, MEASURES)
     top = {m: table.loc[table[m].idxmax()] for m in MEASURES}
     assert best.startswith(f"Best on its own: {top['nDCG@3']['name']}, nDCG@3 {top['nDCG@3']['nDCG@3']:.3f}.")
-    assert adds.startswith(f"Adds most: {top['NRG@3']['name']}, NRG@3 {top['NRG@3']['NRG@3']:.3f}: ")
-    assert re.search(r"relevant documents( \(label 1 or higher\))? a topic that no other run shows\.", adds)
+    assert adds.startswith(
+        f"Most that is new to a user of the other runs: {top['NRG@3']['name']}, NRG@3 {top['NRG@3']['NRG@3']:.3f}: "
+    )
+    assert re.search(
+        r"relevant documents( \(grade 1 or higher\))? per topic that no other run retrieves\.", adds
+    )
     assert re.match(r"Unjudged documents (could|cannot) reverse (any|\d+) of 45 orders of two runs", verdicts)
     page.locator("#table-of-runs thead button").nth(3).focus()
     tip = page.locator("#tip").inner_text()
@@ -212,6 +216,7 @@ def test_pins_and_a_pair(friendly: Path, open_page: Open) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector("#run svg.marks")
     assert page.evaluate("location.hash") == "#pair=run%200&with=run%201"
+    assert re.search("Keep, add or replace\\?\\s+(With|Call worth)", page.locator("#run").inner_text())
     table = compare(RunContext(FRIENDLY), QRELS, ["nDCG@3"], family="measure").set_index(["name", "other"])
     row = table.loc[("run 0", "run 1")]
     cells = page.locator("#run table").first.locator("tbody tr").first.locator("th, td").all_inner_texts()

@@ -21,7 +21,7 @@ pytest.importorskip("jinja2", reason="the report needs Jinja2, of the extra [rep
 pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the extra [report]")
 
 from hostile import NAMES, OF_GROUP, QRELS, QUERIES, RUNS, TEXT
-from ir_measures_relative import RunContext, report
+from ir_measures_relative import RunContext, report, worth
 from ir_measures_relative.reporting.run_pages import by_topic
 
 # Tiny campaigns: the section on unjudged documents asks which grades there are.
@@ -183,11 +183,32 @@ def test_who_adds_most_and_who_shows_most(tmp_path: Path) -> None:
     runs = {"first": {"U": 1.0}, "far": low, "none": {"x0": 1.0}}
     of_topics = {name: dict.fromkeys(qrels, run) for name, run in runs.items()}
     page = written(tmp_path, of_topics, qrels, ["nDCG@10", "NRG(norm='ideal')@10", "UniqueRel@10"])
-    said = " ".join(unescape(re.sub(r"<[^>]*>", "", page.partition("Adds most:")[2])).split())
-    assert said.startswith(
-        "first, NRG(norm='ideal')@10 0.469: 1.00 relevant documents a topic that no other run shows. "
+    said = " ".join(
+        unescape(re.sub(r"<[^>]*>", "", page.partition("to a user of the other runs:")[2])).split()
     )
-    assert "far shows most of these: 2.00." in said[:300]
+    assert said.startswith(
+        "first, NRG(norm='ideal')@10 0.469: 1.00 relevant documents per topic that no other run retrieves. "
+    )
+    assert "far retrieves most of these: 2.00." in said[:300]
+
+
+def test_a_page_of_two_runs_has_the_verdict_of_worth(tmp_path: Path) -> None:
+    qrels = {f"q{i}": {"U": 1, "V": 1, "x0": 0, "x1": 0} for i in range(20)}
+    tops = {"good": ["U", "V"], "bad": ["x0", "x1"]} | {f"run {i}": ["x0", "U"] for i in range(3)}
+    runs = {
+        name: {q: {d: -float(j) for j, d in enumerate(docs)} for q in qrels} for name, docs in tops.items()
+    }
+    page = written(tmp_path, runs, qrels, ["nDCG@2", "NRG@2"])
+    found = json.loads(re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', page, re.S)[1])["pairs"][
+        "decisions"
+    ]  # type: ignore[index]
+    rows = {tuple(row[:2]): row[2:] for row in found["rows"]}
+    assert (found["by"], found["runs"], len(rows)) == ("nDCG@2", 4, 12)  # the worst run has none
+    context = RunContext(runs)
+    for (deployed, candidate), words in rows.items():
+        answer = worth(context, qrels, context.names[candidate], [context.names[deployed]], by="nDCG@2")
+        assert answer.plain_text.startswith("".join(words))
+    assert rows[2, 0][0] == "Replace run 0 by good." and rows[0, 2][0] == "Keep good."
 
 
 def test_absent_without_a_trace(tmp_path: Path, plain: str) -> None:

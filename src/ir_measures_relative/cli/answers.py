@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..messages import escaped, few, markdown_text
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 #: The exit code of each outcome with ``--gate``, the best first: of several candidates the worst outcome counts.
 CODES = {"change": 0, "open": 3, "keep": 1}
+# What sentences advise to set, as Python and as the command line have it.
+_ARGUMENT, _FLAG = re.compile("([Ss]et )(a )?margin="), r"\1\2--margin"
 
 
 def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | None = 0.0) -> None:
@@ -132,6 +136,7 @@ def finish(answers: Mapping[str, Decision], args: argparse.Namespace, named: boo
         answers: by the name of the candidate.
         named: whether several may be asked about, so that each answer stands under its name.
     """
+    answers = {name: replace(one, text=_ARGUMENT.sub(_FLAG, one.text)) for name, one in answers.items()}
     if args.output_format == "junit":
         from ..decisions.decision import junit_of
 

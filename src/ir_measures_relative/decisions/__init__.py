@@ -12,9 +12,11 @@ from .new_aspects import new_aspects
 from .select import select_complementary
 from .similarity import similarity
 from .worth import worth
+from .worth_audit import WorthAudit
 
 __all__ = [
     "Decision",
+    "WorthAudit",
     "added_value_curve",
     "compare",
     "decide",

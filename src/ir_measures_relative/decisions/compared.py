@@ -18,10 +18,11 @@ from ..data.arrays import FloatArray
 from ..messages import escaped, few, warn
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.intervals import mean_and_error
-from ..stats.power import TopicsNeeded, topics_to_settle
+from ..stats.power import TopicsNeeded, topics_if_some_are_unlike, topics_to_settle
 from ..tolerances import LABELED_ALIKE
+from .answered import Answered
 from .decision import Decision
-from .decision_rule import OPEN, UNSETTLED, Ends, Intervals, Rivals, intervals, possible, verdict_of
+from .decision_rule import OPEN, UNSETTLED, Ends, Intervals, Rivals, intervals
 from .option_rankings import Option, OptionLists
 from .option_settings import Settings
 from .option_values import Differences, OptionValues
@@ -30,7 +31,7 @@ from .option_values import Differences, OptionValues
 _SAMPLES = 200
 
 
-class Compared:
+class Compared(Answered):
     """Some options, compared: what a :class:`Decision` is made of.
 
     Args:
@@ -49,6 +50,9 @@ class Compared:
         whole: View,
     ) -> None:
         self.view, self.options, self.rivals, self.settings = view, list(options), rivals, settings
+        self.margin, self.by, self.confidence = settings.margin, str(settings.by), settings.test.confidence
+        how = settings.how
+        self.where = f"In the top {how.ends}" if how.budget is None else f"Within {how.budget} tokens"
         self.names = [option.name for option in options]
         warn_of_last_labels(view, [settings.by])
         rel = value_of(settings.by, "rel", 1)
@@ -78,42 +82,6 @@ class Compared:
         self._pairs = np.array([(pair.more, pair.less) for pair in rivals], dtype=np.int64).reshape(-1, 2).T
         self.rival_differences = self.values.differences(*self._pairs)
         self.between = intervals(self.rival_differences, settings.ends, settings.test)
-
-    # ---- the verdict
-
-    def _verdict(self, gain: Ends, between: Ends, means: FloatArray) -> int:
-        if self.topics < 2:
-            return OPEN
-        return verdict_of(gain, means, self.rivals, between, self.settings.margin)
-
-    @cached_property
-    def overall(self) -> int:
-        """The verdict, allowing for unjudged documents."""
-        return self._verdict(self.gain.overall(), self.between.overall(), self.gain.difference)
-
-    @cached_property
-    def as_judged(self) -> int:
-        """The verdict by the judgments as they are."""
-        return self._verdict(self.gain.as_judged(), self.between.as_judged(), self.gain.difference)
-
-    def may_be_best(self, as_judged: bool = False) -> list[int]:
-        """The options that the verdict does not rule out."""
-        gain, between = (
-            part.as_judged() if as_judged else part.overall() for part in (self.gain, self.between)
-        )
-        verdict = self.as_judged if as_judged else self.overall
-        return possible(verdict, gain, self.rivals, between, self.settings.margin)
-
-    def word(self, as_judged: bool = False) -> str:
-        """The verdict."""
-        verdict = self.as_judged if as_judged else self.overall
-        if verdict == OPEN:
-            return "open"
-        return self.unsettled(as_judged) if verdict == UNSETTLED else self.names[verdict]
-
-    def unsettled(self, as_judged: bool) -> str:
-        """The verdict that some option is better, and which one is not settled."""
-        return " or ".join(self.names[i] for i in self.may_be_best(as_judged))
 
     @cached_property
     def run_values(self) -> FloatArray:
@@ -188,17 +156,24 @@ class Compared:
         row, of, found = self._decisive
         margin = self.settings.margin
         if found.worst[row] > margin:
-            return self._needed(of.worst[row], found.worst[row] - found.lower[row])
+            return self.choose_needed(max, [(of.worst[row], found.worst[row] - found.lower[row])], of)
         rows = [row] if self.overall == UNSETTLED else np.flatnonzero(found.upper > margin).tolist()
         if not all(found.best[i] < margin for i in rows):
             return None
-        needed = [self._needed(of.best[i], found.upper[i] - found.best[i]) for i in rows]
-        known = [one for one in needed if one is not None]
-        return max(known, default=None) if len(known) == len(rows) else None
+        asked = [(of.best[i], found.upper[i] - found.best[i]) for i in rows]
+        return self.choose_needed(max, asked, of)
 
-    def _needed(self, values: FloatArray, reach: float) -> TopicsNeeded | None:
-        differences = self.rival_differences if self.overall == UNSETTLED else self.gains
-        return self.needed_of(values, reach, differences)
+    def choose_needed(
+        self, choose: Any, asked: Sequence[tuple[FloatArray, float]], among: Differences
+    ) -> TopicsNeeded | None:
+        """The smallest or the largest of what some differences need, with their reaches; None where none is known."""
+        needed = [self.needed_of(*one, among) for one in asked]
+        known = [(one, i) for i, one in enumerate(needed) if one is not None]
+        if not known or (choose is max and len(known) < len(needed)):
+            return None
+        one, i = choose(known)
+        values, reach = asked[int(i)]
+        return topics_if_some_are_unlike(one, values, reach, self.margin, self.confidence)
 
     def needed_of(self, values: FloatArray, reach: float, among: Differences) -> TopicsNeeded | None:
         """How many topics would settle on which side of the margin the mean of these differences is.
@@ -254,7 +229,7 @@ class Compared:
             means = gains.mean(axis=2)
             for i in range(values.shape[1]):
                 gain, other = (Ends(lower[:, i], upper[:, i]) for lower, upper in ends)
-                stays += self._verdict(gain, other, means[:, i]) == self.as_judged
+                stays += self.verdict_by(gain, other, means[:, i]) == self.as_judged
         return (stays + 0.5) / (_SAMPLES + 1)
 
     def _both(self) -> list[tuple[Differences, Intervals]]:

@@ -20,6 +20,16 @@ from .option_settings import Settings
 SAFE, NEEDED, OPEN, NOT_GRADED = "safe", "needed", "open", "not graded"
 
 
+def candidate_options(deployed: Sequence[str], candidate: str) -> tuple[list[Option], list[Rivals]]:
+    """Keep, add, and replace each deployed run; and adding against each replacement."""
+    replaced_by = {
+        f"replace {name}": (*(other for other in deployed if other != name), candidate) for name in deployed
+    }
+    sets = {"keep": tuple(deployed), "add": (*deployed, candidate), **replaced_by}
+    options = [Option(name, runs) for name, runs in sets.items()]
+    return options, [Rivals(1, i) for i in range(2, len(options))]
+
+
 class CandidateCompared(Compared):
     """The options with a candidate, compared."""
 
@@ -32,16 +42,10 @@ class CandidateCompared(Compared):
         whole: View,
     ) -> None:
         self.deployed, self.candidate = tuple(deployed), candidate
-        replaced_by = {
-            f"replace {name}": (*(other for other in deployed if other != name), candidate)
-            for name in deployed
-        }
-        sets = {"keep": self.deployed, "add": (*self.deployed, candidate), **replaced_by}
-        self.copy_of = _copy_of(view, self.deployed, candidate)
+        self.copy_of = copy_of(view, self.deployed, candidate)
+        options, rivals = candidate_options(deployed, candidate)
         if self.copy_of is not None:
-            sets = dict.fromkeys(sets, self.deployed)
-        options = [Option(name, runs) for name, runs in sets.items()]
-        rivals = [Rivals(1, i) for i in range(2, len(options))]
+            options = [Option(one.name, self.deployed) for one in options]
         super().__init__(view, options, rivals, settings, whole)
 
     def unsettled(self, as_judged: bool) -> str:
@@ -55,7 +59,7 @@ class CandidateCompared(Compared):
         return {"candidate": self.candidate, "deployed": list(self.deployed)}
 
 
-def _copy_of(view: View, deployed: Iterable[str], candidate: str) -> str | None:
+def copy_of(view: View, deployed: Iterable[str], candidate: str) -> str | None:
     """The first deployed run that ranks every judged topic as the candidate does."""
 
     def same(name: str, other: str) -> bool:
@@ -109,16 +113,15 @@ class RunsDropped(Compared):
     @cached_property
     def topics_needed(self) -> TopicsNeeded | None:
         """How many topics would settle the first open verdict to be settled."""
-        margin, found = self.settings.margin, []
+        margin, asked, gain = self.settings.margin, list[tuple[FloatArray, float]](), self.gain
         for i, grade in enumerate(self.grades):
             if grade != OPEN or self.grades_as_judged[i] != OPEN:
                 continue
-            gain = self.gain
             if -gain.best[i] > margin:  # it is needed, whatever the judgments
-                found.append(self.needed_of(-self.gains.best[i], gain.upper[i] - gain.best[i], self.gains))
+                asked.append((-self.gains.best[i], gain.upper[i] - gain.best[i]))
             elif -gain.worst[i] < margin:
-                found.append(self.needed_of(-self.gains.worst[i], gain.worst[i] - gain.lower[i], self.gains))
-        return min((one for one in found if one is not None), default=None)
+                asked.append((-self.gains.worst[i], gain.worst[i] - gain.lower[i]))
+        return self.choose_needed(min, asked, self.gains)
 
     @cached_property
     def table(self) -> pd.DataFrame:

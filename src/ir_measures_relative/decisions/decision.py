@@ -60,7 +60,7 @@ class Decision:
     def _paragraphs(self) -> list[tuple[str, str]]:
         """Of each paragraph what stands in bold type at its start, and the rest."""
         first, *others = self.text.split("\n\n")
-        return [_parts(first), *(("", one) for one in others)]
+        return [bold_and_rest(first), *(("", one) for one in others)]
 
     def outcome(self, as_judged: bool = False) -> str:
         """What the verdict means for the option in use: ``"change"``, ``"keep"`` or ``"open"``.
@@ -134,7 +134,7 @@ class Decision:
         return junit_of({name: self}, as_judged)
 
 
-def _parts(paragraph: str) -> tuple[str, str]:
+def bold_and_rest(paragraph: str) -> tuple[str, str]:
     """What stands in bold type at its start, which is a sentence, and the rest."""
     if not paragraph.startswith("**") or ".**" not in paragraph:
         return "", paragraph

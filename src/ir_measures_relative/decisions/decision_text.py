@@ -13,67 +13,39 @@ from ..messages import escaped, few
 from ..stats.bootstrap import FEWEST_DIFFERING
 from ..stats.power import TopicsNeeded
 from ..tolerances import LABELED_ALIKE
+from .decision_rule import KEEP, OPEN, Intervals
+from .decision_words import DROP, NOT_THE_REASON, OPTIONS, ROW, TO_DO, TOPICS, WORTH
 
 if TYPE_CHECKING:
+    from .answered import Answered
     from .compared import Compared
     from .compared_runs import CandidateCompared, RunsDropped
+    from .worth_audit import CandidateAudited
 
 #: Tables of evidence by name.
 Tables = Mapping[str, pd.DataFrame]
 
-_NOTHING = "There is nothing to change."
-#: The first two paragraphs by verdict: the reason, and what to do where that is settled.
-_WORTH = {
-    "copy": ("**Keep {deployed}.** {new} ranks every topic exactly as {copy} does.", _NOTHING),
-    "keep": (
-        "**Keep {deployed}.** {at}neither adding {new} ({add}) nor replacing {best} by it ({replace}) gains {any}.",
-        _NOTHING,
-    ),
-    "open": (
-        "**Open: keep {deployed} for now.** {at}adding {new} ({add}) or replacing {best} by it ({replace}) may or may "
-        "not gain {any}.",
-        "",
-    ),
-    "add": (
-        "**Add {new} to {deployed}.** {at}adding {new} ({add}) {is_gain}, also over replacing {closest} by it "
-        "({rival}).",
-        "Deploy {new} beside {deployed}.",
-    ),
-    "replace": (
-        "**Replace {best} by {new}.** {at}replacing {best} by {new} ({replace}) {is_gain}. Adding {new} instead does "
-        "not gain {any} over that ({rival}).",
-        "Deploy {new} and retire {best}.",
-    ),
-    "add or replace": (
-        "**Add {new}, or replace {best} by it.** {at}adding {new} ({add}) or replacing {best} by it ({replace}) "
-        "{is_gain}. It is open whether adding is better than replacing ({rival}).",
-        "Replacing {best} needs no further run.",
-    ),
-}
-_OPTIONS = {
-    "keep": ("**Keep {first}.** {at}no other option gains {any}: {others}.", _NOTHING),
-    "open": (
-        "**Open: keep {first} for now.** {at}the other options may or may not gain {any}: {others}.",
-        "",
-    ),
-    "one": ("**{best}.** {at}{best} {is_gain} over {first}{beats}: {others}.", ""),
-    "several": ("**{best}.** {at}{first} is not the best option, and it is open which one is: {others}.", ""),
-}
-_DROP = {
-    "safe": "**Safe to drop, one at a time: {runs}.** {at}the loss is at most {margin}: {losses}.",
-    "needed": "Needed: {runs}. The loss is above {margin}: {losses}.",
-    "open": "Open: {runs}. The loss may be above {margin}: {losses}.",
-    "not graded": "**Not graded: set margin=, the largest loss that you accept.** Without each run: {losses}.",
-}
-
 
 def of_worth(of: CandidateCompared, tables: Tables) -> str:
     """The answer on a candidate."""
-    verdict = "copy" if of.copy_of is not None else of.word().split(" ")[0]
-    verdict = "add or replace" if of.word() == "add or replace" else verdict
+    reason, to_do = reason_of_worth(of)
+    instead = _instead(of, tables)
+    new, page = (number(tables["why"]["mean"].iloc[i]) for i in (0, 1))
+    one, many = (_all(of.deployed),) * 2 if len(of.deployed) == 1 else ("any deployed run", "these runs")
+    why = (
+        f"Why: {escaped(of.candidate)} retrieves {new} relevant documents per topic that are not in the top "
+        f"{value_of(of.settings.by, 'cutoff') or 10} of {one}. As many further documents of {many} hold {page}."
+    )
+    why = " ".join([why, *([] if instead else _rows(tables, "instead"))])
+    return paragraphs(f"{reason} {instead}", f"{to_do} {_to_do(of)}", why, *_evidence(of, tables))
+
+
+def reason_of_worth(of: CandidateCompared | CandidateAudited) -> tuple[str, str]:
+    """The verdict on a candidate with its reason, and what to do where it is settled."""
+    verdict = of.word().split(" ")[0] if of.overall >= OPEN else of.word()
     best = of.overall if of.overall > 1 else 2 + int(np.argmax(of.gain.difference[1:]))
     closest = 2 + int(np.argmin(of.between.lower))
-    row = (closest if verdict == "add" else best) - 2
+    rival = (closest if verdict == "add" else best) - 2
     words = _words(of) | {
         "new": escaped(of.candidate),
         "deployed": _all(of.deployed),
@@ -82,53 +54,47 @@ def of_worth(of: CandidateCompared, tables: Tables) -> str:
         "copy": escaped(str(of.copy_of)),
         "add": _gain(of, 1, True),
         "replace": _gain(of, best, verdict == "replace"),
-        "rival": f"adding less replacing: {_ends(of.between.difference, of.between.lower, of.between.upper, row)}",
+        "rival": f"adding less replacing: {_ends(of.between, rival)}",
     }
-    reason, to_do = (one.format(**words) for one in _WORTH[verdict])
-    return _paragraphs(reason, f"{to_do} {_to_do(of)}", _why(of, tables), *_evidence(of, tables))
+    reason, to_do = WORTH["copy" if of.copy_of is not None else verdict]
+    return reason.format(**words), to_do.format(**words)
 
 
 def of_options(of: Compared, tables: Tables) -> str:
     """The answer on any options."""
-    verdict = "several" if of.overall < -1 else ("open", "keep", "one")[min(of.overall, 1) + 1]
+    verdict = "several" if of.overall < OPEN else ("open", "keep", "one")[min(of.overall, 1) + 1]
     told = [f"{escaped(name)} ({_gain(of, i, i == 1)})" for i, name in enumerate(of.names) if i]
-    best = _all([of.names[i] for i in of.may_be_best()], "or")
     in_use = of.options[0]
-    first = "what is deployed" if in_use.name.lower() == "keep" else escaped(in_use.name)
-    if first == "what is deployed" and in_use.rule is None:
-        first = _all(in_use.runs)
-    words = _words(of) | {"first": first, "best": best, "others": "; ".join(told)}
-    words["beats"] = ", and none of the others beats it" if len(of.names) > 2 else ""
-    reason, to_do = (one.format(**words) for one in _OPTIONS[verdict])
-    return _paragraphs(reason, f"{to_do} {_to_do(of)}", *_evidence(of, tables))
+    first = escaped(in_use.name)
+    if first.lower() == "keep":
+        first = "what is deployed" if in_use.rule is not None else _all(in_use.runs)
+    words = _words(of) | {
+        "first": first,
+        "best": _all([of.names[i] for i in of.may_be_best()], "or"),
+        "others": "; ".join(told),
+        "beats": ", and none of the others beats it" if len(of.names) > 2 else "",
+    }
+    reason, to_do = (one.format(**words) for one in OPTIONS[verdict])
+    return paragraphs(reason, f"{to_do} {_to_do(of)}", *_evidence(of, tables))
 
 
 def of_drop(of: RunsDropped, tables: Tables) -> str:
     """The answer on which deployed run can go."""
     parts: list[str] = []
-    found = of.gain
-    for grade, sentence in _DROP.items():
+    for grade, sentence in DROP.items():
         rows = [i for i, one in enumerate(of.grades) if one == grade]
-        losses = [
-            f"{escaped(of.dropped[i])} ({_ends(-found.difference, -found.upper, -found.lower, i)})"
-            for i in rows
-        ]
-        if rows and not parts:  # what the numbers are, once
-            losses[0] = losses[0].replace(" (", f" ({of.settings.by} loss ", 1)[:-1] + f"{_allowing(of)})"
-        more = [f"{len(rows) - 3} more in the table"] if len(rows) > 3 else []
+        if not rows:
+            continue
+        losses = [f"{escaped(of.dropped[i])} ({_ends(of.gain, i, sign=-1)})" for i in rows[:3]]
+        if not parts:  # what the numbers are, once
+            losses[0] = losses[0].replace(" (", f" ({of.by} loss ", 1)[:-1] + f"{_allowing(of)})"
+        losses += [f"{len(rows) - 3} more in the table"] if len(rows) > 3 else []
         runs = few(escaped(of.dropped[i]) for i in rows)
-        words = _words(of) | {"runs": runs, "losses": "; ".join([*losses[:3], *more])}
-        parts += [sentence.format(**words)] if rows else []
+        parts.append(sentence.format(**_words(of), runs=runs, losses="; ".join(losses)))
     if not parts[0].startswith("**"):
         parts.insert(0, "**No run is safe to drop.**")
-    fewer = ""
-    if "fewer" in tables:
-        row = tables["fewer"].iloc[0]
-        fewer = (
-            f"Fewer runs: {row['runs']}. On topics that were not used to choose them, the loss against all "
-            f"{len(of.dropped)} is {number(row['loss'])} ({number(row['ci_lower'])} to {number(row['ci_upper'])})."
-        )
-    return _paragraphs(" ".join(parts), _to_do(of), fewer, *_evidence(of, tables))
+    fewer = _rows(tables, "fewer", all=len(of.dropped))
+    return paragraphs(" ".join(parts), _to_do(of), *fewer, *_evidence(of, tables))
 
 
 # ---- what to do
@@ -136,110 +102,93 @@ def of_drop(of: RunsDropped, tables: Tables) -> str:
 
 def _to_do(of: Compared) -> str:
     """What settles an open verdict."""
-    parts = []
-    if not of.values.bounded:
-        parts.append(
-            f"This takes the judgments as they are: {of.settings.by} has no bounds for unjudged documents."
-        )
     missing = of.missing or ""
-    if missing and of.topics < FEWEST_DIFFERING:
-        return " ".join([*parts, f"Judge more topics: {of.topics} cannot show how topics vary."])
-    if "judgments" in missing:
-        n = len(of.judge)
-        which = "the unjudged document" if n == 1 else f"the {n} unjudged documents"
-        parts.append(
-            f"Judge {which} that can change the verdict, in the order of the table judge."
-            if n
-            else "More judgments may settle this; which, is not known."
-        )
-    if missing == "judgments":
-        stands = "" if of.stands is None else f", and stays so with a probability of {of.stands:.2f}"
-        parts.append(f"By the judgments as they are the verdict is {of.word(as_judged=True)}{stands}.")
-    if "topics" in missing:
-        parts.append(topics_advice(of.topics_needed, of.topics, of.settings.margin))
-    return " ".join(parts)
+    asked = [] if of.values.bounded else ["unbounded"]
+    n = len(of.judge)
+    if few_topics := bool(missing) and of.topics < FEWEST_DIFFERING:
+        asked.append("few")
+    elif "judgments" in missing:
+        asked += ["judge" if n > 1 else f"judge {n}", *(["as judged"] if missing == "judgments" else [])]
+    words = {
+        "by": of.by,
+        "topics": of.topics,
+        "judge": n,
+        "as_judged": of.word(as_judged=True),
+        "stands": "" if of.stands is None else f", and stays so with a probability of {of.stands:.2f}",
+    }
+    sentences = [TO_DO[one].format(**words) for one in asked]
+    if "topics" in missing and not few_topics:
+        sentences.append(topics_advice(of.topics_needed, of.topics, of.margin))
+    return " ".join(sentences)
 
 
 def topics_advice(needed: TopicsNeeded | None, topics: int, margin: float) -> str:
     """How many topics would settle an open question."""
-    if needed is not None and needed.possible and needed.fewest == needed.most:
-        return (
-            f"{topics} topics are too few: were the difference the same on others, about {needed.needed} would settle "
-            "it."
-        )
+    larger = f"a margin= above {margin:g}" if margin else "margin=, the smallest difference that matters"
+    words = {"topics": topics, "margin": f"{margin:g}", "larger": larger}
     if needed is None or not needed.possible:
-        if topics < 2 * FEWEST_DIFFERING:
-            return f"Judge more topics: {topics} are too few to say how many would settle it."
-        larger = f"a margin= above {margin:g}" if margin else "margin=, the smallest difference that matters"
-        return f"More topics will not settle this: the difference is too close to {margin:g}. Set {larger}."
-    few_, about, most = (f"{round(n, 2 - len(str(n))) if n > 99 else n:,}" for n in sorted(needed))
-    return f"About {about} topics would settle it with 80 % power ({few_} to {most}); there are {topics}."
+        return TOPICS["few" if topics < 2 * FEWEST_DIFFERING else "close"].format(**words)
+    if needed.fewest == needed.most:
+        return TOPICS["alike"].format(about=needed.needed, **words)
+    ends = (f"{round(n, 2 - len(str(n))) if n > 99 else n:,}" for n in sorted(needed))
+    return TOPICS["about"].format(**dict(zip(("fewest", "about", "most"), ends, strict=True)), **words)
 
 
 # ---- evidence
 
 
-def _why(of: CandidateCompared, tables: Tables) -> str:
-    """What the candidate brings, and what further documents of the deployed runs, or others in its place, would."""
-    new, page = (number(tables["why"]["mean"].iloc[i]) for i in (0, 1))
-    one, many = (_all(of.deployed),) * 2 if len(of.deployed) == 1 else ("any deployed run", "these runs")
-    sentences = [
-        f"Why: {escaped(of.candidate)} retrieves {new} relevant documents per topic that are not in the top "
-        f"{value_of(of.settings.by, 'cutoff') or 10} of {one}. As many further documents of {many} hold {page}."
-    ]
-    for row in _rows(tables, "instead"):
-        lead = f"{number(row['lead'])}, {number(row['ci_lower'])} to {number(row['ci_upper'])}"
-        sentences.append(
-            f"With {escaped(row['instead'])} in its place, {escaped(row['option'])} would gain "
-            f"{number(row['gain'])} (the candidate's lead: {lead})."
-        )
-    return " ".join(sentences)
+def _instead(of: CandidateCompared, tables: Tables) -> str:
+    """What gains as much with something else in the place of a candidate that is worth it; nothing where none may."""
+    if of.overall in (KEEP, OPEN) or "instead" not in tables:
+        return ""
+    rows = tables["instead"][tables["instead"]["ci_lower"] <= of.margin]
+    if rows.empty:
+        return ""
+    enough = rows["gain"] > rows["lead"]
+    row = rows.loc[enough.idxmax() if enough.any() else rows["gain"].idxmax()]
+    kind = "open" if not enough.any() else "no run" if row["instead"] == "no run" else "copy"
+    words = {
+        "new": escaped(of.candidate),
+        "retired": escaped(of.names[of.best()].removeprefix("replace ")),
+        "most": "Most" if row["lead"] > LABELED_ALIKE else "All",
+    }
+    return NOT_THE_REASON[kind].format(**_shown(row), **words)
 
 
 def _evidence(of: Compared, tables: Tables) -> list[str]:
     """What the other tables say."""
-    parts = []
-    for row in of.table.iloc[1:4].to_dict("records"):
-        topics = "topic" if row["won"] == 1 else "topics"
-        parts.append(f"{escaped(row['option'])} wins {row['won']} {topics} and loses {row['lost']}")
+    counts = [
+        f"{escaped(row['option'])} wins {row['won']} {'topic' if row['won'] == 1 else 'topics'} and loses {row['lost']}"
+        for row in of.table.iloc[1:4].to_dict("records")
+    ]
     per_cent = 100 * float(of.values.unjudged().max())
     shown = f"{per_cent:.2g}" if per_cent < 10 else f"{per_cent:.0f}"
     unjudged = f"up to {shown} % of a list is unjudged" if per_cent else "all lists are fully judged"
-    sentences = [f"{'; '.join(parts)}; {unjudged}."]
+    sentences = [f"{'; '.join(counts)}; {unjudged}."]
     if of.unlike_lengths:
         sentences.insert(0, f"{of.unlike_lengths[0].upper()}{of.unlike_lengths[1:]}.")
     if "groups" in tables:
         might = tables["groups"][~tables["groups"]["safe"]]
-        than = f" more than {of.settings.margin:g}" if of.settings.margin else ""
+        than = f" more than {of.margin:g}" if of.margin else ""
         named = few(f"{escaped(str(row.group))} ({escaped(row.option)})" for row in might.itertuples())
-        told = (
-            f"These groups of topics might lose{than}: {named}."
-            if named
-            else f"No group of topics loses{than}."
-        )
-        sentences.append(told)
-    for row in _rows(tables, "routers"):
-        if np.isnan(row["single"]):
-            sentences.append(
-                f"{escaped(row['option'])} has {number(row['mean'])}; what its runs alone have is not known, for the "
-                "reranker did not score them on every topic."
-            )
-            continue
-        sentences.append(
-            f"{escaped(row['option'])} has {number(row['mean'])}; the best single run, chosen on other topics, has "
-            f"{number(row['single'])}, and the best run of each topic {number(row['best_of_each'])}."
-        )
-    for row in _rows(tables, "pools"):
-        sentences.append(
-            f"{escaped(row['option'])} shows {row['shown']} relevant documents; {row['not_shown']} more are in its "
-            f"pool, {row['outside_pool']} outside, and {row['never_retrieved']} are never retrieved. The best order of "
-            f"its pool has {number(row['ceiling'])}."
-        )
-    return sentences
+        lose = f"These groups of topics might lose{than}: {named}."
+        sentences.append(lose if named else f"No group of topics loses{than}.")
+    return [*sentences, *_rows(tables, "routers"), *_rows(tables, "pools")]
 
 
-def _rows(tables: Tables, name: str) -> list[dict[Any, Any]]:
-    return tables[name].to_dict("records") if name in tables else []
+def _rows(tables: Tables, name: str, **words: Any) -> list[str]:
+    """The sentence of each row of a table."""
+    rows = tables[name].to_dict("records") if name in tables else []
+    named = ["unscored" if name == "routers" and np.isnan(row["single"]) else name for row in rows]
+    return [ROW[one].format(**_shown(row), **words) for one, row in zip(named, rows, strict=True)]
+
+
+def _shown(row: Mapping[Any, Any]) -> dict[str, str]:
+    """The cells of a row as words."""
+    words = {
+        key: number(cell) if isinstance(cell, float) else escaped(str(cell)) for key, cell in row.items()
+    }
+    return words | ({"lead": "{lead}, {ci_lower} to {ci_upper}".format(**words)} if "lead" in words else {})
 
 
 # ---- words
@@ -251,32 +200,33 @@ def number(value: float) -> str:
     return "0" if float(text) == 0 else text.replace("-", "−")
 
 
-def _ends(mean: Any, lower: Any, upper: Any, row: int, interval: str = "") -> str:
-    """A difference with its interval."""
-    sign = "+" if mean[row] > 0 and number(mean[row]) != "0" else ""
-    return f"{sign}{number(mean[row])}, {interval}{number(lower[row])} to {number(upper[row])}"
+def _ends(found: Intervals, row: int, interval: str = "", sign: int = 1) -> str:
+    """A difference with its interval; with the sign -1 a loss."""
+    mean, lower, upper = (sign * end[row] for end in (found.difference, found.lower, found.upper))
+    lower, upper = min(lower, upper), max(lower, upper)
+    plus = "+" if mean > 0 and number(mean) != "0" else ""
+    return f"{plus}{number(mean)}, {interval}{number(lower)} to {number(upper)}"
 
 
-def _gain(of: Compared, option: int, full: bool = False) -> str:
+def _gain(of: Answered, option: int, full: bool = False) -> str:
     """The gain of an option with its interval; in full it says of which measure, and what the interval is."""
-    interval = f"{100 * of.settings.test.confidence:g} % interval "
-    ends = _ends(of.gain.difference, of.gain.lower, of.gain.upper, option - 1, interval if full else "")
-    return f"{of.settings.by} {ends}{_allowing(of)}" if full else ends
+    ends = _ends(of.gain, option - 1, f"{100 * of.confidence:g} % interval " if full else "")
+    return f"{of.by} {ends}{_allowing(of)}" if full else ends
 
 
-def _allowing(of: Compared) -> str:
+def _allowing(of: Answered) -> str:
     moved = bool((of.gain.best - of.gain.worst > LABELED_ALIKE).any())
     return ", allowing for unjudged documents" if moved else ""
 
 
-def _words(of: Compared) -> dict[str, str]:
+def _words(of: Answered) -> dict[str, str]:
     """How long the lists are, and what counts as a gain."""
-    how, margin = of.settings.how, of.settings.margin
+    margin = f"your margin of {of.margin:g}"
     return {
-        "at": f"In the top {how.ends}, " if how.budget is None else f"Within {how.budget} tokens, ",
-        "any": f"more than your margin of {margin:g}" if margin else "anything",
-        "is_gain": f"gains more than your margin of {margin:g}" if margin else "is a gain",
-        "margin": f"your margin of {margin:g}",
+        "at": f"{of.where}, ",
+        "any": f"more than {margin}" if of.margin else "anything",
+        "is_gain": f"gains more than {margin}" if of.margin else "is a gain",
+        "margin": margin,
     }
 
 
@@ -288,5 +238,6 @@ def _all(names: Sequence[str], word: str = "and") -> str:
     return f" {word} ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
 
 
-def _paragraphs(*parts: str) -> str:
+def paragraphs(*parts: str) -> str:
+    """The paragraphs that say something."""
     return "\n\n".join(stripped for part in parts if (stripped := part.strip()))

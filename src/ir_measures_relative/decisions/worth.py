@@ -109,7 +109,7 @@ def worth(
         seed=seed,
         time_limit=time_limit,
     )
-    name, run, member = _candidate(context, candidate)
+    name, run, member = candidate_of(context, candidate)
     names = deployed_runs(context, deployed, member)
     if name in names:
         name = f"{name} (candidate)"
@@ -124,7 +124,7 @@ def worth(
     return compared.decision(decision_text.of_worth, tables | evidence.tables_of(compared))
 
 
-def _candidate(context: RunContext, candidate: str | Run) -> tuple[str, Rankings, str | None]:
+def candidate_of(context: RunContext, candidate: str | Run) -> tuple[str, Rankings, str | None]:
     """The candidate's name and rankings, and its name in the context, if it has one."""
     text = candidate if isinstance(candidate, str) else None
     same = next((n for n, run in context.runs.items() if run is candidate or n == text), None)

@@ -1,4 +1,4 @@
-"""The pages of two runs side by side: the intervals of their differences. ``templates/pair.js`` draws a page."""
+"""The pages of two runs side by side: intervals, and the verdict of worth(). ``templates/pair.js`` draws a page."""
 
 from __future__ import annotations
 
@@ -11,11 +11,17 @@ from scipy.special import stdtrit
 
 from ..context.measure_strings import is_relative
 from ..decisions.compare import compare, is_of_pairs
+from ..decisions.compared_runs import CandidateCompared
+from ..decisions.decision import bold_and_rest
+from ..decisions.decision_text import reason_of_worth
+from ..decisions.option_settings import settings_of
 from ..messages import RelativeWarning
 from .contents import ReportedCampaign, numbers
 
 # Pairs of runs times topics up to which the intervals of a measure take a second or two.
 _MOST_WORK = 40_000
+# The verdict of worth() is there for at most so many of the best runs, and ordered pairs times topics: in seconds.
+_MOST_DECIDED, _MOST_DECIDED_WORK = 4, 700
 
 
 def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
@@ -23,11 +29,42 @@ def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
 
     - ``intervals``: for each measure the ends of the intervals of the differences, as :func:`compare` has them, one for
       each pair in the order of ``itertools.combinations``; None for a measure without. None where they would take long.
+    - ``decisions``: what :func:`worth` says of the best runs; see :func:`decisions_of`;
     - ``t``: the quantile of Student's t for as many topics, by which the page makes an interval of one pair itself.
     """
     topics, few = campaign.view.n_queries, are_few(campaign)
     t = float(stdtrit(topics - 1, 0.975)) if topics > 1 else None
-    return {"intervals": _intervals(campaign) if few and campaign.several else None, "t": t}
+    intervals = _intervals(campaign) if few and campaign.several else None
+    return {"intervals": intervals, "t": t, "decisions": decisions_of(campaign)}
+
+
+def decisions_of(campaign: ReportedCampaign) -> dict[str, Any] | None:
+    """The verdict and its reason, as :func:`worth` says them, of each two of the best runs by an absolute measure.
+
+    ``rows`` has the deployed run, the candidate, the verdict in words, and the rest. None where this takes long, or the
+    first absolute measure cannot decide.
+    """
+    place, view = campaign.first_absolute, campaign.view
+    if place is None:
+        return None
+    sizes = range(min(_MOST_DECIDED, len(view.names)), 1, -1)
+    size = next((n for n in sizes if n * (n - 1) * view.n_queries <= _MOST_DECIDED_WORK), 0)
+    best = campaign.best_first(place)[:size]
+    if not best:
+        return None
+    rows = []
+    with warnings.catch_warnings():  # the page is about all pairs
+        warnings.simplefilter("ignore", RelativeWarning)
+        try:
+            settings = settings_of(campaign.context, campaign.measures[place])
+            for deployed, candidate in itertools.permutations(best, 2):
+                names = view.names[deployed], view.names[candidate]
+                compared = CandidateCompared(view.of_runs(names), names[:1], names[1], settings, view)
+                verdict, reason = bold_and_rest(reason_of_worth(compared)[0])
+                rows.append([deployed, candidate, verdict, reason])
+        except ValueError:  # a measure that does not say how good a list is, no relevant document
+            return None
+    return {"runs": len(best), "by": str(settings.by), "rows": rows}
 
 
 def are_few(campaign: ReportedCampaign) -> bool:

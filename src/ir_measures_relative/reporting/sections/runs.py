@@ -1,4 +1,4 @@
-"""The table of the runs, and which is best and which adds most. ``templates/runs.html`` writes the table."""
+"""The table of the runs, and which is best and which has most that is new. ``templates/runs.html`` writes the table."""
 
 from __future__ import annotations
 
@@ -36,13 +36,15 @@ HEADLINE = """
 chance.</small>{% endif %}{% endmacro %}
 {% if best %}<li><strong>Best on its own:</strong> {{ run_link(best.run) }}, {{ measures[best.measure].name }}
 {{ short_number(best.mean) }}.{{ lead(best) }}</li>{% endif %}
-{% if adds %}<li><strong>{{ "Adds most:" if adds.adds else "Highest:" }}</strong> {{ run_link(adds.run) }},
+{% if adds %}<li><strong>{{ "Most that is new to a user of the other runs:" if adds.adds else "Highest:" }}</strong>
+{{ run_link(adds.run) }},
 {% if adds.measure != unique %}{{ measures[adds.measure].name }} {{ short_number(adds.mean) }}
 {%- if shows is not none %}: {% else %}.{% endif %}{% endif %}
 {% if shows is not none %}{{ short_number(shows) }} relevant documents
-{%- if graded %} (label {{ rel }} or higher){% endif %} a topic that no
-{{ "other run shows" if others else "prior run shows" }}.{% endif %}{{ lead(adds) }}
-{%- if most %} <small>{{ run_link(most[0]) }} shows most of these: {{ short_number(most[1]) }}.</small>{% endif %}</li>
+{%- if graded %} (grade {{ rel }} or higher){% endif %} per topic that no
+{{ "other run" if others else "prior run" }} retrieves.{% endif %}{{ lead(adds) }}
+{%- if most %} <small>{{ run_link(most[0]) }} retrieves most of these: {{ short_number(most[1]) }}.</small>{% endif %}
+{%- if adds.adds %} <small>This does not say whether to deploy it: see the page of two runs.</small>{% endif %}</li>
 {%- endif %}
 """
 

@@ -40,6 +40,22 @@ function settledOf(m, a, b) {
   return null;
 }
 
+// The verdict of worth() where the first run is deployed and the second is the candidate.
+function decided(a, b) {
+  const { decisions } = data.pairs;
+  const row = decisions?.rows.find(([deployed, candidate]) => deployed === a && candidate === b);
+  return row ? el("p", {}, "With ", runLink(a), " deployed: ", el("strong", {}, text(row[2])), text(row[3])) : null;
+}
+
+function decisionPart(a, b) {
+  const { decisions } = data.pairs;
+  const found = [decided(a, b), decided(b, a)].filter((part) => part);
+  const which = decisions ? ` (it is here for the ${decisions.runs} best runs by ${decisions.by})` : "";
+  const title = el("h3", {}, "Keep, add or replace?");
+  const alone = el("p", { class: "about" }, "Each verdict is for these two runs alone: of many candidates, some win by chance.");
+  return found.length ? [title, ...found, alone] : [title, el("p", {}, `Call worth() for a verdict on these two runs${which}.`)];
+}
+
 const between = (ends) => (ends ? `${value(ends[0])} to ${value(ends[1])}` : "–");
 
 function pairPage(a, b, t) {
@@ -60,6 +76,7 @@ function pairPage(a, b, t) {
     el("p", {}, el("a", { href: "#runs" }, "← all runs"), " · ", el("a", { href: pairAddress(b, a) }, "the other way round")),
     el("h2", { tabindex: "-1" }, text(short(runs[a].name, 80)), " and ", text(short(runs[b].name, 80))),
     el("p", {}, `By ${measures[first].name}, `, runLink(a), ` is higher on ${counts[0]} topics, `, runLink(b), ` on ${counts[2]}, and they are equal on ${counts[1]}.`),
+    ...decisionPart(a, b), el("h3", {}, "By each measure"),
     box("The two runs by each measure", table([["measure"], ["first", true], ["second", true], ["difference", true], ["95 % interval"], ["wins", true], ["ties", true], ["losses", true], ["settled: the first is"]], rows, "The two runs by each measure")),
     el("p", {}, `${data.pairs.intervals ? `The intervals hold at once for all ${pairs.toLocaleString("en")} pairs of runs, so you may choose the pair after seeing the results.` : `The intervals are for this pair alone: of ${pairs.toLocaleString("en")} pairs, some differ by chance. Call compare() for intervals of relative measures, and of all pairs at once.`} The last column is what unjudged documents cannot reverse on these topics; “–” is not computed, or all is judged.`),
     el("h3", {}, "Topic by topic"), el("p", {}, "Above 0 the first run is higher, below 0 the second."), saidOfMany(),

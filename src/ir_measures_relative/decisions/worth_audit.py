@@ -1,0 +1,237 @@
+"""Is a candidate worth it, where a language model labels the documents and people a sample of them?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, TypeAlias
+
+import ir_measures
+import numpy as np
+import pandas as pd
+
+from ..audit import estimate, plan
+from ..audit.targets import Judge
+from ..context.run_context import RunContext
+from ..context.view import View
+from ..data.arrays import object_array
+from ..data.judgments import Judgments
+from ..data.rankings import Rankings
+from ..io.qrels import Qrels, QrelsColumns, qrels_columns
+from ..io.qrels import judge as judge_columns
+from ..io.runs import Run
+from ..messages import escaped
+from ..stats.bootstrap import FEWEST_DIFFERING
+from .answered import Answered
+from .compared_runs import candidate_options, copy_of
+from .decision import Decision
+from .decision_rule import KEEP, Intervals
+from .decision_text import number, paragraphs, reason_of_worth
+from .decision_words import AUDIT
+from .option_rankings import OptionLists
+from .option_settings import settings_of
+from .worth import candidate_of, deployed_runs
+
+#: Each two options, as places.
+Pairs: TypeAlias = Sequence[tuple[int, int]]
+
+# Where the lists of two options differ on fewer topics, an interval over topics says nothing.
+_FEWEST_TOPICS = 2 * FEWEST_DIFFERING
+
+
+class WorthAudit:
+    """:func:`worth` by P@k, with the labels of a language model, and of people for a sample that a plan asks for.
+
+    P@k is a sum of labels of what each option shows, so the difference of two options is one as well: ``audit.plan``
+    and ``audit.estimate`` hold for it, with the lists of the options as the runs.
+
+    Args:
+        context: the runs, and ``grades=``.
+        judge: the model's labels, as for ``audit.plan``.
+        candidate, deployed, method, margin, k, depth, confidence: as for :func:`worth`.
+        by: P@k, such as ``"P(rel=2)@10"``.
+
+    Raises:
+        ValueError: a measure that is not P@k; a candidate that ranks every topic as a deployed run does; what
+            :func:`worth` raises.
+
+    Example:
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.decisions import WorthAudit
+        >>> people = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(12)}
+        >>> old, new = ({q: {d: -i for i, d in enumerate(docs)} for q in people} for docs in ("XYAB", "ABXY"))
+        >>> context, judge = RunContext({"BM25": old, "dense": new}, grades=(0, 1)), lambda query, doc: 1
+        >>> audited = WorthAudit(context, judge, "dense", ["BM25"], by="P@2")
+        >>> plan = audited.plan(budget=48)
+        >>> labels = {}
+        >>> for row in plan[plan["ask"]].itertuples():
+        ...     labels.setdefault(row.query_id, {})[row.doc_id] = people[row.query_id][row.doc_id]
+        >>> audited.estimate(plan, labels).verdict
+        'replace BM25'
+    """
+
+    def __init__(
+        self,
+        context: RunContext,
+        judge: Judge,
+        candidate: str | Run,
+        deployed: str | Sequence[str] | None = None,
+        by: ir_measures.Measure | str = "P@10",
+        method: str = "rrf",
+        margin: float = 0.0,
+        *,
+        k: int = 60,
+        depth: int = 1000,
+        confidence: float = 0.95,
+    ) -> None:
+        settings = settings_of(context, by, method, margin, k=k, depth=depth, confidence=confidence)
+        if settings.by.NAME != "P" or settings.how.length is None:
+            raise ValueError(
+                f"by={str(by)!r} cannot be audited here: an audit of worth() takes P@k, a sum of labels of what each "
+                "option shows; set by='P@10', or judge what worth() asks for"
+            )
+        self.settings = settings
+        name, run, member = candidate_of(context, candidate)
+        names = deployed_runs(context, deployed, member)
+        self.candidate, self.deployed = f"{name} (candidate)" if name in names else name, tuple(names)
+        # Asked once for a document, or read once.
+        self._judge = cache(judge) if callable(judge) else qrels_columns(judge)
+        runs = {one: context.runs[one] for one in names} | {self.candidate: run}
+        view = View.on(RunContext(runs), _topics(self._judge, list(runs.values())))
+        self.options, self.rivals = candidate_options(names, self.candidate)
+        self.gains: Pairs = [(i, 0) for i in range(1, len(self.options))]
+        self.between_rivals: Pairs = [(pair.more, pair.less) for pair in self.rivals]
+        self.topics = view.n_queries
+        lists = OptionLists(view, self.options, settings.how)
+        self._shown = [[set(rows.tolist()) for rows in of] for of in lists.lists]
+        if copy_of(view, names, self.candidate) is not None or not any(
+            self._differing(*two) for two in self.gains
+        ):
+            raise ValueError(
+                f"all options show the same documents, so there is nothing to label; {self.candidate!r} is a copy of a "
+                "deployed run, or nearly one: keep what is deployed"
+            )
+        named = zip(self.options, lists.rankings(), strict=True)
+        self._lists = RunContext({option.name: one for option, one in named}, grades=context.grades)
+
+    def _between(self, pairs: Pairs) -> list[tuple[str, str]]:
+        return [(self.options[a].name, self.options[b].name) for a, b in pairs]
+
+    def plan(self, budget: int, *, seed: int = 0, path: str | os.PathLike[str] | None = None) -> pd.DataFrame:
+        """Which documents people should label, at most ``budget``; arguments and result are those of ``audit.plan``."""
+        between = self._between([*self.gains, *self.between_rivals])
+        return plan(
+            self._lists, self._judge, [self.settings.by], budget, between=between, seed=seed, path=path
+        )
+
+    def estimate(self, plan: pd.DataFrame | str | os.PathLike[str], labels: Qrels) -> Decision:
+        """The verdict by the labels that the plan asked for.
+
+        The rule is that of :func:`worth`. Its intervals are those of ``audit.estimate``, for all options at once by
+        Bonferroni's rule, and where two lists differ on fewer than ten topics the whole range.
+
+        Args:
+            plan: what :meth:`plan` gave, or the path that it wrote to.
+            labels: the human labels, as qrels, of just the documents that the plan asks for.
+
+        Returns:
+            a :class:`Decision`, and no value that the sample does not carry: ``table`` has ``option``, ``runs``,
+            ``difference``; ``ci_lower``, ``ci_upper``: what all human labels would say on these topics; ``lower``,
+            ``upper``: the same on topics like these, by which the verdict goes; ``labels`` and ``judge_alone`` as
+            ``audit.estimate`` has them. ``as_judged`` is the verdict.
+
+        Raises:
+            ValueError: what ``audit.estimate`` raises, such as for missing labels.
+        """
+        return CandidateAudited(self, plan, qrels_columns(labels)).decision()
+
+    def intervals(self, pairs: Pairs, plan: Any, labels: QrelsColumns) -> tuple[Intervals, pd.DataFrame]:
+        """The differences of some options, with what ``audit.estimate`` says of them."""
+        asked = (
+            self._lists,
+            plan,
+            labels,
+            self._judge,
+            [self.settings.by],
+            self._between(pairs),
+            self.settings.test.confidence,
+        )
+        here = estimate(*asked, simultaneous=True)
+        least, most = np.full((2, len(pairs)), 1.0) * [[-1.0], [1.0]]
+        if self.topics > 1:
+            like_these = estimate(*asked, simultaneous=True, like_these=True)
+            differing = np.array([self._differing(a, b) for a, b in pairs])
+            few = (differing > 0) & (differing < _FEWEST_TOPICS)
+            least, most = (
+                np.where(few, end, like_these[column])
+                for end, column in ((least, "ci_lower"), (most, "ci_upper"))
+            )
+        difference, low, high = (here[name].to_numpy() for name in ("difference", "ci_lower", "ci_upper"))
+        lower, upper = np.minimum(least, low), np.maximum(most, high)
+        return Intervals(difference, low, high, low, high, lower, upper), here
+
+    def _differing(self, a: int, b: int) -> int:
+        """On how many topics two options show other documents."""
+        return sum(one != other for one, other in zip(self._shown[a], self._shown[b], strict=True))
+
+
+class CandidateAudited(Answered):
+    """The options with a candidate, by the labels of an audit."""
+
+    copy_of = None
+
+    def __init__(self, audit: WorthAudit, plan: Any, labels: QrelsColumns) -> None:
+        self.options, self.rivals, self.topics = audit.options, audit.rivals, audit.topics
+        self.names = [option.name for option in audit.options]
+        self.candidate, self.deployed, settings = audit.candidate, audit.deployed, audit.settings
+        self.margin, self.by, self.confidence = settings.margin, str(settings.by), settings.test.confidence
+        self.where = f"In the top {settings.how.length}"
+        self.shown = {"candidate": self.candidate, "deployed": list(self.deployed), **settings.shown()}
+        self.labels = len(judge_columns(labels))
+        self.gain, self.told = audit.intervals(audit.gains, plan, labels)
+        self.between, _ = audit.intervals(audit.between_rivals, plan, labels)
+
+    def unsettled(self, as_judged: bool) -> str:
+        return "add or replace"
+
+    @property
+    def missing(self) -> str | None:
+        """What an open verdict needs: topics where these are settled, else judgments."""
+        if self.overall >= KEEP:
+            return None
+        return "topics" if self.as_judged >= KEEP or self.topics < 2 else "judgments"
+
+    def decision(self) -> Decision:
+        """The answer."""
+        reason, to_do = reason_of_worth(self)
+        told = self.told.assign(lower=self.gain.lower, upper=self.gain.upper)
+        columns = ["difference", "ci_lower", "ci_upper", "lower", "upper", "labels", "judge_alone"]
+        table = pd.DataFrame(dict.fromkeys(columns, 0.0), index=[0]).astype({"labels": int})
+        table = pd.concat([table, told[columns]], ignore_index=True)
+        table.insert(0, "option", self.names)
+        table.insert(1, "runs", [", ".join(option.runs) for option in self.options])
+        alone = [f"{escaped(row.option)} {number(row.judge_alone)}" for row in table[1:].itertuples()]
+        words = {"topics": self.topics, "labels": self.labels, "here": self.word(as_judged=True)}
+        missing, evidence = (
+            AUDIT[key].format(**words, alone=", ".join(alone)) if key else ""
+            for key in (self.missing, "evidence")
+        )
+        return Decision(
+            tuple(self.names),
+            self.word(),
+            self.word(),
+            tuple(self.names[i] for i in self.may_be_best()),
+            self.missing,
+            paragraphs(reason, f"{to_do} {missing}", evidence),
+            table,
+            pd.DataFrame({"query_id": [], "doc_id": []}, dtype=str),
+            settings=self.shown,
+        )
+
+
+def _topics(judge: Judge, runs: Sequence[Rankings]) -> Judgments:
+    """The topics, with the judge's labels where it is no function."""
+    if callable(judge):
+        return Judgments.none_of(object_array(dict.fromkeys(q for run in runs for q in run.query_ids)))
+    return judge_columns(qrels_columns(judge), once=True)
