@@ -792,6 +792,14 @@ def test_one_system_alone_draws_the_contexts_warning(campaign) -> None:
     assert table["NRG@10"][0] == pytest.approx(table["nDCG@10"][0], abs=1e-12)
 
 
+def test_it_stands_in_for_pyterriers(campaign, monkeypatch) -> None:
+    topics, qrels, frames = campaign
+    expected = [pt.Experiment(frames, topics, qrels, [nDCG @ 10]), by_hand(campaign, {})]
+    monkeypatch.setattr(pt, "Experiment", pt.relative.Experiment)
+    for measures, theirs in zip(([nDCG @ 10], MEASURES), expected, strict=True):
+        same(pt.Experiment(frames, topics, qrels, measures), theirs)
+
+
 def test_no_context_is_left_behind(campaign) -> None:
     topics, qrels, frames = campaign
     pt.relative.Experiment(frames, topics, qrels, [NRG @ 10])

@@ -14,6 +14,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pyterrier as pt
+from pyterrier import Experiment as OfPyTerrier
 
 from ...io.files import read_bytes
 from ...io.runs import read_run, read_trec_run
@@ -65,7 +66,7 @@ def run_and_time(
 
     nothing = Answered("nothing", judged, sorted(inputs))
     catches = [_Catch(evaluated, whole=options.get("save_dir") is not None) for _ in systems]
-    averages = pt.Experiment(
+    averages = OfPyTerrier(
         [
             system.head(1) if whole else Ended(system, catch)
             for system, catch, whole in zip(systems, catches, is_whole, strict=True)
