@@ -55,9 +55,7 @@ def run_and_time(
     in_tree = options.get("plan") == "tree"  # where a frame is a transformer
     is_whole = [isinstance(system, pd.DataFrame) and not in_tree for system in systems]
     needed = {pt.model.from_ir_measures(column) for column in inputs}
-    spared = all(is_whole) and not options.get(
-        "precompute_prefix"
-    )  # of which the host says that there is none
+    spared = all(is_whole) and not options.get("precompute_prefix")  # else PyTerrier warns that there is none
     if spared and all(len(frame) and needed.issubset(frame.columns) for frame in systems):
         return Caught(list(systems), [[] for _ in systems], [0.0] * len(systems))
     evaluated: list[_Catch] = []  # whose results are evaluated next
