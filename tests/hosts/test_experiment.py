@@ -845,6 +845,17 @@ def test_systems_without_names_are_called_as_pyterrier_calls_them(campaign, data
             }
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"perquery": True}, {"dataframe": False}, {"batch_size": 5}], ids=str
+)
+def test_names_that_are_numbers(campaign, options) -> None:
+    topics, qrels, frames = campaign
+    by_number = dict(enumerate(pipelines(frames).values()))
+    for given, names in ((by_number, None), (list(by_number.values()), [0, 1, 2, 3])):
+        ours = pt.relative.Experiment(given, topics, qrels, ["map", NRG @ 10], names, **options)
+        same_part(ours, pt.Experiment(given, topics, qrels, ["map"], names, **options))
+
+
 def test_systems_without_results(campaign) -> None:
     topics, qrels, frames = campaign
     nothing = frames["one"].head(0)

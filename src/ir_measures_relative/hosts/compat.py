@@ -1,8 +1,8 @@
 """Every guess about a host: what ir_measures, PyTerrier and pandas do, but do not promise.
 
 Each says in which version it was seen, which test of ``tests/hosts/test_compat.py`` checks it against the installed
-host, and which change of the host would end it: a patch is one of ``studies/upstream``. A guess that a lower module makes is a constant here, named in capitals
-after what it is about: its value is the code that makes it.
+host, and which change of the host would end it: a patch is one of ``studies/upstream``. A guess that a lower module
+makes is a constant here, named in capitals after what it is about: its value is the code that makes it.
 """
 
 from __future__ import annotations

@@ -245,6 +245,7 @@ def _as_list(
             isinstance(s, pd.DataFrame) or name in alike for s, name in zip(systems, shown, strict=True)
         ]
         names = [f"system {i}" if by_number[i] else name for i, name in enumerate(shown)]
+    names = [str(name) for name in names]  # of any type to PyTerrier
     if len(names) != len(systems):
         raise ValueError(f"{len(names)} names for {len(systems)} systems; give names one of each")
     baseline = options.get("baseline")
