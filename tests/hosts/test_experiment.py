@@ -14,7 +14,17 @@ import pandas as pd
 import pytest
 from ir_measures import AP, RR, Bpref, Compat, Judged, NumRet, P, SetP, infAP, nDCG
 
-from ir_measures_relative import MED, NRG, P_Rareness, RunContext, UniqueRel, demo, nDCG_UE, rrLP
+from ir_measures_relative import (
+    MED,
+    NRG,
+    P_Rareness,
+    RelativeWarning,
+    RunContext,
+    UniqueRel,
+    demo,
+    nDCG_UE,
+    rrLP,
+)
 from ir_measures_relative.context import run_context
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.hosts import evaluator
@@ -320,6 +330,16 @@ def part_of(ours, theirs):
     return {name: {m: ours[name][m] for m in row} for name, row in theirs.items()}, theirs
 
 
+def same_part(ours, theirs) -> None:
+    """What their table has is in ours, digit for digit."""
+    ours, theirs = part_of(ours, theirs)
+    for a, b in zip(ours, theirs, strict=True) if isinstance(theirs, list) else [(ours, theirs)]:
+        if isinstance(b, pd.DataFrame):
+            pd.testing.assert_frame_equal(a, b, check_exact=True)
+        else:
+            np.testing.assert_equal(a, b)
+
+
 @pytest.mark.filterwarnings("ignore:.*(one topic supplies|default of)")
 @pytest.mark.parametrize("frames_too", [False, True])
 @pytest.mark.parametrize(
@@ -337,12 +357,83 @@ def test_every_pair_of_options(campaign, options, frames_too) -> None:
 
     ours = pt.relative.Experiment(systems(), topics, qrels, [*measures, NRG @ 10], NAMES, **options)
     theirs = pt.Experiment(systems(), topics, qrels, measures, NAMES, **options)
-    ours, theirs = part_of(ours, theirs)
-    for a, b in zip(ours, theirs, strict=True) if isinstance(theirs, list) else [(ours, theirs)]:
-        if isinstance(b, pd.DataFrame):
-            pd.testing.assert_frame_equal(a, b, check_exact=True)
-        else:
-            np.testing.assert_equal(a, b)
+    same_part(ours, theirs)
+
+
+def random_campaign(rng):
+    """Few topics and documents: ties, lacking queries, unjudged topics, judged non-topics, a document or query alone."""
+    docs, n = [f"d{i}" for i in range(rng.choice([3, 9, 30]))], int(rng.integers(1, 9))
+    ids = [str(i) for i in rng.permutation(n + 3)]
+    topics, judged = ids[:n], ids[int(rng.integers(0, max(n - 1, 1))) :]
+    labels = [(q, d) for q in judged for d in rng.choice(docs, rng.integers(1, len(docs) + 1), replace=False)]
+    qrels = pd.DataFrame(labels, columns=["qid", "docno"]).assign(label=rng.integers(0, 3, len(labels)))
+    frames = []
+    for _ in range(rng.integers(1, 5)):
+        lacking = set(rng.choice(topics, rng.integers(0, n)))
+        if not set(topics).intersection(judged) - lacking:
+            lacking = set()
+        rows = [
+            (q, d) for q in topics if q not in lacking for d in rng.permutation(docs)[: rng.integers(1, 31)]
+        ]
+        scores = np.round(rng.normal(size=len(rows)), rng.choice([0, 1, 6]))
+        frame = pd.DataFrame(rows, columns=["qid", "docno"]).assign(query="x", score=scores)
+        frames.append(pt.model.add_ranks(frame).sample(frac=1, random_state=int(rng.integers(99))))
+    return pd.DataFrame({"qid": topics, "query": "x"}), qrels, frames
+
+
+MORE_OPTIONS = [
+    *OPTIONS,
+    {"precompute_prefix": True},
+    {"highlight": "bold"},
+    {"correction_alpha": 0.3},
+    {"round": {"map": 1}},
+]
+
+
+def outcome(experiment, arguments, options):
+    """What it returns or raises, and the texts of the host's warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = experiment(*arguments, **options)
+        except Exception as error:
+            result = error
+    ours = (RelativeWarning, DeprecationWarning)
+    texts = {str(w.message) for w in caught if not issubclass(w.category, ours)}
+    return result, {
+        t for t in texts if "nearly identical" not in t
+    }  # scipy, of one measure and not of another
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_campaigns(seed) -> None:
+    rng = np.random.default_rng(seed)
+    topics, qrels, frames = random_campaign(rng)
+    first, second = (MORE_OPTIONS[i] for i in rng.choice(len(MORE_OPTIONS), 2, replace=False))
+    options = {k: v for k, v in (first | second).items() if k != "baseline" or v < len(frames)}
+    if options.get("perquery"):
+        options.pop("baseline", None), options.pop("correction", None)
+        options |= {"round": 1} if "round" in options else {}
+    absolute = ["map", "recip_rank", nDCG @ 5, P(rel=2) @ 3, RR @ 10, Judged @ 5, Bpref, SetP, NumRet, AP @ 5]
+    measures = [absolute[i] for i in rng.choice(len(absolute), 3, replace=False)]
+    which = rng.integers(0, 2, len(frames))
+
+    def systems() -> list:
+        return [Given(f) if piped else f.copy() for f, piped in zip(frames, which, strict=True)]
+
+    names = list("abcd")[: len(frames)]
+    theirs, said = outcome(pt.Experiment, (systems(), topics, qrels, measures, names), options)
+    ours, also_said = outcome(
+        pt.relative.Experiment, (systems(), topics, qrels, [*measures, NRG @ 7], names), options
+    )
+    assert said == also_said
+    assert type(ours) is type(theirs), (ours, theirs)
+    if isinstance(theirs, Exception):
+        assert str(ours).split(" at 0x")[0] == str(theirs).split(" at 0x")[0]
+        return
+    if options.get("highlight") and hasattr(theirs, "data"):
+        ours, theirs = ours.data, theirs.data
+    same_part(ours, theirs)
 
 
 @pytest.mark.parametrize("options", [{}, {"batch_size": 4}, {"perquery": True}], ids=str)
@@ -754,6 +845,17 @@ def test_systems_without_names_are_called_as_pyterrier_calls_them(campaign, data
             }
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"perquery": True}, {"dataframe": False}, {"batch_size": 5}], ids=str
+)
+def test_names_that_are_numbers(campaign, options) -> None:
+    topics, qrels, frames = campaign
+    by_number = dict(enumerate(pipelines(frames).values()))
+    for given, names in ((by_number, None), (list(by_number.values()), [0, 1, 2, 3])):
+        ours = pt.relative.Experiment(given, topics, qrels, ["map", NRG @ 10], names, **options)
+        same_part(ours, pt.Experiment(given, topics, qrels, ["map"], names, **options))
+
+
 def test_systems_without_results(campaign) -> None:
     topics, qrels, frames = campaign
     nothing = frames["one"].head(0)
@@ -785,11 +887,32 @@ def test_validate(campaign) -> None:
     assert unscored.queries == []
 
 
+@pytest.mark.parametrize("batch_size", [None, 5])
+def test_a_pipeline_that_returns_no_frame(campaign, batch_size) -> None:
+    topics, qrels, frames = campaign
+    nothing = pt.apply.generic(lambda _: None)
+    errors = [
+        outcome(
+            f, ([nothing, frames["one"]], topics, qrels, m), {"batch_size": batch_size, "validate": "ignore"}
+        )[0]
+        for f, m in ((pt.Experiment, [AP]), (pt.relative.Experiment, [AP, NRG]))
+    ]
+    assert repr(errors[0]) == repr(errors[1]) and isinstance(errors[0], Exception)
+
+
 def test_one_system_alone_draws_the_contexts_warning(campaign) -> None:
     topics, qrels, frames = campaign
     with pytest.warns(UserWarning, match="holds no run but 'one'"):
         table = pt.relative.Experiment({"one": frames["one"]}, topics, qrels, [NRG @ 10, nDCG @ 10])
     assert table["NRG@10"][0] == pytest.approx(table["nDCG@10"][0], abs=1e-12)
+
+
+def test_it_stands_in_for_pyterriers(campaign, monkeypatch) -> None:
+    topics, qrels, frames = campaign
+    expected = [pt.Experiment(frames, topics, qrels, [nDCG @ 10]), by_hand(campaign, {})]
+    monkeypatch.setattr(pt, "Experiment", pt.relative.Experiment)
+    for measures, theirs in zip(([nDCG @ 10], MEASURES), expected, strict=True):
+        same(pt.Experiment(frames, topics, qrels, measures), theirs)
 
 
 def test_no_context_is_left_behind(campaign) -> None:

@@ -1,8 +1,8 @@
 """Every guess about a host: what ir_measures, PyTerrier and pandas do, but do not promise.
 
 Each says in which version it was seen, which test of ``tests/hosts/test_compat.py`` checks it against the installed
-host, and which change of the host would end it. A guess that a lower module makes is a constant here, named in capitals
-after what it is about: its value is the code that makes it.
+host, and which change of the host would end it: a patch is one of ``studies/upstream``. A guess that a lower module
+makes is a constant here, named in capitals after what it is about: its value is the code that makes it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from ..measures.measure import RelativeMeasure, path_if_string
 def default_providers() -> list[Provider]:
     """The providers that ir_measures asks in turn; none while it is still being imported.
 
-    Seen: ir_measures 0.4.3 has no function that adds one. Test: test_default_providers. Ends with: entry points.
+    Seen: ir_measures 0.4.3 has no function that adds one. Test: test_default_providers. Ends with: entry points
+    (``ir_measures-entry-points.patch``).
     """
     pipeline = getattr(ir_measures, "DefaultPipeline", None)
     return [] if pipeline is None else pipeline.providers
@@ -37,13 +38,15 @@ def default_providers() -> list[Provider]:
 PRIORITY = 1000
 """Behind ir_measures' own providers, in a version that orders providers by ``PRIORITY``.
 
-Seen: ir_measures' branch "entry-points". Test: test_priority. Ends with: entry points, in a release.
+Seen: ir_measures' branch "entry-points". Test: test_priority. Ends with: entry points, in a release
+(``ir_measures-entry-points.patch``).
 """
 
 MEASURE_STRINGS = measure_strings.read_measure
 """``ir_measures.parse_measure`` fails on Python 3.14, so this package parses measure strings itself.
 
-Seen: ir_measures 0.4.3 asks for ``ast.Num`` and ``ast.Str``. Test: test_measure_strings. Ends with: ``ast.Constant``.
+Seen: ir_measures 0.4.3 asks for ``ast.Num`` and ``ast.Str``. Test: test_measure_strings. Ends with: ``ast.Constant``
+(``ir_measures-constants.patch``).
 """
 
 PATHS_OF_QRELS = path_if_string
@@ -91,7 +94,8 @@ Seen: ir_measures 0.4.3. Test: test_by_place. Ends with: providers that say what
 RELEVANT_ONLY = absolute.RELEVANT_ONLY
 """The measures, by name, that depend on the positions of relevant documents alone, and how trec_eval adds them up.
 
-Seen: ir_measures 0.4.3. Test: test_relevant_only. Ends with: columns instead of tuples in its conversion.
+Seen: ir_measures 0.4.3. Test: test_relevant_only. Ends with: columns instead of tuples in its conversion
+(``ir_measures-columns.patch``).
 """
 
 ONE_EVALUATOR_EACH = absolute.Look
@@ -162,7 +166,7 @@ def pyterrier_measures() -> ModuleType | None:
     """``pyterrier.measures``, which holds ir_measures' measures of before this package was loaded; None without it.
 
     Seen: PyTerrier 1.1.2 fills it before it loads modules by their entry points. Test: test_pyterrier_measures. Ends
-    with: entry points in ir_measures.
+    with: entry points in ir_measures (``ir_measures-entry-points.patch``).
     """
     return sys.modules.get("pyterrier.measures")
 

@@ -20,6 +20,7 @@ from typing import Any
 import ir_measures
 import pandas as pd
 import pyterrier as pt
+from pyterrier import Experiment as OfPyTerrier  # pt.Experiment may be ours, if a user has put it there
 
 from ...context.evaluate import one_topic_counts
 from ...context.lengths import Tokens
@@ -113,7 +114,7 @@ def Experiment(
     """
     one_alone = isinstance(eval_metrics, (str, ir_measures.Measure))
     if not one_alone and not all(isinstance(m, (str, ir_measures.Measure)) for m in eval_metrics):
-        return pt.Experiment(systems, topics, qrels, eval_metrics, names, **options)  # and its error
+        return OfPyTerrier(systems, topics, qrels, eval_metrics, names, **options)  # and its error
     systems, names, shown, options = _as_list(systems, names, options)
     baseline = options.get("baseline")
     if reference is None and baseline is not None:
@@ -131,7 +132,7 @@ def Experiment(
     with saved.staging(short_times) as (for_runs, for_tables):
         if not relative:
             # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
-            result = pt.Experiment(systems, topics, qrels, metrics, names=shown, **options | for_tables)
+            result = OfPyTerrier(systems, topics, qrels, metrics, names=shown, **options | for_tables)
             return in_order(result, list(asked))
         if isinstance(topics, str) and os.path.isfile(topics):
             topics = pt.io.read_topics(topics)
@@ -146,7 +147,7 @@ def Experiment(
         answers = answers_for(scores, list(columns.values()), of_systems)
         second = {k: v for k, v in options.items() if k not in RETRIEVAL_OPTIONS} | for_tables
         with collections_of_garbage_spared():
-            result = pt.Experiment(
+            result = OfPyTerrier(
                 [stub(i) for i in range(len(names))],
                 topics,
                 first_rows(qrels),
@@ -244,6 +245,7 @@ def _as_list(
             isinstance(s, pd.DataFrame) or name in alike for s, name in zip(systems, shown, strict=True)
         ]
         names = [f"system {i}" if by_number[i] else name for i, name in enumerate(shown)]
+    names = [str(name) for name in names]  # of any type to PyTerrier
     if len(names) != len(systems):
         raise ValueError(f"{len(names)} names for {len(systems)} systems; give names one of each")
     baseline = options.get("baseline")

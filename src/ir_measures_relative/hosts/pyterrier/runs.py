@@ -14,6 +14,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pyterrier as pt
+from pyterrier import Experiment as OfPyTerrier
 
 from ...io.files import read_bytes
 from ...io.runs import read_run, read_trec_run
@@ -54,7 +55,8 @@ def run_and_time(
     in_tree = options.get("plan") == "tree"  # where a frame is a transformer
     is_whole = [isinstance(system, pd.DataFrame) and not in_tree for system in systems]
     needed = {pt.model.from_ir_measures(column) for column in inputs}
-    if all(is_whole) and all(len(frame) and needed.issubset(frame.columns) for frame in systems):
+    spared = all(is_whole) and not options.get("precompute_prefix")  # else PyTerrier warns that there is none
+    if spared and all(len(frame) and needed.issubset(frame.columns) for frame in systems):
         return Caught(list(systems), [[] for _ in systems], [0.0] * len(systems))
     evaluated: list[_Catch] = []  # whose results are evaluated next
 
@@ -65,7 +67,7 @@ def run_and_time(
 
     nothing = Answered("nothing", judged, sorted(inputs))
     catches = [_Catch(evaluated, whole=options.get("save_dir") is not None) for _ in systems]
-    averages = pt.Experiment(
+    averages = OfPyTerrier(
         [
             system.head(1) if whole else Ended(system, catch)
             for system, catch, whole in zip(systems, catches, is_whole, strict=True)
@@ -118,7 +120,8 @@ class _Catch(pt.Transformer):  # type: ignore[misc]
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         self._batches.append(inp)
         self._evaluated.append(self)
-        return inp if self._whole else inp.head(1).copy()
+        stub = isinstance(inp, pd.DataFrame) and not self._whole  # else PyTerrier has the error
+        return inp.head(1).copy() if stub else inp
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
         return input_columns
