@@ -3,7 +3,8 @@
 A folder holds ``runs/``, the human ``qrels.txt.gz`` and the labels of language models, ``llm/*.qrels.gz``. Beside these
 judges there are three made of the first of them: inverted (the highest grade for the lowest), partisan (the highest
 grade for all that one run has in its top ten) and random. Pairs of runs are drawn; for each, plans are drawn again and
-again, and the interval of each is compared with what all human labels say.
+again, and the interval of each is compared with what all human labels say. With ``--priors`` it is a run by itself,
+given so many others as its priors.
 """
 
 from __future__ import annotations
@@ -59,6 +60,9 @@ def main() -> None:
     parser.add_argument(
         "--topics", type=int, default=0, help="topics to label in full, for nDCG and its like"
     )
+    parser.add_argument("--depth", type=int, help="of the topics in full: ideal rankings are from the runs' top")
+    parser.add_argument("--priors", type=int, default=0, help="a run given so many priors, and not two runs")
+    parser.add_argument("--others", type=int, default=0, help="further runs in the context, which are not compared")
     parser.add_argument("--pairs", type=int, default=40, help="how many pairs of runs")
     parser.add_argument("--repeats", type=int, default=100, help="how many plans a pair, judge and budget")
     parser.add_argument("--grades", nargs=2, type=int, default=[0, 3], metavar=("LOW", "HIGH"))
@@ -72,8 +76,12 @@ def main() -> None:
         human, pairs = read(folder / "qrels.txt.gz"), list(itertools.combinations(campaign.names, 2))
         chosen = np.random.default_rng(1).choice(len(pairs), min(args.pairs, len(pairs)), replace=False)
         found: dict[str, list[pd.DataFrame]] = {}
+        more = np.random.default_rng(2)
         for a, b in (pairs[i] for i in chosen):
-            context = RunContext({n: campaign.runs[n] for n in (a, b)}, grades=tuple(args.grades))
+            rest = [n for n in campaign.names if n not in (a, b)]
+            rest = [str(n) for n in more.choice(rest, args.others + max(args.priors - 1, 0), replace=False)]
+            context = RunContext({n: campaign.runs[n] for n in (a, b, *rest)}, grades=tuple(args.grades))
+            between = (a, [b, *rest[: args.priors - 1]]) if args.priors else (a, b)
             for name, labels in judges(folder, context, a):
                 table = audit.simulate(
                     context,
@@ -81,7 +89,9 @@ def main() -> None:
                     labels,
                     args.measures,
                     args.budgets,
+                    between=between,
                     topics=args.topics,
+                    depth=args.depth,
                     repeats=args.repeats,
                 )
                 found.setdefault(name, []).append(pd.DataFrame(table))

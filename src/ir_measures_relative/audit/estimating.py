@@ -22,7 +22,17 @@ from ..data.documents import Documents
 from ..data.judgments import Judgments
 from ..io.qrels import Qrels, qrels_columns
 from ..io.qrels import judge as judge_columns
-from .planning import THESE_TOPICS, AuditTable, Design, Drawn, check_unchanged, drawn, read_plan, seed_of
+from .planning import (
+    THESE_TOPICS,
+    AuditTable,
+    Design,
+    Drawn,
+    check_unchanged,
+    drawn,
+    read_plan,
+    seed_of,
+    target_of,
+)
 from .sampling import Sample, estimated_sums, reach, sums_by_query, within
 from .targets import Audited, Between, Judge, Target, read_between, read_measures, rows_in
 
@@ -158,7 +168,8 @@ def estimate(
             )
         )
     table = AuditTable(pd.concat(tables, ignore_index=True))
-    table.attrs.update(target=_LIKE_THESE if like_these else THESE_TOPICS, topics=audited.n_queries)
+    said = target_of(audited.depth, _LIKE_THESE if like_these else THESE_TOPICS)
+    table.attrs.update(target=said, topics=audited.n_queries)
     return table
 
 
@@ -270,7 +281,7 @@ def _by_judge(audited: Audited, target: Target) -> FloatArray:
     """What the judge's labels say, one a comparison."""
     docs = audited.docs
     if not target.linear:
-        known = docs.select(audited.known)
+        known = docs.select(audited.known & audited.in_full)
         means: FloatArray = differences_of(audited, target, known, known.grade).mean(axis=1)
         return means
     gain = target.gain[docs.grade - target.grades[0]]
