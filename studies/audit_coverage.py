@@ -60,9 +60,13 @@ def main() -> None:
     parser.add_argument(
         "--topics", type=int, default=0, help="topics to label in full, for nDCG and its like"
     )
-    parser.add_argument("--depth", type=int, help="of the topics in full: ideal rankings are from the runs' top")
+    parser.add_argument(
+        "--depth", type=int, help="of the topics in full: ideal rankings are from the runs' top"
+    )
     parser.add_argument("--priors", type=int, default=0, help="a run given so many priors, and not two runs")
-    parser.add_argument("--others", type=int, default=0, help="further runs in the context, which are not compared")
+    parser.add_argument(
+        "--others", type=int, default=0, help="further runs in the context, which are not compared"
+    )
     parser.add_argument("--pairs", type=int, default=40, help="how many pairs of runs")
     parser.add_argument("--repeats", type=int, default=100, help="how many plans a pair, judge and budget")
     parser.add_argument("--grades", nargs=2, type=int, default=[0, 3], metavar=("LOW", "HIGH"))

@@ -121,7 +121,7 @@ def plan(
             with ``.plan.csv`` after its name. :func:`estimate` takes the path as well.
 
     Returns:
-        a DataFrame with one row a document that may be asked for:
+        a DataFrame with one row a document that may be asked for, those to label first:
 
         - ``query_id``, ``doc_id``;
         - ``probability``: the chance to be asked for, above 0;
@@ -236,7 +236,8 @@ def _ids(audited: Audited, rows: IntArray) -> tuple[ObjectArray, ObjectArray]:
 def _table(audited: Audited, found: Drawn, design: Design) -> pd.DataFrame:
     rows = np.flatnonzero(found.chance > 0)
     query_ids, doc_ids = _ids(audited, rows)
-    order = np.lexsort((np.unique(doc_ids.astype(str), return_inverse=True)[1], audited.docs.query[rows]))
+    by_doc = np.unique(doc_ids.astype(str), return_inverse=True)[1]
+    order = np.lexsort((by_doc, audited.docs.query[rows], ~found.asked[rows]))
     table = AuditTable(
         {
             "query_id": pd.Series(query_ids[order], dtype=str),
