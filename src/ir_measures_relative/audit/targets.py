@@ -212,9 +212,8 @@ class Audited:
     @cached_property
     def in_full(self) -> BoolArray:
         """What to label where a topic is labelled in full: what a run of the context has in its first ``depth``."""
-        pooled: BoolArray = (
-            View.on(self.context, self.docs).at(self.depth).positions_of_runs(self.docs).any(axis=0)
-        )
+        positions = View.on(self.context, self.docs).at(self.depth).positions_of_runs(self.docs)
+        pooled: BoolArray = np.any(positions > 0, axis=0)
         return pooled
 
     def grades(self, labels: IntArray | None = None) -> tuple[int, int]:
