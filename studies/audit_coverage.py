@@ -78,7 +78,9 @@ def main() -> None:
         "--others", type=int, default=0, help="further runs in the context, which are not compared"
     )
     parser.add_argument(
-        "--apart", action="store_true", help="print no table, but how much larger differences are by the target"
+        "--apart",
+        action="store_true",
+        help="print no table, but how much larger differences are by the target",
     )
     parser.add_argument("--pairs", type=int, default=40, help="how many pairs of runs")
     parser.add_argument("--repeats", type=int, default=100, help="how many plans a pair, judge and budget")
@@ -118,7 +120,9 @@ def main() -> None:
                 )
                 found.setdefault(name, []).append(pd.DataFrame(table))
         if args.apart:
-            print(f"{folder.name}: {np.mean(larger):.3f} larger as a mean, {np.abs(larger).max():.3f} at most")
+            print(
+                f"{folder.name}: {np.mean(larger):.3f} larger as a mean, {np.abs(larger).max():.3f} at most"
+            )
         for name, tables in found.items():
             for (measure, _), rows in pd.concat(tables).groupby(["measure", "budget"], sort=False):
                 wrong = (rows["wrong"] * rows["decided"]).sum() / max(rows["decided"].sum(), 1e-9)
