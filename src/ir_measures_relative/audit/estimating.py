@@ -74,8 +74,8 @@ def estimate(
 
     The variance is the larger of that of the sampled errors and that which the predictions give; the interval is
     Student's, and ends where no labels could carry the difference. A measure that is no sum of labels is estimated as
-    a sum that is near it, plus the mean of what is missing on the topics that are labelled in full. Its ideal rankings are
-    then of the documents in the top ``depth`` of the runs: what no run retrieves cannot be sampled.
+    a sum that is near it, plus the mean of what is missing on the topics that are labelled in full. Its ideal rankings
+    are then of the documents in the top ``depth`` of the runs: what no run retrieves cannot be sampled.
 
     Args:
         context, judge: those of the plan.
