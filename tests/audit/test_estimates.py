@@ -115,14 +115,19 @@ def test_with_all_labels_others_are_their_sums(measure: str) -> None:
 
 @pytest.mark.parametrize("measure", ["nDCG@5", "NRG@5", "NRG(norm='ideal')@5", "Shapley(base='nDCG')@5"])
 def test_topics_in_full_are_the_measure_itself(measure: str) -> None:
-    plan = audit.plan(CONTEXT, JUDGE, [measure], 10_000, topics=len(TOPICS), depth=100)
+    plan = audit.plan(CONTEXT, JUDGE, [measure], 10_000, topics=len(TOPICS), depth=5)
     found = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, [measure])
-    expected = compare(CONTEXT, HUMAN, [measure], test="t", correction=None)
-    assert found["difference"].to_numpy() == pytest.approx(expected["difference"].to_numpy(), abs=1e-9)
-    assert (found["ci_upper"] - found["ci_lower"]).max() == pytest.approx(0, abs=1e-12)
-    assert found["judge_alone"].to_numpy() == pytest.approx(
-        compare(CONTEXT, JUDGE, [measure], test="t", correction=None)["difference"].to_numpy(), abs=1e-9
+    assert repr(found).startswith(
+        "These topics, with human labels as truth; ideal rankings from the top 5 of the runs\n"
     )
+    assert (found["ci_upper"] - found["ci_lower"]).max() == pytest.approx(0, abs=1e-12)
+    for column, labels in ("difference", HUMAN), ("judge_alone", JUDGE):
+        top = {
+            q: {d: g for d, g in of.items() if any(run[q].get(d, 0) > 3 for run in RUNS.values())}
+            for q, of in labels.items()
+        }
+        expected = compare(CONTEXT, top, [measure], test="t", correction=None)
+        assert found[column].to_numpy() == pytest.approx(expected["difference"].to_numpy(), abs=1e-9)
 
 
 def test_topics_like_these_vary_as_their_parts_do_together() -> None:
@@ -154,6 +159,13 @@ def test_the_mean_over_many_plans_is_the_truth(topics: int) -> None:
     error = np.std(values) / len(values) ** 0.5
     assert abs(np.mean(values) - truth.loc[("a", "b"), "difference"]) < 4 * error
     assert np.mean(held) >= 0.9
+
+
+@pytest.mark.parametrize("judge", [JUDGE, {q: {d: 3 - g for d, g in of.items()} for q, of in JUDGE.items()}])
+def test_no_judge_says_what_the_ideal_is(judge: dict[str, dict[str, int]]) -> None:
+    pair = RunContext({name: RUNS[name] for name in "ab"}, grades=(0, 3))
+    found = audit.simulate(pair, HUMAN, judge, ["nDCG@3"], [60], topics=4, depth=5, repeats=100).iloc[0]
+    assert found["coverage"] >= 0.9
 
 
 def test_one_run_against_fixed_priors() -> None:

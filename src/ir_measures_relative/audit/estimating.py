@@ -22,12 +22,24 @@ from ..data.documents import Documents
 from ..data.judgments import Judgments
 from ..io.qrels import Qrels, qrels_columns
 from ..io.qrels import judge as judge_columns
-from .planning import THESE_TOPICS, AuditTable, Design, Drawn, check_unchanged, drawn, read_plan, seed_of
+from .planning import (
+    THESE_TOPICS,
+    AuditTable,
+    Design,
+    Drawn,
+    check_unchanged,
+    drawn,
+    read_plan,
+    seed_of,
+    target_of,
+)
 from .sampling import Sample, estimated_sums, reach, sums_by_query, within
 from .targets import Audited, Between, Judge, Target, read_between, read_measures, rows_in
 
-#: By what share of itself an ideal is taken to differ from topic to topic, at least.
-IDEALS_APART = 0.25
+#: By what share of itself an ideal is taken to differ from topic to topic, before any topic is labelled in full;
+IDEALS_APART = 1 / 3
+#: and how many topics that counts as much as.
+PSEUDO_TOPICS = 4
 
 _LIKE_THESE = "Topics like these, with human labels as truth"
 
@@ -62,7 +74,8 @@ def estimate(
 
     The variance is the larger of that of the sampled errors and that which the predictions give; the interval is
     Student's, and ends where no labels could carry the difference. A measure that is no sum of labels is estimated as
-    a sum that is near it, plus the mean of what is missing on the topics that are labelled in full.
+    a sum that is near it, plus the mean of what is missing on the topics that are labelled in full. Its ideal rankings
+    are then of the documents in the top ``depth`` of the runs: what no run retrieves cannot be sampled.
 
     Args:
         context, judge: those of the plan.
@@ -158,7 +171,8 @@ def estimate(
             )
         )
     table = AuditTable(pd.concat(tables, ignore_index=True))
-    table.attrs.update(target=_LIKE_THESE if like_these else THESE_TOPICS, topics=audited.n_queries)
+    said = target_of(audited.depth, _LIKE_THESE if like_these else THESE_TOPICS)
+    table.attrs.update(target=said, topics=audited.n_queries)
     return table
 
 
@@ -216,13 +230,13 @@ def answer_of(
     cells = np.zeros(len(gain), dtype=np.int64) if cell is None else cell[matters]
     sums = estimated_sums(weight, gain, sample, cells)
     by_query, variance = sums.by_query + target.offset, sums.variance
-    df = (sums.free - 1).astype(np.float64)
+    free = (sums.free - 1).astype(np.float64)
     value, labels = by_query.sum(axis=1), (weight != 0) @ asked.astype(np.int64)
     if like_these:
         of_topics = n * by_query.var(axis=1, ddof=1)
-        df = np.where(of_topics >= variance, n - 1.0, df)
+        free = np.where(of_topics >= variance, n - 1.0, free)
         variance = np.maximum(of_topics, variance)
-    parts: list[tuple[FloatArray, FloatArray]] = [(variance, df)]
+    parts: list[tuple[FloatArray, FloatArray]] = [(variance, free)]
     if values is None:
         known, open_weight = weight @ gain + target.offset.sum(axis=1), weight[:, ~asked]
         least = known + np.minimum(open_weight, 0.0).sum(axis=1)
@@ -232,14 +246,17 @@ def answer_of(
         near = sums_by_query(weight * gain, sample.query, n) + target.offset
         near, rest = near[:, found.topics] * n, values[:, found.topics] - near[:, found.topics] * n
         # Runs that differ on few topics may agree on all that were drawn; their ideals would still differ elsewhere.
-        spread = np.maximum(rest.var(axis=1, ddof=1), IDEALS_APART**2 * n * sums.square) / n_drawn
+        df, own = n_drawn - 1.0 + PSEUDO_TOPICS, rest.var(axis=1, ddof=1) / n_drawn
+        apart = IDEALS_APART**2 * n * sums.square / n_drawn
+        spread = ((n_drawn - 1) * own + PSEUDO_TOPICS * apart) / df
         if like_these:
-            apart = (near - near.mean(axis=1, keepdims=True)) * rest
-            spread = spread + np.maximum(2 * apart.sum(axis=1) / (n_drawn - 1) / n, 0.0)
+            both = (near - near.mean(axis=1, keepdims=True)) * rest
+            spread = np.maximum(spread, own) + np.maximum(2 * both.sum(axis=1) / (n_drawn - 1) / n, 0.0)
+            df = n_drawn - 1.0
         else:
             spread = spread * (1.0 - n_drawn / n)
         value, labels = value + rest.mean(axis=1), labels + (found.full & ~matters).sum()
-        parts.append((spread, np.full(len(value), n_drawn - 1.0)))
+        parts.append((spread, np.full(len(value), df)))
         low, high = value_range(target.asked.measure)
         alone = np.array([versus.priors is not None for versus in audited.versus])
         least, most = np.where(alone, low, low - high), np.where(alone, high, high - low)
@@ -270,7 +287,7 @@ def _by_judge(audited: Audited, target: Target) -> FloatArray:
     """What the judge's labels say, one a comparison."""
     docs = audited.docs
     if not target.linear:
-        known = docs.select(audited.known)
+        known = docs.select(audited.known & audited.in_full)
         means: FloatArray = differences_of(audited, target, known, known.grade).mean(axis=1)
         return means
     gain = target.gain[docs.grade - target.grades[0]]

@@ -25,8 +25,8 @@ from .targets import Audited, Between, Judge, Target, read_measures
 
 #: What every output says first.
 THESE_TOPICS = "These topics, with human labels as truth"
-#: How many times as many documents of a topic in full are labelled as its ideal ranking holds; and without a cutoff.
-_TIMES, _LEAST = 4, 40
+#: How deep a topic in full is labelled, as a multiple of the cutoff; and without a cutoff.
+_TIMES, _LEAST = 2, 20
 
 _COLUMNS = "query_id", "doc_id", "probability", "ask"
 _BESIDE = ".plan.csv"  # the file with the chances, beside the pool
@@ -34,6 +34,11 @@ _BESIDE = ".plan.csv"  # the file with the chances, beside the pool
 _SEEDS = 1000
 # Chances that were written to a file and read again are equal.
 _WRITTEN = 1e-9
+
+
+def target_of(depth: int, topics: str = THESE_TOPICS) -> str:
+    """What an output says first; with the depth that ideal rankings are from, or 0."""
+    return f"{topics}; ideal rankings from the top {depth} of the runs" if depth else topics
 
 
 class AuditTable(pd.DataFrame):  # type: ignore[misc]
@@ -109,15 +114,14 @@ def plan(
         between: two runs, ``("BM25", "ANCE")``; a run and its fixed priors, ``("ANCE", ["BM25"])``; or a list of
             these. If not given, all pairs of runs, or those with the context's reference.
         topics: how many topics to draw and to label in full, at least 2; for measures that are no sums of labels.
-        depth: how many documents of such a topic are labelled at least, 4 times the cutoff if not given: those in the
-            tops of the runs, and others for its ideal ranking. The judge names three in four of these, and the runs
-            the fourth; the runs name all where the judge's grades do not rise with their order.
+        depth: a topic in full has all documents labelled that a run of the context ranks so high; twice the cutoff if
+            not given. An ideal ranking is of these documents: the target is the measure by their human labels alone.
         seed: of the draw. Twice the budget with the same seed asks for what half of it did, and for more.
         path: a pool file to write, one ``query_id doc_id`` to label a line; the chances go into a file beside it,
             with ``.plan.csv`` after its name. :func:`estimate` takes the path as well.
 
     Returns:
-        a DataFrame with one row a document that may be asked for:
+        a DataFrame with one row a document that may be asked for, those to label first:
 
         - ``query_id``, ``doc_id``;
         - ``probability``: the chance to be asked for, above 0;
@@ -176,7 +180,7 @@ def is_plan(path: str) -> bool:
 
 
 def depth_of(measures: Sequence[ir_measures.Measure | str], topics: int, depth: int | None) -> int:
-    """How many documents of a topic in full are labelled at least; 0 where there is no such topic."""
+    """How deep topics in full are labelled; 0 where there is no such topic."""
     cutoffs = [value_of(asked.measure, "cutoff") or 0 for asked in read_measures(measures)]
     return 0 if not topics else depth or _TIMES * max(cutoffs) or _LEAST
 
@@ -232,7 +236,8 @@ def _ids(audited: Audited, rows: IntArray) -> tuple[ObjectArray, ObjectArray]:
 def _table(audited: Audited, found: Drawn, design: Design) -> pd.DataFrame:
     rows = np.flatnonzero(found.chance > 0)
     query_ids, doc_ids = _ids(audited, rows)
-    order = np.lexsort((np.unique(doc_ids.astype(str), return_inverse=True)[1], audited.docs.query[rows]))
+    by_doc = np.unique(doc_ids.astype(str), return_inverse=True)[1]
+    order = np.lexsort((by_doc, audited.docs.query[rows], ~found.asked[rows]))
     table = AuditTable(
         {
             "query_id": pd.Series(query_ids[order], dtype=str),
@@ -241,7 +246,7 @@ def _table(audited: Audited, found: Drawn, design: Design) -> pd.DataFrame:
             "ask": found.asked[rows[order]],
         }
     )
-    table.attrs.update(target=THESE_TOPICS, audit=design._asdict())
+    table.attrs.update(target=target_of(design.depth), audit=design._asdict())
     return table
 
 

@@ -136,7 +136,10 @@ def estimated_sums(weight: FloatArray, gain: FloatArray, sample: Sample, cell: I
     few = ratio(free + 1.0, np.maximum(free - 1.0, 1.0))
     predicted_sums = sums_by_query(weight * predicted, sample.query, sample.n_queries)
     square = squares @ scatter + (predicted_sums**2).sum(axis=1)
-    return Sums(by_query, np.maximum(measured, expected) * few, free, square)
+    variance = np.maximum(measured, expected) * few
+    # A judge that says nothing predicts small sums; those of the sample say how large they are with any judge.
+    square = np.maximum(square, (by_query**2).sum(axis=1) - variance)
+    return Sums(by_query, variance, free, square)
 
 
 def sums_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:

@@ -16,7 +16,7 @@ from ..io.qrels import Qrels, qrels_columns
 from ..io.qrels import judge as judge_columns
 from ..tolerances import LABELED_ALIKE
 from .estimating import answer_of, differences_of
-from .planning import THESE_TOPICS, AuditTable, Design, depth_of, drawn
+from .planning import AuditTable, Design, depth_of, drawn, target_of
 from .targets import Audited, Between, Judge, Target, rows_in
 
 
@@ -76,22 +76,22 @@ def simulate(
     row = rows_in(human, audited.docs)
     grade = np.where(row >= 0, human.grade[row], 0)
     targets = audited.targets(topics > 0, audited.grades(human.grade))
+    campaigns = audited, audited.without_judge()
+    of_topics = [_in_full(audited, target, grade) for target in targets]
     truths = [
         target.weight @ target.gain[grade - target.grades[0]] + target.offset.sum(axis=1)
-        if target.linear
-        else differences_of(audited, target, human, human.grade).mean(axis=1)
-        for target in targets
+        if values is None
+        else values.mean(axis=1)
+        for target, values in zip(targets, of_topics, strict=True)
     ]
-    campaigns = audited, audited.without_judge()
-    of_topics = [[_in_full(campaign, target, grade) for target in targets] for campaign in campaigns]
     rows: list[dict[str, Any]] = []
     for budget in sorted(budgets):
         of_budget: list[list[Any]] = [[] for _ in targets]
         for repeat in range(repeats):
             design = Design([], budget, None, topics, audited.depth, seed + repeat)
-            for campaign, values in zip(campaigns, of_topics, strict=True):
+            for campaign in campaigns:
                 found = drawn(campaign, targets, design)
-                for target, value, answers in zip(targets, values, of_budget, strict=True):
+                for target, value, answers in zip(targets, of_topics, of_budget, strict=True):
                     answers.append(
                         answer_of(campaign, target, found, grade, campaign.cell, confidence, value)
                     )
@@ -103,7 +103,7 @@ def simulate(
     table = AuditTable(rows)
     for _, of_measure in table.groupby("measure", sort=False):
         table.loc[of_measure.index, "saved"] = _saved(of_measure)
-    table.attrs["target"] = THESE_TOPICS
+    table.attrs["target"] = target_of(audited.depth)
     return table
 
 

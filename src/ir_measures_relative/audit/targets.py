@@ -22,7 +22,7 @@ from ..context.measure_strings import parse_measures, value_of
 from ..context.priors import Members, policy_of, priors_chosen_by_means, replaced
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context
-from ..data.arrays import BoolArray, FloatArray, IntArray, object_array, rank_within, ratio
+from ..data.arrays import BoolArray, FloatArray, IntArray, object_array, ratio
 from ..data.documents import Documents
 from ..data.judgments import Judgments
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
@@ -39,11 +39,7 @@ Between: TypeAlias = "Sequence[Any] | None"
 
 # So many cells of predictions at most: a judge that knows more grades has them put together.
 _MOST_CELLS = 6
-# The constant of reciprocal rank fusion.
-_RRF = 60.0
-# With less correlation than this, either way, a judge is taken to say nothing. It is 0.02 by chance in 9,000 labels.
-_TELLS = 0.05
-# How large ideals are beside the greatest there could be, where a judge does not say.
+# About how large ideals are beside the greatest there could be.
 _OF_MOST = 0.75
 # The chance that a reader goes on after a document, where ERR is made linear.
 _GOES_ON = 0.7
@@ -124,7 +120,7 @@ class Audited:
         context: the runs.
         judge: the labels of the model, whose queries are the topics; of a function, the topics are those of the runs.
         measures, between: as for :func:`.plan`.
-        depth: how many documents of a topic at most an ideal ranking is looked for among; 0 where none is needed.
+        depth: an ideal ranking is of documents that a run of the context ranks so high; 0 where none is needed.
 
     Attributes:
         docs: the documents, with the judge's grades, and 0 where it gives none.
@@ -152,13 +148,11 @@ class Audited:
         check_runs(View.on(any_grade, judged))
         empty = View.on(any_grade, Judgments.none_of(judged.query_ids))
         deepest = None if None in self.cutoffs else max(c or 0 for c in self.cutoffs)
-        found = empty.with_open(deepest).documents
+        found = empty.with_open(None if deepest is None else max(deepest, depth)).documents
         if not len(found):
             raise ValueError(
                 "no run ranks a document of the judge's topics, so there is nothing to label; give others"
             )
-        if depth:
-            found = _together(found, empty.with_open(depth).documents, judged)
         if callable(judge):
             every = zip(found.query_ids[found.query], found.doc_ids, strict=True)
             rows = [(*ids, grade) for ids in every if (grade := judge(*ids)) is not None]
@@ -173,7 +167,7 @@ class Audited:
     def without_judge(self) -> Audited:
         """The same, where nothing is known of the labels but by people."""
         plain = copy.copy(self)
-        for computed in ("cell", "share", "in_full", "agreement"):
+        for computed in ("cell", "share"):
             plain.__dict__.pop(computed, None)
         plain.docs, plain.known = self.labelled(np.zeros_like(self.docs.grade)), np.ones_like(self.known)
         return plain
@@ -202,8 +196,6 @@ class Audited:
     def cell(self) -> IntArray:
         """The documents by the judge's grade, numbered from 0; those without one are a cell of their own."""
         grades = np.unique(self.docs.grade[self.known])
-        if not self.tells:
-            return self.known.astype(np.int64)
         if len(grades) > _MOST_CELLS:
             ends = np.quantile(self.docs.grade[self.known], np.arange(1, _MOST_CELLS) / _MOST_CELLS)
             grades = np.unique(ends)
@@ -214,46 +206,14 @@ class Audited:
         """The judge's grade of each document as a share of its scale, NaN for none."""
         grades = self.docs.grade[self.known]
         low, high = grades.min(initial=0), grades.max(initial=0)
-        share = (self.docs.grade - low) / max(int(high - low), 1) if self.tells else 0.5
-        return np.where(self.known, share, np.nan)
-
-    @cached_property
-    def fused(self) -> FloatArray:
-        """How high the runs together rank each document, by reciprocal rank fusion."""
-        positions = View.on(self.context, self.docs).positions_of_runs(self.docs)
-        scores: FloatArray = np.where(positions > 0, 1.0 / (_RRF + positions), 0.0).sum(axis=0)
-        return scores
-
-    @cached_property
-    def agreement(self) -> float:
-        """The correlation of the judge's grades with where the runs rank documents; 0 where there is none."""
-        grade, fused = self.docs.grade[self.known], self.fused[self.known]
-        if not len(grade) or not np.ptp(grade) or not np.ptp(fused):
-            return 0.0
-        return float(np.corrcoef(grade, fused)[0, 1])
-
-    @property
-    def tells(self) -> bool:
-        """Whether the judge's grades say something, where all its documents are there to compare with the runs."""
-        return not self.depth or abs(self.agreement) > _TELLS
+        return np.where(self.known, (self.docs.grade - low) / max(int(high - low), 1), np.nan)
 
     @cached_property
     def in_full(self) -> BoolArray:
-        """What to label where a topic is labelled in full: the tops, and where the documents of the ideal may be."""
-        docs, names = self.docs, self.context.names
-        view = View.on(self.context, docs)
-        compared = [
-            names.index(n) for v in self.versus for n in ([v.name] if v.priors else [v.name, v.other])
-        ]
-        tops = [view.at(cutoff).positions_of_runs(docs)[compared] > 0 for cutoff in self.cutoffs]
-        by_judge = np.where(self.known, docs.grade, docs.grade.min(initial=0) - 1)
-        first, second = (
-            _places(docs.query, *keys) for keys in ((by_judge, self.fused), (self.fused, by_judge))
-        )
-        # Three by the judge, and one by the runs, in turns; by the runs alone where the judge does not agree with them.
-        turn = np.minimum(first / 0.75, second / 0.25 + 0.5) if self.agreement > _TELLS else second
-        held: BoolArray = np.any(tops, axis=(0, 1))
-        return held | (_places(docs.query, held.astype(np.int64), -turn) <= self.depth)
+        """What to label where a topic is labelled in full: what a run of the context has in its first ``depth``."""
+        positions = View.on(self.context, self.docs).at(self.depth).positions_of_runs(self.docs)
+        pooled: BoolArray = np.any(positions > 0, axis=0)
+        return pooled
 
     def grades(self, labels: IntArray | None = None) -> tuple[int, int]:
         """The lowest and the highest grade: the context's, or all that judge, labels and measures name."""
@@ -348,25 +308,22 @@ class Audited:
         if isinstance(model, SumModel) and not isinstance(model, RBPResidualModel):
             return True, model.weight
         docs, depth = self.docs, value_of(asked.measure, "cutoff")
-        of_judge = gain[docs.grade - view.grades[0]]
 
         def ideal(survival: FloatArray | float = 1.0) -> float:
-            """About how large ideals are: between the judge's, and a good part of the greatest there could be."""
-            gains = np.full(len(of_judge), gain.max()), of_judge
-            most, own = (ideal_dcg(g * survival, docs.query, self.n_queries, depth).mean() for g in gains)
-            return float((own + _OF_MOST * most) / 2 if self.tells else _OF_MOST * most) or 1.0
+            """About how large ideals are: a good part of the greatest there could be."""
+            most = ideal_dcg(gain.max() * survival * np.ones(len(docs)), docs.query, self.n_queries, depth)
+            return float(_OF_MOST * most.mean()) or 1.0
 
         if asked.as_dcg and isinstance(model, Normalized):
             if depth is None:
                 raise ValueError(f"{asked.name} needs a cutoff: write {asked.name}@10")
             return True, model.weight / (discount.up_to(depth).sum() * gain.max())
-        if isinstance(model, (Normalized, Residual)) and self.depth:
-            deep = model.cutoff
-            if deep is None or deep > self.depth:
-                raise ValueError(
-                    f"{asked.name} cannot be audited: its ideal ranking may hold {deep or 'all'} documents, and "
-                    f"depth={self.depth} of a topic are labelled; give a smaller cutoff, or a larger depth"
-                )
+        deep = model.cutoff if isinstance(model, (Normalized, Residual)) else depth
+        if self.depth and (deep is None or deep > self.depth):
+            raise ValueError(
+                f"{asked.name} cannot be audited: it looks at {deep or 'all'} documents of a ranking, and depth="
+                f"{self.depth} of each are labelled; give a smaller cutoff, or a larger depth"
+            )
         if isinstance(model, Normalized):
             return False, model.weight / ideal()
         if isinstance(model, Residual):
@@ -399,14 +356,6 @@ def _check_priors(view: View) -> None:
         )
 
 
-def _places(query: IntArray, *keys: FloatArray | IntArray) -> IntArray:
-    """The place of each document of its query by falling keys, the first of which counts most; from 1."""
-    order = np.lexsort((*(-key for key in reversed(keys)), query))
-    places = np.empty(len(query), dtype=np.int64)
-    places[order] = rank_within(query[order])
-    return places
-
-
 def rows_in(judgments: Documents, docs: Documents) -> IntArray:
     """The row in some judgments of each document, -1 for one that is not there."""
     code = np.array([judgments.query_code.get(q, -1) for q in docs.query_ids], dtype=np.int64)[docs.query]
@@ -414,10 +363,3 @@ def rows_in(judgments: Documents, docs: Documents) -> IntArray:
     some = np.flatnonzero(code >= 0)
     row[some] = judgments.rows_of(code[some], docs.ids.take(some))
     return row
-
-
-def _together(*parts: Documents) -> Documents:
-    """The documents of some judgments of the same queries, each once."""
-    every = parts[0].followed_by(*parts[1:])
-    again, _ = every.repeats()
-    return every.select(~np.isin(np.arange(len(every)), again))

@@ -42,6 +42,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="plan: topics to label in full, for nDCG and its like",
     )
+    parser.add_argument(
+        "--depth",
+        type=int,
+        metavar="N",
+        help="plan: how deep these topics are labelled; ideal rankings are from there (default: twice the cutoff)",
+    )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="plan: of the draw (default: 0)")
     parser.add_argument(
         "--labels", metavar="FILE", help="estimate: qrels by people of the documents in the pool"
@@ -73,7 +79,7 @@ def run(args: argparse.Namespace) -> None:
     measures = [one for text in args.measures for one in split_measures(text)]
     between = args.between and tuple(given.asked_for("--between", name) for name in args.between)
     if args.step == "plan":
-        options = {"between": between, "topics": args.topics, "seed": args.seed}
+        options = {"between": between, "topics": args.topics, "depth": args.depth, "seed": args.seed}
         table = audit.plan(given.together, given.judgments, measures, args.budget, **options)
         write_plan(table, "--pool", args.pool)
         print(table.attrs["target"])
