@@ -268,28 +268,29 @@ def duplicates(data: Collection, runs: int, rng: np.random.Generator) -> pd.Data
     rows = []
     names = [str(name) for name in rng.permutation(data.context.names)[:runs]]
     for number in (1, 3, 10):
-        found: dict[str, Counter[str]] = {}
-        gain: dict[str, float] = {}
+        found: dict[tuple[str, str], Counter[str]] = {}
+        gain: dict[tuple[str, str], float] = {}
         for name in names:
             others = [str(n) for n in rng.permutation([n for n in data.context.names if n != name])]
             deployed = [name, *others[: number - 1]]
             for kind, run in near_duplicates(data, name, rng).items():
                 answer = worth(data.context, data.qrels, run, deployed, resamples=RESAMPLES)
-                word = str(answer.as_judged).split(" ")[0]
-                word = "add or replace" if answer.as_judged == "add or replace" else word
-                found.setdefault(kind, Counter())[word] += 1
-                if answer.as_judged not in ("keep", "open"):
-                    best = answer.table["difference"].max()
-                    gain[kind] = max(gain.get(kind, 0.0), float(best))
+                for by, verdict in (("as judged", answer.as_judged), ("verdict", str(answer.verdict))):
+                    word = "replace" if verdict.startswith("replace") else verdict
+                    found.setdefault((kind, by), Counter())[word] += 1
+                    if word not in ("keep", "open"):
+                        best = float(answer.table["difference"].max())
+                        gain[kind, by] = max(gain.get((kind, by), 0.0), best)
         rows += [
             {
                 "collection": data.name,
                 "deployed": number,
                 "candidate": kind,
+                "by": by,
                 **count,
-                "largest gain": gain.get(kind),
+                "largest gain": gain.get((kind, by)),
             }
-            for kind, count in found.items()
+            for (kind, by), count in found.items()
         ]
     return pd.DataFrame(rows).fillna(0.0)
 
