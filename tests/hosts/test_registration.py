@@ -206,7 +206,9 @@ print("ir_measures_relative" in sys.modules, hasattr(pt.measures, "Other"), pt.m
 
 def test_import_star_where_the_package_cannot_be_imported(places, broken) -> None:
     pytest.importorskip("pyterrier", reason="pyterrier is not installed")
-    out, err = run("import pyterrier\nfrom pyterrier.measures import *\nprint(nDCG)", broken, places["installed"])
+    out, err = run(
+        "import pyterrier\nfrom pyterrier.measures import *\nprint(nDCG)", broken, places["installed"]
+    )
     assert out == "nDCG\n" and err.count("pt.relative is not there") == 1
 
 
