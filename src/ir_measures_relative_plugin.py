@@ -4,8 +4,8 @@ ir_measures reads no entry points as of 0.4.3: there, ``import ir_measures_relat
 entry point in the group ``ir_measures.provider`` is for versions that will read it.
 
 This module stands beside the package, since to import a module of a package is to import the package first: ``import
-pyterrier`` need not wait for that. A package that cannot be imported, say with a version of ir_measures that it does not
-know, must not keep the hosts from being imported. Their users get a warning instead.
+pyterrier`` need not wait for that. A package that cannot be imported, say with a version of ir_measures that it does
+not know, must not keep the hosts from being imported. Their users get a warning instead.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ _LEAST_BYTES, _TABLES = 3 << 24, 16
 class Store:
     """Values by keys. A key is a tuple of all that its value depends on, as values; a value never changes.
 
-    So threads need no lock to read: at worst two compute the same value. Where all is more than ``most`` bytes, the oldest
-    goes, one after the other.
+    So threads need no lock to read: at worst two compute the same value. Where all is more than ``most`` bytes, the
+    oldest goes, one after the other.
     """
 
     def __init__(self, n_runs: int = 0, n_docs: int = 0) -> None:
