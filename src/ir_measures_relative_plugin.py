@@ -3,27 +3,62 @@
 ir_measures reads no entry points as of 0.4.3: there, ``import ir_measures_relative`` makes the measures known. The
 entry point in the group ``ir_measures.provider`` is for versions that will read it.
 
-This module stands beside the package, since to import a module of a package is to import the package first. A package
-that cannot be imported, say with a version of ir_measures that it does not know, must not keep the hosts from being
-imported. Their users get a warning instead.
+This module stands beside the package, since to import a module of a package is to import the package first: ``import
+pyterrier`` need not wait for that. A package that cannot be imported, say with a version of ir_measures that it does
+not know, must not keep the hosts from being imported. Their users get a warning instead.
 """
 
 from __future__ import annotations
 
+import sys
 import warnings
+from functools import cache, partial
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 
 def __getattr__(name: str) -> ModuleType:
-    """``relative``, the module that becomes ``pt.relative``."""
+    """``relative``, which becomes ``pt.relative``, and imports the package when something in it is asked for."""
     if name != "relative":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    measures = sys.modules.get("pyterrier.measures")  # which is filled by now
+    if measures is not None:
+        vars(measures).update(__getattr__=partial(_of_measures, measures), __dir__=partial(_names, measures))
+    return _Later("ir_measures_relative.pt_relative", "``pt.relative``: its names are in its ``__all__``.")
+
+
+class _Later(ModuleType):
+    """Stands for ``pt.relative``: most programs that import PyTerrier do not use it."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_relative(), name)
+
+    def __dir__(self) -> list[str]:
+        return dir(_relative())
+
+
+@cache
+def _relative() -> ModuleType:
     try:
         return import_module("ir_measures_relative.pt_relative")
     except Exception as error:
         return _Absent(_warn("pt.relative", error))
+
+
+def _names(module: ModuleType) -> list[str]:
+    """What is in ``pyterrier.measures``, once the package is imported, which puts its measures there."""
+    _relative()
+    return sorted(vars(module))
+
+
+def _of_measures(module: ModuleType, name: str) -> Any:
+    """What ``pyterrier.measures`` has by no other name; ``__all__`` is what ``import *`` asks for."""
+    if name == "__all__":
+        return [public for public in _names(module) if not public.startswith("_")]
+    if name.startswith("__") or name not in _names(module):
+        raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+    return vars(module)[name]
 
 
 def provider() -> Any:
@@ -54,5 +89,5 @@ def _warn(what: str, error: Exception) -> str:
         f"{what} is not there, since the package ir_measures_relative could not be imported: "
         f"{type(error).__name__}: {error}; install versions that fit"
     )
-    warnings.warn(message, stacklevel=3)
+    warnings.warn(message, stacklevel=4)
     return message

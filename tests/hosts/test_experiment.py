@@ -926,15 +926,17 @@ def test_no_context_is_left_behind(campaign) -> None:
 @pytest.mark.parametrize("options", [{}, {"batch_size": 5}, {"baseline": 0}], ids=str)
 def test_a_run_is_read_once(campaign, monkeypatch, options) -> None:
     """Into the context; PyTerrier's own evaluation sees no run."""
+    from ir_measures_relative.hosts.pyterrier import experiment
+
     topics, qrels, frames = campaign
     read = []
 
-    def counting(run, *name):
+    def counting(run, *name, **options):
         if isinstance(run, pd.DataFrame):
             read.append(name)
-        return read_run(run, *name)
+        return read_run(run, *name, **options)
 
-    for module in (run_context, evaluator):
+    for module in (run_context, evaluator, experiment):
         monkeypatch.setattr(module, "read_run", counting)
     for systems in (list(map(Given, frames.values())), list(frames.values())):
         read.clear()

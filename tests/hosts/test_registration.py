@@ -173,7 +173,7 @@ class Other(ir_measures.Measure):
 ir_measures.measures.register(Other())
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
-    import {module}
+    {imported}
 said = [w for w in caught if "MED" in str(w.message)]
 assert len(said) == 1, caught
 assert said[0].category.__name__ == "RelativeWarning" and (said[0].filename, said[0].lineno) == ("<string>", 8), said[0]
@@ -191,7 +191,25 @@ print(value)
 @pytest.mark.parametrize("module", ["ir_measures_relative", "pyterrier"])
 def test_a_name_that_is_taken(places, module) -> None:
     pytest.importorskip(module, reason=f"{module} is not installed")
-    assert run(TAKEN.format(module=module), places["installed"])[0] == "{MED@10: 0.0}\n"
+    imported = f"import {module}" + ("; pyterrier.relative.NRG" if module == "pyterrier" else "")
+    assert run(TAKEN.format(imported=imported), places["installed"])[0] == "{MED@10: 0.0}\n"
+
+
+def test_import_pyterrier_does_not_wait_for_the_package(places) -> None:
+    pytest.importorskip("pyterrier", reason="pyterrier is not installed")
+    program = """
+import sys, pyterrier as pt
+print("ir_measures_relative" in sys.modules, hasattr(pt.measures, "Other"), pt.measures.NRG @ 10)
+"""
+    assert run(program, places["installed"])[0] == "False False NRG@10\n"
+
+
+def test_import_star_where_the_package_cannot_be_imported(places, broken) -> None:
+    pytest.importorskip("pyterrier", reason="pyterrier is not installed")
+    out, err = run(
+        "import pyterrier\nfrom pyterrier.measures import *\nprint(nDCG)", broken, places["installed"]
+    )
+    assert out == "nDCG\n" and err.count("pt.relative is not there") == 1
 
 
 def test_an_alias_that_is_taken() -> None:

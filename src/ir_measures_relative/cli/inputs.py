@@ -166,7 +166,7 @@ class Inputs:
             if not (view.documents.queries_of(rankings) >= 0).any():
                 continue
             evaluated = view.with_run(rankings)
-            same = next((o for o in view.names if evaluated.ranks_as(o)), None)
+            same = evaluated.twin(view.names)
             if same is not None and not self.is_folder:
                 raise ValueError(
                     f"the prior or reference {same!r} ranks exactly as the evaluated run; a run is not compared with "

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
 
 T = TypeVar("T")
 _MISSING: Any = object()
+_WRITING = Lock()
 
 # How much is kept: so many bytes, or tables of (runs × documents) numbers, whichever is more.
 _LEAST_BYTES, _TABLES = 3 << 24, 16
@@ -17,15 +20,16 @@ _LEAST_BYTES, _TABLES = 3 << 24, 16
 class Store:
     """Values by keys. A key is a tuple of all that its value depends on, as values; a value never changes.
 
-    So threads need no lock: at worst two compute the same value. Where all is more than ``most`` bytes, the oldest
-    goes, one after the other.
+    So threads need no lock to read: at worst two compute the same value. Where all is more than ``most`` bytes, the
+    oldest goes, one after the other.
     """
 
     def __init__(self, n_runs: int = 0, n_docs: int = 0) -> None:
         self.most = _LEAST_BYTES
         self.make_room(n_runs, n_docs)
         self._values: dict[Hashable, Any] = {}
-        self._sizes: dict[Hashable, int] = {}
+        self._sizes: OrderedDict[Hashable, int] = OrderedDict()
+        self._held = 0  # the sum of the sizes
 
     def make_room(self, n_runs: int, n_docs: int) -> None:
         """Keeps some tables of so many runs and documents: all that one measure may ask for again and again."""
@@ -33,7 +37,7 @@ class Store:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the values: other libraries' evaluators do not pickle."""
-        return self.__dict__ | {"_values": {}, "_sizes": {}}
+        return self.__dict__ | {"_values": {}, "_sizes": OrderedDict(), "_held": 0}
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
         """The value of a key; computed if it is not here."""
@@ -41,26 +45,24 @@ class Store:
         if value is _MISSING:
             value = compute()
             size = _size(value)
-            if size:
-                self.evict(size)
-                self._sizes[key] = size
-            self._values[key] = value
+            with _WRITING:
+                if size:
+                    self._evict(size - self._sizes.pop(key, 0))
+                    self._sizes[key] = size
+                self._values[key] = value
         return value
 
     def known(self, key: Hashable) -> Any:
         """The value of a key; None if it is not here."""
         return self._values.get(key)
 
-    def evict(self, size: int) -> None:
+    def _evict(self, size: int) -> None:
         """Makes place for a value of that size."""
-        kept = list(self._sizes.items())
-        excess = sum(size for _, size in kept) + size - self.most
-        for key, freed in kept:
-            if excess <= 0:
-                break
-            self._values.pop(key, None)
-            self._sizes.pop(key, None)
-            excess -= freed
+        self._held += size
+        while self._held > self.most and self._sizes:
+            key, freed = self._sizes.popitem(last=False)
+            del self._values[key]
+            self._held -= freed
 
 
 def _size(value: Any) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
@@ -121,20 +122,36 @@ def numbered(tops: Sequence[Top]) -> list[IntArray]:
         _, first, number = np.unique(np.concatenate(keys), return_index=True, return_inverse=True)
         numbers = np.split(number, starts[1:-1])
         holder = np.searchsorted(starts, first, side="right") - 1  # the first run with the document
+        rows = [np.flatnonzero(holder == i) for i in range(len(tops))]
+        n_words = max(top.docs.ids.n_words for top in tops)
         if all(
-            _same_documents(top, tops[i], (first - starts[i])[of_top], holder[of_top] == i)
-            for top, of_top in zip(tops, numbers, strict=True)
-            for i in np.unique(holder[of_top]).tolist()
+            _are_those(partial(_part, part=part), tops, rows, first - starts[holder], numbers)
+            for part in range(-2, n_words)
         ):
             return numbers
     raise AssertionError  # seeds do not end
 
 
-def _same_documents(top: Top, other: Top, row: IntArray, among: BoolArray) -> bool:
-    """Whether some documents of a top are those of rows of another, and not only of the same hash."""
-    rows = np.flatnonzero(among)
-    same_query = top.docs.query[rows] == other.docs.query[row[rows]]
-    return bool((same_query & top.docs.ids.equal(rows, other.docs.ids, row[rows])).all())
+def _part(top: Top, rows: IntArray, part: int) -> IntArray | WordArray:
+    """Of some documents of a top the query (-2), how many bytes the id has (-1), or eight of these bytes."""
+    if part == -2:
+        return top.docs.query[rows]
+    return top.docs.ids.lengths[rows] if part == -1 else top.docs.ids.word(part, rows)
+
+
+def _are_those(
+    part: Callable[[Top, IntArray], IntArray | WordArray],
+    tops: Sequence[Top],
+    holds: Sequence[IntArray],
+    row: IntArray,
+    numbers: Sequence[IntArray],
+) -> bool:
+    """Whether documents of one number have the same part: as the first top that holds one has it, in its ``row``."""
+    known = np.empty(len(row), dtype=np.uint64)
+    for top, held in zip(tops, holds, strict=True):
+        known[held] = part(top, row[held])
+    every = (part(top, np.arange(len(top.position))) for top in tops)
+    return all((known[of_top] == own).all() for of_top, own in zip(numbers, every, strict=True))
 
 
 def same_rankings(run: Top, reference: Top, among: BoolArray) -> BoolArray:

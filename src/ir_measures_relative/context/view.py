@@ -16,7 +16,7 @@ import numpy as np
 
 from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..data.documents import Documents
-from ..data.ids import Ids
+from ..data.ids import Ids, WordArray
 from ..data.judgments import NAME_NO_ASPECT, Judgments
 from ..data.rankings import Rankings
 from ..io import datasets
@@ -374,6 +374,22 @@ class View:
         own = view.top()
         held = np.bincount(own.docs.query, minlength=self.n_queries) > 0
         return bool(same_rankings(own, view.top(self.runs[name]), held)[held].all())
+
+    def twin(self, names: Sequence[str]) -> str | None:
+        """The first of these runs that the evaluated run ranks as, as :meth:`ranks_as` says; None where none is."""
+        rankings = self.members.rankings
+        heads = self.cached(("heads",), lambda: list(map(self._heads, rankings)))
+        own, index = self._heads(self.evaluated), self.members.index
+        alike = [bool(((of_run == own) | (own == 0)).all()) for of_run in heads]
+        return next((name for name in names if alike[index[name]] and self.ranks_as(name)), None)
+
+    def _heads(self, rankings: Rankings) -> WordArray:
+        """A number a query, equal where two runs start alike, and hardly ever else; 0 where there is no ranking."""
+        top = rankings.top(_HEAD)
+        query = self.documents.queries_of(rankings)[top.query]
+        known, result = query >= 0, np.zeros(self.n_queries, dtype=np.uint64)
+        np.add.at(result, query[known], (top.hashes * (2 * top.position + 1).astype(np.uint64))[known])
+        return result
 
     def ranks_as(self, name: str) -> bool:
         """Whether the evaluated run ranks each judged query that it holds as the run of that name does."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from functools import cached_property
+from itertools import repeat
 
 import numpy as np
 
@@ -171,9 +172,8 @@ class Documents:
 
     def queries_of(self, rankings: Rankings) -> IntArray:
         """For each query of the run, its index here; -1 for one that is not judged."""
-        get = self.query_code.get
         ids = rankings.query_ids
-        return np.fromiter((get(q, -1) for q in ids), dtype=np.int64, count=len(ids))
+        return np.fromiter(map(self.query_code.get, ids, repeat(-1)), dtype=np.int64, count=len(ids))
 
     @cached_property
     def _first_bits(self) -> tuple[np.uint64, BoolArray]:

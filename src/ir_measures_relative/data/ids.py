@@ -8,7 +8,7 @@ their bytes, so that no result depends on the hash.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -78,6 +78,10 @@ class Ids:
 
     def __len__(self) -> int:
         return len(self.starts)
+
+    @property
+    def _arrays(self) -> tuple[NDArray[Any], ...]:
+        return self.data, self.starts, self.ends
 
     @property
     def lengths(self) -> IntArray:
@@ -170,6 +174,9 @@ class Ids:
         """Whether the ids lie side by side as the others do; where they do not, they may be the same all the same."""
         if not len(self) or len(self) != len(other):
             return False
+        arrays = zip(self._arrays, other._arrays, strict=True)
+        if all(a.__array_interface__ == b.__array_interface__ for a, b in arrays):
+            return True  # the same memory, as of an Arrow column that comes again
         a, b = self.starts[0], other.starts[0]
         if not (
             np.array_equal(self.starts - a, other.starts - b)

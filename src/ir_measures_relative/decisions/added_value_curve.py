@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import ir_measures
@@ -169,8 +170,14 @@ def of_size(others: Sequence[T], size: int, samples: int, seed: int) -> list[tup
     """All sets of a size, or as many of them as asked for."""
     if math.comb(len(others), size) <= samples:
         return list(itertools.combinations(others, size))
+    return [tuple(map(others.__getitem__, one)) for one in _drawn(len(others), size, samples, seed)]
+
+
+@lru_cache(maxsize=128)
+def _drawn(n: int, size: int, samples: int, seed: int) -> list[tuple[int, ...]]:
+    """So many sets of ``size`` of the first ``n`` whole numbers: the same for every run of a sweep."""
     rng = np.random.default_rng([seed, size])
     found: set[tuple[int, ...]] = set()
     while len(found) < samples:
-        found.add(tuple(sorted(rng.choice(len(others), size, replace=False).tolist())))
-    return [tuple(others[i] for i in one) for one in sorted(found)]
+        found.add(tuple(sorted(rng.choice(n, size, replace=False).tolist())))
+    return sorted(found)

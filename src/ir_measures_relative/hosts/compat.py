@@ -165,8 +165,9 @@ def may_be_batch(qrels: Any) -> bool:
 def pyterrier_measures() -> ModuleType | None:
     """``pyterrier.measures``, which holds ir_measures' measures of before this package was loaded; None without it.
 
-    Seen: PyTerrier 1.1.2 fills it before it loads modules by their entry points. Test: test_pyterrier_measures. Ends
-    with: entry points in ir_measures (``ir_measures-entry-points.patch``).
+    Seen: PyTerrier 1.1.2 fills it before it loads modules by their entry points, and has no ``__getattr__`` in it;
+    this package's entry point adds one. Test: test_pyterrier_measures. Ends with: entry points in ir_measures
+    (``ir_measures-entry-points.patch``).
     """
     return sys.modules.get("pyterrier.measures")
 

@@ -53,8 +53,9 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                 self._parts_seen.check_grades(self.view, not self._may_be_batch, measures)
         super().__init__(measures, set(self.view.query_ids))
 
-    def _iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
-        rankings = read_run(run)
+    def iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
+        """A value for each measure and query: there is none for which ir_measures would have to put its default."""
+        rankings = read_run(run, kept=False)
         if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
             warn_if_empty(rankings, self.active.context)
             if not self.active.context.runs:
@@ -66,8 +67,9 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             self._parts_seen.check_choice(self.view, not self._may_be_batch)
         view = self.view.with_run(rankings, group=group, member=member)
         query_ids = self.view.query_ids
-        for measure in self.measures:
-            for query_id, value in zip(query_ids, measure.score(view).tolist(), strict=True):
+        values = [measure.score(view).tolist() for measure in self.measures]
+        for measure, of_measure in zip(self.measures, values, strict=True):
+            for query_id, value in zip(query_ids, of_measure, strict=True):
                 yield ir_measures.Metric(query_id=query_id, measure=measure, value=value)
 
     @property
@@ -99,7 +101,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             names = [name for name in context.names if group is None or context.groups.get(name) != group]
         else:
             return
-        name = next((name for name in names if evaluated.ranks_as(name)), None)
+        name = evaluated.twin(names)
         if name is not None:
             warn(
                 f"the evaluated run ranks exactly as the context's run {name!r}, but is scored as a new run, with "
@@ -133,7 +135,7 @@ class _AbsoluteEvaluator(Evaluator):  # type: ignore[misc]
     def iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
         run = list(run) if isinstance(run, Iterator) else run
         try:
-            rankings = read_run(run)
+            rankings = read_run(run, kept=False)
             values = self._view.absolute(self.measures, rankings).T.tolist()
         except ValueError:  # such as a document twice
             yield from self._host().iter_calc(run)
@@ -178,14 +180,12 @@ def _elsewhere() -> str:
 
 def _warn_of_runs_of_context(view: View, *, may_be_batch: bool) -> None:
     """Warns of a run without rankings, and of one for other topics, which a batch of PyTerrier's may be for it."""
-    runs = view.runs
-    counts = Counter(q for run in runs.values() for q in run.query_ids)
-    for run in runs.values():
+    runs = view.runs.values()
+    known = view.documents.queries_of
+    for run in view.cached(("unknown",), lambda: [r for r in runs if not (known(r) >= 0).any()]):
         warn_if_empty(run, view.members)
-        unknown = not (view.documents.queries_of(run) >= 0).any() and all(
-            counts[q] == 1 for q in run.query_ids
-        )
-        if len(run) and unknown and not may_be_batch:
+        counts = Counter(q for other in runs for q in other.query_ids)
+        if len(run) and not may_be_batch and all(counts[q] == 1 for q in run.query_ids):
             warn(
                 f"{run.name} of the context has no query in common with the qrels: it has {some(run.query_ids)}, the "
                 f"qrels have {some(view.query_ids)}; it counts as empty rankings: is one of them numbered "

@@ -10,7 +10,7 @@ import itertools
 import numbers
 import os
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -40,7 +40,7 @@ _FORMATS = (
 )
 
 
-def read_run(run: Run, name: str = "the run") -> Rankings:
+def read_run(run: Run, name: str = "the run", *, kept: bool = True) -> Rankings:
     """Any run as :class:`Rankings`.
 
     Args:
@@ -49,6 +49,7 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
             format, plain, .gz, .bz2 or .xz, or one of the page "Formats"; or what polars, pyarrow, HuggingFace, ranx,
             trectools and LensKit hold a run in.
         name: what messages call it.
+        kept: whether the rankings outlast what the caller may do to a frame.
 
     Raises:
         ValueError: content that is not a run; the message names run, query and document, or file and line.
@@ -60,8 +61,9 @@ def read_run(run: Run, name: str = "the run") -> Rankings:
     if isinstance(run, (str, os.PathLike)):
         return _from_file(run, name)
     if is_frame(run):
-        return _from_frame(run, name)
-    given = read_object(run, name, as_run=True)
+        return _from_frame(run, name, kept=kept)
+    # To look for the readers of other libraries takes time, and none of these libraries' objects is an iterator.
+    given = None if isinstance(run, Iterator) else read_object(run, name, as_run=True)
     if given is not None:
         return _from_given(given, name)
     if isinstance(run, Mapping):
@@ -156,12 +158,14 @@ def _from_given(given: Given, name: str) -> Rankings:
     return _from_dict(given.content, name, given.tag)
 
 
-def _from_frame(frame: Any, name: str, kind: str = "DataFrame", columns: Sequence[str] = ()) -> Rankings:
+def _from_frame(
+    frame: Any, name: str, kind: str = "DataFrame", columns: Sequence[str] = (), *, kept: bool = True
+) -> Rankings:
     wanted = ("query_id", "doc_id", "score")
     query_column, doc_column, score_column = columns_of(frame, wanted, name, kind, columns)
     scheme = scheme_of_others(frame.columns) or {}
     queries = text_of(query_column, kept=False)
-    docs = text_of(doc_column)
+    docs = text_of(doc_column, kept=kept)
     return Rankings(
         queries,
         docs,

@@ -171,8 +171,13 @@ def _decimals(data: ByteArray, starts: IntArray, ends: IntArray) -> tuple[FloatA
     n_digits = n_whole + n_places
     known &= also & (n_digits > 0) & (n_digits <= _MOST_DIGITS) & (has_point | (lengths <= 8))
     number = np.where(known, whole * _POWERS_OF_TEN[places] + fraction, 0)
-    value, sure = _quotient(number, _POWERS_OF_TEN[places].astype(np.float64))
-    return np.where(negative, -value, value), known & sure
+    divisor = _POWERS_OF_TEN[places].astype(np.float64)
+    value = number / divisor  # to the nearest double, where both are exact as doubles
+    large = np.flatnonzero(number >= 2**53)
+    if len(large):
+        value[large], sure = _quotient(number[large], divisor[large])
+        known[large] &= sure
+    return np.where(negative, -value, value), known
 
 
 def _before_point(words: WordArray, lengths: IntArray) -> tuple[IntArray, BoolArray]:

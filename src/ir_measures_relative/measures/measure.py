@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import ir_measures.measures
@@ -121,6 +121,14 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return str(self) == other if isinstance(other, str) else bool(super().__eq__(other))
 
     __hash__ = Measure.__hash__  # that of the string
+
+    def __repr__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
+        """Hosts ask for it, and for its hash, at every value."""
+        return str(super().__repr__())
 
     @property
     def needs_context(self) -> bool:

@@ -29,8 +29,10 @@ from ...context.priors import Policy
 from ...context.run_context import RunContext
 from ...context.view import View, view_of
 from ...data.judgments import Judgments
+from ...data.rankings import Rankings
 from ...io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
 from ...io.qrels import qrels_columns, read_qrels_file
+from ...io.runs import read_run
 from ...messages import kind_of, warn
 from ..compat import RETRIEVAL_OPTIONS, collections_of_garbage_spared
 from .answers import answers_for, score_systems, stub
@@ -137,9 +139,8 @@ def Experiment(
         if isinstance(topics, str) and os.path.isfile(topics):
             topics = pt.io.read_topics(topics)
         caught = run_and_time(systems, topics, qrels, metrics, names, options | for_runs)
-        context = RunContext(
-            dict(zip(names, map(_columns_of_run, caught.runs), strict=True)), **context_options
-        )
+        runs = {name: _read(frame, name) for name, frame in zip(names, caught.runs, strict=True)}
+        context = RunContext(runs, **context_options)
         some = of_topics(qrels, topics, options)
         view = View.on(context, judgments) if len(some) == len(qrels) else view_of(context, some)
         columns = _columns(asked)
@@ -169,10 +170,11 @@ def Experiment(
     return in_order(result, list(asked))
 
 
-def _columns_of_run(frame: pd.DataFrame) -> pd.DataFrame:
+def _read(frame: pd.DataFrame, name: str) -> Rankings:
     """What a run consists of, with the types that PyTerrier gives it; the frame itself stays as it is."""
     needed = [c for c in ("qid", "query_id", "docno", "doc_id", "score") if c in frame.columns]
-    return pt.model.coerce_dataframe_types(frame[needed].copy(deep=False))
+    typed = pt.model.coerce_dataframe_types(frame[needed].copy(deep=False))
+    return read_run(typed, f"run {name!r}", kept=False)
 
 
 def _columns(asked: Mapping[str, ir_measures.Measure | None]) -> dict[ir_measures.Measure, str]:
