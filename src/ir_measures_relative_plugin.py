@@ -17,6 +17,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+_PACKAGE = "ir_measures_relative"
+
 
 def __getattr__(name: str) -> ModuleType:
     """``relative``, which becomes ``pt.relative``, and imports the package when something in it is asked for."""
@@ -25,7 +27,23 @@ def __getattr__(name: str) -> ModuleType:
     measures = sys.modules.get("pyterrier.measures")  # which is filled by now
     if measures is not None:
         vars(measures).update(__getattr__=partial(_of_measures, measures), __dir__=partial(_names, measures))
+    if _PACKAGE not in sys.modules:
+        base = import_module("ir_measures.measures.base")
+        base.registry = sys.modules["ir_measures.measures"].registry = _ByName(base.registry)  # type: ignore[attr-defined]
     return _Later("ir_measures_relative.pt_relative", "``pt.relative``: its names are in its ``__all__``.")
+
+
+class _ByName(dict[str, Any]):
+    """ir_measures' measures by name. A name that is not there may be one of the package's, which is then imported.
+
+    Seen: ``parse_measure`` of ir_measures 0.4.3 asks ``name in ir_measures.measures.registry``, and ``register`` adds
+    to the same dict by its name in ``base``. Ends with: entry points in ir_measures.
+    """
+
+    def __contains__(self, name: object) -> bool:
+        if not super().__contains__(name) and _PACKAGE not in sys.modules:
+            _relative()
+        return super().__contains__(name)
 
 
 class _Later(ModuleType):

@@ -204,6 +204,23 @@ print("ir_measures_relative" in sys.modules, hasattr(pt.measures, "Other"), pt.m
     assert run(program, places["installed"])[0] == "False False NRG@10\n"
 
 
+@pytest.mark.host_strings
+@pytest.mark.parametrize(
+    "before", ["", "import ir_measures_relative; ", "from ir_measures.measures import registry; "]
+)
+def test_ir_measures_reads_measure_strings_after_import_pyterrier(places, before) -> None:
+    pytest.importorskip("pyterrier", reason="pyterrier is not installed")
+    program = f"""
+{before}import ir_measures, pyterrier
+print(ir_measures.parse_measure("nDCG_UE@10"), ir_measures.parse_measure("P@5"))
+try:
+    ir_measures.parse_measure("Nobody@3")
+except NameError as error:
+    print(error)
+"""
+    assert run(program, places["installed"])[0] == "nDCG_UE@10 P@5\nmeasure not found: Nobody\n"
+
+
 def test_import_star_where_the_package_cannot_be_imported(places, broken) -> None:
     pytest.importorskip("pyterrier", reason="pyterrier is not installed")
     out, err = run(
