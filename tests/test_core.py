@@ -91,5 +91,7 @@ def test_every_class_with_bounds_is_in_the_list() -> None:
     import ir_measures
 
     kinds = {kind for name in BOUNDED for kind in type(ir_measures.parse_measure(name)).__mro__}
-    ours = {kind for kind in BOUNDS if kind.__module__.split(".")[0] in ("ir_measures", PACKAGE)}  # not a test's own
+    ours = {
+        kind for kind in BOUNDS if kind.__module__.split(".")[0] in ("ir_measures", PACKAGE)
+    }  # not a test's own
     assert ours <= kinds

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 import ir_measures
 import numpy as np
@@ -14,9 +13,6 @@ from ..messages import warn
 from .measure_strings import is_relative, needs_subtopics
 from .priors import Members
 from .view import View, check_queries, some
-
-if TYPE_CHECKING:
-    pass  # which the command line does without
 
 
 def check_runs(view: View) -> None:
@@ -132,6 +128,49 @@ def _strange(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, 
     except ValueError:  # an id of another type, deeper than any measure looks
         return None
     return next((run, q) for run in runs for q in run.query_ids if q in judgments.query_code)
+
+
+def copies_in(view: View, depth: int | None) -> dict[str, str]:
+    """Of each run that ranks every judged topic as an earlier run of the context does, to this depth: that run."""
+
+    def find() -> dict[str, str]:
+        seen, found = dict[int, str](), dict[str, str]()
+        for name in view.names:
+            evaluated = view.of(name).at(depth)
+            top = evaluated.top()
+            first = seen.setdefault(hash((top.docs.query.tobytes(), top.hashes.tobytes())), name)
+            if first != name and len(top.position) and evaluated.starts_as(first, depth):
+                found[name] = first
+        return found
+
+    return view.cached(("copies", depth), find)
+
+
+def depth_of(measures: Iterable[ir_measures.Measure]) -> int | None:
+    """The deepest cutoff of measures that are relative to priors: None if one has none, 0 if there are no such."""
+    depths = [m.params.get("cutoff") for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
+    return None if None in depths else max(depths, default=0)
+
+
+def warn_of_copies(views: Iterable[View], measures: Sequence[ir_measures.Measure]) -> None:
+    """Warns of a run that ranks as one of its priors does, and so is its own prior."""
+    relative = [m for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
+    depth = depth_of(relative)
+    for view in views if depth != 0 else ():
+        first = copies_in(view, depth)
+        if not first:
+            return
+        own = first.get(view.name, view.name)
+        priors = {view.names[i] for measure in relative for i in view.priors(measure.get("prior"))}
+        same = next((n for n in view.names if n in priors - {view.name} and first.get(n, n) == own), None)
+        if same is not None:
+            where = "" if depth is None else f" in their first {depth}"
+            warn(
+                f"{same!r} and {view.name!r} rank alike{where}, and {same!r} is a prior of {view.name!r}: what that "
+                "adds is measured against its own copy; leave one of them out; there may be more such runs",
+                view.members,
+            )
+            return
 
 
 def warn_if_empty(run: Rankings, context: Members) -> None:

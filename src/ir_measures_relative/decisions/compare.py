@@ -12,6 +12,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 from tqdm import tqdm
 
+from ..context.checks import copies_in, depth_of
 from ..context.evaluate import mean_of_topics, one_topic_counts, score_runs
 from ..context.measure_strings import is_relative, parse_measures, value_range
 from ..context.priors import FixedPriors, Members, Policy, policy_of
@@ -128,8 +129,9 @@ def compare(
     of_family = Family(correction=correction, extent=family)
     options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
     parsed = parse_measures(measures)
-    names, of_each = _candidates(context, names, priors, baseline)
+    names, of_each, fixed = _candidates(context, names, priors, baseline)
     view = view_of(context, qrels)
+    _refuse_copies(view, names, parsed, fixed)
     who = _pairs(names, baseline)
     chosen = None if of_each is None else {n: of_each(view, n) for n in names}
     scored = [m for m in parsed if not is_of_pairs(m)]
@@ -165,8 +167,8 @@ def compare(
 
 def _candidates(
     context: Members, names: Sequence[str] | None, priors: Policy | None, baseline: str | None
-) -> tuple[list[str], Any]:
-    """The runs to compare, and what gives the priors of each: None for the context's policy."""
+) -> tuple[list[str], Any, Sequence[str]]:
+    """The runs to compare, what gives the priors of each: None for the context's policy, and the fixed priors."""
     if isinstance(names, str):
         raise ValueError(f"names={names!r} must be a list of run names, such as [{names!r}]")
     policy = context.policy if priors is None else policy_of(priors, context.names, context.groups)
@@ -195,7 +197,23 @@ def _candidates(
     if not asked:
         why = "all are among the fixed priors; give fewer priors" if fixed else "give the names of some"
         raise ValueError(f"there is no run to compare: {why if context.runs else 'the context holds none'}")
-    return asked, of_each
+    return asked, of_each, fixed
+
+
+def _refuse_copies(
+    view: View, names: Sequence[str], measures: Sequence[ir_measures.Measure], fixed: Sequence[str]
+) -> None:
+    """Raises ValueError where a run to compare is a fixed prior under another name."""
+    depth = depth_of(measures)
+    first = copies_in(view, depth) if fixed and depth != 0 else {}
+    of_priors = {first.get(name, name): name for name in fixed}
+    name = next((name for name in names if first.get(name, name) in of_priors), None)
+    if name is not None:
+        prior = of_priors[first.get(name, name)]
+        raise ValueError(
+            f"{name!r} ranks as {prior!r} does, which is among the fixed priors={few_quoted(fixed)}: it would "
+            "be its own prior, and its values another quantity; leave it out of one of the two"
+        )
 
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
