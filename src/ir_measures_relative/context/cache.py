@@ -26,6 +26,7 @@ class Store:
         self.make_room(n_runs, n_docs)
         self._values: dict[Hashable, Any] = {}
         self._sizes: dict[Hashable, int] = {}
+        self._total = 0  #: of the sizes; threads may lose some of it until the next is evicted
 
     def make_room(self, n_runs: int, n_docs: int) -> None:
         """Keeps some tables of so many runs and documents: all that one measure may ask for again and again."""
@@ -33,7 +34,7 @@ class Store:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the values: other libraries' evaluators do not pickle."""
-        return self.__dict__ | {"_values": {}, "_sizes": {}}
+        return self.__dict__ | {"_values": {}, "_sizes": {}, "_total": 0}
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
         """The value of a key; computed if it is not here."""
@@ -53,14 +54,17 @@ class Store:
 
     def evict(self, size: int) -> None:
         """Makes place for a value of that size."""
+        self._total += size
+        if self._total <= self.most:
+            return
         kept = list(self._sizes.items())
-        excess = sum(size for _, size in kept) + size - self.most
+        self._total = sum(size for _, size in kept) + size
         for key, freed in kept:
-            if excess <= 0:
+            if self._total <= self.most:
                 break
             self._values.pop(key, None)
             self._sizes.pop(key, None)
-            excess -= freed
+            self._total -= freed
 
 
 def _size(value: Any) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections.abc import Hashable, Iterable, Sequence
 
 import ir_measures
 import numpy as np
@@ -133,14 +134,20 @@ def _strange(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, 
 def copies_in(view: View, depth: int | None) -> dict[str, str]:
     """Of each run that ranks every judged topic as an earlier run of the context does, to this depth: that run."""
 
+    at, relevant, found = view.at(depth), view.relevant, dict[str, str]()
+
     def find() -> dict[str, str]:
-        seen, found = dict[int, str](), dict[str, str]()
-        for name in view.names:
-            evaluated = view.of(name).at(depth)
-            top = evaluated.top()
-            first = seen.setdefault(hash((top.docs.query.tobytes(), top.hashes.tobytes())), name)
-            if first != name and len(top.position) and evaluated.starts_as(first, depth):
-                found[name] = first
+        # What the measures look at in any case tells nearly all runs apart.
+        groups = dict[Hashable, list[str]]()
+        for name, run in view.runs.items():
+            groups.setdefault(at.positions_in(run, relevant).tobytes(), []).append(name)
+        for names in groups.values():
+            seen = dict[Hashable, str]()
+            for name in names if len(names) > 1 else ():
+                top = at.top(view.runs[name])
+                first = seen.setdefault((top.docs.query.tobytes(), top.hashes.tobytes()), name)
+                if first != name and len(top.position) and view.of(name).starts_as(first, depth):
+                    found[name] = first
         return found
 
     return view.cached(("copies", depth), find)
@@ -160,9 +167,11 @@ def warn_of_copies(views: Iterable[View], measures: Sequence[ir_measures.Measure
         first = copies_in(view, depth)
         if not first:
             return
-        own = first.get(view.name, view.name)
-        priors = {view.names[i] for measure in relative for i in view.priors(measure.get("prior"))}
-        same = next((n for n in view.names if n in priors - {view.name} and first.get(n, n) == own), None)
+        root = first.get(str(view.name), str(view.name))
+        alike = [name for name in (root, *(n for n, of in first.items() if of == root)) if name != view.name]
+        rows = [view.members.index[name] for name in alike]
+        known = rows and np.isin(rows, np.concatenate([view.priors(m.get("prior")) for m in relative]))
+        same = next(itertools.compress(alike, known or ()), None) if rows else None
         if same is not None:
             where = "" if depth is None else f" in their first {depth}"
             warn(

@@ -37,8 +37,8 @@ class OptionValues:
     """The lists of some options, judged.
 
     Args:
-        view: all runs; their unjudged documents may be relevant too, as in :func:`.verdicts`, and they tell how probable
-            that is.
+        view: all runs; their unjudged documents may be relevant too, as in :func:`.verdicts`, and they
+            tell how probable that is.
         lists: the list of each option.
         by: an absolute measure.
         unretrieved_relevant: how many further documents a topic, in no list, may turn out relevant.
