@@ -538,7 +538,7 @@ def test_a_copy_of_a_prior_is_no_candidate() -> None:
     qrels = {f"q{i}": {"A": 1, "B": 1} for i in range(8)}
     runs = {
         name: {f"q{i}": {doc: 1.0} for i in range(8)}
-        for name, doc in {"BM25": "A", "one": "B", "two": "A"}.items()
+        for name, doc in {"BM25": "A", "one": "B", "two": "A", "three": "A"}.items()
     }
     with pytest.raises(
         ValueError, match=r"'two' ranks as 'BM25' does, which is among the fixed priors=\['BM25'\]"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Hashable, Iterable, Sequence
 
 import ir_measures
@@ -169,9 +168,8 @@ def warn_of_copies(views: Iterable[View], measures: Sequence[ir_measures.Measure
             return
         root = first.get(str(view.name), str(view.name))
         alike = [name for name in (root, *(n for n, of in first.items() if of == root)) if name != view.name]
-        rows = [view.members.index[name] for name in alike]
-        known = rows and np.isin(rows, np.concatenate([view.priors(m.get("prior")) for m in relative]))
-        same = next(itertools.compress(alike, known or ()), None) if rows else None
+        priors = {row for m in relative for row in view.priors(m.get("prior")).tolist()} if alike else ()
+        same = next((name for name in alike if view.members.index[name] in priors), None)
         if same is not None:
             where = "" if depth is None else f" in their first {depth}"
             warn(
