@@ -11,7 +11,7 @@ from ..data.judgments import Judgments
 from ..data.rankings import Rankings
 from ..messages import warn
 from .measure_strings import is_relative, needs_subtopics
-from .priors import Members
+from .priors import FixedPriors, Members
 from .view import View, check_queries, some
 
 
@@ -158,26 +158,32 @@ def depth_of(measures: Iterable[ir_measures.Measure]) -> int | None:
     return None if None in depths else max(depths, default=0)
 
 
-def warn_of_copies(views: Iterable[View], measures: Sequence[ir_measures.Measure]) -> None:
-    """Warns of a run that ranks as one of its priors does, and so is its own prior."""
+def warn_of_copies(views: Sequence[View], measures: Sequence[ir_measures.Measure]) -> None:
+    """Warns of a run that ranks as one of its priors does, where that is fixed, or each is a prior of the other.
+
+    Of runs in the order of time the later copy adds nothing, which is the answer.
+    """
     relative = [m for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
     depth = depth_of(relative)
-    for view in views if depth != 0 else ():
-        first = copies_in(view, depth)
-        if not first:
-            return
-        root = first.get(str(view.name), str(view.name))
-        alike = [name for name in (root, *(n for n, of in first.items() if of == root)) if name != view.name]
-        priors = {row for m in relative for row in view.priors(m.get("prior")).tolist()} if alike else ()
-        same = next((name for name in alike if view.members.index[name] in priors), None)
-        if same is not None:
-            where = "" if depth is None else f" in their first {depth}"
-            warn(
-                f"{same!r} and {view.name!r} rank alike{where}, and {same!r} is a prior of {view.name!r}: what that "
-                "adds is measured against its own copy; leave one of them out; there may be more such runs",
-                view.members,
-            )
-            return
+    first = copies_in(views[0], depth) if views and depth != 0 else {}
+    of_name = {view.name: view for view in views}
+
+    def priors(view: View) -> set[str]:
+        return {view.names[row] for m in relative for row in view.priors(m.get("prior")).tolist()}
+
+    for name, view in of_name.items() if first else ():
+        fixed = isinstance(view.members.policy, FixedPriors)
+        root = first.get(str(name), str(name))
+        alike = {root, *(n for n, of in first.items() if of == root)} - {name}
+        for same in [n for n in view.names if n in alike and n in priors(view)]:
+            if fixed or same not in of_name or name in priors(of_name[same]):
+                where = "" if depth is None else f" in their first {depth}"
+                warn(
+                    f"{same!r} and {name!r} rank alike{where}, and {same!r} is a prior of {name!r}: what that adds is "
+                    "measured against its own copy; leave one of them out; there may be more such runs",
+                    view.members,
+                )
+                return
 
 
 def warn_if_empty(run: Rankings, context: Members) -> None:

@@ -190,7 +190,7 @@ def score_runs(
         for n in names
     ]
     if not part:
-        warn_of_copies((one for one in views if one.member is not None), measures)
+        warn_of_copies([one for one in views if one.member is not None], measures)
     for i, one in enumerate(views if part else progress(views, "scoring runs", "run")):
         if host:
             values[i, of_host] = (absolute or view.absolute)(host, one.evaluated)
