@@ -166,6 +166,8 @@ def test_better_is_of_both(said: dict[str, Any]) -> None:
             assert settled == "above" and alone["difference"] > 0 and alone["p"] < 0.05
         elif answer.verdict == b and alone["p"] < 0.05:
             assert settled != "above"
+        # What decides is never surer than the test of these two alone.
+        assert row["ci_lower"] <= alone["ci_lower"] + 1e-9 and row["ci_upper"] >= alone["ci_upper"] - 1e-9
         assert row["lower"] <= min(row["worst"], row["ci_lower"]) and row["upper"] >= max(
             row["best"], row["ci_upper"]
         )
