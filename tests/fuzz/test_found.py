@@ -281,3 +281,7 @@ def test_a_worker_that_is_killed_is_named() -> None:
 def test_a_name_behind_a_line_break() -> None:
     with pytest.raises(ValueError, match="no measure is called 'RéP'"):
         parse_measure("\nRéP")
+
+
+def test_an_argument_that_is_a_space() -> None:
+    assert "unrecognized arguments" in error("worth", "qrels.txt", "runs", " ")
