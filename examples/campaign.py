@@ -13,7 +13,7 @@ import pandas as pd
 
 from ir_measures_relative import RunContext, demo, plots, select_complementary
 
-MEASURES = ["nDCG@10", "NRG@10", "UniqueRel@10", "P_Rareness@10"]
+MEASURES = ["nDCG@10", "NRG(norm='ideal')@10", "UniqueRel(rel=1)@10", "P_Rareness@10"]
 GROUPS = {
     "BM25": "words",
     "BM25L": "words",
@@ -47,7 +47,7 @@ def main() -> None:
             context = RunContext.from_files(folder, groups=groups)
             table = context.evaluate(qrels, MEASURES)
             chosen = select_complementary(
-                context, qrels, min(arguments.select, len(context.names)), "UniqueRel@10"
+                context, qrels, min(arguments.select, len(context.names)), "UniqueRel(rel=1)@10"
             )
         except (OSError, ValueError) as error:
             parser.error(str(error))
@@ -62,7 +62,7 @@ def main() -> None:
     print("\n" + "\n".join(conclusions(table, list(chosen["name"]))))
     if arguments.plot:
         plots.relative_against_absolute(table, groups=groups).figure.savefig(arguments.plot)
-        print(f"\n{arguments.plot} shows NRG@10 over nDCG@10, a point a run.")
+        print(f"\n{arguments.plot} shows {MEASURES[1]} over nDCG@10, a point a run.")
 
 
 def write_runs(folder: Path) -> list:
@@ -91,7 +91,7 @@ def write_runs(folder: Path) -> list:
 def conclusions(table: pd.DataFrame, chosen: list[str]) -> list[str]:
     """What the tables say."""
     scores = table.set_index("name")
-    best, most = scores["nDCG@10"].idxmax(), scores["NRG@10"].idxmax()
+    best, most = scores["nDCG@10"].idxmax(), scores["NRG(norm='ideal')@10"].idxmax()
     rank = int(scores["nDCG@10"].rank(ascending=False)[most])
     lines = [
         f"{best} is the best run by itself (nDCG@10 {scores['nDCG@10'][best]:.4f}). The one that adds most to all "

@@ -17,7 +17,7 @@ from _retrievers import BM25, VectorSpace, character_ngrams, latent_semantics
 from ir_measures_relative import MED, NRG, P_Rareness, nDCG_UE, rrLP
 
 # Relative to nothing, to the other runs, to all systems, to a random ranking, and twice to a reference run: BM25.
-MEASURES = [nDCG @ 10, NRG @ 10, P_Rareness @ 10, nDCG_UE(pool="corpus") @ 10, MED @ 10, rrLP]
+MEASURES = [nDCG @ 10, NRG(norm="ideal") @ 10, P_Rareness @ 10, nDCG_UE(pool="corpus") @ 10, MED @ 10, rrLP]
 
 
 def main() -> None:
@@ -46,7 +46,7 @@ def how_to_read(table: pd.DataFrame) -> list[str]:
     far = med.idxmax()
     return [
         f"1. On its own, {ndcg.idxmax()} is best (nDCG@10 {ndcg.max():.3f}). For a user who has seen the other "
-        f"{len(scores) - 1} runs, {nrg.idxmax()} adds most (NRG@10 {nrg.max():.3f}) and {nrg.idxmin()} least "
+        f"{len(scores) - 1} runs, {nrg.idxmax()} adds most ({nrg.name} {nrg.max():.3f}) and {nrg.idxmin()} least "
         f"({nrg.min():.3f}).",
         f"2. {rare.idxmax()} is first by P_Rareness@10 ({rare.max():.3f}), where a relevant document counts more "
         f"if few runs retrieve it. {ue.idxmax()} is nearest to a perfect ranking: {100 * ue.max():.0f} % of the way "

@@ -43,7 +43,7 @@ def main() -> None:
 
         print("Each relative to all the others:\n")
         four = {**lexical, "LSI": lsi}
-        measures = [nDCG @ 10, NRG @ 10, UniqueRel @ 10, P_Rareness @ 10]
+        measures = [nDCG @ 10, NRG(norm="ideal") @ 10, UniqueRel @ 10, P_Rareness @ 10]
         means = pt.relative.Experiment(four, *collection[1:], [*measures, "mrt"])
         show(means[["name", *map(str, measures), "mrt"]])
 

@@ -142,7 +142,7 @@ def draw_costs(table: pd.DataFrame, path: Path) -> None:
 
 
 def draw_intervals_and_verdicts(context: RunContext, qrels: pd.DataFrame, folder: Path) -> None:
-    """The runs as intervals, and who is proved better than whom, on the pool of the top tens of half of them."""
+    """The runs as intervals, and which orders are settled, on the pool of the top tens of half of them."""
     shallow = pool(context, qrels, context.names[::2], 10)
     found = bounds(fresh(context), shallow, ["nDCG@10"]), verdicts(fresh(context), shallow, ["nDCG@10"])
     draws = plots.intervals, plots.matrix_of_verdicts

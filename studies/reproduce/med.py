@@ -123,10 +123,10 @@ def _figure_1(campaigns: dict[str, Campaign], out: Path) -> Iterator[Finding]:
             f"topics with 20 documents or more of grade {' or better; of grade '.join(map(str, grades))} or better",
             "; ".join(("30 of 50", "“a small minority”")[: len(grades)]), None,
             "; ".join(f"{n} of {len(counts)}" for n in enough),
-            "yes" if 2 * enough[-1] < len(counts) else "no",
-            "It holds where fewer than half of the topics have so many of the higher grade."
+            ("yes", "in part", "no")[sum(2 * n >= len(counts) for n in enough) * (3 - len(grades))],
+            "It holds where fewer than half of the topics have so many, by either grade; in part where by one alone."
             + " The highest grade of these judgments is 2." * (len(grades) == 1),
-            claim="Fewer than half of the topics have 20 documents of a high grade.",
+            claim="Fewer than half of the topics have 20 documents of grade 2 or better, and of grade 3 or better.",
         )  # fmt: skip
 
 

@@ -34,6 +34,7 @@ MEASURES = {
     "nDCG@10": nDCG @ 10,
     "NRG@10": NRG @ 10,
     "UniqueRel@10": UniqueRel(rel=1) @ 10,
+    "UniqueRel(rel=2)@10": UniqueRel(rel=2) @ 10,
     "P_Rareness@10": P_Rareness @ 10,
     "TaSC": TaSC(base="nDCG@10"),
 }

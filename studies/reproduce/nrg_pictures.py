@@ -35,6 +35,8 @@ def draw(figures: Figures, out: Path) -> None:
             paper, measure, "nDCG@10", groups, figure.subplots(), named=named
         )
         axes.set_title(f"Figure {number}, {figures.campaign.name}: {measure} against nDCG@10")
+        if measure == "UniqueRel@10":
+            axes.set_title(f"{axes.get_title()}, relevant from grade 1 on")
         if figures.is_printed:
             axes.set_title(f"{axes.get_title()}\n(UNH_exDL_bm25, of nDCG@10 0.08, is left out)")
         _save(figure, out / figures.picture(number))

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from command_line import QRELS, RUNS, error, output, run
+from command_line import QRELS, RUNS, error, output, run, write_run
 from ir_measures_relative import RelativeWarning, RunContext, compare
 
 MEASURES = ["nDCG@2", "NRG@2"]
@@ -138,3 +138,20 @@ def test_two_runs_by_name(files: Path) -> None:
     assert "--between Z is not a run of" in error(*given, "--between", "A", "Z")
     assert "--between names A twice" in error(*given, "--between", "A", "A.run")
     assert "leave one out" in error(*given, "--between", "A", "B", "--baseline", "C")
+
+
+def test_a_copy_of_a_run_is_no_prior_of_it(files: Path) -> None:
+    """As if it had the name of the run in the folder; refused where nothing is left, and where one file is named."""
+    qrels, runs = files / "qrels.txt", files / "runs"
+    write_run(files / "copy.run", "copy", RUNS["B"])
+    given = "compare", qrels, runs / "A.run", *MEASURES, "-p", "-1", "--to"
+    with pytest.warns(RelativeWarning, match="differs on"):
+        expected = compare(RunContext(RUNS), QRELS, MEASURES, names=["A", "B"], priors=["C"], baseline="B")
+    done = run(*given, runs, "--baseline", files / "copy.run")
+    assert "compare leaves A, B out of --to" in done.stderr and "B ranks as copy does" in done.stderr
+    found = pd.read_csv(io.StringIO(done.stdout), sep="\t")
+    pd.testing.assert_frame_equal(found, expected.assign(other="copy"), check_dtype=False)
+    assert "no run is compared with itself" in error(*given, runs / "B.run", "--baseline", files / "copy.run")
+    for command in ("score", "unjudged", "sweep", "explain"):
+        said = error(command, qrels, files / "copy.run", "UniqueRel(rel=1)@2", "--to", runs)
+        assert "'B' ranks exactly as the evaluated run" in said, command

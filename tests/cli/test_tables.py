@@ -90,7 +90,8 @@ def fused(*rows: tuple) -> pd.DataFrame:
         (
             [("top", ("A", "B"), 0.5, 0.1, -0.05, 0.25), ("all", ("A", "B", "C"), 0.45, 0.05, 0.01, 0.09)],
             "Fuse A, B, C (all). They gain 0.05 P@2 on held-out topics (95 % interval 0.01 to 0.09) over "
-            "the best single run. The interval is not corrected for the number of strategies: choose one beforehand.",
+            "the best single run. The interval is not corrected for the number of strategies: choose one beforehand. "
+            "This takes the judgments as they are: decide allows for unjudged documents.",
         ),
         (
             [("top", ("A", "B"), 0.5, 0.1, -0.05, 0.25)],

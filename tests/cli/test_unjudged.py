@@ -113,4 +113,4 @@ def test_runs_that_rank_alike_are_told_of(campaign: list[str], capsys: pytest.Ca
     (Path(campaign[1]) / "c.run").write_text("q Q0 A 0 9 c\nq Q0 B 1 8 c\n")
     for measures, told in (("UniqueRel@2 NRG@2", 1), ("P@2", 0)):
         assert main([*campaign, measures]) == 0
-        assert capsys.readouterr().err.count("a and c rank alike in their first 2") == told
+        assert capsys.readouterr().err.count("'c' and 'a' rank alike in their first 2") == told

@@ -287,7 +287,7 @@ def test_decide(campaign: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "give at least two options"),
+        ([], "give at least two options, each of one run or more"),
         (["--option", "new"], "write NAME=RUN,RUN"),
         (["--option", "now=QL"], "two options are called 'now'"),
         (["--option", "new=nothing"], "--option nothing is not a run of runs"),

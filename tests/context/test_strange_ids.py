@@ -24,7 +24,10 @@ def runs(prefix: str = "v2-", known: int = 0, depth: int = 30) -> dict[str, Any]
     one = {q: {f"{prefix}{i}": -float(i) for i in range(depth)} for q in QRELS}
     return {
         "one": one,
-        "two": {q: docs | {f"d{i}": -100.0 - i for i in range(known)} for q, docs in one.items()},
+        "two": {
+            q: docs | {f"{prefix}0": -1.5} | {f"d{i}": -100.0 - i for i in range(known)}
+            for q, docs in one.items()
+        },
     }
 
 

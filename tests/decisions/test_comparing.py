@@ -531,3 +531,27 @@ def test_an_open_comparison_says_how_many_topics_would_settle_it() -> None:
     known = table[np.isfinite(table["topics_needed"])]
     assert (known["topics_fewest"] <= known["topics_needed"]).all()
     assert (known["topics_needed"] <= known["topics_most"]).all()
+
+
+def test_a_copy_of_a_prior_is_no_candidate() -> None:
+    """Whatever its name; and where each run is the other's prior it is told of."""
+    qrels = {f"q{i}": {"A": 1, "B": 1} for i in range(8)}
+    runs = {
+        name: {f"q{i}": {doc: 1.0} for i in range(8)}
+        for name, doc in {"BM25": "A", "one": "B", "two": "A", "three": "A"}.items()
+    }
+    with pytest.raises(
+        ValueError, match=r"'two' ranks as 'BM25' does, which is among the fixed priors=\['BM25'\]"
+    ):
+        compare(RunContext(runs), qrels, [UniqueRel @ 1], ["one", "two"], priors=["BM25"])
+    compare(
+        RunContext(runs), qrels, ["P@1"], ["one", "two"], ["BM25"], test="sign"
+    )  # which is relative to nothing
+    for ask in (
+        lambda c: compare(c, qrels, [UniqueRel @ 1], test="sign"),
+        lambda c: c.evaluate(qrels, [UniqueRel @ 1]),
+    ):
+        with pytest.warns(
+            RelativeWarning, match="'two' and 'BM25' rank alike in their first 1, and 'two' is a prior"
+        ):
+            ask(RunContext(runs))

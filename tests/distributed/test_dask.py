@@ -416,7 +416,7 @@ def test_the_page(parquet: Any, tmp_path: Path) -> None:
     )
     names: dict[str, Any] = {}
     exec(code, names)
-    assert list(names["table"]) == ["name", "nDCG@10", "NRG@10", "P_Rareness@100", "rrLP"]
+    assert list(names["table"]) == ["name", "nDCG@10", "NRG(norm='ideal')@10", "P_Rareness@100", "rrLP"]
     scores = pd.read_parquet(tmp_path / "scores")
     means = scores.groupby("name")["value"].mean()
-    np.testing.assert_allclose(means[names["table"]["name"]], names["table"]["NRG@10"])
+    np.testing.assert_allclose(means[names["table"]["name"]], names["table"]["NRG(norm='ideal')@10"])

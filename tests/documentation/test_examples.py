@@ -58,7 +58,8 @@ def test_campaign(tmp_path) -> None:
     runs, chosen = tables(text)
     assert len(runs) == 6
     assert runs["nDCG@10"].is_monotonic_decreasing
-    assert f"The one that adds most to all others is {runs['NRG@10'].idxmax()}, " in text
+    most = runs["NRG(norm='ideal')@10"].idxmax()
+    assert f"The one that adds most to all others is {most}, " in text
     assert chosen["cumulative"].tolist() == pytest.approx(chosen["marginal"].cumsum().tolist(), abs=0.02)
     assert f"take {', '.join(chosen.index)} rather than {', '.join(runs.index[:3])}" in text
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")

@@ -19,6 +19,7 @@ from audited import CONTEXT, JUDGE, labels_of
 from candidates import write_candidates
 from command_line import error, here
 from ir_measures_relative import RunContext, audit, bounds, processes, worth
+from ir_measures_relative.context.measure_strings import parse_measure
 from ir_measures_relative.io.files import write_whole
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run, run_files
@@ -275,3 +276,12 @@ def test_a_worker_that_is_killed_is_named() -> None:
         RuntimeError, match=r"jobs=2: a process ended before its work was done \(SIGKILL\(-9\)\)"
     ):
         list(processes.map_tasks(_ends, range(3), 2, total=3, desc="a task"))
+
+
+def test_a_name_behind_a_line_break() -> None:
+    with pytest.raises(ValueError, match="no measure is called 'RéP'"):
+        parse_measure("\nRéP")
+
+
+def test_an_argument_that_is_a_space() -> None:
+    assert "unrecognized arguments" in error("worth", "qrels.txt", "runs", " ")

@@ -154,7 +154,9 @@ def test_a_label_that_fits_nowhere_is_left_out() -> None:
 
 def picture(n: int, width: float = 9.0, height: float = 6.5) -> Axes:
     values = np.linspace(0.1, 0.9, n)
-    table = pd.DataFrame({"name": [f"team-run{i}" for i in range(n)], "nDCG@10": values, "NRG@10": values})
+    table = pd.DataFrame(
+        {"name": [f"team-run{i}" for i in range(n)], "nDCG@10": values, "NRG(norm='ideal')@10": values}
+    )
     figure = plots.new_figure(width, height)
     FigureCanvasAgg(figure)
     return plots.relative_against_absolute(table, ax=figure.subplots())
@@ -166,7 +168,11 @@ def shown(ax: Axes) -> int:
 
 def test_only_some_systems_are_named() -> None:
     frame = pd.DataFrame(
-        {"name": list("abcde"), "nDCG@10": [0.5] * 5, "NRG@10": [0.5, 0.501, 0.502, 0.6, np.nan]}
+        {
+            "name": list("abcde"),
+            "nDCG@10": [0.5] * 5,
+            "NRG(norm='ideal')@10": [0.5, 0.501, 0.502, 0.6, np.nan],
+        }
     )
     figure = plots.new_figure()
     FigureCanvasAgg(figure)
@@ -175,7 +181,7 @@ def test_only_some_systems_are_named() -> None:
     figure.canvas.draw()
     assert [t.get_text() for t in ax.texts] == ["b", "d"] and shown(ax) == 2
     boxes = np.array([t.get_window_extent().extents for t in ax.texts])
-    points = ax.transData.transform(frame[["nDCG@10", "NRG@10"]].to_numpy()[:4])
+    points = ax.transData.transform(frame[["nDCG@10", "NRG(norm='ideal')@10"]].to_numpy()[:4])
     assert not any(overlap(box, np.concatenate([p - 4, p + 4])) for box in boxes for p in points)
     with pytest.raises(ValueError, match=r"named names \['z'\]"):
         plots.relative_against_absolute(frame, ax=figure.subplots(), named=["z"])
@@ -184,13 +190,13 @@ def test_only_some_systems_are_named() -> None:
 def test_labels_of_a_picture_keep_off_its_dashed_line() -> None:
     values = np.linspace(0.1, 0.9, 8)
     table = pd.DataFrame(
-        {"name": [f"a-long-name-{i}" for i in range(8)], "nDCG@10": values, "NRG@10": -values}
+        {"name": [f"a-long-name-{i}" for i in range(8)], "nDCG@10": values, "NRG(norm='ideal')@10": -values}
     )
     figure = plots.new_figure(6.0, 4.0)
     FigureCanvasAgg(figure)
     ax = plots.relative_against_absolute(table, ax=figure.subplots())
     figure.canvas.draw()
-    line = ax.transData.transform(table[["nDCG@10", "NRG@10"]].to_numpy())
+    line = ax.transData.transform(table[["nDCG@10", "NRG(norm='ideal')@10"]].to_numpy())
     boxes = np.array([t.get_window_extent().extents for t in ax.texts])
     assert shown(ax) == 8
     assert not labels._meet(np.stack([line[:-1], line[1:]], axis=1), boxes).any()

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from drawn import examples
 from ir_measures_relative.axes import axis_of, frontier, nice_ticks
 
+IDEAL = "NRG(norm='ideal')@10"
+
 values = st.lists(st.floats(-1e3, 1e3).map(lambda x: round(x, 3)), min_size=1, max_size=40)
 
 
@@ -68,7 +70,7 @@ def test_a_picture_is_broken_where_the_report_is() -> None:
     from ir_measures_relative import plots
 
     x = np.append(np.linspace(0.40, 0.46, 9), 0.1)
-    table = pd.DataFrame({"name": [f"r{i}" for i in range(10)], "nDCG@10": x, "NRG@10": x[::-1]})
+    table = pd.DataFrame({"name": [f"r{i}" for i in range(10)], "nDCG@10": x, IDEAL: x[::-1]})
     figure = plots.new_figure()
     FigureCanvasAgg(figure)
     ax = plots.relative_against_absolute(table, ax=figure.subplots())

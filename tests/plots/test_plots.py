@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 
 from ir_measures_relative import MED, NRG, RunContext, plots, rrLP
 
+IDEAL = "NRG(norm='ideal')@10"
 QRELS = {"q1": {"A": 1, "B": 1, "C": 0}, "q2": {"D": 1, "E": 2}}
 RUNS = {
     "BM25": {"q1": {"A": 3.0, "X": 2.0}, "q2": {"D": 1.0}},
@@ -41,7 +42,7 @@ def table(n: int, seed: int = 0, spread: float = 1.0) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     values = 0.4 + spread * (rng.random((2, n)) - 0.5)
     return pd.DataFrame(
-        {"name": [f"team{i % 7}-run{i}" for i in range(n)], "nDCG@10": values[0], "NRG@10": values[1]}
+        {"name": [f"team{i % 7}-run{i}" for i in range(n)], "nDCG@10": values[0], IDEAL: values[1]}
     )
 
 
@@ -72,7 +73,7 @@ def test_forty_labels_cover_neither_each_other_nor_the_points(seed, spread, grou
     assert all(
         b[0] >= inside[0] and b[1] >= inside[1] and b[2] <= inside[2] and b[3] <= inside[3] for b in boxes
     )
-    points = ax.transData.transform(frame[["nDCG@10", "NRG@10"]])
+    points = ax.transData.transform(frame[["nDCG@10", IDEAL]])
     radius = 2.0
     markers = [(x - radius, y - radius, x + radius, y + radius) for x, y in points]
     assert [1 for b, m in itertools.product(boxes, markers) if overlap(b, m)] == []
@@ -102,13 +103,13 @@ def test_points_axes_and_groups() -> None:
     frame = table(4).assign(name=["a", "b", "c", "d"])
     mine = axes()
     ax = plots.relative_against_absolute(
-        frame, NRG @ 10, nDCG @ 10, groups={"a": "X", "b": "Y", "c": "X"}, ax=mine
+        frame, IDEAL, nDCG @ 10, groups={"a": "X", "b": "Y", "c": "X"}, ax=mine
     )
     assert ax is mine and isinstance(ax, Axes)
-    assert "nDCG@10" in ax.get_xlabel() and "NRG@10" in ax.get_ylabel() and ax.get_title()
+    assert "nDCG@10" in ax.get_xlabel() and IDEAL in ax.get_ylabel() and ax.get_title()
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["X", "Y", "no group"]
     found = {tuple(p) for line in ax.lines for p in line.get_xydata()}
-    assert found == set(zip(frame["nDCG@10"], frame["NRG@10"], strict=True))
+    assert found == set(zip(frame["nDCG@10"], frame[IDEAL], strict=True))
     looks = [(line.get_color(), line.get_marker()) for line in ax.lines]
     assert len(set(looks)) == 3
     assert plots.relative_against_absolute(frame, ax=axes()).get_legend() is None
@@ -137,7 +138,7 @@ def test_corner_cases_are_drawn() -> None:
         table(0),
         table(1),
         pd.concat([table(1)] * 6),
-        table(3).assign(**{"NRG@10": [-0.5, 0.0, 0.5]}),
+        table(3).assign(**{IDEAL: [-0.5, 0.0, 0.5]}),
     ):
         ax = plots.relative_against_absolute(frame, ax=axes())
         boxes = drawn_boxes(ax)
@@ -145,17 +146,17 @@ def test_corner_cases_are_drawn() -> None:
 
 
 def test_systems_without_a_value_are_named() -> None:
-    frame = table(3).assign(name=list("abc"), **{"NRG@10": [0.1, np.nan, np.inf]})
-    with pytest.warns(UserWarning, match=r"lack a value of nDCG@10 or NRG@10: \['b', 'c'\]"):
+    frame = table(3).assign(name=list("abc"), **{IDEAL: [0.1, np.nan, np.inf]})
+    with pytest.warns(UserWarning, match=r"lack a value of nDCG@10 or .*: \['b', 'c'\]"):
         ax = plots.relative_against_absolute(frame, ax=axes())
     assert [t.get_text() for t in ax.texts] == ["a"]
 
 
 @pytest.mark.parametrize("draw", [plots.relative_against_absolute, plots.chronological])
 def test_a_column_that_is_not_there(draw) -> None:
-    with pytest.raises(ValueError, match=r"no column 'AP'; its columns are \['name', 'nDCG@10', 'NRG@10'\]"):
+    with pytest.raises(ValueError, match=r"no column 'AP'; its columns are \['name', 'nDCG@10', .*\]"):
         draw(table(3), absolute="AP", ax=axes())
-    with pytest.raises(ValueError, match=r"no column 'name'; its columns are \['nDCG@10', 'NRG@10'\]"):
+    with pytest.raises(ValueError, match=r"no column 'name'; its columns are \['nDCG@10', .*\]"):
         draw(table(3).drop(columns="name"), ax=axes())
 
 
@@ -190,11 +191,11 @@ def test_chronological_rates_open_documents_on_the_scale_of_the_context() -> Non
 
 
 def test_measures_of_different_size_have_two_axes() -> None:
-    frame = table(3, spread=0.2).assign(**{"NRG@10": [4.0, 2.0, 1.0]})
+    frame = table(3, spread=0.2).assign(**{IDEAL: [4.0, 2.0, 1.0]})
     ax = plots.chronological(frame, ax=axes())
     other = next(a for a in ax.figure.axes if a is not ax)
     assert len(ax.lines) == len(other.lines) == 1
-    assert (ax.get_ylabel(), other.get_ylabel()) == ("nDCG@10", "NRG@10")
+    assert (ax.get_ylabel(), other.get_ylabel()) == ("nDCG@10", IDEAL)
     assert len(plots.chronological(table(3, spread=0.2), ax=axes()).figure.axes) == 1
 
 
@@ -202,7 +203,7 @@ def test_measures_of_different_size_have_two_axes() -> None:
 @pytest.mark.parametrize("offset", [0.0, -0.6])
 def test_every_point_is_within_the_axes(n, offset) -> None:
     frame = table(n)
-    frame["NRG@10"] += offset
+    frame[IDEAL] += offset
     frame.loc[1:1, "nDCG@10"] = np.nan
     ax = plots.chronological(frame, ax=axes())
     ax.figure.canvas.draw()
@@ -310,7 +311,7 @@ assert "matplotlib" not in sys.modules and "scipy" not in sys.modules, "a heavy 
 import ir_measures_relative.plots as plots
 assert "matplotlib.pyplot" not in sys.modules, "pyplot"
 import pandas as pd
-table = pd.DataFrame({"name": ["a", "b"], "nDCG@10": [0.1, 0.2], "NRG@10": [0.3, 0.1]})
+table = pd.DataFrame({"name": ["a", "b"], "nDCG@10": [0.1, 0.2], "NRG(norm='ideal')@10": [0.3, 0.1]})
 ax = plots.new_figure().subplots()
 plots.relative_against_absolute(table, ax=ax)
 plots.chronological(table, ax=ax)
@@ -355,7 +356,7 @@ def test_without_matplotlib() -> None:
 def test_robust_runs(robust03) -> None:
     runs, qrels = robust03
     context = RunContext(runs)
-    frame = context.evaluate(qrels, [nDCG @ 10, NRG @ 10])
+    frame = context.evaluate(qrels, [nDCG @ 10, IDEAL])
     boxes = drawn_boxes(plots.relative_against_absolute(frame, ax=axes()))
     assert len(boxes) == 17 and not any(overlap(*p) for p in itertools.combinations(boxes, 2))
     ax = plots.similarity(context, qrels, MED @ 10, ax=axes())

@@ -1,4 +1,4 @@
-"""The chance that a run is better, where the judgments leave a verdict open.
+"""The chance that a run is above another one on these topics, where unjudged documents leave that undecided.
 
 The chance of each document may come from the pool. A document that nobody judged still stands somewhere in the
 rankings: highly in many, or low in one. How often the judged documents that stand so are relevant says how likely it is

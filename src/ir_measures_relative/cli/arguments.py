@@ -36,7 +36,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         unknown = message.removeprefix("unrecognized arguments: ").split()
-        if unknown[0].startswith("-") and message.startswith("unrecognized"):
+        if unknown and unknown[0].startswith("-") and message.startswith("unrecognized"):
             nearest = nearest_name(unknown[0].partition("=")[0], list(self._option_string_actions))
             message += f"; did you mean {nearest}?" if nearest else ""
         elif message.startswith("unrecognized") and "--to" in self._option_string_actions:

@@ -40,6 +40,8 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError("--between names both runs, and --baseline the other of each pair; leave one out")
     check_table(args)
     measures = arguments.measures_of(args)
+    from ..context.checks import copies_in, depth_of
+    from ..context.view import view_of
     from .inputs import find_files, read
 
     unsigned = [
@@ -53,7 +55,10 @@ def run(args: argparse.Namespace) -> None:
     if len(between) > len({*between}):
         raise ValueError(f"--between names {between[0]} twice, and no run is compared with itself")
     names = between or list(dict.fromkeys([*given.candidates, *([baseline] if baseline else [])]))
-    both = [name for name in names if name in (fixed or ())]
+    depth = depth_of(measures)
+    first = copies_in(view_of(given.together, given.judgments), depth) if fixed and depth != 0 else {}
+    compared = {first.get(name, name) for name in names}
+    both = [name for name in fixed or () if first.get(name, name) in compared]
     if both:
         fixed = [name for name in given.others if name not in both]
         if not fixed:
@@ -61,9 +66,15 @@ def run(args: argparse.Namespace) -> None:
                 f"--to holds no run but {few(both)}, and no run is compared with itself; name other runs, or give "
                 "--priors others"
             )
+        copies = [
+            f"{name} ranks as {n} does"
+            for name in both
+            for n in names
+            if n != name and first.get(n, n) == first.get(name, name)
+        ]
         warn(
             f"compare leaves {few(both)} out of --to, so that all are compared with the same runs: the other "
-            f"{len(fixed)}"
+            f"{len(fixed)}" + "".join(f"; {why}" for why in copies[:1])
         )
     if len(names) < 2:
         raise ValueError(

@@ -37,7 +37,9 @@ def run(args: argparse.Namespace) -> int:
     """Prints the answer of :func:`ir_measures_relative.decide`, and returns the exit code."""
     answers.check(args)
     if len(args.options) < 2:
-        raise ValueError("give at least two options, such as --option now=BM25 --option both=BM25,dense")
+        raise ValueError(
+            "give at least two options, each of one run or more, such as --option now=BM25 --option both=BM25,dense"
+        )
     from .inputs import read
 
     given = read(args)

@@ -75,18 +75,21 @@ def _which(table: pd.DataFrame, measure: ir_measures.Measure, places: int) -> st
     fusions = table[table["strategy"] != "single"]
     if not len(fusions):
         return ""
-    proved = fusions[fusions["ci_lower"] > 0]
+    significant = fusions[fusions["ci_lower"] > 0]
     best = (
-        (proved if len(proved) else fusions).sort_values("held_out", ascending=False, kind="stable").iloc[0]
+        (significant if len(significant) else fusions)
+        .sort_values("held_out", ascending=False, kind="stable")
+        .iloc[0]
     )
     gain, lower, upper = (
         text_of(x, places) for x in (abs(best["difference"]), best["ci_lower"], best["ci_upper"])
     )
     worth = f"{gain} {measure} on held-out topics (95 % interval {lower} to {upper})"
-    if len(proved):
+    if len(significant):
         text = f"Fuse {few(best['names'])} ({best['strategy']}). They gain {worth} over the best single run."
-        uncorrected = " The interval is not corrected for the number of strategies: choose one beforehand."
-        return text + uncorrected * (len(fusions) > 1)
+        if len(fusions) > 1:
+            text += " The interval is not corrected for the number of strategies: choose one beforehand."
+        return f"{text} This takes the judgments as they are: decide allows for unjudged documents."
     single = "".join(f", {names[0]}" for names in table["names"][table["strategy"] == "single"])
     text = f"No fusion is significantly above the best single run{single}"
     if best["difference"] <= 0:

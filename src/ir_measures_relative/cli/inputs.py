@@ -109,13 +109,20 @@ class Inputs:
         own = [name for name in self.candidates if name not in self.others]
         return self.context([*self.others, *own])
 
-    def campaigns(self) -> Iterator[tuple[list[str], RunContext]]:
-        """Which candidates stand in which context: each beside ``--to`` alone, or all in one."""
+    def campaigns(self, check: bool = True) -> Iterator[tuple[list[str], RunContext]]:
+        """Which candidates stand in which context: each beside ``--to`` alone, or all in one.
+
+        Args:
+            check: refuse a candidate that is a run of ``--to`` under another name.
+        """
         if not self.alone:
             yield self.candidates, self.together
             return
         for name in self.candidates:
-            yield [name], self.context(dict.fromkeys([name, *self.others]))
+            context = self.context(dict.fromkeys([name, *self.others]))
+            if check and self.qrels is not None and name not in self.others:
+                self._check_newcomers(view_of(context, self.judgments), {name: self.runs[name]})
+            yield [name], context
             gc.collect()  # what a context has computed refers to it, and would stay: a gigabyte for 17 large runs
 
     def name_of(self, run: str) -> str | None:
@@ -155,10 +162,7 @@ class Inputs:
             positions = partial(view.positions_of_relevant, rankings)
             return evaluator.values(rankings, view.judgments, positions)
 
-        scores = score_runs(view, names, measures, absolute=absolute, newcomers=newcomers)
-        if context.priors == "others" and len(names) > 1 and not newcomers:
-            _warn_of_twins(view, measures)
-        return scores
+        return score_runs(view, names, measures, absolute=absolute, newcomers=newcomers)
 
     def _check_newcomers(self, view: View, newcomers: dict[str, Rankings]) -> None:
         """Looks whether a candidate is one of those to hold it against, under another name."""
@@ -166,7 +170,7 @@ class Inputs:
             if not (view.documents.queries_of(rankings) >= 0).any():
                 continue
             evaluated = view.with_run(rankings)
-            same = evaluated.twin(view.names)
+            same = evaluated.twin([other for other in view.names if other != name])
             if same is not None and not self.is_folder:
                 raise ValueError(
                     f"the prior or reference {same!r} ranks exactly as the evaluated run; a run is not compared with "
@@ -174,23 +178,6 @@ class Inputs:
                 )
             if same is not None:
                 warn(f"{same!r} of --to ranks exactly as {name!r}: is it the same run under another name?")
-
-
-def _warn_of_twins(view: View, measures: Iterable[ir_measures.Measure]) -> None:
-    """Warns of a run that shows what another shows, where each is the other's prior."""
-    relative = [m for m in measures if is_relative(m) and m.RELATIVE_TO == "priors" and not m.get("prior")]
-    depth = max((m.params.get("cutoff") or 0 for m in relative), default=0)
-    seen = dict[int, str]()
-    for name in view.names if depth else ():
-        evaluated = view.of(name).at(depth)
-        top = evaluated.top()
-        twin = seen.setdefault(hash((top.docs.query.tobytes(), top.hashes.tobytes())), name)
-        if twin != name and len(top.position) and evaluated.starts_as(twin, depth):
-            warn(
-                f"{twin} and {name} rank alike in their first {depth}: each is the other's prior, so neither adds "
-                "anything beside the other; there may be more such runs"
-            )
-            return
 
 
 def find_files(args: argparse.Namespace, baseline: str | None = None, warns: bool = True) -> RunFiles:

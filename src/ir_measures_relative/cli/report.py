@@ -16,7 +16,7 @@ EXAMPLE = "campaign/qrels.txt campaign/runs --output campaign.html"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Where the report goes."""
     arguments.add_runs(parser)
-    arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10", "UniqueRel@10")
+    arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10", "UniqueRel(rel=1)@10")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("-o", "--output", metavar="FILE", help="where the report goes, such as campaign.html")
     where.add_argument("--site", metavar="FOLDER", help="a leaderboard instead: an index and a page a run")

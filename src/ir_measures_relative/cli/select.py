@@ -16,7 +16,7 @@ EXAMPLE = "campaign/qrels.txt campaign/runs --number 3"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """How many runs, and how they are found."""
     arguments.add_runs(parser, to=())
-    arguments.add_measure(parser, "UniqueRel@10")
+    arguments.add_measure(parser, "UniqueRel(rel=1)@10")
     parser.add_argument(
         "--number", type=int, default=3, metavar="N", help="how many runs to choose (default: %(default)s)"
     )

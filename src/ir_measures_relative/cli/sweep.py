@@ -14,7 +14,7 @@ EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/ru
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Over which sets of priors."""
     arguments.add_runs(parser)
-    arguments.add_measure(parser, "UniqueRel@10")
+    arguments.add_measure(parser, "UniqueRel(rel=1)@10")
     parser.add_argument(
         "--over",
         default="size",

@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
     options = answers.options_of(args)
     found = {
         name: package.worth(context, given.judgments, name, **options)
-        for names, context in given.campaigns()
+        for names, context in given.campaigns(check=False)
         for name in names
         # Of a folder that holds the one run of --to as well, that is no candidate.
         if len(context.names) > 1 or len(given.candidates) == 1

@@ -5,7 +5,7 @@ And before they are compared: only values relative to the same runs are one quan
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import ir_measures
@@ -16,7 +16,7 @@ from ..data.judgments import Judgments
 from ..data.rankings import Rankings
 from ..messages import warn
 from .measure_strings import is_relative, needs_subtopics, value_of
-from .priors import Members, matching
+from .priors import FixedPriors, Members, matching
 from .view import View, check_queries, some
 
 
@@ -131,6 +131,62 @@ def _strange(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, 
     except ValueError:  # an id of another type, deeper than any measure looks
         return None
     return next((run, q) for run in runs for q in run.query_ids if q in judgments.query_code)
+
+
+def copies_in(view: View, depth: int | None) -> dict[str, str]:
+    """Of each run that ranks every judged topic as an earlier run of the context does, to this depth: that run."""
+
+    at, relevant, found = view.at(depth), view.relevant, dict[str, str]()
+
+    def find() -> dict[str, str]:
+        # What the measures look at in any case tells nearly all runs apart.
+        groups = dict[Hashable, list[str]]()
+        for name, run in view.runs.items():
+            groups.setdefault(at.positions_in(run, relevant).tobytes(), []).append(name)
+        for names in groups.values():
+            seen = dict[Hashable, str]()
+            for name in names if len(names) > 1 else ():
+                top = at.top(view.runs[name])
+                first = seen.setdefault((top.docs.query.tobytes(), top.hashes.tobytes()), name)
+                if first != name and len(top.position) and view.of(name).starts_as(first, depth):
+                    found[name] = first
+        return found
+
+    return view.cached(("copies", depth), find)
+
+
+def depth_of(measures: Iterable[ir_measures.Measure]) -> int | None:
+    """The deepest cutoff of measures that are relative to priors: None if one has none, 0 if there are no such."""
+    depths = [m.params.get("cutoff") for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
+    return None if None in depths else max(depths, default=0)
+
+
+def warn_of_copies(views: Sequence[View], measures: Sequence[ir_measures.Measure]) -> None:
+    """Warns of a run that ranks as one of its priors does, where that is fixed, or each is a prior of the other.
+
+    Of runs in the order of time the later copy adds nothing, which is the answer.
+    """
+    relative = [m for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
+    depth = depth_of(relative)
+    first = copies_in(views[0], depth) if views and depth != 0 else {}
+    of_name = {view.name: view for view in views}
+
+    def priors(view: View) -> set[str]:
+        return {view.names[row] for m in relative for row in view.priors(m.get("prior")).tolist()}
+
+    for name, view in of_name.items() if first else ():
+        fixed = isinstance(view.members.policy, FixedPriors)
+        root = first.get(str(name), str(name))
+        alike = {root, *(n for n, of in first.items() if of == root)} - {name}
+        for same in [n for n in view.names if n in alike and n in priors(view)]:
+            if fixed or same not in of_name or name in priors(of_name[same]):
+                where = "" if depth is None else f" in their first {depth}"
+                warn(
+                    f"{same!r} and {name!r} rank alike{where}, and {same!r} is a prior of {name!r}: what that adds is "
+                    "measured against its own copy; leave one of them out; there may be more such runs",
+                    view.members,
+                )
+                return
 
 
 def warn_if_empty(run: Rankings, context: Members) -> None:

@@ -13,7 +13,7 @@ from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..data.rankings import Rankings
 from ..tolerances import ROUNDED
 from ..work import progress
-from .checks import check_runs, warn_if_empty, warn_of_last_labels
+from .checks import check_runs, warn_if_empty, warn_of_copies, warn_of_last_labels
 from .measure_strings import is_relative, value_of
 from .view import View, check_queries
 
@@ -189,6 +189,8 @@ def score_runs(
         view.with_run(newcomers[n]) if n in newcomers else view.of(n, None if priors is None else priors[n])
         for n in names
     ]
+    if not part:
+        warn_of_copies([one for one in views if one.member is not None], measures)
     for i, one in enumerate(views if part else progress(views, "scoring runs", "run")):
         if host:
             values[i, of_host] = (absolute or view.absolute)(host, one.evaluated)

@@ -128,7 +128,12 @@ def read_measure(text: str) -> Measure:
         if isinstance(node, ast.Call) and not node.args:
             given = {str(argument.arg): ast.literal_eval(argument.value) for argument in node.keywords}
             node = node.func
-        measure = ir_measures.measures.registry[node.id]
+        registry = ir_measures.measures.registry
+        if (
+            node.id not in registry
+        ):  # where the string starts with a space, or Python writes its letters otherwise
+            raise NameError(no_such_measure(node.id, list(registry)))
+        measure = registry[node.id]
     except (SyntaxError, AttributeError, ValueError):
         quoted = _BARE_WORD.sub(r"\1'\2'", text)
         if quoted != text:

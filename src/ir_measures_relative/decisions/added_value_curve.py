@@ -33,7 +33,7 @@ _MOST_SUBSETS_OF = 12
 def added_value_curve(
     context: RunContext,
     qrels: Qrels | None,
-    measure: ir_measures.Measure | str = "NRG@10",
+    measure: ir_measures.Measure | str = "NRG(norm='ideal')@10",
     over: str | Sequence[str] | Mapping[str, Sequence[str]] = "size",
     names: Sequence[str] | None = None,
     confidence: float = 0.95,

@@ -1,4 +1,4 @@
-"""Which of two runs is better by a relative measure, and how sure that is."""
+"""Whether two runs differ by a measure, relative or not, on more than these topics."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 from tqdm import tqdm
 
-from ..context.checks import priors_of, why_incomparable
+from ..context.checks import copies_in, depth_of, priors_of, why_incomparable
 from ..context.evaluate import mean_of_topics, one_topic_counts, score_runs
 from ..context.measure_strings import is_relative, parse_measures, value_range
 from ..context.priors import FixedPriors, Members, Policy, policy_of
@@ -98,12 +98,12 @@ def compare(
         - ``effect``: d_z, the mean difference in standard deviations of the difference by topic. (Cohen's d divides by
           the standard deviation of the runs' values; of runs that mostly agree d_z is larger.) ``effect_ci_lower``
           and ``effect_ci_upper``: its interval by the noncentral t distribution, which holds 0 where the other does;
-        - ``wins``, ``ties``, ``losses``: on how many topics the run is better, as good and worse. A difference of at
+        - ``wins``, ``ties``, ``losses``: on how many topics the run is above, level and below. A difference of at
           most 10⁻⁹ of the spread of the measure (over the runs that are compared, on all topics) is a tie, for the test
           as well;
         - ``topics``: how many;
-        - ``topics_needed``: where the interval holds 0, how many topics would settle with 80 % power which run is
-          better, were the difference and its spread those of these topics; inf where it is more than 10,000, so that
+        - ``topics_needed``: where the interval holds 0, how many topics would show with 80 % power which run is
+          above, were the difference and its spread those of these topics; inf where it is more than 10,000, so that
           no number helps. ``topics_fewest``, ``topics_most``: the same at the ends of the interval of the spread.
 
     Raises:
@@ -128,8 +128,9 @@ def compare(
     of_family = Family(correction=correction, extent=family)
     options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
     parsed = parse_measures(measures)
-    names, of_each = _candidates(context, names, priors, baseline)
+    names, of_each, fixed = _candidates(context, names, priors, baseline)
     view = view_of(context, qrels)
+    _refuse_copies(view, names, parsed, fixed)
     who = _pairs(names, baseline)
     chosen = None if of_each is None else {n: of_each(view, n) for n in names}
     scored = [m for m in parsed if not is_of_pairs(m)]
@@ -165,8 +166,8 @@ def compare(
 
 def _candidates(
     context: Members, names: Sequence[str] | None, priors: Policy | None, baseline: str | None
-) -> tuple[list[str], Any]:
-    """The runs to compare, and what gives the priors of each: None for the context's policy."""
+) -> tuple[list[str], Any, Sequence[str]]:
+    """The runs to compare, what gives the priors of each: None for the context's policy, and the fixed priors."""
     if isinstance(names, str):
         raise ValueError(f"names={names!r} must be a list of run names, such as [{names!r}]")
     policy = context.policy if priors is None else policy_of(priors, context.names, context.groups)
@@ -195,7 +196,23 @@ def _candidates(
     if not asked:
         why = "all are among the fixed priors; give fewer priors" if fixed else "give the names of some"
         raise ValueError(f"there is no run to compare: {why if context.runs else 'the context holds none'}")
-    return asked, of_each
+    return asked, of_each, fixed
+
+
+def _refuse_copies(
+    view: View, names: Sequence[str], measures: Sequence[ir_measures.Measure], fixed: Sequence[str]
+) -> None:
+    """Raises ValueError where a run to compare is a fixed prior under another name."""
+    depth = depth_of(measures)
+    first = copies_in(view, depth) if fixed and depth != 0 else {}
+    of_priors = {first.get(name, name): name for name in fixed}
+    name = next((name for name in names if first.get(name, name) in of_priors), None)
+    if name is not None:
+        prior = of_priors[first.get(name, name)]
+        raise ValueError(
+            f"{name!r} ranks as {prior!r} does, which is among the fixed priors={few_quoted(fixed)}: it would "
+            "be its own prior, and its values another quantity; leave it out of one of the two"
+        )
 
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:

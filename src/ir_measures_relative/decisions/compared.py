@@ -38,7 +38,7 @@ class Compared(Answered):
         view: the runs of the options.
         options: the first is in use.
         rivals: which of the others are compared with each other.
-        whole: all runs of the context, which tell how probable it is that a document is relevant.
+        whole: all runs of the context, and a candidate that is none of them; their unjudged documents may be relevant.
     """
 
     def __init__(
@@ -68,12 +68,7 @@ class Compared(Answered):
         if self.unlike_lengths:
             warn(self.unlike_lengths, view.members)
         self.values = OptionValues(
-            view,
-            self.lists.rankings(),
-            settings.by,
-            settings.unretrieved_relevant,
-            settings.work,
-            whole,
+            whole, self.lists.rankings(), settings.by, settings.unretrieved_relevant, settings.work
         )
         self.topics = view.n_queries
         others = np.arange(1, len(options))

@@ -102,7 +102,8 @@ def decide(
         - ``won``, ``lost``: on how many topics the option is above and below the first;
         - ``unjudged``: the share of its list that is not judged, a mean over topics.
 
-        Unjudged documents are those of the runs that an option names, and those of ``unretrieved_relevant``.
+        Unjudged documents are those of all runs of the context, as for :func:`verdicts`, of the options' lists, and
+        those of ``unretrieved_relevant``.
 
     Raises:
         ValueError: a run that the context does not hold, fewer than two options, a measure that is relative to other

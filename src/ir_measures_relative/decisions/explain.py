@@ -25,7 +25,7 @@ def explain(
     context: RunContext,
     run: str | Run,
     qrels: Qrels | None,
-    measure: ir_measures.Measure | str = "NRG@10",
+    measure: ir_measures.Measure | str = "NRG(norm='ideal')@10",
     query_id: str | None = None,
     group: str | None = None,
 ) -> pd.DataFrame:

@@ -37,11 +37,11 @@ class OptionValues:
     """The lists of some options, judged.
 
     Args:
-        view: the runs of which the options are made; their unjudged documents may be relevant too.
+        view: all runs; their unjudged documents may be relevant too, as in :func:`.verdicts`, and they
+            tell how probable that is.
         lists: the list of each option.
         by: an absolute measure.
         unretrieved_relevant: how many further documents a topic, in no list, may turn out relevant.
-        evidence: the runs that tell how probable it is that an unjudged document is relevant; ``view`` if not given.
 
     Attributes:
         values: shape (options, topics), by the judgments as they are.
@@ -55,9 +55,8 @@ class OptionValues:
         by: ir_measures.Measure,
         unretrieved_relevant: int | None = None,
         work: Work | None = None,
-        evidence: View | None = None,
     ) -> None:
-        self.by, self._work, self._evidence = by, work or Work(), evidence or view
+        self.by, self._work, self._view = by, work or Work(), view
         self._lists = [view.with_run(one) for one in lists]
         self.bounded = True
         try:
@@ -104,13 +103,13 @@ class OptionValues:
         The probability of each document to be relevant is that of the judged documents which the runs rank alike. None
         where too few runs tell it.
         """
-        runs = len(self._evidence.names)
+        runs = len(self._view.names)
         if not self.bounded or runs < FEWEST_RUNS:
             return None
         model, lists = self._model, [one.evaluated for one in self._lists]
         cutoff = model.views[0].depth
         assert cutoff is None or isinstance(cutoff, int)
-        every = self._evidence.with_open(cutoff, also=lists).at(cutoff)
+        every = self._view.with_open(cutoff, also=lists).at(cutoff)
         row = every.documents.rows_of(model.docs.query, model.docs.ids)
         known = (row >= 0) & model.docs.exists
         relevant = np.zeros(len(every.documents), dtype=bool)

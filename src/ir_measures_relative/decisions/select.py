@@ -19,7 +19,6 @@ from ..context.view import View, check_is_context, view_of
 from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
-from ..measures.nrg import NRG
 from ..messages import warn
 from ..tolerances import ROUNDED
 from ..work import Work
@@ -31,7 +30,7 @@ def select_complementary(
     context: RunContext,
     qrels: Qrels | None,
     n: int,
-    measure: ir_measures.Measure | str = NRG @ 10,
+    measure: ir_measures.Measure | str = "NRG(norm='ideal')@10",
     method: str = "greedy",
     time_limit: float | None = None,
 ) -> pd.DataFrame:
@@ -54,8 +53,8 @@ def select_complementary(
     may exceed 1 for several, which show more than one ranking can hold. Except for base RR it is monotone and
     submodular. Where the measure is what a run adds to it, as ``NRG(norm='ideal')``, NRG of base P and RBP, UniqueRel
     and NewAspects are, the marginals sum to it and the greedy selection reaches at least 1 - 1/e (63 %) of the best
-    group's. The default ``NRG@10`` prefers what is good *for what is left to find*, which is another aim: no such
-    promise goes with it.
+    group's. ``NRG@10`` itself prefers what is good *for what is left to find*, which is another aim: no such promise
+    goes with it.
 
     Args:
         context: the runs; its own policy of priors does not count here.

@@ -114,7 +114,8 @@ def worth(
     if name in names:
         name = f"{name} (candidate)"
     whole = view_of(context, qrels)
-    view = whole.of_runs([*names, name]) if member == name else whole.of_runs(names).with_runs({name: run})
+    whole = whole if member == name else whole.with_runs({name: run})
+    view = whole.of_runs([*names, name])
     check_runs(view)
     compared = CandidateCompared(view, names, name, settings, whole)
     why = evidence.of_candidate(compared.lists, names, name, settings.by, settings.test)

@@ -52,7 +52,7 @@ def to_latex(
     """A table of ``context.evaluate`` as LaTeX, in the form of ranx's reports. Needs the package booktabs.
 
     The best mean of each measure is in bold. With ``comparisons``, superscripts are the letters of the runs that a run
-    is better than.
+    is significantly above.
 
     Args:
         table: a row a run: ``name`` and a column a measure.
@@ -83,7 +83,7 @@ def to_latex(
         )
     measures = [c for c in table.columns if c != "name"]
     letters = dict(zip(table["name"], map(_letter, range(len(table))), strict=True))
-    better = _better(comparisons, level)
+    significant = _significant(comparisons, level)
     best = table[measures].round(places).max()
     rows = []
     for _, row in table.iterrows():
@@ -91,7 +91,7 @@ def to_latex(
         for measure in measures:
             text = f"{row[measure]:.{places}f}"
             text = rf"\textbf{{{text}}}" if round(row[measure], places) == best[measure] else text
-            above = "".join(letters[o] for o in table["name"] if (row["name"], o, measure) in better)
+            above = "".join(letters[o] for o in table["name"] if (row["name"], o, measure) in significant)
             cells.append(text + (f"$^{{{above}}}$" if above else ""))
         rows.append(cells)
     header = [r"\#", "Run", *map(latex_text, measures)]
@@ -114,8 +114,8 @@ def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], alignment:
     return text
 
 
-def _better(comparisons: pd.DataFrame | None, level: float) -> set[tuple[str, str, str]]:
-    """The run, the run that it is better than, and the measure."""
+def _significant(comparisons: pd.DataFrame | None, level: float) -> set[tuple[str, str, str]]:
+    """The run, the run that it is significantly above, and the measure."""
     if comparisons is None:
         return set()
     lacking = {"name", "other", "measure", "difference", "p_corrected"} - set(comparisons.columns)

@@ -161,7 +161,9 @@ def separation(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def sweep(table: pd.DataFrame, measure: ir_measures.Measure | str = "NRG@10", ax: Axes | None = None) -> Axes:
+def sweep(
+    table: pd.DataFrame, measure: ir_measures.Measure | str = "NRG(norm='ideal')@10", ax: Axes | None = None
+) -> Axes:
     """What runs add as they have more priors, or to different families of them: a line a run, with its interval.
 
     Args:
@@ -262,7 +264,7 @@ def fusion(
 def chronological(
     systems: pd.DataFrame | RunContext,
     qrels: Qrels | None = None,
-    relative: ir_measures.Measure | str = "NRG@10",
+    relative: ir_measures.Measure | str = "NRG(norm='ideal')@10",
     absolute: ir_measures.Measure | str = "nDCG@10",
     ax: Axes | None = None,
 ) -> Axes:

@@ -39,7 +39,7 @@ _INTERVAL = "#08519c"
 
 def relative_against_absolute(
     table: pd.DataFrame,
-    relative: ir_measures.Measure | str = "NRG@10",
+    relative: ir_measures.Measure | str = "NRG(norm='ideal')@10",
     absolute: ir_measures.Measure | str = "nDCG@10",
     groups: Mapping[str, str] | None = None,
     ax: Axes | None = None,

@@ -1,0 +1,208 @@
+"""Every output of the package says the same of one pair of runs: the same values, and one verdict of each kind.
+
+``settled`` is about judgments, an interval or p about topics, and better and worse are about both. The runs are those
+of the demo, and one that holds BM25's documents 6 to 10 alone, so that some differences are significant.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import ir_datasets
+import pandas as pd
+import pytest
+
+from command_line import output
+from ir_measures_relative import (
+    RunContext,
+    bounds,
+    compare,
+    decide,
+    demo,
+    drop,
+    explain,
+    fuse,
+    report,
+    verdicts,
+    worth,
+)
+from ir_measures_relative.decisions import select_complementary
+from ir_measures_relative.demo.__main__ import main as write_campaign
+from ir_measures_relative.formats.export import to_latex
+
+ABSOLUTE, RELATIVE = "nDCG@10", "NRG(norm='ideal')@10"
+pytestmark = pytest.mark.filterwarnings("ignore:the options are not at the same cost")
+TURNED = {"above": "below", "below": "above"}
+CLAIMS = re.compile(r"\b(better|worse|proved|proof|winner)\b")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("demo")
+    write_campaign([str(path)])
+    rows = pd.read_csv(path / "runs/BM25.run", sep=" ", header=None)
+    rows["rank"] = rows.groupby(0)[4].rank(method="first", ascending=False)
+    rows[rows["rank"].between(6, 10)].assign(**{"5": "few"}).drop(columns=["rank", 5]).to_csv(
+        path / "runs/few.run", sep=" ", header=False, index=False
+    )
+    return path
+
+
+@pytest.fixture(scope="module")
+def said(folder: Path) -> dict[str, Any]:
+    """What is asked once of all runs."""
+    context = RunContext.from_files(folder / "runs")
+    qrels = list(ir_datasets.load(demo.register()).qrels_iter())
+    asked = context, qrels, [ABSOLUTE, RELATIVE]
+    return {
+        "context": context,
+        "qrels": qrels,
+        "means": context.evaluate(*asked[1:]).set_index("name"),
+        "bounds": bounds(*asked).set_index(["measure", "name"]),
+        "verdicts": verdicts(*asked).set_index(["measure", "name", "other"]),
+        "compare": compare(*asked, family="measure").set_index(["measure", "name", "other"]),
+    }
+
+
+def printed(folder: Path, command: str, *options: object) -> pd.DataFrame:
+    given = folder / "qrels.txt", folder / "runs"
+    text = output(command, *given, *options, "-p", "-1", "-o", "tsv")
+    assert not CLAIMS.search(text)
+    return pd.read_csv(io.StringIO(text), sep="\t")
+
+
+def test_of_the_judgments(said: dict[str, Any], folder: Path) -> None:
+    """``settled``, and the values at both ends: of verdicts, bounds, unjudged, decide, and as two runs are compared."""
+    of_cli = printed(folder, "unjudged", ABSOLUTE, RELATIVE).set_index(["measure", "name", "other"])
+    assert of_cli["settled"].equals(said["verdicts"]["settled"])
+    words = set()
+    for (measure, a, b), row in said["verdicts"].iterrows():
+        own, other = said["bounds"].loc[measure, a], said["bounds"].loc[measure, b]
+        assert row["value"] == pytest.approx(
+            said["means"].loc[a, measure] - said["means"].loc[b, measure], abs=1e-12
+        )
+        assert own["worst"] - other["best"] <= row["worst"] + 1e-12
+        assert row["best"] <= own["best"] - other["worst"] + 1e-12
+        words.add(row["settled"])
+        if measure == ABSOLUTE:
+            table = decide(said["context"], said["qrels"], {b: [b], a: [a]}, by=measure, resamples=99).table
+            assert table["settled"].tolist() == ["equal", row["settled"]]
+            assert table.loc[1, ["worst", "difference", "best"]].tolist() == pytest.approx(
+                row[["worst", "value", "best"]].tolist(), abs=1e-12
+            )
+    assert words >= {"above", "below"}
+
+
+def test_of_the_topics(said: dict[str, Any], folder: Path, tmp_path: Path) -> None:
+    """Significant or not: of compare, its p and its interval, the command, LaTeX, and the leaderboard's ranks."""
+    table = said["compare"]
+    significant = table["p_corrected"] < 0.05
+    assert significant.equals(
+        (table["ci_lower"] > 0) | (table["ci_upper"] < 0)
+    ) and 0 < significant.sum() < len(table)
+    of_cli = pd.concat([printed(folder, "compare", m) for m in (ABSOLUTE, RELATIVE)], ignore_index=True)
+    assert of_cli["p_corrected"].tolist() == pytest.approx(table["p_corrected"].tolist())
+    latex = to_latex(said["means"].reset_index(), table.reset_index())
+    letters = sum(len(marks) for marks in re.findall(r"\$\^\{(\w+)\}\$", latex))
+    assert letters == significant.sum()
+
+
+def test_the_report_says_both(said: dict[str, Any], tmp_path: Path) -> None:
+    """Its means, its intervals of pairs, its map and its headline are those of evaluate, compare and verdicts."""
+    pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the extra [report]")
+    html = report(said["context"], said["qrels"], [ABSOLUTE, RELATIVE], tmp_path / "r.html").read_text(
+        "utf-8"
+    )
+    data, figures = (
+        json.loads(re.search(rf'id="{name}">(.*?)</script>', html, re.DOTALL)[1])
+        for name in ("data", "figures")
+    )
+    text = re.sub(r'<(script|style|footer).*?</\1>|<section id="relative-to".*', "", html, flags=re.DOTALL)
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", text))
+    names = [run["name"] for run in data["runs"]]
+    for m, measure in enumerate([ABSOLUTE, RELATIVE]):
+        assert data["means"][m] == pytest.approx(said["means"].loc[names, measure].tolist(), abs=1e-5)
+        found, table = said["verdicts"].loc[measure], said["compare"].loc[measure]
+        for (a, b), ends in zip(itertools.combinations(names, 2), data["pairs"]["intervals"][m], strict=True):
+            row = table.loc[(a, b)]
+            assert ends == pytest.approx([row["ci_lower"], row["ci_upper"]], abs=1e-5)
+        drawn = figures[f"verdicts-{m}"]
+        chance = 0
+        for cells in drawn["rows"]:
+            a, b, settled, *ends, by_chance = cells
+            row = found.loc[(names[a], names[b])]
+            assert settled == row["settled"]
+            assert ends == pytest.approx(row[["worst", "value", "best"]].tolist(), abs=1e-5)
+            assert by_chance == ("no" if table.loc[(names[a], names[b]), "p_corrected"] < 0.05 else "yes")
+            chance += by_chance == "yes"
+        if measure == ABSOLUTE:
+            undecided = (found["settled"] == "undecided").sum()
+            can = f"could reverse {undecided}" if undecided else "cannot reverse any"
+            assert f"Unjudged documents {can} of {len(found)} orders" in text
+            assert f"Chance could explain {chance} of {len(found)} differences" in text
+    assert not CLAIMS.search(text), "words that no verdict of the report is about"
+
+
+def test_better_is_of_both(said: dict[str, Any]) -> None:
+    """What decides between two runs, as deployed or candidate, contradicts neither verdict."""
+    context, qrels = said["context"], said["qrels"]
+    names = ["3-grams", "BM25", "few"]
+    answers = set()
+    for a, b in itertools.permutations(names, 2):
+        answer = decide(context, qrels, {b: [b], a: [a]})
+        row = answer.table.iloc[1]
+        key = (ABSOLUTE, a, b) if (ABSOLUTE, a, b) in said["verdicts"].index else (ABSOLUTE, b, a)
+        sign = 1 if key[1] == a else -1
+        settled = said["verdicts"].loc[key, "settled"]
+        settled = settled if sign > 0 else TURNED.get(settled, settled)
+        alone = compare(context, qrels, [ABSOLUTE], names=[a, b], correction=None).iloc[0]
+        answers.add(answer.verdict if answer.verdict == "open" else answer.verdict == a)
+        if answer.verdict == a:
+            assert settled == "above" and alone["difference"] > 0 and alone["p"] < 0.05
+        elif answer.verdict == b and alone["p"] < 0.05:
+            assert settled != "above"
+        # What decides is never surer than the test of these two alone.
+        assert row["ci_lower"] <= alone["ci_lower"] + 1e-9 and row["ci_upper"] >= alone["ci_upper"] - 1e-9
+        assert row["lower"] <= min(row["worst"], row["ci_lower"]) and row["upper"] >= max(
+            row["best"], row["ci_upper"]
+        )
+        # Replacing the one deployed run is that choice; a run that is better is not one to drop.
+        pair = RunContext({name: context.runs[name] for name in (b, a)})
+        replaced = worth(pair, qrels, a).table.set_index("option").loc[f"replace {b}"]
+        told = decide(pair, qrels, {b: [b], a: [a]}).table.iloc[1]
+        same = ["difference", "ci_lower", "ci_upper", "worst", "best", "lower", "upper", "settled"]
+        assert replaced[same[0]] == pytest.approx(told[same[0]]) and replaced["settled"] == told["settled"]
+        lost = drop(pair, qrels, margin=0.0).table.set_index("option").loc[f"drop {b}"]
+        both = decide(pair, qrels, {"both": [b, a], a: [a]}).table.iloc[1]
+        assert lost["loss"] == pytest.approx(-both["difference"])
+        assert lost["settled"] == TURNED.get(both["settled"], both["settled"])
+    assert answers >= {"open", True, False}
+
+
+def test_one_value(said: dict[str, Any], folder: Path) -> None:
+    """The mean of a run is one number wherever it stands."""
+    context, qrels, means = said["context"], said["qrels"], said["means"]
+    of_cli = printed(folder, "score", ABSOLUTE, RELATIVE).set_index("name")
+    single = fuse(context, qrels, 1, ABSOLUTE, strategies=["single"])
+    assert single["in_sample"].iloc[0] == pytest.approx(means[ABSOLUTE].max())
+    chosen = select_complementary(context, qrels, len(means), RELATIVE)
+    assert chosen["marginal"].iloc[0] == pytest.approx(means[ABSOLUTE].max())  # NRG without a prior is nDCG
+    for name, row in means.iterrows():
+        assert of_cli.loc[name].tolist() == pytest.approx(row.tolist())
+        documents = explain(context, str(name), qrels, RELATIVE)
+        assert documents["contribution"].sum() / 36 == pytest.approx(row[RELATIVE])
+        option = decide(
+            context, qrels, {str(name): [str(name)], "all": context.names}, resamples=99
+        ).table.iloc[0]
+        assert option["mean"] == pytest.approx(row[ABSOLUTE])
+        for measure in (ABSOLUTE, RELATIVE):
+            assert said["bounds"].loc[(measure, name), "value"] == pytest.approx(row[measure])
+    for (measure, a, b), row in said["compare"].iterrows():
+        expected = means.loc[a, measure], means.loc[b, measure]
+        assert (row["mean"], row["other_mean"]) == pytest.approx(expected)
+        assert row["difference"] == pytest.approx(said["verdicts"].loc[(measure, a, b), "value"], abs=1e-12)
