@@ -18,7 +18,7 @@ import ir_measures_relative_pytest
 from audited import CONTEXT, JUDGE, labels_of
 from candidates import write_candidates
 from command_line import error, here
-from ir_measures_relative import RunContext, audit, bounds, processes, worth
+from ir_measures_relative import RunContext, audit, bounds, work, worth
 from ir_measures_relative.context.measure_strings import parse_measure
 from ir_measures_relative.io.files import write_whole
 from ir_measures_relative.io.qrels import read_qrels_file
@@ -275,7 +275,7 @@ def test_a_worker_that_is_killed_is_named() -> None:
     with pytest.raises(
         RuntimeError, match=r"jobs=2: a process ended before its work was done \(SIGKILL\(-9\)\)"
     ):
-        list(processes.map_tasks(_ends, range(3), 2, total=3, desc="a task"))
+        list(work.map_tasks(_ends, range(3), 2, total=3, desc="a task"))
 
 
 def test_a_name_behind_a_line_break() -> None:
