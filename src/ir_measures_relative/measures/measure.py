@@ -178,7 +178,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return None
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The value of a parameter, as :func:`.value_of` says."""
+        """The value of a parameter, as ``value_of`` says."""
         return value_of(self, name, default)
 
     def check_values(self) -> None:

@@ -195,8 +195,8 @@ class Base:
     #: Which of the parameters of NRG, Rareness, Shapley and UE it has, and other bases lack.
     parameters: Collection[str] = ()
     needs_cutoff: bool = False  #: whether it is nothing without ``@k``
-    #: What a document gains: by its ``"label"`` as ``dcg`` and ``gains`` say, 1 where it is ``"relevant"``, or the
-    #: chance of its ``"satisfaction"``.
+    #: What a document gains. ``"label"`` is as ``dcg`` and ``gains`` say, ``"relevant"`` is 1 where it is relevant, and
+    #: ``"satisfaction"`` the chance that it satisfies.
     gain: str = "relevant"
     #: What a user sees of a ranking; where the residual is a cascade, what a gain counts at each position.
     browsing: Callable[[Get], BrowsingModel] = lambda get: TopK(get("cutoff"))
