@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--probability",
         action="store_true",
-        help="the table of every two runs, as without a flag, and the probability that the first is better "
+        help="the table of every two runs, as without a flag, and the probability that the first is above "
         "(4 runs or more)",
     )
     parser.add_argument("-q", "--by_query", action="store_true", help="a row for every query")

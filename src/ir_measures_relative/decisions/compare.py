@@ -98,12 +98,12 @@ def compare(
         - ``effect``: d_z, the mean difference in standard deviations of the difference by topic. (Cohen's d divides by
           the standard deviation of the runs' values; of runs that mostly agree d_z is larger.) ``effect_ci_lower``
           and ``effect_ci_upper``: its interval by the noncentral t distribution, which holds 0 where the other does;
-        - ``wins``, ``ties``, ``losses``: on how many topics the run is better, as good and worse. A difference of at
+        - ``wins``, ``ties``, ``losses``: on how many topics the run is above, level and below. A difference of at
           most 10⁻⁹ of the spread of the measure (over the runs that are compared, on all topics) is a tie, for the test
           as well;
         - ``topics``: how many;
         - ``topics_needed``: where the interval holds 0, how many topics would settle with 80 % power which run is
-          better, were the difference and its spread those of these topics; inf where it is more than 10,000, so that
+          above, were the difference and its spread those of these topics; inf where it is more than 10,000, so that
           no number helps. ``topics_fewest``, ``topics_most``: the same at the ends of the interval of the spread.
 
     Raises:
