@@ -297,6 +297,15 @@ def test_refused(arguments: dict[str, Any], message: str) -> None:
         audit.plan(**given)
 
 
+def test_the_budget_that_topics_in_full_take_is_enough() -> None:
+    with pytest.raises(ValueError, match="takes") as refused:
+        audit.plan(CONTEXT, JUDGE, P, 2, topics=2)
+    least = int(re.search(r"takes (\d+)", str(refused.value))[1])  # type: ignore[index]
+    assert audit.plan(CONTEXT, JUDGE, P, least, topics=2)["ask"].sum() == least
+    with pytest.raises(ValueError, match="takes"):
+        audit.plan(CONTEXT, JUDGE, P, least - 1, topics=2)
+
+
 def test_a_pool_with_labels_is_not_overwritten(tmp_path: Path) -> None:
     pool = tmp_path / "pool.txt"
     for seed in range(2):  # without labels, it is

@@ -108,6 +108,15 @@ def test_simultaneous_intervals_are_no_narrower_than_students() -> None:
     assert upper[1] > 0.1
 
 
+@pytest.mark.parametrize("values", [[0.3, -1.0, 0.1, 0.0, -0.1], [0.5] * 4 + [0.0] * 4])
+def test_the_interval_of_the_other_direction_is_the_same(values: list[float]) -> None:
+    """Also where no value, or two, are the most frequent."""
+    for sign in (1, -1):
+        lower, upper = simultaneous_intervals(np.array([values]) * sign, (-1.0, 1.0), FAST)
+        other = simultaneous_intervals(np.array([values]) * -sign, (-1.0, 1.0), FAST)
+        assert (lower, upper) == (pytest.approx(-other[1]), pytest.approx(-other[0]))
+
+
 def test_simultaneous_intervals_cover() -> None:
     rng, held = np.random.default_rng(2), 0
     for _ in range(100):

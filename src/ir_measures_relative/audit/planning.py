@@ -203,10 +203,10 @@ def drawn(audited: Audited, targets: Sequence[Target], design: Design) -> Drawn:
             np.argsort(uniform(design.seed, tag, docs.query_ids), kind="stable")[: design.topics]
         )
         full = np.isin(docs.query, topics) & audited.in_full
-        others = bool(((score > 0) & ~full).any())
-        if full.sum() + others > design.budget:
+        needed = int(full.sum()) + bool(((score > 0) & ~full).any())  # and one of the other topics
+        if needed > design.budget:
             raise ValueError(
-                f"to label {design.topics} topics in full takes {full.sum()} labels, and budget={design.budget}; give "
+                f"to label {design.topics} topics in full takes {needed} labels, and budget={design.budget}; give "
                 "fewer topics, a smaller depth, or a larger budget"
             )
     chance = np.where(full, 1.0, chances(np.where(full, 0.0, score), design.budget - int(full.sum())))

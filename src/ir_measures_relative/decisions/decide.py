@@ -84,7 +84,7 @@ def decide(
             ends before the first document that does not fit.
         groups: from query id to a group of topics.
         confidence: of the intervals.
-        unretrieved_relevant: as for :func:`bounds`.
+        unretrieved_relevant: as for :func:`bounds`, with the runs that the options name as the context.
         n: how many documents to name that should be judged next.
         resamples, seed: of the bootstrap.
         time_limit: seconds for the bounds; what is not finished has wider bounds.
@@ -94,7 +94,8 @@ def decide(
 
         - ``option``, ``runs``, ``mean``;
         - ``difference``: from the first option, with ``ci_lower``, ``ci_upper``: its interval over topics, by the
-          judgments as they are;
+          judgments as they are. It is the widest of Student's and the bootstrap's, so it may be wider than that of
+          :func:`compare`, and needs more topics;
         - ``worst``, ``best``: the difference on these topics under the worst and the best judgments of the unjudged
           documents; ``lower``, ``upper``: the interval allowing for both;
         - ``settled``: ``above``, ``below`` or ``equal`` where no judgments of the unjudged documents can change that on

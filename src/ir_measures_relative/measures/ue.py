@@ -71,8 +71,8 @@ class _UE(RelativeMeasure):
 
     A of nDCG is DCG@k, of AP the sum of precisions. REB and σ are exact, except AP's published mean. The pool is the
     query's judged documents (an unjudged document in the run takes a position and gains nothing), or by ``pool`` those
-    that the run ranks ('run'), or the whole collection ('corpus'). **Not for** one topic, where it ranks runs as its
-    base; nor for first-stage runs, which rank few of the judged documents, without ``pool='run'``.
+    of them that the run ranks ('run'), or the whole collection ('corpus'). **Not for** one topic: there it ranks runs
+    as its base; nor for first-stage runs, which rank few of the judged documents, without ``pool='run'``.
 
     Source: Feng and Karmaker Santu, IPM 2023, Eqs. 5-7, for nDCG and AP; the other bases and 'z' are new here.
 
@@ -111,8 +111,9 @@ class _UE(RelativeMeasure):
         ),
         "pool": Param(
             str,
-            "what the perfect and the random ranking rank: the query's judged documents, those that the run ranks "
-            "('run'), or the whole collection ('corpus': the context's num_docs documents, the unjudged non-relevant)",
+            "what the perfect and the random ranking rank: the query's judged documents, those of them that the run "
+            "ranks ('run'), or the whole collection ('corpus': the context's num_docs documents, the unjudged "
+            "non-relevant)",
             default="judged",
             choices=("judged", "run", "corpus"),
         ),

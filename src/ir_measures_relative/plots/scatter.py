@@ -132,7 +132,9 @@ def query_sets(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_xlim(left=0.0)
     ax.set_ylim(bottom=0.0)
     ax.legend(title="topics", fontsize=8, framealpha=0.85, edgecolor="none")
-    says = f"Topics on which runs are better than a random ranking ({table['measure'].iloc[0]}, before normalization)"
+    says = (
+        f"Topics on which runs are above a random ranking ({table['measure'].iloc[0]}, before normalization)"
+    )
     write_frame(ax, "value of a random ranking", "mean value of the runs", says)
     return ax
 

@@ -179,7 +179,7 @@ def cautious_interval(
     _, which, count = np.unique(
         np.round(d[0] / max(pairs.limit, TIED)), return_inverse=True, return_counts=True
     )
-    usual = d[0, np.flatnonzero(which == count.argmax())[0]]
+    usual = d[0, (count == count.max())[which.ravel()]]  # several values where they are equally many
     others = n - int(count.max())
     found = [student_interval(d, confidence), logs]
     mean, error, _ = mean_and_error(d)
@@ -189,8 +189,8 @@ def cautious_interval(
             found.append((mean - below * error, mean + above * error))
     if others < FEWEST_DIFFERING or len(found) == 2:
         share = float(betaincinv(others + 1, n - others, (1 + confidence) / 2))
-        lower, upper = ((1 - share) * usual + share * end for end in ends)
-        if low == usual == 0 < others:
+        lower, upper = (1 - share) * usual.min() + share * low, (1 - share) * usual.max() + share * high
+        if low == usual.min() == 0 < others:
             upper = min(upper, max(share * d.max(), logs[1][0]))
         return float(lower), float(upper)
     return float(max(min(one[0][0] for one in found), low)), float(min(max(one[1][0] for one in found), high))
