@@ -84,7 +84,7 @@ def decide(
             ends before the first document that does not fit.
         groups: from query id to a group of topics.
         confidence: of the intervals.
-        unretrieved_relevant: as for :func:`bounds`, with the runs that the options name as the context.
+        unretrieved_relevant: as for :func:`bounds`.
         n: how many documents to name that should be judged next.
         resamples, seed: of the bootstrap.
         time_limit: seconds for the bounds; what is not finished has wider bounds.
