@@ -26,7 +26,7 @@ from .hosts.compat import pyterrier_measures as _pyterrier_measures
 
 if TYPE_CHECKING:
     from .hosts.pyterrier.experiment import Experiment
-    from .hosts.pyterrier.names import named
+    from .hosts.pyterrier.runs import named
 
 __all__ = [*_package.__all__, "Experiment", "named"]
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from drawn import examples
 from ir_measures_relative import NRG, RelativeWarning, RunContext, TaSC, UniqueRel, select_complementary
 from ir_measures_relative.context.view import view_of
-from ir_measures_relative.decisions.coverage import coverage_function
+from ir_measures_relative.decisions.select import coverage_function
 from oracles.nrg import nrg_oracle, nrg_residual
 from oracles.shapley import set_value_oracle
 from random_campaigns import contexts, qrels

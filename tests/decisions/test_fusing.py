@@ -19,7 +19,7 @@ from ir_measures_relative import RunContext, fuse
 from ir_measures_relative.context.absolute import Look, nested_qrels
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.data.arrays import FloatArray
-from ir_measures_relative.decisions import fused_votes
+from ir_measures_relative.decisions import fused_values
 from ir_measures_relative.decisions.fuse import Chooser, divided, reach_of_interval
 from ir_measures_relative.decisions.fused_values import FusedValues, RunSet
 from ir_measures_relative.further_measures.fusion_gain import METHODS, Fusion, fused_rankings
@@ -58,7 +58,7 @@ def test_values_of_sets_are_those_of_ir_measures(
     sets = [s for n in range(1, len(runs) + 1) for s in itertools.combinations(range(len(runs)), n)]
     fusion = Fusion(method, 60, depth)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fused_votes, "_FIRST", first)
+        patch.setattr(fused_values, "_FIRST", first)
         got = FusedValues(view, parsed, fusion)(sets)
     for one, values in zip(sets, got, strict=True):
         alone = list(view.runs.values())[one[0]]

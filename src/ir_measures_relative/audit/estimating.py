@@ -18,8 +18,7 @@ from ..context.measure_strings import value_range
 from ..context.run_context import RunContext
 from ..context.view import View
 from ..data.arrays import FloatArray, IntArray, ObjectArray
-from ..data.documents import Documents
-from ..data.judgments import Judgments
+from ..data.documents import Documents, Judgments
 from ..io.qrels import Qrels, qrels_columns
 from ..io.qrels import judge as judge_columns
 from .planning import (

@@ -23,8 +23,7 @@ from ..context.priors import Members, policy_of, priors_chosen_by_means, replace
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context
 from ..data.arrays import BoolArray, FloatArray, IntArray, object_array, ratio
-from ..data.documents import Documents
-from ..data.judgments import Judgments
+from ..data.documents import Documents, Judgments
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..io.qrels import judge as judge_columns
 from ..measures.bases.gains import discount, grades_between, ideal_dcg, reciprocal

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..messages import escaped, few, markdown_text
 from . import arguments
-from .output import wrapped
-from .tables import DEFAULT_PLACES, FORMATS, check_table, show
+from .output import DEFAULT_PLACES, FORMATS, check_table, show, wrapped
 
 if TYPE_CHECKING:
     from ..data.rankings import Rankings

@@ -14,8 +14,7 @@ import ir_measures
 
 from ..context.measure_strings import is_relative, nearest_name, parse_measure, split_measures
 from ..context.priors import NAMED
-from .output import PROG, say
-from .tables import DEFAULT_PLACES, FORMATS
+from .output import DEFAULT_PLACES, FORMATS, PROG, say
 
 
 class Command(Protocol):

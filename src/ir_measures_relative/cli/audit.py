@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..context.measure_strings import split_measures
 from . import arguments
-from .output import check_loss, writing
-from .tables import check_table, show
+from .output import check_loss, check_table, show, writing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ import ir_measures_relative as package
 
 from ..messages import few, warn
 from . import arguments
-from .tables import check_table, show
+from .output import check_table, show
 
 USAGE = "QRELS RUNS MEASURE… [--baseline RUN] [--to RUNS …] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs nDCG@10 --baseline BM25"

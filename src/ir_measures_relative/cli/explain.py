@@ -7,7 +7,7 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .tables import check_table, show
+from .output import check_table, show
 
 USAGE = "QRELS RUN [MEASURE] --to RUNS [--query ID] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/runs/BM25.run --query 3"

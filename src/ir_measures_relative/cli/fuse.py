@@ -9,8 +9,7 @@ import ir_measures_relative as package
 
 from ..messages import few
 from . import arguments
-from .output import wrapped
-from .tables import check_table, show, text_of
+from .output import check_table, show, text_of, wrapped
 
 if TYPE_CHECKING:
     import ir_measures

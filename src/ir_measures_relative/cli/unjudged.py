@@ -8,7 +8,7 @@ import ir_measures_relative as package
 
 from ..arguments import check_count
 from . import arguments
-from .tables import check_table, show
+from .output import check_table, show
 
 USAGE = "QRELS RUNS MEASURE… [--bounds | --judge N] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs UniqueRel@10 --judge 10"

@@ -12,7 +12,7 @@ import ir_measures
 import numpy as np
 
 from ..data.arrays import IntArray
-from ..data.judgments import Judgments
+from ..data.documents import Judgments
 from ..data.rankings import Rankings
 from ..messages import warn
 from .measure_strings import is_relative, needs_subtopics, value_of

@@ -10,7 +10,7 @@ from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from ..data.judgments import Judgments
+from ..data.documents import Judgments
 from ..data.rankings import Rankings
 
 #: The packages whose versions may change a number.

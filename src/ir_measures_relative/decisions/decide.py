@@ -18,8 +18,8 @@ from . import decision_text, evidence
 from .compared import Compared
 from .decision import Decision
 from .decision_rule import Rivals
-from .option_rankings import Option
 from .option_settings import settings_of
+from .options import Option
 
 #: What an option may be: a run, several runs, or from query id to the run that a router picks.
 OptionLike: TypeAlias = "str | Sequence[str] | Mapping[str, str]"

@@ -19,13 +19,12 @@ from ..io.qrels import Qrels
 from ..io.runs import Run
 from ..tolerances import LABELED_ALIKE
 from . import decision_text, evidence
-from .compared_runs import NEEDED, NOT_GRADED, OPEN, SAFE, RunsDropped
+from .compared import NEEDED, NOT_GRADED, NOT_SETTLED, SAFE, RunsDropped
 from .decision import Decision
 from .fuse import FusionChoice, ValuesOfSets, divided, reach_of_interval
 from .fused_values import FusedValues, RunSet
-from .option_rankings import Option, OptionLists
 from .option_settings import settings_of
-from .option_values import OptionValues
+from .options import Option, OptionLists, OptionValues
 from .worth import deployed_runs
 
 # Random halves of the topics, by which the smallest set is chosen and scored.
@@ -213,4 +212,4 @@ def smallest_sets(values: ValuesOfSets, n_runs: int, weights: FloatArray, margin
 
 
 def _overall(grades: Sequence[str]) -> str:
-    return next(word for word in (SAFE, OPEN, NEEDED, NOT_GRADED) if word in grades)
+    return next(word for word in (SAFE, NOT_SETTLED, NEEDED, NOT_GRADED) if word in grades)

@@ -19,8 +19,7 @@ from ..stats.paired_tests import PairedTestOptions
 from .decision_rule import intervals
 from .fuse import Chooser, divided
 from .fused_values import RunSet
-from .option_rankings import Option, OptionLists, interleaved
-from .option_values import Differences, OptionValues, value_beside
+from .options import Differences, Option, OptionLists, OptionValues, interleaved, value_beside
 
 if TYPE_CHECKING:
     from .compared import Compared

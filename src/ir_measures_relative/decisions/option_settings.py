@@ -19,7 +19,7 @@ from ..io.runs import Run, read_run
 from ..messages import few_quoted
 from ..stats.paired_tests import PairedTestOptions
 from ..work import Work
-from .option_rankings import ALL_METHODS, Combination
+from .options import ALL_METHODS, Combination
 
 # Measures of which more is not better, or which do not look at relevance.
 _NO_QUALITY = ("Judged", "NumQ", "NumRel", "NumRet")

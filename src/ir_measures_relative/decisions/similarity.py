@@ -18,7 +18,7 @@ from ..context.priors import Members
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, some, view_of
 from ..data.arrays import FloatArray, object_array
-from ..data.judgments import Judgments
+from ..data.documents import Judgments
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
 from ..work import Work, map_tasks

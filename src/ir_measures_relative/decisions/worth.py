@@ -18,7 +18,7 @@ from ..io.qrels import Qrels
 from ..io.runs import Run, name_runs, read_run
 from ..messages import few_quoted
 from . import decision_text, evidence
-from .compared_runs import CandidateCompared
+from .compared import CandidateCompared
 from .decision import Decision
 from .option_settings import settings_of
 

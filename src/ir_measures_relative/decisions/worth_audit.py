@@ -16,21 +16,19 @@ from ..audit.targets import Judge
 from ..context.run_context import RunContext
 from ..context.view import View
 from ..data.arrays import object_array
-from ..data.judgments import Judgments
+from ..data.documents import Judgments
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..io.qrels import judge as judge_columns
 from ..io.runs import Run
 from ..messages import escaped
 from ..stats.bootstrap import FEWEST_DIFFERING
-from .answered import Answered
-from .compared_runs import candidate_options, copy_of
+from .compared import candidate_options, copy_of
 from .decision import Decision
-from .decision_rule import KEEP, Intervals
-from .decision_text import number, paragraphs, reason_of_worth
-from .decision_words import AUDIT
-from .option_rankings import OptionLists
+from .decision_rule import KEEP, CandidateDecided, Intervals
+from .decision_text import AUDIT, number, paragraphs, reason_of_worth
 from .option_settings import settings_of
+from .options import OptionLists
 from .worth import candidate_of, deployed_runs
 
 #: Each two options, as places.
@@ -176,10 +174,8 @@ class WorthAudit:
         return sum(one != other for one, other in zip(self._shown[a], self._shown[b], strict=True))
 
 
-class CandidateAudited(Answered):
+class CandidateAudited(CandidateDecided):
     """The options with a candidate, by the labels of an audit."""
-
-    copy_of = None
 
     def __init__(self, audit: WorthAudit, plan: Any, labels: QrelsColumns) -> None:
         self.options, self.rivals, self.topics = audit.options, audit.rivals, audit.topics
@@ -191,9 +187,6 @@ class CandidateAudited(Answered):
         self.labels = len(judge_columns(labels))
         self.gain, self.told = audit.intervals(audit.gains, plan, labels)
         self.between, _ = audit.intervals(audit.between_rivals, plan, labels)
-
-    def unsettled(self, as_judged: bool) -> str:
-        return "add or replace"
 
     @property
     def missing(self) -> str | None:

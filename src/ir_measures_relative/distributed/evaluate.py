@@ -28,8 +28,8 @@ from ..context.priors import NAMED, Policy
 from ..context.run_context import RunContext
 from ..context.view import View
 from ..data.arrays import FloatArray, object_array
+from ..data.documents import NO_ASPECT, Judgments, Labels
 from ..data.ids import Ids
-from ..data.judgments import NO_ASPECT, Judgments, Labels
 from ..data.rankings import Rankings
 from ..io.frames import column_names, columns_of, text_of
 from ..io.qrels import Qrels, judge, qrels_columns

@@ -132,7 +132,7 @@ def leaderboard(
 def check_folder(folder: str | os.PathLike[str]) -> Path:
     """The folder; OSError where a leaderboard cannot go there, and ImportError as for :func:`report`."""
     require_packages()
-    from .site import check_place
+    from .page import check_place
 
     return check_place(folder)
 
@@ -148,7 +148,7 @@ def write_leaderboard(
     command: str | None = None,
 ) -> str | None:
     """:func:`leaderboard`, of what is read and checked already; returns what its reader is warned of."""
-    from .site import write_site
+    from .page import write_site
 
     campaign = campaign_of(context, qrels, measures, given=given, command=command)
     write_site(campaign, Path(folder), title or "Leaderboard")
@@ -194,8 +194,8 @@ def write(
     Returns what its reader is warned of.
     """
     # What needs the packages, and what the sections call.
+    from .contents import pairs_of
     from .page import page
-    from .pairs import pairs_of
     from .run_pages import documents_of, sections_of
 
     dataset = context.dataset if dataset is None else dataset

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...axes import Axis, axis_of, frontier
 from ...data.arrays import FloatArray, IntArray
-from ...plots.labels import ALL_LABELLED, place_labels
+from ...plots.scatter import ALL_LABELLED, place_labels
 from ..contents import ReportedCampaign
 from . import Section
 

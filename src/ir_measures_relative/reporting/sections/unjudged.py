@@ -12,8 +12,7 @@ from ...bounding.bounds import bounds
 from ...bounding.verdicts import verdicts
 from ...context.measure_strings import is_relative
 from ...measures.nrg import NRG
-from ..contents import ReportedCampaign
-from ..pairs import are_few, intervals_of
+from ..contents import ReportedCampaign, are_few, intervals_of
 from . import Picture, Section, Table, intervals, square
 
 WORDS = """
