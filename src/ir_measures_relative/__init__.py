@@ -48,6 +48,7 @@ _fill(
     {
         "bounds": [".bounding.of_measures"],
         "MED searches": [".bounding.med_searches"],
+        "descriptions of contexts": [".formats.fingerprint"],
         "readers of files": [".formats.foreign_files"],
         "readers of folders": [".formats.folders"],
         "readers of objects": [".formats.objects"],

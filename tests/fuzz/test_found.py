@@ -19,9 +19,9 @@ from audited import CONTEXT, JUDGE, labels_of
 from candidates import write_candidates
 from command_line import error, here
 from ir_measures_relative import RunContext, audit, bounds, processes, worth
-from ir_measures_relative.io.files import write_whole
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run, run_files
+from ir_measures_relative.work import write_whole
 
 MEASURES = ["P(rel=2)@5"]
 PLAN = audit.plan(CONTEXT, JUDGE, MEASURES, 30)

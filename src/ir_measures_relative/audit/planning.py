@@ -17,9 +17,10 @@ from ..bounding.judge_next import check_pool, pool_lines
 from ..context.measure_strings import value_of
 from ..context.run_context import RunContext
 from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
-from ..io.files import read_bytes, write_whole
+from ..io.files import read_bytes
 from ..io.frames import columns_of, is_frame
 from ..messages import kind_of
+from ..work import write_whole
 from .sampling import chances, draw_order, spread_of_grade, uniform
 from .targets import Audited, Between, Judge, Target, read_measures
 

@@ -93,7 +93,7 @@ def check_plan(args: argparse.Namespace, flag: str, path: str, labels: str | Non
     """Raises ValueError or OSError where a plan cannot be written, or what is there is something else."""
     from ..audit.planning import is_plan
     from ..bounding.judge_next import check_pool
-    from ..io.files import check_writable
+    from ..work import check_writable
     from .inputs import find_files, named
 
     read = named(args, find_files(args).all()) | ({} if labels is None else {"the file of labels": labels})

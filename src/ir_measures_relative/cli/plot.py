@@ -30,8 +30,9 @@ def run(args: argparse.Namespace) -> None:
     measures = arguments.measures_of(args)
     provider = arguments.provider_of(args, measures)
     drawn = _drawn(measures)
-    from ..io.files import check_writable, is_picture, write_whole
+    from ..io.files import is_picture
     from ..plots import new_figure, relative_against_absolute
+    from ..work import check_writable, write_whole
     from .inputs import find_files, named, read
 
     path, files = args.output, find_files(args)

@@ -29,8 +29,8 @@ def run(args: argparse.Namespace) -> None:
     measures = arguments.measures_of(args)
     provider = arguments.provider_of(args, measures)
     from .. import reporting
-    from ..io.files import check_writable
     from ..messages import warn
+    from ..work import check_writable
     from .inputs import find_files, named, read
 
     reporting.require_packages()

@@ -11,8 +11,8 @@ from ir_measures.measures.base import SumAgg
 
 from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..data.rankings import Rankings
+from ..messages import progress
 from ..tolerances import ROUNDED
-from ..work import progress
 from .checks import check_runs, warn_if_empty, warn_of_last_labels
 from .measure_strings import is_relative, value_of
 from .view import View, check_queries
@@ -73,11 +73,6 @@ def aggregate(measure: ir_measures.Measure, values: FloatArray) -> float:
             aggregator.add(value)
     result: float = aggregator.result()
     return result
-
-
-def mean_of_topics(measure: ir_measures.Measure, values: FloatArray) -> float:
-    """The mean of some values, of a measure that ir_measures sums as well."""
-    return float(values.mean()) if is_summed(measure) else aggregate(measure, values)
 
 
 def is_summed(measure: ir_measures.Measure) -> bool:

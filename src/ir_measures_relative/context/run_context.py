@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
@@ -13,6 +13,7 @@ import ir_measures
 import numpy as np
 
 from ..data.rankings import Rankings
+from ..data.registry import Registry
 from ..io import datasets
 from ..io.qrels import Qrels, dataset_of_judgments
 from ..io.readers import run_pipelines
@@ -35,6 +36,9 @@ from .view import view_of
 
 if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
+
+#: What a wing makes of a context: ``"fingerprint"``, of it and qrels; ``"html"``, what a notebook shows.
+DESCRIPTIONS: Registry[str, Callable[..., Any]] = Registry("descriptions of contexts")
 
 
 class ActiveContext(NamedTuple):
@@ -220,15 +224,8 @@ class RunContext(Members):
         return f"RunContext({self.names}, priors={self.priors!r}, reference={self.reference!r})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the runs, and what they are to each other."""
-        from .fingerprint import table_of_runs  # which takes its time
-
-        return table_of_runs(type(self).__name__, self.runs, self._facts() | {"priors": repr(self.priors)})
-
-    def _facts(self) -> dict[str, Any]:
-        """What is known of the runs."""
-        known = {n: getattr(self, n) for n in ("priors", "reference", "groups", "num_docs", "grades")}
-        return known | {"dataset": datasets.id_of(self.dataset)}
+        """What a notebook shows."""
+        return str(DESCRIPTIONS["html"](self))
 
     @classmethod
     def from_files(
@@ -404,12 +401,8 @@ class RunContext(Members):
             >>> one["runs"] == other["runs"], one["sha256"] == other["sha256"]
             (True, True)
         """
-        judgments = None
-        if qrels is not None or (self.dataset is not None and self.dataset.has_qrels()):
-            judgments = view_of(self, qrels).judgments
-        from .fingerprint import fingerprint  # which takes its time
-
-        return fingerprint(self.runs, self._facts(), judgments)
+        found: dict[str, Any] = DESCRIPTIONS["fingerprint"](self, qrels)
+        return found
 
 
 def _is_whole(value: Any) -> bool:

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from tqdm import tqdm
 
 from ..context.checks import priors_of, why_incomparable
-from ..context.evaluate import mean_of_topics, one_topic_counts, score_runs
+from ..context.evaluate import aggregate, is_summed, one_topic_counts, score_runs
 from ..context.measure_strings import is_relative, parse_measures, value_range
 from ..context.priors import FixedPriors, Members, Policy, policy_of
 from ..context.run_context import RunContext
@@ -234,7 +234,7 @@ def _table(
     for i, (p, p_corrected, lower, upper) in enumerate(zip(found.p, found.p_corrected, *ends, strict=True)):
         d = pairs.differences[i, known[i]]
         n, wins, losses = len(d), int(pairs.wins[i]), int(pairs.losses[i])
-        mean, other_mean = (mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
+        mean, other_mean = (_mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
         both = " and ".join(map(repr, who[i]))
         row: dict[str, Any] = {"name": who[i][0], "other": who[i][1], "measure": str(measure)}
         row |= {"mean": mean, "other_mean": other_mean}
@@ -339,7 +339,7 @@ def copies_of_nearest(
         nearest.append(near)
         if near is not None:
             values[i] = _score_of_copy(view, name, near, measure, others)
-            means[i] = mean_of_topics(measure, values[i])
+            means[i] = _mean_of_topics(measure, values[i])
     return Copies(nearest, means, values)
 
 
@@ -400,3 +400,8 @@ class _Warnings:
     def say(self) -> None:
         for message, count in self._said.values():
             warn(message + (f" (and {count - 1} more such)" if count > 1 else ""))
+
+
+def _mean_of_topics(measure: ir_measures.Measure, values: FloatArray) -> float:
+    """The mean of some values, of a measure that ir_measures sums as well."""
+    return float(values.mean()) if is_summed(measure) else aggregate(measure, values)

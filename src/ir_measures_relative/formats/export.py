@@ -13,7 +13,7 @@ import ir_measures
 
 from ..context.run_context import RunContext
 from ..data.rankings import Rankings
-from ..io.files import check_writable, write_whole
+from ..work import check_writable, write_whole
 from .content import keeping_order
 
 if TYPE_CHECKING:

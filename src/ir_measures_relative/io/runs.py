@@ -19,8 +19,7 @@ import numpy as np
 from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..data.ids import Ids, repeated
 from ..data.rankings import Rankings
-from ..messages import brief, kind_of, warn
-from ..work import progress
+from ..messages import brief, kind_of, progress, warn
 from .files import is_picture, located, read_bytes
 from .frames import columns_of, is_frame, scheme_of_others, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object

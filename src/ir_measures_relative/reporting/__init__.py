@@ -19,9 +19,9 @@ from ..context.evaluate import Scores
 from ..context.measure_strings import parse_measures
 from ..context.run_context import RunContext
 from ..io.datasets import qrels_of
-from ..io.files import check_writable, write_whole
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..messages import needs_extra, warn
+from ..work import check_writable, write_whole
 from .contents import Texts, campaign_of, queries_of, texts_of
 
 if TYPE_CHECKING:

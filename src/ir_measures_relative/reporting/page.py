@@ -24,7 +24,7 @@ import jinja2
 import numpy as np
 import vl_convert
 
-from ..io.files import write_whole
+from ..work import write_whole
 from .contents import ReportedCampaign, intervals_of
 from .run_pages import by_topic
 from .sections import Section, relative_to, runs
