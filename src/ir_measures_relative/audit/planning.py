@@ -291,7 +291,6 @@ def read_plan(given: Any) -> GivenPlan:
 
 
 def _numbers(column: Any) -> Any:
-    """A column as numbers; NaN for what is none."""
     try:
         return pd.to_numeric(column.infer_objects(), errors="coerce")
     except (OverflowError, UnicodeError):  # a whole number that no double holds, a text that no file holds

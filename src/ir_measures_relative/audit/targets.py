@@ -17,7 +17,7 @@ from ..bounding.ndcg import Normalized
 from ..bounding.nrg import Residual
 from ..bounding.sums import RBPResidualModel, SumModel
 from ..bounding.verdicts import pairs_of
-from ..context.checks import check_runs, why_incomparable
+from ..context.evaluate import check_runs, why_incomparable
 from ..context.measure_strings import parse_measures, value_of
 from ..context.priors import Members, policy_of, priors_chosen_by_means, replaced
 from ..context.run_context import RunContext

@@ -94,7 +94,6 @@ def check(args: argparse.Namespace) -> None:
 
 
 def options_of(args: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of :func:`ir_measures_relative.decide` that all commands share."""
     names = ("by", "method", "margin", "confidence", "rerank", "pool")
     return {name: getattr(args, name) for name in names}
 

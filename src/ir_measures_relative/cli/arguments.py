@@ -55,7 +55,6 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser_of(name: str, summary: str, command: Command) -> Parser:
-    """The parser of a command."""
     called = f"{PROG} {name}"
     parser = Parser(
         prog=called,
@@ -105,7 +104,6 @@ def add_runs(
 
 
 def add_context(parser: argparse.ArgumentParser) -> None:
-    """What is known of the runs, which their relative measures look at."""
     parser.add_argument(
         "--priors",
         choices=tuple(NAMED),
@@ -119,7 +117,6 @@ def add_context(parser: argparse.ArgumentParser) -> None:
 
 
 def add_collection(parser: argparse.ArgumentParser) -> None:
-    """What is known of the collection."""
     parser.add_argument("--num_docs", type=int, metavar="N", help="how many documents the collection holds")
     parser.add_argument(
         "--grades",
@@ -131,7 +128,6 @@ def add_collection(parser: argparse.ArgumentParser) -> None:
 
 
 def add_measures(parser: argparse.ArgumentParser, *defaults: str) -> None:
-    """MEASURE…, which may be left out where there are defaults."""
     instead = f"; default: {' '.join(defaults)}" if defaults else ""
     parser.add_argument(
         "measures",
@@ -143,12 +139,10 @@ def add_measures(parser: argparse.ArgumentParser, *defaults: str) -> None:
 
 
 def add_measure(parser: argparse.ArgumentParser, default: str) -> None:
-    """One MEASURE, which may be left out."""
     parser.add_argument("measures", metavar="MEASURE", nargs="?", default=default, help=f"default: {default}")
 
 
 def add_provider(parser: argparse.ArgumentParser) -> None:
-    """Who computes the measures that are not relative."""
     parser.add_argument(
         "--provider",
         choices=ir_measures.providers.registry,
@@ -158,7 +152,6 @@ def add_provider(parser: argparse.ArgumentParser) -> None:
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:
-    """How a table is written."""
     parser.add_argument(
         "-o",
         "--output_format",
@@ -173,12 +166,10 @@ def add_table(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output(parser: argparse.ArgumentParser, what: str) -> None:
-    """The file that a command writes."""
     parser.add_argument("--output", required=True, metavar="FILE", help=what)
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """How many processes."""
     parser.add_argument("--jobs", type=int, metavar="N", default=1, help="how many processes (default: 1)")
 
 

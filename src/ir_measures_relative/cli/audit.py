@@ -18,7 +18,6 @@ EXAMPLE = "plan campaign/qrels.txt campaign/runs P@10 --budget 100 --pool pool.t
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The plan, and the labels."""
     parser.add_argument(
         "step",
         choices=("plan", "estimate"),

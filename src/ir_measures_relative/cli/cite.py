@@ -17,14 +17,12 @@ EXAMPLE = "NRG UniqueRel"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which measures."""
     parser.add_argument(
         "measures", metavar="MEASURE", nargs="+", help="by name or with parameters; 'all' for every measure"
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the entries."""
     print("\n\n".join(entries(itertools.chain.from_iterable(map(split_measures, args.measures)))))
 
 

@@ -15,7 +15,6 @@ EXAMPLE = "campaign/qrels.txt campaign/runs nDCG@10 --baseline BM25"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which pairs of runs, by which test."""
     arguments.add_runs(parser)
     arguments.add_measures(parser)
     arguments.add_context(parser)
@@ -35,7 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of :func:`ir_measures_relative.compare`."""
     if args.between and args.baseline:
         raise ValueError("--between names both runs, and --baseline the other of each pair; leave one out")
     check_table(args)

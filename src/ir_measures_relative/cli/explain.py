@@ -14,7 +14,6 @@ EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/ru
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which query."""
     arguments.add_runs(parser, "RUN")
     arguments.add_measure(parser, "UniqueRel@10")
     parser.add_argument("--query", metavar="ID", help="this query alone; default: all")
@@ -22,7 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of :func:`ir_measures_relative.explain`; of several runs with a column ``name``."""
     check_table(args)
     measure = arguments.measure_of(args)
     import pandas as pd

@@ -20,7 +20,6 @@ EXAMPLE = "campaign/qrels.txt campaign/runs nDCG@10 --number 3"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """How many runs, and how they are fused."""
     arguments.add_runs(parser, to=())
     arguments.add_measure(parser, "nDCG@10")
     parser.add_argument(

@@ -48,8 +48,6 @@ class Judged(NamedTuple):
 
 
 class RunFiles(NamedTuple):
-    """The files of runs that are given."""
-
     candidates: list[Path]
     others: list[Path]  #: of ``--to``, and of ``--reference`` where it is in neither
     is_folder: bool  #: whether the candidates are those of a folder or a glob
@@ -61,8 +59,6 @@ class RunFiles(NamedTuple):
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a command works on."""
-
     args: argparse.Namespace
     qrels: Judged | None  #: None where QRELS is the word none
     runs: dict[str, Rankings]  #: all, by name, the candidates first
@@ -75,7 +71,6 @@ class Inputs:
 
     @property
     def judgments(self) -> QrelsColumns | None:
-        """The judgments as functions of the package take them."""
         return None if self.qrels is None else self.qrels.file.columns
 
     @property
@@ -84,7 +79,6 @@ class Inputs:
         return bool(self.others) and self.args.priors is None
 
     def context(self, names: Iterable[str], priors: Policy | None = None) -> RunContext:
-        """A context of some of the runs."""
         kept = list(names)
         known = self.args.num_docs
         if known is None and self.qrels is not None:
@@ -127,7 +121,6 @@ class Inputs:
         return same[0] if len(same) == 1 else None
 
     def asked_for(self, flag: str, run: str) -> str:
-        """:meth:`name_of` of the run of a flag; ValueError where there is none."""
         name = self.name_of(run)
         if name is None:
             raise ValueError(f"{flag} {run} is not a run of {self.args.run}; its runs are {few(self.runs)}")
@@ -313,7 +306,6 @@ def _labels(file: Path) -> set[str]:
 
 
 def _shown(path: str | None, names: Sequence[str], files: Sequence[Path]) -> list[str]:
-    """The names of the runs, with those that ``--names`` gives."""
     if path is None:
         return list(names)
     given = _read_pairs("--names", path, "run,name")
@@ -380,7 +372,6 @@ def _read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:
 
 
 def _read_qrels(name: str) -> Judged:
-    """The judgments of a file, else of an ir_datasets id."""
     if os.path.isdir(name):
         raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
     if os.path.exists(located(name)[0]):

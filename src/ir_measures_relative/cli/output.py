@@ -103,7 +103,6 @@ def in_these_terms(error: BaseException) -> str:
 
 
 def _with_flags(message: str) -> str:
-    """A message, with the flags for the arguments that it names."""
     flags = [
         flag for argument, flag in _FLAGS.items() if re.search(argument, message) and flag not in message
     ]
@@ -261,7 +260,6 @@ def show(
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a DataFrame, from column to cell; None where there is no value."""
     rows: list[dict[str, Any]] = table.astype(object).where(table.notna(), None).to_dict("records")
     return rows
 
@@ -340,7 +338,6 @@ def _chance(cell: Any, places: int, is_open: bool) -> Any:
 
 
 def _plain(cell: Any) -> Any:
-    """A cell as JSON has it."""
     if isinstance(cell, Mapping):
         return {str(key): _plain(value) for key, value in cell.items()}
     if isinstance(cell, (tuple, list)):

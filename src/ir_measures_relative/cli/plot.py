@@ -17,7 +17,6 @@ EXAMPLE = "campaign/qrels.txt campaign/runs --output campaign.png"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where the picture goes."""
     arguments.add_runs(parser)
     arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10")
     arguments.add_output(parser, "where the picture goes; the ending says the format: .png, .pdf, .svg …")
@@ -26,7 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Draws the first relative measure over the first absolute one."""
     measures = arguments.measures_of(args)
     provider = arguments.provider_of(args, measures)
     drawn = _drawn(measures)
@@ -53,7 +51,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _drawn(measures: Sequence[ir_measures.Measure]) -> list[ir_measures.Measure]:
-    """The first relative and the first absolute measure."""
     relative = next((m for m in measures if is_relative(m)), None)
     absolute = next((m for m in measures if not is_relative(m)), None)
     if relative is None or absolute is None:

@@ -14,7 +14,6 @@ EXAMPLE = "campaign/qrels.txt campaign/runs --output campaign.html"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where the report goes."""
     arguments.add_runs(parser)
     arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10", "UniqueRel@10")
     where = parser.add_mutually_exclusive_group(required=True)
@@ -25,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Writes the report; the texts are those of QRELS where that is a dataset of ir_datasets."""
     measures = arguments.measures_of(args)
     provider = arguments.provider_of(args, measures)
     from .. import reporting

@@ -224,7 +224,6 @@ class RunContext(Members):
         return f"RunContext({self.names}, priors={self.priors!r}, reference={self.reference!r})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
         return str(DESCRIPTIONS["html"](self))
 
     @classmethod

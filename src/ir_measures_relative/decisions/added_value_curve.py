@@ -13,7 +13,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..arguments import check_confidence, check_count
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.priors import matching
 from ..context.run_context import RunContext
 from ..context.view import check_is_context, view_of

@@ -12,8 +12,7 @@ import pandas as pd
 from scipy.sparse import csr_array
 from tqdm import tqdm
 
-from ..context.checks import priors_of, why_incomparable
-from ..context.evaluate import aggregate, is_summed, one_topic_counts, score_runs
+from ..context.evaluate import aggregate, is_summed, one_topic_counts, priors_of, score_runs, why_incomparable
 from ..context.measure_strings import is_relative, parse_measures, value_range
 from ..context.priors import FixedPriors, Members, Policy, policy_of
 from ..context.run_context import RunContext

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..bounding.verdicts import rounded_to_zero, settled_of
-from ..context.checks import warn_of_last_labels
+from ..context.evaluate import warn_of_last_labels
 from ..context.measure_strings import value_of
 from ..context.view import View
 from ..data.arrays import FloatArray
@@ -22,8 +22,7 @@ from ..stats.power import TopicsNeeded, topics_if_some_are_unlike, topics_to_set
 from ..tolerances import LABELED_ALIKE
 from .decision import Decision
 from .decision_rule import OPEN, UNSETTLED, CandidateDecided, Decided, Ends, Intervals, Rivals, intervals
-from .option_settings import Settings
-from .options import Differences, Option, OptionLists, OptionValues
+from .options import Differences, Option, OptionLists, OptionValues, Settings
 
 # How many judgments are drawn for the probability that a verdict stands.
 _SAMPLES = 200

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import ir_measures
 
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.lengths import Tokens
 from ..context.run_context import RunContext
 from ..context.view import View, view_of
@@ -18,8 +18,7 @@ from . import decision_text, evidence
 from .compared import Compared
 from .decision import Decision
 from .decision_rule import Rivals
-from .option_settings import settings_of
-from .options import Option
+from .options import Option, settings_of
 
 #: What an option may be: a run, several runs, or from query id to the run that a router picks.
 OptionLike: TypeAlias = "str | Sequence[str] | Mapping[str, str]"
@@ -150,7 +149,6 @@ def decide(
 
 
 def _all_rivals(sizes: Sequence[int]) -> list[tuple[int, int, bool]]:
-    """Each two options, the one with more runs first."""
     pairs = [(i, j) for j in range(len(sizes)) for i in range(len(sizes)) if i != j]
     larger = [(i, j, False) for i, j in pairs if sizes[i] > sizes[j]]
     return larger + [(i, j, True) for i, j in pairs if i < j and sizes[i] == sizes[j]]
@@ -160,7 +158,6 @@ def _all_rivals(sizes: Sequence[int]) -> list[tuple[int, int, bool]]:
 
 
 def _options_of(options: Any, whole: View) -> list[Option]:
-    """The options; ValueError for what is none."""
     if not isinstance(options, Mapping) or len(options) < 2:
         raise ValueError(
             "options= must hold at least two options by name, the one in use first, such as "

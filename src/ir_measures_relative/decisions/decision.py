@@ -143,7 +143,6 @@ def bold_and_rest(paragraph: str) -> tuple[str, str]:
 
 
 def _markdown(table: pd.DataFrame) -> list[str]:
-    """The lines of a table."""
     cells = [
         [("" if v != v else f"{v:.3f}") if isinstance(v, float) else "" if v is None else str(v) for v in row]
         for row in table.itertuples(index=False)
@@ -170,5 +169,4 @@ def junit_of(decisions: Mapping[str, Decision], as_judged: bool = False) -> str:
 
 
 def _xml(text: str) -> str:
-    """A text that an XML document can hold."""
     return _NO_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

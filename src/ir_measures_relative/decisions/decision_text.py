@@ -189,7 +189,6 @@ def of_drop(of: RunsDropped, tables: Tables) -> str:
 
 
 def _to_do(of: Compared) -> str:
-    """What settles an open verdict."""
     missing = of.missing or ""
     asked = [] if of.values.bounded else ["unbounded"]
     n = len(of.judge)
@@ -244,7 +243,6 @@ def _instead(of: CandidateCompared, tables: Tables) -> str:
 
 
 def _evidence(of: Compared, tables: Tables) -> list[str]:
-    """What the other tables say."""
     counts = [
         f"{escaped(row['option'])} wins {row['won']} {'topic' if row['won'] == 1 else 'topics'} and loses {row['lost']}"
         for row in of.table.iloc[1:4].to_dict("records")
@@ -265,14 +263,12 @@ def _evidence(of: Compared, tables: Tables) -> list[str]:
 
 
 def _rows(tables: Tables, name: str, **words: Any) -> list[str]:
-    """The sentence of each row of a table."""
     rows = tables[name].to_dict("records") if name in tables else []
     named = ["unscored" if name == "routers" and np.isnan(row["single"]) else name for row in rows]
     return [ROW[one].format(**_shown(row), **words) for one, row in zip(named, rows, strict=True)]
 
 
 def _shown(row: Mapping[Any, Any]) -> dict[str, str]:
-    """The cells of a row as words."""
     words = {
         key: number(cell) if isinstance(cell, float) else escaped(str(cell)) for key, cell in row.items()
     }
@@ -308,7 +304,6 @@ def _allowing(of: Decided) -> str:
 
 
 def _words(of: Decided) -> dict[str, str]:
-    """How long the lists are, and what counts as a gain."""
     margin = f"your margin of {of.margin:g}"
     return {
         "at": f"{of.where}, ",
@@ -319,7 +314,6 @@ def _words(of: Decided) -> dict[str, str]:
 
 
 def _all(names: Sequence[str], word: str = "and") -> str:
-    """Names as prose."""
     shown = [escaped(name) for name in names]
     if len(shown) > 4:
         return few(shown, 3)

@@ -9,7 +9,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.lengths import Tokens
 from ..context.run_context import RunContext
 from ..context.view import view_of
@@ -23,8 +23,7 @@ from .compared import NEEDED, NOT_GRADED, NOT_SETTLED, SAFE, RunsDropped
 from .decision import Decision
 from .fuse import FusionChoice, ValuesOfSets, divided, reach_of_interval
 from .fused_values import FusedValues, RunSet
-from .option_settings import settings_of
-from .options import Option, OptionLists, OptionValues
+from .options import Option, OptionLists, OptionValues, settings_of
 from .worth import deployed_runs
 
 # Random halves of the topics, by which the smallest set is chosen and scored.
@@ -129,7 +128,6 @@ def drop(
 
 
 def _answer(of: RunsDropped, names: Sequence[str]) -> Decision:
-    """The answer on all runs."""
     tables = evidence.tables_of(of)
     if of.graded and len(names) > 2 and of.topics > 3:
         tables = {"fewer": _fewer(of, names), **tables}

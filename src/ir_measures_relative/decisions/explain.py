@@ -8,7 +8,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.measure_strings import parse_measure, value_of
 from ..context.priors import group_of
 from ..context.run_context import RunContext

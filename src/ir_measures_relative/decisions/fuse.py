@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from ..arguments import check_amount, check_choice, check_confidence, check_count
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.measure_strings import absolute_measure
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, some, view_of

@@ -6,7 +6,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
 from ..context.tops import Top
 from ..context.view import View, check_is_context, view_of

@@ -16,7 +16,7 @@ from ir_measures import Measure
 from tqdm import tqdm
 
 from ..arguments import check_choice
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio

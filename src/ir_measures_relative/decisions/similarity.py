@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..bounding.bounds import table_of
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.measure_strings import parse_measure, parse_measures, registered
 from ..context.priors import Members
 from ..context.run_context import RunContext

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import ir_measures
 
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.lengths import Tokens
 from ..context.priors import fitting
 from ..context.run_context import RunContext
@@ -20,7 +20,7 @@ from ..messages import few_quoted
 from . import decision_text, evidence
 from .compared import CandidateCompared
 from .decision import Decision
-from .option_settings import settings_of
+from .options import settings_of
 
 # What a candidate without a name is called.
 _UNNAMED = "candidate"

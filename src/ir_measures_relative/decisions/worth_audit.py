@@ -27,8 +27,7 @@ from .compared import candidate_options, copy_of
 from .decision import Decision
 from .decision_rule import KEEP, CandidateDecided, Intervals
 from .decision_text import AUDIT, number, paragraphs, reason_of_worth
-from .option_settings import settings_of
-from .options import OptionLists
+from .options import OptionLists, settings_of
 from .worth import candidate_of, deployed_runs
 
 #: Each two options, as places.
@@ -224,7 +223,6 @@ class CandidateAudited(CandidateDecided):
 
 
 def _topics(judge: Judge, runs: Sequence[Rankings]) -> Judgments:
-    """The topics, with the judge's labels where it is no function."""
     if callable(judge):
         return Judgments.none_of(object_array(dict.fromkeys(q for run in runs for q in run.query_ids)))
     return judge_columns(qrels_columns(judge), once=True)

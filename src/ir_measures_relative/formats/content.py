@@ -209,7 +209,6 @@ class Format:
     """
 
     name: str  #: what messages and the documentation call it
-    told_by: str  #: how it is told from the others, in words
     holds: Callable[[Content], bool]  #: whether a file is of this kind
     runs: Callable[[Content], Parts] | None = None  #: reads it as a run, or runs
     judgments: Callable[[Content], Parts] | None = None  #: reads it as judgments

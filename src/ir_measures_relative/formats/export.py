@@ -115,7 +115,6 @@ def latex_table(header: Sequence[str], rows: Sequence[Sequence[str]], alignment:
 
 
 def _better(comparisons: pd.DataFrame | None, level: float) -> set[tuple[str, str, str]]:
-    """The run, the run that it is better than, and the measure."""
     if comparisons is None:
         return set()
     lacking = {"name", "other", "measure", "difference", "p_corrected"} - set(comparisons.columns)

@@ -40,7 +40,6 @@ def fingerprint(context: RunContext, qrels: Qrels | None = None) -> dict[str, An
 
 
 def _facts(context: RunContext) -> dict[str, Any]:
-    """What is known of the runs."""
     known = {n: getattr(context, n) for n in ("priors", "reference", "groups", "num_docs", "grades")}
     return known | {"dataset": id_of(context.dataset)}
 

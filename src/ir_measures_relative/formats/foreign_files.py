@@ -140,25 +140,21 @@ def _is_means(content: Content) -> bool:
 FORMATS = (
     Format(
         name="a pickle",
-        told_by="its first bytes",
         holds=lambda content: _PICKLE.match(content.start) is not None,
         instead="loading it may run any program; save the dict as JSON",
     ),
     Format(
         name="a file for learning to rank (SVMrank)",
-        told_by="'qid:' in the second column",
         holds=lambda content: _LTR.match(content.line) is not None,
         instead="export the judgments as TREC qrels or as CSV",
     ),
     Format(
         name="Vespa's responses",
-        told_by="the key 'root'",
         holds=_is_vespa,
         instead="they do not name the query; write {query_id: {doc_id: relevance}}",
     ),
     Format(
         name="a table of means",
-        told_by="a header of 'name' and measures",
         holds=_is_means,
         instead="give the rankings, not their scores",
     ),

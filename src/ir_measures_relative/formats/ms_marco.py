@@ -71,14 +71,12 @@ def _check_ranks(query: IntArray, rank: IntArray, names: object) -> None:
 FORMATS = (
     Format(
         name="an MS MARCO run",
-        told_by="three columns between tabs, a whole number in the third",
         holds=lambda content: _RANKED.fullmatch(content.line) is not None,
         runs=_read,
         note="In the order of the ranks, which must be 1, 2, 3 … in each query.",
     ),
     Format(
         name="a list of nuggets (AutoNuggetizer)",
-        told_by="three columns between tabs, 'vital' or 'okay' in the third",
         holds=lambda content: _NUGGET.fullmatch(content.line) is not None,
         instead="give judgments by query and document",
     ),

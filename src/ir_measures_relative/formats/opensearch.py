@@ -93,28 +93,24 @@ def _is_pairwise(content: Content) -> bool:
 FORMATS = (
     Format(
         name="judgments of OpenSearch Search Relevance",
-        told_by="the key 'judgmentRatings'",
         holds=_has("judgmentRatings"),
         judgments=_judgments,
         note="The texts of queries count as their ids.",
     ),
     Format(
         name="evaluation results of OpenSearch Search Relevance",
-        told_by="the keys 'searchText' and 'documentIds'",
         holds=_has("searchText", "documentIds", "searchConfigurationId"),
         runs=_evaluations,
         note="One run per search configuration. The ids are the texts of queries.",
     ),
     Format(
         name="a pairwise experiment of OpenSearch Search Relevance",
-        told_by="the keys 'searchConfigurationList' and 'snapshots'",
         holds=_is_pairwise,
         runs=_comparisons,
         note="One run per search configuration. The ids are the texts of queries.",
     ),
     Format(
         name="an experiment of OpenSearch Search Relevance without rankings",
-        told_by="the key 'searchConfigurationList', and no 'snapshots'",
         holds=lambda content: (
             _has("searchConfigurationList", "results")(content) and not _is_pairwise(content)
         ),

@@ -128,7 +128,6 @@ def _lines_by_arrow(content: Content) -> Any:
 
 
 def _check_ids(frame: Any, columns: Iterable[list[str]], called: str) -> None:
-    """Raises ValueError where a row has no query, or no document."""
     for name, *_ in columns:
         lacking = (frame[name].isna() | (frame[name] == "")).to_numpy(dtype=bool)
         if lacking.any():
@@ -136,7 +135,6 @@ def _check_ids(frame: Any, columns: Iterable[list[str]], called: str) -> None:
 
 
 def _read(data: bytes, source: str) -> Any:
-    """The DataFrame in the content of a Parquet file."""
     import pandas as pd
 
     limit = max_unpacked(len(data))
@@ -207,7 +205,6 @@ def _judgments(content: Content) -> Parts:
 FORMATS = (
     Format(
         name="rows in JSON",
-        told_by="objects with the columns of a DataFrame as keys, in a list or one a line",
         holds=_holds_rows,
         runs=_rows,
         judgments=_rows,
@@ -217,7 +214,6 @@ FORMATS = (
     ),
     Format(
         name="a table with a header",
-        told_by="a header with columns of a DataFrame, between commas or tabs",
         holds=_holds,
         runs=lambda content: {"": Given(_frame(content, as_run=True), kind="table")},
         judgments=lambda content: {"": Given(_frame(content, as_run=False), kind="table")},
@@ -226,7 +222,6 @@ FORMATS = (
     ),
     Format(
         name="Parquet",
-        told_by="its first bytes",
         holds=lambda content: content.is_parquet,
         runs=_runs,
         judgments=_judgments,

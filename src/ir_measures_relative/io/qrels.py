@@ -356,7 +356,6 @@ def _is_whole(label: object) -> bool:
 
 
 def _without_repeats(judgments: Judgments, once: bool) -> Judgments:
-    """Keeps the last label of a pair judged more than once."""
     drop, final = judgments.repeats()
     if not len(drop):
         return judgments

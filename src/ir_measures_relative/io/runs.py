@@ -343,7 +343,6 @@ def _of_task(runs: Mapping[Path, Described], task: str | None, folder: Path) -> 
 
 
 def _without_pictures(files: Iterable[Path]) -> list[Path]:
-    """The files but for pictures, which draw a warning."""
     found = list(files)
     pictures = [f for f in found if is_picture(f)]
     for picture in pictures:

@@ -177,14 +177,12 @@ def _best_place(
 
 
 def _overlap(boxes: FloatArray, others: FloatArray) -> BoolArray:
-    """Whether each box overlaps each other one; shape (boxes, others)."""
     low, high = boxes[:, None, :2], boxes[:, None, 2:]
     along = (low < others[:, 2:]) & (high > others[:, :2])
     return np.asarray(along[..., 0] & along[..., 1])
 
 
 def _meet(lines: FloatArray, boxes: FloatArray) -> BoolArray:
-    """Whether each line has a part in each box; shape (lines, boxes)."""
     enters, leaves = np.zeros((len(lines), len(boxes))), np.ones((len(lines), len(boxes)))
     for axis in (0, 1):  # where on its way from 0 to 1 the line is between the sides of the box
         start, end = lines[:, :1, axis], lines[:, 1:, axis]
@@ -196,7 +194,6 @@ def _meet(lines: FloatArray, boxes: FloatArray) -> BoolArray:
 
 
 def _cross(lines: FloatArray, others: FloatArray) -> BoolArray:
-    """Whether each line crosses each other one; shape (lines, others)."""
     a, b = lines[:, None, 0], lines[:, None, 1]
     p, q = others[None, :, 0], others[None, :, 1]
     return np.asarray((_side(a, b, p) != _side(a, b, q)) & (_side(p, q, a) != _side(p, q, b)))

@@ -24,7 +24,7 @@ from ..decisions.compare import compare, is_of_pairs
 from ..decisions.compared import CandidateCompared
 from ..decisions.decision import bold_and_rest
 from ..decisions.decision_text import reason_of_worth
-from ..decisions.option_settings import settings_of
+from ..decisions.options import settings_of
 from ..io.datasets import dataset_of, fetching
 from ..io.qrels import QrelsColumns
 from ..measures.measure import RelativeMeasure
@@ -281,7 +281,6 @@ def _fetched(dataset: Any, fetch: Callable[[], dict[str, Any]]) -> dict[str, Any
 
 
 def _text(doc: Any) -> str:
-    """What a document or a query of ir_datasets says, as far as it tells which of its parts that is."""
     if hasattr(doc, "default_text"):
         return str(doc.default_text())
     return " ".join(value for value in doc[1:] if isinstance(value, str))

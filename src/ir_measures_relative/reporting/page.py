@@ -128,7 +128,6 @@ def asset(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _bundle() -> str:
-    """The programs of Vega, Vega-Lite and Vega-Embed, as one module that offers ``vegaEmbed``."""
     program: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     if re.search("</script|<!--", program, re.IGNORECASE):  # would end the element that it stands in
         raise RuntimeError(

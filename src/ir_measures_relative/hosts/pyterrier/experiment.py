@@ -24,8 +24,7 @@ import pyterrier as pt
 from pyterrier import Experiment as OfPyTerrier  # pt.Experiment may be ours, if a user has put it there
 
 from ...context.absolute import provider_name
-from ...context.checks import why_incomparable
-from ...context.evaluate import Scores, one_topic_counts, score_runs
+from ...context.evaluate import Scores, one_topic_counts, score_runs, why_incomparable
 from ...context.lengths import Tokens
 from ...context.measure_strings import is_relative, parse_measure
 from ...context.priors import Policy
@@ -177,7 +176,6 @@ def without_comparisons(
 
 
 def _data(result: Any) -> pd.DataFrame:
-    """The table of means, of a styled one too."""
     return result if isinstance(result, pd.DataFrame) else result.data
 
 
@@ -412,7 +410,6 @@ def _check(
     options: Mapping[str, Any],
     context_options: dict[str, Any],
 ) -> Judgments:
-    """The judgments; fills in the grades if not given, and raises ValueError for mistakes that would show late."""
     if options.get("perquery") and options.get("baseline") is not None:
         raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
     if options.get("perquery") and isinstance(options.get("round"), dict):
