@@ -16,8 +16,7 @@ from ..context.measure_strings import value_of
 from ..context.view import View
 from ..data.arrays import FloatArray
 from ..messages import escaped, few, warn
-from ..stats.bootstrap import FEWEST_DIFFERING
-from ..stats.intervals import mean_and_error
+from ..stats.intervals import FEWEST_DIFFERING, mean_and_error
 from ..stats.power import TopicsNeeded, topics_if_some_are_unlike, topics_to_settle
 from ..tolerances import LABELED_ALIKE
 from .decision import Decision

@@ -10,7 +10,7 @@ import pandas as pd
 
 from ..context.measure_strings import value_of
 from ..messages import escaped, few
-from ..stats.bootstrap import FEWEST_DIFFERING
+from ..stats.intervals import FEWEST_DIFFERING
 from ..stats.power import TopicsNeeded
 from ..tolerances import LABELED_ALIKE
 from .decision_rule import KEEP, OPEN, CandidateDecided, Decided, Intervals

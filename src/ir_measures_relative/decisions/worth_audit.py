@@ -22,7 +22,7 @@ from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..io.qrels import judge as judge_columns
 from ..io.runs import Run
 from ..messages import escaped
-from ..stats.bootstrap import FEWEST_DIFFERING
+from ..stats.intervals import FEWEST_DIFFERING
 from .compared import candidate_options, copy_of
 from .decision import Decision
 from .decision_rule import KEEP, CandidateDecided, Intervals

@@ -16,7 +16,6 @@ from matplotlib.text import Text
 from matplotlib.transforms import IdentityTransform
 from scipy.spatial import KDTree
 
-from ..axes import frontier
 from ..context.priors import check_names
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..messages import warn
@@ -27,6 +26,7 @@ from .figures import (
     add_legend,
     break_axes,
     check_table,
+    frontier,
     given_or_new_axes,
     groups_of,
     names_and_values,

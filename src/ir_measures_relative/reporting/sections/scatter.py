@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...axes import Axis, axis_of, frontier
 from ...data.arrays import FloatArray, IntArray
+from ...plots.figures import Axis, axis_of, frontier
 from ...plots.scatter import ALL_LABELLED, place_labels
 from ..contents import ReportedCampaign
 from . import Section
