@@ -37,13 +37,9 @@ class Work:
     def __init__(self, jobs: int = 1, time_limit: float | None = None) -> None:
         whole = isinstance(jobs, (int, np.integer)) and not isinstance(jobs, bool)
         if not whole or (jobs < 1 and jobs != -1):
-            raise ValueError(
-                f"jobs={jobs!r} is not allowed; it must be a whole number of at least 1, or -1 for one a core"
-            )
+            raise ValueError(f"jobs={jobs!r} is not allowed; give a whole number of at least 1, or -1")
         if time_limit is not None and not (is_number(time_limit) and time_limit >= 0):
-            raise ValueError(
-                f"time_limit={time_limit!r} is not allowed; it must be a number of seconds from 0 up, or None"
-            )
+            raise ValueError(f"time_limit={time_limit!r} is not allowed; give seconds from 0 up, or None")
         self.jobs = int(jobs)
         self._end = None if time_limit is None else time.monotonic() + float(time_limit)
 

@@ -202,7 +202,7 @@ def test_lone_surrogates(files: Path) -> None:
         (["qrels.txt", "runs", "NRG@2", "--groups", odd], "no such file"),
         (
             ["plot", "qrels.txt", "runs", "NRG@2", "P@1", "--output", odd],
-            "the ending of the name says the format",
+            "give a name that ends in",
         ),
     ]:
         done = here(*arguments, cwd=files)

@@ -151,7 +151,7 @@ def test_a_policy_without_groups_refuses_one(priors: Any) -> None:
 def test_what_else_is_refused() -> None:
     for arguments in ({}, {"name": "g1", "group": "g"}):
         with (
-            pytest.raises(ValueError, match=r"takes one of two: the name of a run of the context"),
+            pytest.raises(ValueError, match=r"takes the name of a run of the context"),
             CONTEXT.evaluating(**arguments),
         ):
             pass

@@ -347,9 +347,7 @@ def test_k_goes_with_rrf_alone() -> None:
 
 def test_too_many_sets_are_refused_with_their_number() -> None:
     runs, qrels = campaign(6, 2, 12, docs=5)
-    with pytest.raises(
-        ValueError, match=r"would try 40 sets of runs.*settings of k and depth: 2.*'greedy' tries few"
-    ):
+    with pytest.raises(ValueError, match=r"would try 40 sets of runs.*max_sets"):
         fuse(RunContext(runs), qrels, 3, depth=[2, 5], max_sets=39)
     assert len(fuse(RunContext(runs), qrels, 3, depth=[2, 5], max_sets=40)) == 5
     assert len(fuse(RunContext(runs), qrels, 3, strategies=["greedy"], max_sets=1)) == 1

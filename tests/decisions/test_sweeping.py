@@ -93,7 +93,7 @@ def test_what_is_not_reached_in_time_is_not_said() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(ValueError, match="give a measure whose priors are free"):
+    with pytest.raises(ValueError, match="whose priors are free"):
         added_value_curve(CONTEXT, QRELS, P_Rareness @ 5)
     with pytest.raises(
         ValueError, match="over='family' is not allowed; give 'size', 'subset', or a list of globs"

@@ -279,7 +279,7 @@ def test_bad_runs_are_refused_by_name(frame: Any, message: str) -> None:
         ({"reference": "nobody"}, ValueError, r"reference='nobody' is not a run of the context"),
         ({"priors": BestOfOtherGroups()}, ValueError, r"groups= lacks \['run0'"),
         ({"compute": False}, ValueError, r"goes with perquery=True"),
-        ({"measures": "NRG@10"}, ValueError, r"must be a list of measures"),
+        ({"measures": "NRG@10"}, ValueError, r"must be a list"),
         ({"measures": ["NRG@0"]}, ValueError, r"cutoff=0 is not allowed"),
         ({"measures": ["nDCG@0"]}, ValueError, r"nDCG@0: cutoff=0 is not allowed"),
         ({"measures": ["TaSC(base='nDCG@0')"]}, ValueError, r"nDCG@0: cutoff=0 is not allowed"),

@@ -218,7 +218,7 @@ def test_a_plan_with_a_column_twice() -> None:
 @pytest.mark.parametrize("value", [5, None, 2.5])
 def test_what_is_no_list(value: Any) -> None:
     context, qrels = RunContext({"a": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}}), {"q": {"A": 1}}
-    with pytest.raises(TypeError, match="the runs are .*; give the path of a file or folder"):
+    with pytest.raises(TypeError, match="the runs are .*; give a path"):
         run_files(value)
     if value is not None:
         with pytest.raises(ValueError, match=f"{value} is not a measure"):

@@ -311,9 +311,7 @@ def test_missing_files(tmp_path) -> None:
         RunContext.from_files(tmp_path / "*.run")
     with pytest.raises(FileNotFoundError, match="the folder holds no file of a run"):
         RunContext.from_files(tmp_path)
-    with pytest.raises(
-        IsADirectoryError, match=r"is a folder; give a file \(RunContext.from_files reads a folder"
-    ):
+    with pytest.raises(IsADirectoryError, match=r"is a folder; give a file"):
         RunContext({"BM25": tmp_path})
 
 

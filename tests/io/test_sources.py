@@ -88,7 +88,7 @@ def test_the_judgments_of_the_dataset(demo_id) -> None:
     theirs = context.evaluate(list(demo.generate().qrels), ["nDCG@10", "P@5"])
     pd.testing.assert_frame_equal(context.evaluate(None, ["nDCG@10", "P@5"]), theirs)
     assert context.dataset.qrels_defs()[2] == "about both concepts of the topic"
-    with pytest.raises(ValueError, match="qrels=None stands for those of the dataset"):
+    with pytest.raises(ValueError, match="qrels=None stands for those of"):
         RunContext({"a": {"q": {"d": 1.0}}}).evaluate(None, ["nDCG@10"])
 
 

@@ -129,9 +129,7 @@ def estimate(
     same = read_measures(measures) == planned.asked and read_between(context, between) == planned.versus
     audited = planned if same else Audited(context, judge, measures, between, planned.depth)
     if like_these and audited.n_queries < 2:
-        raise ValueError(
-            "like_these=True needs two topics or more: one says nothing of how far topics differ"
-        )
+        raise ValueError("like_these=True needs two topics or more")
     row = rows_in(planned.docs, audited.docs)
     grade, grades, inside = human[row], audited.grades(human), row >= 0
     chance = np.where(inside, found.chance[row], 0.0)
@@ -145,8 +143,7 @@ def estimate(
         unplanned = int(((target.weight != 0).any(axis=0) & (found.chance == 0)).sum())
         if unplanned:
             raise ValueError(
-                f"{target.asked.name} looks at {unplanned} documents that the plan could not ask for; give "
-                "between= as for the plan, or make a plan for these measures and comparisons"
+                f"{target.asked.name} looks at {unplanned} documents outside the plan; give between= as for the plan"
             )
         values = None
         if not target.linear:
@@ -191,16 +188,10 @@ def _checked_labels(labels: Qrels, planned: Audited, found: Drawn) -> IntArray:
     row = rows_in(judged, planned.docs)
     missing, expected = int((found.asked & (row < 0)).sum()), int(found.asked.sum())
     if missing:
-        raise ValueError(
-            f"{missing} of the {expected} labels that the plan asks for are missing; label all of them: what people "
-            "skip is not like the rest, so nothing holds without it"
-        )
+        raise ValueError(f"{missing} of the {expected} labels that the plan asks for are missing")
     outside = len(judged) - expected
     if outside:
-        raise ValueError(
-            f"{outside} labels are of documents that the plan does not ask for; leave them out: only what was drawn by "
-            "chance speaks for the others"
-        )
+        raise ValueError(f"{outside} labels are of documents that the plan does not ask for; leave them out")
     grade: IntArray = np.where(row >= 0, judged.grade[row], 0) if len(judged) else np.zeros_like(row)
     return grade
 

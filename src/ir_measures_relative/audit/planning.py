@@ -147,9 +147,7 @@ def plan(
         check_count("depth", depth, 1)
     check_count("seed", seed, 0)
     if topics == 1:
-        raise ValueError(
-            "topics=1 is not allowed: one topic does not say how far topics differ; give 2 or more"
-        )
+        raise ValueError("topics=1 is not allowed; give 2 or more")
     if path is not None:
         check_pool(path)
     depth = depth_of(measures, topics, depth)
@@ -196,9 +194,7 @@ def drawn(audited: Audited, targets: Sequence[Target], design: Design) -> Drawn:
     topics, full = np.empty(0, dtype=np.int64), np.zeros(len(docs), dtype=bool)
     if design.topics:
         if design.topics > audited.n_queries:
-            raise ValueError(
-                f"topics={design.topics} is more than there are, {audited.n_queries}; give fewer"
-            )
+            raise ValueError(f"topics={design.topics} is more than the {audited.n_queries}; give fewer")
         tag = ["topic"] * audited.n_queries
         topics = np.sort(
             np.argsort(uniform(design.seed, tag, docs.query_ids), kind="stable")[: design.topics]
@@ -207,8 +203,7 @@ def drawn(audited: Audited, targets: Sequence[Target], design: Design) -> Drawn:
         others = bool(((score > 0) & ~full).any())
         if full.sum() + others > design.budget:
             raise ValueError(
-                f"to label {design.topics} topics in full takes {full.sum()} labels, and budget={design.budget}; give "
-                "fewer topics, a smaller depth, or a larger budget"
+                f"to label {design.topics} topics in full takes {full.sum()} labels, and budget={design.budget}"
             )
     chance = np.where(full, 1.0, chances(np.where(full, 0.0, score), design.budget - int(full.sum())))
     maybe = np.flatnonzero((chance > 0) & (chance < 1))
@@ -268,10 +263,7 @@ def read_plan(given: Any) -> GivenPlan:
         design = given.attrs.get("audit")
     lacking = [column for column in _COLUMNS[2:] if column not in given.columns]
     if lacking:
-        raise ValueError(
-            f"the plan has no column {' and '.join(lacking)}: a list of documents without chances, such as that "
-            "of judge_next, says nothing about the others; label what audit.plan asks for"
-        )
+        raise ValueError(f"the plan has no column {' and '.join(lacking)}; label what audit.plan asks for")
     if not given.columns.is_unique:
         raise ValueError("the plan has a column twice; give it as audit.plan made it")
     queries, docs = columns_of(given, _COLUMNS[:2], "the plan")
@@ -284,9 +276,7 @@ def read_plan(given: Any) -> GivenPlan:
     pairs = zip(map(str, queries), map(str, docs), strict=True)
     rows = dict(zip(pairs, zip(chance.astype(float), ask.astype(bool), strict=True), strict=True))
     if len(rows) < len(given):
-        raise ValueError(
-            f"{len(given) - len(rows)} documents stand in the plan twice; give it as audit.plan made it"
-        )
+        raise ValueError(f"{len(given) - len(rows)} documents are in the plan twice; pass the unchanged plan")
     return GivenPlan(rows, None if design is None else _design_of(design))
 
 
@@ -309,9 +299,7 @@ def _read_file(path: str) -> tuple[Any, pd.DataFrame]:
         ids = {"query_id": str, "doc_id": str}
         return json.loads(head[2:]), pd.read_csv(StringIO(rest), dtype=ids, keep_default_na=False)
     except (ValueError, RecursionError):
-        raise ValueError(
-            f"{path} is not a plan that audit.plan(…, path=…) wrote; give the path of one"
-        ) from None
+        raise ValueError(f"{path} is not a plan that audit.plan(…, path=…)") from None
 
 
 def _design_of(given: Any) -> Design:
@@ -358,7 +346,5 @@ def check_unchanged(given: GivenPlan, audited: Audited, found: Drawn, design: De
     )
     if changed:
         raise ValueError(
-            f"the plan differs in {changed} documents from what audit.plan gives for these runs and this judge with "
-            f"{design}; give the plan, the runs and the judge as they were (a table without its attrs: the path of the "
-            "plan, or the measures and runs that it was made for)"
+            f"the plan differs in {changed} documents from audit.plan with {design}; pass the same plan, runs and judge"
         )

@@ -118,9 +118,7 @@ def check_deployed(given: Inputs, names: list[str]) -> None:
 
     strange = [name for name in names if not known(given.runs[name])]
     if strange and len(documents):
-        raise ValueError(
-            f"--gate: no document of {_files(given, strange)} is judged; give runs and judgments of the same collection"
-        )
+        raise ValueError(f"--gate: no document of {_files(given, strange)} is judged; check both")
 
 
 def _files(given: Inputs, names: list[str]) -> str:

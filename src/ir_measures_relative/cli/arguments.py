@@ -179,10 +179,7 @@ def measures_of(args: argparse.Namespace) -> list[ir_measures.Measure]:
     found: dict[ir_measures.Measure, None] = {}
     for text in chain.from_iterable(map(split_measures, texts)):
         if len(text) < 1000 and os.path.exists(text):
-            raise ValueError(
-                f"{text!r} is a file, not a measure: give QRELS, one RUN (or a folder of runs), then measures; a run "
-                f"to compare with goes after --to"
-            )
+            raise ValueError(f"{text!r} is a file, not a measure; a run to compare with goes after --to")
         found[parse_measure(text)] = None
     if not found:
         raise ValueError("no measure is given; name one, such as NRG@10")
@@ -204,7 +201,5 @@ def provider_of(args: argparse.Namespace, measures: Sequence[ir_measures.Measure
     provider = ir_measures.providers.registry[args.provider]
     other = [str(m) for m in measures if not is_relative(m) and not provider.supports(m)]
     if other:
-        raise ValueError(
-            f"--provider {args.provider} does not compute {', '.join(other)}; leave --provider out"
-        )
+        raise ValueError(f"--provider {args.provider} does not compute {', '.join(other)}; leave it out")
     return provider

@@ -45,8 +45,7 @@ def entries(texts: Iterable[str]) -> list[str]:
             raise ValueError(f"cite: {no_such_measure(name, list(ours))}")
         if name != "all" and not is_relative(known[name]):
             raise ValueError(
-                f"cite: {name} is a measure of ir_measures, whose documentation names its paper; give one of "
-                f"{', '.join(ours)}, or all"
+                f"cite: {name} is a measure of ir_measures; give one of {', '.join(ours)}, or all"
             )
     return citations(ours.values() if "all" in names else [_measure(*one) for one in named.items()])
 

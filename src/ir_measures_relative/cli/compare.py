@@ -56,18 +56,11 @@ def run(args: argparse.Namespace) -> None:
         fixed = [name for name in given.others if name not in both]
         if not fixed:
             raise ValueError(
-                f"--to holds no run but {few(both)}, and no run is compared with itself; name other runs, or give "
-                "--priors others"
+                f"--to holds no run but {few(both)}, and no run is compared with itself; give --priors others"
             )
-        warn(
-            f"compare leaves {few(both)} out of --to, so that all are compared with the same runs: the other "
-            f"{len(fixed)}"
-        )
+        warn(f"compare leaves {few(both)} out of --to; all are compared with the other {len(fixed)}")
     if len(names) < 2:
-        raise ValueError(
-            f"{args.run} is one run, and compare takes two or more: name the other with --baseline RUN; --to is "
-            "what both are compared with"
-        )
+        raise ValueError(f"{args.run} is one run; name the other with --baseline RUN")
     table = package.compare(
         given.together,
         given.judgments,

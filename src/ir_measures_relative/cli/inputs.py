@@ -162,8 +162,7 @@ class Inputs:
             same = next((o for o in view.names if evaluated.ranks_as(o)), None)
             if same is not None and not self.is_folder:
                 raise ValueError(
-                    f"the prior or reference {same!r} ranks exactly as the evaluated run; a run is not compared with "
-                    "itself: leave it out"
+                    f"the prior or reference {same!r} ranks exactly as the evaluated run; leave it out"
                 )
             if same is not None:
                 warn(f"{same!r} of --to ranks exactly as {name!r}: is it the same run under another name?")
@@ -179,10 +178,7 @@ def _warn_of_twins(view: View, measures: Iterable[ir_measures.Measure]) -> None:
         top = evaluated.top()
         twin = seen.setdefault(hash((top.docs.query.tobytes(), top.hashes.tobytes())), name)
         if twin != name and len(top.position) and evaluated.starts_as(twin, depth):
-            warn(
-                f"{twin} and {name} rank alike in their first {depth}: each is the other's prior, so neither adds "
-                "anything beside the other; there may be more such runs"
-            )
+            warn(f"{twin} and {name} rank alike in their first {depth}, so neither adds anything")
             return
 
 
@@ -208,9 +204,7 @@ def find_files(args: argparse.Namespace, baseline: str | None = None, warns: boo
         for flag, paths in named.items():
             for path in paths:
                 if not os.path.isdir(path) and any(file.resolve() == own for file in _files(flag, path)):
-                    raise ValueError(
-                        f"{flag} {path} is the evaluated run itself; a run is not compared with itself: leave it out"
-                    )
+                    raise ValueError(f"{flag} {path} is the evaluated run itself; leave it out")
     held = {file.resolve() for file in others}
     both = [file for file in candidates if file.resolve() in held]
     if both and warns:
@@ -271,10 +265,7 @@ def read(
         raise
     if len(read) > len(paths):
         names = ", ".join(read)
-        raise ValueError(
-            f"the files hold {len(read)} runs, {names}; say behind the path which one is meant, such as "
-            f"FILE#{next(iter(read))}"
-        )
+        raise ValueError(f"the files hold {len(read)} runs, {names}; name one, as in FILE#{next(iter(read))}")
     shown = _shown(args.names, list(read), paths)
     runs = {new: run.named(f"run {new!r}") for new, run in zip(shown, read.values(), strict=True)}
     of_file = {path.resolve(): name for name, path in zip(runs, paths, strict=True)}
@@ -365,9 +356,7 @@ def _read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:
         if number == 1 and f"{run},{value}".lower() == columns:
             continue
         if found.setdefault(run, value) != value:
-            raise ValueError(
-                f"{flag} {path}, line {number}: {run!r} is in {found[run]!r} already; give it one line"
-            )
+            raise ValueError(f"{flag} {path}, line {number}: {run!r} is in {found[run]!r} already")
     return found
 
 

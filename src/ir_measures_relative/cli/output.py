@@ -43,15 +43,11 @@ def check_loss(
         return
     for called, file in inputs.items():
         if os.path.exists(file) and os.path.samefile(file, path):
-            raise ValueError(
-                f"{flag} {path} is {called}, which the {kind} would overwrite; give another path"
-            )
+            raise ValueError(f"{flag} {path} is {called}; give another path")
     if not os.path.isfile(path):
         raise ValueError(f"{flag} {path}: cannot be written, since it is not a file; give another path")
     if os.path.getsize(path) and not is_one(path):
-        raise ValueError(
-            f"{flag} {path} exists and is not a {kind}; it is not overwritten: remove it, or give another path"
-        )
+        raise ValueError(f"{flag} {path} exists and is not a {kind}; remove it, or give another path")
 
 
 @contextmanager
@@ -211,9 +207,7 @@ _P = ("p", "p_corrected")
 def check_table(args: argparse.Namespace) -> None:
     """Raises ValueError for a table that cannot be written so, before anything is read."""
     if not -1 <= args.places <= _MOST_PLACES:
-        raise ValueError(
-            f"--places {args.places}: give 0 or more, up to {_MOST_PLACES}, or -1 for all places"
-        )
+        raise ValueError(f"--places {args.places}: give 0 to {_MOST_PLACES}, or -1 for all places")
     if args.output_format in ("jsonl", "parquet") and args.places != DEFAULT_PLACES:
         warnings.warn(
             f"--places is ignored with --output_format {args.output_format}, which has all places",

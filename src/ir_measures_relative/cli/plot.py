@@ -37,9 +37,7 @@ def run(args: argparse.Namespace) -> None:
     check_loss(path, named(args, files.all()), "picture", is_picture)
     formats = new_figure().canvas.get_supported_filetypes()
     if os.path.splitext(path)[1][1:].lower() not in formats:
-        raise ValueError(
-            f"--output {path}: the ending of the name says the format; give one of .{', .'.join(formats)}"
-        )
+        raise ValueError(f"--output {path}: give a name that ends in one of .{', .'.join(formats)}")
     check_writable(path, f"--output {path}")
     given = read(args, measures, files)
     table = given.scores(drawn, provider).table()

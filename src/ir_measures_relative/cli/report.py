@@ -39,14 +39,10 @@ def run(args: argparse.Namespace) -> None:
     if not site:
         check_loss(path, named(args, files.all()), "report", is_report)
         if os.path.splitext(path)[1].lower() not in ("", ".html", ".htm"):
-            raise ValueError(
-                f"--output {path}: the report is a page for a browser; give a name that ends in .html"
-            )
+            raise ValueError(f"--output {path}: give a name that ends in .html")
     folders = [folder for folder in (args.run, *args.to) if os.path.isdir(folder)]
     if any(os.path.dirname(os.path.realpath(path)) == os.path.realpath(folder) for folder in folders):
-        raise ValueError(
-            f"{flag} {path} lies in the folder of runs, where it would be taken for a run; give another path"
-        )
+        raise ValueError(f"{flag} {path} lies in the folder of runs; give another path")
     if site:
         reporting.check_folder(path)
     else:

@@ -43,13 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     if args.no_summary and not args.by_query:
-        raise ValueError(
-            "--no_summary (-n) leaves out the summary of --by_query (-q): give -q as well, or no -n"
-        )
+        raise ValueError("--no_summary (-n) goes with --by_query (-q); add -q, or leave -n out")
     if args.ci and args.by_query:
-        raise ValueError(
-            "--ci is about the means, and --by_query (-q) lists the queries; leave one of them out"
-        )
+        raise ValueError("--ci does not go with --by_query (-q); leave one of them out")
     check_table(args)
     measures = arguments.measures_of(args)
     provider = arguments.provider_of(args, measures)

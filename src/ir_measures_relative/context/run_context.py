@@ -194,10 +194,7 @@ class RunContext(Members):
                 raise ValueError(f"groups[{name!r}]={group!r} must be the name of a group, such as 'CMU'")
         check_names("groups", groups, names)
         if not isinstance(reference, str | None):
-            raise ValueError(
-                f"reference is {kind_of(reference)}; give the name of a run of the context: put the run into runs, "
-                "RunContext({'BM25': run}, reference='BM25')"
-            )
+            raise ValueError(f"reference is {kind_of(reference)}; give the name of a run of the context")
         if reference is not None and reference not in names:
             raise ValueError(
                 f"reference={reference!r} is not a run of the context; its runs are {few_quoted(names)}"
@@ -339,10 +336,7 @@ class RunContext(Members):
             ValueError: no such member; a group where the context's priors do not go by groups; both or neither.
         """
         if (name is None) == (group is None):
-            raise ValueError(
-                "evaluating() takes one of two: the name of a run of the context, whose group is in the context's "
-                "groups, or group= for a newcomer"
-            )
+            raise ValueError("evaluating() takes the name of a run of the context, or group= for a newcomer")
         if group is not None:
             check_group(group, self.policy, self.groups, self)
         elif name not in self.runs:
@@ -422,7 +416,5 @@ def _checked_grades(grades: Any) -> tuple[int, int]:
     except (TypeError, ValueError):
         low = high = None
     if low is None or high is None or not -(2**31) < low <= high < 2**31:
-        raise ValueError(
-            f"grades={grades!r} is not allowed; give the lowest and the highest relevance label, such as grades=(0, 3)"
-        )
+        raise ValueError(f"grades={grades!r} is not allowed; give the lowest and the highest, such as (0, 3)")
     return low, high

@@ -258,14 +258,10 @@ class View:
         runs = (*self.members.rankings, *also)
         rows = sum(map(len, runs))
         if depth is None and rows > _MOST_ROWS:
-            raise ValueError(
-                f"without a cutoff every unjudged document is open, and the runs hold {rows} rows; give the measure a "
-                "cutoff, such as @1000"
-            )
+            raise ValueError(f"without a cutoff all {rows} rows of the runs are open; set one, such as @1000")
         if unretrieved_relevant * self.n_queries > _MOST_ROWS:
             raise ValueError(
-                f"unretrieved_relevant={unretrieved_relevant} is more documents than can be looked at, in "
-                f"{self.n_queries} topics; give fewer"
+                f"unretrieved_relevant={unretrieved_relevant} is too many for {self.n_queries} topics; give fewer"
             )
         to_depth = self.at(depth)
         opened = unjudged([to_depth.top(run) for run in runs], self.query_ids)
@@ -534,10 +530,7 @@ class View:
             chosen = {*matching(systems, names, "systems")}
             return np.array([i if i == run or names[i] in chosen else -1 for i in own])
         if not groups:
-            raise ValueError(
-                "systems='groups' counts each group of runs once, and the context has no groups; say which run is "
-                "whose: RunContext(…, groups={'run': 'group'})"
-            )
+            raise ValueError("systems='groups' needs groups; set RunContext(…, groups={'run': 'group'})")
         # A policy that goes by no groups does not ask for the column.
         group = self.group or self.evaluated.group
         if group == "" and self.member is None and finder_for_newcomers(self.members.policy) is None:
@@ -559,10 +552,7 @@ class View:
         name = ref if ref is not None else self.members.reference
         others = [n for n in names if n != self.name]
         if name is None and not names:
-            raise ValueError(
-                "which run is the reference? The context holds none; make one with the run to compare with: "
-                "RunContext({'BM25': bm25_run}, reference='BM25')"
-            )
+            raise ValueError("which run is the reference? set RunContext({…}, reference='BM25')")
         if name is None and len(others) != 1:
             raise ValueError(
                 f"which run is the reference? The context holds {few_quoted(names)}"
@@ -637,8 +627,7 @@ class View:
         """
         if not self.whole:
             raise ValueError(
-                f"the means of {measure} over all queries decide which runs are whose priors, and a part of the "
-                "queries does not know them; give the dict that BestOfOtherGroups.choose(means, groups) makes"
+                f"the means of {measure} over all queries decide the priors; set BestOfOtherGroups.choose(means, groups)"
             )
         return dict(zip(self.names, self.absolute_of_runs(measure).mean(axis=1).tolist(), strict=True))
 
@@ -676,8 +665,7 @@ def grades_of(members: Members, docs: Documents) -> tuple[int, int]:
     if not (low <= own[0] and own[1] <= high):
         beyond = own[1] if own[1] > members.grades[1] else own[0]
         raise ValueError(
-            f"the qrels hold the grade {beyond}, and the context says that grades are from {members.grades[0]} to "
-            f"{members.grades[1]}: correct RunContext(…, grades=…)"
+            f"the qrels hold the grade {beyond}, not of grades={members.grades}; correct RunContext(grades=)"
         )
     return low, high
 

@@ -373,10 +373,7 @@ class Judgments(Documents):
         nameless = np.flatnonzero(texts.lengths == 0)
         if len(nameless):
             query, doc = self.query_ids[labels.query[nameless[0]]], labels.ids.string(nameless[0])
-            raise ValueError(
-                f"the qrels: query {query!r}, document {doc!r} has a label without an aspect (column 'iteration'), and "
-                "others have one; name the aspect of every label, or drop the column"
-            )
+            raise ValueError(f"the qrels: query {query!r}, document {doc!r} has a label without an aspect")
         order = texts.descending(labels.query)
         new = np.ones(len(order), dtype=bool)
         new[1:] = labels.query[order[1:]] != labels.query[order[:-1]]

@@ -143,8 +143,7 @@ def _sets(
     elif over == "subset":
         if len(others) > _MOST_SUBSETS_OF:
             raise ValueError(
-                f"over='subset' would score 2^{len(others)} sets of {len(others)} runs; at most {_MOST_SUBSETS_OF} "
-                "others are swept so: give over='size', or a context of fewer runs"
+                f"over='subset' would score 2^{len(others)} sets; give over='size', or up to {_MOST_SUBSETS_OF} others"
             )
         for size in range(len(others) + 1):
             for priors in itertools.combinations(others, size):

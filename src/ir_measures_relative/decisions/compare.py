@@ -184,9 +184,7 @@ def _candidates(
             )
         if name in fixed:
             raise ValueError(
-                f"{what}={name!r} is among the fixed priors={few_quoted(fixed)}: against itself it has no prior where "
-                "the others have one, so its values are another quantity; leave it out of one of the two, or give "
-                "priors='others'"
+                f"{what}={name!r} is among the fixed priors={few_quoted(fixed)}; leave it out, or give priors='others'"
             )
     twice = next((n for i, n in enumerate(asked) if n in asked[:i]), None)
     if twice is not None:
@@ -199,9 +197,7 @@ def _candidates(
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
     if len(names) < 2:
-        raise ValueError(
-            f"there is one run to compare, {names[0]!r}; a comparison needs two: give more names, or fewer priors"
-        )
+        raise ValueError(f"there is one run to compare, {names[0]!r}; give more names, or fewer priors")
     if baseline is None:
         return list(itertools.combinations(names, 2))
     return [(name, baseline) for name in names if name != baseline]

@@ -57,8 +57,7 @@ class Compared(Decided):
             (judgments.labels or judgments).grade >= rel
         ).any():  # a document may be judged for several aspects
             raise ValueError(
-                f"no judgment has the grade {rel} or a higher one, so {settings.by} cannot tell the options apart; set "
-                "other qrels, or a lower rel="
+                f"no judgment has the grade {rel} or a higher one; set other qrels, or a lower rel="
             )
         self.lists = OptionLists(view, options, settings.how)
         if self.unlike_lengths:

@@ -159,22 +159,17 @@ def _all_rivals(sizes: Sequence[int]) -> list[tuple[int, int, bool]]:
 
 def _options_of(options: Any, whole: View) -> list[Option]:
     if not isinstance(options, Mapping) or len(options) < 2:
-        raise ValueError(
-            "options= must hold at least two options by name, the one in use first, such as "
-            "{'keep': ['BM25'], 'add': ['BM25', 'dense']}"
-        )
+        raise ValueError("options= must hold at least two options by name, the one in use first")
     found = []
     for name, given in options.items():
         if not isinstance(name, str) or not name or name == "open" or " or " in name:
-            raise ValueError(
-                f"options: {name!r} cannot be the name of an option; use other text without ' or '"
-            )
+            raise ValueError(f"options: {name!r} cannot be the name of an option; use other text")
         if isinstance(given, Mapping):
             found.append(_rule(name, given, whole))
             continue
         if not isinstance(given, Iterable):
             raise ValueError(
-                f"options[{name!r}]={given!r} must be the name of a run, a list of these, or a dict from query id to it"
+                f"options[{name!r}]={given!r} must be a run, runs, or a dict from query id to run"
             )
         runs = (given,) if isinstance(given, str) else tuple(given)
         _check_known(name, runs, whole)
@@ -202,6 +197,5 @@ def _check_known(name: str, runs: Sequence[Any], whole: View) -> None:
     unknown = list(dict.fromkeys(run for run in runs if run not in whole.members.index))
     if unknown:
         raise ValueError(
-            f"options[{name!r}] names {few_quoted(unknown)}, which the context does not hold; its runs are "
-            f"{few_quoted(whole.names)}"
+            f"options[{name!r}] names {few_quoted(unknown)}; the context's runs are {few_quoted(whole.names)}"
         )

@@ -42,9 +42,7 @@ class Decision:
     stands: float | None = None
 
     def __bool__(self) -> bool:
-        raise TypeError(
-            "a Decision is neither true nor false; compare its verdict, such as decision.verdict == 'add'"
-        )
+        raise TypeError("a Decision is neither true nor false; compare its verdict")
 
     def __str__(self) -> str:
         tables = [self.table, *self.evidence.values(), self.judge]

@@ -115,9 +115,7 @@ def drop(
     )
     names = deployed_runs(context, deployed, None)
     if len(names) < 2:
-        raise ValueError(
-            f"one deployed run cannot be dropped, and {names} is one; name the others in deployed="
-        )
+        raise ValueError(f"one deployed run cannot be dropped: {names}; name the others in deployed=")
     whole = view_of(context, qrels)
     view = whole.of_runs(names)
     check_runs(view)

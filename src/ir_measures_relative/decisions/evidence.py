@@ -184,9 +184,7 @@ def by_group(of: Compared) -> pd.DataFrame | None:
     ids = of.view.query_ids
     lacking = [q for q in ids if q not in groups]
     if lacking:
-        raise ValueError(
-            f"groups= names no group for {len(lacking)} judged queries, such as {lacking[:3]}; name one for each"
-        )
+        raise ValueError(f"groups= names no group for {len(lacking)} judged queries, such as {lacking[:3]}")
     names = list(dict.fromkeys(groups[q] for q in ids))
     member = np.array([names.index(groups[q]) for q in ids])
     inside = member == np.arange(len(names))[:, None]  # groups × topics

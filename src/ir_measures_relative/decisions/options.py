@@ -287,8 +287,7 @@ class OptionLists:
                 for row in missing[:4].tolist()
             )
             raise ValueError(
-                f"rerank= has no score for {len(missing)} of the {len(pooled)} documents in the pools, such as "
-                f"{named}; score the first {self.how.pool} documents of every option, or set a smaller pool="
+                f"rerank= has no score for {len(missing)} of the {len(pooled)} pooled documents, such as {named}"
             )
         return scores
 
@@ -502,9 +501,7 @@ def settings_of(
     if rerank is not None:
         for name, value, usual in (("method", method, "rrf"), ("k", k, 60)):
             if value != usual:
-                raise ValueError(
-                    f"{name}={value!r} does not go with rerank=, which orders the pools of all options; leave it out"
-                )
+                raise ValueError(f"{name}={value!r} does not go with rerank=; leave it out")
     if tokens is not None and budget is None:
         raise ValueError("tokens= has no effect without a budget=, how many tokens a list may have; set one")
     if k != 60 and method != "rrf":
@@ -517,17 +514,13 @@ def settings_of(
     if budget is not None:
         check_count("budget", budget, 1)
         if lengths is None:
-            raise ValueError(
-                f"budget={budget} needs the lengths of the documents: set tokens=, such as a dict from document id to "
-                "its number of tokens"
-            )
+            raise ValueError(f"budget={budget} needs the lengths of the documents; set tokens=")
     scores = None
     if rerank is not None:
         named = isinstance(rerank, str) and rerank in context.runs
         if isinstance(rerank, str) and not named and not Path(rerank).exists():
             raise ValueError(
-                f"rerank={rerank!r} is neither a run of the context nor a file; its runs are "
-                f"{few_quoted(context.names)}"
+                f"rerank={rerank!r} is neither a run of the context nor a file: {few_quoted(context.names)}"
             )
         scores = context.runs[str(rerank)] if named else read_run(rerank, "the reranker")
     how = Combination(method, k, depth, cutoff_of(measure), scores, pool, lengths, budget)
@@ -549,18 +542,13 @@ def _measure(by: ir_measures.Measure | str) -> ir_measures.Measure:
     asked = parse_measure(by)
     if is_relative(asked) and asked.NAME not in _ADDED:
         raise ValueError(
-            f"by={str(by)!r} depends on other runs or on the whole pool, so it does not say how good a list is by "
-            "itself; "
-            "set an absolute measure of what the user sees, such as 'nDCG@10'"
+            f"by={str(by)!r} depends on other runs or on the pool; set an absolute measure such as 'nDCG@10'"
         )
     if is_relative(asked):
         raise ValueError(
-            f"by={str(by)!r} counts what a run adds to others, and ten more documents nearly always add something; set "
-            "an absolute measure of what the user sees, such as 'nDCG@10'"
+            f"by={str(by)!r} counts what a run adds to others; set an absolute measure such as 'nDCG@10'"
         )
     measure = absolute_measure(by, "by")
     if measure.NAME in _NO_QUALITY and measure.params.get("rel") is None:
-        raise ValueError(
-            f"by={str(by)!r} does not say how good a list is; set a measure of which more is better, such as 'nDCG@10'"
-        )
+        raise ValueError(f"by={str(by)!r} does not say how good a list is; set another, such as 'nDCG@10'")
     return measure

@@ -203,9 +203,7 @@ def select_complementary(
     parsed = measure_with_free_priors(measure)
     names = context.names
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= len(names):
-        raise ValueError(
-            f"n={n!r} is not allowed; it must be a whole number from 1 to {len(names)}, the runs"
-        )
+        raise ValueError(f"n={n!r} is not allowed; give a whole number from 1 to {len(names)}")
     check_choice("method", method, ("greedy", "exact"))
     work = Work(time_limit=time_limit)
     view = view_of(context, qrels)
@@ -216,16 +214,11 @@ def select_complementary(
         found = None
     else:
         if coverage is None or not coverage.submodular:
-            raise ValueError(
-                f"measure={parsed!r}: method='exact' needs a measure that sums what a group of runs finds, such as "
-                "NRG@10 or UniqueRel@10"
-            )
+            raise ValueError(f"measure={parsed!r}: method='exact' needs a measure that sums, such as NRG@10")
         found = best_group(coverage, int(n), work)
         if found.bound > found.value:
             warn(
-                f"method='exact' stopped after time_limit={time_limit:g} seconds: the group has the value "
-                f"{found.value:.6g}, and no group of {n} has more than {found.bound:.6g}; give it more time, or "
-                "fewer runs"
+                f"method='exact' reached time_limit={time_limit:g}: {found.value:.6g} of at most {found.bound:.6g}"
             )
         chosen, marginal = _greedy(view, parsed, n, found.runs)
     columns = {"name": [names[i] for i in chosen], "marginal": marginal}
@@ -236,9 +229,7 @@ def measure_with_free_priors(measure: ir_measures.Measure | str) -> RelativeMeas
     """The measure; ValueError for one that is not relative to priors, or that names them."""
     parsed = relative_measure(measure)
     if parsed.RELATIVE_TO != "priors" or parsed.get("prior") is not None:
-        raise ValueError(
-            f"measure={parsed!r}: give a measure whose priors are free, such as NRG@10 or UniqueRel@10"
-        )
+        raise ValueError(f"measure={parsed!r}: give one whose priors are free, such as NRG@10")
     return parsed
 
 

@@ -112,9 +112,7 @@ def judged_or_not(context: Members, qrels: Qrels | None, measures: Sequence[Rela
             known = sorted(
                 n for n, m in registered().items() if m.RELATIVE_TO == "reference" and m.JUDGMENTS != "needed"
             )
-            raise ValueError(
-                f"{measure} needs judgments; give qrels, or one of {', '.join(known)}, which do not"
-            )
+            raise ValueError(f"{measure} needs judgments; give qrels, or one of {', '.join(known)}")
     query_ids = object_array(dict.fromkeys(q for run in context.runs.values() for q in run.query_ids))
     if not len(query_ids):
         raise ValueError("the runs hold no ranking, so there is nothing to compare")

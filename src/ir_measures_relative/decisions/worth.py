@@ -155,14 +155,10 @@ def deployed_runs(context: RunContext, deployed: object, candidate: str | None) 
         lacking = [pattern for pattern in asked if not fitting(pattern, names)]
         if lacking:
             raise ValueError(
-                f"deployed= names {few_quoted(lacking)}, which fits no run of the context; its runs are "
-                f"{few_quoted(names)}"
+                f"deployed= names {few_quoted(lacking)}; the context's runs are {few_quoted(names)}"
             )
         found = [name for pattern in asked for name in fitting(pattern, names)]
     chosen = [name for name in dict.fromkeys(found) if name != candidate]
     if not chosen:
-        raise ValueError(
-            "there is no deployed run to compare the candidate with; add the deployed runs to the RunContext, and name "
-            "them in deployed="
-        )
+        raise ValueError("there is no deployed run; add some to the RunContext, and name them in deployed=")
     return chosen

@@ -85,8 +85,7 @@ class WorthAudit:
         settings = settings_of(context, by, method, margin, k=k, depth=depth, confidence=confidence)
         if settings.by.NAME != "P" or settings.how.length is None:
             raise ValueError(
-                f"by={str(by)!r} cannot be audited here: an audit of worth() takes P@k, a sum of labels of what each "
-                "option shows; set by='P@10', or judge what worth() asks for"
+                f"by={str(by)!r} cannot be audited here; set by='P@10', or judge what worth() asks for"
             )
         self.settings = settings
         name, run, member = candidate_of(context, candidate)
@@ -106,8 +105,7 @@ class WorthAudit:
             self._differing(*two) for two in self.gains
         ):
             raise ValueError(
-                f"all options show the same documents, so there is nothing to label; {self.candidate!r} is a copy of a "
-                "deployed run, or nearly one: keep what is deployed"
+                f"nothing to label: all options show the same documents; {self.candidate!r} is nearly a copy"
             )
         named = zip(self.options, lists.rankings(), strict=True)
         self._lists = RunContext({option.name: one for option, one in named}, grades=context.grades)

@@ -90,8 +90,7 @@ def evaluate(
     dask = _dask()
     if not _is_dask(runs):
         raise TypeError(
-            f"runs is {kind_of(runs)}; give a Dask DataFrame, such as dask.dataframe.read_parquet(path), or "
-            "use RunContext(runs).evaluate for runs that fit into memory"
+            f"runs is {kind_of(runs)}; give a Dask DataFrame, such as dask.dataframe.read_parquet(path)"
         )
     parsed = parse_measures(measures)
     if not perquery:
@@ -100,10 +99,7 @@ def evaluate(
         for measure in parsed:
             aggregator = measure.aggregator()
             if not isinstance(aggregator, ir_measures.MeanAgg | ir_measures.SumAgg):
-                raise ValueError(
-                    f"{measure} is aggregated by {kind_of(aggregator)}, which cannot be put together from sums; ask "
-                    "for perquery=True"
-                )
+                raise ValueError(f"{measure} is aggregated by {kind_of(aggregator)}; ask for perquery=True")
     policy = NAMED.get(priors) if isinstance(priors, str) else priors
     if names is None and getattr(policy, "needs_order", False):
         raise ValueError(f"priors={priors!r} needs the order of the runs: give names=[first, second, …]")
@@ -307,8 +303,7 @@ def _survey(part: pd.DataFrame, judged: frozenset[str]) -> _Survey:
         wrong = [v for v in values if not isinstance(v, str)] + [None] * bool((codes < 0).any())
         if wrong:
             raise ValueError(
-                f"the runs: the {what} {wrong[0]!r} is of type {type(wrong[0]).__name__}; it must be a string: convert "
-                "the column with .astype(str), and give every row one"
+                f"the runs: the {what} {wrong[0]!r} is of type {type(wrong[0]).__name__}; convert it with .astype(str)"
             )
     known = np.array([q in judged for q in queries], dtype=bool)
     rows = np.bincount(query_codes, minlength=len(queries))

@@ -78,9 +78,7 @@ def to_latex(
         \\end{tabular}
     """
     if "name" not in table.columns or len(table.columns) < 2:
-        raise ValueError(
-            f"the table has the columns {list(table.columns)}; give one of context.evaluate, with a row a run"
-        )
+        raise ValueError(f"the table has the columns {list(table.columns)}; give one of context.evaluate")
     measures = [c for c in table.columns if c != "name"]
     letters = dict(zip(table["name"], map(_letter, range(len(table))), strict=True))
     better = _better(comparisons, level)
@@ -119,9 +117,7 @@ def _better(comparisons: pd.DataFrame | None, level: float) -> set[tuple[str, st
         return set()
     lacking = {"name", "other", "measure", "difference", "p_corrected"} - set(comparisons.columns)
     if lacking:
-        raise ValueError(
-            f"the comparisons lack {', '.join(sorted(lacking))}; give those of compare(context, …)"
-        )
+        raise ValueError(f"the comparisons lack {', '.join(sorted(lacking))}; give those of compare()")
     found = set()
     for row in comparisons[comparisons["p_corrected"] <= level].itertuples():
         winner, loser = (row.name, row.other) if row.difference > 0 else (row.other, row.name)

@@ -93,17 +93,13 @@ def parts_of(content: Content, form: Format, *, as_run: bool) -> Parts:
             f"{content.source} looks like {form.name}, but is not built like one{lacks}; check what wrote it"
         ) from None
     except UnicodeError:  # of pandas 3, whose names of columns are text in UTF-8
-        raise ValueError(
-            f"{content.source}: the name of a column is not text in UTF-8; mend it where the file was written"
-        ) from None
+        raise ValueError(f"{content.source}: the name of a column is not text in UTF-8; correct it") from None
     except ValueError as error:
         if content.source in str(error):
             raise
         raise ValueError(f"{content.source}: {error}") from None
     if form.runs is not None and not parts:
-        raise ValueError(
-            f"{content.source}: {form.name} without a run or judgments in it; check what wrote it"
-        )
+        raise ValueError(f"{content.source}: {form.name} without a run or judgments in it")
     return parts
 
 

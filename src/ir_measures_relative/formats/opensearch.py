@@ -26,8 +26,7 @@ def _all_documents(content: Content) -> list[dict[str, Any]]:
     total = total.get("value") if isinstance(total, dict) else total
     if isinstance(total, int) and total > len(found):
         warn(
-            f"{content.source} holds {len(found)} of the {total} documents that the search found, so runs or judgments "
-            f"are missing; search again with size={total}"
+            f"{content.source} holds {len(found)} of the {total} documents found; search again with size={total}"
         )
     return found
 

@@ -339,8 +339,7 @@ def names_and_values(
     for column in ("name", *map(str, measures)):
         if column not in table.columns:
             raise ValueError(
-                f"the table has no column {column!r}; its columns are {[str(c) for c in table.columns]}: give a "
-                "table of one row a system, with its name and its measures"
+                f"the table has no column {column!r}; its columns are {[str(c) for c in table.columns]}"
             )
     values = []
     for column in map(str, measures):

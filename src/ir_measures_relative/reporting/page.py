@@ -130,9 +130,7 @@ def asset(name: str) -> str:
 def _bundle() -> str:
     program: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     if re.search("</script|<!--", program, re.IGNORECASE):  # would end the element that it stands in
-        raise RuntimeError(
-            "this version of vl-convert makes a program that cannot stand in a page; install another"
-        )
+        raise RuntimeError("this version of vl-convert cannot be used in a page; install another")
     return f"\n{program}\n"
 
 
@@ -256,9 +254,7 @@ def check_place(folder: str | os.PathLike[str]) -> Path:
         raise NotADirectoryError(f"{folder} is a file; give a folder for the leaderboard")
     index = path / "index.html"
     if path.is_dir() and any(path.iterdir()) and not (index.is_file() and is_report(index)):
-        raise FileExistsError(
-            f"{folder} holds files that are no leaderboard; give a new folder, or an empty one"
-        )
+        raise FileExistsError(f"{folder} holds files that are no leaderboard; give another")
     if not path.exists() and not path.resolve().parent.is_dir():
         raise FileNotFoundError(f"{folder}: there is no folder {path.resolve().parent}; make it first")
     return path

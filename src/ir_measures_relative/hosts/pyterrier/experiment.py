@@ -455,14 +455,10 @@ def _as_list(
             raise ValueError(f"baseline={baseline!r} is not a system; the systems are {list(names)}")
         options = options | {"baseline": list(names).index(baseline)}
     elif baseline is not None and baseline not in range(len(systems)):
-        raise ValueError(
-            f"baseline={baseline} is not a system; there are {len(systems)}, from 0 to {len(systems) - 1}"
-        )
+        raise ValueError(f"baseline={baseline} is not a system; give 0 to {len(systems) - 1}")
     twice = next((n for i, n in enumerate(names) if n in names[:i]), None)
     if twice is not None:
-        raise ValueError(
-            f"two systems are called {twice!r}; the priors are known by name, so give each its own with names="
-        )
+        raise ValueError(f"two systems are called {twice!r}; give each its own name with names=")
     return list(systems), list(names), shown, options
 
 
@@ -472,9 +468,7 @@ def _parsed(eval_metrics: Any) -> tuple[list[Any], dict[str, ir_measures.Measure
     A string is what PyTerrier takes it for, a trec_eval name or ``"mrt"``, and else a measure string of ir_measures.
     """
     if isinstance(eval_metrics, (str, ir_measures.Measure)):
-        raise ValueError(
-            f"eval_metrics={eval_metrics!r} must be a list of measures, such as [{eval_metrics!r}]"
-        )
+        raise ValueError(f"eval_metrics={eval_metrics!r} must be a list, such as [{eval_metrics!r}]")
     metrics: list[Any] = []
     columns: dict[str, ir_measures.Measure | None] = {}
     for metric in eval_metrics:

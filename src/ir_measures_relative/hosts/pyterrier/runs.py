@@ -156,14 +156,11 @@ class SavedRuns:
         suffix = suffix_of_saved(self._format)
         if suffix is None:
             raise ValueError(
-                f"save_format={self._format!r} is not allowed; it must be 'trec', a module with load and dump such as "
-                "pickle, or a pair (read, write) of functions"
+                f"save_format={self._format!r} is not allowed; give 'trec', a module such as pickle, or (read, write)"
             )
         for name in names:
             if not pt.io.ok_filename(name):
-                raise ValueError(
-                    f"the name {name!r} holds characters that a file name cannot; save_dir needs others"
-                )
+                raise ValueError(f"the name {name!r} cannot be the name of a file, which save_dir needs")
             path = self._paths[name] = Path(self._folder) / f"{name}.{suffix}"
             if mode in ("warn", "error") and path.exists():
                 message = (
@@ -231,8 +228,7 @@ def _check_readable(path: str, file: str) -> None:
         read_trec_run(data, file, file)
     except ValueError:
         raise ValueError(
-            f"save_dir: the run of {file} has ids with blanks or quotation marks, or none, which a TREC file cannot "
-            "hold; nothing is saved: give other ids, or save_format=pickle"
+            f"save_dir: the run of {file} has ids that a TREC file cannot hold; set save_format=pickle"
         ) from None
 
 
@@ -269,9 +265,7 @@ def named(systems: Mapping[str, Any]) -> list[pt.Transformer]:
     check_run_names(systems)
     for name, system in systems.items():
         if not isinstance(system, (pd.DataFrame, pt.Transformer)):
-            raise TypeError(
-                f"the system {name!r} is {kind_of(system)}; give a transformer or a DataFrame of results"
-            )
+            raise TypeError(f"the system {name!r} is {kind_of(system)}; give a transformer or a DataFrame")
     return [
         Ended(_Given(system, name) if isinstance(system, pd.DataFrame) else system, _Name(name), name)
         for name, system in systems.items()
