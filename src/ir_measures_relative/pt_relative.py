@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = [*_package.__all__, "Experiment", "named"]
 
 # What imports PyTerrier, and the module of each.
-_OF_PYTERRIER = {"Experiment": "hosts.pyterrier.experiment", "named": "hosts.pyterrier.names"}
+_OF_PYTERRIER = {"Experiment": "hosts.pyterrier.experiment", "named": "hosts.pyterrier.runs"}
 
 
 def __getattr__(name: str) -> Any:

@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Writes a plan and says how many labels it asks for; or prints the table of :func:`.estimates.estimate`."""
+    """Writes a plan and says how many labels it asks for; or prints the table of :func:`.audit.estimate`."""
     check_table(args)
     needed = "budget" if args.step == "plan" else "labels"
     if getattr(args, needed) is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+from pathlib import Path
 
 from . import arguments
 from .output import PROG, check_loss, writing
@@ -32,7 +33,8 @@ def run(args: argparse.Namespace) -> None:
     from .inputs import find_files, named, read
 
     reporting.require_packages()
-    from ..reporting.page import is_report
+    from ..reporting.contents import campaign_of
+    from ..reporting.page import check_place, is_report, write_site
 
     files, site = find_files(args), args.site is not None
     flag, path = ("--site", args.site) if site else ("--output", args.output)
@@ -44,18 +46,21 @@ def run(args: argparse.Namespace) -> None:
     if any(os.path.dirname(os.path.realpath(path)) == os.path.realpath(folder) for folder in folders):
         raise ValueError(f"{flag} {path} lies in the folder of runs; give another path")
     if site:
-        reporting.check_folder(path)
+        check_place(path)
     else:
         check_writable(path, f"--output {path}")
     given = read(args, measures, files)
     assert given.qrels is not None
-    asked = given.together, given.qrels.file.columns, measures, path
+    asked = given.together, given.qrels.file.columns, measures
     scores, command = given.scores(measures, provider, of_all=True), shlex.join([PROG, *args.arguments])
     if site:
         with writing(path, "leaderboard", flag):
-            message = reporting.write_leaderboard(*asked, given=scores, command=command)
+            campaign = campaign_of(*asked, given=scores, command=command)
+            write_site(campaign, Path(path), "Leaderboard")
+            message = campaign.one_topic
     else:
         with writing(path, "report"):
-            message = reporting.write(*asked, given=scores, dataset=given.qrels.dataset, command=command)
+            more = {"given": scores, "dataset": given.qrels.dataset, "command": command}
+            message = reporting.write(*asked, path, **more)
     if message is not None:
         warn(message)

@@ -627,7 +627,7 @@ class View:
         """
         if not self.whole:
             raise ValueError(
-                f"the means of {measure} over all queries decide the priors; set BestOfOtherGroups.choose(means, groups)"
+                f"the means of {measure} over all queries decide the priors: BestOfOtherGroups.choose(means, groups)"
             )
         return dict(zip(self.names, self.absolute_of_runs(measure).mean(axis=1).tolist(), strict=True))
 

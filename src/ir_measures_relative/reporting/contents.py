@@ -74,7 +74,7 @@ class ReportedCampaign:
 
     @cached_property
     def intervals(self) -> dict[ir_measures.Measure, dict[tuple[str, str], list[Any]]]:
-        """What ``pairs`` found of each measure: the intervals of the differences of two runs."""
+        """What :func:`intervals_of` found of each measure: the intervals of the differences of two runs."""
         return {}
 
     @property
