@@ -276,7 +276,9 @@ def read_plan(given: Any) -> GivenPlan:
     pairs = zip(map(str, queries), map(str, docs), strict=True)
     rows = dict(zip(pairs, zip(chance.astype(float), ask.astype(bool), strict=True), strict=True))
     if len(rows) < len(given):
-        raise ValueError(f"{len(given) - len(rows)} documents are in the plan twice; pass the unchanged plan")
+        raise ValueError(
+            f"{len(given) - len(rows)} documents stand in the plan twice; pass the unchanged plan"
+        )
     return GivenPlan(rows, None if design is None else _design_of(design))
 
 
