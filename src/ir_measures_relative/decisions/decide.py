@@ -117,25 +117,9 @@ def decide(
         >>> decision.verdict
         'new'
     """
-    settings = settings_of(
-        context,
-        by,
-        method,
-        margin,
-        k=k,
-        depth=depth,
-        rerank=rerank,
-        pool=pool,
-        tokens=tokens,
-        budget=budget,
-        groups=groups,
-        confidence=confidence,
-        unretrieved_relevant=unretrieved_relevant,
-        n=n,
-        resamples=resamples,
-        seed=seed,
-        time_limit=time_limit,
-    )
+    how = method, margin, k, depth, rerank, pool, tokens, budget
+    certain = groups, confidence, unretrieved_relevant, n, resamples, seed, time_limit
+    settings = settings_of(context, by, *how, *certain)
     whole = view_of(context, qrels)
     check_runs(whole)
     chosen = _options_of(options, whole)

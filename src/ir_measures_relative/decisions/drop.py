@@ -94,25 +94,9 @@ def drop(
         1  drop good  0.386853  needed
         2   drop bad -0.613147    safe
     """
-    settings = settings_of(
-        context,
-        by,
-        method,
-        margin or 0.0,
-        k=k,
-        depth=depth,
-        rerank=rerank,
-        pool=pool,
-        tokens=tokens,
-        budget=budget,
-        groups=groups,
-        confidence=confidence,
-        unretrieved_relevant=unretrieved_relevant,
-        n=n,
-        resamples=resamples,
-        seed=seed,
-        time_limit=time_limit,
-    )
+    how = method, margin or 0.0, k, depth, rerank, pool, tokens, budget
+    certain = groups, confidence, unretrieved_relevant, n, resamples, seed, time_limit
+    settings = settings_of(context, by, *how, *certain)
     names = deployed_runs(context, deployed, None)
     if len(names) < 2:
         raise ValueError(f"one deployed run cannot be dropped: {names}; name the others in deployed=")

@@ -473,7 +473,6 @@ def settings_of(
     by: ir_measures.Measure | str,
     method: str = "rrf",
     margin: float = 0.0,
-    *,
     k: int = 60,
     depth: int = 1000,
     rerank: Run | str | None = None,

@@ -90,25 +90,9 @@ def worth(
         >>> worth(RunContext({"BM25": old, "dense": new}, grades=(0, 1)), qrels, "dense", by="nDCG@2").verdict
         'replace BM25'
     """
-    settings = settings_of(
-        context,
-        by,
-        method,
-        margin,
-        k=k,
-        depth=depth,
-        rerank=rerank,
-        pool=pool,
-        tokens=tokens,
-        budget=budget,
-        groups=groups,
-        confidence=confidence,
-        unretrieved_relevant=unretrieved_relevant,
-        n=n,
-        resamples=resamples,
-        seed=seed,
-        time_limit=time_limit,
-    )
+    how = method, margin, k, depth, rerank, pool, tokens, budget
+    certain = groups, confidence, unretrieved_relevant, n, resamples, seed, time_limit
+    settings = settings_of(context, by, *how, *certain)
     name, run, member = candidate_of(context, candidate)
     names = deployed_runs(context, deployed, member)
     if name in names:
