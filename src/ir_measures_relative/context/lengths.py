@@ -61,7 +61,9 @@ class DocumentLengths:
             raise ValueError(f"tokens has no document {doc!r}, which a run holds; add it") from None
         if is_number(length) and 0 <= length < 2**31 and int(length) == length:
             return int(length)
-        raise ValueError(f"tokens: document {doc!r} has the length {length!r}; give a whole number from 0 up")
+        raise ValueError(
+            f"tokens: document {doc!r} has the length {length!r}; it must be a whole number from 0 up"
+        )
 
 
 class TokenCounts:

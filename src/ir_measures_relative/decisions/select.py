@@ -203,7 +203,7 @@ def select_complementary(
     parsed = measure_with_free_priors(measure)
     names = context.names
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= len(names):
-        raise ValueError(f"n={n!r} is not allowed; give a whole number from 1 to {len(names)}")
+        raise ValueError(f"n={n!r} is not allowed; it must be a whole number from 1 to {len(names)}")
     check_choice("method", method, ("greedy", "exact"))
     work = Work(time_limit=time_limit)
     view = view_of(context, qrels)
@@ -218,7 +218,7 @@ def select_complementary(
         found = best_group(coverage, int(n), work)
         if found.bound > found.value:
             warn(
-                f"method='exact' reached time_limit={time_limit:g}: {found.value:.6g} of at most {found.bound:.6g}"
+                f"method='exact' stopped after time_limit={time_limit:g}: {found.value:.6g} of at most {found.bound:.6g}"
             )
         chosen, marginal = _greedy(view, parsed, n, found.runs)
     columns = {"name": [names[i] for i in chosen], "marginal": marginal}
