@@ -218,7 +218,7 @@ def select_complementary(
         found = best_group(coverage, int(n), work)
         if found.bound > found.value:
             warn(
-                f"method='exact' stopped after time_limit={time_limit:g}: {found.value:.6g} of at most {found.bound:.6g}"
+                f"method='exact' stopped after time_limit={time_limit:g}: {found.value:.6g}, at most {found.bound:.6g}"
             )
         chosen, marginal = _greedy(view, parsed, n, found.runs)
     columns = {"name": [names[i] for i in chosen], "marginal": marginal}
