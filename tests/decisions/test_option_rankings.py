@@ -118,7 +118,7 @@ def test_a_document_without_a_score_of_the_reranker_is_rejected() -> None:
     runs = {"a": {"q1": {"x": 2.0, "y": 1.0}}, "b": {"q1": {"z": 1.0}}}
     options = {"keep": ["a"], "add": ["a", "b"]}
     context = RunContext(runs)
-    with pytest.raises(ValueError, match=r"no score for 1 of the 3 documents.*y \(query q1\)"):
+    with pytest.raises(ValueError, match=r"no score for 1 of the 3 pooled documents.*y \(query q1\)"):
         decide(context, {"q1": {"x": 1}}, options, rerank={"q1": {"x": 1.0, "z": 1.0}}, pool=2)
 
 
