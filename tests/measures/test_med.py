@@ -513,7 +513,7 @@ def test_time_limit_is_never_silent() -> None:
         ("MED(base='Q',gains={2:3})@10", "gains goes with base 'nDCG', 'SDCG', not 'Q'"),
         ("MED(base='Q',max_grade=3)@10", "max_grade goes with base 'ERR', 'nDCG', 'SDCG', not 'Q'"),
         ("MED(time_limit=1)@10", "time_limit goes with base 'AP', 'SSP', 'Q', 'ERR'"),
-        ("MED(base='AP',time_limit='1')@10", "time_limit='1' is not allowed"),
+        ("MED(base='AP',time_limit='1')@10", "it must be a number of seconds from 0 up"),
         ("MED(base='AP',dcg='log2')@10", "dcg goes with base 'nDCG', 'SDCG'"),
         ("MED(base='P',max_grade=3)@10", "max_grade goes with base 'ERR', 'nDCG', 'SDCG'"),
         ("MED(base='ERR',rel=1)@10", "rel goes with base"),
@@ -544,7 +544,9 @@ def test_bad_calls_of_med() -> None:
     a = as_run({"q": "A"})
     with pytest.raises(ValueError, match="needs a cutoff"):
         med(a, a, base="P", cutoff=None)
-    with pytest.raises(ValueError, match="time_limit=-1 is not allowed; time_limit='1' is not allowed"):
+    with pytest.raises(
+        ValueError, match="time_limit=-1 is not allowed; it must be a number of seconds from 0 up"
+    ):
         med(a, a, base="AP", cutoff=1, time_limit=-1)
     with pytest.raises(ValueError, match="no parameter 'basis'"):
         med(a, a, basis="P")
