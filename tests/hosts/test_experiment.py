@@ -699,7 +699,7 @@ def test_a_run_that_could_not_be_read_back_is_not_saved(tmp_path, doc) -> None:
     frames = {"one": frame, "two": frame.iloc[1:]}
     qrels = pd.DataFrame({"qid": ["1"], "docno": ["c"], "label": [1]})
     for measures in ([nDCG @ 10], MEASURES):
-        with pytest.raises(ValueError, match=r"one\.res\.gz has ids with blanks or quotation marks"):
+        with pytest.raises(ValueError, match=r"one\.res\.gz has ids that a TREC file cannot hold"):
             pt.relative.Experiment(pipelines(frames), topics, qrels, measures, save_dir=str(tmp_path))
         assert not list(tmp_path.iterdir())
 
