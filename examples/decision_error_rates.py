@@ -34,8 +34,7 @@ from ir_measures_relative import RunContext
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.decisions import mean_intervals
 from ir_measures_relative.decisions.decision_rule import KEEP, OPEN, Rivals, intervals, verdict_of
-from ir_measures_relative.decisions.option_rankings import Combination, Option, OptionLists
-from ir_measures_relative.decisions.option_values import Differences, OptionValues
+from ir_measures_relative.decisions.options import Combination, Differences, Option, OptionLists, OptionValues
 from ir_measures_relative.decisions.worth import worth
 from ir_measures_relative.stats.paired_tests import PairedTestOptions
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import ir_measures  # noqa: F401  (first and whole: it may be what imports this package, by an entry point)
 
 from .data.registry import fill as _fill
+from .data.registry import imported_later
 from .further_measures.alpha_nrg import NewAspects, alpha_NRG
 from .further_measures.fusion_gain import FusionGain
 from .further_measures.lexirank import LexiRank
@@ -17,7 +18,6 @@ from .further_measures.rbo import RBA, RBO
 from .further_measures.shapley import Shapley
 from .hosts import compat as _compat  # noqa: F401  (before anything that may warn)
 from .hosts.provider import RelativeProvider, registered_provider
-from .later import imported_later
 from .measures.lexiprecision import RPP, rrLP, sgnLP, sgnLR
 from .measures.med import MED
 from .measures.nrg import NRG, TaSC, UniqueRel
@@ -48,6 +48,7 @@ _fill(
     {
         "bounds": [".bounding.of_measures"],
         "MED searches": [".bounding.med_searches"],
+        "descriptions of contexts": [".formats.fingerprint"],
         "readers of files": [".formats.foreign_files"],
         "readers of folders": [".formats.folders"],
         "readers of objects": [".formats.objects"],

@@ -31,9 +31,8 @@ def check_amount(name: str, value: Any) -> None:
 def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
     """Raises ValueError for what is not one of some words."""
     if not isinstance(value, str) or value not in allowed:
-        raise ValueError(
-            f"{name}={value!r} is not allowed; it must be one of {', '.join(map(repr, allowed))}"
-        )
+        known = ", ".join(map(repr, allowed))
+        raise ValueError(f"{name}={value!r} is not allowed; it must be one of {known}")
 
 
 def check_share(name: str, value: Any, example: str = "0.05") -> None:

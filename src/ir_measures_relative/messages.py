@@ -1,4 +1,4 @@
-"""What messages are made of: warnings about a line of the user's, words for odd values, "needs the extra …"."""
+"""What users are told: warnings about a line of the user's, words for odd values, "needs the extra …", progress."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import sys
 import warnings
 from collections.abc import Hashable, Iterable
 from types import FrameType
+from typing import TypeVar
 from weakref import WeakKeyDictionary
+
+T = TypeVar("T")
 
 
 class RelativeWarning(UserWarning):
@@ -173,3 +176,13 @@ def needs_extra(what: str, extra: str, instead: str = "") -> ImportError:
     """
     remedy = f"pip install 'ir-measures-relative[{extra}]'" + (f", or {instead}" if instead else "")
     return ImportError(f"{what} needs more than the base install: {remedy}")
+
+
+def progress(items: Iterable[T], desc: str, unit: str) -> Iterable[T]:
+    """The items, with a progress bar on a terminal; elsewhere nothing waits for the import of what draws it."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        return items
+    from tqdm import tqdm
+
+    bar: Iterable[T] = tqdm(items, desc=desc, unit=unit, leave=False)
+    return bar

@@ -26,12 +26,12 @@ from .hosts.compat import pyterrier_measures as _pyterrier_measures
 
 if TYPE_CHECKING:
     from .hosts.pyterrier.experiment import Experiment
-    from .hosts.pyterrier.names import named
+    from .hosts.pyterrier.runs import named
 
 __all__ = [*_package.__all__, "Experiment", "named"]
 
 # What imports PyTerrier, and the module of each.
-_OF_PYTERRIER = {"Experiment": "hosts.pyterrier.experiment", "named": "hosts.pyterrier.names"}
+_OF_PYTERRIER = {"Experiment": "hosts.pyterrier.experiment", "named": "hosts.pyterrier.runs"}
 
 
 def __getattr__(name: str) -> Any:

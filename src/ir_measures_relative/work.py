@@ -1,12 +1,15 @@
-"""How work is done: in how many processes, for how long at most, with a progress bar on a terminal."""
+"""How work is done: in how many processes, for how long at most; and how its results become files, whole or not."""
 
 from __future__ import annotations
 
+import os
 import re
-import sys
+import stat
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,16 +19,6 @@ from .messages import RelativeWarning, needs_extra, warn
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-
-
-def progress(items: Iterable[Task], desc: str, unit: str) -> Iterable[Task]:
-    """The items, with a progress bar on a terminal; elsewhere nothing waits for the import of what draws it."""
-    if sys.stderr is None or not sys.stderr.isatty():
-        return items
-    from tqdm import tqdm
-
-    bar: Iterable[Task] = tqdm(items, desc=desc, unit=unit, leave=False)
-    return bar
 
 
 class Work:
@@ -44,13 +37,9 @@ class Work:
     def __init__(self, jobs: int = 1, time_limit: float | None = None) -> None:
         whole = isinstance(jobs, (int, np.integer)) and not isinstance(jobs, bool)
         if not whole or (jobs < 1 and jobs != -1):
-            raise ValueError(
-                f"jobs={jobs!r} is not allowed; it must be a whole number of at least 1, or -1 for one a core"
-            )
+            raise ValueError(f"jobs={jobs!r} is not allowed; give a whole number of at least 1, or -1")
         if time_limit is not None and not (is_number(time_limit) and time_limit >= 0):
-            raise ValueError(
-                f"time_limit={time_limit!r} is not allowed; it must be a number of seconds from 0 up, or None"
-            )
+            raise ValueError(f"time_limit={time_limit!r} is not allowed; give seconds from 0 up, or None")
         self.jobs = int(jobs)
         self._end = None if time_limit is None else time.monotonic() + float(time_limit)
 
@@ -120,3 +109,47 @@ def _with_warnings(function: Callable[[Task], Result], task: Task) -> tuple[Resu
         warnings.simplefilter("always")
         result = function(task)
     return result, [str(w.message) for w in caught if issubclass(w.category, RelativeWarning)]
+
+
+def check_writable(path: str | os.PathLike[str], called: str = "") -> None:
+    """Raises OSError, which says why, where no file can be written; ``called`` names it, if not the path."""
+    folder = os.path.dirname(os.path.realpath(path))  # a link stays one
+    if not os.fspath(path):
+        raise FileNotFoundError(f"{called.strip() or 'the path'}: the name of the file is empty; give one")
+    if not os.path.isdir(folder):
+        raise FileNotFoundError(f"{called or path}: there is no folder {folder}; make it first")
+    if not all(os.access(place, os.W_OK) for place in (folder, path) if os.path.exists(place)):
+        raise PermissionError(f"{called or path}: cannot be written; give another path")
+
+
+def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) -> None:
+    """Writes a file beside its place first, so that nothing half written is ever there; a link stays one.
+
+    Args:
+        write: is given the path to write to, which has the same ending.
+
+    Raises:
+        OSError: it cannot be written; what was there is still there.
+    """
+    import secrets  # which loads OpenSSL
+
+    target = Path(os.path.realpath(path))
+    # A name that starts with a dot: should it be left over, it is not a run of the folder.
+    beside = target.parent / f".{secrets.token_hex(8)}{target.suffix}"
+    try:  # a signal may come as soon as the file is there
+        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        write(str(beside))
+        os.chmod(beside, _mode(target))
+        os.replace(beside, target)
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(beside)
+
+
+def _mode(target: Path) -> int:
+    """The permissions that the file has, or that a new one gets."""
+    if target.exists():
+        return stat.S_IMODE(target.stat().st_mode)
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask

@@ -10,7 +10,7 @@ import pandas as pd
 from ir_measures_relative import MED, RunContext
 from ir_measures_relative.context.view import View, check_queries, view_of
 from ir_measures_relative.data.arrays import object_array
-from ir_measures_relative.data.judgments import Judgments
+from ir_measures_relative.data.documents import Judgments
 from ir_measures_relative.io.qrels import Qrels
 from ir_measures_relative.io.runs import Run, read_run
 from ir_measures_relative.measures.med import BASES

@@ -163,7 +163,7 @@ class TestChanged:
                 else:
                     plan.loc[len(plan)] = ["q0", "other", 1.0, True]
                 plan.attrs = dict(self.PLAN.attrs) if attrs else {}
-                self.refused(r"the plan differs in \d+ documents from what audit.plan gives", plan)
+                self.refused(r"the plan differs in \d+ documents from audit.plan", plan)
         twice = pd.concat([self.PLAN, self.PLAN[:2]])
         self.refused("2 documents stand in the plan twice", twice)
 
@@ -190,14 +190,14 @@ class TestChanged:
         labels = labels_of(self.PLAN)
         first = next(iter(labels))
         labels[first] = dict.fromkeys(labels[first], 7)
-        self.refused("the labels of the people hold the grade 7, and the context says", labels=labels)
+        self.refused("the labels of the people hold the grade 7, and RunContext", labels=labels)
         for judge in (lambda q, d: 100, {q: dict.fromkeys(of, 100) for q, of in JUDGE.items()}):
             with pytest.raises(ValueError, match="the labels of the judge hold the grade 100"):
                 audit.plan(CONTEXT, judge, P, 30)
 
     def test_a_list_that_is_no_plan(self) -> None:
         asked = judge_next(CONTEXT, {q: {} for q in TOPICS} | {"q0": {"d0": 1}}, P[0], 10)
-        self.refused("no column probability and ask: a list of documents without chances, such as", asked)
+        self.refused("no column probability and ask", asked)
         self.refused("the plan is a dict; give the table", plan={})
 
     def test_a_plan_that_does_not_say_what_it_is_for(self) -> None:
@@ -207,7 +207,7 @@ class TestChanged:
         self.refused("nDCG@5: a sample of documents alone is not valid for it", plan, measures=["nDCG@5"])
 
     def test_measures_that_it_is_not_for(self) -> None:
-        self.refused(r"P\(rel=2\)@8 looks at \d+ documents that the plan could not", measures=["P(rel=2)@8"])
+        self.refused(r"P\(rel=2\)@8 looks at \d+ documents outside the plan", measures=["P(rel=2)@8"])
         pair = audit.plan(CONTEXT, JUDGE, P, 30, between=("a", "b"))
         self.refused(r"P\(rel=2\)@5 looks at \d+ documents", pair, labels_of(pair))
 
@@ -250,20 +250,20 @@ def test_not_at_all(measure: str, topics: int) -> None:
     [
         ({"budget": 0}, "budget=0 is not allowed"),
         ({"budget": 2.5}, "budget=2.5 is not allowed"),
-        ({"topics": 1}, "topics=1 is not allowed: one topic does not say"),
-        ({"topics": 9, "budget": 1000}, "topics=9 is more than there are, 8"),
+        ({"topics": 1}, "topics=1 is not allowed"),
+        ({"topics": 9, "budget": 1000}, "topics=9 is more than the 8"),
         ({"topics": 5, "budget": 10}, r"to label 5 topics in full takes \d+ labels, and budget=10"),
         (
             {"topics": 5, "budget": 40, "measures": ["nDCG@5"], "depth": 8},
-            r"to label 5 topics in full takes \d+ labels, and budget=40; give fewer topics, a smaller depth",
+            r"to label 5 topics in full takes \d+ labels, and budget=40",
         ),
         (
             {"topics": 3, "measures": ["nDCG@20"], "depth": 10},
-            "nDCG@20 cannot be audited: it looks at 20 documents of a ranking, and depth=10",
+            "nDCG@20 cannot be audited: it looks at 20 documents, and depth=10",
         ),
-        ({"topics": 3, "measures": ["nDCG"]}, "it looks at all documents of a ranking, and depth=20"),
-        ({"topics": 3, "measures": ["ERR"]}, "it looks at all documents of a ranking, and depth=20"),
-        ({"topics": 3, "measures": ["NRG(norm='whole')@5"]}, "it looks at all documents of a ranking"),
+        ({"topics": 3, "measures": ["nDCG"]}, "it looks at all documents, and depth=20"),
+        ({"topics": 3, "measures": ["ERR"]}, "it looks at all documents, and depth=20"),
+        ({"topics": 3, "measures": ["NRG(norm='whole')@5"]}, "it looks at all documents"),
         ({"seed": -1}, "seed=-1 is not allowed"),
         ({"between": ("a", "z")}, r"between names \['z'\], not runs of the context"),
         ({"between": ("a", "a")}, "compares 'a' with itself"),

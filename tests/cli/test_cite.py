@@ -51,7 +51,7 @@ def test_as_a_command() -> None:
         ),
         (
             ["NRG", "nDCG@10"],
-            "cite: nDCG is a measure of ir_measures, whose documentation names its paper; give",
+            "cite: nDCG is a measure of ir_measures; give",
         ),
         ([" "], "cite: no measure is named; give one such as NRG, or all"),
         ([], "the following arguments are required: MEASURE; see ir_measures_relative cite --help"),

@@ -274,9 +274,9 @@ BAD = {
     "other provider": ([*ONE, "nDCG@2", "--provider", "judged"], "--provider judged does not compute nDCG@2"),
     "no size of the collection": ([*ONE, "nDCG_UE(pool='corpus')@2"], "the number of documents in the collection (on the command line: --num_docs)"),
     "size 0": ([*ONE, "P@1", "--num_docs", "0"], "num_docs=0 is not allowed"),
-    "-n without -q": ([*ONE, "P@1", "-n"], "give -q as well"),
-    "bad places": ([*ONE, "P@1", "-p", "-2"], "--places -2: give 0 or more"),
-    "more places than a double has": ([*ONE, "P@1", "-p", "2000000000"], "--places 2000000000: give 0 or more, up to 1074, or"),
+    "-n without -q": ([*ONE, "P@1", "-n"], "add -q"),
+    "bad places": ([*ONE, "P@1", "-p", "-2"], "--places -2: give 0"),
+    "more places than a double has": ([*ONE, "P@1", "-p", "2000000000"], "--places 2000000000: give 0 to 1074, or"),
     "a run without a name": (["qrels.txt", "", "P@1"], "the path of a run is an empty string; give a file"),
     "a prior without a name": ([*ONE, "NRG@2", "--prior", ""], "the path of a run is an empty string; give a file"),
     "a link to nowhere": (["qrels.txt", "broken", "P@1"], "broken: no such file or folder"),
@@ -307,7 +307,7 @@ BAD = {
     "plot without relative": (["plot", *FOLDER, "P@2", "--output", "o.png"], "add a relative one, such as NRG@10"),
     "plot nowhere": (["plot", *FOLDER, "NRG@2", "P@2", "--output", "nix/o.png"], "there is no folder"),
     "plot to a folder": (["plot", *FOLDER, "NRG@2", "P@2", "--output", "dir.png"], "--output dir.png: cannot be written"),
-    "plot as a text": (["plot", *FOLDER, "NRG@2", "P@2", "--output", "o.doc"], "the ending of the name says the format"),
+    "plot as a text": (["plot", *FOLDER, "NRG@2", "P@2", "--output", "o.doc"], "give a name that ends in"),
 }  # fmt: skip
 _MEMORY = "/proc/self/mem"  # a file that can be opened, and not read
 if os.path.exists(_MEMORY):

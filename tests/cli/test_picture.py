@@ -49,13 +49,13 @@ def contents(folder: Path) -> dict[Path, bytes]:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("runs/A.png", "runs/A.png is the run runs/A.png, which the picture would overwrite"),
-        ("link.png", "link.png is the run runs/B.run, which the picture would overwrite"),
-        ("qrels.svg", "qrels.svg is the qrels, which the picture would overwrite"),
-        ("groups.pdf", "groups.pdf is the file of --groups, which the picture would overwrite"),
+        ("runs/A.png", "runs/A.png is the run runs/A.png"),
+        ("link.png", "link.png is the run runs/B.run"),
+        ("qrels.svg", "qrels.svg is the qrels"),
+        ("groups.pdf", "groups.pdf is the file of --groups"),
         (
             "notes.png",
-            "notes.png exists and is not a picture; it is not overwritten: remove it, or give another path",
+            "notes.png exists and is not a picture; remove it, or give another path",
         ),
         ("packed.svgz", "packed.svgz exists and is not a picture"),
         ("pipe.png", "pipe.png: cannot be written, since it is not a file"),

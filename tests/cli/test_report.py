@@ -97,14 +97,14 @@ def test_texts_of_a_dataset(files: Path, call: Call) -> None:
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ("notes.html", "notes.html exists and is not a report; it is not overwritten"),
-        ("qrels.txt", "qrels.txt is the qrels, which the report would overwrite"),
-        ("runs/new.html", "runs/new.html lies in the folder of runs, where it would be taken for a run"),
-        ("link.html", "link.html is the run runs/B.run, which the report would overwrite"),
+        ("notes.html", "notes.html exists and is not a report"),
+        ("qrels.txt", "qrels.txt is the qrels"),
+        ("runs/new.html", "runs/new.html lies in the folder of runs"),
+        ("link.html", "link.html is the run runs/B.run"),
         ("pipe.html", "pipe.html: cannot be written, since it is not a file"),
         ("none/out.html", "none/out.html: there is no folder"),
         ("runs", "runs: cannot be written, since it is not a file"),
-        ("report.txt", "the report is a page for a browser; give a name that ends in .html"),
+        ("report.txt", "give a name that ends in .html"),
     ],
 )
 def test_nothing_else_is_overwritten(files: Path, call: Call, path: str, message: str) -> None:

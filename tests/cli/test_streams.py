@@ -138,8 +138,8 @@ def test_control_c_while_numpy_is_imported(files: Path) -> None:
 SLOW = """
 import signal, sys, time
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests run under nohup, it would be ignored
-from ir_measures_relative.io import files
-write_whole = files.write_whole
+from ir_measures_relative import work
+write_whole = work.write_whole
 def slow(path, write):
     def half(beside):
         open(beside, "w").write("half")
@@ -147,7 +147,7 @@ def slow(path, write):
         for _ in range(1200):  # a signal between the line above and one long sleep would end neither
             time.sleep(0.05)
     write_whole(path, half)
-files.write_whole = slow
+work.write_whole = slow
 from ir_measures_relative.cli import main
 sys.exit(main(sys.argv[1:]))
 """
@@ -202,7 +202,7 @@ def test_lone_surrogates(files: Path) -> None:
         (["qrels.txt", "runs", "NRG@2", "--groups", odd], "no such file"),
         (
             ["plot", "qrels.txt", "runs", "NRG@2", "P@1", "--output", odd],
-            "the ending of the name says the format",
+            "give a name that ends in",
         ),
     ]:
         done = here(*arguments, cwd=files)

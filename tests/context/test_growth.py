@@ -14,7 +14,7 @@ import pytest
 from ir_measures import AP, RR, P, nDCG
 
 from ir_measures_relative import MED, NRG, P_Rareness, RunContext
-from ir_measures_relative.context import cache
+from ir_measures_relative.context import view as views
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.data import rankings
 from ir_measures_relative.data.arrays import FloatArray, IntArray
@@ -201,8 +201,8 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
 
 def test_many_cutoffs_keep_as_much_as_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rankings, "_LEAST_KEPT", 100)
-    monkeypatch.setattr(cache, "_LEAST_BYTES", 10_000)
-    monkeypatch.setattr(cache, "_TABLES", 1)
+    monkeypatch.setattr(views, "_LEAST_BYTES", 10_000)
+    monkeypatch.setattr(views, "_TABLES", 1)
     rng = np.random.default_rng(0)
     runs = {
         name: {q: {f"d{d}": float(s) for s, d in enumerate(rng.permutation(90))} for q in ("q1", "q2")}

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from ir_measures_relative import RunContext
 from ir_measures_relative.data import rankings
 from ir_measures_relative.data.arrays import object_array
+from ir_measures_relative.data.documents import Judgments
 from ir_measures_relative.data.ids import Ids
-from ir_measures_relative.data.judgments import Judgments
 from ir_measures_relative.io.runs import read_run
 
 # Beginnings alike, so that ids differ in their last bytes; around 8, 16, 24 … bytes, where words end.

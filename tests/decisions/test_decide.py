@@ -222,7 +222,7 @@ def test_junit_of_drop_without_a_margin_is_skipped() -> None:
 
 
 def test_a_decision_is_neither_true_nor_false() -> None:
-    with pytest.raises(TypeError, match=r"\.verdict =="):
+    with pytest.raises(TypeError, match=r"compare its verdict"):
         bool(worth(CONTEXT, QRELS, "good", "bad", by="P@3", resamples=99))
 
 

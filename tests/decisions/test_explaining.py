@@ -204,7 +204,7 @@ def test_select_complementary_bad_input() -> None:
         with pytest.raises(ValueError, match="must be a whole number from 1 to 1"):
             select_complementary(context, labels, n)
     for measure in ("P_Rareness@10", "NRG(prior='a')@10"):
-        with pytest.raises(ValueError, match="give a measure whose priors are free"):
+        with pytest.raises(ValueError, match="whose priors are free"):
             select_complementary(context, labels, 1, measure)
     with pytest.raises(ValueError, match="hold no judgment"):
         select_complementary(context, {}, 1)

@@ -19,7 +19,7 @@ from ir_measures_relative import RunContext, fuse
 from ir_measures_relative.context.absolute import Look, nested_qrels
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.data.arrays import FloatArray
-from ir_measures_relative.decisions import fused_votes
+from ir_measures_relative.decisions import fused_values
 from ir_measures_relative.decisions.fuse import Chooser, divided, reach_of_interval
 from ir_measures_relative.decisions.fused_values import FusedValues, RunSet
 from ir_measures_relative.further_measures.fusion_gain import METHODS, Fusion, fused_rankings
@@ -58,7 +58,7 @@ def test_values_of_sets_are_those_of_ir_measures(
     sets = [s for n in range(1, len(runs) + 1) for s in itertools.combinations(range(len(runs)), n)]
     fusion = Fusion(method, 60, depth)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fused_votes, "_FIRST", first)
+        patch.setattr(fused_values, "_FIRST", first)
         got = FusedValues(view, parsed, fusion)(sets)
     for one, values in zip(sets, got, strict=True):
         alone = list(view.runs.values())[one[0]]
@@ -309,7 +309,7 @@ QRELS = {"1": {"A": 1}, "2": {"B": 1}}
         ({"budget": 3}, "budget= needs to know what each run costs"),
         (
             {"cost": {"a": 1}},
-            r"cost= must hold a number for each run of \['a', 'b'\], and no other; correct \['b'\]",
+            r"cost= must hold a number for each run, and no other; correct \['b'\]",
         ),
         ({"cost": {"a": 1, "b": 1, "c": 1}}, r"correct \['c'\]"),
         (
@@ -333,7 +333,7 @@ def test_bad_campaigns() -> None:
     with pytest.raises(ValueError, match="the qrels hold one topic"):
         fuse(RunContext(ONE), {"1": {"A": 1}}, 1)
     apart = {"a": {"1": {"A": 1.0}}, "b": {"2": {"B": 1.0}}}
-    with pytest.raises(ValueError, match=r"'a' and 'b' have no judged topic in common.*\['1'\].*\['2'\]"):
+    with pytest.raises(ValueError, match=r"'a' and 'b' have no judged topic in common"):
         fuse(RunContext(apart), QRELS, 2)
     with pytest.raises(TypeError, match="RunContext"):
         fuse(TWO, QRELS, 1)  # type: ignore[arg-type]
@@ -347,9 +347,7 @@ def test_k_goes_with_rrf_alone() -> None:
 
 def test_too_many_sets_are_refused_with_their_number() -> None:
     runs, qrels = campaign(6, 2, 12, docs=5)
-    with pytest.raises(
-        ValueError, match=r"would try 40 sets of runs.*settings of k and depth: 2.*'greedy' tries few"
-    ):
+    with pytest.raises(ValueError, match=r"would try 40 sets of runs.*max_sets"):
         fuse(RunContext(runs), qrels, 3, depth=[2, 5], max_sets=39)
     assert len(fuse(RunContext(runs), qrels, 3, depth=[2, 5], max_sets=40)) == 5
     assert len(fuse(RunContext(runs), qrels, 3, strategies=["greedy"], max_sets=1)) == 1

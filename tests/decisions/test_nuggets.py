@@ -327,7 +327,7 @@ def test_the_tokens_of_a_dataset() -> None:
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [
-        (None, r"budget=20 needs the lengths of the documents: say RunContext\(…, tokens=…\)"),
+        (None, r"budget=20 needs the lengths of the documents"),
         ({"d0": 5}, "tokens has no document 'd"),
         ({f"d{i}": -1 for i in range(11)}, "has the length -1; it must be a whole number from 0 up"),
         ({f"d{i}": "5" for i in range(11)}, "has the length '5'"),

@@ -13,10 +13,10 @@ import pytest
 from ir_measures_relative import FusionGain, RunContext
 from ir_measures_relative.context.lengths import DocumentLengths
 from ir_measures_relative.context.view import view_of
-from ir_measures_relative.decisions import fused_votes
+from ir_measures_relative.decisions import fused_values
 from ir_measures_relative.decisions.decide import decide
 from ir_measures_relative.decisions.evidence import NewDocuments
-from ir_measures_relative.decisions.option_rankings import ALL_METHODS, Combination, Option, OptionLists
+from ir_measures_relative.decisions.options import ALL_METHODS, Combination, Option, OptionLists
 from ir_measures_relative.io.runs import read_run
 from oracles import option_lists as plain
 from oracles.option_lists import Scores
@@ -67,7 +67,7 @@ def test_fused_and_interleaved_lists_are_those_of_plain_python(
     first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However deep the rankings are looked at first."""
-    monkeypatch.setattr(fused_votes, "_FIRST", first)
+    monkeypatch.setattr(fused_values, "_FIRST", first)
     rng, compared = random.Random(1), 0
     for _ in range(60):
         runs, qrels = some_runs(rng), some_qrels(rng)
@@ -118,7 +118,7 @@ def test_a_document_without_a_score_of_the_reranker_is_rejected() -> None:
     runs = {"a": {"q1": {"x": 2.0, "y": 1.0}}, "b": {"q1": {"z": 1.0}}}
     options = {"keep": ["a"], "add": ["a", "b"]}
     context = RunContext(runs)
-    with pytest.raises(ValueError, match=r"no score for 1 of the 3 documents.*y \(query q1\)"):
+    with pytest.raises(ValueError, match=r"no score for 1 of the 3 pooled documents.*y \(query q1\)"):
         decide(context, {"q1": {"x": 1}}, options, rerank={"q1": {"x": 1.0, "z": 1.0}}, pool=2)
 
 

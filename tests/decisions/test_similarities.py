@@ -105,7 +105,7 @@ def test_the_picture_takes_several_processes() -> None:
 @pytest.mark.parametrize("jobs", [0, -2, 1.5, True, "two", None])
 def test_no_number_of_processes(jobs: object) -> None:
     context, qrels = campaign()
-    with pytest.raises(ValueError, match=r"jobs=.* is not allowed; it must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match=r"jobs=.* is not allowed"):
         similarity(context, qrels, jobs=jobs)  # type: ignore[arg-type]
 
 

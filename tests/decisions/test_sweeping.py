@@ -93,7 +93,7 @@ def test_what_is_not_reached_in_time_is_not_said() -> None:
 
 
 def test_bad_input() -> None:
-    with pytest.raises(ValueError, match="give a measure whose priors are free"):
+    with pytest.raises(ValueError, match="whose priors are free"):
         added_value_curve(CONTEXT, QRELS, P_Rareness @ 5)
     with pytest.raises(
         ValueError, match="over='family' is not allowed; give 'size', 'subset', or a list of globs"
@@ -118,7 +118,7 @@ def test_bad_input() -> None:
     with pytest.raises(ValueError, match="names is empty; give the names of some runs, or leave it out"):
         added_value_curve(CONTEXT, QRELS, NRG @ 5, names=[])
     many = RunContext(campaign(0, n_runs=14)[0])
-    with pytest.raises(ValueError, match=r"over='subset' would score 2\^13 sets of 13 runs"):
+    with pytest.raises(ValueError, match=r"over='subset' would score 2\^13 sets"):
         added_value_curve(many, QRELS, NRG @ 5, over="subset")
 
 

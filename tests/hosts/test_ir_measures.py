@@ -197,9 +197,7 @@ def test_a_misspelt_measure() -> None:
 
 
 def test_a_reference_that_is_a_run() -> None:
-    with pytest.raises(
-        ValueError, match="reference is a dict; give the name of a run of the context: put the run into"
-    ):
+    with pytest.raises(ValueError, match="reference is a dict; give the name of a run of the context"):
         RunContext({"old": OTHER}, reference=RUN)
 
 

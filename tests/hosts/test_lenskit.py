@@ -106,7 +106,7 @@ def test_what_is_wrong_is_said() -> None:
         RelativeMetric("nDCG@10", {})
     with pytest.raises(ValueError, match="nDCG@10 is relative to nothing"):
         measure_pairs({"a": RUNS["bm25-base"], "b": RUNS["dense_ü"]}, QRELS, ["nDCG@10"])
-    with pytest.raises(ValueError, match="two by two, and there is 1; give at least two"):
+    with pytest.raises(ValueError, match="two by two; give at least two, not 1"):
         measure_pairs({"a": RUNS["bm25-base"]}, QRELS, ["rrLP"])
     with pytest.raises(ValueError, match="reference='c' is not a run of the context"):
         measure_pairs({"a": RUNS["bm25-base"], "b": RUNS["dense_ü"]}, QRELS, ["rrLP"], reference="c")

@@ -42,7 +42,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_groups_tasks_and_judgments_are_those_of_the_folder(folder: Path) -> None:
     with pytest.raises(
-        ValueError, match=r"several tasks: 'documents' \(1 runs\), 'passages' \(2 runs\); name one, such"
+        ValueError, match=r"several tasks: 'documents' \(1 runs\), 'passages' \(2 runs\); name one"
     ):
         RunContext.from_files(folder)
     with pytest.raises(ValueError, match=r"no run of the task 'chats'; there are 'documents'"):
@@ -82,7 +82,7 @@ def test_participants_alone_say_the_groups(folder: Path) -> None:
 def test_what_a_folder_lacks_is_said(folder: Path, tmp_path: Path) -> None:
     (folder / "qrels.json").write_text("{}")
     with pytest.raises(
-        ValueError, match=r"several files of judgments, 2099qrels-docs.txt, qrels.json; name one: jud"
+        ValueError, match=r"several files of judgments, 2099qrels-docs.txt, qrels.json; name one"
     ):
         RunContext.from_files(folder, task="passages")
     context = RunContext.from_files(folder, task="passages", judgments=folder / "2099qrels-docs.txt")

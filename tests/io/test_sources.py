@@ -88,13 +88,13 @@ def test_the_judgments_of_the_dataset(demo_id) -> None:
     theirs = context.evaluate(list(demo.generate().qrels), ["nDCG@10", "P@5"])
     pd.testing.assert_frame_equal(context.evaluate(None, ["nDCG@10", "P@5"]), theirs)
     assert context.dataset.qrels_defs()[2] == "about both concepts of the topic"
-    with pytest.raises(ValueError, match="qrels=None stands for those of the dataset"):
+    with pytest.raises(ValueError, match="qrels=None stands for those of"):
         RunContext({"a": {"q": {"d": 1.0}}}).evaluate(None, ["nDCG@10"])
 
 
 def test_a_dataset_without_scoreddocs() -> None:
     dataset = part("docs", "queries", "qrels")
-    message = r"has docs, queries, qrels, but no scoreddocs, so there is no run.*name=None for a context without runs"
+    message = r"has docs, queries, qrels, but no scoreddocs.*name=None"
     with pytest.raises(ValueError, match=message):
         RunContext.from_irds(dataset)
     context = RunContext.from_irds(dataset, name=None)
@@ -235,7 +235,7 @@ def test_pipelines_inside_an_experiment(pt, demo_id) -> None:
 
 def test_wrong_pipelines(pt) -> None:
     topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
-    with pytest.raises(TypeError, match="pipeline 'b' is a str; give a PyTerrier transformer"):
+    with pytest.raises(TypeError, match="pipeline 'b' is a str; give a transformer"):
         RunContext.from_pipelines({"b": "bm25"}, topics)
     empty = pd.DataFrame({"qid": [], "docno": [], "score": []})
     with pytest.warns(UserWarning, match="pipeline 'e' gave no result for any of the 1 topics"):

@@ -204,5 +204,5 @@ def test_the_choice_of_the_reference(measure: Any) -> None:
         per_query(measure, labels, {"q": {"z": 1.0}}, two)
     with pytest.raises(ValueError, match=r"ref='C' is not a run of the context; its runs are \['A', 'B'\]"):
         per_query(measure(ref="C"), labels, b, two)
-    with pytest.raises(ValueError, match=r"which run is the reference\? The context holds none"):
+    with pytest.raises(ValueError, match=r"which run is the reference\?"):
         per_query(measure, labels, b, RunContext({}))

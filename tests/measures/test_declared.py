@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from example_measures import REGISTERED
 from ir_measures_relative import MED, NRG, UE, RunContext, Shapley, TaSC
 from ir_measures_relative.context.measure_strings import MISSING
+from ir_measures_relative.data.documents import Judgments
 from ir_measures_relative.data.ids import Ids
-from ir_measures_relative.data.judgments import Judgments
-from ir_measures_relative.decisions.coverage import CoverageFunction
+from ir_measures_relative.decisions.select import CoverageFunction
 from ir_measures_relative.measures.nrg import BASES, ResidualRanking
 from scored import per_query
 

@@ -27,7 +27,7 @@ def test_far_cutoffs(measure: Measure) -> None:
 def test_without_a_run_to_compare_with() -> None:
     with (
         RunContext({}),
-        pytest.raises(ValueError, match="The context holds none; make one with the run to compare"),
+        pytest.raises(ValueError, match="which run is the reference"),
     ):
         (MED @ 10).calc_aggregate(QRELS, RUNS["two"])
 

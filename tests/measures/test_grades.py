@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import ir_measures
@@ -74,12 +73,8 @@ def test_an_open_document_may_have_the_grade_that_the_context_says(measure: Any)
 def test_a_label_beyond_the_grades_of_the_context(
     grades: tuple[int, int], beyond: int, perquery: bool
 ) -> None:
-    low, high = grades
     context = RunContext(RUNS, grades=grades)
-    message = re.escape(
-        f"the qrels hold the grade {beyond}, and the context says that grades are from {low} to {high}: "
-        "correct RunContext(…, grades=…)"
-    )
+    message = f"the qrels hold the grade {beyond}, "
     with pytest.raises(ValueError, match=message):
         context.evaluate(LABELS, [NRG @ 3], perquery=perquery)
     with context, pytest.raises(ValueError, match=message):
@@ -88,9 +83,7 @@ def test_a_label_beyond_the_grades_of_the_context(
 
 @pytest.mark.parametrize("grades", [(3, 0), (0,), (0, 1, 2), "01", 3, (0, 1.5), (False, True), (0, 2**31)])
 def test_grades_that_are_none(grades: Any) -> None:
-    with pytest.raises(
-        ValueError, match=r"give the lowest and the highest relevance label, such as grades=\(0, 3\)"
-    ):
+    with pytest.raises(ValueError, match=r"grades=.* is not allowed"):
         RunContext(RUNS, grades=grades)
 
 

@@ -236,7 +236,7 @@ def test_copies_in_one_group_do_not_make_each_other_common() -> None:
     context = RunContext(runs_, groups=groups)
     table = context.evaluate(labels, [P_Rareness @ 1, P_Rareness(systems="groups") @ 1])
     assert table.iloc[0, 1:].tolist() == pytest.approx([1 + 1 / 13, 1 + 1 / 2])
-    with pytest.raises(ValueError, match="the context has no groups"):
+    with pytest.raises(ValueError, match="systems='groups' needs groups"):
         RunContext(runs_).evaluate(labels, [P_Rareness(systems="groups") @ 1])
     with pytest.raises(ValueError, match="systems='none': 'none' fits no run of the context"):
         context.evaluate(labels, [P_Rareness(systems="none") @ 1])

@@ -130,7 +130,7 @@ def test_the_largest_and_smallest_that_are_allowed(text: str) -> None:
     ],
 )
 def test_our_own(text: str) -> None:
-    with pytest.raises(ValueError, match="is not allowed; it must be a whole number of at least 1"):
+    with pytest.raises(ValueError, match="is not allowed"):
         RunContext({"r": {"1": {"a": 1.0}}}).evaluate({"1": {"a": 1}}, [text])
 
 

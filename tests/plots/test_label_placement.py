@@ -19,8 +19,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from drawn import examples
 from ir_measures_relative import RelativeWarning, plots
-from ir_measures_relative.plots import labels
-from ir_measures_relative.plots.labels import Placement, place_labels
+from ir_measures_relative.plots import scatter
+from ir_measures_relative.plots.scatter import Placement, place_labels
 
 BOUNDS = np.array([50.0, 50.0, 850.0, 600.0])
 RADIUS = 4.5
@@ -99,8 +99,8 @@ def test_a_campaign_is_labelled_whole(shape, n) -> None:
 )
 def test_many_labels_take_bounded_work(shape, n, monkeypatch) -> None:
     searches = []
-    best_place = labels._best_place
-    monkeypatch.setattr(labels, "_best_place", lambda *args: searches.append(1) or best_place(*args))
+    best_place = scatter._best_place
+    monkeypatch.setattr(scatter, "_best_place", lambda *args: searches.append(1) or best_place(*args))
     points, sizes = shape(n), sizes_of(n)
     found = place_labels(points, sizes, BOUNDS, np.zeros((0, 4)), RADIUS)
     assert len(searches) <= 640  # whatever n; a second or two for hundreds
@@ -127,12 +127,12 @@ def test_labels_keep_off_the_line(n) -> None:
 
     def covering(found: Placement) -> int:
         boxes = np.concatenate([found.centres - sizes / 2, found.centres + sizes / 2], axis=1)[found.placed]
-        return int(labels._meet(parts, boxes).any(axis=0).sum())
+        return int(scatter._meet(parts, boxes).any(axis=0).sum())
 
     found = place_labels(points, sizes, BOUNDS, nothing, RADIUS, line)
     check(points, sizes, BOUNDS, nothing, RADIUS, found)
     without = covering(place_labels(points, sizes, BOUNDS, nothing, RADIUS))
-    assert without > 2 and covering(found) <= (0 if n <= labels.ALL_LABELLED else without / 2)
+    assert without > 2 and covering(found) <= (0 if n <= scatter.ALL_LABELLED else without / 2)
 
 
 def test_a_line_of_many_parts_takes_no_time() -> None:
@@ -199,7 +199,7 @@ def test_labels_of_a_picture_keep_off_its_dashed_line() -> None:
     line = ax.transData.transform(table[["nDCG@10", "NRG(norm='ideal')@10"]].to_numpy())
     boxes = np.array([t.get_window_extent().extents for t in ax.texts])
     assert shown(ax) == 8
-    assert not labels._meet(np.stack([line[:-1], line[1:]], axis=1), boxes).any()
+    assert not scatter._meet(np.stack([line[:-1], line[1:]], axis=1), boxes).any()
 
 
 def test_labels_without_room_are_left_out_with_a_warning_on_the_users_line() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn import examples
-from ir_measures_relative.axes import axis_of, frontier, nice_ticks
+from ir_measures_relative.plots.figures import axis_of, frontier, nice_ticks
 
 IDEAL = "NRG(norm='ideal')@10"
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import RunContext, UniqueRel, compare, meta
-from ir_measures_relative.stats.bootstrap import resampled_t
-from ir_measures_relative.stats.intervals import student_interval
+from ir_measures_relative.stats.intervals import resampled_t, student_interval
 from ir_measures_relative.stats.paired_tests import TESTS, PairedTestOptions, paired_test
 from ir_measures_relative.stats.pairs_and_ties import Pairs, flipped_signs, tie_limit, topic_counts, with_ties
 

@@ -1,7 +1,6 @@
 """Labels by a language model for all documents, labels by people for a sample, and intervals that hold either way."""
 
-from .estimating import estimate
+from .estimating import estimate, simulate
 from .planning import plan
-from .simulating import simulate
 
 __all__ = ["estimate", "plan", "simulate"]

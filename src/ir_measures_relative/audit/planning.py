@@ -17,9 +17,10 @@ from ..bounding.judge_next import check_pool, pool_lines
 from ..context.measure_strings import value_of
 from ..context.run_context import RunContext
 from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
-from ..io.files import read_bytes, write_whole
+from ..io.files import read_bytes
 from ..io.frames import columns_of, is_frame
 from ..messages import kind_of
+from ..work import write_whole
 from .sampling import chances, draw_order, spread_of_grade, uniform
 from .targets import Audited, Between, Judge, Target, read_measures
 
@@ -146,9 +147,7 @@ def plan(
         check_count("depth", depth, 1)
     check_count("seed", seed, 0)
     if topics == 1:
-        raise ValueError(
-            "topics=1 is not allowed: one topic does not say how far topics differ; give 2 or more"
-        )
+        raise ValueError("topics=1 is not allowed; give 2 or more")
     if path is not None:
         check_pool(path)
     depth = depth_of(measures, topics, depth)
@@ -195,9 +194,7 @@ def drawn(audited: Audited, targets: Sequence[Target], design: Design) -> Drawn:
     topics, full = np.empty(0, dtype=np.int64), np.zeros(len(docs), dtype=bool)
     if design.topics:
         if design.topics > audited.n_queries:
-            raise ValueError(
-                f"topics={design.topics} is more than there are, {audited.n_queries}; give fewer"
-            )
+            raise ValueError(f"topics={design.topics} is more than the {audited.n_queries}; give fewer")
         tag = ["topic"] * audited.n_queries
         topics = np.sort(
             np.argsort(uniform(design.seed, tag, docs.query_ids), kind="stable")[: design.topics]
@@ -206,8 +203,7 @@ def drawn(audited: Audited, targets: Sequence[Target], design: Design) -> Drawn:
         needed = int(full.sum()) + bool(((score > 0) & ~full).any())  # and one of the other topics
         if needed > design.budget:
             raise ValueError(
-                f"to label {design.topics} topics in full takes {needed} labels, and budget={design.budget}; give "
-                "fewer topics, a smaller depth, or a larger budget"
+                f"to label {design.topics} topics in full takes {needed} labels, and budget={design.budget}"
             )
     chance = np.where(full, 1.0, chances(np.where(full, 0.0, score), design.budget - int(full.sum())))
     maybe = np.flatnonzero((chance > 0) & (chance < 1))
@@ -267,10 +263,7 @@ def read_plan(given: Any) -> GivenPlan:
         design = given.attrs.get("audit")
     lacking = [column for column in _COLUMNS[2:] if column not in given.columns]
     if lacking:
-        raise ValueError(
-            f"the plan has no column {' and '.join(lacking)}: a list of documents without chances, such as that "
-            "of judge_next, says nothing about the others; label what audit.plan asks for"
-        )
+        raise ValueError(f"the plan has no column {' and '.join(lacking)}; label what audit.plan asks for")
     if not given.columns.is_unique:
         raise ValueError("the plan has a column twice; give it as audit.plan made it")
     queries, docs = columns_of(given, _COLUMNS[:2], "the plan")
@@ -284,13 +277,12 @@ def read_plan(given: Any) -> GivenPlan:
     rows = dict(zip(pairs, zip(chance.astype(float), ask.astype(bool), strict=True), strict=True))
     if len(rows) < len(given):
         raise ValueError(
-            f"{len(given) - len(rows)} documents stand in the plan twice; give it as audit.plan made it"
+            f"{len(given) - len(rows)} documents stand in the plan twice; pass the unchanged plan"
         )
     return GivenPlan(rows, None if design is None else _design_of(design))
 
 
 def _numbers(column: Any) -> Any:
-    """A column as numbers; NaN for what is none."""
     try:
         return pd.to_numeric(column.infer_objects(), errors="coerce")
     except (OverflowError, UnicodeError):  # a whole number that no double holds, a text that no file holds
@@ -309,9 +301,7 @@ def _read_file(path: str) -> tuple[Any, pd.DataFrame]:
         ids = {"query_id": str, "doc_id": str}
         return json.loads(head[2:]), pd.read_csv(StringIO(rest), dtype=ids, keep_default_na=False)
     except (ValueError, RecursionError):
-        raise ValueError(
-            f"{path} is not a plan that audit.plan(…, path=…) wrote; give the path of one"
-        ) from None
+        raise ValueError(f"{path} is not a plan that audit.plan(…, path=…)") from None
 
 
 def _design_of(given: Any) -> Design:
@@ -358,7 +348,5 @@ def check_unchanged(given: GivenPlan, audited: Audited, found: Drawn, design: De
     )
     if changed:
         raise ValueError(
-            f"the plan differs in {changed} documents from what audit.plan gives for these runs and this judge with "
-            f"{design}; give the plan, the runs and the judge as they were (a table without its attrs: the path of the "
-            "plan, or the measures and runs that it was made for)"
+            f"the plan differs in {changed} documents from audit.plan with {design}; pass the same plan, runs and judge"
         )

@@ -17,14 +17,13 @@ from ..bounding.ndcg import Normalized
 from ..bounding.nrg import Residual
 from ..bounding.sums import RBPResidualModel, SumModel
 from ..bounding.verdicts import pairs_of
-from ..context.checks import check_runs, why_incomparable
+from ..context.evaluate import check_runs, why_incomparable
 from ..context.measure_strings import parse_measures, value_of
 from ..context.priors import Members, policy_of, priors_chosen_by_means, replaced
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context
 from ..data.arrays import BoolArray, FloatArray, IntArray, object_array, ratio
-from ..data.documents import Documents
-from ..data.judgments import Judgments
+from ..data.documents import Documents, Judgments
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..io.qrels import judge as judge_columns
 from ..measures.bases.gains import discount, grades_between, ideal_dcg, reciprocal
@@ -94,8 +93,7 @@ def read_between(context: Members, between: Between) -> list[Versus]:
         right = isinstance(pair, (list, tuple)) and len(pair) == 2 and isinstance(pair[0], str)
         if not right or not isinstance(pair[1], (str, list, tuple)):
             raise ValueError(
-                f"between={between!r} must be the names of two runs, such as ('BM25', 'ANCE'), a run and a list of its "
-                "priors, such as ('ANCE', ['BM25']), or a list of these"
+                f"between={between!r} must be the names of two runs, a run and its priors, or a list of these"
             )
         name, other = pair
         fixed = None if isinstance(other, str) else tuple(other)
@@ -150,9 +148,7 @@ class Audited:
         deepest = None if None in self.cutoffs else max(c or 0 for c in self.cutoffs)
         found = empty.with_open(None if deepest is None else max(deepest, depth)).documents
         if not len(found):
-            raise ValueError(
-                "no run ranks a document of the judge's topics, so there is nothing to label; give others"
-            )
+            raise ValueError("no run ranks a document of the judge's topics: nothing to label")
         if callable(judge):
             every = zip(found.query_ids[found.query], found.doc_ids, strict=True)
             rows = [(*ids, grade) for ids in every if (grade := judge(*ids)) is not None]
@@ -188,8 +184,7 @@ class Audited:
         unknown = grade[(grade < min(low, 0)) | (grade > max(high, 1))]
         if len(unknown):
             raise ValueError(
-                f"the labels of the {whose} hold the grade {unknown[0]}, and the context says grades from {low} "
-                f"to {high}: correct RunContext(…, grades=…), or map the grades of the {whose} to these"
+                f"the labels of the {whose} hold the grade {unknown[0]}, and RunContext(grades=) has {low} to {high}"
             )
 
     @cached_property
@@ -298,8 +293,7 @@ class Audited:
         why_not = why_incomparable(views[None][0], asked.measure, versus.name, versus.other)
         if why_not is not None:
             raise ValueError(
-                f"{asked.name} of {versus.name!r} and of {versus.other!r} are different quantities: {why_not}; give "
-                "the context priors='others', or compare each with fixed priors, between=('run', ['prior', …])"
+                f"{asked.name} of {versus.name!r} and {versus.other!r} are different quantities: {why_not}"
             )
         return np.asarray(weight[names.index(versus.name)] - weight[names.index(versus.other)])
 
@@ -321,8 +315,7 @@ class Audited:
         deep = model.cutoff if isinstance(model, (Normalized, Residual)) else depth
         if self.depth and (deep is None or deep > self.depth):
             raise ValueError(
-                f"{asked.name} cannot be audited: it looks at {deep or 'all'} documents of a ranking, and depth="
-                f"{self.depth} of each are labelled; give a smaller cutoff, or a larger depth"
+                f"{asked.name} cannot be audited: it looks at {deep or 'all'} documents, and depth={self.depth}"
             )
         if isinstance(model, Normalized):
             return False, model.weight / ideal()
@@ -332,16 +325,13 @@ class Audited:
             position = view.at(depth).positions_of_runs(view.documents)
             return False, reciprocal(position) * _GOES_ON ** (position - 1.0)
         raise ValueError(
-            f"{asked.name} cannot be audited: a sample of documents alone is not valid for it, and there is no linear "
-            "surrogate that is; give P, RBP, SDCG, DCG, UniqueRel, NRG, nDCG or Shapley(base='P')"
+            f"{asked.name} cannot be audited; give P, RBP, SDCG, DCG, UniqueRel, NRG, nDCG or Shapley(base='P')"
         )
 
 
 def _model(asked: Asked, view: View) -> Model:
     if value_of(asked.measure, "judged_only", False):
-        raise ValueError(
-            f"{asked.name} leaves out documents without a label, and an audit is about all; drop judged_only"
-        )
+        raise ValueError(f"{asked.name} leaves out documents without a label; drop judged_only")
     try:
         return model_of(asked.measure, view.of_each(), closed=True)
     except ValueError as error:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_count
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.measure_strings import is_relative, parse_measures, value_of
 from ..context.priors import priors_chosen_by_means
 from ..context.run_context import RunContext

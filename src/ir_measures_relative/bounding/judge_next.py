@@ -16,13 +16,12 @@ from ..context.priors import Members
 from ..context.run_context import RunContext
 from ..context.view import check_is_context, view_of
 from ..data.arrays import BoolArray, FloatArray, IntArray
-from ..io.files import check_writable, write_whole
 from ..io.qrels import Qrels
 from ..measures.bases.gains import discount
 from ..messages import escaped, few_quoted
 from ..stats.pairs_and_ties import tie_limit, with_ties
 from ..tolerances import LABELED_ALIKE, ROUNDED
-from ..work import Work
+from ..work import Work, check_writable, write_whole
 from .bounds import campaign_of, model_of
 from .verdicts import differences, pairs_of, settled_of
 

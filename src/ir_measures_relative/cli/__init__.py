@@ -111,7 +111,6 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
 
 
 def command_of(name: str) -> Command:
-    """The command of a name: only the one that is asked for is imported."""
     command: Any = import_module(f".{name}", __name__)
     return cast("Command", command)
 
@@ -154,7 +153,6 @@ def _asked_for(given: Sequence[str]) -> str | None:
 
 
 def _main_parser() -> Parser:
-    """The parser of what stands before the commands: help and version."""
     width = max(map(len, COMMANDS))
     commands = "\n".join(f"  {name:{width}}  {summary}" for name, summary in COMMANDS.items())
     parser = Parser(

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..messages import escaped, few, markdown_text
 from . import arguments
-from .output import wrapped
-from .tables import DEFAULT_PLACES, FORMATS, check_table, show
+from .output import DEFAULT_PLACES, FORMATS, check_table, show, wrapped
 
 if TYPE_CHECKING:
     from ..data.rankings import Rankings
@@ -95,7 +94,6 @@ def check(args: argparse.Namespace) -> None:
 
 
 def options_of(args: argparse.Namespace) -> dict[str, Any]:
-    """The arguments of :func:`ir_measures_relative.decide` that all commands share."""
     names = ("by", "method", "margin", "confidence", "rerank", "pool")
     return {name: getattr(args, name) for name in names}
 
@@ -120,9 +118,7 @@ def check_deployed(given: Inputs, names: list[str]) -> None:
 
     strange = [name for name in names if not known(given.runs[name])]
     if strange and len(documents):
-        raise ValueError(
-            f"--gate: no document of {_files(given, strange)} is judged; give runs and judgments of the same collection"
-        )
+        raise ValueError(f"--gate: no document of {_files(given, strange)} is judged; check both")
 
 
 def _files(given: Inputs, names: list[str]) -> str:

@@ -14,8 +14,7 @@ import ir_measures
 
 from ..context.measure_strings import is_relative, nearest_name, parse_measure, split_measures
 from ..context.priors import NAMED
-from .output import PROG, say
-from .tables import DEFAULT_PLACES, FORMATS
+from .output import DEFAULT_PLACES, FORMATS, PROG, say
 
 
 class Command(Protocol):
@@ -56,7 +55,6 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser_of(name: str, summary: str, command: Command) -> Parser:
-    """The parser of a command."""
     called = f"{PROG} {name}"
     parser = Parser(
         prog=called,
@@ -106,7 +104,6 @@ def add_runs(
 
 
 def add_context(parser: argparse.ArgumentParser) -> None:
-    """What is known of the runs, which their relative measures look at."""
     parser.add_argument(
         "--priors",
         choices=tuple(NAMED),
@@ -120,7 +117,6 @@ def add_context(parser: argparse.ArgumentParser) -> None:
 
 
 def add_collection(parser: argparse.ArgumentParser) -> None:
-    """What is known of the collection."""
     parser.add_argument("--num_docs", type=int, metavar="N", help="how many documents the collection holds")
     parser.add_argument(
         "--grades",
@@ -132,7 +128,6 @@ def add_collection(parser: argparse.ArgumentParser) -> None:
 
 
 def add_measures(parser: argparse.ArgumentParser, *defaults: str) -> None:
-    """MEASURE…, which may be left out where there are defaults."""
     instead = f"; default: {' '.join(defaults)}" if defaults else ""
     parser.add_argument(
         "measures",
@@ -144,12 +139,10 @@ def add_measures(parser: argparse.ArgumentParser, *defaults: str) -> None:
 
 
 def add_measure(parser: argparse.ArgumentParser, default: str) -> None:
-    """One MEASURE, which may be left out."""
     parser.add_argument("measures", metavar="MEASURE", nargs="?", default=default, help=f"default: {default}")
 
 
 def add_provider(parser: argparse.ArgumentParser) -> None:
-    """Who computes the measures that are not relative."""
     parser.add_argument(
         "--provider",
         choices=ir_measures.providers.registry,
@@ -159,7 +152,6 @@ def add_provider(parser: argparse.ArgumentParser) -> None:
 
 
 def add_table(parser: argparse.ArgumentParser) -> None:
-    """How a table is written."""
     parser.add_argument(
         "-o",
         "--output_format",
@@ -174,12 +166,10 @@ def add_table(parser: argparse.ArgumentParser) -> None:
 
 
 def add_output(parser: argparse.ArgumentParser, what: str) -> None:
-    """The file that a command writes."""
     parser.add_argument("--output", required=True, metavar="FILE", help=what)
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """How many processes."""
     parser.add_argument("--jobs", type=int, metavar="N", default=1, help="how many processes (default: 1)")
 
 
@@ -189,10 +179,7 @@ def measures_of(args: argparse.Namespace) -> list[ir_measures.Measure]:
     found: dict[ir_measures.Measure, None] = {}
     for text in chain.from_iterable(map(split_measures, texts)):
         if len(text) < 1000 and os.path.exists(text):
-            raise ValueError(
-                f"{text!r} is a file, not a measure: give QRELS, one RUN (or a folder of runs), then measures; a run "
-                f"to compare with goes after --to"
-            )
+            raise ValueError(f"{text!r} is a file, not a measure; a run to compare with goes after --to")
         found[parse_measure(text)] = None
     if not found:
         raise ValueError("no measure is given; name one, such as NRG@10")
@@ -214,7 +201,5 @@ def provider_of(args: argparse.Namespace, measures: Sequence[ir_measures.Measure
     provider = ir_measures.providers.registry[args.provider]
     other = [str(m) for m in measures if not is_relative(m) and not provider.supports(m)]
     if other:
-        raise ValueError(
-            f"--provider {args.provider} does not compute {', '.join(other)}; leave --provider out"
-        )
+        raise ValueError(f"--provider {args.provider} does not compute {', '.join(other)}; leave it out")
     return provider

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..context.measure_strings import split_measures
 from . import arguments
-from .output import check_loss, writing
-from .tables import check_table, show
+from .output import check_loss, check_table, show, writing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,7 +18,6 @@ EXAMPLE = "plan campaign/qrels.txt campaign/runs P@10 --budget 100 --pool pool.t
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The plan, and the labels."""
     parser.add_argument(
         "step",
         choices=("plan", "estimate"),
@@ -61,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Writes a plan and says how many labels it asks for; or prints the table of :func:`.estimates.estimate`."""
+    """Writes a plan and says how many labels it asks for; or prints the table of :func:`.audit.estimate`."""
     check_table(args)
     needed = "budget" if args.step == "plan" else "labels"
     if getattr(args, needed) is None:
@@ -94,7 +92,7 @@ def check_plan(args: argparse.Namespace, flag: str, path: str, labels: str | Non
     """Raises ValueError or OSError where a plan cannot be written, or what is there is something else."""
     from ..audit.planning import is_plan
     from ..bounding.judge_next import check_pool
-    from ..io.files import check_writable
+    from ..work import check_writable
     from .inputs import find_files, named
 
     read = named(args, find_files(args).all()) | ({} if labels is None else {"the file of labels": labels})

@@ -17,14 +17,12 @@ EXAMPLE = "NRG UniqueRel"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which measures."""
     parser.add_argument(
         "measures", metavar="MEASURE", nargs="+", help="by name or with parameters; 'all' for every measure"
     )
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the entries."""
     print("\n\n".join(entries(itertools.chain.from_iterable(map(split_measures, args.measures)))))
 
 
@@ -47,8 +45,7 @@ def entries(texts: Iterable[str]) -> list[str]:
             raise ValueError(f"cite: {no_such_measure(name, list(ours))}")
         if name != "all" and not is_relative(known[name]):
             raise ValueError(
-                f"cite: {name} is a measure of ir_measures, whose documentation names its paper; give one of "
-                f"{', '.join(ours)}, or all"
+                f"cite: {name} is a measure of ir_measures; give one of {', '.join(ours)}, or all"
             )
     return citations(ours.values() if "all" in names else [_measure(*one) for one in named.items()])
 

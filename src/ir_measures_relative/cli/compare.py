@@ -8,14 +8,13 @@ import ir_measures_relative as package
 
 from ..messages import few, warn
 from . import arguments
-from .tables import check_table, show
+from .output import check_table, show
 
 USAGE = "QRELS RUNS MEASURE… [--baseline RUN] [--to RUNS …] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs nDCG@10 --baseline BM25"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which pairs of runs, by which test."""
     arguments.add_runs(parser)
     arguments.add_measures(parser)
     arguments.add_context(parser)
@@ -35,7 +34,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of :func:`ir_measures_relative.compare`."""
     if args.between and args.baseline:
         raise ValueError("--between names both runs, and --baseline the other of each pair; leave one out")
     check_table(args)
@@ -63,8 +61,7 @@ def run(args: argparse.Namespace) -> None:
         fixed = [name for name in given.others if name not in both]
         if not fixed:
             raise ValueError(
-                f"--to holds no run but {few(both)}, and no run is compared with itself; name other runs, or give "
-                "--priors others"
+                f"--to holds no run but {few(both)}, and no run is compared with itself; give --priors others"
             )
         copies = [
             f"{name} ranks as {n} does"
@@ -77,10 +74,7 @@ def run(args: argparse.Namespace) -> None:
             f"{len(fixed)}" + "".join(f"; {why}" for why in copies[:1])
         )
     if len(names) < 2:
-        raise ValueError(
-            f"{args.run} is one run, and compare takes two or more: name the other with --baseline RUN; --to is "
-            "what both are compared with"
-        )
+        raise ValueError(f"{args.run} is one run; name the other with --baseline RUN")
     table = package.compare(
         given.together,
         given.judgments,

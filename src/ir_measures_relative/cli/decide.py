@@ -20,7 +20,6 @@ EXAMPLE = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options, and what makes the difference."""
     arguments.add_runs(parser, to=())
     parser.add_argument(
         "--option",
@@ -34,7 +33,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints the answer of :func:`ir_measures_relative.decide`, and returns the exit code."""
     answers.check(args)
     if len(args.options) < 2:
         raise ValueError(
@@ -56,7 +54,6 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _option(given: Inputs, text: str) -> tuple[str, list[str]]:
-    """The name of an option, and its runs."""
     name, equals, runs = text.partition("=")
     if not (name and equals and runs):
         raise ValueError(f"--option {text}: write NAME=RUN,RUN, such as both=BM25,dense")

@@ -13,13 +13,11 @@ EXAMPLE = "campaign/qrels.txt campaign/runs --margin 0.05"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The deployed runs, and how much may be lost."""
     arguments.add_runs(parser, to=())
     answers.add_arguments(parser, "0: some run is safe to drop, 1: all are needed", margin=None)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints the answer of :func:`ir_measures_relative.drop`, and returns the exit code."""
     answers.check(args)
     from .inputs import read
 

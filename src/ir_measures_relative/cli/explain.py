@@ -7,14 +7,13 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .tables import check_table, show
+from .output import check_table, show
 
 USAGE = "QRELS RUN [MEASURE] --to RUNS [--query ID] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/runs/BM25.run --query 3"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which query."""
     arguments.add_runs(parser, "RUN")
     arguments.add_measure(parser, "UniqueRel(rel=1)@10")
     parser.add_argument("--query", metavar="ID", help="this query alone; default: all")
@@ -22,7 +21,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of :func:`ir_measures_relative.explain`; of several runs with a column ``name``."""
     check_table(args)
     measure = arguments.measure_of(args)
     import pandas as pd

@@ -9,8 +9,7 @@ import ir_measures_relative as package
 
 from ..messages import few
 from . import arguments
-from .output import wrapped
-from .tables import check_table, show, text_of
+from .output import check_table, show, text_of, wrapped
 
 if TYPE_CHECKING:
     import ir_measures
@@ -21,7 +20,6 @@ EXAMPLE = "campaign/qrels.txt campaign/runs nDCG@10 --number 3"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """How many runs, and how they are fused."""
     arguments.add_runs(parser, to=())
     arguments.add_measure(parser, "nDCG@10")
     parser.add_argument(

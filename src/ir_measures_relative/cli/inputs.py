@@ -48,8 +48,6 @@ class Judged(NamedTuple):
 
 
 class RunFiles(NamedTuple):
-    """The files of runs that are given."""
-
     candidates: list[Path]
     others: list[Path]  #: of ``--to``, and of ``--reference`` where it is in neither
     is_folder: bool  #: whether the candidates are those of a folder or a glob
@@ -61,8 +59,6 @@ class RunFiles(NamedTuple):
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a command works on."""
-
     args: argparse.Namespace
     qrels: Judged | None  #: None where QRELS is the word none
     runs: dict[str, Rankings]  #: all, by name, the candidates first
@@ -75,7 +71,6 @@ class Inputs:
 
     @property
     def judgments(self) -> QrelsColumns | None:
-        """The judgments as functions of the package take them."""
         return None if self.qrels is None else self.qrels.file.columns
 
     @property
@@ -84,7 +79,6 @@ class Inputs:
         return bool(self.others) and self.args.priors is None
 
     def context(self, names: Iterable[str], priors: Policy | None = None) -> RunContext:
-        """A context of some of the runs."""
         kept = list(names)
         known = self.args.num_docs
         if known is None and self.qrels is not None:
@@ -134,7 +128,6 @@ class Inputs:
         return same[0] if len(same) == 1 else None
 
     def asked_for(self, flag: str, run: str) -> str:
-        """:meth:`name_of` of the run of a flag; ValueError where there is none."""
         name = self.name_of(run)
         if name is None:
             raise ValueError(f"{flag} {run} is not a run of {self.args.run}; its runs are {few(self.runs)}")
@@ -173,8 +166,7 @@ class Inputs:
             same = evaluated.twin([other for other in view.names if other != name])
             if same is not None and not self.is_folder:
                 raise ValueError(
-                    f"the prior or reference {same!r} ranks exactly as the evaluated run; a run is not compared with "
-                    "itself: leave it out"
+                    f"the prior or reference {same!r} ranks exactly as the evaluated run; leave it out"
                 )
             if same is not None:
                 warn(f"{same!r} of --to ranks exactly as {name!r}: is it the same run under another name?")
@@ -202,9 +194,7 @@ def find_files(args: argparse.Namespace, baseline: str | None = None, warns: boo
         for flag, paths in named.items():
             for path in paths:
                 if not os.path.isdir(path) and any(file.resolve() == own for file in _files(flag, path)):
-                    raise ValueError(
-                        f"{flag} {path} is the evaluated run itself; a run is not compared with itself: leave it out"
-                    )
+                    raise ValueError(f"{flag} {path} is the evaluated run itself; leave it out")
     held = {file.resolve() for file in others}
     both = [file for file in candidates if file.resolve() in held]
     if both and warns:
@@ -265,10 +255,7 @@ def read(
         raise
     if len(read) > len(paths):
         names = ", ".join(read)
-        raise ValueError(
-            f"the files hold {len(read)} runs, {names}; say behind the path which one is meant, such as "
-            f"FILE#{next(iter(read))}"
-        )
+        raise ValueError(f"the files hold {len(read)} runs, {names}; name one, as in FILE#{next(iter(read))}")
     shown = _shown(args.names, list(read), paths)
     runs = {new: run.named(f"run {new!r}") for new, run in zip(shown, read.values(), strict=True)}
     of_file = {path.resolve(): name for name, path in zip(runs, paths, strict=True)}
@@ -300,7 +287,6 @@ def _labels(file: Path) -> set[str]:
 
 
 def _shown(path: str | None, names: Sequence[str], files: Sequence[Path]) -> list[str]:
-    """The names of the runs, with those that ``--names`` gives."""
     if path is None:
         return list(names)
     given = _read_pairs("--names", path, "run,name")
@@ -360,14 +346,11 @@ def _read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:
         if number == 1 and f"{run},{value}".lower() == columns:
             continue
         if found.setdefault(run, value) != value:
-            raise ValueError(
-                f"{flag} {path}, line {number}: {run!r} is in {found[run]!r} already; give it one line"
-            )
+            raise ValueError(f"{flag} {path}, line {number}: {run!r} is in {found[run]!r} already")
     return found
 
 
 def _read_qrels(name: str) -> Judged:
-    """The judgments of a file, else of an ir_datasets id."""
     if os.path.isdir(name):
         raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
     if os.path.exists(located(name)[0]):

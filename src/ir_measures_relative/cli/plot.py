@@ -17,7 +17,6 @@ EXAMPLE = "campaign/qrels.txt campaign/runs --output campaign.png"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Where the picture goes."""
     arguments.add_runs(parser)
     arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10")
     arguments.add_output(parser, "where the picture goes; the ending says the format: .png, .pdf, .svg …")
@@ -26,21 +25,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Draws the first relative measure over the first absolute one."""
     measures = arguments.measures_of(args)
     provider = arguments.provider_of(args, measures)
     drawn = _drawn(measures)
-    from ..io.files import check_writable, is_picture, write_whole
+    from ..io.files import is_picture
     from ..plots import new_figure, relative_against_absolute
+    from ..work import check_writable, write_whole
     from .inputs import find_files, named, read
 
     path, files = args.output, find_files(args)
     check_loss(path, named(args, files.all()), "picture", is_picture)
     formats = new_figure().canvas.get_supported_filetypes()
     if os.path.splitext(path)[1][1:].lower() not in formats:
-        raise ValueError(
-            f"--output {path}: the ending of the name says the format; give one of .{', .'.join(formats)}"
-        )
+        raise ValueError(f"--output {path}: give a name that ends in one of .{', .'.join(formats)}")
     check_writable(path, f"--output {path}")
     given = read(args, measures, files)
     table = given.scores(drawn, provider).table()
@@ -52,7 +49,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _drawn(measures: Sequence[ir_measures.Measure]) -> list[ir_measures.Measure]:
-    """The first relative and the first absolute measure."""
     relative = next((m for m in measures if is_relative(m)), None)
     absolute = next((m for m in measures if not is_relative(m)), None)
     if relative is None or absolute is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..context.measure_strings import registered
 from . import arguments
-from .tables import check_table, show
+from .output import check_table, show
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,6 @@ _ALL_QUERIES = "all"  # what ir_measures calls the aggregate over queries
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Those of ir_measures' own command, and the runs to compare with."""
     arguments.add_runs(parser, "RUN", to=("--to", "--prior"))
     arguments.add_measures(parser)
     arguments.add_context(parser)
@@ -43,15 +42,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the means, with their intervals where asked for; or the queries."""
     if args.no_summary and not args.by_query:
-        raise ValueError(
-            "--no_summary (-n) leaves out the summary of --by_query (-q): give -q as well, or no -n"
-        )
+        raise ValueError("--no_summary (-n) goes with --by_query (-q); add -q, or leave -n out")
     if args.ci and args.by_query:
-        raise ValueError(
-            "--ci is about the means, and --by_query (-q) lists the queries; leave one of them out"
-        )
+        raise ValueError("--ci does not go with --by_query (-q); leave one of them out")
     check_table(args)
     measures = arguments.measures_of(args)
     provider = arguments.provider_of(args, measures)
@@ -74,7 +68,6 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _rows(scores: Scores, is_folder: bool, by_query: bool, summary: bool) -> Iterator[Mapping[str, Any]]:
-    """A row a run; or one a query and measure, then the summary."""
     measures = list(map(str, scores.measures))
     means = scores.means().tolist()
     for name, values, of_run in zip(scores.names, scores.values, means, strict=True):

@@ -7,14 +7,13 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .tables import check_table, show
+from .output import check_table, show
 
 USAGE = "QRELS RUNS [MEASURE] [--number N] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs --number 3"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """How many runs, and how they are found."""
     arguments.add_runs(parser, to=())
     arguments.add_measure(parser, "UniqueRel(rel=1)@10")
     parser.add_argument(
@@ -25,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of :func:`ir_measures_relative.select_complementary`."""
     check_table(args)
     measure = arguments.measure_of(args)
     from .inputs import read

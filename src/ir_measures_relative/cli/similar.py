@@ -7,14 +7,13 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .tables import check_table, show
+from .output import check_table, show
 
 USAGE = "QRELS RUNS [MEASURE…] [--to RUNS …] [options]"
 EXAMPLE = "none campaign/runs RBO MED@10"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """By which measures."""
     arguments.add_runs(parser, qrels=", or none for no judgments")
     arguments.add_measures(parser, "RBO")
     parser.add_argument("-q", "--by_query", action="store_true", help="a row for every query")
@@ -23,7 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of :func:`ir_measures_relative.similarity`: every two runs, or each beside those of ``--to``."""
     check_table(args)
     measures = arguments.measures_of(args)
     from .inputs import read

@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 
 from . import arguments
-from .tables import check_table, show
+from .output import check_table, show
 
 USAGE = "QRELS RUNS [MEASURE] [--over SETS] [--to RUNS …] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/runs"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Over which sets of priors."""
     arguments.add_runs(parser)
     arguments.add_measure(parser, "UniqueRel(rel=1)@10")
     parser.add_argument(
@@ -27,7 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of :func:`ir_measures_relative.decisions.added_value_curve`."""
     check_table(args)
     measure = arguments.measure_of(args)
     import pandas as pd

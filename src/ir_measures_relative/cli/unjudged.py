@@ -8,14 +8,13 @@ import ir_measures_relative as package
 
 from ..arguments import check_count
 from . import arguments
-from .tables import check_table, show
+from .output import check_table, show
 
 USAGE = "QRELS RUNS MEASURE… [--bounds | --judge N] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs UniqueRel@10 --judge 10"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Which of the tables."""
     arguments.add_runs(parser)
     arguments.add_measures(parser)
     arguments.add_context(parser)
@@ -39,7 +38,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table that is asked for; without ``-o``, documents to judge as the lines of a pool file."""
     if args.by_query and (args.probability or args.judge is not None):
         raise ValueError("--by_query (-q) does not go with --probability and --judge; leave one of them out")
     if args.judge is not None:

@@ -13,7 +13,6 @@ EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/ru
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The candidates, what is deployed, and what makes the difference."""
     arguments.add_runs(parser, "CANDIDATE")
     gate = (
         "0: something with the candidate is better, 1: keep what is deployed. Of several candidates the worst counts: "
@@ -23,7 +22,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Prints the answers of :func:`ir_measures_relative.worth`, and returns the exit code."""
     answers.check(args)
     from .inputs import read
 

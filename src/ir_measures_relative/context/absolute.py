@@ -17,8 +17,7 @@ import numpy as np
 from ir_measures import Qrel
 
 from ..data.arrays import FloatArray, IntArray, PositionTable, max_by_query, rank_within, ratio, sum_by_query
-from ..data.documents import Documents
-from ..data.judgments import Judgments
+from ..data.documents import Documents, Judgments
 from ..data.rankings import Rankings
 from .measure_strings import needs_subtopics, value_of
 

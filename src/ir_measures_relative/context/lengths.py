@@ -37,8 +37,7 @@ class DocumentLengths:
             tokens = tokens.to_dict()
         if not isinstance(tokens, Mapping) and not callable(tokens):
             raise ValueError(
-                f"tokens is {kind_of(tokens)}; give a dict from document id to number of tokens, a DataFrame with "
-                "the columns doc_id and tokens, or a function of a document id"
+                f"tokens is {kind_of(tokens)}; give a dict from document id to number, a DataFrame or a function"
             )
         self._look_up: Callable[[str], Any] = tokens.__getitem__ if isinstance(tokens, Mapping) else tokens
         self._known: dict[str, int] = {}
@@ -59,9 +58,7 @@ class DocumentLengths:
         try:
             length = self._look_up(doc)
         except KeyError:
-            raise ValueError(
-                f"tokens has no document {doc!r}, which a run holds; give the length of every document"
-            ) from None
+            raise ValueError(f"tokens has no document {doc!r}, which a run holds; add it") from None
         if is_number(length) and 0 <= length < 2**31 and int(length) == length:
             return int(length)
         raise ValueError(

@@ -102,9 +102,7 @@ class PriorsByRun(PriorPolicy):
         if name is None:
             return systems.names
         if name not in self.priors:
-            raise ValueError(
-                f"the context's priors say nothing of {name!r}; add it to the dict, with an empty list if it has none"
-            )
+            raise ValueError(f"the context's priors say nothing of {name!r}; add it to the dict")
         return self.priors[name]
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
@@ -162,9 +160,7 @@ class BestOfOtherGroups(PriorPolicy):
         lacking = [n for n in names if n not in groups]
         if lacking:
             raise ValueError(
-                f"priors=BestOfOtherGroups() needs the group of every run, and groups= lacks "
-                f"{few_quoted(lacking)}; give "
-                "groups={run name: group name}"
+                f"priors=BestOfOtherGroups() needs the group of every run; groups= lacks {few_quoted(lacking)}"
             )
         self._measure()
 
@@ -298,8 +294,7 @@ def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -
         policy = priors
     else:
         raise ValueError(
-            f"priors={priors!r} is not a policy; give {', '.join(map(repr, NAMED))}, a list of run names, a dict from "
-            "run name to list, or a PriorPolicy such as BestOfOtherGroups()"
+            f"priors={priors!r} is not a policy; give {', '.join(map(repr, NAMED))}, names, a dict or a PriorPolicy"
         )
     getattr(policy, "check", PriorPolicy().check)(names, groups)
     return policy
@@ -339,8 +334,7 @@ def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], cont
         raise ValueError(f"group={group!r} must be the name of a group, such as 'CMU'")
     if finder_for_newcomers(policy) is None:
         raise ValueError(
-            f"group={group!r}: the priors of this context do not go by groups; leave group out, or make the context "
-            "with priors=BestOfOtherGroups() and groups={run name: group name}"
+            f"group={group!r}: the priors of this context do not go by groups; set priors=BestOfOtherGroups()"
         )
     known = sorted(set(groups.values()))
     if group not in known:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import TracebackType
@@ -13,6 +13,7 @@ import ir_measures
 import numpy as np
 
 from ..data.rankings import Rankings
+from ..data.registry import Registry
 from ..io import datasets
 from ..io.qrels import Qrels, dataset_of_judgments
 from ..io.readers import run_pipelines
@@ -35,6 +36,9 @@ from .view import view_of
 
 if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
+
+#: What a wing makes of a context: ``"fingerprint"``, of it and qrels; ``"html"``, what a notebook shows.
+DESCRIPTIONS: Registry[str, Callable[..., Any]] = Registry("descriptions of contexts")
 
 
 class ActiveContext(NamedTuple):
@@ -190,10 +194,7 @@ class RunContext(Members):
                 raise ValueError(f"groups[{name!r}]={group!r} must be the name of a group, such as 'CMU'")
         check_names("groups", groups, names)
         if not isinstance(reference, str | None):
-            raise ValueError(
-                f"reference is {kind_of(reference)}; give the name of a run of the context: put the run into runs, "
-                "RunContext({'BM25': run}, reference='BM25')"
-            )
+            raise ValueError(f"reference is {kind_of(reference)}; give the name of a run of the context")
         if reference is not None and reference not in names:
             raise ValueError(
                 f"reference={reference!r} is not a run of the context; its runs are {few_quoted(names)}"
@@ -220,15 +221,7 @@ class RunContext(Members):
         return f"RunContext({self.names}, priors={self.priors!r}, reference={self.reference!r})"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the runs, and what they are to each other."""
-        from .fingerprint import table_of_runs  # which takes its time
-
-        return table_of_runs(type(self).__name__, self.runs, self._facts() | {"priors": repr(self.priors)})
-
-    def _facts(self) -> dict[str, Any]:
-        """What is known of the runs."""
-        known = {n: getattr(self, n) for n in ("priors", "reference", "groups", "num_docs", "grades")}
-        return known | {"dataset": datasets.id_of(self.dataset)}
+        return str(DESCRIPTIONS["html"](self))
 
     @classmethod
     def from_files(
@@ -343,10 +336,7 @@ class RunContext(Members):
             ValueError: no such member; a group where the context's priors do not go by groups; both or neither.
         """
         if (name is None) == (group is None):
-            raise ValueError(
-                "evaluating() takes one of two: the name of a run of the context, whose group is in the context's "
-                "groups, or group= for a newcomer"
-            )
+            raise ValueError("evaluating() takes the name of a run of the context, or group= for a newcomer")
         if group is not None:
             check_group(group, self.policy, self.groups, self)
         elif name not in self.runs:
@@ -404,12 +394,8 @@ class RunContext(Members):
             >>> one["runs"] == other["runs"], one["sha256"] == other["sha256"]
             (True, True)
         """
-        judgments = None
-        if qrels is not None or (self.dataset is not None and self.dataset.has_qrels()):
-            judgments = view_of(self, qrels).judgments
-        from .fingerprint import fingerprint  # which takes its time
-
-        return fingerprint(self.runs, self._facts(), judgments)
+        found: dict[str, Any] = DESCRIPTIONS["fingerprint"](self, qrels)
+        return found
 
 
 def _is_whole(value: Any) -> bool:
@@ -430,7 +416,5 @@ def _checked_grades(grades: Any) -> tuple[int, int]:
     except (TypeError, ValueError):
         low = high = None
     if low is None or high is None or not -(2**31) < low <= high < 2**31:
-        raise ValueError(
-            f"grades={grades!r} is not allowed; give the lowest and the highest relevance label, such as grades=(0, 3)"
-        )
+        raise ValueError(f"grades={grades!r} is not allowed; give the lowest and the highest, such as (0, 3)")
     return low, high

@@ -75,8 +75,7 @@ def documents_read(
     """
     if lengths is None:
         raise ValueError(
-            f"budget={budget.tokens} needs the lengths of the documents: say RunContext(…, tokens=…), such as a "
-            "dict from document id to its number of tokens"
+            f"budget={budget.tokens} needs the lengths of the documents; set RunContext(tokens=)"
         )
     read, total = np.zeros((2, n_queries), dtype=np.int64)
     left, depth = np.arange(n_queries), 0

@@ -6,23 +6,23 @@ true is computed once for all of them.
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import ir_measures
 import numpy as np
 
 from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
-from ..data.documents import Documents
+from ..data.documents import NAME_NO_ASPECT, Documents, Judgments
 from ..data.ids import Ids, WordArray
-from ..data.judgments import NAME_NO_ASPECT, Judgments
 from ..data.rankings import Rankings
 from ..io import datasets
 from ..messages import few_quoted, kind_of, warn
 from .absolute import AbsoluteEvaluator, qrels_for
-from .cache import Store
 from .measure_strings import needs_subtopics
 from .priors import Members, PriorPolicy, finder_for_newcomers, matching, replaced, some_runs
 from .tops import Depth, TokenBudget, Top, documents_read, find_top, numbered, same_rankings, unjudged
@@ -30,7 +30,72 @@ from .tops import Depth, TokenBudget, Top, documents_read, find_top, numbered, s
 if TYPE_CHECKING:
     from ..io.qrels import Qrels, QrelsColumns
 
+
 T = TypeVar("T")
+_MISSING: Any = object()
+_WRITING = Lock()
+
+# How much is kept: so many bytes, or tables of (runs × documents) numbers, whichever is more.
+_LEAST_BYTES, _TABLES = 3 << 24, 16
+
+
+class Store:
+    """Values by keys. A key is a tuple of all that its value depends on, as values; a value never changes.
+
+    So threads need no lock to read: at worst two compute the same value. Where all is more than ``most`` bytes, the
+    oldest goes, one after the other.
+    """
+
+    def __init__(self, n_runs: int = 0, n_docs: int = 0) -> None:
+        self.most = _LEAST_BYTES
+        self.make_room(n_runs, n_docs)
+        self._values: dict[Hashable, Any] = {}
+        self._sizes: OrderedDict[Hashable, int] = OrderedDict()
+        self._held = 0  # the sum of the sizes
+
+    def make_room(self, n_runs: int, n_docs: int) -> None:
+        """Keeps some tables of so many runs and documents: all that one measure may ask for again and again."""
+        self.most = max(self.most, _TABLES * 8 * n_runs * n_docs)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the values: other libraries' evaluators do not pickle."""
+        return self.__dict__ | {"_values": {}, "_sizes": OrderedDict(), "_held": 0}
+
+    def get(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """The value of a key; computed if it is not here."""
+        value: T = self._values.get(key, _MISSING)  # in one step: another thread may evict it
+        if value is _MISSING:
+            value = compute()
+            size = _size(value)
+            with _WRITING:
+                if size:
+                    self._evict(size - self._sizes.pop(key, 0))
+                    self._sizes[key] = size
+                self._values[key] = value
+        return value
+
+    def known(self, key: Hashable) -> Any:
+        """The value of a key; None if it is not here."""
+        return self._values.get(key)
+
+    def _evict(self, size: int) -> None:
+        """Makes place for a value of that size."""
+        self._held += size
+        while self._held > self.most and self._sizes:
+            key, freed = self._sizes.popitem(last=False)
+            del self._values[key]
+            self._held -= freed
+
+
+def _size(value: Any) -> int:
+    """The bytes of an array, of documents, or of those in a list, tuple or dict."""
+    if isinstance(value, dict) and isinstance(next(iter(value.values()), None), np.ndarray):
+        value = list(value.values())
+    if isinstance(value, (list, tuple)):
+        return sum(map(_size, value))
+    size = getattr(value, "nbytes", 0)
+    return size if isinstance(size, int) else 0
+
 
 # How deep two rankings are compared before it is worth comparing all of them.
 _HEAD = 10
@@ -195,14 +260,10 @@ class View:
         runs = (*self.members.rankings, *also)
         rows = sum(map(len, runs))
         if depth is None and rows > _MOST_ROWS:
-            raise ValueError(
-                f"without a cutoff every unjudged document is open, and the runs hold {rows} rows; give the measure a "
-                "cutoff, such as @1000"
-            )
+            raise ValueError(f"without a cutoff all {rows} rows of the runs are open; set one, such as @1000")
         if unretrieved_relevant * self.n_queries > _MOST_ROWS:
             raise ValueError(
-                f"unretrieved_relevant={unretrieved_relevant} is more documents than can be looked at, in "
-                f"{self.n_queries} topics; give fewer"
+                f"unretrieved_relevant={unretrieved_relevant} is too many for {self.n_queries} topics; give fewer"
             )
         to_depth = self.at(depth)
         opened = unjudged([to_depth.top(run) for run in runs], self.query_ids)
@@ -487,10 +548,7 @@ class View:
             chosen = {*matching(systems, names, "systems")}
             return np.array([i if i == run or names[i] in chosen else -1 for i in own])
         if not groups:
-            raise ValueError(
-                "systems='groups' counts each group of runs once, and the context has no groups; say which run is "
-                "whose: RunContext(…, groups={'run': 'group'})"
-            )
+            raise ValueError("systems='groups' needs groups; set RunContext(…, groups={'run': 'group'})")
         # A policy that goes by no groups does not ask for the column.
         group = self.group or self.evaluated.group
         if group == "" and self.member is None and finder_for_newcomers(self.members.policy) is None:
@@ -512,10 +570,7 @@ class View:
         name = ref if ref is not None else self.members.reference
         others = [n for n in names if n != self.name]
         if name is None and not names:
-            raise ValueError(
-                "which run is the reference? The context holds none; make one with the run to compare with: "
-                "RunContext({'BM25': bm25_run}, reference='BM25')"
-            )
+            raise ValueError("which run is the reference? set RunContext({…}, reference='BM25')")
         if name is None and len(others) != 1:
             raise ValueError(
                 f"which run is the reference? The context holds {few_quoted(names)}"
@@ -590,8 +645,7 @@ class View:
         """
         if not self.whole:
             raise ValueError(
-                f"the means of {measure} over all queries decide which runs are whose priors, and a part of the "
-                "queries does not know them; give the dict that BestOfOtherGroups.choose(means, groups) makes"
+                f"the means of {measure} over all queries decide the priors: BestOfOtherGroups.choose(means, groups)"
             )
         return dict(zip(self.names, self.absolute_of_runs(measure).mean(axis=1).tolist(), strict=True))
 
@@ -629,8 +683,7 @@ def grades_of(members: Members, docs: Documents) -> tuple[int, int]:
     if not (low <= own[0] and own[1] <= high):
         beyond = own[1] if own[1] > members.grades[1] else own[0]
         raise ValueError(
-            f"the qrels hold the grade {beyond}, and the context says that grades are from {members.grades[0]} to "
-            f"{members.grades[1]}: correct RunContext(…, grades=…)"
+            f"the qrels hold the grade {beyond}, not of grades={members.grades}; correct RunContext(grades=)"
         )
     return low, high
 

@@ -97,8 +97,7 @@ class Rankings:
             row = int(np.argmin(finite))
             query, doc = (c.string(row) if isinstance(c, Ids) else c[row] for c in (query_ids, doc_ids))
             raise ValueError(
-                f"{name}: query {brief(query)}, document {brief(doc)} has the score {scores[row]}; every score "
-                "must be a finite number: drop the row or give it a score"
+                f"{name}: query {brief(query)}, document {brief(doc)} has the score {scores[row]}; give a finite number"
             )
         with np.errstate(over="ignore"):  # trec_eval holds C floats; a larger score is a tie at infinity
             score32 = scores.astype(np.float32)

@@ -12,6 +12,7 @@ Another package adds to it in the same two ways: it registers an entry itself, o
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from importlib.util import resolve_name
@@ -76,3 +77,20 @@ class Registry(Mapping[_K, _V]):
     def __len__(self) -> int:
         load(self.name)
         return len(self._entries)
+
+
+def imported_later(
+    package: str, modules: Mapping[str, str]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """``__getattr__`` and ``__dir__`` of a package, from the names that it exports to the modules that have them."""
+
+    def get(name: str) -> Any:
+        if name not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = import_module(f"{package}.{modules[name]}")
+        return getattr(module, name, module)  # a name in it, or itself
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *modules})
+
+    return get, names

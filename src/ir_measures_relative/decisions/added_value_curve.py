@@ -14,7 +14,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..arguments import check_confidence, check_count
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.priors import matching
 from ..context.run_context import RunContext
 from ..context.view import check_is_context, view_of
@@ -144,8 +144,7 @@ def _sets(
     elif over == "subset":
         if len(others) > _MOST_SUBSETS_OF:
             raise ValueError(
-                f"over='subset' would score 2^{len(others)} sets of {len(others)} runs; at most {_MOST_SUBSETS_OF} "
-                "others are swept so: give over='size', or a context of fewer runs"
+                f"over='subset' would score 2^{len(others)} sets; give over='size', or up to {_MOST_SUBSETS_OF} others"
             )
         for size in range(len(others) + 1):
             for priors in itertools.combinations(others, size):

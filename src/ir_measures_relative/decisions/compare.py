@@ -12,8 +12,16 @@ import pandas as pd
 from scipy.sparse import csr_array
 from tqdm import tqdm
 
-from ..context.checks import copies_in, depth_of, priors_of, why_incomparable
-from ..context.evaluate import mean_of_topics, one_topic_counts, score_runs
+from ..context.evaluate import (
+    aggregate,
+    copies_in,
+    depth_of,
+    is_summed,
+    one_topic_counts,
+    priors_of,
+    score_runs,
+    why_incomparable,
+)
 from ..context.measure_strings import is_relative, parse_measures, value_range
 from ..context.priors import FixedPriors, Members, Policy, policy_of
 from ..context.run_context import RunContext
@@ -186,9 +194,7 @@ def _candidates(
             )
         if name in fixed:
             raise ValueError(
-                f"{what}={name!r} is among the fixed priors={few_quoted(fixed)}: against itself it has no prior where "
-                "the others have one, so its values are another quantity; leave it out of one of the two, or give "
-                "priors='others'"
+                f"{what}={name!r} is among the fixed priors={few_quoted(fixed)}; leave it out, or give priors='others'"
             )
     twice = next((n for i, n in enumerate(asked) if n in asked[:i]), None)
     if twice is not None:
@@ -217,9 +223,7 @@ def _refuse_copies(
 
 def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
     if len(names) < 2:
-        raise ValueError(
-            f"there is one run to compare, {names[0]!r}; a comparison needs two: give more names, or fewer priors"
-        )
+        raise ValueError(f"there is one run to compare, {names[0]!r}; give more names, or fewer priors")
     if baseline is None:
         return list(itertools.combinations(names, 2))
     return [(name, baseline) for name in names if name != baseline]
@@ -251,7 +255,7 @@ def _table(
     for i, (p, p_corrected, lower, upper) in enumerate(zip(found.p, found.p_corrected, *ends, strict=True)):
         d = pairs.differences[i, known[i]]
         n, wins, losses = len(d), int(pairs.wins[i]), int(pairs.losses[i])
-        mean, other_mean = (mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
+        mean, other_mean = (_mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
         both = " and ".join(map(repr, who[i]))
         row: dict[str, Any] = {"name": who[i][0], "other": who[i][1], "measure": str(measure)}
         row |= {"mean": mean, "other_mean": other_mean}
@@ -356,7 +360,7 @@ def copies_of_nearest(
         nearest.append(near)
         if near is not None:
             values[i] = _score_of_copy(view, name, near, measure, others)
-            means[i] = mean_of_topics(measure, values[i])
+            means[i] = _mean_of_topics(measure, values[i])
     return Copies(nearest, means, values)
 
 
@@ -417,3 +421,8 @@ class _Warnings:
     def say(self) -> None:
         for message, count in self._said.values():
             warn(message + (f" (and {count - 1} more such)" if count > 1 else ""))
+
+
+def _mean_of_topics(measure: ir_measures.Measure, values: FloatArray) -> float:
+    """The mean of some values, of a measure that ir_measures sums as well."""
+    return float(values.mean()) if is_summed(measure) else aggregate(measure, values)

@@ -1,9 +1,9 @@
-"""Some options, compared: what decide, worth and drop have in common."""
+"""Options, compared: any; a candidate beside deployed runs or in place of one; deployed runs without each."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,27 +11,23 @@ import numpy as np
 import pandas as pd
 
 from ..bounding.verdicts import rounded_to_zero, settled_of
-from ..context.checks import warn_of_last_labels
+from ..context.evaluate import warn_of_last_labels
 from ..context.measure_strings import value_of
 from ..context.view import View
 from ..data.arrays import FloatArray
 from ..messages import escaped, few, warn
-from ..stats.bootstrap import FEWEST_DIFFERING
-from ..stats.intervals import mean_and_error
+from ..stats.intervals import FEWEST_DIFFERING, mean_and_error
 from ..stats.power import TopicsNeeded, topics_if_some_are_unlike, topics_to_settle
 from ..tolerances import LABELED_ALIKE
-from .answered import Answered
 from .decision import Decision
-from .decision_rule import OPEN, UNSETTLED, Ends, Intervals, Rivals, intervals
-from .option_rankings import Option, OptionLists
-from .option_settings import Settings
-from .option_values import Differences, OptionValues
+from .decision_rule import OPEN, UNSETTLED, CandidateDecided, Decided, Ends, Intervals, Rivals, intervals
+from .options import Differences, Option, OptionLists, OptionValues, Settings
 
 # How many judgments are drawn for the probability that a verdict stands.
 _SAMPLES = 200
 
 
-class Compared(Answered):
+class Compared(Decided):
     """Some options, compared: what a :class:`Decision` is made of.
 
     Args:
@@ -61,8 +57,7 @@ class Compared(Answered):
             (judgments.labels or judgments).grade >= rel
         ).any():  # a document may be judged for several aspects
             raise ValueError(
-                f"no judgment has the grade {rel} or a higher one, so {settings.by} cannot tell the options apart; set "
-                "other qrels, or a lower rel="
+                f"no judgment has the grade {rel} or a higher one; set other qrels, or a lower rel="
             )
         self.lists = OptionLists(view, options, settings.how)
         if self.unlike_lengths:
@@ -295,3 +290,121 @@ def _moved_ends(values: FloatArray, down: FloatArray, up: FloatArray) -> Ends:
     mean, error, _ = mean_and_error(values)
     error = np.nan_to_num(error)
     return Ends(mean - down[:, None] * error, mean + up[:, None] * error)
+
+
+#: The verdicts on a run.
+SAFE, NEEDED, NOT_SETTLED, NOT_GRADED = "safe", "needed", "open", "not graded"
+
+
+def candidate_options(deployed: Sequence[str], candidate: str) -> tuple[list[Option], list[Rivals]]:
+    """Keep, add, and replace each deployed run; and adding against each replacement."""
+    replaced_by = {
+        f"replace {name}": (*(other for other in deployed if other != name), candidate) for name in deployed
+    }
+    sets = {"keep": tuple(deployed), "add": (*deployed, candidate), **replaced_by}
+    options = [Option(name, runs) for name, runs in sets.items()]
+    return options, [Rivals(1, i) for i in range(2, len(options))]
+
+
+class CandidateCompared(CandidateDecided, Compared):
+    """The options with a candidate, compared."""
+
+    def __init__(
+        self,
+        view: View,
+        deployed: Sequence[str],
+        candidate: str,
+        settings: Settings,
+        whole: View,
+    ) -> None:
+        self.deployed, self.candidate = tuple(deployed), candidate
+        self.copy_of = copy_of(view, self.deployed, candidate)
+        options, rivals = candidate_options(deployed, candidate)
+        if self.copy_of is not None:
+            options = [Option(one.name, self.deployed) for one in options]
+        super().__init__(view, options, rivals, settings, whole)
+
+    def best(self) -> int:
+        """The option that the answer is about: the one that the verdict names, else the best one with the candidate."""
+        return self.overall if self.overall > 0 else 1 + int(self.gain.difference.argmax())
+
+    def about(self) -> dict[str, Any]:
+        return {"candidate": self.candidate, "deployed": list(self.deployed)}
+
+
+def copy_of(view: View, deployed: Iterable[str], candidate: str) -> str | None:
+    """The first deployed run that ranks every judged topic as the candidate does."""
+
+    def same(name: str, other: str) -> bool:
+        return view.with_run(view.runs[name]).ranks_as(other)
+
+    return next((name for name in deployed if same(candidate, name) and same(name, candidate)), None)
+
+
+class RunsDropped(Compared):
+    """The options without each run, compared with all of them."""
+
+    def __init__(
+        self,
+        view: View,
+        options: Sequence[Option],
+        settings: Settings,
+        whole: View,
+        graded: bool,
+    ) -> None:
+        super().__init__(view, options, [], settings, whole)
+        self.graded = graded
+        self.dropped = [name.removeprefix("drop ") for name in self.names[1:]]
+
+    def _grades(self, lower: FloatArray, upper: FloatArray) -> list[str]:
+        """The verdict on each run, by the ends of its loss."""
+        margin = self.settings.margin
+        if not self.graded:
+            return [NOT_GRADED] * len(lower)
+        ends = zip(lower, upper, strict=True)
+        words = [SAFE if up <= margin else NEEDED if low > margin else NOT_SETTLED for low, up in ends]
+        return words if self.topics > 1 else [NOT_SETTLED] * len(words)
+
+    @cached_property
+    def grades(self) -> list[str]:
+        """The verdict on each run, allowing for unjudged documents."""
+        return self._grades(-self.gain.upper, -self.gain.lower)
+
+    @cached_property
+    def grades_as_judged(self) -> list[str]:
+        """The verdict on each run by the judgments as they are."""
+        return self._grades(-self.gain.ci_upper, -self.gain.ci_lower)
+
+    @cached_property
+    def missing(self) -> str | None:
+        open_rows = [i for i, grade in enumerate(self.grades) if grade == NOT_SETTLED]
+        if not open_rows:
+            return None
+        lacks = {"judgments" if self.grades_as_judged[i] != NOT_SETTLED else "topics" for i in open_rows}
+        return "topics and judgments" if len(lacks) > 1 else lacks.pop()
+
+    @cached_property
+    def topics_needed(self) -> TopicsNeeded | None:
+        """How many topics would settle the first open verdict to be settled."""
+        margin, asked, gain = self.settings.margin, list[tuple[FloatArray, float]](), self.gain
+        for i, grade in enumerate(self.grades):
+            if grade != NOT_SETTLED or self.grades_as_judged[i] != NOT_SETTLED:
+                continue
+            if -gain.best[i] > margin:  # it is needed, whatever the judgments
+                asked.append((-self.gains.best[i], gain.upper[i] - gain.best[i]))
+            elif -gain.worst[i] < margin:
+                asked.append((-self.gains.worst[i], gain.worst[i] - gain.lower[i]))
+        return self.choose_needed(min, asked, self.gains)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        table = super().table.rename(columns={"difference": "loss", "runs": "run"})
+        table["run"] = ["", *self.dropped]
+        table["loss"] = 0.0 - table["loss"]
+        for low, high in (("ci_lower", "ci_upper"), ("worst", "best"), ("lower", "upper")):
+            # The loss is the other way round; its worst end is the largest loss, so the ends keep their order.
+            table[low], table[high] = 0.0 - table[high], 0.0 - table[low]
+        table["settled"] = table["settled"].replace({"above": "below", "below": "above"})
+        table["verdict"] = ["", *(self.grades if self.values.bounded else [None] * len(self.grades))]
+        table["as_judged"] = ["", *self.grades_as_judged]
+        return table

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import ir_measures
 
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.lengths import Tokens
 from ..context.run_context import RunContext
 from ..context.view import View, view_of
@@ -18,8 +18,7 @@ from . import decision_text, evidence
 from .compared import Compared
 from .decision import Decision
 from .decision_rule import Rivals
-from .option_rankings import Option
-from .option_settings import settings_of
+from .options import Option, settings_of
 
 #: What an option may be: a run, several runs, or from query id to the run that a router picks.
 OptionLike: TypeAlias = "str | Sequence[str] | Mapping[str, str]"
@@ -120,25 +119,9 @@ def decide(
         >>> decision.verdict
         'new'
     """
-    settings = settings_of(
-        context,
-        by,
-        method,
-        margin,
-        k=k,
-        depth=depth,
-        rerank=rerank,
-        pool=pool,
-        tokens=tokens,
-        budget=budget,
-        groups=groups,
-        confidence=confidence,
-        unretrieved_relevant=unretrieved_relevant,
-        n=n,
-        resamples=resamples,
-        seed=seed,
-        time_limit=time_limit,
-    )
+    how = method, margin, k, depth, rerank, pool, tokens, budget
+    certain = groups, confidence, unretrieved_relevant, n, resamples, seed, time_limit
+    settings = settings_of(context, by, *how, *certain)
     whole = view_of(context, qrels)
     check_runs(whole)
     chosen = _options_of(options, whole)
@@ -152,7 +135,6 @@ def decide(
 
 
 def _all_rivals(sizes: Sequence[int]) -> list[tuple[int, int, bool]]:
-    """Each two options, the one with more runs first."""
     pairs = [(i, j) for j in range(len(sizes)) for i in range(len(sizes)) if i != j]
     larger = [(i, j, False) for i, j in pairs if sizes[i] > sizes[j]]
     return larger + [(i, j, True) for i, j in pairs if i < j and sizes[i] == sizes[j]]
@@ -162,24 +144,18 @@ def _all_rivals(sizes: Sequence[int]) -> list[tuple[int, int, bool]]:
 
 
 def _options_of(options: Any, whole: View) -> list[Option]:
-    """The options; ValueError for what is none."""
     if not isinstance(options, Mapping) or len(options) < 2:
-        raise ValueError(
-            "options= must hold at least two options by name, the one in use first, such as "
-            "{'keep': ['BM25'], 'add': ['BM25', 'dense']}"
-        )
+        raise ValueError("options= must hold at least two options by name, the one in use first")
     found = []
     for name, given in options.items():
         if not isinstance(name, str) or not name or name == "open" or " or " in name:
-            raise ValueError(
-                f"options: {name!r} cannot be the name of an option; use other text without ' or '"
-            )
+            raise ValueError(f"options: {name!r} cannot be the name of an option; use other text")
         if isinstance(given, Mapping):
             found.append(_rule(name, given, whole))
             continue
         if not isinstance(given, Iterable):
             raise ValueError(
-                f"options[{name!r}]={given!r} must be the name of a run, a list of these, or a dict from query id to it"
+                f"options[{name!r}]={given!r} must be a run, runs, or a dict from query id to run"
             )
         runs = (given,) if isinstance(given, str) else tuple(given)
         _check_known(name, runs, whole)
@@ -207,6 +183,5 @@ def _check_known(name: str, runs: Sequence[Any], whole: View) -> None:
     unknown = list(dict.fromkeys(run for run in runs if run not in whole.members.index))
     if unknown:
         raise ValueError(
-            f"options[{name!r}] names {few_quoted(unknown)}, which the context does not hold; its runs are "
-            f"{few_quoted(whole.names)}"
+            f"options[{name!r}] names {few_quoted(unknown)}; the context's runs are {few_quoted(whole.names)}"
         )

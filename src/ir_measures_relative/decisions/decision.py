@@ -42,9 +42,7 @@ class Decision:
     stands: float | None = None
 
     def __bool__(self) -> bool:
-        raise TypeError(
-            "a Decision is neither true nor false; compare its verdict, such as decision.verdict == 'add'"
-        )
+        raise TypeError("a Decision is neither true nor false; compare its verdict")
 
     def __str__(self) -> str:
         tables = [self.table, *self.evidence.values(), self.judge]
@@ -143,7 +141,6 @@ def bold_and_rest(paragraph: str) -> tuple[str, str]:
 
 
 def _markdown(table: pd.DataFrame) -> list[str]:
-    """The lines of a table."""
     cells = [
         [("" if v != v else f"{v:.3f}") if isinstance(v, float) else "" if v is None else str(v) for v in row]
         for row in table.itertuples(index=False)
@@ -170,5 +167,4 @@ def junit_of(decisions: Mapping[str, Decision], as_judged: bool = False) -> str:
 
 
 def _xml(text: str) -> str:
-    """A text that an XML document can hold."""
     return _NO_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

@@ -1,8 +1,9 @@
-"""The rule by which options are compared: intervals, and the one verdict that follows from them. Arrays only."""
+"""The rule by which options are compared: intervals, the one verdict that follows from them, and what it rules out."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..data.arrays import FloatArray
 from ..stats.families import simultaneous_intervals
 from ..stats.paired_tests import PairedTestOptions
 from ..tolerances import LABELED_ALIKE
-from .option_values import Differences
+from .options import Differences
 
 #: The verdicts that name no option. ``UNSETTLED``: some option is better, and which one is not settled.
 KEEP, OPEN, UNSETTLED = 0, -1, -2
@@ -130,3 +131,63 @@ def possible(verdict: int, gain: Ends, rivals: Sequence[Rivals], between: Ends, 
             may[pair.more - 1] = False
     better = gain.lower > margin  # where three options rule each other out in a circle
     return [1 + i for i, one in enumerate(may if any(may) else better) if one]
+
+
+class Decided:
+    """Options with the intervals of their differences, and the verdict that follows."""
+
+    names: list[str]  #: of the options, the first of which is in use
+    rivals: Sequence[Rivals]  #: which of the others are compared with each other
+    gain: Intervals  #: of each other option less the first
+    between: Intervals  #: of the rivals
+    topics: int  #: how many there are
+    margin: float  #: the smallest difference that matters
+    by: str  #: the measure
+    confidence: float  #: of the intervals
+    where: str  #: where every list ends, as a sentence starts
+
+    def verdict_by(self, gain: Ends, between: Ends, means: FloatArray) -> int:
+        """The verdict by some ends."""
+        if self.topics < 2:
+            return OPEN
+        return verdict_of(gain, means, self.rivals, between, self.margin)
+
+    @cached_property
+    def overall(self) -> int:
+        """The verdict, allowing for unjudged documents."""
+        return self.verdict_by(self.gain.overall(), self.between.overall(), self.gain.difference)
+
+    @cached_property
+    def as_judged(self) -> int:
+        """The verdict by the judgments as they are."""
+        return self.verdict_by(self.gain.as_judged(), self.between.as_judged(), self.gain.difference)
+
+    def may_be_best(self, as_judged: bool = False) -> list[int]:
+        """The options that the verdict does not rule out."""
+        gain, between = (
+            part.as_judged() if as_judged else part.overall() for part in (self.gain, self.between)
+        )
+        verdict = self.as_judged if as_judged else self.overall
+        return possible(verdict, gain, self.rivals, between, self.margin)
+
+    def word(self, as_judged: bool = False) -> str:
+        """The verdict."""
+        verdict = self.as_judged if as_judged else self.overall
+        if verdict == OPEN:
+            return "open"
+        return self.unsettled(as_judged) if verdict == UNSETTLED else self.names[verdict]
+
+    def unsettled(self, as_judged: bool) -> str:
+        """The verdict that some option is better, and which one is not settled."""
+        return " or ".join(self.names[i] for i in self.may_be_best(as_judged))
+
+
+class CandidateDecided(Decided):
+    """Keep, add the candidate, or replace a run by it."""
+
+    candidate: str
+    deployed: Sequence[str]
+    copy_of: str | None = None  #: the deployed run that ranks as the candidate does
+
+    def unsettled(self, as_judged: bool) -> str:
+        return "add or replace"

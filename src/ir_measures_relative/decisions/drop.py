@@ -9,7 +9,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.lengths import Tokens
 from ..context.run_context import RunContext
 from ..context.view import view_of
@@ -19,13 +19,11 @@ from ..io.qrels import Qrels
 from ..io.runs import Run
 from ..tolerances import LABELED_ALIKE
 from . import decision_text, evidence
-from .compared_runs import NEEDED, NOT_GRADED, OPEN, SAFE, RunsDropped
+from .compared import NEEDED, NOT_GRADED, NOT_SETTLED, SAFE, RunsDropped
 from .decision import Decision
 from .fuse import FusionChoice, ValuesOfSets, divided, reach_of_interval
 from .fused_values import FusedValues, RunSet
-from .option_rankings import Option, OptionLists
-from .option_settings import settings_of
-from .option_values import OptionValues
+from .options import Option, OptionLists, OptionValues, settings_of
 from .worth import deployed_runs
 
 # Random halves of the topics, by which the smallest set is chosen and scored.
@@ -96,30 +94,12 @@ def drop(
         1  drop good  0.386853  needed
         2   drop bad -0.613147    safe
     """
-    settings = settings_of(
-        context,
-        by,
-        method,
-        margin or 0.0,
-        k=k,
-        depth=depth,
-        rerank=rerank,
-        pool=pool,
-        tokens=tokens,
-        budget=budget,
-        groups=groups,
-        confidence=confidence,
-        unretrieved_relevant=unretrieved_relevant,
-        n=n,
-        resamples=resamples,
-        seed=seed,
-        time_limit=time_limit,
-    )
+    how = method, margin or 0.0, k, depth, rerank, pool, tokens, budget
+    certain = groups, confidence, unretrieved_relevant, n, resamples, seed, time_limit
+    settings = settings_of(context, by, *how, *certain)
     names = deployed_runs(context, deployed, None)
     if len(names) < 2:
-        raise ValueError(
-            f"one deployed run cannot be dropped, and {names} is one; name the others in deployed="
-        )
+        raise ValueError(f"one deployed run cannot be dropped: {names}; name the others in deployed=")
     whole = view_of(context, qrels)
     view = whole.of_runs(names)
     check_runs(view)
@@ -130,7 +110,6 @@ def drop(
 
 
 def _answer(of: RunsDropped, names: Sequence[str]) -> Decision:
-    """The answer on all runs."""
     tables = evidence.tables_of(of)
     if of.graded and len(names) > 2 and of.topics > 3:
         tables = {"fewer": _fewer(of, names), **tables}
@@ -213,4 +192,4 @@ def smallest_sets(values: ValuesOfSets, n_runs: int, weights: FloatArray, margin
 
 
 def _overall(grades: Sequence[str]) -> str:
-    return next(word for word in (SAFE, OPEN, NEEDED, NOT_GRADED) if word in grades)
+    return next(word for word in (SAFE, NOT_SETTLED, NEEDED, NOT_GRADED) if word in grades)

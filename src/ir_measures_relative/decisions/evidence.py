@@ -19,8 +19,7 @@ from ..stats.paired_tests import PairedTestOptions
 from .decision_rule import intervals
 from .fuse import Chooser, divided
 from .fused_values import RunSet
-from .option_rankings import Option, OptionLists, interleaved
-from .option_values import Differences, OptionValues, value_beside
+from .options import Differences, Option, OptionLists, OptionValues, interleaved, value_beside
 
 if TYPE_CHECKING:
     from .compared import Compared
@@ -185,9 +184,7 @@ def by_group(of: Compared) -> pd.DataFrame | None:
     ids = of.view.query_ids
     lacking = [q for q in ids if q not in groups]
     if lacking:
-        raise ValueError(
-            f"groups= names no group for {len(lacking)} judged queries, such as {lacking[:3]}; name one for each"
-        )
+        raise ValueError(f"groups= names no group for {len(lacking)} judged queries, such as {lacking[:3]}")
     names = list(dict.fromkeys(groups[q] for q in ids))
     member = np.array([names.index(groups[q]) for q in ids])
     inside = member == np.arange(len(names))[:, None]  # groups × topics

@@ -8,7 +8,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.measure_strings import parse_measure, value_of
 from ..context.priors import group_of
 from ..context.run_context import RunContext
@@ -73,9 +73,7 @@ def explain(
             )
         rankings, member = context.runs[run], run
         if group is not None:
-            raise ValueError(
-                f"group={group!r} goes with a newcomer; {run!r} is a run of the context, whose groups count"
-            )
+            raise ValueError(f"group={group!r} goes with a newcomer; {run!r} is a run of the context")
     else:
         rankings, member = read_run(run), None
         group = group_of(rankings, context, group)
@@ -190,7 +188,5 @@ def relative_measure(measure: ir_measures.Measure | str) -> RelativeMeasure:
     """The measure; ValueError for one that is not of this package."""
     parsed = parse_measure(measure)
     if not isinstance(parsed, RelativeMeasure):
-        raise ValueError(
-            f"{parsed!r} is not relative to other runs; give a measure of this package, such as NRG@10"
-        )
+        raise ValueError(f"{parsed!r} is not relative to other runs; give a measure such as NRG@10")
     return parsed

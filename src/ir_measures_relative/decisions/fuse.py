@@ -15,10 +15,10 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from ..arguments import check_amount, check_choice, check_confidence, check_count
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.measure_strings import absolute_measure
 from ..context.run_context import RunContext
-from ..context.view import View, check_is_context, some, view_of
+from ..context.view import View, check_is_context, view_of
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..further_measures.fusion_gain import METHODS, Fusion
 from ..io.qrels import Qrels
@@ -145,8 +145,7 @@ def fuse(
         number = len(settings) * sum(math.comb(len(names), size) for size in wanted)
         if number > max_sets:
             raise ValueError(
-                f"strategy 'exact' would try {number:,} sets of runs (settings of k and depth: {len(settings)}), "
-                f"and max_sets is {max_sets:,}. Give more, or leave 'exact' out: 'greedy' tries few sets"
+                f"'exact' would try {number:,} sets of runs, and max_sets is {max_sets:,}; set more, or leave it out"
             )
     values = [FusedValues(view, base, one) for one in settings]
     added = cache(partial(_added_by_nrg, view))
@@ -205,16 +204,13 @@ def _judged_together(
     check_runs(view)
     topics, ids = np.arange(view.n_queries), view.query_ids
     if len(ids) < 2:
-        raise ValueError(
-            "the qrels hold one topic; a choice of runs is made on some topics and scored on others: give more"
-        )
+        raise ValueError("the qrels hold one topic; a choice is made on some and scored on others: give more")
     held = np.array([np.isin(topics, view.documents.queries_of(run)) for run in context.runs.values()])
     apart = np.argwhere(~(held @ held.T))  # of truth values: whether any topic is held by both
     if len(apart):
         a, b = apart[0]
         raise ValueError(
-            f"runs {context.names[a]!r} and {context.names[b]!r} have no judged topic in common, so they cannot be "
-            f"fused: the first has {some(ids[held[a]])}, the second {some(ids[held[b]])}"
+            f"runs {context.names[a]!r} and {context.names[b]!r} have no judged topic in common; leave one out"
         )
     return view, base
 
@@ -249,9 +245,7 @@ def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray, li
     given = dict.fromkeys(names, 0.0) if cost is None else cost
     if not isinstance(given, Mapping) or {*given} != {*names}:
         of = sorted({*given} ^ {*names}) if isinstance(given, Mapping) else given
-        raise ValueError(
-            f"cost= must hold a number for each run of {list(names)}, and no other; correct {of}"
-        )
+        raise ValueError(f"cost= must hold a number for each run, and no other; correct {of}")
     for name, amount in given.items():
         check_amount(f"cost[{name!r}]", amount)
     costs = np.array([float(given[name]) for name in names])

@@ -6,7 +6,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
 from ..context.tops import Top
 from ..context.view import View, check_is_context, view_of
@@ -57,9 +57,7 @@ def new_aspects(
     check_is_context(context)
     parsed = relative_measure(measure)
     if not isinstance(parsed, type(NewAspects)):
-        raise ValueError(
-            f"measure={parsed!r} does not count aspects; give NewAspects@10 or NewAspects(budget=4000)"
-        )
+        raise ValueError(f"measure={parsed!r} does not count aspects; give NewAspects@10")
     view = view_of(context, qrels)
     check_runs(view)
     rows = [(name, *_means(view, parsed, name)) for name in view.names]

@@ -12,13 +12,13 @@ import numpy as np
 import pandas as pd
 
 from ..bounding.bounds import table_of
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.measure_strings import parse_measure, parse_measures, registered
 from ..context.priors import Members
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, some, view_of
 from ..data.arrays import FloatArray, object_array
-from ..data.judgments import Judgments
+from ..data.documents import Judgments
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
 from ..work import Work, map_tasks
@@ -112,9 +112,7 @@ def judged_or_not(context: Members, qrels: Qrels | None, measures: Sequence[Rela
             known = sorted(
                 n for n, m in registered().items() if m.RELATIVE_TO == "reference" and m.JUDGMENTS != "needed"
             )
-            raise ValueError(
-                f"{measure} needs judgments; give qrels, or one of {', '.join(known)}, which do not"
-            )
+            raise ValueError(f"{measure} needs judgments; give qrels, or one of {', '.join(known)}")
     query_ids = object_array(dict.fromkeys(q for run in context.runs.values() for q in run.query_ids))
     if not len(query_ids):
         raise ValueError("the runs hold no ranking, so there is nothing to compare")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import ir_measures
 
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.lengths import Tokens
 from ..context.priors import fitting
 from ..context.run_context import RunContext
@@ -18,9 +18,9 @@ from ..io.qrels import Qrels
 from ..io.runs import Run, name_runs, read_run
 from ..messages import few_quoted
 from . import decision_text, evidence
-from .compared_runs import CandidateCompared
+from .compared import CandidateCompared
 from .decision import Decision
-from .option_settings import settings_of
+from .options import settings_of
 
 # What a candidate without a name is called.
 _UNNAMED = "candidate"
@@ -90,25 +90,9 @@ def worth(
         >>> worth(RunContext({"BM25": old, "dense": new}, grades=(0, 1)), qrels, "dense", by="nDCG@2").verdict
         'replace BM25'
     """
-    settings = settings_of(
-        context,
-        by,
-        method,
-        margin,
-        k=k,
-        depth=depth,
-        rerank=rerank,
-        pool=pool,
-        tokens=tokens,
-        budget=budget,
-        groups=groups,
-        confidence=confidence,
-        unretrieved_relevant=unretrieved_relevant,
-        n=n,
-        resamples=resamples,
-        seed=seed,
-        time_limit=time_limit,
-    )
+    how = method, margin, k, depth, rerank, pool, tokens, budget
+    certain = groups, confidence, unretrieved_relevant, n, resamples, seed, time_limit
+    settings = settings_of(context, by, *how, *certain)
     name, run, member = candidate_of(context, candidate)
     names = deployed_runs(context, deployed, member)
     if name in names:
@@ -156,14 +140,10 @@ def deployed_runs(context: RunContext, deployed: object, candidate: str | None) 
         lacking = [pattern for pattern in asked if not fitting(pattern, names)]
         if lacking:
             raise ValueError(
-                f"deployed= names {few_quoted(lacking)}, which fits no run of the context; its runs are "
-                f"{few_quoted(names)}"
+                f"deployed= names {few_quoted(lacking)}; the context's runs are {few_quoted(names)}"
             )
         found = [name for pattern in asked for name in fitting(pattern, names)]
     chosen = [name for name in dict.fromkeys(found) if name != candidate]
     if not chosen:
-        raise ValueError(
-            "there is no deployed run to compare the candidate with; add the deployed runs to the RunContext, and name "
-            "them in deployed="
-        )
+        raise ValueError("there is no deployed run; add some to the RunContext, and name them in deployed=")
     return chosen

@@ -16,21 +16,18 @@ from ..audit.targets import Judge
 from ..context.run_context import RunContext
 from ..context.view import View
 from ..data.arrays import object_array
-from ..data.judgments import Judgments
+from ..data.documents import Judgments
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..io.qrels import judge as judge_columns
 from ..io.runs import Run
 from ..messages import escaped
-from ..stats.bootstrap import FEWEST_DIFFERING
-from .answered import Answered
-from .compared_runs import candidate_options, copy_of
+from ..stats.intervals import FEWEST_DIFFERING
+from .compared import candidate_options, copy_of
 from .decision import Decision
-from .decision_rule import KEEP, Intervals
-from .decision_text import number, paragraphs, reason_of_worth
-from .decision_words import AUDIT
-from .option_rankings import OptionLists
-from .option_settings import settings_of
+from .decision_rule import KEEP, CandidateDecided, Intervals
+from .decision_text import AUDIT, number, paragraphs, reason_of_worth
+from .options import OptionLists, settings_of
 from .worth import candidate_of, deployed_runs
 
 #: Each two options, as places.
@@ -88,8 +85,7 @@ class WorthAudit:
         settings = settings_of(context, by, method, margin, k=k, depth=depth, confidence=confidence)
         if settings.by.NAME != "P" or settings.how.length is None:
             raise ValueError(
-                f"by={str(by)!r} cannot be audited here: an audit of worth() takes P@k, a sum of labels of what each "
-                "option shows; set by='P@10', or judge what worth() asks for"
+                f"by={str(by)!r} cannot be audited here; set by='P@10', or judge what worth() asks for"
             )
         self.settings = settings
         name, run, member = candidate_of(context, candidate)
@@ -109,8 +105,7 @@ class WorthAudit:
             self._differing(*two) for two in self.gains
         ):
             raise ValueError(
-                f"all options show the same documents, so there is nothing to label; {self.candidate!r} is a copy of a "
-                "deployed run, or nearly one: keep what is deployed"
+                f"nothing to label: all options show the same documents; {self.candidate!r} is nearly a copy"
             )
         named = zip(self.options, lists.rankings(), strict=True)
         self._lists = RunContext({option.name: one for option, one in named}, grades=context.grades)
@@ -176,10 +171,8 @@ class WorthAudit:
         return sum(one != other for one, other in zip(self._shown[a], self._shown[b], strict=True))
 
 
-class CandidateAudited(Answered):
+class CandidateAudited(CandidateDecided):
     """The options with a candidate, by the labels of an audit."""
-
-    copy_of = None
 
     def __init__(self, audit: WorthAudit, plan: Any, labels: QrelsColumns) -> None:
         self.options, self.rivals, self.topics = audit.options, audit.rivals, audit.topics
@@ -191,9 +184,6 @@ class CandidateAudited(Answered):
         self.labels = len(judge_columns(labels))
         self.gain, self.told = audit.intervals(audit.gains, plan, labels)
         self.between, _ = audit.intervals(audit.between_rivals, plan, labels)
-
-    def unsettled(self, as_judged: bool) -> str:
-        return "add or replace"
 
     @property
     def missing(self) -> str | None:
@@ -231,7 +221,6 @@ class CandidateAudited(Answered):
 
 
 def _topics(judge: Judge, runs: Sequence[Rankings]) -> Judgments:
-    """The topics, with the judge's labels where it is no function."""
     if callable(judge):
         return Judgments.none_of(object_array(dict.fromkeys(q for run in runs for q in run.query_ids)))
     return judge_columns(qrels_columns(judge), once=True)

@@ -111,7 +111,6 @@ def subjects() -> list[Subject]:
 
 @lru_cache
 def _written(name: str) -> str:
-    """What a file beside this one holds."""
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
@@ -319,7 +318,6 @@ def _runs() -> dict[str, pd.DataFrame]:
 
 @lru_cache(maxsize=1)
 def _retrievers() -> dict[str, Retriever]:
-    """By name, in the order of :data:`GROUPS`."""
     docs = generate().docs
     index = Index(docs, words)
     return {

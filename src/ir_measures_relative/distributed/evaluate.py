@@ -28,8 +28,8 @@ from ..context.priors import NAMED, Policy
 from ..context.run_context import RunContext
 from ..context.view import View
 from ..data.arrays import FloatArray, object_array
+from ..data.documents import NO_ASPECT, Judgments, Labels
 from ..data.ids import Ids
-from ..data.judgments import NO_ASPECT, Judgments, Labels
 from ..data.rankings import Rankings
 from ..io.frames import column_names, columns_of, text_of
 from ..io.qrels import Qrels, judge, qrels_columns
@@ -90,8 +90,7 @@ def evaluate(
     dask = _dask()
     if not _is_dask(runs):
         raise TypeError(
-            f"runs is {kind_of(runs)}; give a Dask DataFrame, such as dask.dataframe.read_parquet(path), or "
-            "use RunContext(runs).evaluate for runs that fit into memory"
+            f"runs is {kind_of(runs)}; give a Dask DataFrame, such as dask.dataframe.read_parquet(path)"
         )
     parsed = parse_measures(measures)
     if not perquery:
@@ -100,10 +99,7 @@ def evaluate(
         for measure in parsed:
             aggregator = measure.aggregator()
             if not isinstance(aggregator, ir_measures.MeanAgg | ir_measures.SumAgg):
-                raise ValueError(
-                    f"{measure} is aggregated by {kind_of(aggregator)}, which cannot be put together from sums; ask "
-                    "for perquery=True"
-                )
+                raise ValueError(f"{measure} is aggregated by {kind_of(aggregator)}; ask for perquery=True")
     policy = NAMED.get(priors) if isinstance(priors, str) else priors
     if names is None and getattr(policy, "needs_order", False):
         raise ValueError(f"priors={priors!r} needs the order of the runs: give names=[first, second, …]")
@@ -212,7 +208,6 @@ def score_part(
 
 
 def _split(runs: pd.DataFrame, names: Sequence[str], judged: set[str]) -> dict[str, Rankings]:
-    """The rankings of every run for the judged queries."""
     name_of, query_of, doc_of, score_of = columns_of(
         runs, ("name", "query_id", "doc_id", "score"), "the runs"
     )
@@ -294,8 +289,6 @@ class _Campaign:
 
 
 class _Survey(NamedTuple):
-    """What a partition of the runs holds."""
-
     rows: dict[str, int]  #: how many rows each judged query has
     names: list[str]
     judged: set[str]  #: the runs with a judged query
@@ -310,8 +303,7 @@ def _survey(part: pd.DataFrame, judged: frozenset[str]) -> _Survey:
         wrong = [v for v in values if not isinstance(v, str)] + [None] * bool((codes < 0).any())
         if wrong:
             raise ValueError(
-                f"the runs: the {what} {wrong[0]!r} is of type {type(wrong[0]).__name__}; it must be a string: convert "
-                "the column with .astype(str), and give every row one"
+                f"the runs: the {what} {wrong[0]!r} is of type {type(wrong[0]).__name__}; convert it with .astype(str)"
             )
     known = np.array([q in judged for q in queries], dtype=bool)
     rows = np.bincount(query_codes, minlength=len(queries))
@@ -337,7 +329,6 @@ def _check_names(names: Sequence[str] | None, surveys: Sequence[_Survey]) -> lis
 
 
 def _check_common(surveys: Sequence[_Survey], query_ids: Sequence[str]) -> None:
-    """Raises ValueError where a run that holds queries shares none with the judgments."""
     judged = {name for survey in surveys for name in survey.judged}
     for survey in surveys:
         for name, query in survey.example.items():
@@ -372,7 +363,6 @@ class _JudgedParts:
         self.grades = min(low for _, low, _ in found), max(high for _, _, high in found)
 
     def _do(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function, which waits for Dask where the judgments are there."""
         return _dask().delayed(function) if self._remote else function
 
     def parts(self, place: Mapping[str, int], n: int) -> list[Any]:
@@ -395,7 +385,6 @@ def _judgments_of(part: Qrels) -> pd.DataFrame:
 
 
 def _frame_of(judgments: Judgments) -> pd.DataFrame:
-    """Judgments as ir_measures' columns, with plain strings."""
     labels = judgments.labels
     rows: Judgments | Labels = judgments if labels is None else labels
     columns: dict[str, Any] = {
@@ -419,13 +408,11 @@ def _no_judgments() -> pd.DataFrame:
 
 
 def _survey_qrels(part: pd.DataFrame) -> tuple[list[str], int, int]:
-    """The queries; and the lowest and the highest relevance, 0 where none is beyond."""
     grade = part["relevance"].to_numpy()
     return list(dict.fromkeys(part["query_id"])), int(grade.min(initial=0)), int(grade.max(initial=0))
 
 
 def _cut(qrels: pd.DataFrame, place: Mapping[str, int]) -> dict[int, pd.DataFrame]:
-    """The rows by the place of their query, in the order that they have."""
     return {int(i): rows for i, rows in qrels.groupby(qrels["query_id"].map(place))}
 
 
@@ -454,12 +441,10 @@ def _partitions(frame: Any, columns: list[str]) -> list[Any]:
 
 
 def _total(scores: Scores) -> FloatArray:
-    """The sums over the queries of a part, and the numbers of queries that have a value; (2, runs, measures)."""
     return np.stack([np.nansum(scores.values, axis=2), (~np.isnan(scores.values)).sum(axis=2)])
 
 
 def _with_query_column(frame: Any) -> Any:
-    """The frame with its index as a column where that holds the query."""
     return frame.reset_index() if frame.index.name in ("query_id", "qid") else frame
 
 

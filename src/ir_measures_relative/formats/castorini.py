@@ -43,28 +43,24 @@ def _kilt(content: Content) -> Parts:
 FORMATS = (
     Format(
         name="answers with references (ragnarok, TREC RAG)",
-        told_by="the keys 'topic_id' and 'references'",
         holds=_has("topic_id", "references"),
         runs=_references,
         note="Cited documents only, in the order of the references.",
     ),
     Format(
         name="candidates (rank_llm)",
-        told_by="the keys 'query' and 'candidates'",
         holds=_has("query", "candidates"),
         runs=_candidates,
         note="In the order of the candidates.",
     ),
     Format(
         name="KILT (pyserini)",
-        told_by="the keys 'id' and 'output'",
         holds=_has("id", "output"),
         runs=_kilt,
         note="In the order of the provenance.",
     ),
     Format(
         name="an assignment of nuggets (AutoNuggetizer)",
-        told_by="the keys 'qid' and 'nuggets'",
         holds=_has("qid", "nuggets"),
         instead="give judgments by query and document",
     ),

@@ -108,8 +108,7 @@ class Content:
             if "\n" in text[: more.at].strip():
                 line = text.count("\n", 0, more.at) + 1
                 raise ValueError(
-                    f"{self.source}, line {line}: there is more text behind the end of the JSON; give one object, or "
-                    "one a line"
+                    f"{self.source}, line {line}: there is more text behind the JSON; give one object, or one a line"
                 ) from None
         lines = enumerate(text.split("\n"), start=1)  # no other character ends a line: a string may hold them
         return [self._of_line(line, number) for number, line in lines if line.strip()]
@@ -135,9 +134,7 @@ class Content:
             return self.data.decode()
         except UnicodeDecodeError as error:
             line = self.data.count(b"\n", 0, error.start) + 1
-            raise ValueError(
-                f"{self.source}, line {line}: it is not text in UTF-8; convert the file to UTF-8"
-            ) from None
+            raise ValueError(f"{self.source}, line {line}: not text in UTF-8; convert the file") from None
 
 
 def _rows(text: str, delimiter: str) -> Any:
@@ -171,8 +168,7 @@ def _parsed(text: str, source: str) -> Any:
         return json.loads(text, object_pairs_hook=_object)
     except _RepeatedKeyError as error:
         raise ValueError(
-            f"{source}: the key {brief(error.args[0])} stands twice in one object, and programs differ in which "
-            "they take; keep one"
+            f"{source}: the key {brief(error.args[0])} stands twice in one object; keep one"
         ) from None
     except json.JSONDecodeError as error:
         if error.msg == "Extra data":
@@ -209,7 +205,6 @@ class Format:
     """
 
     name: str  #: what messages and the documentation call it
-    told_by: str  #: how it is told from the others, in words
     holds: Callable[[Content], bool]  #: whether a file is of this kind
     runs: Callable[[Content], Parts] | None = None  #: reads it as a run, or runs
     judgments: Callable[[Content], Parts] | None = None  #: reads it as judgments

@@ -67,7 +67,6 @@ def _read(content: Content) -> Parts:
 FORMATS = (
     Format(
         name="a JSON dict {query_id: {doc_id: score}}",
-        told_by="an object of objects of numbers",
         holds=lambda content: _is_dict_of_dicts(content) and not _holds_measures(content),
         runs=_read,
         judgments=_read,
@@ -77,13 +76,11 @@ FORMATS = (
     ),
     Format(
         name="a JSON file of measures",
-        told_by="an object of objects that have the same keys, half of them or more names of measures",
         holds=_holds_measures,
         instead="give the file of the rankings, not of their scores",
     ),
     Format(
         name="a DataFrame by columns (the default of to_json)",
-        told_by="an object of columns of a DataFrame",
         holds=_is_by_column,
         instead="write it with to_json(path, orient='records')",
     ),

@@ -13,7 +13,7 @@ import ir_measures
 
 from ..context.run_context import RunContext
 from ..data.rankings import Rankings
-from ..io.files import check_writable, write_whole
+from ..work import check_writable, write_whole
 from .content import keeping_order
 
 if TYPE_CHECKING:
@@ -78,9 +78,7 @@ def to_latex(
         \\end{tabular}
     """
     if "name" not in table.columns or len(table.columns) < 2:
-        raise ValueError(
-            f"the table has the columns {list(table.columns)}; give one of context.evaluate, with a row a run"
-        )
+        raise ValueError(f"the table has the columns {list(table.columns)}; give one of context.evaluate")
     measures = [c for c in table.columns if c != "name"]
     letters = dict(zip(table["name"], map(_letter, range(len(table))), strict=True))
     significant = _significant(comparisons, level)
@@ -120,9 +118,7 @@ def _significant(comparisons: pd.DataFrame | None, level: float) -> set[tuple[st
         return set()
     lacking = {"name", "other", "measure", "difference", "p_corrected"} - set(comparisons.columns)
     if lacking:
-        raise ValueError(
-            f"the comparisons lack {', '.join(sorted(lacking))}; give those of compare(context, …)"
-        )
+        raise ValueError(f"the comparisons lack {', '.join(sorted(lacking))}; give those of compare()")
     found = set()
     for row in comparisons[comparisons["p_corrected"] <= level].itertuples():
         winner, loser = (row.name, row.other) if row.difference > 0 else (row.other, row.name)

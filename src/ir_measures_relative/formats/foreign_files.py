@@ -7,6 +7,7 @@ They are asked in the order of the names, which does not matter: a file is of on
 from __future__ import annotations
 
 import pkgutil
+import re
 from functools import cache
 from importlib import import_module
 
@@ -92,17 +93,13 @@ def parts_of(content: Content, form: Format, *, as_run: bool) -> Parts:
             f"{content.source} looks like {form.name}, but is not built like one{lacks}; check what wrote it"
         ) from None
     except UnicodeError:  # of pandas 3, whose names of columns are text in UTF-8
-        raise ValueError(
-            f"{content.source}: the name of a column is not text in UTF-8; mend it where the file was written"
-        ) from None
+        raise ValueError(f"{content.source}: the name of a column is not text in UTF-8; correct it") from None
     except ValueError as error:
         if content.source in str(error):
             raise
         raise ValueError(f"{content.source}: {error}") from None
     if form.runs is not None and not parts:
-        raise ValueError(
-            f"{content.source}: {form.name} without a run or judgments in it; check what wrote it"
-        )
+        raise ValueError(f"{content.source}: {form.name} without a run or judgments in it")
     return parts
 
 
@@ -120,3 +117,41 @@ def one_part(parts: Parts, part: str | None, source: str, kind: str) -> Given:
         f"{source}: the file holds {', '.join(map(repr, parts))}; say which behind the path, such as "
         f"'#{next(iter(parts))}'{f', and not {part!r}' if part is not None else ''}"
     )
+
+
+_LTR = re.compile(rb"\S+\s+qid:\S+")
+_MEAN = re.compile(r"[a-z_]+(@[0-9]+|_(avg|q[0-9]+))")
+_PICKLE = re.compile(rb"\x80[\x02-\x05]")
+
+
+def _is_vespa(content: Content) -> bool:
+    return bool(content.records) and all(isinstance(r.get("root"), dict) for r in content.records)
+
+
+def _is_means(content: Content) -> bool:
+    cells = content.header
+    return cells[:1] == ["name"] and len(cells) > 1 and all(map(_MEAN.fullmatch, cells[1:]))
+
+
+FORMATS = (
+    Format(
+        name="a pickle",
+        holds=lambda content: _PICKLE.match(content.start) is not None,
+        instead="loading it may run any program; save the dict as JSON",
+    ),
+    Format(
+        name="a file for learning to rank (SVMrank)",
+        holds=lambda content: _LTR.match(content.line) is not None,
+        instead="export the judgments as TREC qrels or as CSV",
+    ),
+    Format(
+        name="Vespa's responses",
+        holds=_is_vespa,
+        instead="they do not name the query; write {query_id: {doc_id: relevance}}",
+    ),
+    Format(
+        name="a table of means",
+        holds=_is_means,
+        instead="give the rankings, not their scores",
+    ),
+)

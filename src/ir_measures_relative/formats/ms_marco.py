@@ -41,13 +41,10 @@ def _columns(content: Content) -> tuple[Ids, Ids, IntArray]:
             continue
         if len(cells) != 3 or not all(cells):
             raise ValueError(
-                f"{content.source}, line {number}: {len(cells)} columns where an MS MARCO run has three between tabs "
-                "(query, document, rank)"
+                f"{content.source}, line {number}: {len(cells)} columns where an MS MARCO run has three between tabs"
             )
         if not re.fullmatch("[0-9]{1,9}", cells[2]):
-            raise ValueError(
-                f"query {brief(cells[0])} has the rank {brief(cells[2])}; ranks are whole numbers"
-            )
+            raise ValueError(f"query {brief(cells[0])} has the rank {brief(cells[2])}; give whole numbers")
         rows.append(cells)
     queries, docs, ranks = map(list, zip(*rows, strict=True))
     return Ids.of(queries), Ids.of(docs), np.array(ranks, dtype=np.int64)
@@ -71,14 +68,12 @@ def _check_ranks(query: IntArray, rank: IntArray, names: object) -> None:
 FORMATS = (
     Format(
         name="an MS MARCO run",
-        told_by="three columns between tabs, a whole number in the third",
         holds=lambda content: _RANKED.fullmatch(content.line) is not None,
         runs=_read,
         note="In the order of the ranks, which must be 1, 2, 3 … in each query.",
     ),
     Format(
         name="a list of nuggets (AutoNuggetizer)",
-        told_by="three columns between tabs, 'vital' or 'okay' in the third",
         holds=lambda content: _NUGGET.fullmatch(content.line) is not None,
         instead="give judgments by query and document",
     ),

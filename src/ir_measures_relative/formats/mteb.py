@@ -24,7 +24,6 @@ def _read(content: Content) -> Parts:
 FORMATS = (
     Format(
         name="MTEB's predictions",
-        told_by=f"the key '{_META}'",
         holds=lambda content: isinstance(content.json, dict) and isinstance(content.json.get(_META), dict),
         runs=_read,
         instead="give the judgments of the task, such as json.dump(task.dataset['test']['relevant_docs'], file)",

@@ -58,9 +58,7 @@ def _of_columns(columns: dict[str, Any], kind: str) -> Given:
     needed = {str(name): column for name, column in columns.items() if name in _MAY_BE_NEEDED}
     for name, column in needed.items():
         if isinstance(column, (str, bytes, Set)) or not isinstance(column, Iterable):
-            raise ValueError(
-                f"the column {name!r} of the {kind} is {kind_of(column)}; give a list, one value a row"
-            )
+            raise ValueError(f"the column {name!r} of the {kind} is {kind_of(column)}; give a list")
     chosen = {  # those of Arrow's arrays are no values of Python's
         name: column.to_pylist() if hasattr(column, "to_pylist") else list(column)
         for name, column in needed.items()
@@ -70,9 +68,7 @@ def _of_columns(columns: dict[str, Any], kind: str) -> Given:
         chosen["query"] = list(map(str, topics))  # HuggingFace's evaluate wants them as numbers
     lengths = {name: len(column) for name, column in chosen.items()}
     if len(set(lengths.values())) > 1:
-        raise ValueError(
-            f"the columns of the {kind} differ in length: {lengths}; give one value a row in each"
-        )
+        raise ValueError(f"the columns of the {kind} differ in length: {lengths}; give one value a row")
     return Given(pd.DataFrame(chosen, dtype=object), kind=kind, columns=tuple(map(str, columns)))
 
 
@@ -154,8 +150,7 @@ def _lenskit(value: Any, source: str, *, as_run: bool) -> Given | None:
     fields = list(value.key_fields)
     if len(fields) != 1:
         raise ValueError(
-            f"{source}: the lists of the ItemListCollection have the keys {fields}; a query has one id: give a "
-            "collection with one key"
+            f"{source}: the lists of the ItemListCollection have the keys {fields}; give one key"
         )
     frame = value.to_df().rename(columns={fields[0]: "query_id"})
     frame = items_as_columns(frame, source, _are_ordered(value)) if as_run else labelled_items(frame, source)
@@ -185,17 +180,13 @@ def labelled_items(frame: Any, source: str) -> Any:
     if "rating" in frame.columns:
         make = "make labels of them, such as frame['relevance'] = (frame['rating'] >= 4).astype(int)"
         if (frame["rating"] % 1 != 0).any():
-            raise ValueError(
-                f"{source}: the lists hold ratings that are no whole numbers, and no labels; {make}"
-            )
+            raise ValueError(f"{source}: the ratings are no whole numbers; {make}")
         warn(
             f"{source}: ratings count as relevance labels, and any above 0 is relevant; if low ratings are not, {make}"
         )
         return frame.assign(relevance=frame["rating"])
     if "score" in frame.columns:
-        raise ValueError(
-            f"{source}: the lists hold scores and no labels, as a run does; give the lists of what is relevant"
-        )
+        raise ValueError(f"{source}: the lists hold scores and no labels; give the lists of what is relevant")
     return frame.assign(relevance=1)  # as LensKit's metrics have it
 
 

@@ -26,8 +26,7 @@ def _all_documents(content: Content) -> list[dict[str, Any]]:
     total = total.get("value") if isinstance(total, dict) else total
     if isinstance(total, int) and total > len(found):
         warn(
-            f"{content.source} holds {len(found)} of the {total} documents that the search found, so runs or judgments "
-            f"are missing; search again with size={total}"
+            f"{content.source} holds {len(found)} of the {total} documents found; search again with size={total}"
         )
     return found
 
@@ -93,28 +92,24 @@ def _is_pairwise(content: Content) -> bool:
 FORMATS = (
     Format(
         name="judgments of OpenSearch Search Relevance",
-        told_by="the key 'judgmentRatings'",
         holds=_has("judgmentRatings"),
         judgments=_judgments,
         note="The texts of queries count as their ids.",
     ),
     Format(
         name="evaluation results of OpenSearch Search Relevance",
-        told_by="the keys 'searchText' and 'documentIds'",
         holds=_has("searchText", "documentIds", "searchConfigurationId"),
         runs=_evaluations,
         note="One run per search configuration. The ids are the texts of queries.",
     ),
     Format(
         name="a pairwise experiment of OpenSearch Search Relevance",
-        told_by="the keys 'searchConfigurationList' and 'snapshots'",
         holds=_is_pairwise,
         runs=_comparisons,
         note="One run per search configuration. The ids are the texts of queries.",
     ),
     Format(
         name="an experiment of OpenSearch Search Relevance without rankings",
-        told_by="the key 'searchConfigurationList', and no 'snapshots'",
         holds=lambda content: (
             _has("searchConfigurationList", "results")(content) and not _is_pairwise(content)
         ),

@@ -1,15 +1,17 @@
-"""Tables of commas or tabs with a header: BEIR's ``qrels/*.tsv``, and any with columns that a DataFrame may have."""
+"""Tables: of commas or tabs with a header, such as BEIR's ``qrels/*.tsv``; rows in JSON; Parquet."""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
+from ..io.files import max_unpacked, too_large
 from ..io.frames import column_names, known_columns
 from ..io.readers import Given
 from .content import Content, Format, Parts, is_by_column
-from .objects import frame_of_arrow
+from .objects import frame_of_arrow, items_as_columns, labelled_items
 
 _VALUES = {"score", "relevance", "label", "rel"}
 
@@ -126,17 +128,83 @@ def _lines_by_arrow(content: Content) -> Any:
 
 
 def _check_ids(frame: Any, columns: Iterable[list[str]], called: str) -> None:
-    """Raises ValueError where a row has no query, or no document."""
     for name, *_ in columns:
         lacking = (frame[name].isna() | (frame[name] == "")).to_numpy(dtype=bool)
         if lacking.any():
             raise ValueError(f"{called} {int(lacking.argmax()) + 1} has no {name!r}; every row needs one")
 
 
+def _read(data: bytes, source: str) -> Any:
+    import pandas as pd
+
+    limit = max_unpacked(len(data))
+    try:
+        from pyarrow.parquet import read_metadata
+
+        if _stated_size(read_metadata(io.BytesIO(data))) <= limit:
+            # In one thread: those of a process that ends at once may take it down with them.
+            frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow", use_threads=False, pre_buffer=False)
+            for _, column in frame.items():
+                of_arrow = isinstance(column.dtype, (pd.StringDtype, pd.ArrowDtype))
+                if of_arrow and hasattr(column.array, "__arrow_array__"):
+                    column.array.__arrow_array__().validate(full=True)  # UTF-8, which nobody has looked at
+            return frame
+    except ImportError:
+        raise ImportError(f"{source} is a Parquet file, which needs pyarrow: pip install pyarrow") from None
+    except Exception as error:  # pyarrow's own errors, of which some are of no other kind
+        from pyarrow.lib import ArrowException
+
+        of_pandas = "what pandas wrote beside the columns does not fit them"
+        why = error if isinstance(error, (ArrowException, OSError)) else of_pandas
+        raise ValueError(
+            f"{source}: the Parquet file is truncated or damaged ({why}); fetch it again"
+        ) from None
+    raise ValueError(too_large(source, "the Parquet file", len(data), limit))
+
+
+def _stated_size(metadata: Any) -> int:
+    """How many bytes a Parquet file says it unpacks to, 8 for every cell: pyarrow has no limit of its own."""
+    pages = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
+    return int(pages + 8 * metadata.num_rows * metadata.num_columns)
+
+
+def _flat(frame: Any) -> Any:
+    """A row an item, where LensKit keeps a list of items a row."""
+    import pandas as pd
+
+    if "items" not in frame.columns:
+        return frame
+    keys = [c for c in frame.columns if c != "items"]
+    rows = [
+        (*row[:-1], item)
+        for row in frame[[*keys, "items"]].itertuples(index=False)
+        for item in (row[-1] if row[-1] is not None else ())
+    ]
+    items = pd.DataFrame([item for *_, item in rows])
+    return pd.concat([pd.DataFrame([row[:-1] for row in rows], columns=keys), items], axis=1)
+
+
+def _is_of_lenskit(frame: Any) -> bool:
+    return "items" in frame.columns or "item_id" in frame.columns
+
+
+def _runs(content: Content) -> Parts:
+    frame = _read(content.data, content.source)
+    if not _is_of_lenskit(frame):
+        return {"": Given(frame)}
+    return {"": Given(items_as_columns(_flat(frame), content.source), kind="table of items")}
+
+
+def _judgments(content: Content) -> Parts:
+    frame = _read(content.data, content.source)
+    if not _is_of_lenskit(frame):
+        return {"": Given(frame)}
+    return {"": Given(labelled_items(_flat(frame), content.source), kind="table of items")}
+
+
 FORMATS = (
     Format(
         name="rows in JSON",
-        told_by="objects with the columns of a DataFrame as keys, in a list or one a line",
         holds=_holds_rows,
         runs=_rows,
         judgments=_rows,
@@ -146,11 +214,18 @@ FORMATS = (
     ),
     Format(
         name="a table with a header",
-        told_by="a header with columns of a DataFrame, between commas or tabs",
         holds=_holds,
         runs=lambda content: {"": Given(_frame(content, as_run=True), kind="table")},
         judgments=lambda content: {"": Given(_frame(content, as_run=False), kind="table")},
         note="BEIR's qrels/*.tsv has query-id, corpus-id and score.",
+        may_be_either=True,
+    ),
+    Format(
+        name="Parquet",
+        holds=lambda content: content.is_parquet,
+        runs=_runs,
+        judgments=_judgments,
+        note="Columns as of a DataFrame. LensKit's lists keep their order.",
         may_be_either=True,
     ),
 )

@@ -20,7 +20,7 @@ from ..data.arrays import (
     row_sums,
     sum_by_query,
 )
-from ..data.judgments import NAME_NO_ASPECT
+from ..data.documents import NAME_NO_ASPECT
 from ..measures import parameters
 from ..measures.bases.browsing import powers
 from ..measures.bases.gains import discount, gain_of
@@ -32,8 +32,7 @@ from ..tolerances import ROUNDED
 if TYPE_CHECKING:
     from ..context.tops import Depth
     from ..context.view import View
-    from ..data.documents import Documents
-    from ..data.judgments import Judgments
+    from ..data.documents import Documents, Judgments
 
 
 @dataclass(frozen=True, eq=False)

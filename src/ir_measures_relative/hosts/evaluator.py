@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import ir_measures
 from ir_measures.providers import Evaluator, registry
 
-from ..context.checks import warn_if_empty, warn_if_strange, warn_of_last_labels
+from ..context.evaluate import warn_if_empty, warn_if_strange, warn_of_last_labels
 from ..context.priors import Members, priors_chosen_by_means
 from ..context.run_context import ActiveContext, RunContext, active, evaluated_run
 from ..context.view import View, check_queries, some, view_of
@@ -199,8 +199,6 @@ _KEPT = 10_000
 
 
 class _Part(NamedTuple):
-    """What was computed of a part of the qrels."""
-
     whole: bool  #: whether its rows count from 0
     query_ids: frozenset[str]
     value: Any

@@ -129,10 +129,7 @@ def registered_provider() -> RelativeProvider:
     if _is_ours(known):
         registry[relative.NAME] = relative
     else:
-        warn(
-            f"ir_measures has a provider {relative.NAME!r} already, of {type(known).__module__}; its registry keeps "
-            "that one, and its default pipeline has this package's as well"
-        )
+        warn(f"ir_measures has a provider {relative.NAME!r} of {type(known).__module__} already, which stays")
     providers = compat.default_providers()
     providers[:] = [_absolute, *(p for p in providers if not _is_ours(p)), relative]
     return relative

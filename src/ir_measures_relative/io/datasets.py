@@ -32,10 +32,7 @@ def dataset_of(dataset: Any) -> Any:
         return dataset.irds_ref()
     if isinstance(dataset, ir_datasets.Dataset):
         return dataset
-    raise TypeError(
-        f"{kind_of(dataset)} is not a dataset; give an ir_datasets id, an ir_datasets.Dataset, or a PyTerrier "
-        "dataset such as pt.get_dataset('irds:vaswani')"
-    )
+    raise TypeError(f"{kind_of(dataset)} is not a dataset; give an ir_datasets id, or a Dataset")
 
 
 def scoreddocs_of(dataset: Any) -> list[Any]:
@@ -44,8 +41,7 @@ def scoreddocs_of(dataset: Any) -> list[Any]:
 
     if not dataset.has_scoreddocs():
         raise ValueError(
-            f"{describe(dataset)}, so there is no run of its own to compare with; give runs to RunContext(…) "
-            "yourself, or say name=None for a context without runs that knows the number of documents"
+            f"{describe(dataset)}; give runs to RunContext(…), or name=None for a context without runs"
         )
     with fetching(dataset):
         rows = tqdm(
@@ -92,9 +88,7 @@ def grades_of(dataset: Any) -> tuple[int, int] | None:
 def qrels_of(dataset: Any) -> list[Any]:
     """The judgments of a dataset."""
     if dataset is None:
-        raise ValueError(
-            "qrels=None stands for those of the dataset of a RunContext.from_irds(…); give the qrels"
-        )
+        raise ValueError("qrels=None stands for those of RunContext.from_irds(…); give the qrels")
     if not dataset.has_qrels():
         raise ValueError(f"{describe(dataset)}; give the qrels yourself")
     with fetching(dataset):

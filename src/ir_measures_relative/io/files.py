@@ -1,4 +1,4 @@
-"""Files: their content, unpacked as far as a run or judgments may reach; what they are if no text; writing one.
+"""Files: their content, unpacked as far as a run or judgments may reach; what they are if no text.
 
 A few kilobytes can be made that unpack to more than any memory holds. Text of runs and judgments packs to a third and
 at best to a tenth, since a ranking holds a document once. So there is a limit that no such file reaches.
@@ -12,10 +12,8 @@ import io
 import lzma
 import os
 import re
-import stat
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -181,47 +179,3 @@ def is_picture(path: str | os.PathLike[str]) -> bool:
     """Whether a file is a picture, by its content."""
     with open(path, "rb") as file:
         return kind_of_picture(file.read(_HEAD)) is not None
-
-
-def check_writable(path: str | os.PathLike[str], called: str = "") -> None:
-    """Raises OSError, which says why, where no file can be written; ``called`` names it, if not the path."""
-    folder = os.path.dirname(os.path.realpath(path))  # a link stays one
-    if not os.fspath(path):
-        raise FileNotFoundError(f"{called.strip() or 'the path'}: the name of the file is empty; give one")
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"{called or path}: there is no folder {folder}; make it first")
-    if not all(os.access(place, os.W_OK) for place in (folder, path) if os.path.exists(place)):
-        raise PermissionError(f"{called or path}: cannot be written; give another path")
-
-
-def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) -> None:
-    """Writes a file beside its place first, so that nothing half written is ever there; a link stays one.
-
-    Args:
-        write: is given the path to write to, which has the same ending.
-
-    Raises:
-        OSError: it cannot be written; what was there is still there.
-    """
-    import secrets  # which loads OpenSSL
-
-    target = Path(os.path.realpath(path))
-    # A name that starts with a dot: should it be left over, it is not a run of the folder.
-    beside = target.parent / f".{secrets.token_hex(8)}{target.suffix}"
-    try:  # a signal may come as soon as the file is there
-        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        write(str(beside))
-        os.chmod(beside, _mode(target))
-        os.replace(beside, target)
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(beside)
-
-
-def _mode(target: Path) -> int:
-    """The permissions that the file has, or that a new one gets."""
-    if target.exists():
-        return stat.S_IMODE(target.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

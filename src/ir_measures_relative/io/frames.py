@@ -98,9 +98,7 @@ def _one_column(frame: Any, names: list[str], source: str, kind: str) -> Any:
         return column.astype(str)
     for other in names[1:]:
         if frame[other].ndim != 1 or not column.astype(object).equals(frame[other].astype(object)):
-            raise ValueError(
-                f"{source}: the columns {names[0]!r} and {other!r} differ; drop the one that is not meant"
-            )
+            raise ValueError(f"{source}: the columns {names[0]!r} and {other!r} differ; drop one")
     return column
 
 

@@ -16,8 +16,8 @@ from ir_measures.util import QrelsConverter
 from numpy.typing import NDArray
 
 from ..data.arrays import IntArray, ObjectArray, addresses, block_starts, object_array
+from ..data.documents import NO_ASPECT, Judgments, Labels
 from ..data.ids import Ids
-from ..data.judgments import NO_ASPECT, Judgments, Labels
 from ..data.rankings import query_blocks
 from ..messages import brief, is_missing, is_text, kind_of, not_an_id, warn
 from .datasets import dataset_of
@@ -356,7 +356,6 @@ def _is_whole(label: object) -> bool:
 
 
 def _without_repeats(judgments: Judgments, once: bool) -> Judgments:
-    """Keeps the last label of a pair judged more than once."""
     drop, final = judgments.repeats()
     if not len(drop):
         return judgments

@@ -148,9 +148,7 @@ def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
         raise TypeError(f"pipelines is {kind_of(pipelines)}; give a dict from name to transformer")
     for name, pipeline in pipelines.items():
         if not isinstance(pipeline, (pd.DataFrame, pt.Transformer)):
-            raise TypeError(
-                f"pipeline {name!r} is {kind_of(pipeline)}; give a PyTerrier transformer, or a DataFrame of results"
-            )
+            raise TypeError(f"pipeline {name!r} is {kind_of(pipeline)}; give a transformer or a DataFrame")
     if isinstance(topics, (str, os.PathLike)):
         topics = pt.io.read_topics(os.fspath(topics))
     results: dict[str, Any] = {}

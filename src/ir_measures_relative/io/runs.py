@@ -19,8 +19,7 @@ import numpy as np
 from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..data.ids import Ids, repeated
 from ..data.rankings import Rankings
-from ..messages import brief, kind_of, warn
-from ..work import progress
+from ..messages import brief, kind_of, progress, warn
 from .files import is_picture, located, read_bytes
 from .frames import columns_of, is_frame, scheme_of_others, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
@@ -89,9 +88,7 @@ def _runs_of(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings],
     """The runs that a file holds, or the one that a part of it is; and whether it may as well be judgments."""
     file, part = located(path)
     if os.path.isdir(file):
-        raise IsADirectoryError(
-            f"{source} is a folder; give a file (RunContext.from_files reads a folder of runs)"
-        )
+        raise IsADirectoryError(f"{source} is a folder; give a file, or use RunContext.from_files")
     data = read_bytes(file, source)
     is_trec = starts_as_trec(data, columns=6, number=4)
     content = None if is_trec else read_foreign_file(data, source, part, as_run=True)
@@ -281,9 +278,7 @@ def run_files(paths: RunPaths, task: str | None = None) -> list[Path]:
         task: the task whose runs are meant, in a folder whose pages tell the tasks.
     """
     if not isinstance(paths, (str, os.PathLike, Iterable)):
-        raise TypeError(
-            f"the runs are {kind_of(paths)}; give the path of a file or folder, a glob, or a list of these"
-        )
+        raise TypeError(f"the runs are {kind_of(paths)}; give a path, a glob, or a list of these")
     if not isinstance(paths, (str, os.PathLike)):
         return [f for p in paths for f in run_files(p, task)]
     if not os.fspath(paths):  # which would be the folder that the program runs in
@@ -326,9 +321,7 @@ def judgments_beside(paths: RunPaths) -> Path | None:
         return None
     if len(content.judgments) > 1:
         names = ", ".join(file.name for file in content.judgments)
-        raise ValueError(
-            f"{folder} holds several files of judgments, {names}; name one: judgments={str(content.judgments[0])!r}"
-        )
+        raise ValueError(f"{folder} holds several files of judgments, {names}; name one in judgments=")
     return content.judgments[0]
 
 
@@ -337,18 +330,13 @@ def _of_task(runs: Mapping[Path, Described], task: str | None, folder: Path) -> 
     tasks = Counter(about.task for about in runs.values() if about.task)
     shown = ", ".join(f"{name!r} ({count} runs)" for name, count in sorted(tasks.items()))
     if task is None and len(tasks) > 1:
-        raise ValueError(
-            f"{folder} holds runs of several tasks: {shown}; name one, such as task={min(tasks)!r}"
-        )
+        raise ValueError(f"{folder} holds runs of several tasks: {shown}; name one in task=")
     if task is not None and task not in tasks:
-        raise ValueError(
-            f"{folder} has no run of the task {task!r}; there are {shown or 'no tasks in its pages'}"
-        )
+        raise ValueError(f"{folder} has no run of the task {task!r}; there are {shown or 'no tasks'}")
     return [file for file, about in runs.items() if task is None or about.task == task]
 
 
 def _without_pictures(files: Iterable[Path]) -> list[Path]:
-    """The files but for pictures, which draw a warning."""
     found = list(files)
     pictures = [f for f in found if is_picture(f)]
     for picture in pictures:
@@ -373,8 +361,7 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
         found, may_be_judgments = _runs_of(file, str(file))
         if may_be_judgments and len(files) > 1:
             raise ValueError(
-                f"{file} may be judgments: all its scores are whole numbers, as labels are. If it is, take it out of "
-                f"the runs; if it is a run, give the runs by name: RunContext({{'BM25': {str(file)!r}, …}})"
+                f"{file} may be judgments: all its scores are whole numbers; take it out, or give the runs by name"
             )
         layout = folders.get(file.parent)
         about = Described() if layout is None else layout.runs.get(file, Described())
@@ -419,9 +406,7 @@ def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:
         names = [f"{f.resolve().parent.name}/{name}" for f, name in zip(files, names, strict=True)]
     if len(set(names)) < len(names):
         twice = next(n for n, count in Counter(names).items() if count > 1)
-        raise ValueError(
-            f"two run files are called {twice!r}, and their tags do not tell them apart; rename one"
-        )
+        raise ValueError(f"two run files are called {twice!r}, as are their tags; rename one")
     return names
 
 

@@ -129,10 +129,7 @@ class RelativeMetric(ListMetric):  # type: ignore[misc]
     def _query(self) -> str:
         keys = _keys.get()
         if keys is None:
-            raise ValueError(
-                f"{self.measure} must know whose list it is; add it to a RelativeCollector, and not to a collector of "
-                "LensKit's"
-            )
+            raise ValueError(f"{self.measure} must know whose list it is; add it to a RelativeCollector")
         named = [str(keys[field]) for field in self._fields if field in keys]
         if not named:
             raise ValueError(f"{self.measure}: the keys of the list are {list(keys)}, and not {self._fields}")
@@ -198,13 +195,9 @@ def measure_pairs(
     parsed = parse_measures(measures)
     alone = [str(m) for m in parsed if not is_relative(m)]
     if alone:
-        raise ValueError(
-            f"{', '.join(alone)} is relative to nothing; give LensKit's own metrics to RunAnalysis"
-        )
+        raise ValueError(f"{', '.join(alone)} is relative to nothing; give it to LensKit's RunAnalysis")
     if len(runs) < 2:
-        raise ValueError(
-            f"measure_pairs compares runs two by two, and there is {len(runs)}; give at least two"
-        )
+        raise ValueError(f"measure_pairs compares runs two by two; give at least two, not {len(runs)}")
     context = RunContext(runs, reference=reference)
     columns = qrels_columns(test)
     others = context.names if reference is None else [reference]

@@ -11,8 +11,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..arguments import check_choice, check_count, is_number
-from ..context.checks import check_runs
-from ..context.evaluate import Scores, score_runs
+from ..context.evaluate import Scores, check_runs, score_runs
 from ..context.measure_strings import is_relative, parse_measure, parse_measures, value_of
 from ..context.priors import Members
 from ..context.run_context import RunContext

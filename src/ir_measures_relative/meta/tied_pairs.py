@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_count
-from ..context.checks import check_runs
+from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
 from ..context.view import check_is_context, view_of
 from ..data.arrays import BoolArray, FloatArray, IntArray

@@ -11,8 +11,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..arguments import check_choice, check_count, check_share, is_number
-from ..context.checks import check_runs
-from ..context.evaluate import shares_of_topics
+from ..context.evaluate import check_runs, shares_of_topics
 from ..context.measure_strings import is_relative, parse_measure
 from ..context.run_context import RunContext
 from ..context.view import check_is_context, view_of

@@ -7,7 +7,7 @@ Each takes the ``ax`` to draw on and returns it; the colour bar of a matrix has 
 figure by pyplot, for a notebook or a window; with one it leaves pyplot alone. All raise ValueError for another table
 than the one they draw, or one without rows. Needs matplotlib: ``pip install 'ir-measures-relative[plot]'``.
 
-A kind of picture is a file here; what they share is in ``figures``, and how labels find their places in ``labels``.
+A kind of picture is a file here; what they share is in ``figures``.
 """
 
 from ..messages import needs_extra

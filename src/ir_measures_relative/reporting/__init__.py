@@ -1,8 +1,8 @@
 """The report: one HTML file of a campaign, which opens from disk, without a network.
 
-``campaign`` holds what the sections look at; each file of ``sections`` is a section, with its data, its words and its
-pictures; ``run_pages`` lists them, and has the pages of single runs, ``pair_pages`` those of two; ``page`` puts it all
-together. ``site`` writes a leaderboard of the same parts, as static files.
+``contents`` holds what the sections and the pages of two runs look at; each file of ``sections`` is a section, with its
+data, its words and its pictures; ``run_pages`` lists them, and has the pages of single runs; ``page`` puts it all
+together, for a report and for a leaderboard of static files.
 Needs Jinja2, vl-convert and matplotlib: ``pip install 'ir-measures-relative[report]'``.
 """
 
@@ -19,9 +19,9 @@ from ..context.evaluate import Scores
 from ..context.measure_strings import parse_measures
 from ..context.run_context import RunContext
 from ..io.datasets import qrels_of
-from ..io.files import check_writable, write_whole
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..messages import needs_extra, warn
+from ..work import check_writable, write_whole
 from .contents import Texts, campaign_of, queries_of, texts_of
 
 if TYPE_CHECKING:
@@ -119,40 +119,18 @@ def leaderboard(
         OSError: the folder cannot be made, or holds something else.
         ImportError: Jinja2, vl-convert or matplotlib is missing.
     """
-    parsed, target = parse_measures(measures), check_folder(folder)
+    require_packages()
+    from .page import check_place, write_site
+
+    parsed, target = parse_measures(measures), check_place(folder)
     if not context.names:
         raise ValueError("the context holds no run, so there is nothing to rank; give RunContext some runs")
     columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
-    message = write_leaderboard(context, columns, parsed, target, title=title, command=command)
-    if message is not None:
-        warn(message)
+    campaign = campaign_of(context, columns, parsed, command=command)
+    write_site(campaign, target, title or "Leaderboard")
+    if campaign.one_topic is not None:
+        warn(campaign.one_topic)
     return target / "index.html"
-
-
-def check_folder(folder: str | os.PathLike[str]) -> Path:
-    """The folder; OSError where a leaderboard cannot go there, and ImportError as for :func:`report`."""
-    require_packages()
-    from .site import check_place
-
-    return check_place(folder)
-
-
-def write_leaderboard(
-    context: RunContext,
-    qrels: QrelsColumns,
-    measures: Sequence[ir_measures.Measure],
-    folder: str | os.PathLike[str],
-    *,
-    given: Scores | None = None,
-    title: str | None = None,
-    command: str | None = None,
-) -> str | None:
-    """:func:`leaderboard`, of what is read and checked already; returns what its reader is warned of."""
-    from .site import write_site
-
-    campaign = campaign_of(context, qrels, measures, given=given, command=command)
-    write_site(campaign, Path(folder), title or "Leaderboard")
-    return campaign.one_topic
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
@@ -194,8 +172,8 @@ def write(
     Returns what its reader is warned of.
     """
     # What needs the packages, and what the sections call.
+    from .contents import pairs_of
     from .page import page
-    from .pairs import pairs_of
     from .run_pages import documents_of, sections_of
 
     dataset = context.dataset if dataset is None else dataset

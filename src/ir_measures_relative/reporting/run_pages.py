@@ -164,7 +164,6 @@ def by_topic() -> dict[str, Spec]:
 
 
 def _strip() -> Spec:
-    """A run's value on every topic, over those of all other runs."""
     labels = {"labelExpr": "topics[datum.value]", "labelAngle": -90, "labelOverlap": True, "labelLimit": 70}
     axis = labels | {"title": "topic, in the order of the run's values", "ticks": False}
     tick = {"type": "tick", "orient": "horizontal", "color": "var(--soft)", "opacity": 0.4, "thickness": 1.5}

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from ..later import imported_later
+from ..data.registry import imported_later
 
 if TYPE_CHECKING:
     from .families import Family, corrected

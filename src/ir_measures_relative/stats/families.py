@@ -14,8 +14,7 @@ import numpy as np
 from ..arguments import check_choice
 from ..data.arrays import BoolArray, FloatArray
 from ..messages import needs_extra
-from .bootstrap import FEWEST_DIFFERING, MOST_WITHOUT_SPREAD, almost, critical, resampled_t
-from .intervals import mean_and_error
+from .intervals import FEWEST_DIFFERING, MOST_WITHOUT_SPREAD, almost, critical, mean_and_error, resampled_t
 from .paired_tests import TESTS, PairedTestOptions, cautious_interval, paired_test
 from .pairs_and_ties import Pairs, topic_counts
 

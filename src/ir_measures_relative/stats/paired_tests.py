@@ -18,8 +18,16 @@ from scipy.special import betaincinv, ndtr, stdtr
 from ..arguments import check_choice, check_confidence, check_count
 from ..data.arrays import FloatArray
 from ..tolerances import ROUNDED, TIED
-from .bootstrap import FEWEST_DIFFERING, almost, critical, resampled_t, without_rounding
-from .intervals import mean_and_error, mean_interval, student_interval
+from .intervals import (
+    FEWEST_DIFFERING,
+    almost,
+    critical,
+    mean_and_error,
+    mean_interval,
+    resampled_t,
+    student_interval,
+    without_rounding,
+)
 from .pairs_and_ties import BATCH, Pairs, flipped_signs, permuted_means, topic_counts, with_ties
 
 #: Up to how many topics Wilcoxon's test is exact, where none are tied; and where some are. As in scipy.

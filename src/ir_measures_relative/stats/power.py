@@ -9,8 +9,7 @@ import numpy as np
 
 from ..data.arrays import FloatArray
 from ..tolerances import LABELED_ALIKE
-from .bootstrap import FEWEST_DIFFERING, critical, resampled_t
-from .intervals import mean_and_error
+from .intervals import FEWEST_DIFFERING, critical, mean_and_error, resampled_t
 from .pairs_and_ties import topic_counts
 
 #: More topics than this are no advice: the difference is too close to what it is compared with.

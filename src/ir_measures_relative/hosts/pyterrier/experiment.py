@@ -14,30 +14,231 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import ir_measures
+import numpy as np
 import pandas as pd
 import pyterrier as pt
 from pyterrier import Experiment as OfPyTerrier  # pt.Experiment may be ours, if a user has put it there
 
-from ...context.evaluate import one_topic_counts
+from ...context.absolute import provider_name
+from ...context.evaluate import Scores, one_topic_counts, score_runs, why_incomparable
 from ...context.lengths import Tokens
 from ...context.measure_strings import is_relative, parse_measure
 from ...context.priors import Policy
 from ...context.run_context import RunContext
 from ...context.view import View, view_of
-from ...data.judgments import Judgments
+from ...data.arrays import FloatArray, IntArray
+from ...data.documents import Judgments
 from ...data.rankings import Rankings
 from ...io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
 from ...io.qrels import qrels_columns, read_qrels_file
 from ...io.runs import read_run
 from ...messages import kind_of, warn
-from ..compat import RETRIEVAL_OPTIONS, collections_of_garbage_spared
-from .answers import answers_for, score_systems, stub
-from .runs import SavedRuns, first_rows, run_and_time, with_progress
-from .table import in_order, incomparable, of_topics, rounded, set_times, without_comparisons
+from ..compat import COMPARISON_COLUMNS, RETRIEVAL_OPTIONS, collections_of_garbage_spared, highlight_only
+from ..provider import Answered
+from .runs import Caught, SavedRuns, first_rows, run_and_time, with_progress
+
+
+def score_systems(
+    view: View, measures: Sequence[ir_measures.Measure], caught: Caught, qrels: pd.DataFrame
+) -> tuple[Scores, list[IntArray]]:
+    """The values of every system; and of each its queries, in the order in which ``pt.Experiment`` would add them up.
+
+    What the context cannot compute of a run, such as a measure that looks at further columns, or with a document twice,
+    is computed by ir_measures from the frames.
+    """
+    own = {m: provider_name(ir_measures.DefaultPipeline, m) for m in measures if not is_relative(m)}
+    frames = dict(zip(view.members.rankings, caught.runs, strict=True))
+
+    def absolute(measures: Sequence[ir_measures.Measure], run: Rankings) -> FloatArray:
+        by_host = [m for m in measures if own[m] == "runtime"]
+        here = [m for m in measures if m not in by_host]
+        values = np.full((len(measures), view.n_queries), np.nan)
+        row = {measure: i for i, measure in enumerate(measures)}
+        try:
+            if here:
+                values[[row[m] for m in here]] = view.absolute(here, run, as_given=True)
+        except ValueError:
+            by_host = list(measures)
+        if by_host:
+            given = map(pt.model.to_ir_measures, (qrels, pt.model.coerce_dataframe_types(frames[run].copy())))
+            for metric in ir_measures.iter_calc(by_host, *given):
+                if metric.query_id in view.documents.query_code:
+                    values[row[metric.measure], view.documents.query_code[metric.query_id]] = metric.value
+        return values
+
+    scores = score_runs(view, view.names, measures, absolute=absolute)
+    orders = [
+        _order(view, run, judged, set(own.values()))
+        for run, judged in zip(view.members.rankings, caught.batches, strict=True)
+    ]
+    return scores, orders
+
+
+def _order(view: View, run: Rankings, judged: Sequence[set[str]], providers: set[str | None]) -> IntArray:
+    """The order in which ir_measures has the queries of a run, batch by batch: means depend on it in their last bit.
+
+    It has first what the run holds, as it comes, then what it lacks, sorted; where all is relative, as in the qrels.
+    """
+    code = view.documents.query_code
+    order: dict[str, None] = {}
+    for batch in [*judged, set(code)]:
+        left = [q for q in code if q in batch and q not in order]
+        met = [q for q in run.query_ids if q in batch and q in code and q not in order]
+        if providers:
+            met = sorted(met) if "runtime" in providers else met
+            left = [*met, *sorted(set(left).difference(met))]
+        order |= dict.fromkeys(left)
+    return np.array([code[q] for q in order], dtype=np.int64)
+
+
+def answers_for(scores: Scores, columns: Sequence[str], orders: Sequence[IntArray]) -> list[Answered]:
+    """For each measure one of the same name that has its values already, of the systems that :func:`stub` makes."""
+
+    def answer(_: pd.DataFrame, run: pd.DataFrame) -> Iterator[ir_measures.Metric]:
+        system = int(run["score"].iloc[0])
+        rows = scores.values[system][:, orders[system]].T.tolist()
+        for query_id, row in zip(scores.query_ids[orders[system]], rows, strict=True):
+            for measure, value in zip(measures, row, strict=True):
+                yield ir_measures.Metric(query_id, measure, value)
+
+    measures = [Answered(name, answer) for name in columns]
+    return measures
+
+
+def stub(system: int) -> pd.DataFrame:
+    """A frame of one row that stands for the results of a system."""
+    return pd.DataFrame({"qid": ["0"], "docno": ["0"], "score": [float(system)]})
+
+
+def incomparable(view: View, relative: Sequence[Any], options: Mapping[str, Any]) -> set[tuple[str, int]]:
+    """The measures and systems whose comparison with the baseline is not valid; and one warning that says why.
+
+    On a measure relative to priors, a system and the baseline compare if, apart from the two themselves,
+    both are scored against the same runs. On a distance to the reference they compare if neither is the
+    reference; see
+    :func:`~ir_measures_relative.compare`.
+    """
+    baseline = options.get("baseline")
+    if baseline is None or not options.get("dataframe", True):
+        return set()
+    against = view.names[baseline]
+    reasons: dict[tuple[Any, int], str] = {}
+    for measure in relative:
+        for i, name in enumerate(view.names):
+            reason = why_incomparable(view, measure, name, against) if name != against else None
+            if reason is not None:
+                reasons[measure, i] = reason
+    if reasons:
+        (first, i), reason = next(iter(reasons.items()))
+        more = f" (and {len(reasons) - 1} more such)" if len(reasons) > 1 else ""
+        remedy = (
+            "Give priors='others', where each is compared with all other systems; or compare candidates with each "
+            "other against fixed priors: pt.relative.compare(RunContext({name: results, …}), qrels, measures, "
+            "priors=[…])"
+            if first.RELATIVE_TO == "priors"
+            else "The distance itself is the answer; or give a third system as the reference"
+        )
+        warn(
+            f"the values of {view.names[i]!r} and the baseline {against!r} on {first} are different quantities, since "
+            f"{reason}: the p-value and the wins and losses are NaN{more}. {remedy}"
+        )
+    return {(str(measure), i) for measure, i in reasons}
+
+
+def without_comparisons(
+    result: Any, invalid: Collection[tuple[str, int]], options: Mapping[str, Any]
+) -> None:
+    """Makes comparisons that are not valid NaN in a table of means, and corrects the others for their own number.
+
+    Args:
+        result: what ``pt.Experiment`` returned, a table or a styled one.
+        invalid: the measures and systems, of which there are none where it returned anything else.
+    """
+    for measure in {measure for measure, _ in invalid}:
+        table = _data(result)
+        wins, losses, p, reject, corrected = (f"{measure} {column}" for column in COMPARISON_COLUMNS)
+        table.loc[[i for of, i in invalid if of == measure], [wins, losses, p]] = np.nan
+        if corrected in table:
+            table[reject], table[corrected] = False, np.nan
+            valid = table[p].notna()
+            if valid.any():
+                from statsmodels.stats.multitest import multipletests  # as pt.Experiment does
+
+                level = options.get("correction_alpha", 0.05)
+                found = multipletests(table.loc[valid, p], alpha=level, method=options["correction"])
+                table.loc[valid, reject], table.loc[valid, corrected] = found[:2]
+    if invalid and not isinstance(result, pd.DataFrame):
+        numbers = result.data.columns[result.data.notna().any()]
+        highlight_only(result, set(numbers))
+
+
+def _data(result: Any) -> pd.DataFrame:
+    return result if isinstance(result, pd.DataFrame) else result.data
+
+
+def in_order(result: Any, asked: Sequence[str]) -> Any:
+    """What ``pt.Experiment`` returned, with its measures in the order asked; all else is as PyTerrier has it.
+
+    PyTerrier has the measures in the order in which ir_measures computes them, and that is not a particular one. The
+    ``result`` is a table of means, plain or styled, or of queries; a dict of either; or a pair.
+    """
+    if isinstance(result, tuple):
+        both = [in_order(part, asked) for part in result]
+        return type(result)(*both) if hasattr(result, "_fields") else tuple(both)
+    if isinstance(result, dict):
+        if any(isinstance(value, dict) for value in result.values()):
+            return {key: in_order(value, asked) for key, value in result.items()}
+        return {name: result[name] for name in sorted(result, key=_place_in(asked))}
+    if not isinstance(result, pd.DataFrame):  # a styled table
+        return in_order(result.data, asked).style.use(result.export())
+    if list(result.columns) == ["name", "qid", "measure", "value"]:
+        place = result["measure"].map(_place_in(asked))
+        return result.assign(_place=place).sort_values(["name", "qid", "_place"]).drop(columns="_place")
+    return result[_columns_in_order(list(result.columns), asked)]
+
+
+def _columns_in_order(columns: list[str], asked: Sequence[str]) -> list[str]:
+    """``name``, the measures, then what a baseline adds to each: ``NRG@10 +``, ``NRG@10 p-value`` and the like."""
+
+    def owner(column: str) -> str:
+        return max((m for m in asked if column.startswith(f"{m} ")), key=len, default="")
+
+    first, *rest = columns
+    place = _place_in(asked)
+    measures = sorted((c for c in rest if c in asked), key=place)
+    return [first, *measures, *sorted((c for c in rest if c not in asked), key=lambda c: place(owner(c)))]
+
+
+def _place_in(asked: Sequence[str]) -> Any:
+    place = {name: i for i, name in reversed(list(enumerate(asked)))}
+    return lambda name: place.get(name, len(place))
+
+
+def rounded(times: Mapping[str, float], digits: Any) -> dict[str, float]:
+    """The times, rounded as the argument ``round`` of ``pt.Experiment`` says."""
+    if isinstance(digits, dict):
+        digits = digits.get("mrt")
+    return {name: time if digits is None else round(time, digits) for name, time in times.items()}
+
+
+def set_times(result: Any, names: Sequence[str], times: Sequence[float]) -> None:
+    """Puts the times of the pipelines where those of their stubs are, in the order of the systems."""
+    if isinstance(result, dict):
+        for name, time in zip(names, times, strict=True):
+            result[name]["mrt"] = time
+    else:
+        _data(result)["mrt"] = times
+
+
+def of_topics(qrels: pd.DataFrame, topics: Any, options: Mapping[str, Any]) -> pd.DataFrame:
+    """The judgments that ``pt.Experiment`` scores on: those of the topics, unless its options say otherwise."""
+    if options.get("filter_by_topics", True) and isinstance(topics, pd.DataFrame):
+        return qrels[qrels["qid"].isin(topics["qid"])]
+    return qrels
 
 
 def Experiment(
@@ -210,7 +411,6 @@ def _check(
     options: Mapping[str, Any],
     context_options: dict[str, Any],
 ) -> Judgments:
-    """The judgments; fills in the grades if not given, and raises ValueError for mistakes that would show late."""
     if options.get("perquery") and options.get("baseline") is not None:
         raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
     if options.get("perquery") and isinstance(options.get("round"), dict):
@@ -256,14 +456,10 @@ def _as_list(
             raise ValueError(f"baseline={baseline!r} is not a system; the systems are {list(names)}")
         options = options | {"baseline": list(names).index(baseline)}
     elif baseline is not None and baseline not in range(len(systems)):
-        raise ValueError(
-            f"baseline={baseline} is not a system; there are {len(systems)}, from 0 to {len(systems) - 1}"
-        )
+        raise ValueError(f"baseline={baseline} is not a system; give 0 to {len(systems) - 1}")
     twice = next((n for i, n in enumerate(names) if n in names[:i]), None)
     if twice is not None:
-        raise ValueError(
-            f"two systems are called {twice!r}; the priors are known by name, so give each its own with names="
-        )
+        raise ValueError(f"two systems are called {twice!r}; give each its own name with names=")
     return list(systems), list(names), shown, options
 
 
@@ -273,9 +469,7 @@ def _parsed(eval_metrics: Any) -> tuple[list[Any], dict[str, ir_measures.Measure
     A string is what PyTerrier takes it for, a trec_eval name or ``"mrt"``, and else a measure string of ir_measures.
     """
     if isinstance(eval_metrics, (str, ir_measures.Measure)):
-        raise ValueError(
-            f"eval_metrics={eval_metrics!r} must be a list of measures, such as [{eval_metrics!r}]"
-        )
+        raise ValueError(f"eval_metrics={eval_metrics!r} must be a list, such as [{eval_metrics!r}]")
     metrics: list[Any] = []
     columns: dict[str, ir_measures.Measure | None] = {}
     for metric in eval_metrics:

@@ -16,9 +16,10 @@ import pandas as pd
 import pyterrier as pt
 from pyterrier import Experiment as OfPyTerrier
 
+from ...context.priors import check_run_names
 from ...io.files import read_bytes
 from ...io.runs import read_run, read_trec_run
-from ...messages import warn
+from ...messages import kind_of, warn
 from ..compat import SUMMARIES, TABLE_OPTIONS, has_progress_bar, suffix_of_saved
 from ..provider import Answered
 
@@ -155,14 +156,11 @@ class SavedRuns:
         suffix = suffix_of_saved(self._format)
         if suffix is None:
             raise ValueError(
-                f"save_format={self._format!r} is not allowed; it must be 'trec', a module with load and dump such as "
-                "pickle, or a pair (read, write) of functions"
+                f"save_format={self._format!r} is not allowed; give 'trec', a module such as pickle, or (read, write)"
             )
         for name in names:
             if not pt.io.ok_filename(name):
-                raise ValueError(
-                    f"the name {name!r} holds characters that a file name cannot; save_dir needs others"
-                )
+                raise ValueError(f"the name {name!r} cannot be the name of a file, which save_dir needs")
             path = self._paths[name] = Path(self._folder) / f"{name}.{suffix}"
             if mode in ("warn", "error") and path.exists():
                 message = (
@@ -230,6 +228,77 @@ def _check_readable(path: str, file: str) -> None:
         read_trec_run(data, file, file)
     except ValueError:
         raise ValueError(
-            f"save_dir: the run of {file} has ids with blanks or quotation marks, or none, which a TREC file cannot "
-            "hold; nothing is saved: give other ids, or save_format=pickle"
+            f"save_dir: the run of {file} has ids that a TREC file cannot hold; set save_format=pickle"
         ) from None
+
+
+def named(systems: Mapping[str, Any]) -> list[pt.Transformer]:
+    """The pipelines, each with its name in what it returns: for plain ``pt.Experiment`` inside a context.
+
+    A run of a context must not be its own prior, and the name is how the context knows it. The tables of
+    ``pt.Experiment`` have the same names, unless it is given others by ``names=``. What is put behind a named pipeline
+    by ``>>`` keeps the name; to name the longer pipeline, give it to this function as well.
+
+    Args:
+        systems: from name to transformer, or to a DataFrame of results.
+
+    Returns:
+        a list of transformers, in the order given. ``str()`` of each is its name.
+
+    Raises:
+        TypeError: no dict, or a system that is neither a transformer nor a DataFrame.
+        ValueError: a name that is not a string, or an empty one.
+
+    Example:
+        >>> import pandas as pd
+        >>> import pyterrier as pt
+        >>> found = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})
+        >>> bm25, = pt.relative.named({"BM25": found})
+        >>> bm25
+        BM25
+        >>> bm25(pd.DataFrame({"qid": ["1"], "query": ["tea"]}))
+          qid docno  score  name
+        0   1     a    1.0  BM25
+    """
+    if not isinstance(systems, Mapping):
+        raise TypeError(f"systems is {kind_of(systems)}; give a dict from name to transformer or DataFrame")
+    check_run_names(systems)
+    for name, system in systems.items():
+        if not isinstance(system, (pd.DataFrame, pt.Transformer)):
+            raise TypeError(f"the system {name!r} is {kind_of(system)}; give a transformer or a DataFrame")
+    return [
+        Ended(_Given(system, name) if isinstance(system, pd.DataFrame) else system, _Name(name), name)
+        for name, system in systems.items()
+    ]
+
+
+class _Name(pt.Transformer):  # type: ignore[misc]
+    """Adds the column ``name``, or replaces it."""
+
+    schematic = {"label": "name"}  #: what PyTerrier's drawing of a pipeline calls it
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return f"name({self._name!r})"
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        return inp.assign(name=self._name)
+
+    def transform_outputs(self, input_columns: list[str]) -> list[str]:
+        return list(dict.fromkeys([*input_columns, "name"]))
+
+
+class _Given(pt.Transformer):  # type: ignore[misc]
+    """Gives rows of a frame, for the queries asked, in their order there."""
+
+    def __init__(self, results: pd.DataFrame, shown: str) -> None:
+        self._results = results
+        self._shown = shown
+
+    def __repr__(self) -> str:
+        return self._shown
+
+    def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
+        return self._results[self._results["qid"].isin(inp["qid"])].reset_index(drop=True)

@@ -34,9 +34,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
         return "Labels by a language model: there is no audit of them (audit.estimate)."
     unknown = [name for name in found["name"] if name not in campaign.place]
     if unknown:
-        raise ValueError(
-            f"audit= compares {unknown[0]!r}, which is no run of the context; give the runs of the audit"
-        )
+        raise ValueError(f"audit= compares {unknown[0]!r}, which is no run of the context")
     signs = {"above": 1, "below": -1}
     against = found["verdict"].map(signs).fillna(0) * found["judge_alone"] < 0
     rows = campaign.rows(found.drop(columns="other"), *_TITLES)

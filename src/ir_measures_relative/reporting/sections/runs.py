@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import ir_measures
 import numpy as np
 
-from ...context.checks import why_incomparable
-from ...context.evaluate import one_topic_of_runs
+from ...context.evaluate import one_topic_of_runs, why_incomparable
 from ...context.measure_strings import is_relative, value_of
 from ...decisions.compare import copies_of_nearest, shared_documents
 from ...decisions.similarity import score_pairs
@@ -122,7 +121,6 @@ def _leader(campaign: ReportedCampaign, measure: int | None) -> Leader | None:
 
 
 def _scale(columns: Any) -> tuple[float, float]:
-    """The least and the greatest number of a column: where the scale of its bars begins and ends."""
     known = [x for column in columns for x in column if x is not None] or [0.0]
     return min(known), max(max(known), min(known) + ROUNDED)
 

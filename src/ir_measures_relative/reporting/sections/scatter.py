@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...axes import Axis, axis_of, frontier
 from ...data.arrays import FloatArray, IntArray
-from ...plots.labels import ALL_LABELLED, place_labels
+from ...plots.figures import Axis, axis_of, frontier
+from ...plots.scatter import ALL_LABELLED, place_labels
 from ..contents import ReportedCampaign
 from . import Section
 
@@ -70,7 +70,6 @@ def section(campaign: ReportedCampaign) -> Section | str:
 
 
 def _pairs(campaign: ReportedCampaign) -> list[tuple[int, int]]:
-    """The measures across and up: first the first absolute and the first relative one."""
     first = campaign.first_absolute or 0, campaign.first_relative or 0
     every = [
         (j, i) if campaign.is_relative(i) and not campaign.is_relative(j) else (i, j)
@@ -158,7 +157,6 @@ def _rows(runs: IntArray, *columns: FloatArray) -> list[list[float]]:
 
 
 def _ticks(axis: Axis, to: Any) -> dict[str, Any]:
-    """The numbers along an axis, and where it is broken."""
     places = to(axis.place(np.array(axis.ticks)))
     return {
         "ticks": [[round(float(at), 1), f"{tick:.3g}"] for at, tick in zip(places, axis.ticks, strict=True)],
@@ -167,6 +165,5 @@ def _ticks(axis: Axis, to: Any) -> dict[str, Any]:
 
 
 def _width(name: str) -> float:
-    """About how wide a name is."""
     wide = [2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in name.strip()[:_LONGEST]]
     return _LETTER * max(sum(wide), len("(no name)") if not wide else 1) + 4

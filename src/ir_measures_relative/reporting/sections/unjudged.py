@@ -12,8 +12,7 @@ from ...bounding.bounds import bounds
 from ...bounding.verdicts import verdicts
 from ...context.measure_strings import is_relative
 from ...measures.nrg import NRG
-from ..contents import ReportedCampaign
-from ..pairs import are_few, intervals_of
+from ..contents import ReportedCampaign, are_few, intervals_of
 from . import Picture, Section, Table, intervals, square
 
 WORDS = """
@@ -138,7 +137,6 @@ def _count_of_chance(found: list[Open]) -> int | None:
 
 
 def _bounds(found: Open) -> Picture:
-    """Runs as intervals of what their values could become, the best on top."""
     rows = sorted(found.bounds, key=lambda row: -row[2])
     columns = [("run", "run"), ("worst case", "value"), (found.measure, "value"), ("best case", "value")]
     spec = intervals(len(rows), found.measure, run_name="run", **_SAID_OF_ENDS)

@@ -10,27 +10,38 @@ from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from ..data.judgments import Judgments
+from ..context.run_context import DESCRIPTIONS, RunContext
+from ..context.view import view_of
+from ..data.documents import Judgments
 from ..data.rankings import Rankings
+from ..io.datasets import id_of
+from ..io.qrels import Qrels
 
 #: The packages whose versions may change a number.
 _PACKAGES = ("ir-measures-relative", "ir-measures", "pytrec-eval-terrier", "numpy", "scipy")
 
 
-def fingerprint(
-    runs: Mapping[str, Rankings], facts: Mapping[str, Any], judgments: Judgments | None
-) -> dict[str, Any]:
-    """What :meth:`RunContext.fingerprint` returns, of the runs of a context and what else is known of it."""
+@DESCRIPTIONS.register("fingerprint")
+def fingerprint(context: RunContext, qrels: Qrels | None = None) -> dict[str, Any]:
+    """:meth:`RunContext.fingerprint`."""
+    judgments = None
+    if qrels is not None or (context.dataset is not None and context.dataset.has_qrels()):
+        judgments = view_of(context, qrels).judgments
     known: dict[str, Any] = {
-        "runs": [{"name": name} | _of_run(run) for name, run in runs.items()],
-        **facts,
-        "priors": _policy(facts["priors"]),
-        "groups": dict(facts["groups"]),
-        "grades": None if facts["grades"] is None else list(facts["grades"]),
+        "runs": [{"name": name} | _of_run(run) for name, run in context.runs.items()],
+        **_facts(context),
+        "priors": _policy(context.priors),
+        "groups": dict(context.groups),
+        "grades": None if context.grades is None else list(context.grades),
         "qrels": None if judgments is None else _of_judgments(judgments),
     }
     text = json.dumps(known, sort_keys=True, separators=(",", ":"))
     return known | {"versions": _versions(), "sha256": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def _facts(context: RunContext) -> dict[str, Any]:
+    known = {n: getattr(context, n) for n in ("priors", "reference", "groups", "num_docs", "grades")}
+    return known | {"dataset": id_of(context.dataset)}
 
 
 def _of_run(run: Rankings) -> dict[str, Any]:
@@ -94,14 +105,13 @@ def _versions() -> dict[str, str]:
 _LISTED, _LONGEST = 20, 60
 
 
-def table_of_runs(kind: str, runs: Mapping[str, Rankings], facts: Mapping[str, Any]) -> str:
-    """The runs of a context with their queries and rows, and what else is known of it, as HTML.
-
-    ``kind`` is what holds the runs; of the facts, the groups get a column, and what is None is left out.
-    """
+@DESCRIPTIONS.register("html")
+def table_of_runs(context: RunContext) -> str:
+    """The runs with their queries and rows, and what else is known of the context, as HTML for a notebook."""
+    runs, facts = context.runs, _facts(context) | {"priors": repr(context.priors)}
     groups = facts["groups"]
     about = ", ".join(f"{key} {fact}" for key, fact in facts.items() if key != "groups" and fact is not None)
-    head = f"{kind} of {len(runs)} run{'' if len(runs) == 1 else 's'}; {about}"
+    head = f"{type(context).__name__} of {len(runs)} run{'' if len(runs) == 1 else 's'}; {about}"
     columns = ["run", "queries", "rows", *(["group"] if groups else [])]
     rows = []
     for name, run in list(runs.items())[:_LISTED]:

@@ -1,23 +1,37 @@
-"""Options as rankings: several runs become one list, of the same length for every option."""
+"""Options as rankings of the same length; what each scores, and what its unjudged documents could change."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import ir_measures
 import numpy as np
+import pandas as pd
 
-from ..context.lengths import DocumentLengths
+from ..arguments import check_amount, check_choice, check_count
+from ..bounding.bounds import model_of, values_of
+from ..bounding.model import Model
+from ..bounding.probabilities import FEWEST_RUNS, default_log_odds_sd, pool_chances, sampled_values
+from ..bounding.verdicts import differences, rounded_to_zero, unjudged_shares
+from ..context.lengths import DocumentLengths, Tokens
+from ..context.measure_strings import absolute_measure, is_relative, parse_measure, value_of, value_range
+from ..context.run_context import RunContext
 from ..context.tops import Top
-from ..context.view import View
+from ..context.view import View, check_is_context
 from ..data.arrays import BoolArray, FloatArray, IntArray, rows_of_queries
 from ..data.documents import Documents
 from ..data.rankings import Rankings
-from ..further_measures.fusion_gain import METHODS, Fusion, union_of
-from ..messages import few
-from .fused_votes import depths, votes_to
+from ..further_measures.fusion_gain import METHODS, Fusion, cutoff_of, union_of
+from ..io.runs import Run, read_run
+from ..messages import few, few_quoted
+from ..stats.paired_tests import PairedTestOptions
+from ..tolerances import LABELED_ALIKE
+from ..work import Work
+from .fused_values import depths, votes_to
 
 #: How the runs of an option become one list.
 INTERLEAVE = "interleave"
@@ -273,8 +287,7 @@ class OptionLists:
                 for row in missing[:4].tolist()
             )
             raise ValueError(
-                f"rerank= has no score for {len(missing)} of the {len(pooled)} documents in the pools, such as "
-                f"{named}; score the first {self.how.pool} documents of every option, or set a smaller pool="
+                f"rerank= has no score for {len(missing)} of the {len(pooled)} pooled documents, such as {named}"
             )
         return scores
 
@@ -316,3 +329,224 @@ def _by_score(rows: IntArray, scores: FloatArray) -> IntArray:
     rows = np.sort(rows)
     result: IntArray = rows[np.argsort(-scores[rows].astype(np.float32), kind="stable")]
     return result
+
+
+class Differences(NamedTuple):
+    """Differences of options on every topic, each of shape (differences, topics)."""
+
+    judged: FloatArray  #: by the judgments as they are
+    worst: FloatArray  #: the least under any judgments of the unjudged documents
+    best: FloatArray  #: the greatest
+
+    def take(self, rows: IntArray) -> Differences:
+        """Some of them."""
+        return Differences(*(values[rows] for values in self))
+
+
+class OptionValues:
+    """The lists of some options, judged.
+
+    Args:
+        view: all runs; their unjudged documents may be relevant too, as in :func:`.verdicts`, and they
+            tell how probable that is.
+        lists: the list of each option.
+        by: an absolute measure.
+        unretrieved_relevant: how many further documents a topic, in no list, may turn out relevant.
+
+    Attributes:
+        values: shape (options, topics), by the judgments as they are.
+        bounded: whether it is known what the unjudged documents could change.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        lists: Sequence[Rankings],
+        by: ir_measures.Measure,
+        unretrieved_relevant: int | None = None,
+        work: Work | None = None,
+    ) -> None:
+        self.by, self._work, self._view = by, work or Work(), view
+        self._lists = [view.with_run(one) for one in lists]
+        self.bounded = True
+        try:
+            self._model: Model = model_of(by, self._lists, unretrieved_relevant)
+            self.values: FloatArray = values_of(self._lists, by, self._model)
+        except ValueError:
+            self.bounded = False
+            self.values = np.array([one.absolute_of_run(by) for one in self._lists])
+
+    def differences(self, a: IntArray, b: IntArray) -> Differences:
+        """Of option a[i] less option b[i]; as judged three times where there are no bounds."""
+        if not self.bounded:
+            value = rounded_to_zero(self.values[a] - self.values[b])
+            return Differences(value, value, value)
+        value, interval = differences(self._lists, self.by, self._model, a, b, self._work)
+        return Differences(value, interval.lower, interval.upper)
+
+    def unjudged(self) -> FloatArray:
+        """The share of each list that is not judged, to the measure's cutoff."""
+        shares: FloatArray = unjudged_shares(self._lists, value_of(self.by, "cutoff")).mean(axis=1)
+        return shares
+
+    def to_judge(self, a: IntArray, b: IntArray, found: Differences) -> pd.DataFrame:
+        """The unjudged documents that can move the differences of a[i] and b[i], those that move them most first."""
+        model, docs = self._model, self._model.docs
+        moved = np.zeros(len(docs))
+        reach = np.maximum(np.abs(found.worst), np.abs(found.best))
+        for i in range(len(a)):
+            moved = np.maximum(moved, model.influence(int(a[i]), int(b[i]), reach[i]))
+        moved[~(model.open & docs.exists)] = 0.0
+        rows = np.flatnonzero(moved > LABELED_ALIKE)
+        position = np.array([view.positions(docs) for view in model.views])[:, rows]
+        first = np.where(position > 0, position, np.iinfo(np.int64).max).min(axis=0)
+        rows = rows[np.lexsort((docs.query[rows], first, -np.round(moved[rows], 9)))]
+        columns = {
+            "query_id": pd.Series(docs.query_ids[docs.query[rows]], dtype=str),
+            "doc_id": pd.Series(docs.ids.take(rows).strings(), dtype=str),
+        }
+        return pd.DataFrame(columns)
+
+    def sampled(self, samples: int, seed: int) -> Iterator[FloatArray] | None:
+        """Values under judgments that are drawn, in batches (options, judgments, topics).
+
+        The probability of each document to be relevant is that of the judged documents which the runs rank alike. None
+        where too few runs tell it.
+        """
+        runs = len(self._view.names)
+        if not self.bounded or runs < FEWEST_RUNS:
+            return None
+        model, lists = self._model, [one.evaluated for one in self._lists]
+        cutoff = model.views[0].depth
+        assert cutoff is None or isinstance(cutoff, int)
+        every = self._view.with_open(cutoff, also=lists).at(cutoff)
+        row = every.documents.rows_of(model.docs.query, model.docs.ids)
+        known = (row >= 0) & model.docs.exists
+        relevant = np.zeros(len(every.documents), dtype=bool)
+        relevant[row[known]] = model.known_gain[known] > 0
+        views = [*every.of_each(), *map(every.with_run, lists)]
+        chances = np.where(known, pool_chances(views, relevant)[row], 0.0)[model.open]
+        return sampled_values(model, chances, samples, seed, default_log_odds_sd(runs))
+
+
+def value_beside(view: View, measure: Any, name: str, priors: Sequence[str]) -> FloatArray:
+    """A relative measure of one run on every topic, as a new run beside these prior runs."""
+    values: FloatArray = measure.score(view.with_run(view.runs[name], priors=priors))
+    return values
+
+
+# Measures of which more is not better, or which do not look at relevance.
+_NO_QUALITY = ("Judged", "NumQ", "NumRel", "NumRet")
+# Relative measures of what a run adds to others.
+_ADDED = ("UniqueRel", "NRG", "FusionGain", "NewAspects", "alpha_NRG")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Settings:
+    """By what options are compared, and how; :func:`decide` says what each is. Checked by :func:`settings_of`."""
+
+    by: ir_measures.Measure
+    margin: float
+    how: Combination
+    test: PairedTestOptions
+    unretrieved_relevant: int | None
+    n: int
+    work: Work
+    groups: Mapping[str, str] | None
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Between which a difference lies."""
+        low, high = value_range(self.by)
+        return low - high, high - low
+
+    def shown(self) -> dict[str, Any]:
+        """What a decision says of it."""
+        method = "rerank" if self.how.rerank is not None else self.how.method
+        shown = {"by": str(self.by), "method": method, "margin": self.margin}
+        return shown | {"confidence": self.test.confidence}
+
+
+def settings_of(
+    context: RunContext,
+    by: ir_measures.Measure | str,
+    method: str = "rrf",
+    margin: float = 0.0,
+    k: int = 60,
+    depth: int = 1000,
+    rerank: Run | str | None = None,
+    pool: int = 100,
+    tokens: Tokens | None = None,
+    budget: int | None = None,
+    groups: Mapping[str, str] | None = None,
+    confidence: float = 0.95,
+    unretrieved_relevant: int | None = None,
+    n: int = 20,
+    resamples: int = 9999,
+    seed: int = 0,
+    time_limit: float | None = 10.0,
+) -> Settings:
+    """The arguments of :func:`decide`, checked."""
+    check_is_context(context)
+    measure = _measure(by)
+    check_choice("method", method, ALL_METHODS)
+    check_amount("margin", margin)
+    low, high = value_range(measure)
+    if margin >= high - low:
+        raise ValueError(f"margin={margin!r} is not allowed; {measure} lies between {low:g} and {high:g}")
+    if rerank is None and pool != 100:
+        raise ValueError(f"pool={pool!r} is how many documents a reranker gets; set rerank=, or leave it out")
+    if rerank is not None:
+        for name, value, usual in (("method", method, "rrf"), ("k", k, 60)):
+            if value != usual:
+                raise ValueError(f"{name}={value!r} does not go with rerank=; leave it out")
+    if tokens is not None and budget is None:
+        raise ValueError("tokens= has no effect without a budget=, how many tokens a list may have; set one")
+    if k != 60 and method != "rrf":
+        raise ValueError(f"k={k!r} goes with method='rrf', not {method!r}; leave it out")
+    for name, value, least in (("k", k, 0), ("depth", depth, 1), ("pool", pool, 1), ("n", n, 1)):
+        check_count(name, value, least)
+    if unretrieved_relevant is not None:
+        check_count("unretrieved_relevant", unretrieved_relevant, 0)
+    lengths = context.lengths if tokens is None else DocumentLengths(tokens)
+    if budget is not None:
+        check_count("budget", budget, 1)
+        if lengths is None:
+            raise ValueError(f"budget={budget} needs the lengths of the documents; set tokens=")
+    scores = None
+    if rerank is not None:
+        named = isinstance(rerank, str) and rerank in context.runs
+        if isinstance(rerank, str) and not named and not Path(rerank).exists():
+            raise ValueError(
+                f"rerank={rerank!r} is neither a run of the context nor a file: {few_quoted(context.names)}"
+            )
+        scores = context.runs[str(rerank)] if named else read_run(rerank, "the reranker")
+    how = Combination(method, k, depth, cutoff_of(measure), scores, pool, lengths, budget)
+    test = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
+    return Settings(
+        by=measure,
+        margin=float(margin),
+        how=how,
+        test=test,
+        unretrieved_relevant=unretrieved_relevant,
+        n=n,
+        work=Work(time_limit=time_limit),
+        groups=groups,
+    )
+
+
+def _measure(by: ir_measures.Measure | str) -> ir_measures.Measure:
+    """The measure that decides; ValueError for one that does not say how good a list is."""
+    asked = parse_measure(by)
+    if is_relative(asked) and asked.NAME not in _ADDED:
+        raise ValueError(
+            f"by={str(by)!r} depends on other runs or on the pool; set an absolute measure such as 'nDCG@10'"
+        )
+    if is_relative(asked):
+        raise ValueError(
+            f"by={str(by)!r} counts what a run adds to others; set an absolute measure such as 'nDCG@10'"
+        )
+    measure = absolute_measure(by, "by")
+    if measure.NAME in _NO_QUALITY and measure.params.get("rel") is None:
+        raise ValueError(f"by={str(by)!r} does not say how good a list is; set another, such as 'nDCG@10'")
+    return measure
