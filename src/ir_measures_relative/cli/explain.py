@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which query."""
     arguments.add_runs(parser, "RUN")
     arguments.add_measure(parser, "UniqueRel(rel=1)@10")
-    parser.add_argument("--query", metavar="ID", help="this query alone; default: all")
+    parser.add_argument("--query", metavar="ID", help="only this query; default: all")
     arguments.add_table(parser)
 
 

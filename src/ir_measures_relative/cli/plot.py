@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Where the picture goes."""
     arguments.add_runs(parser)
     arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10")
-    arguments.add_output(parser, "where the picture goes; the ending says the format: .png, .pdf, .svg …")
+    arguments.add_output(parser, "the file to write; its ending sets the format: .png, .pdf, .svg …")
     arguments.add_context(parser)
     arguments.add_provider(parser)
 

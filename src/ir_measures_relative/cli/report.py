@@ -18,8 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser)
     arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10", "UniqueRel(rel=1)@10")
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("-o", "--output", metavar="FILE", help="where the report goes, such as campaign.html")
-    where.add_argument("--site", metavar="FOLDER", help="a leaderboard instead: an index and a page a run")
+    where.add_argument("-o", "--output", metavar="FILE", help="the file to write, such as campaign.html")
+    where.add_argument("--site", metavar="FOLDER", help="write a leaderboard instead: an index, and a page for each run")
     arguments.add_context(parser)
     arguments.add_provider(parser)
 
