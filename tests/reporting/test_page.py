@@ -216,7 +216,7 @@ def test_absent_without_a_trace(tmp_path: Path, plain: str) -> None:
     text = written(tmp_path, one, {"q": {"a": 1}}, ["nDCG@3"]).split("<script")[0]
     assert set(re.findall(r'<section id="([\w-]+)"', text)) == {"runs", "relative-to", "left-out"}
     said = text.split('<section id="left-out">')[1]
-    assert said.count("<li>") == 9 and "Which runs are alike: there is one run." in said
+    assert said.count("<li>") == 9 and "Which runs are similar: there is only one run." in said
     assert set(re.findall(r'<a href="#([\w-]+)">', text)) == {"runs", "relative-to"}
     text = plain.split("<script")[0]
     assert 'id="comparison"' not in text and "<dt>Reference" not in text and "<small>reference" not in text

@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("-o", "--output", metavar="FILE", help="the file to write, such as campaign.html")
     where.add_argument("--site", metavar="FOLDER", help="write a leaderboard instead: an index, and a page for each run")
+    parser.add_argument("--title", metavar="TEXT", help="title of the report or of the leaderboard")
     arguments.add_context(parser)
     arguments.add_provider(parser)
 
@@ -59,9 +60,10 @@ def run(args: argparse.Namespace) -> None:
     scores, command = given.scores(measures, provider, of_all=True), shlex.join([PROG, *args.arguments])
     if site:
         with writing(path, "leaderboard", flag):
-            message = reporting.write_leaderboard(*asked, given=scores, command=command)
+            message = reporting.write_leaderboard(*asked, given=scores, title=args.title, command=command)
     else:
         with writing(path, "report"):
-            message = reporting.write(*asked, given=scores, dataset=given.qrels.dataset, command=command)
+            told = {"given": scores, "title": args.title, "command": command}
+            message = reporting.write(*asked, **told, dataset=given.qrels.dataset)
     if message is not None:
         warn(message)
