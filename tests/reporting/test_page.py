@@ -171,7 +171,7 @@ def test_copies_stand_beside_what_runs_add(tmp_path: Path) -> None:
         ("two", "0.6309"),
         ("one", "0.6309"),
     ]
-    assert "what an exact copy of the run’s nearest prior would" in text
+    assert "the value of an exact copy of the run’s nearest prior" in text
     alone = written(tmp_path, {"one": run, "two": run}, {"q": {"a": 1, "b": 1}}, ["P@3", "UniqueRel@3"])
     assert "copy of" not in alone.split('id="table-of-runs"')[1].split("</table>")[0]
 

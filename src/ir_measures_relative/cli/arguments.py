@@ -114,7 +114,9 @@ def add_context(parser: argparse.ArgumentParser) -> None:
         help="the runs that each run is compared with: others (default without --to), earlier (those before it "
         "by name), or best-of-other-groups (the best of each other group by nDCG@10; needs --groups)",
     )
-    parser.add_argument("--groups", metavar="CSV", help="two columns: run, group; other runs get the group 'other'")
+    parser.add_argument(
+        "--groups", metavar="CSV", help="two columns: run, group; other runs get the group 'other'"
+    )
     parser.add_argument("--reference", metavar="RUN", help="the run that MED, RBO, RBA, rrLP … compare with")
     add_collection(parser)
 
@@ -170,7 +172,9 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-p", "--places", type=int, default=DEFAULT_PLACES, help="decimal places; -1 for all (default: 4)"
     )
-    parser.add_argument("--sort", metavar="COLUMN", help="sort by this column: highest number first, text from A")
+    parser.add_argument(
+        "--sort", metavar="COLUMN", help="sort by this column: highest number first, text from A"
+    )
 
 
 def add_output(parser: argparse.ArgumentParser, what: str) -> None:

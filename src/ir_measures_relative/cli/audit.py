@@ -55,7 +55,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--simultaneous", action="store_true", help="estimate: 95 %% confidence for all intervals at once"
     )
-    parser.add_argument("--between", nargs=2, metavar="RUN", help="compare only these two runs; default: all pairs")
+    parser.add_argument(
+        "--between", nargs=2, metavar="RUN", help="compare only these two runs; default: all pairs"
+    )
     arguments.add_context(parser)
     arguments.add_table(parser)
 

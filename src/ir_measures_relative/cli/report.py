@@ -19,7 +19,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10", "UniqueRel(rel=1)@10")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("-o", "--output", metavar="FILE", help="the file to write, such as campaign.html")
-    where.add_argument("--site", metavar="FOLDER", help="write a leaderboard instead: an index, and a page for each run")
+    where.add_argument(
+        "--site", metavar="FOLDER", help="write a leaderboard instead: an index, and a page for each run"
+    )
     parser.add_argument("--title", metavar="TEXT", help="title of the report or of the leaderboard")
     arguments.add_context(parser)
     arguments.add_provider(parser)

@@ -22,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the sets of other runs that a run is compared with: size (default; random sets of each size), subset "
         "(every set), or names and globs separated by commas",
     )
-    parser.add_argument("--samples", type=int, default=100, metavar="N", help="random sets per size (default: 100)")
+    parser.add_argument(
+        "--samples", type=int, default=100, metavar="N", help="random sets per size (default: 100)"
+    )
     arguments.add_table(parser)
 
 

@@ -74,9 +74,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
         return "What unjudged documents leave open: there is only one run."
     found, left_out = _open(campaign)
     if not found and not left_out:
-        return (
-            "What unjudged documents leave open: nothing, or no measure has both a cutoff and bounds."
-        )
+        return "What unjudged documents leave open: nothing, or no measure has both a cutoff and bounds."
     against = campaign.reference is not None
     pictures = {f"bounds-{i}": _bounds(one) for i, one in enumerate(found)}
     pictures |= {f"verdicts-{i}": _against(one) if against else _map(one) for i, one in enumerate(found)}
