@@ -8,10 +8,10 @@ from ..contents import ReportedCampaign
 from . import Section, Table
 
 WORDS = """
-<p>Reciprocal rank fusion (k = 60) of the first {{ depth }} documents, scored by {{ measure }}. Each strategy chooses runs
-on half of the topics and is scored on the other half, {{ repeats }} times. The in-sample value is too high; use the
-held-out one. {% if repeats < usual %}With so many runs there are {{ repeats }} splits instead of {{ usual }}. {% endif
-%}<code>fuse()</code> has more strategies, and cost budgets.</p>
+<p>Reciprocal rank fusion (k = 60) of the first {{ depth }} documents, scored by {{ measure }}. Each strategy chooses
+runs on half of the topics and is scored on the other half, {{ repeats }} times. The in-sample value is too high; use
+the held-out one. {% if repeats < usual %}With so many runs there are {{ repeats }} splits instead of {{ usual }}. {%
+endif %}<code>fuse()</code> has more strategies, and cost budgets.</p>
 {{ table("fusion", "The value of each strategy") }}
 """
 

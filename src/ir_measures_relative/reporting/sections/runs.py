@@ -20,10 +20,10 @@ from ..contents import ReportedCampaign, number
 from . import COLOURS, Section
 
 WORDS = """
-<p>Means over {{ n_topics }} topics. The bar is the 95 % interval of the mean. It says how precise the mean is, not whether
-two runs differ.
-{% if copies | select | list %}The upright line is the value of an exact copy of the run’s nearest prior. A run that is not
-well above it adds little. {% endif %}
+<p>Means over {{ n_topics }} topics. The bar is the 95 % interval of the mean. It says how precise the mean is, not
+whether two runs differ.
+{% if copies | select | list %}The upright line is the value of an exact copy of the run’s nearest prior. A run that
+is not well above it adds little. {% endif %}
 Click a run for its page, or a column’s name to sort. Pin two runs with ☆ to compare them.</p>
 {% if near %}<p>≈ marks near-duplicates: RBO of at least {{ least }} with another run.</p>{% endif %}
 {% if one_topic %}<p><strong>Few topics count:</strong> {{ one_topic }}.</p>{% endif %}

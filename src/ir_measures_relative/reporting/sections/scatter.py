@@ -16,8 +16,8 @@ from . import Section
 
 WORDS = """
 {% include "scatter.html" %}
-<p class="about">Each point is a run; a click opens it. The dashed line joins the runs that no other run beats on both axes,
-if there are several. Where an axis is broken (//), a few runs lie far from the others.
+<p class="about">Each point is a run; a click opens it. The dashed line joins the runs that no other run beats on both
+axes, if there are several. Where an axis is broken (//), a few runs lie far from the others.
 {% if runs > on_a_phone %}{% if runs <= on_a_screen %}On a small screen{% else %}With {{ runs }} runs{% endif %}, only
 those on the line, those far from the others and the highest have their names here. Pin a run, or point at it, to see
 its name.{% endif %}

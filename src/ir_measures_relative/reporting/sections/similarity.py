@@ -42,8 +42,8 @@ def section(campaign: ReportedCampaign) -> Section | str:
         list(zip(*(index.tolist() for index in below), numbers(distance[below].tolist()), strict=True)),
         Table(
             "The most and the least similar run of each",
-            [("run", "run"), ("most similar", "run"), ("distance", "value"), ("least similar", "run"), ("distance", "value")],
-            extremes,
+            [("run", "run"), ("most similar", "run"), ("distance", "value"), ("least similar", "run"), ("distance",
+            "value")], extremes,
         ),
         names=order,
         mirrored={},

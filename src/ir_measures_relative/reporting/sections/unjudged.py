@@ -23,8 +23,8 @@ WORDS = """
 {% if measures %}The measures here are the next ones that take less time.{% endif %}</p>{% endif %}
 {% for measure in measures %}
 <h3>Worst and best case of {{ measure }}</h3>
-<p>A line goes from the worst-case to the best-case score of a run, over all judgments of the unjudged documents at the top
-of the runs. The point is the score as judged.</p>
+<p>A line goes from the worst-case to the best-case score of a run, over all judgments of the unjudged documents at
+the top of the runs. The point is the score as judged.</p>
 {{ picture("bounds-" ~ loop.index0, "One line per run: from the worst case to the best") }}
 {% endfor %}
 {% for measure in measures %}
