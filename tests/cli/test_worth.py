@@ -179,7 +179,7 @@ def test_from_the_standard_input(campaign: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["qrels.txt", "new/strong.run"], "new/strong.run is compared with nothing: give the deployed runs with --to"),
+        (["qrels.txt", "new/strong.run"], "new/strong.run has nothing to compare with: pass the deployed runs with --to"),
         (["qrels.txt", "new/strong.run", "--to", "new/strong.run"], "is the evaluated run itself"),
         (["qrels.txt", "new/strong.run", "--to", "empty"], "the folder holds no file of a run"),
         (["qrels.txt", "empty", "--to", "runs"], "the folder holds no file of a run"),
