@@ -204,8 +204,8 @@ def _values(scores: Scores) -> dict[str, list[Any]]:
 def axis_title(measure: ir_measures.Measure) -> str:
     """An axis in words, with the measure in brackets."""
     if not is_relative(measure):
-        return f"the run on its own ({measure})"
-    return f"added to the priors ({measure})" if measure.RELATIVE_TO == "priors" else str(measure)
+        return f"effectiveness on its own ({measure})"
+    return f"added to its priors ({measure})" if measure.RELATIVE_TO == "priors" else str(measure)
 
 
 def tip(measure: ir_measures.Measure) -> str:
