@@ -230,7 +230,9 @@ def test_where_pyterrier_users_find_it() -> None:
 
 @pytest.mark.parametrize("measure", ["nDCG@5", "NRG@5", "NRG(norm='ideal')@5", "ERR@5"])
 def test_not_by_documents_alone(measure: str) -> None:
-    message = f"{re.escape(measure)}: a sample of documents is not enough, because topics differ in their ideal"
+    message = (
+        f"{re.escape(measure)}: a sample of documents is not enough, because topics differ in their ideal"
+    )
     with pytest.raises(ValueError, match=message):
         audit.plan(CONTEXT, JUDGE, [measure], 30)
     assert audit.plan(CONTEXT, JUDGE, [measure], 60, topics=3, depth=10)["ask"].any()

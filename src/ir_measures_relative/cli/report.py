@@ -65,7 +65,8 @@ def run(args: argparse.Namespace) -> None:
             message = reporting.write_leaderboard(*asked, given=scores, title=args.title, command=command)
     else:
         with writing(path, "report"):
-            told = {"given": scores, "title": args.title, "command": command}
-            message = reporting.write(*asked, **told, dataset=given.qrels.dataset)
+            message = reporting.write(
+                *asked, given=scores, dataset=given.qrels.dataset, title=args.title, command=command
+            )
     if message is not None:
         warn(message)
