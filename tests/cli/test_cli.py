@@ -260,7 +260,7 @@ BAD = {
     "prior is the run": ([*ONE, "NRG@2", "--prior", "./runs/../runs/A.run"], "is the evaluated run itself"),
     "reference is the run": ([*ONE, "rrLP", "--reference", "runs/A.run"], "is the evaluated run itself"),
     "prior ranks as the run": ([*ONE, "NRG@2", "--prior", "copy.run"], "'copy' ranks exactly as the evaluated run"),
-    "which reference": ([*ONE, "rrLP", "--prior", "runs/B.run", "--prior", "runs/C.run"], "with --reference which of B, C"),
+    "which reference": ([*ONE, "rrLP", "--prior", "runs/B.run", "--prior", "runs/C.run"], "set --reference to one of B, C"),
     "which reference of the folder": ([*FOLDER, "MED@2"], "set --reference to one of A, B, C"),
     "unknown reference": ([*FOLDER, "MED@2", "--reference", "D"], "--reference D is not a run of runs; its runs are A, B, C"),
     "a run as a measure": ([*ONE, "runs/B.run", "NRG@2"], "'runs/B.run' is a file, not a measure"),

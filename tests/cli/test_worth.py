@@ -270,7 +270,7 @@ def test_drop(campaign: Path) -> None:
     assert found["verdict"] == "not graded" and len(found["table"]) == 3
     assert "set --margin, the largest loss" in found["text"]
     assert run("drop", "qrels.txt", "runs", *BY, "--gate", cwd=campaign).returncode == 3
-    assert "cannot be dropped" in error("drop", "qrels.txt", "runs/QL.run", *BY, cwd=campaign)
+    assert "drop needs two deployed runs" in error("drop", "qrels.txt", "runs/QL.run", *BY, cwd=campaign)
 
 
 def test_decide(campaign: Path) -> None:
