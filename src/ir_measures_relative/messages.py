@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class RelativeWarning(UserWarning):
-    """A number is not what it may look like; the message says why, and what to do."""
+    """A value may be misleading; the message says why, and what to do."""
 
 
 #: Whose lines a warning is not about: this package's, and those of its hosts, which ``compat`` adds.

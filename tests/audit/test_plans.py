@@ -204,7 +204,7 @@ class TestChanged:
         """It has no topics in full: a measure that needs some is refused as by plan(), and not as a changed plan."""
         plan = self.PLAN.copy()
         plan.attrs = {}
-        self.refused("nDCG@5: a sample of documents alone is not valid for it", plan, measures=["nDCG@5"])
+        self.refused("nDCG@5: a sample of documents is not enough", plan, measures=["nDCG@5"])
 
     def test_measures_that_it_is_not_for(self) -> None:
         self.refused(r"P\(rel=2\)@8 looks at \d+ documents outside the plan", measures=["P(rel=2)@8"])
@@ -230,7 +230,9 @@ def test_where_pyterrier_users_find_it() -> None:
 
 @pytest.mark.parametrize("measure", ["nDCG@5", "NRG@5", "NRG(norm='ideal')@5", "ERR@5"])
 def test_not_by_documents_alone(measure: str) -> None:
-    message = f"{re.escape(measure)}: a sample of documents alone is not valid for it, since topics differ in their ideal"
+    message = (
+        f"{re.escape(measure)}: a sample of documents is not enough, because topics differ in their ideal"
+    )
     with pytest.raises(ValueError, match=message):
         audit.plan(CONTEXT, JUDGE, [measure], 30)
     assert audit.plan(CONTEXT, JUDGE, [measure], 60, topics=3, depth=10)["ask"].any()

@@ -179,7 +179,7 @@ def test_from_the_standard_input(campaign: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["qrels.txt", "new/strong.run"], "new/strong.run is compared with nothing: give the deployed runs with --to"),
+        (["qrels.txt", "new/strong.run"], "new/strong.run has nothing to compare with: pass the deployed runs with --to"),
         (["qrels.txt", "new/strong.run", "--to", "new/strong.run"], "is the evaluated run itself"),
         (["qrels.txt", "new/strong.run", "--to", "empty"], "the folder holds no file of a run"),
         (["qrels.txt", "empty", "--to", "runs"], "the folder holds no file of a run"),
@@ -270,7 +270,7 @@ def test_drop(campaign: Path) -> None:
     assert found["verdict"] == "not graded" and len(found["table"]) == 3
     assert "set --margin, the largest loss" in found["text"]
     assert run("drop", "qrels.txt", "runs", *BY, "--gate", cwd=campaign).returncode == 3
-    assert "cannot be dropped" in error("drop", "qrels.txt", "runs/QL.run", *BY, cwd=campaign)
+    assert "drop needs two deployed runs" in error("drop", "qrels.txt", "runs/QL.run", *BY, cwd=campaign)
 
 
 def test_decide(campaign: Path) -> None:

@@ -172,7 +172,7 @@ def test_more_that_is_rejected() -> None:
         worth(CONTEXT, None, "good", "bad")
     with pytest.raises(ValueError, match="no deployed run"):
         worth(RunContext({"good": GOOD}), QRELS, "good")
-    with pytest.raises(ValueError, match="one deployed run cannot be dropped"):
+    with pytest.raises(ValueError, match="drop needs two deployed runs or more"):
         drop(CONTEXT, QRELS, "good", margin=0.1)
     for options in ({"keep": ["good"]}, ["good", "bad"]):
         with pytest.raises(ValueError, match="at least two options"):

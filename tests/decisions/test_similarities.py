@@ -112,7 +112,7 @@ def test_no_number_of_processes(jobs: object) -> None:
 @pytest.mark.parametrize("measure", [nDCG @ 10, UniqueRel @ 10])
 def test_measures_that_compare_no_two_runs(measure: object) -> None:
     context, qrels = campaign()
-    with pytest.raises(ValueError, match="does not compare two systems; give one of"):
+    with pytest.raises(ValueError, match="does not compare two runs; use one of"):
         similarity(context, qrels, [measure])  # type: ignore[list-item]
 
 

@@ -307,7 +307,7 @@ def test_bad_files(name, tmp_path) -> None:
 def test_missing_files(tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match="run 'BM25' .*nowhere.run.*: no such file"):
         RunContext({"BM25": tmp_path / "nowhere.run"})
-    with pytest.raises(FileNotFoundError, match="no such file or folder, and no file that fits it as a glob"):
+    with pytest.raises(FileNotFoundError, match="no such file or folder, and no file matches it as a glob"):
         RunContext.from_files(tmp_path / "*.run")
     with pytest.raises(FileNotFoundError, match="the folder holds no file of a run"):
         RunContext.from_files(tmp_path)

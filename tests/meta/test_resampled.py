@@ -399,7 +399,7 @@ def _query_sets(context: RunContext, qrels: oracle.Labels, **wrong: Any) -> pd.D
         (lambda c, q: meta.degrade(c, q, ["P@3"], of="none"), r"of='none' is not allowed"),
         (lambda c, q: meta.degrade(RunContext({"r0": c.runs["r0"]}), q, ["P@3"]), r"holds 1 run; give two"),
         (lambda c, q: meta.ties_by_level(c, q, "MED@10"), r"does not compare recall levels"),
-        (lambda c, q: meta.separation(c, q, "P@3"), r"does not compare two systems"),
+        (lambda c, q: meta.separation(c, q, "P@3"), r"does not compare two runs"),
         (
             lambda c, q: meta.ties(c.evaluate(q, ["P@3"], perquery=True), {"x": 1}),
             r"holds none of the topics",

@@ -284,9 +284,9 @@ def test_values_fit_their_cells(side) -> None:
 
 def test_a_measure_that_compares_nothing() -> None:
     context = RunContext(RUNS)
-    with pytest.raises(ValueError, match="NRG@10 does not compare two systems; give one of MED, .*rrLP"):
+    with pytest.raises(ValueError, match="NRG@10 does not compare two runs; use one of MED, .*rrLP"):
         plots.similarity(context, QRELS, NRG @ 10)
-    with pytest.raises(ValueError, match="nDCG@10 does not compare two systems"):
+    with pytest.raises(ValueError, match="nDCG@10 does not compare two runs"):
         plots.similarity(context, QRELS, "nDCG@10")
     with pytest.raises(ValueError, match="compares with 'BM25' alone; leave ref= out"):
         plots.similarity(context, QRELS, "MED(ref='BM25')@10")

@@ -207,7 +207,7 @@ def test_fusion_is_what_fuse_says() -> None:
     expected = fuse(context, LABELS, 3, "nDCG@2", depth=100, strategies=("single", "top", "greedy", "all"))
     rows = page["fusion"]["table"]["rows"]
     assert [row[0] for row in rows] == [
-        "the best run alone",
+        "the best run",
         "the 3 best runs",
         "3 runs, added one by one",
         "all runs",
@@ -229,7 +229,7 @@ def test_what_takes_long_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) 
     found, left_out = sections_of(campaign)
     facts = next(one for one in found if one.anchor == "unjudged").facts
     assert facts["left_out"] == [("NRG@2", 9)] and facts["measures"] == ["nDCG@2", "UniqueRel@2"]
-    assert [why for why in left_out if why.startswith("Fusion: 3 runs and 3 topics would take long.")]
+    assert [why for why in left_out if why.startswith("Fusion: 3 runs and 3 topics would take too long.")]
 
 
 def test_near_copies_and_runs_of_one_topic() -> None:
@@ -442,7 +442,7 @@ def test_new_aspects_are_those_of_the_function(tokens: dict[str, int] | None) ->
 
 def test_new_aspects_are_left_out_in_words() -> None:
     plain = campaign_of(RunContext(RUNS), qrels_columns(LABELS), parse_measures(["P@2"]))
-    assert sections.aspects.section(plain) == "New aspects: the judgments name no aspects of a topic."
+    assert sections.aspects.section(plain) == "New aspects: the judgments name no aspects."
     short = RunContext(RUNS, tokens={"a": 5})
     said = sections.aspects.section(campaign_of(short, qrels_columns(NUGGETS), parse_measures(["P@2"])))
     assert isinstance(said, str) and said.startswith("New aspects: ")

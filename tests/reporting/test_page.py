@@ -171,7 +171,7 @@ def test_copies_stand_beside_what_runs_add(tmp_path: Path) -> None:
         ("two", "0.6309"),
         ("one", "0.6309"),
     ]
-    assert "what an exact copy of the run’s nearest prior would" in text
+    assert "the value of an exact copy of the run’s nearest prior" in text
     alone = written(tmp_path, {"one": run, "two": run}, {"q": {"a": 1, "b": 1}}, ["P@3", "UniqueRel@3"])
     assert "copy of" not in alone.split('id="table-of-runs"')[1].split("</table>")[0]
 
@@ -216,7 +216,7 @@ def test_absent_without_a_trace(tmp_path: Path, plain: str) -> None:
     text = written(tmp_path, one, {"q": {"a": 1}}, ["nDCG@3"]).split("<script")[0]
     assert set(re.findall(r'<section id="([\w-]+)"', text)) == {"runs", "relative-to", "left-out"}
     said = text.split('<section id="left-out">')[1]
-    assert said.count("<li>") == 9 and "Which runs are alike: there is one run." in said
+    assert said.count("<li>") == 9 and "Which runs are similar: there is only one run." in said
     assert set(re.findall(r'<a href="#([\w-]+)">', text)) == {"runs", "relative-to"}
     text = plain.split("<script")[0]
     assert 'id="comparison"' not in text and "<dt>Reference" not in text and "<small>reference" not in text

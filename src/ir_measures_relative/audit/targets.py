@@ -259,9 +259,9 @@ class Audited:
             linear = all(model[0] for model in models.values())
             if not linear and not topics and not asked.as_dcg:
                 raise ValueError(
-                    f"{asked.name}: a sample of documents alone is not valid for it, since topics differ in their "
-                    f"ideal; give topics=5, or more, to have some topics labelled in full"
-                    + (f", or ask for {asked.name[1:]}" if asked.name.startswith("nDCG") else "")
+                    f"{asked.name}: a sample of documents is not enough, because topics differ in their ideal; set "
+                    f"topics=5 or more, to have some topics labelled in full"
+                    + (f", or use {asked.name[1:]}" if asked.name.startswith("nDCG") else "")
                 )
             rows = [self._weight_of(versus, asked, models, views) for versus in self.versus]
             weight = np.array(rows).reshape(len(rows), len(self.docs)) / max(self.n_queries, 1)
@@ -325,7 +325,8 @@ class Audited:
             position = view.at(depth).positions_of_runs(view.documents)
             return False, reciprocal(position) * _GOES_ON ** (position - 1.0)
         raise ValueError(
-            f"{asked.name} cannot be audited; give P, RBP, SDCG, DCG, UniqueRel, NRG, nDCG or Shapley(base='P')"
+            f"{asked.name} cannot be audited: it is not a sum over documents; use P, RBP, SDCG, DCG, UniqueRel, NRG, "
+            "nDCG or Shapley(base='P')"
         )
 
 

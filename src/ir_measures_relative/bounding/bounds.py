@@ -40,35 +40,34 @@ def bounds(
 ) -> pd.DataFrame:
     """The worst-case and the best-case value of each run, over all judgments of its unjudged documents.
 
-    The open documents of a query are the unjudged ones in the top k of any run of the context (for FusionGain, of any
-    fusion too), k the measure's cutoff. All that looks at a label shares it: the run, its priors, the ideal. Labels of
-    binary measures are relevant or not, and never relevant where the context's ``grades`` end below ``rel``; of graded
-    ones, any grade from the lowest to the highest of these, else of the qrels, with a warning where the qrels hold few
+    A *labeling* gives a label to each unjudged document in the top k of any run of the context (for FusionGain, also of
+    any fusion); k is the measure's cutoff. The run, its priors and the ideal ranking share these labels. For binary
+    measures a label is relevant or not, and never relevant if the context's ``grades`` end below ``rel``. For graded
+    measures it is any grade of the context's ``grades``, else of the qrels; a warning says if the qrels have few
     relevant documents. Topics are independent, so the extreme of a mean is the mean of the extremes.
 
     Args:
         context: the runs. Each is scored as the member that it is; add a newcomer to the context to bound it.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measures: P, R, RBP, SDCG, nDCG, RR, Success, AP, ERR and StRecall of ir_measures, and measures that declare
-            how they are bounded, as most of this package do; or their strings.
-        perquery: one row a query as well.
-        unretrieved_relevant: how many further documents a query, which no run holds in its top, may turn out relevant:
-            they make ideal rankings better, and recall lower. If not given: none where the context holds three runs or
-            more. One run, or two, hold few of the relevant documents that there are, and it is then the measure's
-            cutoff, as many as one more run could bring; a measure without a cutoff takes 0, and warns if that matters.
-        residual: RBP's: adds to its intervals what may follow the end of each ranking, ``p^min(length, k)``, as in
-            ``MED(base='RBP')``. Left out otherwise, since RBP@k of ir_measures never counts what it does not see, so
-            that no judgments carry it there. Other measures have no residual.
-        jobs, time_limit: as for :func:`verdicts`; of one run, AP_Rareness alone makes use of ``jobs``.
+        measures: P, R, RBP, SDCG, nDCG, RR, Success, AP, ERR and StRecall of ir_measures, and most measures of this
+            package; or their strings.
+        perquery: one row per query too.
+        unretrieved_relevant: the number of further documents per query, outside the top of every run, that may be
+            relevant. They raise ideal rankings, and lower recall. Default: 0 with three runs or more. With one or two
+            runs it is the measure's cutoff, as many as one more run could retrieve; a measure without a cutoff takes 0,
+            and warns if that matters.
+        residual: only for RBP: adds what may follow the end of each ranking, ``p^min(length, k)``, as in
+            ``MED(base='RBP')``. RBP@k of ir_measures never counts it, so it is left out by default.
+        jobs, time_limit: as for :func:`verdicts`; here, only AP_Rareness uses ``jobs``.
 
     Returns:
-        a DataFrame with one row a run and measure, and with ``perquery`` a query:
+        a DataFrame with one row per run and measure (and query, with ``perquery``):
 
         - ``name``, ``measure``; with ``perquery`` also ``query_id``;
-        - ``worst``, ``best``: no labels carry the value outside, also where not ``exact``;
-        - ``value``: what :meth:`RunContext.evaluate` gives. It may lie outside with ``judged_only``, which is the bias
-          of leaving unjudged documents out, and with ``gains`` by which each judged document gains;
-        - ``exact``: whether labels attain both ends.
+        - ``worst``, ``best``: no labeling moves the value outside, even if not ``exact``;
+        - ``value``: that of :meth:`RunContext.evaluate`. With ``judged_only`` it may lie outside, because unjudged
+          documents are removed; and with ``gains`` in which every judged document has a gain;
+        - ``exact``: whether some labelings reach both ends.
 
     Raises:
         ValueError: a measure that cannot be bounded; ``residual`` without RBP; what :meth:`RunContext.evaluate` raises.

@@ -47,42 +47,42 @@ def verdicts(
 ) -> pd.DataFrame:
     """Which orders of two runs unjudged documents cannot reverse on these topics.
 
-    The bounds of the difference of two runs *under one labeling*: a document that both hold helps both. See
-    :func:`bounds` for what a labeling is. Documents that neither run holds move ideal rankings and the number of
-    relevant documents too, so a verdict is about the two runs *and* the other runs of the context.
+    It computes the bounds of the difference of two runs *under one labeling*: a document that both retrieve has one
+    label. :func:`bounds` says what a labeling is. Documents that neither run retrieves change ideal rankings and the
+    number of relevant documents. So a verdict depends on the two runs *and* on the other runs of the context.
 
     Args:
-        context: the runs; with a ``reference``, only the pairs with it, which is then the ``other``.
+        context: the runs. With a ``reference``, only its pairs are compared; it is then the ``other``.
         qrels, measures, unretrieved_relevant: as for :func:`bounds`.
-        perquery: one row a query instead.
-        residual: as for :func:`bounds`; probabilities stay those of the labels alone.
-        relevance_model: adds ``probability``, that of M(name) > M(other), ties counting half: with ``"pool"`` from how
-            often the judged documents that stand in the rankings as an open one does are relevant (needs four runs);
-            or a function from query id and document id to the chance that the document is relevant. It is never 0 or 1
-            where the order is undecided. Grades are drawn as often as relevant judged documents have them.
-        samples, seed: how many labelings are drawn for it.
-        log_odds_sd: how far the probabilities of all documents of one run may be off together, as a standard deviation
-            of their log-odds; by default .8, and 1.2 with fewer than six runs. At 0 the documents are independent, and
-            the probabilities overconfident: the documents of a good run are relevant more often than their places say.
-        jobs: how many processes compute the extremes of AP, AP_Rareness and ERR, query by query. The rows are the same.
-        time_limit: how many seconds the whole call may take; None for no limit. What is not finished then has a wider
-            interval, which is not ``exact``. By AP, AP_Rareness and ERR the search for each end of a difference on a
-            query also stops after one second of CPU time.
+        perquery: one row per query instead.
+        residual: as for :func:`bounds`; probabilities ignore it.
+        relevance_model: adds ``probability``: how likely M(name) > M(other) is; a tie counts half. ``"pool"`` learns
+            from judged documents with similar ranks how often they are relevant (needs four runs). Or a function from
+            query id and document id to the probability that the document is relevant. The result is never 0 or 1 for
+            an undecided order. Grades are drawn as often as relevant judged documents have them.
+        samples, seed: number of labelings drawn for it, and the random seed.
+        log_odds_sd: the common error of the probabilities of all documents of one run, as a standard deviation of
+            their log-odds. Default: 0.8, and 1.2 with fewer than six runs. With 0, documents are independent, and the
+            probabilities are overconfident.
+        jobs: number of processes for AP, AP_Rareness and ERR. The rows are the same.
+        time_limit: seconds for the whole call; None for no limit. Unfinished intervals are wider, and not ``exact``.
+            For AP, AP_Rareness and ERR, the search for each end on a query also stops after one second of CPU time.
 
     Returns:
-        a DataFrame with one row a pair and measure, each pair once in the order of the context, and with ``perquery`` a
-        query:
+        a DataFrame with one row per pair and measure (and query, with ``perquery``), in the order of the context:
 
         - ``name``, ``other``, ``measure``; with ``perquery`` also ``query_id``;
         - ``worst``, ``value``, ``best``: of M(name) - M(other);
-        - ``exact``: whether labels attain both ends;
-        - ``settled``: ``above`` or ``below`` where unjudged documents cannot reverse this order on these topics;
-          ``equal`` where no labels tell the two apart; else ``undecided``. For other topics see :func:`compare`;
-        - ``n_deciding``: how many unjudged documents can move this difference, also those that neither run holds;
-        - ``unjudged``, ``other_unjudged``: which share of the top k of each of the two runs is unjudged, k the
-          measure's cutoff; a mean over the queries;
-        - ``probability``: with ``relevance_model``; over labels, on these topics. By UniqueRel ``"pool"`` is up to .1
-          too sure below .99: on runs of a kind that the pool did not hold, 84 % of what it called .90 to .95 came true.
+        - ``exact``: whether some labelings reach both ends;
+        - ``settled``: ``above`` or ``below`` if unjudged documents cannot reverse this order on these topics, ``equal``
+          if no labeling makes a difference, else ``undecided``. For other topics see :func:`compare`;
+        - ``n_deciding``: the number of unjudged documents that can change this difference, also those that neither run
+          retrieves;
+        - ``unjudged``, ``other_unjudged``: the unjudged share of each run's top k, a mean over queries; k is the
+          measure's cutoff;
+        - ``probability``: with ``relevance_model``; over labelings, on these topics. For UniqueRel, ``"pool"`` is up to
+          0.1 too high below 0.99. On runs of a type that the pool lacked, 84 % of the orders with 0.90 to 0.95 came
+          true.
 
     Raises:
         ValueError: a context of one run; ``relevance_model='pool'`` of fewer than four; what :func:`bounds` raises.

@@ -21,21 +21,21 @@ from .output import PROG, drop_output, in_these_terms, leaving_in_order, open_st
 
 #: The commands, each the name of a file, and what it answers; in the order of the help.
 COMMANDS = {
-    "worth": "add a candidate to the runs that you have, replace one by it, or keep them?",
-    "drop": "which of the runs that you have can go?",
-    "decide": "which of several set-ups is best at the same cost?",
-    "score": "the values of measures, of one run or of each run of a folder",
-    "compare": "is the difference between two runs real? intervals and paired tests",
-    "fuse": "which runs to fuse, and what that is worth on other topics",
-    "select": "which runs complement each other: to pool, or to read side by side",
-    "unjudged": "can unjudged documents change the result? and which to judge first",
-    "audit": "labels by a language model: what is certain after people label a sample?",
-    "explain": "which documents does a run add?",
-    "similar": "which runs rank alike? with judgments or without",
-    "sweep": "what does a run add as more is deployed?",
-    "plot": "a picture: what each run adds over how good it is",
-    "report": "a report of all runs, as one HTML file",
-    "cite": "the papers to cite for measures, as BibTeX",
+    "worth": "keep the deployed runs, add a candidate, or replace a run by it?",
+    "drop": "find the deployed runs that you can remove",
+    "decide": "find the best of several set-ups at the same cost",
+    "score": "score one run, or each run of a folder",
+    "compare": "test whether the difference between two runs is significant",
+    "fuse": "choose the runs to fuse, and measure the gain on held-out topics",
+    "select": "choose complementary runs, for pooling or for users who read several lists",
+    "unjudged": "check whether unjudged documents can change the result; list what to judge first",
+    "audit": "check LLM judgments with a human-judged sample",
+    "explain": "list the documents that a run adds",
+    "similar": "find similar runs, with judgments or without",
+    "sweep": "show how the added value of a run falls as more runs are deployed",
+    "plot": "draw what each run adds (y-axis) and its own effectiveness (x-axis)",
+    "report": "write an HTML report",
+    "cite": "print the papers to cite for measures, as BibTeX",
 }
 
 # Functions of the package whose command has another name.
@@ -159,19 +159,19 @@ def _main_parser() -> Parser:
         prog=PROG,
         usage=f"{PROG} COMMAND …",
         description=f"""\
-Is a new run worth it beside those that you have, at the same cost, and do your labels suffice to say so?
+Score, compare and combine runs, and decide which ones to keep, add, replace or drop.
 
-commands ({PROG} COMMAND --help says more):
+commands ({PROG} COMMAND --help lists the options):
 {commands}
 
-{PROG} QRELS RUN MEASURE…, as ir_measures' own command has it, is score.""",
+{PROG} QRELS RUN MEASURE… means score, with the arguments of ir_measures' own command.""",
         epilog=f"""\
 example:
   python -m {PROG}.demo campaign    # writes judgments and seven runs to try things on
   {PROG} worth campaign/qrels.txt campaign/runs/3-grams.run \\
     --to campaign/runs/BM25.run
 
-exit codes: 0 answered; 2 wrong input; with --gate 0 a change is better, 1 keep what you have, 3 open.""",
+exit codes: 0 answered; 2 wrong input; with --gate 0 a change is better, 1 keep the deployed runs, 3 open.""",
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")

@@ -35,44 +35,45 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | No
         "--by",
         default="nDCG@10",
         metavar="MEASURE",
-        help="an absolute measure of what the user sees, such as P@10 or R@20; default: %(default)s",
+        help="absolute measure of the list that the user sees, such as P@10 or R@20; default: %(default)s",
     )
     parser.add_argument(
         "--method",
         default="rrf",
-        help="how several runs become one list: rrf (default), isr, combsum, combmnz or interleave",
+        help="how several runs are combined into one list: rrf (default), isr, combsum, combmnz or interleave",
     )
     parser.add_argument(
         "--margin",
         type=float,
         default=margin,
         metavar="X",
-        help="the smallest difference that matters, in the unit of the measure (default: "
-        f"{'none, and nothing is graded' if margin is None else '0'})",
+        help="the largest loss that you accept, in the unit of the measure; without it there is no verdict"
+        if margin is None
+        else "the smallest gain that matters, in the unit of the measure (default: 0)",
     )
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default: %(default)s")
     parser.add_argument(
         "--rerank",
         metavar="RUN",
-        help="a run file with the scores of a reranker that every option goes through",
+        help="run file with a reranker's scores; every option is reranked",
     )
     parser.add_argument(
         "--pool",
         type=int,
         default=100,
         metavar="N",
-        help="with --rerank: how many documents it gets (default: 100)",
+        help="with --rerank: number of documents to rerank (default: 100)",
     )
     arguments.add_collection(parser)
     parser.add_argument(
         "--gate",
         action="store_true",
-        help=f"exit with {gate}, 3: open (2: wrong input). Without --gate every answer exits with 0",
+        help=f"exit code {gate}, 3: open (2: wrong input). Without --gate every answer exits with 0",
     )
     parser.add_argument(
         "--as-judged",
         action="store_true",
-        help="with --gate: go by the judgments as they are, and not by the worst case of unjudged documents",
+        help="with --gate: count unjudged documents as not relevant, instead of allowing for their worst case",
     )
     parser.add_argument(
         "-o",
@@ -80,8 +81,8 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | No
         choices=tuple(dict.fromkeys([*_FORMATS, "junit", *FORMATS])),
         default="text",
         metavar="FORMAT",
-        help="text (default), markdown (for a pull request), json, junit (a test case an answer: keep is a failure, "
-        "open is skipped); or the table as tsv, csv, jsonl, latex or parquet",
+        help="text (default), markdown (for a pull request), json, junit (one test case per candidate: keep is a "
+        "failure, open is skipped); or the table as tsv, csv, jsonl, latex or parquet",
     )
     parser.set_defaults(places=DEFAULT_PLACES, sort=None)
 

@@ -80,7 +80,7 @@ def add_runs(
     parser.add_argument(
         "qrels",
         metavar="QRELS",
-        help=f"judgments: a TREC qrels file, plain or packed, or an ir_datasets id{qrels}",
+        help=f"judgments: a TREC qrels file (may be compressed), or an ir_datasets id{qrels}",
     )
     parser.add_argument(
         "run",
@@ -94,12 +94,12 @@ def add_runs(
             action="append",
             default=[],
             metavar="RUNS",
-            help=f"what {called} is compared with: a run file, folder or glob; may be given several times. "
-            "Each run is then compared with these alone",
+            help=f"the runs that {called} is compared with, and no others: a run file, folder or glob; may be "
+            "passed several times",
         )
     else:
         parser.set_defaults(to=[])
-    parser.add_argument("--names", metavar="CSV", help="two columns: a run's file or tag, the name to show")
+    parser.add_argument("--names", metavar="CSV", help="two columns: run file or tag, display name")
     parser.set_defaults(called=called, priors=None, groups=None, reference=None, num_docs=None, grades=None)
 
 
@@ -108,22 +108,24 @@ def add_context(parser: argparse.ArgumentParser) -> None:
         "--priors",
         choices=tuple(NAMED),
         metavar="POLICY",
-        help="which runs a run is compared with: others (default without --to), earlier (those before it by "
-        "name), or best-of-other-groups (the best of each other group by nDCG@10; needs --groups)",
+        help="the runs that each run is compared with: others (default without --to), earlier (those before it "
+        "by name), or best-of-other-groups (the best of each other group by nDCG@10; needs --groups)",
     )
-    parser.add_argument("--groups", metavar="CSV", help="two columns: run, group; the rest are group 'other'")
+    parser.add_argument(
+        "--groups", metavar="CSV", help="two columns: run, group; other runs get the group 'other'"
+    )
     parser.add_argument("--reference", metavar="RUN", help="the run that MED, RBO, RBA, rrLP … compare with")
     add_collection(parser)
 
 
 def add_collection(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--num_docs", type=int, metavar="N", help="how many documents the collection holds")
+    parser.add_argument("--num_docs", type=int, metavar="N", help="number of documents in the collection")
     parser.add_argument(
         "--grades",
         type=int,
         nargs=2,
         metavar=("LOW", "HIGH"),
-        help="the lowest and the highest label there is",
+        help="lowest and highest grade of the collection",
     )
 
 
@@ -134,7 +136,7 @@ def add_measures(parser: argparse.ArgumentParser, *defaults: str) -> None:
         metavar="MEASURE",
         nargs="*" if defaults else "+",
         default=list(defaults),
-        help=f"of this package or of ir_measures, such as nDCG@10 or \"NRG(base='RBP')@10\"{instead}",
+        help=f"measures of this package or of ir_measures: nDCG@10, \"NRG(base='RBP')@10\"{instead}",
     )
 
 
@@ -147,7 +149,7 @@ def add_provider(parser: argparse.ArgumentParser) -> None:
         "--provider",
         choices=ir_measures.providers.registry,
         metavar="NAME",
-        help="the ir_measures provider of measures that are not relative, such as pytrec_eval",
+        help="ir_measures provider that computes absolute measures, such as pytrec_eval",
     )
 
 
@@ -157,12 +159,14 @@ def add_table(parser: argparse.ArgumentParser) -> None:
         "--output_format",
         choices=FORMATS,
         metavar="FORMAT",
-        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; if not given, tsv, aligned on a terminal",
+        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; default: tsv, aligned on a terminal",
     )
     parser.add_argument(
         "-p", "--places", type=int, default=DEFAULT_PLACES, help="decimal places; -1 for all (default: 4)"
     )
-    parser.add_argument("--sort", metavar="COLUMN", help="sort by it: numbers from the highest, text from A")
+    parser.add_argument(
+        "--sort", metavar="COLUMN", help="sort by this column: highest number first, text from A"
+    )
 
 
 def add_output(parser: argparse.ArgumentParser, what: str) -> None:
@@ -170,7 +174,7 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--jobs", type=int, metavar="N", default=1, help="how many processes (default: 1)")
+    parser.add_argument("--jobs", type=int, metavar="N", default=1, help="number of processes (default: 1)")
 
 
 def measures_of(args: argparse.Namespace) -> list[ir_measures.Measure]:

@@ -22,38 +22,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "step",
         choices=("plan", "estimate"),
         metavar="plan|estimate",
-        help="plan: write the documents for people to label; estimate: what all human labels would say",
+        help="plan: choose the documents that people label; estimate: what all human labels would say",
     )
-    arguments.add_runs(parser, to=(), qrels=": the labels of the model")
+    arguments.add_runs(parser, to=(), qrels=": the LLM judgments")
     arguments.add_measures(parser)
     parser.add_argument(
         "--pool",
         required=True,
         metavar="FILE",
-        help="the documents to label; FILE.plan.csv beside it has the chances",
+        help="the documents to label; FILE.plan.csv has the probabilities",
     )
-    parser.add_argument("--budget", type=int, metavar="N", help="plan: how many labels people can give")
+    parser.add_argument("--budget", type=int, metavar="N", help="plan: number of human labels")
     parser.add_argument(
         "--topics",
         type=int,
         default=0,
         metavar="N",
-        help="plan: topics to label in full, for nDCG and its like",
+        help="plan: number of topics to label in full, for nDCG and ERR",
     )
     parser.add_argument(
         "--depth",
         type=int,
         metavar="N",
-        help="plan: how deep these topics are labelled; ideal rankings are from there (default: twice the cutoff)",
+        help="plan: label these topics to this rank; it also limits ideal rankings (default: twice the cutoff)",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="plan: of the draw (default: 0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="plan: random seed (default: 0)")
     parser.add_argument(
-        "--labels", metavar="FILE", help="estimate: qrels by people of the documents in the pool"
+        "--labels", metavar="FILE", help="estimate: qrels file with the human labels of the pool"
     )
     parser.add_argument(
-        "--simultaneous", action="store_true", help="estimate: all intervals hold at once, with 95 %%"
+        "--simultaneous", action="store_true", help="estimate: 95 %% confidence for all intervals at once"
     )
-    parser.add_argument("--between", nargs=2, metavar="RUN", help="these two runs alone; default: all pairs")
+    parser.add_argument(
+        "--between", nargs=2, metavar="RUN", help="compare only these two runs; default: all pairs"
+    )
     arguments.add_context(parser)
     arguments.add_table(parser)
 

@@ -21,13 +21,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline",
         metavar="RUN",
-        help="compare every run with this one, a name or a file; default: all pairs",
+        help="compare every run with this one (name or file); default: all pairs",
     )
-    parser.add_argument("--between", nargs=2, metavar="RUN", help="compare these two runs alone")
+    parser.add_argument("--between", nargs=2, metavar="RUN", help="compare only these two runs")
     parser.add_argument(
         "--test",
         metavar="NAME",
-        help="t, wilcoxon, sign, randomization or bootstrap; default: the measure's own",
+        help="t, wilcoxon, sign, randomization or bootstrap; the default depends on the measure",
     )
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default: %(default)s")
     arguments.add_table(parser)

@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         dest="options",
         default=[],
         metavar="NAME=RUN,…",
-        help="a set-up: its name, and its runs, by name or file; may be given several times. The first is in use",
+        help="a set-up: its name, then its runs (names or files); pass one per set-up, first the one in use",
     )
     answers.add_arguments(parser, "0: another option is better, 1: keep the first")
 

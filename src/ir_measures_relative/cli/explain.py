@@ -16,7 +16,7 @@ EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/ru
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, "RUN")
     arguments.add_measure(parser, "UniqueRel(rel=1)@10")
-    parser.add_argument("--query", metavar="ID", help="this query alone; default: all")
+    parser.add_argument("--query", metavar="ID", help="only this query; default: all")
     arguments.add_table(parser)
 
 

@@ -23,17 +23,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, to=())
     arguments.add_measure(parser, "nDCG@10")
     parser.add_argument(
-        "--number", type=int, default=2, metavar="N", help="how many runs to fuse (default: %(default)s)"
+        "--number", type=int, default=2, metavar="N", help="number of runs to fuse (default: %(default)s)"
     )
     parser.add_argument("--method", default="rrf", help="rrf (default), isr, combsum or combmnz")
     parser.add_argument(
-        "--depth", type=int, default=1000, help="how deep runs are read (default: %(default)s)"
+        "--depth", type=int, default=1000, help="number of documents of each run (default: %(default)s)"
     )
     parser.add_argument(
         "--strategies",
         default="single,top,greedy,exact,all",
         metavar="NAMES",
-        help="how runs are chosen (default: %(default)s); of many runs leave exact out",
+        help="how runs are chosen (default: %(default)s); with many runs, leave out exact",
     )
     arguments.add_table(parser)
 

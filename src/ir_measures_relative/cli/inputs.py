@@ -391,10 +391,10 @@ def _check_measures(given: Inputs, measures: Iterable[ir_measures.Measure]) -> N
     relative = [m for m in measures if is_relative(m)]
     alone = [str(m) for m in relative if m.needs_context]
     if len(given.runs) == 1 and alone and not given.is_folder:
-        raise ValueError(f"{', '.join(alone)} needs runs to compare with: give them with --to")
+        raise ValueError(f"{', '.join(alone)} needs runs to compare with: pass them with --to")
     against = [n for n in given.runs if n in given.others or not given.alone]
     without = [str(m) for m in relative if m.RELATIVE_TO == "reference" and m.get("ref") is None]
     if given.reference is None and without and len(against) > (1 if given.alone else 2):
         raise ValueError(
-            f"{', '.join(without)} compares with one run: say with --reference which of {few(against)}"
+            f"{', '.join(without)} needs one reference run: set --reference to one of {few(against)}"
         )

@@ -52,7 +52,7 @@ def check_loss(
 
 @contextmanager
 def writing(path: str, kind: str, flag: str = "--output") -> Iterator[None]:
-    """Says of a file that cannot be written what to do; what was there is still there."""
+    """Tells a user at a terminal what was written, or what to do where that failed; what was there is still there."""
     try:
         yield
     except OSError as error:
@@ -60,6 +60,8 @@ def writing(path: str, kind: str, flag: str = "--output") -> Iterator[None]:
             f"{flag} {path}: the {kind} could not be written ({error.strerror or error}); make room, or give another "
             "path"
         ) from None
+    if sys.stderr.isatty():
+        print(f"Wrote {escaped(path)}", file=sys.stderr)
 
 
 # What the messages of the package call an argument, as a pattern, and what it is called here.

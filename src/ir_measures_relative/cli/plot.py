@@ -19,7 +19,7 @@ EXAMPLE = "campaign/qrels.txt campaign/runs --output campaign.png"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser)
     arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10")
-    arguments.add_output(parser, "where the picture goes; the ending says the format: .png, .pdf, .svg …")
+    arguments.add_output(parser, "the file to write; its ending sets the format: .png, .pdf, .svg …")
     arguments.add_context(parser)
     arguments.add_provider(parser)
 

@@ -18,8 +18,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser)
     arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10", "UniqueRel(rel=1)@10")
     where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument("-o", "--output", metavar="FILE", help="where the report goes, such as campaign.html")
-    where.add_argument("--site", metavar="FOLDER", help="a leaderboard instead: an index and a page a run")
+    where.add_argument("-o", "--output", metavar="FILE", help="the file to write, such as campaign.html")
+    where.add_argument(
+        "--site", metavar="FOLDER", help="write a leaderboard instead: an index, and a page for each run"
+    )
+    parser.add_argument("--title", metavar="TEXT", help="title of the report or of the leaderboard")
     arguments.add_context(parser)
     arguments.add_provider(parser)
 
@@ -56,11 +59,11 @@ def run(args: argparse.Namespace) -> None:
     if site:
         with writing(path, "leaderboard", flag):
             campaign = campaign_of(*asked, given=scores, command=command)
-            write_site(campaign, Path(path), "Leaderboard")
+            write_site(campaign, Path(path), args.title or "Leaderboard")
             message = campaign.one_topic
     else:
         with writing(path, "report"):
-            more = {"given": scores, "dataset": given.qrels.dataset, "command": command}
+            more = {"given": scores, "dataset": given.qrels.dataset, "title": args.title, "command": command}
             message = reporting.write(*asked, path, **more)
     if message is not None:
         warn(message)

@@ -30,11 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_context(parser)
     arguments.add_provider(parser)
     parser.add_argument(
-        "--by_query", "-q", action="store_true", help="a row for every query, then the summary"
+        "--by_query", "-q", action="store_true", help="print a row for every query, then the means"
     )
-    parser.add_argument("--no_summary", "-n", action="store_true", help="with -q: without the summary")
+    parser.add_argument("--no_summary", "-n", action="store_true", help="with -q: do not print the means")
     parser.add_argument(
-        "--ci", action="store_true", help="with every mean, its 95 %% interval over queries; nan: not known"
+        "--ci", action="store_true", help="add the 95 %% interval of each mean over topics (nan: undefined)"
     )
     arguments.add_table(parser)
     ours = textwrap.fill(", ".join(sorted(registered(), key=str.lower)), 96)

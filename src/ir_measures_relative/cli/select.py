@@ -17,9 +17,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, to=())
     arguments.add_measure(parser, "UniqueRel(rel=1)@10")
     parser.add_argument(
-        "--number", type=int, default=3, metavar="N", help="how many runs to choose (default: %(default)s)"
+        "--number", type=int, default=3, metavar="N", help="number of runs to choose (default: %(default)s)"
     )
-    parser.add_argument("--method", default="greedy", help="greedy (default), or exact: the best group")
+    parser.add_argument("--method", default="greedy", help="greedy (default), or exact (the best group)")
     arguments.add_table(parser)
 
 

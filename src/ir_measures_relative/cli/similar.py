@@ -16,7 +16,7 @@ EXAMPLE = "none campaign/runs RBO MED@10"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, qrels=", or none for no judgments")
     arguments.add_measures(parser, "RBO")
-    parser.add_argument("-q", "--by_query", action="store_true", help="a row for every query")
+    parser.add_argument("-q", "--by_query", action="store_true", help="print a row for every query")
     arguments.add_jobs(parser)
     arguments.add_table(parser)
 

@@ -18,10 +18,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--over",
         default="size",
         metavar="SETS",
-        help="the sets of other runs to hold a run against: size (default; how many there are), subset (each set), or "
-        "names and globs with commas between",
+        help="the sets of other runs that a run is compared with: size (default; random sets of each size), subset "
+        "(every set), or names and globs separated by commas",
     )
-    parser.add_argument("--samples", type=int, default=100, metavar="N", help="sets of a size (default: 100)")
+    parser.add_argument(
+        "--samples", type=int, default=100, metavar="N", help="random sets per size (default: 100)"
+    )
     arguments.add_table(parser)
 
 

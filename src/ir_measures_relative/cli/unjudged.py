@@ -24,15 +24,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--judge",
         type=int,
         metavar="N",
-        help="the N documents to judge first, by the first measure: a pool file",
+        help="print a pool file instead: the N documents to judge first, by the first measure",
     )
     which.add_argument(
         "--probability",
         action="store_true",
-        help="the table of every two runs, as without a flag, and the probability that the first is above "
-        "(4 runs or more; by UniqueRel up to 0.1 too sure below 0.99)",
+        help="add the probability that the first run is above (4 runs or more; for UniqueRel, values below 0.99 may "
+        "be 0.1 too high)",
     )
-    parser.add_argument("-q", "--by_query", action="store_true", help="a row for every query")
+    parser.add_argument("-q", "--by_query", action="store_true", help="print a row for every query")
     arguments.add_jobs(parser)
     arguments.add_table(parser)
 

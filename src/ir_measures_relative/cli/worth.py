@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
 
     given = read(args)
     if len(given.runs) == len(given.candidates) == 1:
-        raise ValueError(f"{args.run} is compared with nothing: give the deployed runs with --to")
+        raise ValueError(f"{args.run} has nothing to compare with: pass the deployed runs with --to")
     if args.gate:
         answers.check_deployed(given, given.others or given.candidates)
     options = answers.options_of(args)

@@ -122,7 +122,7 @@ class _Fixed(dict[str, Any]):
 
 
 class RunContext(Members):
-    """The rankings that exist already: what the relative measures score a run against.
+    """The runs that relative measures compare a run with.
 
     A re-entrant context manager; inside ``with RunContext(…):`` ir_measures and PyTerrier compute the measures of this
     package. The innermost context counts, and every thread has its own; an evaluator keeps the one that is active when
@@ -140,13 +140,13 @@ class RunContext(Members):
         reference: the name of the run that MED, RBO, RBA and lexiprecision compare with.
         groups: from run name to group name, for :class:`BestOfOtherGroups` and the plots.
         num_docs: the number of documents in the collection.
-        grades: the lowest and the highest relevance label that there are, which graded MED asks for. Those of
-            the qrels if not given; give them where the qrels come in parts, such as PyTerrier's batches of topics.
-        tokens: how many tokens each document has, for cutoffs that are budgets, such as ``NewAspects(budget=4000)``:
-            from document id to number, as a mapping, a Series or a function such as :class:`TokenCounts`; or a
-            DataFrame with the columns ``doc_id`` and ``tokens``.
-        absolute: inside the context, nDCG, AP, P, R, RR, Rprec and Success come from this package where ir_measures
-            would have them from pytrec_eval: the same values, for a fraction of the time.
+        grades: the lowest and the highest grade of the collection; graded MED needs them. Default: those of the qrels.
+            Set them if the qrels come in parts, such as PyTerrier's batches of topics.
+        tokens: the number of tokens of each document, for cutoffs by a budget of tokens, such as
+            ``NewAspects(budget=4000)``: a mapping or Series from document id to number, a function such as
+            :class:`TokenCounts`, or a DataFrame with the columns ``doc_id`` and ``tokens``.
+        absolute: inside the context, this package computes nDCG, AP, P, R, RR, Rprec and Success instead of
+            pytrec_eval: the same values in a fraction of the time.
 
     Raises:
         ValueError: a run that cannot be read, a name that is not a member; the message says which.

@@ -575,7 +575,7 @@ class View:
             raise ValueError(
                 f"which run is the reference? The context holds {few_quoted(names)}"
                 + (f", and {self.name!r} is evaluated" if self.name else "")
-                + "; say RunContext(…, reference=name), or ref='name' in the measure"
+                + "; set RunContext(…, reference=name), or ref='name' in the measure"
             )
         name = others[0] if name is None else name
         if name not in self.members.index:

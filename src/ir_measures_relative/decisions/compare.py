@@ -53,70 +53,67 @@ def compare(
     resamples: int = 9999,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Compares runs two by two on measures, relative or not: differences, intervals, and tests that are valid.
+    """Compare runs in pairs: differences, confidence intervals and valid tests, for relative and absolute measures.
 
-    A paired test of two runs asks whether one quantity differs between them. On a measure that is relative to priors
-    it is one quantity only if, apart from the two themselves, both are scored against the same runs, and
-    each counts the other as a prior or neither does. There are two ways to have that:
+    A paired test asks whether one quantity differs between two runs. With a measure relative to priors, it is one
+    quantity only if two conditions are met. Apart from the two themselves, both runs are scored against the same runs.
+    And each counts the other as a prior, or neither does. There are two ways:
 
     - fixed priors, ``priors=["BM25", …]``: what does each candidate add to these? The candidates are not among them;
-    - symmetric ones, ``priors="others"``: each candidate against all other runs, so "which of the two would you rather
-      do without?".
+    - symmetric priors, ``priors="others"``: which of the two would you rather drop?
 
-    With ``"earlier"`` or other policies, pairs that do not stand so have the two means and nothing else, and a warning
-    says why. Measures that compare a run with a reference by their sign (rrLP, sgnLP, sgnLR and
-    RPP, without ``ref=``) are computed for every pair, with ``other`` as the reference, and tested against 0. By rrLP,
-    t is of the sizes of the preferences, and not of the counts of wins.
+    With ``"earlier"`` or other policies, pairs that do not meet the conditions have only their two means, and a warning
+    says why. rrLP, sgnLP, sgnLR and RPP without ``ref=`` are computed for every pair, with ``other`` as the reference,
+    and tested against 0. For rrLP, t tests the sizes of the preferences, and not the counts of wins.
 
     Args:
         context: the runs.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         measures: measures of this package and of ir_measures, or measure strings.
-        names: the runs to compare; all but the fixed priors if not given.
-        priors: as for :class:`RunContext`; those of the context if not given.
-        baseline: the run to compare every other with; all pairs if not given.
+        names: the runs to compare; default: all but the fixed priors.
+        priors: as for :class:`RunContext`; default: those of the context.
+        baseline: the run to compare every other with; default: all pairs.
         test: ``"t"`` (paired t-test), ``"wilcoxon"`` (signed ranks), ``"sign"``, ``"randomization"`` (signs
-            flipped) or ``"bootstrap"`` (of t, shifted to a mean of 0). If not given it is each measure's own:
-            ``"bootstrap"`` of NRG, UniqueRel and TaSC, whose differences are sparse and skewed, and ``"t"`` of others.
-            The interval is Student's, and with ``"bootstrap"`` that of the same resamples.
-        correction: for the number of rows: ``"max-t"``, ``"holm"``, or what statsmodels' ``multipletests`` knows, such
-            as ``"bonferroni"``, ``"fdr_bh"``; None for none. By ``"max-t"``, of the tests ``"t"`` and ``"bootstrap"``
-            (others are then corrected by Holm's method), each t is compared with the largest of all rows, over
-            resamples of topics that all rows share; t in units of what 5 % of the row's own resamples exceed. The
-            intervals are the rows' own, all made wider by one factor.
-        confidence: of the intervals: of all at once by ``"max-t"`` (for 95 % on sparse measures in practice in 80 to
-            90 %), of each on its own with None. With another
-            correction the interval of a row has the confidence 1 - (1 - confidence) · p / p_corrected, that of the
-            row's test.
+            flipped) or ``"bootstrap"`` (of t, shifted to a mean of 0). Default: ``"bootstrap"`` for NRG, UniqueRel and
+            TaSC, whose differences are sparse and skewed, and ``"t"`` for other measures. The interval is Student's, or
+            with ``"bootstrap"`` that of the same resamples.
+        correction: for the number of rows: ``"max-t"``, ``"holm"``, or a method of statsmodels' ``multipletests``, such
+            as ``"bonferroni"`` or ``"fdr_bh"``; None for none. ``"max-t"`` corrects the tests ``"t"`` and
+            ``"bootstrap"``; the others are then corrected by Holm's method. All rows share the resamples of topics.
+            Each t is divided by its own bootstrap critical value, and compared with the largest of all rows. One factor
+            widens all intervals.
+        confidence: of the intervals: of all at once with ``"max-t"`` (on sparse measures, 95 % is 80 to 90 % in
+            practice), of each on its own with None. With another correction, the interval of a row has the confidence
+            of its test, 1 - (1 - confidence) · p / p_corrected.
         family: which rows are corrected together: ``"call"``, all of them, or ``"measure"``, those of each measure.
-        resamples: how many, for randomization, bootstrap and max-t.
+        resamples: the number of resamples for randomization, bootstrap and max-t.
         seed: of their random numbers.
 
     Returns:
-        a DataFrame with one row a measure and pair:
+        a DataFrame with one row per measure and pair:
 
         - ``name``, ``other``, ``measure``;
-        - ``mean``, ``other_mean``: over topics, also of a measure that ir_measures sums;
+        - ``mean``, ``other_mean``: over topics, also for measures that ir_measures sums;
         - ``difference``: of the two means, with its interval ``ci_lower`` to ``ci_upper``;
-        - ``test``: which one was made;
-        - ``p``: two-sided, and ``p_corrected``. By ``"t"`` and ``"bootstrap"`` the interval does not hold 0 just where
-          ``p_corrected`` is below 1 - confidence. Beside the other tests, which ask another question, it is Student's.
-          ``p_corrected`` by ``"max-t"`` is from resamples: never below 1/(1 + resamples), may exceed p times the number
-          of rows, and need not order rows as p does;
-        - ``effect``: d_z, the mean difference in standard deviations of the difference by topic. (Cohen's d divides by
-          the standard deviation of the runs' values; of runs that mostly agree d_z is larger.) ``effect_ci_lower``
-          and ``effect_ci_upper``: its interval by the noncentral t distribution, which holds 0 where the other does;
-        - ``wins``, ``ties``, ``losses``: on how many topics the run is above, level and below. A difference of at
-          most 10⁻⁹ of the spread of the measure (over the runs that are compared, on all topics) is a tie, for the test
-          as well;
-        - ``topics``: how many;
-        - ``topics_needed``: where the interval holds 0, how many topics would show with 80 % power which run is
-          above, were the difference and its spread those of these topics; inf where it is more than 10,000, so that
-          no number helps. ``topics_fewest``, ``topics_most``: the same at the ends of the interval of the spread.
+        - ``test``: its name;
+        - ``p``: two-sided, and ``p_corrected``. For ``"t"`` and ``"bootstrap"``, the interval excludes 0 exactly if
+          ``p_corrected`` is below 1 - confidence. The other tests ask another question; their interval is Student's.
+          With ``"max-t"``, ``p_corrected`` is from resamples. It is never below 1/(1 + resamples), may exceed p times
+          the number of rows, and may order rows differently than p;
+        - ``effect``: d_z, the mean difference divided by the standard deviation of the differences over topics.
+          (Cohen's d divides by the standard deviation of the values; d_z is larger for runs that mostly agree.)
+          ``effect_ci_lower`` and ``effect_ci_upper``: its interval by the noncentral t distribution, which includes 0
+          if that of the difference does;
+        - ``wins``, ``ties``, ``losses``: the number of topics on which the run is above, level and below. A difference
+          of at most 10⁻⁹ of the measure's spread is a tie, also for the test;
+        - ``topics``: the number of topics;
+        - ``topics_needed``: if the interval includes 0, the number of topics that would show with 80 % power which run
+          is above, for the present difference and variance; inf for more than 10,000. ``topics_fewest``,
+          ``topics_most``: the same at the ends of the interval of the variance.
 
     Raises:
-        ValueError: names or a baseline that the context does not hold, or that are among the fixed priors; a single
-            run; an unknown test or correction.
+        ValueError: names or a baseline that are not in the context, or are among the fixed priors; a single run; an
+            unknown test or correction.
         ImportError: a correction that needs statsmodels, which is not installed.
 
     Example:

@@ -48,48 +48,48 @@ def decide(
 ) -> Decision:
     """Which of several set-ups is best at the same cost? One verdict, its reason, and the evidence.
 
-    Each option becomes one list, and ``by`` scores these lists. All have the same length, the cutoff of ``by`` or else
-    ``depth``, where the runs are so deep; a warning says where they are not. I(o) is the interval of option o
-    less the first option, simultaneous over the options, and the widest of those under the worst, the present and the
-    best judgments of the unjudged documents. Other judgments, between these, may have an interval that goes beyond it.
-    The verdict is the first of these that holds:
+    Each option becomes one list, and ``by`` scores these lists. All lists have the same length: the cutoff of ``by``,
+    or else ``depth``. A warning names runs that are shorter. I(o) is the interval of option o minus the first option.
+    It holds for all options at once, and is the widest of the intervals under the worst, the present and the best
+    judgments of the unjudged documents. Judgments between these may exceed it slightly. The verdict is the first of
+    these that is true:
 
     - the name of the first option, which is in use: no upper end is above ``margin``;
     - ``"open"``: no lower end is above ``margin``;
-    - the name of another option, where its lower end is above ``margin`` and it is settled against each other option:
-      it is above one with fewer runs by more than ``margin`` (lower end), and one with more runs is above it by at most
-      ``margin`` (upper end), as is one with as many. Of several such options it is that with the highest mean;
+    - the name of another option. Its lower end is above ``margin``. It is above each option with fewer runs by more
+      than ``margin`` (lower end). Each option with as many or more runs is above it by at most ``margin`` (upper end).
+      If several options qualify, it is the one with the highest mean;
     - several names, joined by " or ": the options that are not ruled out.
 
-    One topic is open. With fewer than five topics each interval that is not [0, 0] is the whole range. A difference
-    that is 0 on every topic has the interval [0, 0].
+    With one topic the verdict is open. With fewer than five topics, each interval is the whole range. A difference that
+    is 0 on every topic has the interval [0, 0].
 
     Args:
         context: the runs.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        options: from name to the runs of an option; the first is in use. An option can be a rule, from query id to the
-            name of the run that it picks for this topic.
-        by: an absolute measure of which more is better.
+        options: from name to the runs of an option; the first is in use. An option can be a router: a dict from query
+            id to the name of a run.
+        by: an absolute measure for which higher is better.
         method: how the runs of an option become one list: "rrf", "isr", "combsum", "combmnz" as in FusionGain, or
-            "interleave": one document of each run in turn, in the order of the option. A document that was taken is
-            skipped, and the same run gives its next one; a run that has ended is skipped.
+            "interleave": one document of each run in turn, in the order of the option. Each run gives its next document
+            that the list does not have yet; a run that has ended is skipped.
         margin: the smallest difference that matters, in the unit of ``by``.
         k, depth: of the methods, as for FusionGain. A single run is its own list.
-        rerank: a run with the scores of a reranker, or its name in the context. The list of an option is then the
-            first ``pool`` documents of interleaving its runs, ordered by these scores. On a topic where some option has
-            fewer, the pools of all options have as many as the smallest.
-        pool: how many documents the reranker gets.
-        tokens, budget: the lengths of documents, by default the context's, and how many tokens a list may have: it
-            ends before the first document that does not fit.
+        rerank: a run with the scores of a reranker, or its name in the context. The runs of an option are interleaved;
+            the first ``pool`` documents, ordered by these scores, are its list. If some option has fewer on a topic,
+            all pools shrink to the smallest there.
+        pool: the number of documents to rerank.
+        tokens, budget: the lengths of documents (default: the context's), and the number of tokens that a list may
+            have. A list ends before the first document that does not fit.
         groups: from query id to a group of topics.
         confidence: of the intervals.
         unretrieved_relevant: as for :func:`bounds`.
-        n: how many documents to name that should be judged next.
+        n: the number of documents to list for judging.
         resamples, seed: of the bootstrap.
-        time_limit: seconds for the bounds; what is not finished has wider bounds.
+        time_limit: seconds for the bounds; unfinished bounds are wider.
 
     Returns:
-        a :class:`Decision`. Its table has a row an option, and the columns
+        a :class:`Decision`. Its table has one row per option, and the columns
 
         - ``option``, ``runs``, ``mean``;
         - ``difference``: from the first option, with ``ci_lower``, ``ci_upper``: its interval over topics, by the
@@ -97,17 +97,17 @@ def decide(
           :func:`compare`, and needs more topics;
         - ``worst``, ``best``: the difference on these topics under the worst and the best judgments of the unjudged
           documents; ``lower``, ``upper``: the interval allowing for both;
-        - ``settled``: ``above``, ``below`` or ``equal`` where no judgments of the unjudged documents can change that on
+        - ``settled``: ``above``, ``below`` or ``equal`` if no judgments of the unjudged documents can change that on
           these topics, else ``undecided``;
         - ``won``, ``lost``: on how many topics the option is above and below the first;
-        - ``unjudged``: the share of its list that is not judged, a mean over topics.
+        - ``unjudged``: the unjudged share of its list, a mean over topics.
 
-        Unjudged documents are those of all runs of the context, as for :func:`verdicts`, of the options' lists, and
-        those of ``unretrieved_relevant``.
+        The unjudged documents are those of all runs of the context (as for :func:`verdicts`), those of the options'
+        lists, and those of ``unretrieved_relevant``.
 
     Raises:
-        ValueError: a run that the context does not hold, fewer than two options, a measure that is relative to other
-            runs, a document of a pool without a score (how many, and which), a rule without a run for a judged topic.
+        ValueError: a run that is not in the context, fewer than two options, a measure that is relative to other runs,
+            a document of a pool without a score (how many, and which), a router without a run for a judged topic.
 
     Example:
         >>> from ir_measures_relative import RunContext

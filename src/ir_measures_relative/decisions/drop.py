@@ -54,31 +54,31 @@ def drop(
 ) -> Decision:
     """Which deployed run can go? What is lost without each of them, in lists of the same length.
 
-    The options are *keep*, the deployed runs, and for each of these X *drop X*, the others. The loss is *keep* less
-    *drop X*; its interval is simultaneous over the runs, and the widest of those under the worst, the present and the
-    best judgments of the unjudged documents.
+    The options are *keep* (the deployed runs), and *drop X* for each deployed run X (the others). The loss is *keep*
+    minus *drop X*. Its interval holds for all runs at once, and is the widest of the intervals under the worst, the
+    present and the best judgments of the unjudged documents.
 
     Args:
         context, qrels: as for :func:`decide`.
         deployed: the names of the deployed runs, or globs; all runs of the context if not given.
-        margin: the largest loss that you accept, in the unit of ``by``. Without one nothing is graded.
+        margin: the largest loss that you accept, in the unit of ``by``. Without it there is no verdict.
 
     The other arguments are those of :func:`decide`.
 
     Returns:
-        a :class:`Decision`. ``verdict`` is ``"safe"`` where some run is safe to drop, else ``"open"`` where that is
-        open for some, else ``"needed"``; ``"not graded"`` without a margin. ``may_be_best`` has the options that are
-        not ruled out. The table has a row a run:
+        a :class:`Decision`. ``verdict`` is ``"safe"`` if some run is safe to drop, else ``"open"`` if some run is open,
+        else ``"needed"``; ``"not graded"`` without a margin. ``may_be_best`` has the options that are not ruled out.
+        The table has one row per run:
 
         - ``option``, ``run``, ``mean``: the value without it; the first row is *keep*;
         - ``loss``, with ``ci_lower``, ``ci_upper``, ``worst``, ``best``, ``lower``, ``upper``, ``settled`` as for
-          :func:`decide`; below 0 the list is better without the run;
+          :func:`decide`; below 0, the list scores higher without the run;
         - ``won``, ``lost``: on how many topics the list without the run is above and below *keep*;
         - ``verdict``: ``"safe"``: the upper end is at most the margin; ``"needed"``: the lower end is above it;
           ``"open"``; ``"not graded"``. ``as_judged``: the same by the judgments as they are.
 
-        ``evidence["fewer"]``: the smallest set of runs within the margin, which grows run by run on one half of the
-        topics, and its loss on the other half.
+        ``evidence["fewer"]``: the smallest set of runs within the margin. It is chosen run by run on one half of the
+        topics; its loss is measured on the other half.
 
     Raises:
         ValueError: one deployed run; what :func:`decide` raises.
@@ -99,7 +99,7 @@ def drop(
     settings = settings_of(context, by, *how, *certain)
     names = deployed_runs(context, deployed, None)
     if len(names) < 2:
-        raise ValueError(f"one deployed run cannot be dropped: {names}; name the others in deployed=")
+        raise ValueError(f"drop needs two deployed runs or more, and {names} is one; pass more runs")
     whole = view_of(context, qrels)
     view = whole.of_runs(names)
     check_runs(view)

@@ -32,20 +32,20 @@ def explain(
     """The documents behind a run's score.
 
     Args:
-        context: the runs that it is relative to.
+        context: the runs that it is compared with.
         run: the name of a member; or a newcomer, as anything that a context takes but a path.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measure: NRG, UniqueRel, alpha_NRG, NewAspects, P_Rareness or AP_Rareness; or FusionGain, of which the
-            documents are those of the fused ranking, and those that the run drove out of it, with ``position before``.
-            A document may be in the fused top k, and in that of neither the run nor a prior.
+        measure: NRG, UniqueRel, alpha_NRG, NewAspects, P_Rareness or AP_Rareness. For FusionGain, the documents are
+            those of the fused ranking, and those that the run pushed out of it, with ``position before``. A document
+            in the fused top k may be in the top k of no run.
         query_id: one query; all if not given.
         group: the group of a newcomer, as for :meth:`RunContext.evaluating`; else that of its column.
 
     Returns:
-        a DataFrame with one row a document of the run's top k, in the order of its rankings, and the columns
+        a DataFrame with one row per document of the run's top k, in the order of its rankings, and the columns
 
         - ``query_id``, ``doc_id``
-        - ``relevance``: NA where the document is not judged
+        - ``relevance``: NA if the document is unjudged
         - ``position``: in the run, from 1
         - ``position in P`` for each prior P: NA outside its top k
         - ``gain``: the residual gain G(d|R) of NRG, or the weight of rareness

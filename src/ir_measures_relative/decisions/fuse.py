@@ -58,56 +58,56 @@ def fuse(
     confidence: float = 0.95,
     max_sets: int = MOST_SETS,
 ) -> pd.DataFrame:
-    """Which runs to fuse, and what the fusion is worth on topics that did not choose them.
+    """Which runs to fuse, and the gain of the fusion on held-out topics.
 
-    A set of runs that was chosen because it did best on some topics looks better on these than it is. So each strategy
-    chooses on a part of the topics, and is scored on the others; every topic is scored once a repetition.
+    A set of runs looks too good on the topics that were used to choose it. So each strategy chooses on a part of the
+    topics, and is scored on the others; every topic is scored once per repetition.
 
     The strategies:
 
-    - ``"single"``: the best run, alone and as it is: no ``depth`` cuts it, nor any other set of one run;
+    - ``"single"``: the best run, unchanged: ``depth`` does not cut a single run;
     - ``"top"``: the n best runs by the measure;
     - ``"greedy"``: starts with the best run, and adds the run that makes the fusion best, until there are n;
     - ``"exact"``: the best of all sets of n;
     - ``"all"``: all runs;
-    - ``"complementary"``: what :func:`select_complementary` chooses by NRG@10, which does not look at the fusion.
+    - ``"complementary"``: the runs that :func:`select_complementary` chooses by NRG@10, without looking at the fusion.
 
     Args:
         context: the runs.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        n: how many runs to fuse; a list for several answers at once. With a budget, at most so many.
+        n: the number of runs to fuse; a list for several answers at once. With a budget, the largest number.
         measure: an absolute measure.
-        method, k, depth: how rankings are fused, as for :data:`~ir_measures_relative.FusionGain`. Of a list of k or
-            depths, the best is chosen on the same topics as the runs.
+        method, k, depth: how rankings are fused, as for :data:`~ir_measures_relative.FusionGain`. If k or depth is a
+            list, the best value is chosen on the same topics as the runs.
         strategies: which of the above.
-        folds: in how many parts the topics are divided. The choice is made on all parts but one.
-        repeats, seed: how often they are divided at random.
-        cost: what each run costs, such as milliseconds. The cost of a set is the sum.
-        budget: how much a set may cost; a list for several answers at once.
+        folds: the number of parts of the topics. The choice is made on all parts but one.
+        repeats, seed: the number of random splits, and the random seed.
+        cost: the cost of each run, such as milliseconds. The cost of a set is the sum.
+        budget: the highest cost of a set; a list for several answers at once.
         confidence: of the intervals.
-        max_sets: how many sets ``"exact"`` may try.
+        max_sets: the largest number of sets that ``"exact"`` may try.
 
     Returns:
-        a DataFrame with one row a strategy (and n, and budget), with the columns
+        a DataFrame with one row per strategy (and n, and budget), with the columns
 
         - ``strategy``;
-        - ``n``: how many runs were asked for; 1 for ``"single"``, and all for ``"all"``;
-        - ``names``: the runs that it chooses on all topics;
-        - ``k``, ``depth``: what it chooses with them, where they were lists;
-        - ``cost``, ``budget``: what these runs cost, and may cost, where costs were given;
-        - ``in_sample``: the value of these runs on the very topics that chose them;
-        - ``held_out``: the mean value on topics that did not choose, of what the others chose;
-        - ``difference``: of ``held_out`` from that of ``"single"``;
+        - ``n``: the number of runs asked for; 1 for ``"single"``, and all for ``"all"``;
+        - ``names``: the runs chosen on all topics;
+        - ``k``, ``depth``: the values chosen with them, if they were lists;
+        - ``cost``, ``budget``: the cost of these runs, and its limit, if costs were given;
+        - ``in_sample``: the value of these runs on the topics that were used to choose them;
+        - ``held_out``: the mean value on held-out topics;
+        - ``difference``: ``held_out`` minus that of ``"single"``;
         - ``ci_lower``, ``ci_upper``: the interval of this difference, for new topics;
-        - ``chosen``: from run name to the share of the divisions in which it was chosen.
+        - ``chosen``: from run name to the share of the splits in which it was chosen.
 
-        The interval allows for the divisions being of the same topics: it is the wider of Nadeau and Bengio's and the
-        jackknife's. In simulations a 95 % interval holds the true difference in 97 to 100 % of the cases. An interval
-        that takes the divisions for independent does so in 26 to 63 %.
+        All splits are of the same topics, and the interval allows for that: it is the wider of Nadeau and Bengio's and
+        the jackknife's. In simulations a 95 % interval covers the true difference in 97 to 100 % of the cases. An
+        interval for independent splits covers it in 26 to 63 %.
 
     Raises:
-        ValueError: a number of runs that there are not, one topic, a measure that is relative to other runs, more sets
-            than ``max_sets``, a cost that is missing or not a number.
+        ValueError: more runs than the context has, one topic, a measure that is relative to other runs, more sets than
+            ``max_sets``, a cost that is missing or not a number.
 
     Example:
         >>> from ir_measures_relative import RunContext, fuse

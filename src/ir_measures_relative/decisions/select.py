@@ -144,18 +144,18 @@ def select_complementary(
     method: str = "greedy",
     time_limit: float | None = None,
 ) -> pd.DataFrame:
-    """Chooses the runs of a context that complement each other.
+    """Choose complementary runs of a context.
 
-    By UniqueRel@k they are the runs whose top k, read together, hold the most distinct relevant documents: which to
-    pool, or to read side by side. It does not say which to fuse: a fused list has k places, and what several runs agree
-    on comes first.
+    With UniqueRel@k these are the runs whose top k together contain the most distinct relevant documents. Use them for
+    pooling, or for users who read several lists. Do not use them to choose what to fuse: a fused list has only k ranks,
+    and the documents that several runs agree on come first.
 
-    ``"greedy"``: the first is the best without priors; every further one is the best with all chosen before as its
-    priors. Equals go in the order of the context.
-    ``"exact"``: of all groups of n, the one with the highest value (``cumulative``), by branch and bound; its runs
-    then stand in the order in which a greedy selection among them takes them.
+    ``"greedy"``: the first run is the best without priors. Each next one is the best given all chosen before. Ties
+    keep the order of the context.
+    ``"exact"``: the group of n with the highest value (``cumulative``), by branch and bound. Its runs are in the order
+    of a greedy selection among them.
 
-    The value of a group of runs is what a searcher gains who reads them all:
+    The value of a group of runs is the gain of a user who reads them all:
     ``(1/N) · Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))`` for NRG, N from the gains before any prior (1 with
     ``norm=None``, of all judged documents with ``norm='whole'``); the largest term instead of the sum with base
     RR; for UniqueRel@k the number of distinct relevant documents in their top k; for NewAspects@k that of aspects; for
@@ -167,24 +167,23 @@ def select_complementary(
     goes with it.
 
     Args:
-        context: the runs; its own policy of priors does not count here.
+        context: the runs; its own priors are ignored here.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        n: how many runs to choose.
+        n: the number of runs to choose.
         measure: a measure with priors: NRG, UniqueRel, NewAspects, alpha_NRG or TaSC, without ``prior=``.
         method: ``"greedy"`` or ``"exact"``.
-        time_limit: the seconds after which ``"exact"`` returns the best group so far, with a warning; None for no
-            limit.
+        time_limit: seconds after which ``"exact"`` returns the best group so far, with a warning; None for no limit.
 
     Returns:
-        a DataFrame with one row a chosen run, in their order, and the columns
+        a DataFrame with one row per chosen run, in their order, and the columns
 
         - ``name``
         - ``marginal``: the mean over queries of the measure given those before
-        - ``cumulative``: the value of the runs so far; NaN with base ERR and alpha_NRG, where it is not known
-        - ``bound``: no group of as many runs has a higher value; NaN where that is so, and with base RR
+        - ``cumulative``: the value of the runs so far; NaN with base ERR and alpha_NRG, where it is unknown
+        - ``bound``: no group of as many runs has a higher value; NaN where it is unknown, and with base RR
 
-        The last bound of an exact selection is the certificate that its group is the best: it equals ``cumulative``,
-        and is above it only where the time ran out. With base ERR the worth of a document depends on the others.
+        If the last bound of an exact selection equals ``cumulative``, its group is the best. It is higher only if the
+        time ran out.
 
     Raises:
         ValueError: n or ``time_limit`` out of range, a measure without priors, or ``method="exact"`` with base RR or

@@ -34,15 +34,15 @@ def similarity(
     perquery: bool = False,
     jobs: int = 1,
 ) -> pd.DataFrame:
-    """How far apart every two runs are.
+    """Distances between every two runs.
 
     Args:
         context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`. None is those of the context's dataset, and where it
-            has none, no judgment at all: RBO, RBA and MED then compare all queries of the runs.
+        qrels: the judgments, as for :meth:`RunContext.evaluate`. None: those of the context's dataset, or no judgments.
+            Without judgments, RBO, RBA and MED compare all queries of the runs.
         measures: measures with a reference run, without ``ref=``: MED, RBO, RBA, rrLP, sgnLP, sgnLR, RPP.
-        perquery: one row a query too.
-        jobs: how many processes; -1 for as many as there are cores. The values are the same.
+        perquery: one row per query too.
+        jobs: number of processes; -1 for one per core. The values are the same.
 
     Returns:
         a DataFrame with each pair once, in the context's order, and the columns
@@ -51,10 +51,9 @@ def similarity(
         - ``query_id``: with ``perquery``
         - ``measure``
         - ``value``: the measure of ``name`` with ``other`` as its reference; the mean over queries without ``perquery``
-        - ``distance``: without ``perquery``; the mean over queries of the size of the value, so that differences on one
-          query do not cancel those on another. RBO and RBA are 1 for two runs that are alike: there it is the mean of 1
-          less the value. ``MED(base='mean_nDCG')`` is no pseudo-metric: of three runs, one distance may be larger than
-          the sum of the other two (0.5206 > 0.2664 + 0.2448), so do not cluster runs by it
+        - ``distance``: without ``perquery``; the mean over queries of the absolute value, so that queries do not cancel
+          each other. For RBO and RBA, which are 1 for equal rankings, it is the mean of 1 minus the value. Do not
+          cluster runs by ``MED(base='mean_nDCG')``: one distance may exceed the sum of two others
 
     Raises:
         ValueError: a measure without a reference run, or with one; one that needs judgments, without any; a context
@@ -94,7 +93,7 @@ def with_reference(measure: ir_measures.Measure | str) -> RelativeMeasure:
     parsed = parse_measure(measure)
     if not isinstance(parsed, RelativeMeasure) or parsed.RELATIVE_TO != "reference":
         known = sorted(name for name, m in registered().items() if m.RELATIVE_TO == "reference")
-        raise ValueError(f"{parsed} does not compare two systems; give one of {', '.join(known)}")
+        raise ValueError(f"{parsed} does not compare two runs; use one of {', '.join(known)}")
     if parsed.get("ref") is not None:
         raise ValueError(f"{parsed} compares with {parsed.get('ref')!r} alone; leave ref= out")
     return parsed

@@ -49,24 +49,24 @@ def worth(
     seed: int = 0,
     time_limit: float | None = 10.0,
 ) -> Decision:
-    """Is a candidate worth it? Keep what is deployed, add the candidate, or replace a run by it, at the same cost.
+    """Keep the deployed runs, add the candidate, or replace a run by it: which is best at the same cost?
 
-    The options are *keep*, the deployed runs; *add*, these and the candidate, which comes last; and for each deployed
-    run X *replace X*, the others and the candidate. I(o) is the interval of option o less *keep*, simultaneous over the
-    options, and the widest of those under the worst, the present and the best judgments of the unjudged documents. The
-    verdict is the first of these that holds:
+    The options are *keep* (the deployed runs), *add* (the deployed runs and the candidate, which comes last), and
+    *replace X* for each deployed run X (the other deployed runs and the candidate). I(o) is the interval of option o
+    minus *keep*. It holds for all options at once, and is the widest of the intervals under the worst, the present and
+    the best judgments of the unjudged documents. The verdict is the first of these that is true:
 
     - ``"keep"``: no upper end is above ``margin``;
     - ``"open"``: no lower end is above ``margin``;
-    - ``"add"``: the lower end of I(add) is above it, and so is that of *add* less each *replace*;
-    - ``"replace X"``: the lower end of I(replace X) is above it, and the upper end of *add* less *replace X* is not. Of
-      several such runs X it is that with the highest mean;
-    - ``"add or replace"``: the candidate is worth it, and neither is settled.
+    - ``"add"``: the lower end of I(add) is above ``margin``, and so is that of *add* minus each *replace*;
+    - ``"replace X"``: the lower end of I(replace X) is above ``margin``, and the upper end of *add* minus *replace X*
+      is not. If several runs X qualify, it is the one with the highest mean;
+    - ``"add or replace"``: the candidate is worth it, but whether to add or to replace is not settled.
 
-    A candidate that ranks every topic as a deployed run does changes nothing: all options are *keep*.
+    If the candidate has the same rankings as a deployed run, all options are equal to *keep*.
 
     Args:
-        context: the runs. Its ``priors``, groups and reference do not count here; ``deployed`` does.
+        context: the runs. Its ``priors``, groups and reference are ignored here.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         candidate: the name of a run of the context, or any other run: a dict, a DataFrame, the path of a file.
         deployed: the names of the deployed runs, or globs; all other runs of the context if not given.
@@ -74,10 +74,10 @@ def worth(
     The other arguments, and the table, are those of :func:`decide`.
 
     Returns:
-        a :class:`Decision`. Two tables of its ``evidence`` explain the verdict, and do not make it: ``"why"``, what the
-        candidate retrieves that the deployed runs do not, beside what as many further documents of theirs would have
-        brought; and with several deployed runs ``"instead"``, what the best option would gain with no run in the
-        candidate's place, or a second copy of the most similar deployed one.
+        a :class:`Decision`. Two tables of its ``evidence`` explain the verdict, and do not decide it. ``"why"`` counts
+        what the candidate retrieves that the deployed runs do not, and what as many further documents of theirs
+        contain. With several deployed runs, ``"instead"`` is the gain of the best option with no run in the candidate's
+        place, or with a second copy of the most similar deployed run.
 
     Raises:
         ValueError: no deployed run, or the candidate among them; no judgments; what :func:`decide` raises.

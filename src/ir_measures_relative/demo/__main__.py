@@ -10,9 +10,9 @@ from . import GROUPS, generate, runs
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Writes qrels.txt, groups.csv, and a TREC file a run in runs/."""
+    """Write a small generated collection: qrels.txt, groups.csv, and one TREC run file per run in runs/."""
     parser = argparse.ArgumentParser(prog="python -m ir_measures_relative.demo", description=main.__doc__)
-    parser.add_argument("folder", type=Path, help="where to; made if it is not there")
+    parser.add_argument("folder", type=Path, help="the folder to write; created if it does not exist")
     folder = parser.parse_args(arguments).folder
     try:
         (folder / "runs").mkdir(parents=True, exist_ok=True)

@@ -14,16 +14,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command, and returns its exit code: 2 for input that is wrong, with one line on stderr."""
     parser = argparse.ArgumentParser(
         prog="python -m ir_measures_relative.distributed",
-        description="Writes run files, a file a run, as Parquet files that hold some queries each, with the rows of "
-        "every run: what ir_measures_relative.distributed.evaluate reads without a shuffle.",
+        description="Rewrite run files as Parquet files. Each has some queries, with the rows of all runs, so that "
+        "ir_measures_relative.distributed.evaluate reads them without a shuffle.",
     )
     parser.add_argument(
         "runs",
         metavar="RUNS",
         nargs="+",
-        help="run files (TREC's format, plain or packed, or Parquet) or folders",
+        help="run files (TREC's format, may be compressed, or Parquet) or folders",
     )
-    parser.add_argument("folder", metavar="FOLDER", help="the folder to write, which must not be there yet")
+    parser.add_argument("folder", metavar="FOLDER", help="the folder to write; it must not exist yet")
     parser.add_argument(
         "--rows", type=int, default=_ROWS, metavar="N", help=f"about how many rows a file gets ({_ROWS:,})"
     )

@@ -152,14 +152,14 @@ class _FusionGain(OfAbsoluteBase):
     """What a run adds when it is fused with its priors into one ranking.
 
     ``FusionGain = S(fuse(priors and run)) - S(fuse(priors))`` for each query, S any measure of ir_measures; S(run)
-    without priors. A document's fused score is the sum, over the rankings that have it among their first ``depth``, of
+    without priors. A document's fused score is a sum over the rankings that have it among their first ``depth``:
 
     - ``rrf``: ``1/(k + i)`` at position i; ``combsum``: its score, scaled so that these documents have scores from 0 to
       1;
     - ``isr``: ``1/i²``; ``combmnz``: the scaled score; either sum times the number of these rankings.
 
     These are ranx's definitions, on 32-bit scores and in trec_eval's order. The range is that of a difference of S;
-    below 0 the run hurts. **Not for** users who read one ranking after the other: use NRG or UniqueRel.
+    below 0, the run hurts. **Not for** users who read one ranking after the other: use NRG or UniqueRel.
 
     Source: Fox and Shaw, TREC-2, 1993; Cormack, Clarke and Büttcher, SIGIR 2009; Mourão, Martins and Magalhães, 2015.
 

@@ -58,8 +58,8 @@ class _LexiRank(RelativeMeasure):
     ``LexiRank = (sets that are worse) / (sets - 1)`` for each query: 1 for the best, 0 for the worst; an interval scale
     that needs no reference. With m relevant documents, the sets of at most m of the k places count. With ``n``, all
     documents are ranked in n places, and the sets count that leave at most n - k documents below. Range [0, 1]; 0 if
-    there is one set alone. Sets are counted in exact integers, so that rankings which differ only far down may share a
-    double.
+    there is one set alone. Sets are counted in exact integers; rankings that differ only far down may have the same
+    floating-point value.
 
     **Not for** means over queries of different m, whose steps differ in length; nor for few relevant documents and a
     deep cutoff, where nearly all values of a good run are close to 1.

@@ -297,17 +297,17 @@ class _RankBiased(RelativeMeasure):
 
 
 class _RBO(_RankBiased):
-    """Rank-biased overlap: how much of what a user sees in the run is in the reference too.
+    """Rank-biased overlap: the share of documents that a user sees in both the run and the reference.
 
-    ``RBO = (1 - p)·Σ_d p^(d-1)·A_d``: the user goes on from each depth d with the chance p, and A_d is the share of the
-    first d documents that the two have in common. At p = 0.9 the first ten positions have 86 % of the weight.
+    ``RBO = (1 - p)·Σ_d p^(d-1)·A_d``: the user goes on from each depth d with the probability p, and A_d is the share
+    of the first d documents that the two have in common. At p = 0.9 the first ten positions have 86 % of the weight.
     ``variant`` says how rankings go on: ``'ext'`` as they end (Webber et al.'s Eq. 32), ``'min'``, ``'max'`` as
     differently, or as alike, as they can. ``ties`` says what documents of equal score are: ``'broken'`` in trec_eval's
     order, ``'w'`` at the first rank of their group, ``'a'`` in an unknown order (the mean over orders), ``'b'`` that,
     corrected to 1 for itself.
 
     Range [0, 1]: 1 for a ranking and itself ('ext', 'max'; not by ``ties='a'``), 0 for two that share nothing ('ext',
-    'min'). Symmetric. It looks at no judgment. **Not for** which run is *better*.
+    'min'). Symmetric. It needs no judgments. **Not for** saying which run is *better*.
 
     Source: Webber, Moffat and Zobel, ACM TOIS 28(4), 2010; ties: Corsi and Urbano, SIGIR 2024.
 
@@ -357,15 +357,15 @@ class _RBO(_RankBiased):
 
 
 class _RBA(_RankBiased):
-    """Rank-biased alignment: how close the positions of the same documents are in the run and in the reference.
+    """Rank-biased alignment: how closely the run and the reference agree on the positions of documents.
 
     ``RBA = Σ_d √(w(y_d)·w(z_d))`` over the documents that both have, at y_d and z_d; ``w(i) = (1 - p)·p^(i-1)``. A swap
     of neighbours costs little, wherever it is. ``variant='min'``: the rankings go on with nothing in common; ``'max'``:
     each goes on with the documents that only the other has, then both are the same. With ``ties='mean'``, documents of
     equal score weigh the mean of the weights of their positions.
 
-    Range [0, 1]; symmetric. n documents and themselves have 1 - p^n ('min') or 1 ('max'). It looks at no judgment.
-    **Not for** which run is *better*, nor for short rankings with 'min'.
+    Range [0, 1]; symmetric. n documents and themselves have 1 - p^n ('min') or 1 ('max'). It needs no judgments.
+    **Not for** saying which run is *better*, nor for short rankings with 'min'.
 
     Source: Moffat, Mackenzie, Mallia and Petri, SIGIR-AP 2024.
 

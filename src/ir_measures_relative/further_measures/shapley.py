@@ -44,7 +44,7 @@ def unseen_by_all(seen: Iterable[FloatArray], n_docs: int, players: int) -> Floa
 
 
 class _Shapley(RelativeMeasure):
-    """The Shapley value of a system: its fair share of what all the systems retrieve together.
+    """The Shapley value of a system: its share of what all systems retrieve together.
 
     A user reads the rankings of a group S of systems and gains ``v(S) = (1/N)·Σ_d G(d)·(1 - Π_{j∈S} (1 -
     seen(pos_j(d))))``. The Shapley value is the mean of what the system adds over all orders in which the systems may
@@ -53,7 +53,7 @@ class _Shapley(RelativeMeasure):
     of 1 / (the number of systems that have it there).
 
     All systems count, not only priors. Range [0, 1]: at most the base, at least ``NRG(norm='ideal')``. The values sum
-    to v of all systems; equal rankings have equal values. **Not for** what you would lose without a system: use NRG.
+    to v of all systems; equal rankings have equal values. **Not for** asking what you lose without a system: use NRG.
 
     Source: Shapley, "A Value for n-Person Games", 1953; the browsing models of Bigdeli et al., SIGIR-AP 2024, Eq. 1.
 

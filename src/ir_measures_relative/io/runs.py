@@ -299,7 +299,7 @@ def run_files(paths: RunPaths, task: str | None = None) -> list[Path]:
     if mark and file:
         return [Path(f"{f}#{part}") for f in run_files(file, task)]
     shown = repr(str(path)) if str(path).isspace() else path
-    raise FileNotFoundError(f"{shown}: no such file or folder, and no file that fits it as a glob")
+    raise FileNotFoundError(f"{shown}: no such file or folder, and no file matches it as a glob")
 
 
 def _files_of_folder(folder: Path, task: str | None) -> list[Path]:

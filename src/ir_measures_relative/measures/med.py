@@ -24,19 +24,19 @@ def _grade(help_text: str) -> Param:
 
 
 class _MED(RelativeMeasure):
-    """Maximized effectiveness difference: how far apart the judgments allow a run and the reference to be.
+    """Maximized effectiveness difference: the largest difference from the reference that the judgments allow.
 
-    ``MED(M) = max |M(Y) - M(Z)|`` over all labelings of the documents in Y and Z that nobody judged; Y is the run's top
+    ``MED(M) = max |M(Y) - M(Z)|`` over all labelings of the unjudged documents in Y and Z; Y is the run's top
     k, Z the reference's. Range [0, 1]; symmetric; 0 for a ranking and itself. M is
 
     - P, RBP, SDCG: ``Σ_i W(i)·g(d_i)``, W(i) = 1/k, (1 - p)·p^(i - 1), 1/(S_k·log2(1 + i)); the highest gain is 1;
     - nDCG, exact over all grades; mean_nDCG, the mean of nDCG@1 … nDCG@k, binary; RR; ERR;
     - SSP: ``(1/k)·Σ_{i≤k} g(d_i)·P@i``; AP: over R, or min(R, k) by ``norm``; Q: with the blended ratio of ``beta``.
 
-    SSP, AP, Q and ERR are searched, 10 s a query; a warning says where that was too short. SDCG, nDCG and ERR are
-    graded up to ``max_grade``, by default the highest grade of the context or the qrels; ``rel=`` makes SDCG and nDCG
-    binary. RBP's ``residual`` adds what may follow a ranking. **Not for** which run is *better*: it is a worst case
-    without a sign.
+    For SSP, AP, Q and ERR, a search of at most 10 s per query finds it; a warning says if that was too short. SDCG,
+    nDCG and ERR are graded up to ``max_grade``, by default the highest grade of the context or the qrels; ``rel=``
+    makes SDCG and nDCG binary. RBP's ``residual`` adds what may follow a ranking. **Not for** saying which run is
+    *better*: it is a worst case without a sign.
 
     Source: Tan and Clarke, TKDE 27(11), 2015; Moffat, Algorithm 1 and Eqs. 2-10; Q: Sakai, AIRS 2004.
 

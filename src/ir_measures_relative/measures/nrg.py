@@ -89,17 +89,18 @@ class ResidualRanking(NamedTuple):
 class _NRG(RelativeMeasure):
     """Normalized residual gain: the effectiveness of a run for a user who has seen its prior runs.
 
-    A document gains less, the likelier the user has already seen it in a prior run j, whose top k has it at pos_j(d):
+    A document gains less, the more likely the user has seen it in a prior run j; pos_j(d) is its position in j's top k:
     ``G(d|R) = G(d)·Π_j (1 - seen(pos_j(d)))``, and ``NRG@k = (1/N) Σ_{i≤k} G(d_i|R)·seen(i)``.
 
     - nDCG: seen(i) = 1/log2(i + 1), N the ideal DCG@k of the *residual* gains (0/0 is 0);
     - P, RBP, SDCG, binary: seen(i) is 1, p^(i - 1), 1/log2(i + 1), N the sum of it over k positions (for RBP over all);
     - RR, binary: seen(i) = 1/i, and the largest ``G(d_i|R)/i`` instead of the sum;
-    - ERR: a document satisfies with chance ``G(d) = (2^grade - 1)/2^max_grade``, and a satisfied user stops: seen_j(d)
-      is ``Π (1 - G)`` over the documents above d in j, and the value ``Σ_{i≤k} (1/i)·G(d_i|R)·Π_{l<i} (1 - G(d_l|R))``.
+    - ERR: a document satisfies with probability ``G(d) = (2^grade - 1)/2^max_grade``, and a satisfied user stops:
+      seen_j(d) is ``Π (1 - G)`` over the documents above d in j, and the value ``Σ_{i≤k} (1/i)·G(d_i|R)·Π_{l<i} (1 -
+      G(d_l|R))``.
 
-    Range [0, 1]; without priors it is its base. ``norm='ideal'`` computes N from the gains before any prior: what the
-    run adds on the scale of the base. Use it to add values up, and beside many priors, which leave almost nothing.
+    Range [0, 1]; without priors it is its base. ``norm='ideal'`` computes N from the gains before any prior, so that
+    the value is on the scale of the base. Use it to add values up, or with many priors, which leave almost nothing.
 
     Source: Bigdeli et al., SIGIR-AP 2024, Eqs. 1-4; base ERR with the cascade of Chapelle et al., CIKM 2009.
 

@@ -1,4 +1,4 @@
-"""Rareness: measures in which a relevant document counts more, the fewer systems retrieve it."""
+"""Rareness: measures in which a relevant document counts more if fewer systems retrieve it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class _Alpha(Param):
 
 
 class _Rareness(RelativeMeasure):
-    """A measure in which a relevant document counts more, the fewer systems retrieve it.
+    """A measure in which a relevant document counts more if fewer systems retrieve it.
 
     The gain of each document of the base is multiplied by ``1 + αR(d)``, or by ``(1 - α) + αR'(d)`` with
     ``bounded=True``. S is the number of systems (the context's runs and the evaluated one), S_d of those with d in
@@ -77,7 +77,7 @@ class _Rareness(RelativeMeasure):
     __name__ = "Rareness"
     PAPERS = {"turkmen2023innovation": ""}
     PRETTY_NAME = "Rareness-based Effectiveness"
-    SHORT_DESC = "A measure in which a relevant document counts more, the fewer systems retrieve it."
+    SHORT_DESC = "A measure in which a relevant document counts more if fewer systems retrieve it."
     FORMULA = r"G(d)\,\bigl(1 + \alpha R(d)\bigr), \qquad R(d) = 1 - \frac{S_d}{S}"
     SEE_ALSO: tuple[str, ...] = ("P_Rareness", "AP_Rareness", "NRG", "Shapley")
     RELATIVE_TO = "systems"
@@ -205,7 +205,7 @@ def _some_of(*names: str) -> dict[str, Param]:
 
 
 class _P_Rareness(_Rareness):
-    """Precision at k in which a relevant document counts more, the fewer systems retrieve it.
+    """Precision at k in which a relevant document counts more if fewer systems retrieve it.
 
     ``P_Rareness@k = (1/k) Σ_{i≤k} Rel(d_i)·(1 + αR(d_i))``, ``R(d) = 1 - S_d/S``; S is the number of systems (the
     context's runs and the evaluated one), S_d of those with d in their top k. All systems count, not only priors. Range
@@ -224,7 +224,7 @@ class _P_Rareness(_Rareness):
 
     __name__ = "P_Rareness"
     PRETTY_NAME = "Rareness-based Precision at k"
-    SHORT_DESC = "Precision in which a relevant document counts more, the fewer systems retrieve it."
+    SHORT_DESC = "Precision in which a relevant document counts more if fewer systems retrieve it."
     FORMULA = (
         r"\mathrm{P\_Rareness}@k = \frac{1}{k} \sum_{i=1}^{k} \mathrm{rel}(d_i) \bigl(1 + \alpha R(d_i)\bigr), \qquad "
         r"R(d) = 1 - \frac{S_d}{S}"
@@ -256,7 +256,7 @@ class _AP_Rareness(_Rareness):
 
     __name__ = "AP_Rareness"
     PRETTY_NAME = "Rareness-based Average Precision"
-    SHORT_DESC = "Average precision in which a relevant document counts more, the fewer systems retrieve it."
+    SHORT_DESC = "Average precision in which a relevant document counts more if fewer systems retrieve it."
     FORMULA = (
         r"\mathrm{AP\_Rareness}@k = \frac{1}{N_R} \sum_{i=1}^{k} \mathrm{rel}(d_i)\,\mathrm{P\_Rareness}(i)"
     )

@@ -60,7 +60,7 @@ def normalize(actual: FloatArray, normalizers: Normalizers, version: int | str) 
 
 
 class _UE(RelativeMeasure):
-    """For reranking and learning to rank: where a ranking stands between a random and a perfect one of its pool.
+    """For reranking and learning to rank: where a ranking is between a random and a perfect one of its pool.
 
     With A the value of the base, IUB that of a perfect ranking of the query's pool of documents, REB and σ the mean and
     the standard deviation over all rankings of the pool (0/0 is 0):
@@ -70,9 +70,9 @@ class _UE(RelativeMeasure):
     - version 'z': ``(A - REB)/σ``, range from -REB/σ to (IUB - REB)/σ; for nDCG, P, R, RR and RBP.
 
     A of nDCG is DCG@k, of AP the sum of precisions. REB and σ are exact, except AP's published mean. The pool is the
-    query's judged documents (an unjudged document in the run takes a position and gains nothing), or by ``pool`` those
-    of them that the run ranks ('run'), or the whole collection ('corpus'). **Not for** one topic: there it ranks runs
-    as its base; nor for first-stage runs, which rank few of the judged documents, without ``pool='run'``.
+    query's judged documents (an unjudged document in the run takes a position and gains nothing), or with ``pool``
+    those that the run ranks ('run'), or the whole collection ('corpus'). **Not for** one topic, where it orders runs
+    like its base; nor for first-stage runs, which rank few of the judged documents, without ``pool='run'``.
 
     Source: Feng and Karmaker Santu, IPM 2023, Eqs. 5-7, for nDCG and AP; the other bases and 'z' are new here.
 
@@ -318,10 +318,10 @@ class _AP_UE(_UE):
     :class:`UE` of ``A = SP@k = Σ_{i≤k} Prec(i)·R_i``, R_i whether the document at i is relevant; ``IUB = min(k, N_p)``,
     N_p the number of relevant ones of the pool's n documents. Range [0, 1) by version 1, [-1, 1] by version 2.
 
-    ``expected='independent'`` is the published REB, ``min(k, n)·(N_p/n)²``, which takes Prec(i) and R_i to be
+    ``expected='independent'`` is the published REB, ``min(k, n)·(N_p/n)²``, which assumes that Prec(i) and R_i are
     independent. They are not. ``expected='exact'`` is ``Σ_{i≤min(k,n)} (1/i)(p + (i - 1)·p·(N_p - 1)/(n - 1))``, p =
-    N_p/n: for n = 20, N_p = 5, k = 10 it is 1.1044, and the published one 0.625. By version 2, only 'exact' has random
-    rankings near 0.
+    N_p/n: for n = 20, N_p = 5, k = 10 it is 1.1044, and the published one 0.625. With version 2, only 'exact' puts
+    random rankings near 0.
 
     Source: Feng and Karmaker Santu, IPM 2023, Eqs. 4-6 and 9.
 

@@ -40,34 +40,33 @@ def report(
     command: str | None = None,
     audit: pd.DataFrame | None = None,
 ) -> Path:
-    """Writes what there is to see of a campaign into one HTML file.
+    """Write an HTML report.
 
-    The table of all runs with their intervals; relative against absolute effectiveness; a page a run, with its values
-    topic by topic and the documents behind them; which runs are alike and which complement each other; what unjudged
-    documents leave open; and what all of it is relative to: :meth:`RunContext.fingerprint`, formulas, papers. What
-    cannot be computed for this campaign is not there. The file holds all that it needs, and is the same to the byte
-    for the same input and the same versions of the packages.
+    It has a table of all runs with their intervals, and a figure of relative against absolute effectiveness. Each run
+    has a page with its value on every topic, and the documents behind them. Other sections say which runs are similar,
+    which complement each other, and what unjudged documents leave open. The last has :meth:`RunContext.fingerprint`,
+    formulas and papers. The report names the sections that cannot be computed. The file needs no network. Equal input
+    and equal versions of the packages make equal bytes.
 
     Args:
         context: the runs.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         measures: measures of this package and of ir_measures. The first that :func:`explain` takes is explained
             document by document; where there is none, NRG(norm='ideal')@10 is added.
-        path: where the file goes; one that is there is replaced.
-        texts: what the documents say, shown shortened: a dict from document id to text; a function from document id
-            to text or None; an ir_datasets id or dataset. Those of the dataset that the context was made from if not
-            given; False for none.
-        queries: what the topics ask, from query id to text; those of the same dataset if not given.
-        title: stands above the report.
-        command: what made it, to be shown with the fingerprint.
-        audit: what :func:`ir_measures_relative.audit.estimate` gave for these runs; it gets a section.
+        path: the file to write; an existing file is replaced.
+        texts: the texts of documents, which are shortened: a dict from document id to text, a function from document
+            id to text or None, or an ir_datasets id or dataset. Default: the dataset of the context. False: no texts.
+        queries: from query id to text. Default: the dataset of the context.
+        title: the title of the report.
+        command: the command that made it, shown with the fingerprint.
+        audit: the table of :func:`ir_measures_relative.audit.estimate` for these runs; it gets a section.
 
     Returns:
         the path.
 
     Raises:
         ValueError: a context without runs; an audit of other runs; what :meth:`RunContext.evaluate` raises.
-        OSError: the file cannot be written; looked at before anything is computed.
+        OSError: the file cannot be written; this is checked before anything is computed.
         ImportError: Jinja2, vl-convert or matplotlib is missing; says how to install them.
     """
     parsed = parse_measures(measures)
@@ -180,7 +179,7 @@ def write(
     found, asked = texts_of(dataset, texts), queries_of(dataset, queries)
     campaign = campaign_of(context, qrels, measures, given=given, queries=asked, command=command, audit=audit)
     n = len(context.names)
-    title = title or f"{n} run{'' if n == 1 else 's'}, side by side"
+    title = title or f"{n} run{'' if n == 1 else 's'} compared"
     shared = campaign.data | {"documents": documents_of(campaign, found), "pairs": pairs_of(campaign)}
     text = page(campaign, *sections_of(campaign), shared, title)
     # What was there stays where it cannot be written.

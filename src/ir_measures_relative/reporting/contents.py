@@ -183,7 +183,10 @@ def _data_of(view: View, scores: Scores, queries: Mapping[str, str]) -> dict[str
         "topics": [
             {"id": q, "slug": slug} | ({"query": queries[q]} if q in queries else {}) for q, slug in topics
         ],
-        "measures": [{"name": str(m), "relative": is_relative(m), "tip": tip(m)} for m in scores.measures],
+        "measures": [
+            {"name": str(m), "relative": is_relative(m), "axis": axis_title(m), "tip": tip(m)}
+            for m in scores.measures
+        ],
     } | _values(scores)
 
 
@@ -206,6 +209,13 @@ def _values(scores: Scores) -> dict[str, list[Any]]:
     return result
 
 
+def axis_title(measure: ir_measures.Measure) -> str:
+    """An axis in words, with the measure in brackets."""
+    if not is_relative(measure):
+        return f"effectiveness on its own ({measure})"
+    return f"added to its priors ({measure})" if measure.RELATIVE_TO == "priors" else str(measure)
+
+
 def tip(measure: ir_measures.Measure) -> str:
     """What a measure is, in a line or two: its name, what it says, its range, and what it is relative to."""
     said = [str(getattr(measure, "PRETTY_NAME", None) or measure.NAME)]
@@ -215,7 +225,7 @@ def tip(measure: ir_measures.Measure) -> str:
     if math.isfinite(low):
         said.append(f"Range: {low:g} to {high:g}" if math.isfinite(high) else f"Range: {low:g} and above")
     relative_to = (
-        _RELATIVE_TO[measure.RELATIVE_TO] if is_relative(measure) else "nothing: it scores a run alone"
+        _RELATIVE_TO[measure.RELATIVE_TO] if is_relative(measure) else "nothing: it scores a run on its own"
     )
     said.append(f"Relative to {relative_to}")
     return "".join(f"{part}. " for part in said if part).strip()

@@ -8,9 +8,9 @@ from ..contents import ReportedCampaign
 from . import Section, Table
 
 WORDS = """
-<p>{{ measure }}: how many aspects (nuggets) of a topic each run shows that none of its priors shows, on average. These
-are by the labels as they are: a document without labels shows no aspect.{% if tokens %} The last column has the new
-aspects for each 1,000 tokens of the documents that no prior shows.{% endif %}</p>
+<p>{{ measure }}: the number of aspects (nuggets) per topic that the run retrieves and no prior run does. An unjudged
+document counts as one without aspects.{% if tokens %} The last column has the new aspects per 1,000 tokens of the
+documents that no prior run retrieves.{% endif %}</p>
 {{ table("aspects", "What each run adds in aspects") }}
 """
 
@@ -18,9 +18,9 @@ aspects for each 1,000 tokens of the documents that no prior shows.{% endif %}</
 def section(campaign: ReportedCampaign) -> Section | str:
     """The new aspects of each run, those that add most first."""
     if not campaign.view.judgments.has_aspects:
-        return "New aspects: the judgments name no aspects of a topic."
+        return "New aspects: the judgments name no aspects."
     if not campaign.several:
-        return "New aspects: there is one run."
+        return "New aspects: there is only one run."
     known = (m for m in campaign.measures if isinstance(m, type(NewAspects)))
     measure = next(known, NewAspects @ campaign.cutoff)
     try:
@@ -31,5 +31,5 @@ def section(campaign: ReportedCampaign) -> Section | str:
     columns = [("run", "run"), *((title, "value") for title in titles)]
     table = Table("What each run adds in aspects", columns, campaign.rows(found, *titles))
     facts = {"measure": str(measure), "tokens": campaign.context.lengths is not None}
-    title = "Which nuggets only one brings"
+    title = "Aspects that only one run contributes"
     return Section("aspects", "Nuggets", title, WORDS, facts, tables={"aspects": table})

@@ -6,12 +6,11 @@ from ..contents import ReportedCampaign
 from . import Section, Table
 
 WORDS = """
-<p>{{ target }}. A language model labelled the documents, and people labelled a sample of them. Each interval says what
-all human labels on these topics would say, whatever the model's labels are worth. <em>Model alone</em> is the
-difference by the model's labels. <em>Without it</em> is half the width that the interval would have without the
-model's labels.</p>
-{% if changed %}<p>In {{ changed }} of {{ all }} comparisons the model's labels have the other sign than the audited
-verdict.</p>{% endif %}
+<p>{{ target }}. A language model labelled the documents, and people labelled a sample of them. Each interval is for the
+difference by all human labels on these topics; it is valid even if the model is bad. <em>Model alone</em> is the
+difference by the model's labels. <em>Without it</em> is half the width of the interval without the model's labels.</p>
+{% if changed %}<p>In {{ changed }} of {{ all }} comparisons, the model's labels contradict the audited verdict.</p>{%
+endif %}
 {{ table("audited", "Differences by human labels, audited") }}
 """
 
@@ -31,7 +30,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
     """The table that ``audit.estimate`` gave."""
     found = campaign.audit
     if found is None:
-        return "Labels by a language model: there is no audit of them (audit.estimate)."
+        return "LLM judgments: there is no audit of them (audit.estimate)."
     unknown = [name for name in found["name"] if name not in campaign.place]
     if unknown:
         raise ValueError(f"audit= compares {unknown[0]!r}, which is no run of the context")
@@ -44,5 +43,5 @@ def section(campaign: ReportedCampaign) -> Section | str:
     table = Table("Differences by human labels, audited", columns, cells)
     facts = {"target": found.attrs.get("target", "These topics, with human labels as truth")}
     facts |= {"changed": int(against.sum()), "all": len(against)}
-    title = "What the language model's labels conclude, audited"
+    title = "LLM judgments, audited"
     return Section("audited", "Audit", title, WORDS, facts, tables={"audited": table})

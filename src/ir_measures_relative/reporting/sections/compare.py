@@ -8,8 +8,8 @@ from ..contents import ReportedCampaign
 from . import Section, Table
 
 WORDS = """
-<p>The difference of each run from {{ run_link(reference) }}, topic by topic: its mean with an interval, and the
-p of a paired test. Both are corrected for the number of rows: with 95 % confidence all the intervals hold at once.</p>
+<p>The mean difference of each run from {{ run_link(reference) }}, with its interval, and the p of a paired test. Both
+are corrected for the number of rows: all intervals hold at once, with 95 % confidence.</p>
 {{ table("comparison", "The differences") }}
 """
 

@@ -10,10 +10,10 @@ from ..contents import ReportedCampaign
 from . import Picture, Section, Spec, Table, axis_of_runs, point, quantity, said
 
 WORDS = """
-<p>Runs chosen one by one, each the one with the highest {{ measure }} given those chosen before. The line is what a
-searcher gains by reading all of them; no group of as many runs gains more than the dashed line. The table also has what
-a copy of the most similar run chosen before would add.</p>
-{{ picture("selection", "What the chosen runs find together, over their number") }}
+<p>The runs are chosen one by one: each has the highest {{ measure }} given those chosen before. The line is what a user
+gains who reads all chosen runs. No other group of as many runs gains more than the dashed line. The table also says
+what a copy of the most similar chosen run would add.</p>
+{{ picture("selection", "What the chosen runs retrieve together, by their number") }}
 """
 
 # How many runs are selected at most.
@@ -23,7 +23,7 @@ _SELECTED = 50
 def section(campaign: ReportedCampaign) -> Section | str:
     """The greedy selection by the first measure relative to priors, with its bound."""
     if not campaign.several:
-        return "Which runs complement each other: there is one run."
+        return "Which runs complement each other: there is only one run."
     relative = (m for m in campaign.measures if is_relative(m))
     by_priors = (m for m in relative if m.RELATIVE_TO == "priors" and m.get("prior") is None)
     measure = next(by_priors, NRG(norm="ideal") @ campaign.cutoff)
@@ -44,9 +44,10 @@ def section(campaign: ReportedCampaign) -> Section | str:
 
 
 def _spec(measure: str) -> Spec:
-    """What the runs chosen so far find, and what no group of as many can exceed."""
+    """What the runs chosen so far retrieve, and what no group of as many can exceed."""
+    title = f"gain from reading all ({measure})"
     x = axis_of_runs(
-        "run_place", labelAngle=-90, labelLimit=130, labelOverlap=True, title="runs, in the order chosen"
+        "run_place", labelAngle=-90, labelLimit=130, labelOverlap=True, title="runs, in the order of choice"
     )
     bound = {"type": "line", "color": "var(--soft)", "strokeDash": [4, 3]}
     found = {"type": "line", "color": "var(--accent)", "strokeWidth": 2}
@@ -58,14 +59,14 @@ def _spec(measure: str) -> Spec:
         "params": [{"name": "names", "value": []}],
         "encoding": {"x": x},
         "layer": [
-            {"mark": bound, "encoding": {"y": quantity("bound", title=f"{measure}, added up")}},
+            {"mark": bound, "encoding": {"y": quantity("bound", title=title)}},
             {
                 "mark": found,
-                "encoding": {"y": quantity("value", title=f"{measure}, added up", scale={"zero": False})},
+                "encoding": {"y": quantity("value", title=title, scale={"zero": False})},
             },
             {
                 "mark": point(70),
-                "encoding": {"y": quantity("value", title=f"{measure}, added up"), "tooltip": tooltip},
+                "encoding": {"y": quantity("value", title=title), "tooltip": tooltip},
             },
         ],
     }

@@ -8,11 +8,11 @@ from ..contents import ReportedCampaign
 from . import Section, Table
 
 WORDS = """
-<p>Reciprocal rank fusion (k = 60) of the first {{ depth }} documents, by {{ measure }}. Each strategy chooses runs on
-half of the topics and is scored on the other half, {{ repeats }} times. The value on the topics that chose is too good:
-trust the one on other topics. {% if repeats < usual %}With so many runs there are {{ repeats }} divisions instead of
-{{ usual }}. {% endif %}<code>fuse()</code> has more strategies, and takes costs.</p>
-{{ table("fusion", "What each strategy is worth") }}
+<p>Reciprocal rank fusion (k = 60) of the first {{ depth }} documents, scored by {{ measure }}. Each strategy chooses
+runs on half of the topics and is scored on the other half, {{ repeats }} times. The in-sample value is too high; use
+the held-out one. {% if repeats < usual %}With so many runs there are {{ repeats }} splits instead of {{ usual }}. {%
+endif %}<code>fuse()</code> has more strategies, and cost budgets.</p>
+{{ table("fusion", "The value of each strategy") }}
 """
 
 # How many documents of each ranking are fused; how often the topics are divided, with up to so many runs and with more.
@@ -26,13 +26,13 @@ def section(campaign: ReportedCampaign) -> Section | str:
     n, topics = len(campaign.view.names), campaign.view.n_queries
     absolute = None if campaign.first_absolute is None else campaign.measures[campaign.first_absolute]
     if n < 2 or absolute is None or value_of_labels(absolute) is None:
-        return "Fusion: it needs two runs, and first of the absolute measures nDCG, P, R, RR, AP or Success."
+        return "Fusion: it needs two runs, and nDCG, P, R, RR, AP or Success as the first absolute measure."
     if n * (n - 1) // 2 * topics > _MOST_WORK or topics > _MOST_TOPICS:
-        return f"Fusion: {n} runs and {topics:,} topics would take long. Call fuse()."
+        return f"Fusion: {n} runs and {topics:,} topics would take too long. Call fuse()."
     asked, size = (campaign.context, campaign.qrels), min(n, 3)
     repeats = _REPEATS if n <= _MANY_RUNS else _FEWER_REPEATS
     words = {
-        "single": "the best run alone",
+        "single": "the best run",
         "top": f"the {size} best runs",
         "greedy": f"{size} runs, added one by one",
         "all": "all runs",
@@ -41,9 +41,9 @@ def section(campaign: ReportedCampaign) -> Section | str:
         chosen = fuse(*asked, size, absolute, depth=_DEPTH, strategies=[*words], repeats=repeats)
     except ValueError as error:  # one topic, or runs without a common one
         return f"Fusion: {error}."
-    columns = [("strategy", "word"), ("runs it chooses on all topics", "runs")]
-    columns += [(title, "value") for title in ("on topics that chose", "on other topics")]
-    columns += [(title, "value") for title in ("above the best run", "from", "to")]
+    columns = [("strategy", "word"), ("runs chosen on all topics", "runs")]
+    columns += [(title, "value") for title in ("in sample", "held out")]
+    columns += [(title, "value") for title in ("difference from the best run", "from", "to")]
     cells = ("in_sample", "held_out", "difference", "ci_lower", "ci_upper")
     rows = [
         [
@@ -54,6 +54,6 @@ def section(campaign: ReportedCampaign) -> Section | str:
         for row in chosen.to_dict("records")
     ]
     facts = {"measure": str(absolute), "depth": _DEPTH, "repeats": repeats, "usual": _REPEATS}
-    tables = {"fusion": Table("What each strategy is worth", columns, rows)}
+    tables = {"fusion": Table("The value of each strategy", columns, rows)}
     title = "Which runs to fuse"
     return Section("fusion", "Fusion", title, WORDS, facts, tables=tables)

@@ -16,8 +16,8 @@ from ..contents import ReportedCampaign
 from . import Section
 
 WORDS = """
-<p>A relative value means something only beside the runs, the priors and the judgments that it was computed with. Cite
-it with this fingerprint:</p>
+<p>A relative value depends on the runs, the priors and the judgments that it was computed with. Cite them by this
+fingerprint:</p>
 {% include "fingerprint.html" +%}
 <h3>The measures</h3>
 {% for f in formulas %}
@@ -50,7 +50,7 @@ def section(campaign: ReportedCampaign) -> Section:
         "formulas": [formula(m) for m in campaign.measures],
         "bibtex": "\n\n".join(citations(campaign.measures)),
     }
-    return Section("relative-to", "Relative to what?", "What a number is relative to", WORDS, facts)
+    return Section("relative-to", "How to check", "How to check the numbers", WORDS, facts)
 
 
 class Paragraph(NamedTuple):

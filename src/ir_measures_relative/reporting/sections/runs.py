@@ -19,12 +19,12 @@ from ..contents import ReportedCampaign, number
 from . import COLOURS, Section
 
 WORDS = """
-<p>Means over {{ n_topics }} topics. The bar is the 95 % interval of the mean, on the scale of its column. It says how
-sure a mean is, not whether two runs differ: both meet the same topics.
-{% if copies | select | list %}The upright line is what an exact copy of the run’s nearest prior would
-have in its place. A run that is not well above it adds little. {% endif %}
-A run leads to its own page, a column’s name sorts, and ☆ pins a run: two pinned runs can be compared.</p>
-{% if near %}<p>≈ marks near-copies: RBO of at least {{ least }} with another run.</p>{% endif %}
+<p>Means over {{ n_topics }} topics. The bar is the 95 % interval of the mean. It says how precise the mean is, not
+whether two runs differ.
+{% if copies | select | list %}The upright line is the value of an exact copy of the run’s nearest prior. A run that
+is not well above it adds little. {% endif %}
+Click a run for its page, or a column’s name to sort. Pin two runs with ☆ to compare them.</p>
+{% if near %}<p>≈ marks near-duplicates: RBO of at least {{ least }} with another run.</p>{% endif %}
 {% if one_topic %}<p><strong>Few topics count:</strong> {{ one_topic }}.</p>{% endif %}
 {% include "runs.html" %}
 """
@@ -43,7 +43,7 @@ chance.</small>{% endif %}{% endmacro %}
 {%- if graded %} (grade {{ rel }} or higher){% endif %} per topic that no
 {{ "other run" if others else "prior run" }} retrieves.{% endif %}{{ lead(adds) }}
 {%- if most %} <small>{{ run_link(most[0]) }} retrieves most of these: {{ short_number(most[1]) }}.</small>{% endif %}
-{%- if adds.adds %} <small>This does not say whether to deploy it: see the page of two runs.</small>{% endif %}</li>
+{%- if adds.adds %} <small>Whether to deploy it is another question: pin two runs to ask it.</small>{% endif %}</li>
 {%- endif %}
 """
 

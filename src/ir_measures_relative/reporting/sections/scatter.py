@@ -16,10 +16,10 @@ from . import Section
 
 WORDS = """
 {% include "scatter.html" %}
-<p class="about">A dashed line joins the runs that no other run beats on both axes, if there are several. An axis is
-broken (//) where a few runs lie far from the others. A click opens a run.
-{% if runs > on_a_phone %}{% if runs <= on_a_screen %}On a small screen{% else %}Of {{ runs }} runs{% endif %} only
-those on the line, those far from the others and the highest have their names here: pin a run, or point at it, to see
+<p class="about">Each point is a run; a click opens it. The dashed line joins the runs that no other run beats on both
+axes, if there are several. Where an axis is broken (//), a few runs lie far from the others.
+{% if runs > on_a_phone %}{% if runs <= on_a_screen %}On a small screen{% else %}With {{ runs }} runs{% endif %}, only
+those on the line, those far from the others and the highest have their names here. Pin a run, or point at it, to see
 its name.{% endif %}
 {% if left_out %}The list above leaves out {{ left_out }} pairs of measures: it has those of the first absolute and
 the first relative measure.{% endif %}</p>
@@ -52,11 +52,11 @@ _PART_HIGHEST = 6
 def section(campaign: ReportedCampaign) -> Section | str:
     """A point a run, relative over absolute; of one measure there is no such picture."""
     if len(campaign.measures) < 2:
-        return "The picture of one measure over another: there is one measure."
+        return "The figure of two measures: there is only one measure."
     pairs = _pairs(campaign)
     known = [(pair, places) for pair in pairs if (places := _plane(campaign, *pair)) is not None]
     if not known:
-        return "The picture of one measure over another: there is one run."
+        return "The figure of two measures: there is only one run."
     n = len(campaign.measures)
     facts = {
         "runs": len(campaign.view.names),
@@ -65,8 +65,8 @@ def section(campaign: ReportedCampaign) -> Section | str:
         "left_out": n * (n - 1) // 2 - len(pairs),
     }
     planes = [{"x": x, "y": y, "sizes": sizes} for (x, y), sizes in known]
-    title = "What runs add, over how good they are"
-    return Section("scatter", "Picture", title, WORDS, facts, data={"scatter": {"planes": planes}})
+    title = "What runs add, and how good they are on their own"
+    return Section("scatter", "Figure", title, WORDS, facts, data={"scatter": {"planes": planes}})
 
 
 def _pairs(campaign: ReportedCampaign) -> list[tuple[int, int]]:

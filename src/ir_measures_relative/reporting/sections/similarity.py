@@ -10,9 +10,8 @@ from ..contents import ReportedCampaign, number, numbers
 from . import Picture, Section, Table, quantity, square
 
 WORDS = """
-<p>The distance of every two runs: the mean over topics of {{ measure }}, the largest difference in the measure that
-the judgments allow the two to have. Clustering puts runs that are alike side by side, so families stand out as dark
-blocks.</p>
+<p>A cell is the distance of two runs: the mean over topics of {{ measure }}, the largest difference in the measure that
+the judgments allow. Similar runs are side by side, so families of runs are dark blocks.</p>
 {{ picture("likeness", "A heat map of the distances of every two runs") }}
 """
 
@@ -20,7 +19,7 @@ blocks.</p>
 def section(campaign: ReportedCampaign) -> Section | str:
     """The distances of every two runs, clustered."""
     if not campaign.several:
-        return "Which runs are alike: there is one run."
+        return "Which runs are similar: there is only one run."
     measure = MED @ campaign.cutoff
     distance, _ = squares(campaign.view, measure)
     order = clustered(distance)
@@ -42,12 +41,12 @@ def section(campaign: ReportedCampaign) -> Section | str:
         {"run": "run", "other": "run", "value": "value"},
         list(zip(*(index.tolist() for index in below), numbers(distance[below].tolist()), strict=True)),
         Table(
-            "The nearest and the farthest run of each",
-            [("run", "run"), ("most like", "run"), ("distance", "value"), ("least like", "run"), ("distance", "value")],
-            extremes,
+            "The most and the least similar run of each",
+            [("run", "run"), ("most similar", "run"), ("distance", "value"), ("least similar", "run"), ("distance",
+            "value")], extremes,
         ),
         names=order,
         mirrored={},
     )  # fmt: skip
     facts = {"measure": str(measure)}
-    return Section("likeness", "Alike", "Which runs are alike", WORDS, facts, {"likeness": picture})
+    return Section("likeness", "Similar", "Which runs are similar", WORDS, facts, {"likeness": picture})

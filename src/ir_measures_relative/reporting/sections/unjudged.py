@@ -16,25 +16,25 @@ from ..contents import ReportedCampaign, are_few, intervals_of
 from . import Picture, Section, Table, intervals, square
 
 WORDS = """
-{% if left_out %}<p>Not here, since the verdicts would take long:
+{% if left_out %}<p>Not here, because the verdicts would take too long:
 {% for measure, work in left_out %}{{ measure }}{{ ", " if not loop.last }}{% endfor %} (
 {{- "{:,}".format(left_out[0][1]) }} pairs of runs times topics). <code>verdicts()</code> computes them.
-{% if measures %}The measures here are the next ones that take less.{% endif %}</p>{% endif %}
+{% if measures %}The measures here are the next ones that take less time.{% endif %}</p>{% endif %}
 {% for measure in measures %}
-<h3>What {{ measure }} could be</h3>
-<p>The worst-case and the best-case score of each run, over all judgments of the unjudged documents in the runs’ top
-ranks; the point is the score as judged.</p>
-{{ picture("bounds-" ~ loop.index0, "A bar a run: from the worst case to the best") }}
+<h3>Worst and best case of {{ measure }}</h3>
+<p>A line goes from the worst-case to the best-case score of a run, over all judgments of the unjudged documents at
+the top of the runs. The point is the score as judged.</p>
+{{ picture("bounds-" ~ loop.index0, "One line per run: from the worst case to the best") }}
 {% endfor %}
 {% for measure in measures %}
 <h3>Which orders {% if reference is not none %}with the reference {% endif %}by {{ measure }} are settled</h3>
-<p>Where a run is above or below another, unjudged documents cannot reverse this order on these topics. Further
-judgments decide what is undecided.
-{%- if chance is not none %} The cell of a pair is pale where chance could explain the difference: its interval over
-topics, one of all pairs at once, holds 0.
-{%- else %} None of this says whether chance could explain a difference.{% endif %}
-{%- if reference is not none %} The intervals are those of the difference from {{ run_link(reference) }}:
-above or below 0 it is settled.{% endif %}</p>
+<p>A cell says where the run of the row is, compared with the run of the column. Unjudged documents cannot reverse
+<em>above</em> or <em>below</em> on these topics. Where the order is undecided, new judgments decide it.
+{%- if chance is not none %} In a pale cell, chance could explain the difference: its interval over topics, for all
+pairs at once, includes 0.
+{%- else %} This does not say whether chance could explain a difference.{% endif %}
+{%- if reference is not none %} Each line is the difference from {{ run_link(reference) }}, from the worst to the best
+case. A line above or below 0 is settled.{% endif %}</p>
 {{ picture("verdicts-" ~ loop.index0, "A map of every two runs: above, below, equal or undecided") }}
 {% endfor %}
 """
@@ -70,12 +70,10 @@ class Open(NamedTuple):
 def section(campaign: ReportedCampaign) -> Section | str:
     """Bounds and verdicts; nothing where all is judged, or where the verdicts would take long."""
     if not campaign.several:
-        return "What unjudged documents leave open: there is one run."
+        return "What unjudged documents leave open: there is only one run."
     found, left_out = _open(campaign)
     if not found and not left_out:
-        return (
-            "What unjudged documents leave open: nothing is open, or no measure has both a cutoff and bounds."
-        )
+        return "What unjudged documents leave open: nothing, or no measure has both a cutoff and bounds."
     against = campaign.reference is not None
     pictures = {f"bounds-{i}": _bounds(one) for i, one in enumerate(found)}
     pictures |= {f"verdicts-{i}": _against(one) if against else _map(one) for i, one in enumerate(found)}
@@ -139,7 +137,7 @@ def _count_of_chance(found: list[Open]) -> int | None:
 def _bounds(found: Open) -> Picture:
     rows = sorted(found.bounds, key=lambda row: -row[2])
     columns = [("run", "run"), ("worst case", "value"), (found.measure, "value"), ("best case", "value")]
-    spec = intervals(len(rows), found.measure, run_name="run", **_SAID_OF_ENDS)
+    spec = intervals(len(rows), f"score ({found.measure})", run_name="run", **_SAID_OF_ENDS)
     table = Table("The worst-case and the best-case score of each run", columns, rows)
     return Picture(spec, {"run": "run"} | _ENDS, rows, table, names=[row[0] for row in rows])
 

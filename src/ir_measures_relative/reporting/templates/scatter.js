@@ -17,8 +17,8 @@ function axes(place, x, y) {
     svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
     ...place.x.breaks.map((at) => svg("path", { class: "break", d: `M${at - 5} ${bottom + 6}l5 -12m1 12l5 -12` })),
     ...place.y.breaks.map((at) => svg("path", { class: "break", d: `M${left - 6} ${at + 5}l12 -5m-12 -1l12 -5` })),
-    said([(left + right) / 2, place.height - 6], short(measures[x].name, 60), { "text-anchor": "middle", class: "title" }),
-    said([-(top + bottom) / 2, 13], short(measures[y].name, 44), { "text-anchor": "middle", class: "title", transform: "rotate(-90)" }),
+    said([(left + right) / 2, place.height - 6], short(measures[x].axis, 60), { "text-anchor": "middle", class: "title" }),
+    said([-(top + bottom) / 2, 13], short(measures[y].axis, 50), { "text-anchor": "middle", class: "title", transform: "rotate(-90)" }),
   ];
 }
 
