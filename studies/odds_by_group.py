@@ -1,6 +1,6 @@
 """How good the odds of open verdicts are: the table of the page "Unjudged documents", on real campaigns.
 
-The runs of one group are left out at a time: the judgments are those of the other groups' top tens, as newcomers would
+The runs of one group are left out at a time: the judgments are those of the other groups' top tens, as new runs would
 meet them. Then the hidden labels say what became of each open verdict between a run left out and another.
 """
 

@@ -52,7 +52,7 @@ def fresh(context: RunContext) -> RunContext:
     return RunContext(dict(context.runs), grades=context.grades)
 
 
-def newcomers(context: RunContext, qrels: pd.DataFrame) -> None:
+def new_runs(context: RunContext, qrels: pd.DataFrame) -> None:
     """Every run as one that was not pooled: does its place among the others stay?"""
     print("Kendall's tau between the runs' means by all judgments, and by the pools of the other runs")
     truth = context.evaluate(qrels, TOP_TEN).set_index("name")
@@ -254,7 +254,7 @@ def deep_costs(context: RunContext, qrels: pd.DataFrame, measure: str, depths: S
         )
 
 
-PARTS = ("newcomers", "widths", "costs", "deep", "calibration")
+PARTS = ("new runs", "widths", "costs", "deep", "calibration")
 
 
 def main() -> None:
@@ -281,8 +281,8 @@ def main() -> None:
     qrels = read_qrels(arguments.campaign / "qrels.txt.gz")
     runs = dict(RunContext.from_files(arguments.campaign / "runs").runs)
     context = RunContext(runs, grades=(0, int(qrels["relevance"].max())))
-    if "newcomers" in parts:
-        newcomers(context, qrels)
+    if "new runs" in parts:
+        new_runs(context, qrels)
     if "widths" in parts:
         widths(context, qrels)
     if "costs" in parts:

@@ -37,7 +37,7 @@ def table(*arguments: object) -> pd.DataFrame:
     return pd.read_csv(io.StringIO(run(*arguments, "-p", "-1").stdout), sep="\t")
 
 
-def test_each_run_of_a_folder_is_a_newcomer(later: Path) -> None:
+def test_each_run_of_a_folder_is_a_new_run(later: Path) -> None:
     """Though A and D show the same, neither takes anything from the other; also by what is relative to all systems."""
     measures = ["NRG@2", "UniqueRel(rel=1)@2", "P_Rareness@2", "Shapley@2", "rrLP"]
     options = "--to", later / "runs", "--reference", "B"

@@ -55,13 +55,13 @@ def test_evaluating_counts_when_scoring_and_when_creating() -> None:
             assert evaluator.calc_aggregate(C)[U] == 2
 
 
-def test_a_newcomer_has_every_run_as_prior() -> None:
-    newcomer = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
+def test_a_new_run_has_every_run_as_prior() -> None:
+    new_run = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
     for policy in ("others", "earlier", {"A": []}, BestOfOtherGroups()):
         context = RunContext(RUNS, priors=policy, groups={"A": "g", "B": "g", "C": "h"})
-        assert unique(context, newcomer) == 1
-        assert unique(context, frame(newcomer, "somebody")) == 1
-    assert unique(RunContext(RUNS, priors=["A"]), newcomer) == 2
+        assert unique(context, new_run) == 1
+        assert unique(context, frame(new_run, "somebody")) == 1
+    assert unique(RunContext(RUNS, priors=["A"]), new_run) == 2
 
 
 def test_an_unnamed_copy_of_a_member_draws_a_warning_that_says_how_to_name_it() -> None:
@@ -160,16 +160,16 @@ def test_prior_in_the_measure_by_name_and_glob() -> None:
 
 def test_the_innermost_context_counts_and_entering_again_is_legal() -> None:
     outer, inner = RunContext({"A": A}), RunContext({"C": C})
-    newcomer = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
+    new_run = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
     with outer:
-        assert U.calc_aggregate(QRELS, newcomer) == 2
+        assert U.calc_aggregate(QRELS, new_run) == 2
         with inner, outer, inner:
-            assert (UniqueRel(prior="C") @ 3).calc_aggregate(QRELS, newcomer) == 2
+            assert (UniqueRel(prior="C") @ 3).calc_aggregate(QRELS, new_run) == 2
         with outer:
             pass
-        assert (UniqueRel(prior="A") @ 3).calc_aggregate(QRELS, newcomer) == 2
+        assert (UniqueRel(prior="A") @ 3).calc_aggregate(QRELS, new_run) == 2
     with pytest.raises(ValueError, match="no RunContext is active"):
-        U.calc_aggregate(QRELS, newcomer)
+        U.calc_aggregate(QRELS, new_run)
 
 
 def test_an_error_inside_leaves_no_context_behind() -> None:
@@ -180,18 +180,18 @@ def test_an_error_inside_leaves_no_context_behind() -> None:
 
 
 def test_an_evaluator_keeps_its_context() -> None:
-    newcomer = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
+    new_run = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
     with RunContext({"A": A}):
         evaluator = ir_measures.evaluator([U, nDCG @ 3], QRELS)
-        lazy = ir_measures.iter_calc([U], QRELS, newcomer)
+        lazy = ir_measures.iter_calc([U], QRELS, new_run)
     with RunContext({"C": C, "A": A}):
-        assert evaluator.calc_aggregate(newcomer)[U] == 2
+        assert evaluator.calc_aggregate(new_run)[U] == 2
         assert [m.value for m in lazy] == [2]
-    assert evaluator.calc_aggregate(newcomer)[U] == 2
+    assert evaluator.calc_aggregate(new_run)[U] == 2
 
 
 def test_threads_have_their_own_contexts() -> None:
-    newcomer = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
+    new_run = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
     shared = RunContext({"A": A})
     results: dict[int, list[float]] = {}
     barrier = threading.Barrier(8)
@@ -203,7 +203,7 @@ def test_threads_have_their_own_contexts() -> None:
         for _ in range(50):
             with own, own:
                 values.append(
-                    ir_measures.calc_aggregate([UniqueRel(prior="C" if i % 2 else "A") @ 3], QRELS, newcomer)
+                    ir_measures.calc_aggregate([UniqueRel(prior="C" if i % 2 else "A") @ 3], QRELS, new_run)
                 )
         results[i] = [next(iter(v.values())) for v in values]
 
@@ -258,7 +258,7 @@ def test_empty_runs_are_legal() -> None:
 
 
 def test_contexts_that_end_out_of_order_take_back_their_own() -> None:
-    newcomer = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
+    new_run = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
     outer, inner = RunContext({"A": A}), RunContext({"C": C})
 
     def inside() -> Iterator[None]:
@@ -272,14 +272,14 @@ def test_contexts_that_end_out_of_order_take_back_their_own() -> None:
             RelativeWarning, match=r"block of RunContext\(\['A'\].* is left while RunContext\(\['C'\]"
         ):
             generator.close()
-        assert (UniqueRel(prior="C") @ 3).calc_aggregate(QRELS, newcomer) == 2
+        assert (UniqueRel(prior="C") @ 3).calc_aggregate(QRELS, new_run) == 2
     with pytest.raises(ValueError, match="no RunContext is active"):
-        U.calc_aggregate(QRELS, newcomer)
+        U.calc_aggregate(QRELS, new_run)
 
 
 def test_generators_that_wait_inside_their_blocks() -> None:
     """Each scores against the other's context, which no code of ours can see; that they cross is said."""
-    newcomer = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
+    new_run = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
 
     def inside(block: Any) -> Iterator[None]:
         with block:
@@ -296,10 +296,10 @@ def test_generators_that_wait_inside_their_blocks() -> None:
         assert len(caught) == 1
         assert next(second, "end") == "end"
         with pytest.raises(ValueError, match="no RunContext is active"):
-            U.calc_aggregate(QRELS, newcomer)
+            U.calc_aggregate(QRELS, new_run)
     waiting = inside(context)
     next(waiting)
-    assert U.calc_aggregate(QRELS, newcomer) == (UniqueRel(prior="A") @ 3).calc_aggregate(QRELS, newcomer)
+    assert U.calc_aggregate(QRELS, new_run) == (UniqueRel(prior="A") @ 3).calc_aggregate(QRELS, new_run)
     with pytest.warns(RelativeWarning, match="is left in another thread or task"):
         contextvars.Context().run(waiting.close)
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""What a newcomer's group does where the priors were chosen before, or the group cannot be read."""
+"""What a new run's group does where the priors were chosen before, or the group cannot be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A newcomer of a group: the protocol of BestOfOtherGroups for a run that is not in the context."""
+"""A new run of a group: the protocol of BestOfOtherGroups for a run that is not in the context."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_group_column_says_the_same() -> None:
     assert value(None, frame.assign(group="g"), context=plain) == 0  # the policy asks no group
 
 
-def test_pipelines_of_newcomers_in_pt_experiment() -> None:
+def test_pipelines_of_new_runs_in_pt_experiment() -> None:
     pt = pytest.importorskip("pyterrier", reason="PyTerrier is not installed")
     frame = pd.DataFrame({"qid": "q", "docno": list("ABCDE"), "score": [5.0, 4, 3, 2, 1]})
     labels = pd.DataFrame({"qid": "q", "docno": list("ABCDEF"), "label": 1})
@@ -109,7 +109,7 @@ def test_explain_takes_a_group() -> None:
             "position in i1",
         ]
         assert table["contribution"].sum() == 3
-    with pytest.raises(ValueError, match="group='g' goes with a newcomer; 'g1' is a run of the context"):
+    with pytest.raises(ValueError, match="group='g' goes with a new run; 'g1' is a run of the context"):
         explain(CONTEXT, "g1", QRELS, U, group="g")
     with pytest.raises(ValueError, match="priors of this context do not go by groups"):
         explain(RunContext(RUNS, groups=GROUPS), NEW, QRELS, U, group="g")
@@ -187,7 +187,7 @@ def test_a_copy_of_a_run_of_its_own_group_is_no_prior() -> None:
 
 
 class OfOwnGroup(PriorPolicy):
-    """The runs of its own group, of a policy that says nothing of newcomers' groups."""
+    """The runs of its own group, of a policy that says nothing of new runs' groups."""
 
     needs_groups = True
 
@@ -195,7 +195,7 @@ class OfOwnGroup(PriorPolicy):
         return [n for n in campaign.names if name is None or campaign.groups[n] == campaign.groups[name]]
 
 
-def test_a_policy_of_groups_that_says_nothing_of_newcomers() -> None:
+def test_a_policy_of_groups_that_says_nothing_of_new_runs() -> None:
     context = RunContext(RUNS, priors=OfOwnGroup(), groups=GROUPS)
     frame = pd.DataFrame({"qid": "q", "docno": list("ABCDE"), "score": [5.0, 4, 3, 2, 1], "group": "g"})
     assert value(None, frame, context=context) == 0

@@ -171,9 +171,9 @@ def test_a_name_column_that_names_nobody(name: Any, first: bool) -> None:
     names = np.empty(2, dtype=object)
     names[0], names[1] = (name, "A") if first else ("A", name)
     frame["name"] = names
-    newcomer = frame.drop(columns="name")
+    new_run = frame.drop(columns="name")
     with RunContext({"A": RUNS["A"]}):
-        assert (NRG @ 3).calc_aggregate(LABELS, frame) == (NRG @ 3).calc_aggregate(LABELS, newcomer)
+        assert (NRG @ 3).calc_aggregate(LABELS, frame) == (NRG @ 3).calc_aggregate(LABELS, new_run)
 
 
 @pytest.mark.parametrize(

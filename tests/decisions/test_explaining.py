@@ -51,7 +51,7 @@ def test_one_query_has_the_rows_that_it_has_among_all(
     groups = {name: name[:1] + str(i % 2) for i, name in enumerate(names)}
     members = RunContext(context, priors=data.draw(st.sampled_from(policies)), groups=groups)
     name = data.draw(st.sampled_from(names))
-    run = data.draw(st.sampled_from([name, context[name]]))  # a member, or a newcomer that ranks as it does
+    run = data.draw(st.sampled_from([name, context[name]]))  # a member, or a new run that ranks as it does
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         whole = explain(members, run, labels, measure)

@@ -273,7 +273,7 @@ def test_batches_whose_means_choose_other_priors(campaign_of_groups, group) -> N
         assert values(chosen, batch_size=1) == whole
 
 
-def test_batches_do_not_matter_to_a_newcomer_of_no_group(campaign_of_groups) -> None:
+def test_batches_do_not_matter_to_a_new_run_of_no_group(campaign_of_groups) -> None:
     topics, qrels, _, options = campaign_of_groups
     frame = pd.DataFrame({"qid": list("123"), "docno": list("bbb"), "score": 1.0})
     with RunContext(campaign_of_groups[2], **options):

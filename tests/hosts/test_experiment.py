@@ -185,7 +185,7 @@ def test_every_option(campaign, options) -> None:
 
 
 def test_each_against_its_priors_alone(campaign) -> None:
-    """A context of nothing but the priors, and the system a newcomer to it: NRG knows nothing else."""
+    """A context of nothing but the priors, and the system a new run to it: NRG knows nothing else."""
     topics, qrels, frames = campaign
     best = by_hand(campaign, {}, [AP @ 20]).set_index("name")["AP@20"]
     best_of = {g: max((n for n in NAMES if GROUPS[n] == g), key=best.__getitem__) for g in "ghi"}

@@ -213,7 +213,7 @@ def test_parameters_that_do_not_go_together_are_refused_when_the_measure_is_used
         ir_measures.evaluator([wrong], QRELS)
 
 
-def test_an_explanation_of_a_newcomer() -> None:
+def test_an_explanation_of_a_new_run() -> None:
     context = RunContext({"old": OTHER})
     rows = explain(context, RUN, QRELS, "NRG@10", query_id="1")
     assert rows["doc_id"].tolist() == ["b", "a", "c"]

@@ -222,8 +222,8 @@ def test_tables_of_pt_relative_have_pyterriers_column_names(campaign) -> None:
     ours = ir_measures_relative.explain(context, "one", qrels, NRG @ 10)
     assert list(ours.columns)[:3] == ["query_id", "doc_id", "relevance"]
     assert theirs.set_axis(ours.columns, axis=1).equals(ours)
-    newcomer = pt.relative.explain(context, frames["one"], qrels)
-    assert newcomer["docno"].tolist() == theirs["docno"].tolist()
+    new_run = pt.relative.explain(context, frames["one"], qrels)
+    assert new_run["docno"].tolist() == theirs["docno"].tolist()
 
     theirs = pt.relative.bounds(context, qrels, [NRG @ 10], perquery=True)
     assert "qid" in theirs.columns

@@ -37,13 +37,13 @@ def test_the_scoreddocs_are_a_prior(demo_id) -> None:
     context = RunContext.from_irds(demo_id)
     assert context.names == ["scoreddocs"]
     assert context.num_docs == 1200
-    newcomer = [ir_measures.ScoredDoc(r.query_id, r.doc_id, -r.score) for r in data.scoreddocs]
+    new_run = [ir_measures.ScoredDoc(r.query_id, r.doc_id, -r.score) for r in data.scoreddocs]
     by_hand = RunContext({"scoreddocs": data.scoreddocs}, num_docs=1200)
     measures = [NRG @ 10, UniqueRel @ 5, nDCG_UE(pool="corpus") @ 10, nDCG @ 10]
     values = []
     for each in (context, by_hand):
         with each:
-            values.append(ir_measures.calc_aggregate(measures, data.qrels, newcomer))
+            values.append(ir_measures.calc_aggregate(measures, data.qrels, new_run))
     assert values[0] == values[1]
     assert 0 < values[0][NRG @ 10] != values[0][nDCG @ 10] > 0
 

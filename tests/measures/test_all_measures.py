@@ -184,8 +184,8 @@ def test_a_reference_scored_against_itself(name: str, run: Run, other: Run, labe
     same = 1.0 if measures[0].SIMILARITY else 0.0
     assert {m.value for m in values} == {same}
     assert {m.measure for m in values} == set(measures)
-    of_a_newcomer = per_query_of_each(measures, labels, run, context)
-    assert [set(of_measure.values()) for of_measure in of_a_newcomer.values()] == [{same}] * len(measures)
+    of_a_new_run = per_query_of_each(measures, labels, run, context)
+    assert [set(of_measure.values()) for of_measure in of_a_new_run.values()] == [{same}] * len(measures)
 
 
 @pytest.mark.parametrize("measure", [e for e in EXAMPLES if "ref" in e.SUPPORTED_PARAMS], ids=str)

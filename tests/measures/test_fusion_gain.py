@@ -72,17 +72,17 @@ def test_a_copy_of_the_only_prior_gains_exactly_nothing(
 
 
 @given(random_campaigns.runs, random_campaigns.contexts, random_campaigns.qrels, _methods)
-def test_a_member_has_the_value_of_the_same_run_as_a_newcomer(
+def test_a_member_has_the_value_of_the_same_run_as_a_new_run(
     run: Run, others: dict[str, Run], qrels: Labels, method: str
 ) -> None:
     assume_common(run, qrels)
     for other in others.values():
         assume_common(other, qrels)
     measure = FusionGain(method=method, base="nDCG@3", depth=4)
-    newcomer = per_query(measure, qrels, run, RunContext(others))
+    new_run = per_query(measure, qrels, run, RunContext(others))
     with RunContext({**others, "run": run}).evaluating("run") as context:
         member = per_query(measure, qrels, run, context)
-    assert member == newcomer
+    assert member == new_run
 
 
 def test_without_priors_it_is_the_base() -> None:

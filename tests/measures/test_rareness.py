@@ -33,7 +33,7 @@ from scored import assume_common, per_query, ranking
     rel=st.sampled_from([1, 2]),
     bounded=st.booleans(),
 )
-def test_newcomer_oracle(
+def test_new_run_oracle(
     context: dict[str, Run], run: Run, labels: Labels, k: int, alpha: float, rel: int, bounded: bool
 ) -> None:
     assume_common(run, labels)
@@ -242,7 +242,7 @@ def test_copies_in_one_group_do_not_make_each_other_common() -> None:
         context.evaluate(labels, [P_Rareness(systems="none") @ 1])
 
 
-def test_a_newcomer_counts_with_its_group_where_that_is_said() -> None:
+def test_a_new_run_counts_with_its_group_where_that_is_said() -> None:
     runs_: dict[str, Run] = {"a": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}}
     context = RunContext(runs_, groups={"a": "one", "b": "two"}, priors=BestOfOtherGroups())
     measure = P_Rareness(systems="groups") @ 1

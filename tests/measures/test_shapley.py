@@ -33,7 +33,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("measure", "options"), CASES)
 @examples(40)
 @given(context=contexts, run=runs, labels=qrels, k=cutoffs)
-def test_newcomer_against_all_subsets(measure, options, context, run, labels, k) -> None:
+def test_new_run_against_all_subsets(measure, options, context, run, labels, k) -> None:
     assume_common(run, labels)
     values = per_query(f"{measure}@{k}", labels, run, RunContext(context, priors="earlier"))
     assert set(values) == set(labels)

@@ -153,7 +153,7 @@ def _of_measures(campaign: Campaign) -> Iterator[Question]:
     for base, cutoff in product(("SSP", "AP", "Q", "ERR"), (20, 100)):
         measure = f"MED(base={base!r})@{cutoff}"
         yield f"{measure} of two runs, half of the judgments", False, partial(_deep_med, campaign, measure)
-    yield "a newcomer, by ir_measures", True, partial(_newcomer, campaign)
+    yield "a new run, by ir_measures", True, partial(_new_run, campaign)
     for measure in ("MED@10", "RBO@100", "RPP"):
         yield f"similarity({measure})", measure == "RBO@100", partial(_similarity, campaign, measure)
     for measure in ("NRG@10", "UniqueRel@10", "AP_Rareness@10", "rrLP", "Shapley@10", "MED@10"):
@@ -170,7 +170,7 @@ def _deep_med(campaign: Campaign, measure: str) -> Table:
     return _table(campaign, frame.drop(columns="measure"), ("name", "query_id"))
 
 
-def _newcomer(campaign: Campaign) -> Table:
+def _new_run(campaign: Campaign) -> Table:
     """A run that is not in the context, by ir_measures' own function."""
     members = campaign.names[1:]
     path = min((campaign.folder / "runs").iterdir())  # that of the first run

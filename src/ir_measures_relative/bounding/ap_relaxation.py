@@ -60,7 +60,7 @@ class Quadratic(NamedTuple):
     ) -> Quadratic:
         """The difference of two sums of precisions, from the positions in the rankings, 0 where not retrieved.
 
-        The documents ``known`` are relevant whatever the labels, those ``free`` may be, and others are not.
+        The documents ``known`` are relevant under any judgments, those ``free`` may be, and others are not.
         """
         relevant = np.flatnonzero(known)
         inverse = reciprocal(x), reciprocal(y)

@@ -47,7 +47,7 @@ def bounds(
     relevant documents. Topics are independent, so the extreme of a mean is the mean of the extremes.
 
     Args:
-        context: the runs. Each is scored as the member that it is; add a newcomer to the context to bound it.
+        context: the runs. Each is scored as the member that it is; add a new run to the context to bound it.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         measures: P, R, RBP, SDCG, nDCG, RR, Success, AP, ERR and StRecall of ir_measures, and most measures of this
             package; or their strings.

@@ -99,7 +99,7 @@ class Residual(Model):
     def _counting(self) -> BoolArray:
         """The documents of each run that it finds, or that may be among the first of its ideal; (runs, columns).
 
-        The others have as many judged relevant ones before them as the ideal holds, whatever the labels.
+        The others have as many judged relevant ones before them as the ideal holds, under any judgments.
         """
         if self.cutoff is None:
             return np.ones((len(self.weight), len(self.columns)), dtype=bool)

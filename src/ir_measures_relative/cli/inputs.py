@@ -115,7 +115,7 @@ class Inputs:
         for name in self.candidates:
             context = self.context(dict.fromkeys([name, *self.others]))
             if check and self.qrels is not None and name not in self.others:
-                self._check_newcomers(view_of(context, self.judgments), {name: self.runs[name]})
+                self._check_new_runs(view_of(context, self.judgments), {name: self.runs[name]})
             yield [name], context
             gc.collect()  # what a context has computed refers to it, and would stay: a gigabyte for 17 large runs
 
@@ -143,10 +143,10 @@ class Inputs:
         beside = self.alone and not of_all  # where a candidate is no system to the others
         context = self.context(self.others) if beside else self.together
         names = context.names if of_all else self.candidates
-        newcomers = {name: self.runs[name] for name in names if name not in context.runs}
+        new_runs = {name: self.runs[name] for name in names if name not in context.runs}
         view = view_of(context, self.qrels.file.columns)
-        if newcomers:
-            self._check_newcomers(view, newcomers)
+        if new_runs:
+            self._check_new_runs(view, new_runs)
         host = [m for m in measures if not is_relative(m)]
         qrels = self.qrels.file
         evaluator = AbsoluteEvaluator(provider, host, lambda _: list(qrels.as_ir_measures()))
@@ -155,11 +155,11 @@ class Inputs:
             positions = partial(view.positions_of_relevant, rankings)
             return evaluator.values(rankings, view.judgments, positions)
 
-        return score_runs(view, names, measures, absolute=absolute, newcomers=newcomers)
+        return score_runs(view, names, measures, absolute=absolute, new_runs=new_runs)
 
-    def _check_newcomers(self, view: View, newcomers: dict[str, Rankings]) -> None:
+    def _check_new_runs(self, view: View, new_runs: dict[str, Rankings]) -> None:
         """Looks whether a candidate is one of those to hold it against, under another name."""
-        for name, rankings in newcomers.items():
+        for name, rankings in new_runs.items():
             if not (view.documents.queries_of(rankings) >= 0).any():
                 continue
             evaluated = view.with_run(rankings)

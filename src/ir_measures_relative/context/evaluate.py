@@ -76,17 +76,17 @@ def warn_of_last_labels(view: View, measures: Sequence[ir_measures.Measure]) -> 
         )
 
 
-def warn_if_strange(view: View, newcomer: Rankings | None = None) -> None:
+def warn_if_strange(view: View, new_run: Rankings | None = None) -> None:
     """Warns where next to no judged document is in any run: the ids may be of another collection.
 
     Args:
-        newcomer: the evaluated run, where the context holds none.
+        new_run: the evaluated run, where the context holds none.
     """
-    if newcomer is None:
+    if new_run is None:
         runs = list(view.runs.values())
         found = view.cached(("strange",), lambda: _strange(view.judgments, runs))
     else:
-        found = _strange(view.judgments, [newcomer])
+        found = _strange(view.judgments, [new_run])
     if found is not None:
         run, query_id = found
         docs = run.of_query(query_id).rows()[1].take(slice(0, 4)).strings()
@@ -372,18 +372,18 @@ def score_runs(
     *,
     absolute: Absolute | None = None,
     priors: Mapping[str, Collection[str]] | None = None,
-    newcomers: Mapping[str, Rankings] | None = None,
+    new_runs: Mapping[str, Rankings] | None = None,
     part: bool = False,
 ) -> Scores:
-    """Scores runs of a context, each as the member that it is, and newcomers, each alone beside it.
+    """Scores runs of a context, each as the member that it is, and new runs, each alone beside it.
 
     Args:
         view: the context, on the judgments.
-        names: which of its runs, and of the newcomers.
+        names: which of its runs, and of the new runs.
         measures: measures of this package and of ir_measures.
         absolute: what computes those of ir_measures; :meth:`View.absolute` if not given.
         priors: the names of the priors of each run, instead of those that the context's policy gives it.
-        newcomers: runs that the context does not hold, by name.
+        new_runs: runs that the context does not hold, by name.
         part: these are some of the queries, which some runs may not hold; the whole was checked, or will be.
 
     Raises:
@@ -392,8 +392,8 @@ def score_runs(
     context, query_ids = view.members, view.query_ids
     of_host = [j for j, measure in enumerate(measures) if not is_relative(measure)]
     host = [measures[j] for j in of_host]
-    newcomers = newcomers or {}
-    for run in newcomers.values():
+    new_runs = new_runs or {}
+    for run in new_runs.values():
         check_queries(view, run)
         warn_if_empty(run, context)
     if not part:
@@ -404,7 +404,7 @@ def score_runs(
     deepest_first = sorted(range(len(measures)), key=lambda j: value_of(measures[j], "cutoff") is not None)
     # A measure on one run after the other, since what it asks of all runs is kept for a while, and not for ever.
     views = [
-        view.with_run(newcomers[n]) if n in newcomers else view.of(n, None if priors is None else priors[n])
+        view.with_run(new_runs[n]) if n in new_runs else view.of(n, None if priors is None else priors[n])
         for n in names
     ]
     if not part:

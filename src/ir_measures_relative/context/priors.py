@@ -45,15 +45,15 @@ class Systems(Protocol):
 class PriorPolicy:
     """Which runs a searcher has seen before another; what :class:`RunContext` takes as ``priors``.
 
-    A policy that goes by groups may also have a method ``priors_of_newcomer(systems, group)``: the names of the priors
-    of a newcomer of a group, be it a new one.
+    A policy that goes by groups may also have a method ``priors_of_new_run(systems, group)``: the names of the priors
+    of a new run of a group, which may be a new group.
     """
 
     needs_order = False  #: whether the order of the runs decides, which runs in a Dask DataFrame do not have
     needs_groups = False  #: whether the groups of the runs decide
 
     def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
-        """The names of the priors of a run; None is a newcomer. The run itself need not be left out."""
+        """The names of the priors of a run; None is a new run. The run itself need not be left out."""
         raise NotImplementedError
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
@@ -70,7 +70,7 @@ class Others(PriorPolicy):
 
 @dataclass(frozen=True)
 class Earlier(PriorPolicy):
-    """The runs given before it, so that the order of the runs is a history; for a newcomer, all."""
+    """The runs given before it, so that the order of the runs is a history; for a new run, all."""
 
     needs_order = True
 
@@ -81,7 +81,7 @@ class Earlier(PriorPolicy):
 
 @dataclass(frozen=True)
 class FixedPriors(PriorPolicy):
-    """The same runs for every run, newcomers too."""
+    """The same runs for every run, new runs too."""
 
     priors: tuple[str, ...]
 
@@ -94,7 +94,7 @@ class FixedPriors(PriorPolicy):
 
 @dataclass(frozen=True)
 class PriorsByRun(PriorPolicy):
-    """Those listed for each run; for a newcomer, all."""
+    """Those listed for each run; for a new run, all."""
 
     priors: Mapping[str, Sequence[str]]
 
@@ -121,12 +121,12 @@ class Chosen(dict[str, list[str]]):
 
 @dataclass(frozen=True)
 class PriorsByGroup(PriorsByRun):
-    """Those listed for each run; for a newcomer of a group, the best runs of the other groups."""
+    """Those listed for each run; for a new run of a group, the best runs of the other groups."""
 
     best: Mapping[str, str]  #: from group to the name of its best run
 
-    def priors_of_newcomer(self, systems: Systems, group: str) -> Collection[str]:
-        """The best run of every other group, be it a new one."""
+    def priors_of_new_run(self, systems: Systems, group: str) -> Collection[str]:
+        """The best run of every other group; the group of the run may be a new one."""
         return [name for of, name in self.best.items() if of != group]
 
 
@@ -136,7 +136,7 @@ class BestOfOtherGroups(PriorPolicy):
 
     Groups differ in how many runs they submit, and the runs of one group differ little from each other; this policy
     lets every group count once, and keeps a run's own group out. Ties go to the run given first. The context needs
-    ``groups={run name: group name}``. A newcomer whose group is said (:meth:`RunContext.evaluating`, or a column
+    ``groups={run name: group name}``. A new run whose group is said (:meth:`RunContext.evaluating`, or a column
     ``group`` of the run) has the best run of every other group as its priors, of all groups where it is of a new one;
     for one of no group every run of the context is a prior.
 
@@ -148,10 +148,10 @@ class BestOfOtherGroups(PriorPolicy):
     needs_groups = True
 
     def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
-        return systems.names if name is None else self.priors_of_newcomer(systems, systems.groups[name])
+        return systems.names if name is None else self.priors_of_new_run(systems, systems.groups[name])
 
-    def priors_of_newcomer(self, systems: Systems, group: str) -> Collection[str]:
-        """The best run of every other group, be it a new one."""
+    def priors_of_new_run(self, systems: Systems, group: str) -> Collection[str]:
+        """The best run of every other group; the group of the run may be a new one."""
         groups = systems.groups
         best = self._best(systems.means(self._measure()), groups)
         return [prior for prior in best if groups[prior] != group]
@@ -171,7 +171,7 @@ class BestOfOtherGroups(PriorPolicy):
     def choose(cls, means: Mapping[str, float], groups: Mapping[str, str]) -> dict[str, list[str]]:
         """The names of the priors of every run, from the mean effectiveness and the group of each.
 
-        A dict that a context takes as its ``priors``: for runs whose means were computed elsewhere. A newcomer of a
+        A dict that a context takes as its ``priors``: for runs whose means were computed elsewhere. A new run of a
         group has the best runs of the other groups, there too.
         """
         best = cls._best(means, groups)
@@ -319,20 +319,20 @@ def priors_chosen_by_means(policy: PriorPolicy, systems: Systems) -> dict[str, l
     return chosen if watched.asked else None
 
 
-def finder_for_newcomers(policy: PriorPolicy) -> Callable[[Systems, str], Collection[str]] | None:
-    """What finds the priors of a newcomer of a group; None of a policy that does not go by groups."""
-    return getattr(policy, "priors_of_newcomer", None)
+def finder_for_new_runs(policy: PriorPolicy) -> Callable[[Systems, str], Collection[str]] | None:
+    """What finds the priors of a new run of a group; None of a policy that does not go by groups."""
+    return getattr(policy, "priors_of_new_run", None)
 
 
 def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], context: object) -> None:
-    """Looks at the group that a newcomer is said to be of.
+    """Looks at the group that a new run is said to be of.
 
-    One that no run of the context is of is legitimate: the newcomer's own. Where it looks like one of theirs, it may
+    One that no run of the context is of is legitimate: the new run's own. Where it looks like one of theirs, it may
     be a slip, by which a run of its own group becomes its prior, and draws a warning.
     """
     if not isinstance(group, str) or not group:
         raise ValueError(f"group={group!r} must be the name of a group, such as 'CMU'")
-    if finder_for_newcomers(policy) is None:
+    if finder_for_new_runs(policy) is None:
         raise ValueError(
             f"group={group!r}: the priors of this context do not go by groups; set priors=BestOfOtherGroups()"
         )
@@ -351,12 +351,12 @@ def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], cont
 
 
 def group_of(rankings: Rankings, context: Members, given: str | None) -> str | None:
-    """The group of a newcomer: as given, else the run's own; None where there is none, or the policy goes by none.
+    """The group of a new run: as given, else the run's own; None where there is none, or the policy goes by none.
 
     Raises:
         ValueError: what :func:`check_group` objects to in a group that is given.
     """
-    own = None if finder_for_newcomers(context.policy) is None else rankings.group
+    own = None if finder_for_new_runs(context.policy) is None else rankings.group
     if given is None and own == "":
         warn(
             "the run's column 'group' does not hold one name in all rows, so that its group is not known and every run "

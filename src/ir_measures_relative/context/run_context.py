@@ -42,7 +42,7 @@ DESCRIPTIONS: Registry[str, Callable[..., Any]] = Registry("descriptions of cont
 
 
 class ActiveContext(NamedTuple):
-    """An entered context, and the member that ``evaluating()`` named, or the group of a newcomer."""
+    """An entered context, and the member that ``evaluating()`` named, or the group of a new run."""
 
     context: RunContext
     member: str | None
@@ -60,7 +60,7 @@ def active() -> ActiveContext | None:
 
 
 def evaluated_run(entered: ActiveContext, rankings: Rankings) -> tuple[str | None, str | None]:
-    """Who is evaluated: the name of the member that a run is, None for a newcomer; and the group of a newcomer.
+    """Who is evaluated: the name of the member that a run is, None for a new run; and the group of a new run.
 
     What :meth:`RunContext.evaluating` says goes first, then the name that the run itself bears: its ``name`` column.
 
@@ -78,7 +78,7 @@ def evaluated_run(entered: ActiveContext, rankings: Rankings) -> tuple[str | Non
     if group is not None and context.groups.get(member) != group:
         raise ValueError(
             f"the evaluated run is named {member!r}, which is a run of the context and of the group "
-            f"{context.groups.get(member)!r}, but is said to be a newcomer of {group!r}: give it another name, or "
+            f"{context.groups.get(member)!r}, but is said to be a new run of {group!r}: give it another name, or "
             "leave group out"
         )
     return member, None
@@ -128,7 +128,7 @@ class RunContext(Members):
     package. The innermost context counts, and every thread has its own; an evaluator keeps the one that is active when
     it is created. A generator that yields inside the block leaves it active in its caller; see the page "Concepts". A
     context is immutable. A run that is in it is not its own prior: it is known by a ``name`` column that holds one
-    value, or by :meth:`evaluating`; any other run is a newcomer.
+    value, or by :meth:`evaluating`; any other run is a new run.
 
     Args:
         runs: the members, from name to run: what ir_measures takes, a PyTerrier result frame, the path of a
@@ -136,7 +136,7 @@ class RunContext(Members):
         priors: whose documents a searcher has seen before a member's: ``"others"`` (all other runs),
             ``"earlier"`` (those given before it), a list of names, a dict from name to list,
             :class:`BestOfOtherGroups`, or another :class:`~ir_measures_relative.context.priors.PriorPolicy`. For a
-            newcomer every run (or the list, where it is one), unless :meth:`evaluating` says its group.
+            new run every run (or the list, where it is one), unless :meth:`evaluating` says its group.
         reference: the name of the run that MED, RBO, RBA and lexiprecision compare with.
         groups: from run name to group name, for :class:`BestOfOtherGroups` and the plots.
         num_docs: the number of documents in the collection.
@@ -326,9 +326,9 @@ class RunContext(Members):
 
     @contextmanager
     def evaluating(self, name: str | None = None, *, group: str | None = None) -> Iterator[RunContext]:
-        """Activates the context, and says who is evaluated inside: the member ``name``, or a newcomer of ``group``.
+        """Activates the context, and says who is evaluated inside: the member ``name``, or a new run of ``group``.
 
-        With :class:`BestOfOtherGroups` the priors of a newcomer of a group are the best runs of the other groups; a
+        With :class:`BestOfOtherGroups` the priors of a new run of a group are the best runs of the other groups; a
         column ``group`` in the run itself, which holds one value, says the same. A group that no run of the context
         is of is a new one, and the best run of every group a prior; it draws a warning if it looks like one of theirs.
 
@@ -336,7 +336,7 @@ class RunContext(Members):
             ValueError: no such member; a group where the context's priors do not go by groups; both or neither.
         """
         if (name is None) == (group is None):
-            raise ValueError("evaluating() takes the name of a run of the context, or group= for a newcomer")
+            raise ValueError("evaluating() takes the name of a run of the context, or group= for a new run")
         if group is not None:
             check_group(group, self.policy, self.groups, self)
         elif name not in self.runs:

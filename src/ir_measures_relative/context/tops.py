@@ -1,4 +1,4 @@
-"""The first documents of rankings, as deep as a measure looks: so many documents, or so many tokens."""
+"""The first documents of rankings, as deep as a measure looks: a number of documents, or of tokens."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TokenBudget:
     tokens: int
 
 
-#: How deep rankings are looked at: so many documents, so many tokens, or None for all of them.
+#: How deep rankings are looked at: a number of documents or of tokens, or None for all of them.
 Depth: TypeAlias = "int | TokenBudget | None"
 
 # How deep a ranking is sorted first, to see how much of it a budget reads; then four times as deep, and so on.

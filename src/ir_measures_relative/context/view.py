@@ -24,7 +24,7 @@ from ..io import datasets
 from ..messages import few_quoted, kind_of, warn
 from .absolute import AbsoluteEvaluator, qrels_for
 from .measure_strings import needs_subtopics
-from .priors import Members, PriorPolicy, finder_for_newcomers, matching, replaced, some_runs
+from .priors import Members, PriorPolicy, finder_for_new_runs, matching, replaced, some_runs
 from .tops import Depth, TokenBudget, Top, documents_read, find_top, numbered, same_rankings, unjudged
 
 if TYPE_CHECKING:
@@ -464,13 +464,13 @@ class View:
 
     def _find_priors(self, prior: str | None) -> IntArray:
         index, names = self.members.index, self.names
-        of_newcomer = finder_for_newcomers(self.members.policy)
+        of_new_run = finder_for_new_runs(self.members.policy)
         if prior is not None:
             chosen: Sequence[str] = matching(prior, names)
         elif self.chosen is not None:
             chosen = self.chosen
-        elif self.member is None and self.group is not None and of_newcomer is not None:
-            chosen = list(of_newcomer(self, self.group))
+        elif self.member is None and self.group is not None and of_new_run is not None:
+            chosen = list(of_new_run(self, self.group))
         else:
             chosen = list(self.members.policy.priors_of(self, self.name))
             if self.member is not None and names == [self.name]:
@@ -551,7 +551,7 @@ class View:
             raise ValueError("systems='groups' needs groups; set RunContext(…, groups={'run': 'group'})")
         # A policy that goes by no groups does not ask for the column.
         group = self.group or self.evaluated.group
-        if group == "" and self.member is None and finder_for_newcomers(self.members.policy) is None:
+        if group == "" and self.member is None and finder_for_new_runs(self.members.policy) is None:
             warn(
                 "the run's column 'group' does not hold one name in all rows, so that it is a system of its own for "
                 "systems='groups'; give it one string",

@@ -364,7 +364,7 @@ def copies_of_nearest(
 def _score_of_copy(view: View, name: str, near: str, measure: Any, priors: IntArray) -> FloatArray:
     copy = view.runs[near]
     if measure.RELATIVE_TO == "priors":
-        # A newcomer with the run's priors, and so with the one that it is a copy of.
+        # A new run with the run's priors, and so with the one that it is a copy of.
         of_copy = view.with_run(copy, priors=[view.names[i] for i in priors])
         measure = type(measure)(**{key: value for key, value in measure.params.items() if key != "prior"})
     else:

@@ -33,13 +33,13 @@ def explain(
 
     Args:
         context: the runs that it is compared with.
-        run: the name of a member; or a newcomer, as anything that a context takes but a path.
+        run: the name of a member; or a new run, as anything that a context takes but a path.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         measure: NRG, UniqueRel, alpha_NRG, NewAspects, P_Rareness or AP_Rareness. For FusionGain, the documents are
             those of the fused ranking, and those that the run pushed out of it, with ``position before``. A document
             in the fused top k may be in the top k of no run.
         query_id: one query; all if not given.
-        group: the group of a newcomer, as for :meth:`RunContext.evaluating`; else that of its column.
+        group: the group of a new run, as for :meth:`RunContext.evaluating`; else that of its column.
 
     Returns:
         a DataFrame with one row per document of the run's top k, in the order of its rankings, and the columns
@@ -73,7 +73,7 @@ def explain(
             )
         rankings, member = context.runs[run], run
         if group is not None:
-            raise ValueError(f"group={group!r} goes with a newcomer; {run!r} is a run of the context")
+            raise ValueError(f"group={group!r} goes with a new run; {run!r} is a run of the context")
     else:
         rankings, member = read_run(run), None
         group = group_of(rankings, context, group)

@@ -111,14 +111,14 @@ def votes_of(view: View, run: int, fusion: Fusion) -> tuple[IntArray, FloatArray
 
 
 def fused_rankings(
-    view: View, runs: Sequence[int], fusion: Fusion, newcomer: Rankings | None = None
+    view: View, runs: Sequence[int], fusion: Fusion, new_run: Rankings | None = None
 ) -> Rankings:
-    """The fusion of some runs of a context, and of a newcomer to it, as a run of the judged queries."""
+    """The fusion of some runs of a context, and of a new run to it, as a run of the judged queries."""
     docs = union_of(view, fusion.depth).docs
     votes = [votes_of(view, run, fusion) for run in runs]
     query, ids = docs.query, docs.ids
-    if newcomer is not None:
-        top = view.at(fusion.depth).top(newcomer)
+    if new_run is not None:
+        top = view.at(fusion.depth).top(new_run)
         row = docs.rows_of(top.docs.query, top.docs.ids, top.hashes)
         new = np.flatnonzero(row < 0)  # documents that nobody else holds
         row[new] = len(docs) + np.arange(len(new))
