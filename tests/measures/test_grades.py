@@ -151,15 +151,6 @@ def test_the_lowest_grade_counts_only_where_it_gains() -> None:
             evaluators(RunContext(RUNS, reference="ref"), measure, *parts)
 
 
-def test_two_whole_qrels_are_legal_and_silent() -> None:
-    one, other = (qrels_frame({q: LABELS[q]}) for q in ("1", "2"))
-    for frames in ((one, other), (other, one), (one, one.assign(relevance=2))):
-        evaluators(RunContext(RUNS, reference="ref"), MED @ 3, *frames)
-    context = RunContext(RUNS, reference="ref")
-    values = [context.evaluate({q: LABELS[q]}, [MED @ 3])["MED@3"][1] for q in ("1", "2", "1")]
-    assert values[0] == values[2]
-
-
 def test_no_measure_writes_into_the_context() -> None:
     """What was scored before changes nothing: neither on other qrels, nor on the same."""
     context = RunContext(RUNS, reference="ref", num_docs=9)

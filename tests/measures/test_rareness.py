@@ -6,7 +6,6 @@ import math
 import random
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -66,54 +65,6 @@ def test_members_oracle(context: dict[str, Run], labels: Labels, k: int, bounded
             ranking(context[row.name], row.query_id), systems, labels[row.query_id], k, bounded=bounded
         )
         assert row.value == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.slow
-@examples(40)
-@given(context=contexts, run=runs, labels=pytrec_eval_qrels, k=cutoffs)
-def test_alpha_0_is_the_plain_measure(context: dict[str, Run], run: Run, labels: Labels, k: int) -> None:
-    assume_common(run, labels)
-    members = RunContext(context)
-    for relative, absolute in [
-        (P_Rareness(alpha=0) @ k, P @ k),
-        (AP_Rareness(alpha=0) @ k, AP @ k),
-        (AP_Rareness(alpha=0), AP),
-        (P_Rareness(alpha=0, rel=2) @ k, P(rel=2) @ k),
-        (AP_Rareness(alpha=0, rel=2, judged_only=True) @ k, AP(rel=2, judged_only=True) @ k),
-        (P_Rareness(alpha=0, bounded=True) @ k, P @ k),
-    ]:
-        expected = per_query(absolute, labels, run)
-        assert per_query(relative, labels, run, members) == pytest.approx(expected, abs=1e-12)
-
-
-def test_alpha_0_on_robust03(robust03: Any) -> None:
-    runs_, labels = robust03
-    pairs = [(P_Rareness(alpha=0) @ 100, P @ 100), (AP_Rareness(alpha=0) @ 1000, AP @ 1000)]
-    rows = RunContext(runs_).evaluate(labels, [m for pair in pairs for m in pair], perquery=True)
-    values = rows.set_index(["measure", "name", "query_id"])["value"]
-    for relative, absolute in pairs:
-        found, expected = (values[str(m)].sort_index() for m in (relative, absolute))
-        assert found.index.equals(expected.index) and len(found) == 17 * 100
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-
-
-def test_bounds_on_robust03(robust03: Any) -> None:
-    runs_, labels = robust03
-    context = RunContext(runs_)
-    rows = context.evaluate(labels, [AP_Rareness(bounded=True) @ 100, P_Rareness @ 100], perquery=True)
-    bounded = rows[rows.measure.str.contains("bounded")].value
-    assert 0 <= bounded.min() <= bounded.max() <= 1
-    assert 0 <= rows.value.min() <= rows.value.max() < 2
-
-
-def test_all_systems_count_whatever_the_priors_are() -> None:
-    members = {"a": {"q": {"A": 1.0}}, "b": {"q": {"A": 1.0}}, "c": {"q": {"B": 1.0}}}
-    tables = [
-        RunContext(members, priors=p).evaluate({"q": {"A": 1, "B": 1}}, [P_Rareness @ 1]).to_numpy().tolist()
-        for p in ("others", "earlier", [])
-    ]
-    assert tables[0] == tables[1] == tables[2]
-    assert [row[1] for row in tables[0]] == pytest.approx([1 + 1 / 3, 1 + 1 / 3, 1 + 2 / 3])
 
 
 def test_one_system_has_no_rareness() -> None:
@@ -188,6 +139,7 @@ def test_alpha_0_is_each_base(context: dict[str, Run], run: Run, labels: Labels,
             (plain(gains={1: 3, 2: 0}) @ k, NRG(gains={1: 3, 2: 0}) @ k),
             (plain(base="P", rel=2) @ k, P(rel=2) @ k),
             (plain(base="AP"), AP),
+            (plain(base="AP", rel=2, judged_only=True) @ k, AP(rel=2, judged_only=True) @ k),
             (plain(base="RBP", p=0.5) @ k, NRG(base="RBP", p=0.5) @ k),
             (plain(base="ERR", max_grade=3) @ k, NRG(base="ERR", max_grade=3) @ k),
         ]:
