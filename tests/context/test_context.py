@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import threading
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -15,7 +14,6 @@ from ir_measures import nDCG
 
 from ir_measures_relative import NRG, P_Rareness, RelativeWarning, RunContext, UniqueRel
 from ir_measures_relative.context.priors import BestOfOtherGroups
-from scored import per_query
 
 QRELS = {"q": {d: 1 for d in "ABCDEF"}}
 A, B, C = ({"q": {d: -float(i) for i, d in enumerate(docs)}} for docs in ("ABX", "ACX", "DEX"))
@@ -190,60 +188,6 @@ def test_an_evaluator_keeps_its_context() -> None:
     assert evaluator.calc_aggregate(newcomer)[U] == 2
 
 
-def test_threads_have_their_own_contexts() -> None:
-    newcomer = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
-    shared = RunContext({"A": A})
-    results: dict[int, list[float]] = {}
-    barrier = threading.Barrier(8)
-
-    def work(i: int) -> None:
-        own = RunContext({"C": C}) if i % 2 else shared
-        barrier.wait()
-        values = []
-        for _ in range(50):
-            with own, own:
-                values.append(
-                    ir_measures.calc_aggregate([UniqueRel(prior="C" if i % 2 else "A") @ 3], QRELS, newcomer)
-                )
-        results[i] = [next(iter(v.values())) for v in values]
-
-    with RunContext(RUNS):
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-    assert len(results) == 8
-    assert all(set(v) == {2.0} for v in results.values())
-
-
-def test_the_kept_judgments_do_not_go_stale() -> None:
-    context = RunContext({"B": B})
-    qrels = frame(A).rename(columns={"score": "relevance"}).assign(relevance=[1, 1, 0])
-    assert per_query(U, qrels, A, context) == {"q": 1}
-    qrels.loc[0, "doc_id"] = "Z"
-    qrels.loc[1, "relevance"] = 0
-    assert per_query(U, qrels, A, context) == {"q": 0}
-    for i in range(20):
-        assert per_query(U, {"q": {"B": 1, f"extra{i}": 1}}, A, context) == {"q": 1}
-
-
-def test_evaluate_is_like_pt_experiments_frame() -> None:
-    context = RunContext(RUNS)
-    table = context.evaluate(QRELS, [nDCG @ 3, "NRG@3", P_Rareness @ 3])
-    assert list(table.columns) == ["name", "nDCG@3", "NRG@3", "P_Rareness@3"]
-    assert table["name"].tolist() == ["A", "B", "C"]
-    long = context.evaluate(QRELS, [nDCG @ 3, NRG @ 3], perquery=True)
-    assert list(long.columns) == ["name", "query_id", "measure", "value"]
-    assert long[long.measure == "NRG@3"]["value"].tolist() == table["NRG@3"].tolist()
-
-
-def test_queries_that_a_run_or_a_prior_lacks() -> None:
-    qrels = {"q1": {"a": 1}, "q2": {"a": 1}, "q3": {"b": 0}}
-    values = per_query("NRG@2", qrels, {"q1": {"a": 1.0}}, RunContext({"r": {"q2": {"a": 1.0}}}))
-    assert values == {"q1": 1.0, "q2": 0.0, "q3": 0.0}
-
-
 def test_empty_runs_are_legal() -> None:
     qrels = {"q1": {"a": 1}}
     context = RunContext({"r": {}, "s": pd.DataFrame([], columns=["query_id", "doc_id", "score"])})
@@ -348,14 +292,3 @@ def test_no_warning_for_a_copy_where_only_a_reference_counts() -> None:
     with RunContext({"A": A, "B": B}, reference="A"), warnings.catch_warnings():
         warnings.simplefilter("error")
         ir_measures.calc_aggregate([ir_measures.parse_measure("rrLP")], QRELS, B)
-
-
-def test_gains_of_one_absolute_measure_do_not_change_another() -> None:
-    """ir_measures itself gives 0 for the one with gains where both are asked for at once."""
-    context = RunContext({"a": {"q": {"A": 3.0, "B": 2.0, "C": 1.0}}, "b": {"q": {"B": 1.0}}})
-    labels = {"q": {"A": 1, "B": 0, "C": 2}}
-    both = [nDCG, nDCG(gains={1: 3, 2: 1})]
-    together = context.evaluate(labels, both)
-    for measure in both:
-        alone = ir_measures.calc_aggregate([measure], labels, {"q": {"A": 3.0, "B": 2.0, "C": 1.0}})
-        assert together[str(measure)][0] == alone[measure] > 0

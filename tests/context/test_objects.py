@@ -72,18 +72,6 @@ def test_an_evaluator_pickles_and_copies_at_any_time(how: str, used: bool) -> No
     assert expected is None or found == expected
 
 
-def test_runs_that_were_read_as_arrow_strings_pickle() -> None:
-    rows = [(q, d, s) for q, docs in RUNS["A"].items() for d, s in docs.items()]
-    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"]).astype(
-        {"query_id": "str", "doc_id": "str"}
-    )
-    original = RunContext({"A": frame, "B": frame.assign(score=1.0)})
-    for copied in (how(original) for how in COPIES.values()):
-        pd.testing.assert_frame_equal(
-            copied.evaluate(LABELS, MEASURES[:2]), original.evaluate(LABELS, MEASURES[:2])
-        )
-
-
 # ---- odd values ---------------------------------------------------------------------------------------
 
 

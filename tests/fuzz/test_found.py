@@ -18,7 +18,7 @@ import ir_measures_relative_pytest
 from audited import CONTEXT, JUDGE, labels_of
 from candidates import write_candidates
 from command_line import error, here
-from ir_measures_relative import RunContext, audit, bounds, processes, worth
+from ir_measures_relative import RunContext, audit, bounds, work, worth
 from ir_measures_relative.io.files import write_whole
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run, run_files
@@ -274,4 +274,4 @@ def test_a_worker_that_is_killed_is_named() -> None:
     with pytest.raises(
         RuntimeError, match=r"jobs=2: a process ended before its work was done \(SIGKILL\(-9\)\)"
     ):
-        list(processes.map_tasks(_ends, range(3), 2, total=3, desc="a task"))
+        list(work.map_tasks(_ends, range(3), 2, total=3, desc="a task"))

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ir_measures_relative import MED, NRG, RunContext, UniqueRel
 from ir_measures_relative.io.qrels import judge, qrels_columns
 from ir_measures_relative.io.runs import read_run
 
@@ -184,21 +183,6 @@ def test_same_judgments_as_a_dict(make: Any) -> None:
         ]
         assert as_set[0] == as_set[1]
         assert len(found.grade) == len(rows)
-
-
-@EACH
-def test_same_values_as_a_dict(make: Any) -> None:
-    measures = [NRG @ 5, UniqueRel @ 3, MED(base="P") @ 4]
-    runs = {str(i): campaign(i, grades=False) for i in range(3)}
-    qrels = [row for row in campaign(9, grades=True) if row[2] >= 0]
-    options = {"reference": "0", "grades": (0, 3)}
-    found = RunContext({n: make(rows, 2) for n, rows in runs.items()}, **options)
-    expected = RunContext({n: as_dict(rows) for n, rows in runs.items()}, **options)
-    pd.testing.assert_frame_equal(
-        found.evaluate(make(qrels, 3), measures),
-        expected.evaluate(as_dict(qrels), measures),
-        check_exact=True,
-    )
 
 
 # ---- names ------------------------------------------------------------------------------------------------------

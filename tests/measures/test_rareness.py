@@ -16,41 +16,9 @@ from all_labelings import check, random_campaign
 from drawn import examples
 from ir_measures_relative import NRG, AP_Rareness, P_Rareness, Rareness, RunContext, bounds, compare, explain
 from ir_measures_relative.context.priors import BestOfOtherGroups
-from oracles.rareness import ap_rareness_oracle, p_rareness_oracle, rareness_oracle
+from oracles.rareness import rareness_oracle
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
-
-
-@pytest.mark.slow
-@examples(40)
-@given(
-    context=contexts,
-    run=runs,
-    labels=qrels,
-    k=cutoffs,
-    alpha=st.sampled_from([0, 0.25, 1, 1.0]),
-    rel=st.sampled_from([1, 2]),
-    bounded=st.booleans(),
-)
-def test_newcomer_oracle(
-    context: dict[str, Run], run: Run, labels: Labels, k: int, alpha: float, rel: int, bounded: bool
-) -> None:
-    assume_common(run, labels)
-    members = RunContext(context, priors="earlier")
-    options: dict[str, Any] = {"alpha": alpha, "rel": rel, "bounded": bounded}
-    precision = per_query(P_Rareness(**options) @ k, labels, run, members)
-    average = per_query(AP_Rareness(**options) @ k, labels, run, members)
-    deep = per_query(AP_Rareness(**options), labels, run, members)
-    for query in labels:
-        docs = ranking(run, query)
-        systems = [docs, *(ranking(other, query) for other in context.values())]
-        case = (docs, systems, labels[query])
-        assert precision[query] == pytest.approx(p_rareness_oracle(*case, k, **options), abs=1e-12)
-        assert average[query] == pytest.approx(ap_rareness_oracle(*case, k, **options), abs=1e-12)
-        assert deep[query] == pytest.approx(ap_rareness_oracle(*case, None, **options), abs=1e-12)
-        for value in (precision[query], average[query], deep[query]):
-            assert 0 <= value < 2
-            assert value <= 1 + 1e-12 or not bounded
 
 
 @examples(40)
@@ -60,10 +28,9 @@ def test_members_oracle(context: dict[str, Run], labels: Labels, k: int, bounded
         assume_common(run, labels)
     rows = RunContext(context).evaluate(labels, [AP_Rareness(bounded=bounded) @ k], perquery=True)
     for row in rows.itertuples():
-        systems = [ranking(other, row.query_id) for other in context.values()]
-        expected = ap_rareness_oracle(
-            ranking(context[row.name], row.query_id), systems, labels[row.query_id], k, bounded=bounded
-        )
+        systems = [[ranking(other, row.query_id)] for other in context.values()]
+        own = ranking(context[row.name], row.query_id)
+        expected = rareness_oracle(own, systems, labels[row.query_id], k, base="AP", bounded=bounded)
         assert row.value == pytest.approx(expected, abs=1e-12)
 
 
@@ -82,6 +49,7 @@ BASES = ["nDCG", "P", "AP", "RBP", "ERR"]
     run=runs,
     labels=qrels,
     k=cutoffs,
+    rel=st.sampled_from([1, 2]),
     alpha=st.sampled_from([0, 0.25, 1]),
     rarity=st.sampled_from(["linear", "log"]),
     bounded=st.booleans(),
@@ -92,6 +60,7 @@ def test_every_base_against_the_oracle(
     run: Run,
     labels: Labels,
     k: int,
+    rel: int,
     alpha: float,
     rarity: str,
     bounded: bool,
@@ -101,13 +70,15 @@ def test_every_base_against_the_oracle(
     context = {"r1": {}, "r3": {}, **context}
     group_of = {"r1": "g", "r2": "g", "r3": "h"}  # r4 has none
     members = RunContext(context, groups={n: g for n, g in group_of.items() if n in context})
-    options: dict[str, Any] = {"alpha": alpha, "rarity": rarity, "bounded": bounded}
-    asked = options | ({"systems": systems} if systems else {})
+    of_base: dict[str, Any] = {"alpha": alpha, "rarity": rarity, "bounded": bounded}
     for base in BASES:
+        options = of_base | ({} if base in ("nDCG", "ERR") else {"rel": rel})
+        asked = options | ({"systems": systems} if systems else {})
         got = per_query(Rareness(base=base, **asked) @ k, labels, run, members)
         if base in ("P", "AP"):
             same = {"P": P_Rareness, "AP": AP_Rareness}[base](**asked) @ k
             assert per_query(same, labels, run, members) == got
+        deep = per_query(Rareness(base=base, **asked), labels, run, members) if base != "P" else {}
         for query in labels:
             own = ranking(run, query)
             of_run = {n: ranking(other, query) for n, other in context.items()}
@@ -123,6 +94,9 @@ def test_every_base_against_the_oracle(
                 ]
             want = rareness_oracle(own, all_systems, labels[query], k, base=base, **options)
             assert got[query] == pytest.approx(want, abs=1e-12)
+            if deep:
+                want = rareness_oracle(own, all_systems, labels[query], None, base=base, **options)
+                assert deep[query] == pytest.approx(want, abs=1e-12)
             assert 0 <= got[query] <= (1 if bounded else 1 + alpha) + 1e-12
 
 

@@ -449,12 +449,3 @@ def test_what_the_unit_of_a_measure_does_not_move() -> None:
     pd.testing.assert_frame_equal(a, b)
     added = meta.query_sets(context, labels, nDCG_UE(dcg="log2", gains={-1: 1, 0: 1, 1: 2, 2: 4}) @ 3)
     assert not np.allclose(added["difference"], a["difference"])
-
-
-def test_levels_know_positions_alone() -> None:
-    runs, labels = oracle.campaign(9)
-    other = {
-        n: {q: {d: np.exp(s) for d, s in of.items()} for q, of in run.items()} for n, run in runs.items()
-    }
-    for function in (meta.ties_by_level, meta.separation):
-        assert function(RunContext(runs), labels).equals(function(RunContext(other), labels))

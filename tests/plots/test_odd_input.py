@@ -113,13 +113,9 @@ def test_equal_names_are_shortened_alike() -> None:
 @pytest.mark.parametrize(
     "measure",
     [
-        "NRG(prior='$a$')@10",
         "NRG(prior='$\\\\frac{$')@10",
-        "a\\$b",
         "_hidden",
-        "^_\\{",
-        "two\nlines",
-        "\x00",
+        "two\nlines\x00",
         "שלום 😀",
         "x" * 10_000,
     ],

@@ -332,15 +332,6 @@ def test_pyplot_is_left_alone_unless_it_is_to_make_the_figure() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_axes_of_a_subfigure() -> None:
-    left, right = canvas(Figure(figsize=(12, 6), layout="constrained")).subfigures(1, 2)
-    plots.relative_against_absolute(table(9), groups={"team0-run0": "team0"}, ax=left.subplots())
-    above, below = right.subplots(2)
-    plots.chronological(table(9), ax=above)
-    plots.similarity(RunContext(RUNS), QRELS, ax=below)
-    left.figure.canvas.draw()
-
-
 def test_without_matplotlib() -> None:
     code = "import sys; sys.modules['matplotlib'] = None; from ir_measures_relative import plots"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -350,16 +341,3 @@ def test_without_matplotlib() -> None:
 
 
 # ---- real runs -------------------------------------------------------------------------------------------
-
-
-def test_robust_runs(robust03) -> None:
-    runs, qrels = robust03
-    context = RunContext(runs)
-    frame = context.evaluate(qrels, [nDCG @ 10, NRG @ 10])
-    boxes = drawn_boxes(plots.relative_against_absolute(frame, ax=axes()))
-    assert len(boxes) == 17 and not any(overlap(*p) for p in itertools.combinations(boxes, 2))
-    ax = plots.similarity(context, qrels, MED @ 10, ax=axes())
-    order = [t.get_text() for t in ax.get_yticklabels()]
-    assert abs(order.index("Sel50") - order.index("InexpC2")) == 1  # the closest two
-    distances = np.ma.asarray(ax.images[0].get_array())
-    assert distances.min() == distances[order.index("Sel50"), order.index("InexpC2")]
