@@ -37,7 +37,7 @@ def test_work_grows_with_the_number_of_runs(measure: str, priors: Any) -> None:
         return instructions(lambda: context.evaluate({"q": {"a": 1, "d1": 2}}, [measure]))
 
     work(2)  # what is imported when it is first needed
-    small, large = work(60), work(240)
+    small, large = work(30), work(120)
     assert large < 1.15 * 4 * small
 
 
