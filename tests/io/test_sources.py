@@ -214,25 +214,6 @@ def test_pipelines_run_once_each(pt, tmp_path) -> None:
     assert calls[1:] == [["z"]]
 
 
-def test_pipelines_inside_an_experiment(pt, demo_id) -> None:
-    dataset = pt.get_dataset(f"irds:{demo_id}")
-    data = demo.generate()
-    run = pd.DataFrame(
-        [(r.query_id, r.doc_id, r.score) for r in data.scoreddocs], columns=["qid", "docno", "score"]
-    )
-    run = pt.model.add_ranks(run)
-    turned = pt.model.add_ranks(run.assign(score=-run["score"]))
-    pipelines = {n: pt.Transformer.from_df(f) for n, f in (("up", run), ("down", turned))}
-    named = [p >> pt.apply.generic(lambda r, n=n: r.assign(name=n)) for n, p in pipelines.items()]
-    measures = [NRG @ 10]
-    with RunContext.from_pipelines(pipelines, dataset.get_topics()):
-        table = pt.Experiment(
-            named, dataset.get_topics(), dataset.get_qrels(), measures, ["up", "down"], validate="ignore"
-        )
-    theirs = pt.relative.Experiment(pipelines, dataset.get_topics(), dataset.get_qrels(), measures)
-    pd.testing.assert_frame_equal(table, theirs, check_exact=True)
-
-
 def test_wrong_pipelines(pt) -> None:
     topics = pd.DataFrame({"qid": ["1"], "query": ["x"]})
     with pytest.raises(TypeError, match="pipeline 'b' is a str; give a PyTerrier transformer"):
