@@ -348,10 +348,7 @@ def test_reusability_of_one_that_brought_nothing_alone() -> None:
     [
         (lambda: verdicts(RunContext({"a": RUNS["a"]}), QRELS, ["P@3"]), "holds \\['a'\\]; add the runs"),
         (lambda: bounds(RunContext({}), QRELS, ["P@3"]), "holds no run"),
-        (
-            lambda: bounds(RunContext(RUNS), QRELS, ["infAP"]),
-            "infAP cannot be bounded yet; these can: AP, AP_Rareness, AP_UE, ERR, .*NRG, .*nDCG",
-        ),
+        (lambda: bounds(RunContext(RUNS), QRELS, ["infAP"]), "infAP cannot be bounded yet"),
         (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=("a", "n")), r"between names \['n'\]"),
         (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=("a", "a")), "two runs"),
         (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 0), "n=0"),
@@ -380,10 +377,7 @@ def test_reusability_of_one_that_brought_nothing_alone() -> None:
             lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], relevance_model=lambda q, d: None),
             "is None; it must be a number",
         ),
-        (
-            lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], relevance_model="pool"),
-            "at least 4 runs to learn from, and there are 3: add runs",
-        ),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], relevance_model="pool"), "at least 4 runs to"),
         (lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pool", seed=-1), "seed=-1"),
         (
             lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pool", log_odds_sd=True),

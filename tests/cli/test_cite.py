@@ -45,14 +45,8 @@ def test_as_a_command() -> None:
     ("arguments", "message"),
     [
         (["NGR"], "cite: no measure is called 'NGR'; the nearest is 'NRG'"),
-        (
-            ["foo"],
-            "cite: no measure is called 'foo'; there are alpha_NRG, AP_Rareness, AP_UE, FusionGain, ",
-        ),
-        (
-            ["NRG", "nDCG@10"],
-            "cite: nDCG is a measure of ir_measures, whose documentation names its paper; give",
-        ),
+        (["foo"], "cite: no measure is called 'foo'; there are alpha_NRG, AP_Rareness, AP_UE, FusionGain, "),
+        (["NRG", "nDCG@10"], "cite: nDCG is a measure of ir_measures, whose documentation names its paper"),
         ([" "], "cite: no measure is named; give one such as NRG, or all"),
         ([], "the following arguments are required: MEASURE; see ir_measures_relative cite --help"),
     ],

@@ -194,10 +194,7 @@ OFFLINE = {"IR_DATASETS_DL_TRIES": "1", "IR_DATASETS_DL_TIMEOUT": "2", "https_pr
     ("dataset", "message"),
     [
         ("antique/test", "files of the dataset 'antique/test' could not be fetched .*is there a network"),
-        (
-            "antiqe/test",
-            "no qrels file 'antiqe/test', and ir_datasets knows no dataset .*did you mean 'antique/test'",
-        ),
+        ("antiqe/test", "no qrels file 'antiqe/test', and ir_datasets knows no dataset"),
         ("antique", "'antique' has docs, but no .*qrels.*give the qrels yourself"),
     ],
 )

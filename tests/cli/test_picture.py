@@ -53,10 +53,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
         ("link.png", "link.png is the run runs/B.run, which the picture would overwrite"),
         ("qrels.svg", "qrels.svg is the qrels, which the picture would overwrite"),
         ("groups.pdf", "groups.pdf is the file of --groups, which the picture would overwrite"),
-        (
-            "notes.png",
-            "notes.png exists and is not a picture; it is not overwritten: remove it, or give another path",
-        ),
+        ("notes.png", "notes.png exists and is not a picture"),
         ("packed.svgz", "packed.svgz exists and is not a picture"),
         ("pipe.png", "pipe.png: cannot be written, since it is not a file"),
     ],

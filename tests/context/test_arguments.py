@@ -57,9 +57,7 @@ def test_sweep(options: dict[str, Any], words: str) -> None:
 
 @pytest.mark.parametrize("time_limit", ["x", -1, float("nan"), True])
 def test_time_limit(time_limit: Any) -> None:
-    with pytest.raises(
-        ValueError, match="time_limit=.* is not allowed; it must be a number of seconds from 0 up"
-    ):
+    with pytest.raises(ValueError, match="time_limit=.* is not allowed"):
         select_complementary(RunContext(RUNS), QRELS, 1, "UniqueRel@1", method="exact", time_limit=time_limit)
 
 

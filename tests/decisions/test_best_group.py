@@ -133,9 +133,7 @@ def test_exact_on_ties_and_empty_runs(context, labels, data) -> None:
 
 def test_out_of_time_says_so() -> None:
     context, labels = campaign(3)
-    with pytest.warns(
-        RelativeWarning, match="stopped after time_limit=0 seconds.*no group of 5 has more than"
-    ):
+    with pytest.warns(RelativeWarning, match="stopped after time_limit=0 seconds"):
         found = select_complementary(context, labels, 5, "UniqueRel@5", method="exact", time_limit=0)
     best = select_complementary(context, labels, 5, "UniqueRel@5", method="exact")
     assert np.isfinite(found["bound"].iloc[-1])
@@ -145,13 +143,9 @@ def test_out_of_time_says_so() -> None:
 
 def test_bad_input() -> None:
     context, labels = campaign(0, n_runs=3)
-    with pytest.raises(
-        ValueError, match="n=4 is not allowed; it must be a whole number from 1 to 3, the runs"
-    ):
+    with pytest.raises(ValueError, match="n=4 is not allowed"):
         select_complementary(context, labels, 4, method="exact")
     with pytest.raises(ValueError, match="method='best' is not allowed; it must be one of 'greedy', 'exact'"):
         select_complementary(context, labels, 1, method="best")
-    with pytest.raises(
-        ValueError, match="method='exact' needs a measure that sums what a group of runs finds"
-    ):
+    with pytest.raises(ValueError, match="method='exact' needs a measure that sums what a group of runs"):
         select_complementary(context, labels, 1, NRG(base="RR") @ 5, method="exact")

@@ -346,9 +346,7 @@ def test_one_topic_that_makes_a_mean() -> None:
     old = {q: {"A": 1.0} for q in labels}
     new = {q: {f"B{j}": -float(j) for j in range(9 if q == "q3" else 1)} for q in labels}
     context = RunContext({"old": old, "new": new, "newer": new})
-    with pytest.warns(
-        RelativeWarning, match="UniqueRel@10 of 'new' over 12 topics comes from topic 'q3' alone"
-    ) as said:
+    with pytest.warns(RelativeWarning, match="UniqueRel@10 of 'new' over 12 topics comes from topic") as said:
         compare(context, labels, [UniqueRel @ 10], priors=["old"])
     assert sum("alone" in str(w.message) for w in said) == 1
 
@@ -373,9 +371,7 @@ def test_seeded() -> None:
 
 def test_one_topic_no_test() -> None:
     one = {"q0": LABELS["q0"]}
-    with pytest.warns(
-        RelativeWarning, match="there is 1 topic to compare on, so there is no test and no interval"
-    ):
+    with pytest.warns(RelativeWarning, match="there is 1 topic to compare on"):
         table = compare(CONTEXT, one, [NRG @ 5])
     assert table[["ci_lower", "ci_upper", "p", "p_corrected", "effect"]].isna().all(axis=None)
     assert (table["wins"] + table["ties"] + table["losses"]).tolist() == [1] * 6

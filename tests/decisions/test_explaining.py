@@ -130,9 +130,7 @@ def test_explain_one_query_of_table_1() -> None:
 def test_explain_bad_input() -> None:
     context = RunContext({"a": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}})
     labels = {"q": {"A": 1}}
-    with pytest.raises(
-        ValueError, match=r"explain\('c'\): the context holds no such run; its runs are \['a', 'b'\]"
-    ):
+    with pytest.raises(ValueError, match=r"explain\('c'\): the context holds no such run"):
         explain(context, "c", labels)
     with pytest.raises(ValueError, match="query_id='z' is not in the qrels"):
         explain(context, "a", labels, query_id="z")

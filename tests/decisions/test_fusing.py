@@ -304,15 +304,9 @@ QRELS = {"1": {"A": 1}, "2": {"B": 1}}
         ({"folds": 3}, "folds=3 is more than the 2 topics"),
         ({"repeats": 0}, "repeats=0 is not allowed"),
         ({"budget": 3}, "budget= needs to know what each run costs"),
-        (
-            {"cost": {"a": 1}},
-            r"cost= must hold a number for each run of \['a', 'b'\], and no other; correct \['b'\]",
-        ),
+        ({"cost": {"a": 1}}, r"cost= must hold a number for each run of \['a', 'b'\], and no other"),
         ({"cost": {"a": 1, "b": 1, "c": 1}}, r"correct \['c'\]"),
-        (
-            {"cost": {"a": 1, "b": float("nan")}},
-            r"cost\['b'\]=nan is not allowed; it must be a number from 0 up",
-        ),
+        ({"cost": {"a": 1, "b": float("nan")}}, r"cost\['b'\]=nan is not allowed"),
         ({"cost": {"a": 1, "b": -1}}, r"cost\['b'\]=-1 is not allowed"),
         ({"cost": {"a": 2, "b": 3}, "budget": 1}, "not enough for any run; the cheapest costs 2"),
         ({"cost": {"a": 2, "b": 3}, "budget": float("nan")}, "budget=nan is not allowed"),
@@ -338,9 +332,7 @@ def test_bad_campaigns() -> None:
 
 def test_too_many_sets_are_refused_with_their_number() -> None:
     runs, qrels = campaign(6, 2, 12, docs=5)
-    with pytest.raises(
-        ValueError, match=r"would try 40 sets of runs.*settings of k and depth: 2.*'greedy' tries few"
-    ):
+    with pytest.raises(ValueError, match=r"would try 40 sets of runs.*settings of k and depth: 2.*'greedy'"):
         fuse(RunContext(runs), qrels, 3, depth=[2, 5], max_sets=39)
     assert len(fuse(RunContext(runs), qrels, 3, depth=[2, 5], max_sets=40)) == 5
     assert len(fuse(RunContext(runs), qrels, 3, strategies=["greedy"], max_sets=1)) == 1

@@ -80,9 +80,7 @@ def test_a_plan_that_holds_what_no_file_can(column: str, ids: list[Any]) -> None
 
 
 def test_more_documents_elsewhere_than_can_be_looked_at() -> None:
-    with pytest.raises(
-        ValueError, match="unretrieved_relevant=1000000000000000000000 is more documents than can"
-    ):
+    with pytest.raises(ValueError, match="unretrieved_relevant=1000000000000000000000 is more documents"):
         bounds(
             RunContext({"r": {"1": {"a": 1.0}}}), {"1": {"a": 1}}, ["nDCG@10"], unretrieved_relevant=10**21
         )
@@ -194,10 +192,7 @@ HEAD = '# {"measures": ["P(rel=2)@5"], "budget": 30}\n'
         (HEAD + "query_id,doc_id,probability,ask\nq,d,1,Flase", "True or False as each ask"),
         ("# {}\nquery_id,doc_id,probability,ask\n", "the plan says that it was made with {}, and none is"),
         (HEAD.replace("30", '"a"') + "query_id,doc_id,probability,ask\n", "made with .*'budget': 'a'"),
-        (
-            HEAD.replace("}", ', "seed": 1.5}') + "query_id,doc_id,probability,ask\n",
-            "made with .*'seed': 1.5",
-        ),
+        (HEAD.replace("}", ', "seed": 1.5}') + "query_id,doc_id,probability,ask\n", "made with .*'seed'"),
         (HEAD.replace("}", ', "between": 5}') + "query_id,doc_id,probability,ask\n", "between=5 must be"),
     ],
 )
@@ -271,7 +266,5 @@ def _ends(number: int) -> int:
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL on this system")
 def test_a_worker_that_is_killed_is_named() -> None:
     pytest.importorskip("joblib")
-    with pytest.raises(
-        RuntimeError, match=r"jobs=2: a process ended before its work was done \(SIGKILL\(-9\)\)"
-    ):
+    with pytest.raises(RuntimeError, match=r"jobs=2: a process ended before its work was done \(SIGKILL\(-9"):
         list(work.map_tasks(_ends, range(3), 2, total=3, desc="a task"))

@@ -96,9 +96,7 @@ def test_the_misleading_call(campaign) -> None:
 def test_the_distance_of_the_reference_from_itself_is_compared_with_nothing(campaign) -> None:
     frames, topics, qrels = campaign
     measures = [MED @ 5, rrLP]
-    with pytest.warns(
-        RelativeWarning, match="'one' is the reference, which is at no distance from itself"
-    ) as said:
+    with pytest.warns(RelativeWarning, match="'one' is the reference") as said:
         table = pt.relative.Experiment(frames, topics, qrels, measures, baseline="one", reference="one")
     assert len(said) == 1 and "a third system as the reference" in str(said[0].message)
     assert comparisons(table, MED @ 5).isna().all(axis=None)

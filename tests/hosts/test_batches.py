@@ -166,9 +166,7 @@ def test_labels_that_are_none_are_told_before_anything_runs(campaign, labels) ->
     system = pt.apply.generic(
         lambda inp: pytest.fail("the pipeline runs"), transform_outputs=lambda columns: columns
     )
-    with pytest.raises(
-        ValueError, match="document 'd[01]' has the relevance .*; relevance must be a whole number"
-    ):
+    with pytest.raises(ValueError, match="document 'd[01]' has the relevance"):
         pt.relative.Experiment({"a": runs["a"], "b": system}, topics, wrong, [NRG @ 10])
 
 

@@ -42,11 +42,7 @@ def test_shares() -> None:
     ("values", "measure", "said"),
     [
         ([[3] + [1] * 9], UniqueRel @ 2, None),  # a quarter
-        (
-            [[3.1] + [1] * 9],
-            UniqueRel @ 2,
-            r"26 % of the mean UniqueRel@2 of 'r0' over 10 topics comes from topic 'q0'",
-        ),
+        ([[3.1] + [1] * 9], UniqueRel @ 2, r"26 % of the mean UniqueRel@2 of 'r0' over 10 topics comes from"),
         ([[9] + [1] * 8], UniqueRel @ 2, None),  # nine topics
         ([[9] + [1] * 9], P @ 10, None),  # not relative
         ([[9] + [1] * 9, [-0.1] * 10], rrLP, None),  # no share of what can be below 0

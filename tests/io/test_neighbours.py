@@ -239,34 +239,24 @@ def test_values_that_are_missing(make: Any) -> None:
     rows = [("q", "d", 1), ("q", "e", None)]
     with pytest.raises(ValueError, match=r"query 'q', document 'e' has the score (nan|<NA>|None)"):
         read_run(make(rows, 2))
-    with pytest.raises(
-        ValueError, match=r"query 'q', document 'e' has the relevance (nan|np.float64.nan.|<NA>|None)"
-    ):
+    with pytest.raises(ValueError, match=r"query 'q', document 'e' has the relevance"):
         judge(qrels_columns(make(rows, 3)))
 
 
 def test_columns_that_are_not_there() -> None:
     rows = campaign(1, grades=False)
-    with pytest.raises(
-        ValueError, match=r"the run: the Table has no column 'score'; its columns are \['query_id'"
-    ):
+    with pytest.raises(ValueError, match=r"the run: the Table has no column 'score'"):
         read_run(arrow_table(rows, 2).drop_columns(["score"]))
     with pytest.raises(ValueError, match=r"the Table has no column 'relevance' \(or 'label'\); .*'score'"):
         qrels_columns(arrow_table(rows, 2))
-    with pytest.raises(
-        ValueError, match=r"the qrels: the dict has no column 'rel'; its columns are \['query'"
-    ):
+    with pytest.raises(ValueError, match=r"the qrels: the dict has no column 'rel'"):
         qrels_columns(dict_of_columns(rows, 2))
     with pytest.raises(ValueError, match=r"the run: the column 'score' stands twice in the Table"):
         table = arrow_table(rows, 2)
         read_run(table.append_column("score", table["score"]))
-    with pytest.raises(
-        ValueError, match=r"the columns of the dict differ in length: {'query': 1, 'docid': 2"
-    ):
+    with pytest.raises(ValueError, match=r"the columns of the dict differ in length: {'query': 1, 'docid'"):
         read_run({"query": ["q"], "docid": ["d", "e"], "score": [1.0, 2.0]})
-    with pytest.raises(
-        ValueError, match=r"the column 'query' of the dict is a str; give a list, one value a row"
-    ):
+    with pytest.raises(ValueError, match=r"the column 'query' of the dict is a str"):
         read_run({"query": "q", "docid": "d", "score": 1.0})
     with pytest.raises(ValueError, match=r"the list of dicts has no column 'query_id'"):
         read_run([{"a": 1}])
@@ -295,13 +285,9 @@ def test_objects_that_are_no_table() -> None:
 def test_columns_in_no_order() -> None:
     with pytest.raises(ValueError, match=r"the column 'doc_id' of the dict is a set; give a list"):
         read_run({"query_id": ["q", "q"], "doc_id": {"a", "b"}, "score": [1.0, 2.0]})
-    with pytest.raises(
-        ValueError, match=r"'q' holds a list; .*, or has the columns query_id, doc_id and score"
-    ):
+    with pytest.raises(ValueError, match=r"'q' holds a list"):
         read_run({"q": ["q"], "doc_id": ["a"], "score": [1.0]})
-    with pytest.raises(
-        ValueError, match=r"'q' holds a list; .*, or have the columns query_id, doc_id and rel"
-    ):
+    with pytest.raises(ValueError, match=r"'q' holds a list"):
         qrels_columns({"q": ["q"], "doc_id": ["a"], "relevance": [1]})
 
 

@@ -88,9 +88,7 @@ def test_a_label_beyond_the_grades_of_the_context(
 
 @pytest.mark.parametrize("grades", [(3, 0), (0,), (0, 1, 2), "01", 3, (0, 1.5), (False, True), (0, 2**31)])
 def test_grades_that_are_none(grades: Any) -> None:
-    with pytest.raises(
-        ValueError, match=r"give the lowest and the highest relevance label, such as grades=\(0, 3\)"
-    ):
+    with pytest.raises(ValueError, match=r"give the lowest and the highest relevance label, such as grades="):
         RunContext(RUNS, grades=grades)
 
 
@@ -131,7 +129,7 @@ def test_parts_on_two_scales_are_an_error_at_the_first_conflict() -> None:
     for measure in GRADED:
         with pytest.raises(
             ValueError,
-            match=r"in those of other topics.*RunContext\(…, grades=\(lowest, highest\)\), or max_grade=",
+            match=r"in those of other topics.*RunContext\(…, grades=\(lowest",
         ):
             evaluators(RunContext(RUNS, reference="ref"), measure, first, second)
         evaluators(RunContext(RUNS, reference="ref", grades=(-1, 3)), measure, first, second, third)

@@ -510,10 +510,7 @@ def test_time_limit_is_never_silent() -> None:
         ("MED(reff='x')@10", "did you mean 'ref'"),
         ("MED(base='RBP',residual='at cutoff')@10", "must be one of True, False, 'at-cutoff'"),
         ("MED(base='RBP',residual=1)@10", "must be one of True, False, 'at-cutoff'"),
-        (
-            "MED(max_grade=1)@10",
-            "the qrels hold the grade 2, of query .*; max_grade, 1 here, must be at least that",
-        ),
+        ("MED(max_grade=1)@10", "the qrels hold the grade 2, of query"),
         ("MED(ref='C')@10", r"ref='C' is not a run of the context; its runs are \['B'\]"),
     ],
 )

@@ -487,29 +487,17 @@ def test_bad_input() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            partial(meta.correlation, statistic="rho"),
-            r"statistic='rho' is not allowed; it must be one of 'tau'",
-        ),
+        (partial(meta.correlation, statistic="rho"), r"statistic='rho' is not allowed"),
         (partial(meta.discriminative_power, test="z"), r"test='z' is not allowed"),
         (partial(meta.discriminative_power, correction="x"), r"correction='x' is not one"),
-        (
-            partial(meta.discriminative_power, test="hsd", correction="holm"),
-            r"allows for the number of pairs itself",
-        ),
+        (partial(meta.discriminative_power, test="hsd", correction="holm"), r"allows for the number of"),
         (partial(meta.discriminative_power, level=5), r"level=5 is not allowed"),
         (partial(meta.discriminative_power, swaps=-1), r"swaps=-1 is not allowed"),
         (partial(meta.discriminative_power, level=[0.05, 5]), r"level=5 is not allowed"),
         (partial(meta.conflicts, test="z"), r"test='z' is not allowed"),
         (partial(meta.conflicts, level=2), r"level=2 is not allowed"),
-        (
-            partial(meta.percentage_absolute_difference, families={"F": ["B"]}),
-            r"must name measures of the table",
-        ),
-        (
-            partial(meta.percentage_absolute_difference, families={"F": "A"}),
-            r"families\['F'\]='A' is a string; give a dict from label to a list",
-        ),
+        (partial(meta.percentage_absolute_difference, families={"F": ["B"]}), r"must name measures of the"),
+        (partial(meta.percentage_absolute_difference, families={"F": "A"}), r"families\['F'\]='A' is a"),
         (partial(meta.discriminative_power, level=[]), r"level is empty"),
         (partial(meta.rescaling_test, shifts=["a"]), r"shifts=\['a'\] holds 'a'; give finite numbers"),
         (partial(meta.stability, threshold="some"), r"threshold='some' is not allowed"),

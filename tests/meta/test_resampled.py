@@ -378,16 +378,10 @@ def _query_sets(context: RunContext, qrels: oracle.Labels, **wrong: Any) -> pd.D
     ("call", "message"),
     [
         (lambda c, q: meta.system_subsets(c, q, [rrLP(ref="r0")]), r"names 'r0', which not every subset"),
-        (
-            lambda c, q: meta.system_subsets(c, q, [NRG(prior="r0") @ 3]),
-            r"names 'r0', which not every subset",
-        ),
+        (lambda c, q: meta.system_subsets(c, q, [NRG(prior="r0") @ 3]), r"names 'r0', which not every"),
         (lambda c, q: meta.system_subsets(c, q, ["P@3"], [9]), r"sizes holds 9, and the context 5 runs"),
         (lambda c, q: meta.system_subsets(c, q, ["P@3"], [1]), r"sizes=1 is not allowed"),
-        (
-            lambda c, q: meta.system_subsets(c, q, ["P@3"], statistics="rho"),
-            r"statistics='rho' is not allowed",
-        ),
+        (lambda c, q: meta.system_subsets(c, q, ["P@3"], statistics="rho"), r"statistics='rho' is not"),
         (lambda c, q: meta.system_subsets(c, q, ["P@3"], statistics=[]), r"statistics is empty"),
         (lambda c, q: meta.degrade(c, q, ["P@3"], "runs"), r"what='runs' is not allowed"),
         (lambda c, q: meta.degrade(c, q, ["P@3"], levels=[2]), r"levels holds 2; give shares"),
@@ -400,10 +394,7 @@ def _query_sets(context: RunContext, qrels: oracle.Labels, **wrong: Any) -> pd.D
         (lambda c, q: meta.degrade(RunContext({"r0": c.runs["r0"]}), q, ["P@3"]), r"holds 1 run; give two"),
         (lambda c, q: meta.ties_by_level(c, q, "MED@10"), r"does not compare recall levels"),
         (lambda c, q: meta.separation(c, q, "P@3"), r"does not compare two systems"),
-        (
-            lambda c, q: meta.ties(c.evaluate(q, ["P@3"], perquery=True), {"x": 1}),
-            r"holds none of the topics",
-        ),
+        (lambda c, q: meta.ties(c.evaluate(q, ["P@3"], perquery=True), {"x": 1}), r"holds none of the"),
         (lambda c, q: meta.query_sets(c, q, "nDCG@3"), r"nDCG@3 has no expected value; give nDCG_UE@10 or"),
         (lambda c, q: meta.query_sets(c, q, "NRG@3"), r"NRG@3 has no expected value; give nDCG_UE@10 or"),
         *(
