@@ -206,6 +206,14 @@ def test_what_is_too_large_to_be_tried_is_bounded_all_the_same(
     assert len(lowered) == 1 or np.mean(exact) < 0.9
 
 
+def test_where_the_label_0_gains_the_upper_end_is_not_1() -> None:
+    """X is known from b, so that a's value does not depend on its label."""
+    context = RunContext({"a": {"q": {"A": 2.0, "X": 1.0}}, "b": {"q": {"X": 2.0, "B": 1.0}}}, grades=(0, 1))
+    labels = {"q": {"A": 0, "B": 1, "C": 1}}
+    found = bounds(context, labels, ["NRG(gains={0:1,1:3})@1"], unretrieved_relevant=0).iloc[0]
+    assert found[["worst", "value", "best"]].tolist() == [1 / 3] * 3 and found["exact"]
+
+
 def test_a_negative_label_that_gains_more_than_any_that_is_still_to_come() -> None:
     """To judged_only such a document is unjudged: no open one can have its gain, and the ideal holds it."""
     for seed in range(12):
