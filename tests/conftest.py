@@ -43,7 +43,7 @@ settings.register_profile("shrink", deadline=None, phases=_ANEW, print_blob=True
 settings.register_profile("thorough", deadline=None, max_examples=1000, print_blob=True)
 settings.register_profile(
     "default",
-    max_examples=20,
+    max_examples=14,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate, Phase.target),
     report_multiple_bugs=False,

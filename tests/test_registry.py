@@ -85,8 +85,6 @@ def test_a_module_that_fails_is_named_and_tried_again(package):
     colours: Registry[str, int] = Registry("colours")
     fill({"colours": ["adds_entries.red"]})
     for _ in range(2):
-        with pytest.raises(
-            ImportError, match=r"colours: adds_entries.red .*no_such_module_anywhere"
-        ) as raised:
+        with pytest.raises(ImportError, match=r"colours: adds_entries.red") as raised:
             colours["red"]
         assert raised.value.name == "adds_entries.red"

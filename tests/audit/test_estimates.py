@@ -148,7 +148,7 @@ def test_the_mean_over_many_plans_is_the_truth(topics: int) -> None:
     measure = "nDCG@5" if topics else "P(rel=2)@5"
     truth = compare(CONTEXT, HUMAN, [measure], test="t", correction=None).set_index(["name", "other"])
     values, held = [], []
-    for seed in range(times(100)):
+    for seed in range(times(50)):
         budget = 75 if topics else 25
         plan = audit.plan(
             CONTEXT, JUDGE, [measure], budget, between=("a", "b"), topics=topics, depth=12, seed=seed

@@ -57,7 +57,7 @@ def test_topics_of_both_must_be_the_same() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wrong", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("wrong", [0.3])
 def test_intervals_hold_on_robust_with_noisy_judges(robust03_path: Path, wrong: float) -> None:
     """A judge that changes a known share of the labels; 95 % of the intervals hold the human difference."""
     runs = sorted((robust03_path / "runs").glob("*.gz"))[:4]

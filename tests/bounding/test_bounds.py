@@ -20,7 +20,7 @@ from random_campaigns import contexts, qrels
 from scored import assume_common
 
 # How many random campaigns, of four queries, since most of the time goes to calls; and every pair of their runs.
-CAMPAIGNS = int(os.environ.get("LABELING_CAMPAIGNS", times(13)))
+CAMPAIGNS = int(os.environ.get("LABELING_CAMPAIGNS", times(9)))
 
 
 def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str]:

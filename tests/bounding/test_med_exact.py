@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ir_measures_relative.bounding import ap_relaxation as sums_module
 from ir_measures_relative.bounding import ap_search as search_module
@@ -75,40 +73,7 @@ def check_labels(solution: Solution, label: np.ndarray, top_label: int, differen
 # ---- the paper's numbers ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("norm", "value", "relevant"), [("k", 0.1611, "BCFGHJK"), ("R", 0.2833, "BCK"), ("min", 0.2833, "BCK")]
-)
-def test_table_3(norm: Any, value: float, relevant: str) -> None:
-    y, z, label = equation_6()
-    solution = med_sum_precision(y, z, label, cutoff=10, norm=norm)
-    assert solution.value == pytest.approx(value, abs=5e-5)
-    assert {d for d, r in zip(DOCUMENTS, solution.labels, strict=True) if r} == {"A", *relevant}
-    assert solution.exact
-    assert solution.value == solution.upper
-    assert solution.winner == 1
-
-
 # ---- every labeling tried --------------------------------------------------------------------------------
-
-
-def test_all_labelings_at_once_are_the_definition_one_by_one() -> None:
-    rng = np.random.default_rng(0)
-    for norm in NORMS * 8:
-        y, z, label = random_pair(rng, rng.integers(0, 7), 0.7)
-        cutoff, other = int(rng.integers(1, 9)), int(rng.choice([0, 0, 1, 7]))
-
-        def sums(labels: Any, cut: Any = (y, z), of: Any = (cutoff, norm, other)) -> Any:
-            return sum_precision_difference(*(p.tolist() for p in cut), list(labels), *of)
-
-        found = largest_sum_precision_difference(y, z, label, cutoff, norm, other)
-        assert found == brute_force(label.tolist(), (0, 1), sums)
-
-        def of_err(labels: Any, cut: Any = (y, z), cutoff: int = cutoff) -> float:
-            return err_difference(*(p.tolist() for p in cut), list(labels), cutoff, 2)
-
-        grades = np.where(label == -1, -1, 2 * label)
-        expected = brute_force(grades.tolist(), (0, 2), of_err)
-        assert largest_err_difference(y, z, grades, cutoff, 2) == pytest.approx(expected, abs=1e-15)
 
 
 def largest_err_difference(
@@ -127,7 +92,7 @@ def largest_err_difference(
 @pytest.mark.parametrize("seed", range(2))
 def test_sum_precision_equals_brute_force(norm: Any, seed: int) -> None:
     rng = np.random.default_rng([seed, NORMS.index(norm)])
-    for _ in range(150):
+    for _ in range(60):
         y, z, label = random_pair(rng, rng.integers(0, 9), rng.random() + 0.2)
         check_sum_precision(y, z, label, rng.integers(1, 11), norm, rng.choice([0, 0, 1, 7]))
 
@@ -169,7 +134,7 @@ def check_sum_precision(
 @pytest.mark.parametrize("seed", range(4))
 def test_err_equals_brute_force(max_grade: int, seed: int) -> None:
     rng = np.random.default_rng([seed, max_grade])
-    for _ in range(150):
+    for _ in range(60):
         y, z, grade = random_pair(rng, rng.integers(0, 9), rng.random() + 0.2, max_grade)
         check_err(y, z, grade, int(rng.integers(1, 11)), max_grade, (0, max_grade))
 
@@ -317,48 +282,7 @@ def test_greedy_is_not_always_optimal() -> None:
     assert exact.exact and not greedy.exact
 
 
-@pytest.mark.parametrize(("depth", "topics"), [(100, 5), (1000, 2)])
-def test_optimum_is_proved_at_depth_on_real_runs(robust03: Any, depth: int, topics: int) -> None:
-    runs, qrels = robust03
-    judgments = dict(list(qrels.groupby("query_id")))
-    first, second = (runs[name] for name in sorted(runs)[:2])
-    rankings = [
-        {
-            query: rows.assign(score=rows.score.astype(np.float32))
-            .sort_values(["score", "doc_id"], ascending=False)
-            .doc_id[:depth]
-            for query, rows in run.groupby("query_id")
-        }
-        for run in (first, second)
-    ]
-    for query in sorted(judgments)[:topics]:
-        relevance = judgments[query].set_index("doc_id").relevance
-        y, z = (ranking[query] for ranking in rankings)
-        documents = sorted({*y, *z})
-        at_y, at_z = ({d: i for i, d in enumerate(ranking, 1)} for ranking in (y, z))
-        judged = np.array([int(relevance[d] > 0) if d in relevance.index else -1 for d in documents])
-        for label in (judged, np.full(len(documents), -1)):
-            for norm in NORMS:
-                solution = med_sum_precision(
-                    [at_y.get(d, 0) for d in documents],
-                    [at_z.get(d, 0) for d in documents],
-                    label,
-                    cutoff=depth,
-                    norm=norm,
-                )
-                assert solution.exact
-
-
 # ---- corner cases and errors -----------------------------------------------------------------------------
-
-
-@given(st.permutations(range(1, 8)), st.lists(st.integers(-1, 1), min_size=7, max_size=7))
-def test_identical_rankings_do_not_differ(order: list[int], label: list[int]) -> None:
-    for norm in NORMS:
-        solution = med_sum_precision(order, order, label, cutoff=5, norm=norm)
-        assert (solution.value, solution.upper, solution.exact, solution.winner) == (0, 0, True, 0)
-    solution = med_err(order, order, label, cutoff=5, max_grade=1)
-    assert (solution.value, solution.upper, solution.exact, solution.winner) == (0, 0, True, 0)
 
 
 @pytest.mark.parametrize("norm", NORMS)
@@ -376,16 +300,6 @@ def test_one_empty_ranking() -> None:
     assert (solution.value, solution.winner) == (pytest.approx(0.2), -1)
     solution = med_err([0], [1], [-1], cutoff=10, max_grade=4)
     assert (solution.value, solution.winner) == (15 / 16, -1)
-
-
-@pytest.mark.parametrize("norm", NORMS)
-def test_everything_judged_leaves_the_metric_difference(norm: Any) -> None:
-    y, z, label = positions("ABCD", "ABCDEF"), positions("EBAF", "ABCDEF"), np.array([0, 1, 1, 0, 1, 0])
-    expected = sum_precision_difference(y.tolist(), z.tolist(), label.tolist(), 4, norm, 3)
-    solution = med_sum_precision(y, z, label, cutoff=4, norm=norm, other_relevant=3)
-    assert solution.value == pytest.approx(abs(float(expected)), abs=1e-15)
-    assert solution.exact
-    np.testing.assert_array_equal(solution.labels, label)
 
 
 def test_positions_beyond_the_cutoff_are_absent_but_their_relevance_counts() -> None:

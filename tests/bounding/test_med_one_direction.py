@@ -16,7 +16,7 @@ from oracles.med_exact import errs, sum_precision, sum_precision_differences
 from oracles.med_q import all_labelings
 
 # How many random cases each test tries.
-CASES = int(os.environ.get("DIRECTION_CASES", "500"))
+CASES = int(os.environ.get("DIRECTION_CASES", "200"))
 TOLERANCE = 1e-11
 
 

@@ -30,35 +30,6 @@ RUNS = {
 # Odds of the pool need four.
 FOUR = RUNS | {"d": {"q1": {"C": 2.0, "A": 1.0}, "q2": {"A": 1.0}}}
 QRELS = {"q1": {"A": 1, "C": 1, "X": 0}, "q2": {"A": 1}}
-FAST = [
-    "P@10",
-    "nDCG@10",
-    "NRG@10",
-    "Shapley(base='nDCG')@10",
-    "UniqueRel@10",
-    "RR@10",
-    "NRG(base='RBP')@10",
-    "P_Rareness@10",
-]
-
-
-def pool(context: RunContext, qrels: pd.DataFrame, names: list[str], depth: int) -> pd.DataFrame:
-    """The judgments of what these runs hold so deep."""
-    held: set[tuple[str, str]] = set()
-    for name in names:
-        run = context.runs[name]
-        top = run.top(depth)
-        held.update(zip(run.query_ids[top.query], top.doc_ids, strict=True))
-    pairs = zip(qrels["query_id"], qrels["doc_id"], strict=True)
-    return qrels[[pair in held for pair in pairs]]
-
-
-def test_a_document_that_both_hold_helps_both() -> None:
-    found = verdicts(RunContext(RUNS), QRELS, ["P@3"]).set_index(["name", "other"])
-    assert found.loc[("b", "c"), ["worst", "best"]].tolist() == pytest.approx(
-        [-1 / 6, 0.0 - 1 / 6 + 1 / 6 + 0 / 6]
-    )
-    assert found.loc[("a", "b"), "settled"] == "above"
 
 
 def test_reference_limits_the_pairs() -> None:
@@ -377,10 +348,7 @@ def test_reusability_of_one_that_brought_nothing_alone() -> None:
     [
         (lambda: verdicts(RunContext({"a": RUNS["a"]}), QRELS, ["P@3"]), "holds \\['a'\\]; add the runs"),
         (lambda: bounds(RunContext({}), QRELS, ["P@3"]), "holds no run"),
-        (
-            lambda: bounds(RunContext(RUNS), QRELS, ["infAP"]),
-            "infAP cannot be bounded yet; these can: AP, AP_Rareness, AP_UE, ERR, .*NRG, .*nDCG",
-        ),
+        (lambda: bounds(RunContext(RUNS), QRELS, ["infAP"]), "infAP cannot be bounded yet"),
         (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=("a", "n")), r"between names \['n'\]"),
         (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 5, between=("a", "a")), "two runs"),
         (lambda: judge_next(RunContext(RUNS), QRELS, "P@3", 0), "n=0"),
@@ -409,10 +377,7 @@ def test_reusability_of_one_that_brought_nothing_alone() -> None:
             lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], relevance_model=lambda q, d: None),
             "is None; it must be a number",
         ),
-        (
-            lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], relevance_model="pool"),
-            "at least 4 runs to learn from, and there are 3: add runs",
-        ),
+        (lambda: verdicts(RunContext(RUNS), QRELS, ["P@3"], relevance_model="pool"), "at least 4 runs to"),
         (lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pool", seed=-1), "seed=-1"),
         (
             lambda: verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pool", log_odds_sd=True),
@@ -487,29 +452,6 @@ def test_grades_that_few_relevant_documents_show() -> None:
         bounds(RunContext(RUNS, grades=(0, 3)), QRELS, ["nDCG@3"])
         enough = {q: docs | {f"n{i}": 1 for i in range(30)} for q, docs in QRELS.items()}
         bounds(RunContext(RUNS), enough, ["nDCG@3"])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("depth", [5, 10, 20])
-def test_hide_and_reveal(robust03: Any, depth: int) -> None:
-    """Every certain verdict on a shallow pool of half of the runs holds when the open documents are revealed."""
-    runs, qrels = robust03
-    topics = random.Random(depth).sample(sorted(qrels["query_id"].unique()), 7)
-    qrels = qrels[qrels["query_id"].isin(topics)]
-    context = RunContext(runs, grades=(0, 2))
-    shallow = pool(context, qrels, random.Random(depth).sample(context.names, 8), depth)
-    revealed = pd.concat([shallow, pool(context, qrels, context.names, 10)]).drop_duplicates(
-        ["query_id", "doc_id"]
-    )
-    truth = context.evaluate(revealed, FAST).set_index("name")
-    for row in bounds(context, shallow, FAST).itertuples():
-        assert row.worst - 1e-9 <= truth.loc[row.name, row.measure] <= row.best + 1e-9
-    for row in verdicts(context, shallow, FAST).itertuples():
-        difference = truth.loc[row.name, row.measure] - truth.loc[row.other, row.measure]
-        assert row.worst - 1e-9 <= difference <= row.best + 1e-9
-        assert {"above": difference > 0, "below": difference < 0, "equal": np.isclose(difference, 0)}.get(
-            row.settled, True
-        )
 
 
 def test_a_tie_that_rounding_hides_is_a_tie() -> None:

@@ -171,15 +171,6 @@ def test_groups(files: Path) -> None:
         assert [json.loads(line) for line in rows.splitlines()] == expected.to_dict(orient="records"), start
 
 
-def test_the_picture(files: Path) -> None:
-    pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
-    (files / "groups.csv").write_text("A,x\nB,x\nC,y\n", encoding="utf-8")
-    path = files / "out.svg"
-    given = "plot", files / "qrels.txt", files / "runs", "NRG@2", "nDCG@2"
-    assert output(*given, "--output", path, "--groups", files / "groups.csv") == ""
-    assert path.read_bytes().startswith(b"<?xml")
-
-
 # ---- ir_datasets -----------------------------------------------------------------------------------------
 
 
@@ -196,25 +187,6 @@ def test_qrels_of_a_dataset(files: Path) -> None:
     )
 
 
-def test_vaswani(files: Path) -> None:
-    home = Path(__file__).resolve().parents[3] / "shared" / "ir_datasets"
-    if not (home / "vaswani").is_dir():
-        pytest.skip("no copy of the Vaswani collection at ../shared/ir_datasets")
-    shutil.copytree(home, files / "home", copy_function=shutil.copyfile)
-    path = write_run(files / "v.run", "v", {"1": {"1239": 3.0, "1": 2.0, "1502": 1.0}})
-    done = run(
-        "vaswani",
-        path,
-        "P@3",
-        "nDCG_UE(pool='corpus')@3",
-        "-q",
-        env=os.environ | {"IR_DATASETS_HOME": str(files / "home")},
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    lines = done.stdout.splitlines()
-    assert "1\tP@3\t0.6667" in lines and len(lines) == 2 * (93 + 1)
-
-
 OFFLINE = {"IR_DATASETS_DL_TRIES": "1", "IR_DATASETS_DL_TIMEOUT": "2", "https_proxy": "http://127.0.0.1:9"}
 
 
@@ -222,10 +194,7 @@ OFFLINE = {"IR_DATASETS_DL_TRIES": "1", "IR_DATASETS_DL_TIMEOUT": "2", "https_pr
     ("dataset", "message"),
     [
         ("antique/test", "files of the dataset 'antique/test' could not be fetched .*is there a network"),
-        (
-            "antiqe/test",
-            "no qrels file 'antiqe/test', and ir_datasets knows no dataset .*did you mean 'antique/test'",
-        ),
+        ("antiqe/test", "no qrels file 'antiqe/test', and ir_datasets knows no dataset"),
         ("antique", "'antique' has docs, but no .*qrels.*give the qrels yourself"),
     ],
 )
@@ -536,19 +505,6 @@ def test_control_c(files: Path) -> None:
     assert process.returncode == 130
 
 
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
-def test_a_full_disk(files: Path) -> None:
-    with open("/dev/full", "w") as full:
-        done = subprocess.run(
-            [*COMMAND, "qrels.txt", "runs", "NRG@2"],
-            cwd=files,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-    assert (done.returncode, done.stderr) == (2, "ir_measures_relative: error: No space left on device\n")
-
-
 def test_help_and_version() -> None:
     done = process("--version")
     assert (done.returncode, done.stdout, done.stderr) == (0, f"ir_measures_relative {__version__}\n", "")
@@ -585,25 +541,6 @@ def test_the_entry_point(files: Path) -> None:
 
 
 # ---- real runs -------------------------------------------------------------------------------------------
-
-
-def test_robust_runs_from_the_gz_and_unpacked(robust03_path: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
-    measures = ["nDCG@10", "NRG@10", "P_Rareness@10", "UniqueRel(rel=1)@10"]
-    packed, unpacked, picture = robust03_path / "qrels.txt.gz", tmp_path / "qrels.txt", tmp_path / "out.png"
-    unpacked.write_bytes(gzip.decompress(packed.read_bytes()))
-    text = output(packed, robust03_path / "runs", *measures)
-    assert output("plot", packed, robust03_path / "runs", *measures, "--output", picture) == ""
-    assert text == output(unpacked, robust03_path / "runs", *measures)
-    assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 10_000
-    rows = [line.split("\t") for line in text.splitlines()]
-    assert rows[0] == ["name", *measures[:3], "UniqueRel@10"] and len(rows) == 1 + 17
-    assert rows[1 + [r[0] for r in rows[1:]].index("pircRBa1")][1:] == [
-        "0.4572",
-        "0.0772",
-        "0.6847",
-        "0.4600",
-    ]
 
 
 def test_a_prior_for_other_topics_and_an_empty_file(tmp_path) -> None:

@@ -57,7 +57,8 @@ def test_the_page_from_an_empty_folder(tmp_path: Path, commands: dict[str, str])
                 if installed
                 else script
             )
-            done = run_bash(script, folder, commands)
+            alone = commands | ({} if _is_installed() else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
+            done = run_bash(script, folder, alone)
             assert done.returncode == 0, (script, done.stdout, done.stderr)
             if "echo" in script:
                 assert done.stdout.startswith("Add 3-grams, or replace BM25")
@@ -117,20 +118,18 @@ def act(folder: Path, env: dict[str, str], **given: str) -> tuple[int, str, str]
 
 
 @bash
-@pytest.mark.parametrize(("candidate", "code"), [("strong", 0), ("copy", 1), ("unjudged", 3)])
-def test_the_action(tmp_path: Path, commands: dict[str, str], candidate: str, code: int) -> None:
+@pytest.mark.parametrize(
+    ("candidate", "as_judged", "code"),
+    [("strong", "false", 0), ("unjudged", "true", 1), ("unjudged", "false", 3)],
+)
+def test_the_action(
+    tmp_path: Path, commands: dict[str, str], candidate: str, as_judged: str, code: int
+) -> None:
     write_candidates(tmp_path)
     given = {"qrels": "qrels.txt", "candidate": f"new/{candidate}.run", "to": "runs/BM25.run\nruns/QL.run\n"}
-    done = act(tmp_path, commands, **given, by="P@5")
+    done = act(tmp_path, commands, **given, by="P@5", as_judged=as_judged)
     assert (done[0], done[2]) == (code, f"code={code}\n")
     assert done[1].startswith(f"### {candidate}: ") and "| option | runs |" in done[1]
-
-
-@bash
-def test_the_action_by_the_judgments_as_they_are(tmp_path: Path, commands: dict[str, str]) -> None:
-    write_candidates(tmp_path)
-    given = {"qrels": "qrels.txt", "candidate": "new/unjudged.run", "to": "runs", "by": "P@5"}
-    assert act(tmp_path, commands, **given, as_judged="true")[0] == 1
 
 
 @bash
@@ -176,9 +175,10 @@ def test_it(worth):
 """
 
 
-def asked(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
+def asked(pytester: pytest.Pytester, *, alone: bool = False) -> pytest.RunResult:
     loaded = [] if _is_installed() else ["-p", "ir_measures_relative_pytest"]
-    return pytester.runpytest_subprocess("-q", "-p", "no:cacheprovider", *loaded, *arguments)
+    run = pytester.runpytest_subprocess if alone else pytester.runpytest_inprocess
+    return run("-q", "-p", "no:cacheprovider", *loaded)
 
 
 def test_the_fixture(pytester: pytest.Pytester) -> None:
@@ -207,7 +207,7 @@ def test_a_candidate_among_the_others_and_runs_as_dicts(pytester: pytest.Pyteste
 
         def test_neither_true_nor_false(worth):
             with pytest.raises(TypeError, match="verdict"):
-                assert worth("runs/strong.run", to="runs", qrels="qrels.txt")
+                assert worth("runs/strong.run", to="runs", qrels="qrels.txt", by="P@5")
     """)
     asked(pytester).assert_outcomes(passed=3)
 
@@ -220,6 +220,6 @@ def test_pytest_does_not_wait_for_the_package(pytester: pytest.Pytester) -> None
         def test_light():
             assert not {"ir_measures", "pandas", "ir_measures_relative"} & set(sys.modules)
     """)
-    result = asked(pytester)
+    result = asked(pytester, alone=True)
     result.assert_outcomes(passed=1)
     assert "relative" not in result.stdout.str() + result.stderr.str()

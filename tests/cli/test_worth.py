@@ -5,16 +5,13 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-import sys
-import time
 from pathlib import Path
 from xml.etree import ElementTree
 
-import pandas as pd
 import pytest
 
 from candidates import write_candidates
-from command_line import COMMAND, QRELS, RUNS, error, process, run, write_run
+from command_line import QRELS, RUNS, error, process, run, write_run
 from ir_measures_relative import RunContext, worth
 from ir_measures_relative.cli.output import wrapped
 
@@ -219,33 +216,6 @@ def test_the_gate_does_not_open_beside_an_empty_file(campaign: Path) -> None:
         (campaign / "empty.run").write_text("1 Q0 d1 1 1.0 empty\n")
         said = error(command, "qrels.txt", *rest, *BY, "--gate", cwd=campaign)
         assert "no document of strange.run is judged" in said
-
-
-def test_fifty_topics_take_less_than_ten_seconds(tmp_path: Path) -> None:
-    """Two runs of 100 documents, the imports included: not those that it does without. On this machine about 2."""
-    for name, step in (("old", 1), ("new", 2)):
-        rankings = {str(q): {f"d{(i * step + q) % 300}": 100.0 - i for i in range(100)} for q in range(50)}
-        write_run(tmp_path / f"{name}.run", name, rankings)
-    labels = pd.DataFrame([(q, d) for q in range(50) for d in range(0, 300, 3)])
-    lines = (f"{q} 0 d{d} {(d + q) % 5 == 0:d}\n" for q, d in labels.itertuples(index=False))
-    (tmp_path / "qrels.txt").write_text("".join(lines))
-    before = time.process_time() + sum(_children())
-    started = time.perf_counter()
-    command = [sys.executable, "-X", "importtime", *COMMAND[1:], "worth", "qrels.txt", "new.run"]
-    done = subprocess.run(
-        [*command, "--to", "old.run", "--gate"], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.returncode in (0, 1, 3), done.stderr
-    assert " pandas\n" in done.stderr and "scipy.stats" not in done.stderr
-    taken = min(time.perf_counter() - started, time.process_time() + sum(_children()) - before)
-    assert taken < 10
-
-
-def _children() -> tuple[float, float]:
-    import os
-
-    times = os.times()
-    return times.children_user, times.children_system
 
 
 def test_a_mistake_of_the_package_is_no_answer(

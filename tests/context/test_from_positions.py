@@ -77,6 +77,8 @@ def test_real_runs(variable, name) -> None:
         pytest.skip(f"{variable} names no folder of runs")
     with gzip.open(folder / "qrels.txt.gz", "rt") as file:
         qrels = pd.DataFrame(ir_measures.read_trec_qrels(file))
-    context = RunContext.from_files(sorted((folder / "runs").iterdir())[:3])
-    runs = {n: run.as_given() for n, run in context.runs.items()}
+    topics = sorted(qrels["query_id"].unique())[::4]
+    qrels = qrels[qrels["query_id"].isin(topics)]
+    context = RunContext.from_files(sorted((folder / "runs").iterdir())[:2])
+    runs = {n: {q: r for q, r in run.as_given().items() if q in topics} for n, run in context.runs.items()}
     check(runs, qrels, [*PLAIN, AP(rel=2), P(rel=2) @ 10])

@@ -37,7 +37,7 @@ def test_work_grows_with_the_number_of_runs(measure: str, priors: Any) -> None:
         return instructions(lambda: context.evaluate({"q": {"a": 1, "d1": 2}}, [measure]))
 
     work(2)  # what is imported when it is first needed
-    small, large = work(60), work(240)
+    small, large = work(30), work(120)
     assert large < 1.15 * 4 * small
 
 
@@ -111,30 +111,6 @@ def test_factors_that_differ_share_nothing() -> None:
 
     for factor, held in ((first, 0.1), (missed, 0.2), (first, 0.1)):
         assert product(context, "r0", factor) == pytest.approx([held**3, held])
-
-
-def test_every_way_to_a_product_gives_it() -> None:
-    """The first runs, all but one, a list, a glob: each is the plain product."""
-    names = [f"r{i}" for i in range(6)]
-    runs = campaign(6)
-    policies: list[Any] = [
-        "others",
-        "earlier",
-        names[2:4],
-        names[::2],
-        {n: names[i:] for i, n in enumerate(names)},
-        [],
-    ]
-    for policy in policies:
-        context = RunContext(runs, priors=policy)
-        for name in names:
-            chosen = {"others": names, "earlier": names[: names.index(name)]}.get(str(policy))
-            listed = policy[name] if isinstance(policy, dict) else policy if chosen is None else chosen
-            others = [n for n in listed if n != name]
-            expected = [0.5 ** len(others), 0.5 ** ("r1" in others)]
-            assert product(context, name, Halved()) == expected
-        assert product(context, names[0], Halved(), prior="r[24],r5") == [0.5**3, 1.0]
-        assert product(context, None, Halved(), prior="r1,r1") == [0.5, 0.5]
 
 
 def test_a_policy_may_name_a_run_twice_and_itself() -> None:

@@ -158,9 +158,7 @@ def test_what_else_is_refused() -> None:
             pass
     named = pd.DataFrame({"query_id": "q", "doc_id": list("ABX"), "score": [3.0, 2, 1], "name": "g1"})
     assert value("g", named) == value(None, named) == 1
-    with pytest.raises(
-        ValueError, match="named 'g1', which is a run of the context and of the group 'g', but"
-    ):
+    with pytest.raises(ValueError, match="named 'g1', which is a run of the context and of the group 'g'"):
         value("h", named)
 
 
@@ -168,9 +166,7 @@ def test_a_group_that_looks_like_a_known_one_draws_a_warning() -> None:
     context = RunContext(
         RUNS, priors=BestOfOtherGroups(by=P @ 3), groups={n: f"Lab {g}1" for n, g in GROUPS.items()}
     )
-    with pytest.warns(
-        UserWarning, match="no run of the context is of this group.*if 'Lab g1' is meant, say so"
-    ):
+    with pytest.warns(UserWarning, match="no run of the context is of this group.*if 'Lab g1' is meant"):
         assert value("lab g1", context=context) == 2
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import ir_measures
@@ -12,7 +11,6 @@ import pandas as pd
 import pytest
 from ir_measures import nDCG
 
-from command_line import here, write_run
 from ir_measures_relative import NRG, RelativeWarning, RunContext, nDCG_UE
 
 SAID = r"under 1% of the documents .* are in any run, at any depth: for query 'q0' (the )?run.* has \['v2-0', 'v2-1', 'v2-2'\] …, the qrels have \['d0', "
@@ -84,34 +82,3 @@ def test_an_id_that_no_measure_reads_is_not_read_here() -> None:
     )
     context = RunContext({"one": deep, "two": {}})
     assert not any("under 1%" in m for m in warned(lambda: context.evaluate(QRELS, [NRG @ 10])))
-
-
-def test_the_command_line(tmp_path: Path) -> None:
-    (tmp_path / "runs").mkdir()
-    for name, run in runs().items():
-        write_run(tmp_path / "runs" / name, name, run)
-    write_run(tmp_path / "third", "third", runs("third")["one"])
-    rows = [f"{q} 0 {d} {label}\n" for q, docs in QRELS.items() for d, label in docs.items()]
-    (tmp_path / "qrels.txt").write_text("".join(rows))
-    for arguments in (["runs", "NRG@10"], ["runs/one", "NRG@10", "--prior", "third"]):
-        done = here("qrels.txt", *arguments, cwd=tmp_path)
-        assert done.returncode == 0 and done.stderr.count("warning: under 1% of the documents") == 1, (
-            done.stderr
-        )
-
-
-@pytest.mark.parametrize("options", [{}, {"batch_size": 1}], ids=str)
-def test_experiments(options: dict[str, Any]) -> None:
-    pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
-    topics = pd.DataFrame({"qid": list(QRELS), "query": "tea"})
-    rows = [(q, d, label) for q, docs in QRELS.items() for d, label in docs.items()]
-    qrels = pd.DataFrame(rows, columns=["qid", "docno", "label"])
-    frames = {
-        name: pd.DataFrame(
-            [(q, d, s) for q, docs in run.items() for d, s in docs.items()], columns=["qid", "docno", "score"]
-        ).assign(rank=0)
-        for name, run in runs().items()
-    }
-    systems = {n: pt.Transformer.from_df(f) for n, f in frames.items()} if options else frames
-    said = warned(lambda: pt.relative.Experiment(systems, topics, qrels, [NRG @ 10, "map"], **options))
-    assert len(said) == 1 and "'v2-0'" in said[0]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 
 import ir_measures
 import numpy as np
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn import examples
-from ir_measures_relative import NRG, RelativeWarning, RunContext, TaSC, UniqueRel, select_complementary
+from ir_measures_relative import NRG, RelativeWarning, RunContext, UniqueRel, select_complementary
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.decisions.select import coverage_function
 from oracles.nrg import nrg_oracle, nrg_residual
@@ -150,24 +149,3 @@ def test_bad_input() -> None:
         select_complementary(context, labels, 1, method="best")
     with pytest.raises(ValueError, match="method='exact' needs a measure"):
         select_complementary(context, labels, 1, NRG(base="RR") @ 5, method="exact")
-
-
-@pytest.mark.parametrize("measure", [NRG(norm="ideal") @ 10, UniqueRel @ 10, TaSC], ids=str)
-def test_six_of_seventeen_on_robust03(robust03, measure) -> None:
-    runs, labels = robust03
-    context = RunContext(runs)
-    greedy = select_complementary(context, labels, 6, measure)
-    start = time.perf_counter()
-    exact = select_complementary(context, labels, 6, measure, method="exact")
-    assert time.perf_counter() - start < 20
-    coverage = coverage_function(measure, view_of(context, labels))
-    unseen = 1 - coverage.seen
-    best = 0.0
-    for group in itertools.combinations(range(17), 6):
-        rows = list(group)
-        covered = coverage.seen[rows].max(axis=0) if coverage.best else 1 - unseen[rows].prod(axis=0)
-        best = max(best, float(coverage.weight @ covered))
-    assert exact["cumulative"].iloc[-1] == pytest.approx(best, rel=1e-12)
-    assert exact["bound"].iloc[-1] == pytest.approx(best, rel=1e-12)
-    assert best >= greedy["cumulative"].iloc[-1] >= (1 - 1 / np.e) * best
-    assert greedy["bound"].iloc[-1] >= best

@@ -17,7 +17,7 @@ from drawn import examples
 from ir_measures_relative import NRG, RunContext, UniqueRel, explain, select_complementary
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from oracles.nrg import nrg_oracle
-from oracles.rankings import only_judged, trec_order
+from oracles.rankings import only_judged
 from random_campaigns import Labels, Run, contexts, qrels
 from scored import assume_common, ranking
 
@@ -130,9 +130,7 @@ def test_explain_one_query_of_table_1() -> None:
 def test_explain_bad_input() -> None:
     context = RunContext({"a": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}})
     labels = {"q": {"A": 1}}
-    with pytest.raises(
-        ValueError, match=r"explain\('c'\): the context holds no such run; its runs are \['a', 'b'\]"
-    ):
+    with pytest.raises(ValueError, match=r"explain\('c'\): the context holds no such run"):
         explain(context, "c", labels)
     with pytest.raises(ValueError, match="query_id='z' is not in the qrels"):
         explain(context, "a", labels, query_id="z")
@@ -212,28 +210,3 @@ def test_select_complementary_bad_input() -> None:
     for call in (lambda: select_complementary(other, labels, 1), lambda: explain(other, "a", labels)):
         with pytest.raises(ValueError, match="run 'b' has no query in common with the qrels"):
             call()
-
-
-def test_complementary_runs_find_more_than_the_best_ones_on_robust03(robust03: Any) -> None:
-    runs, labels = robust03
-    context = RunContext(runs)
-    best = context.evaluate(labels, ["nDCG@10"]).sort_values("nDCG@10", ascending=False)["name"][:5]
-    relevant = set(map(tuple, labels[labels.relevance > 0][["query_id", "doc_id"]].to_numpy()))
-
-    def reached(names: Any) -> int:
-        found = set()
-        for name in names:
-            frame = runs[name]
-            ordered = {
-                q: trec_order(dict(zip(g.doc_id, g.score, strict=True)))[:10]
-                for q, g in frame.groupby("query_id")
-            }
-            found |= {(q, d) for q, docs in ordered.items() for d in docs}
-        return len(found & relevant)
-
-    by_count = select_complementary(context, labels, 5, UniqueRel @ 10)
-    assert by_count["cumulative"].iloc[-1] == pytest.approx(
-        reached(by_count["name"]) / labels.query_id.nunique()
-    )
-    assert reached(by_count["name"]) > reached(best)
-    assert reached(select_complementary(context, labels, 5)["name"]) > reached(best)

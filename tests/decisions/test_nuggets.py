@@ -16,18 +16,15 @@ from aspect_campaigns import as_qrels, random_aspects, random_run
 from command_line import process, write_run
 from ir_measures_relative import (
     NewAspects,
-    RelativeWarning,
     RunContext,
     alpha_NRG,
-    compare,
     demo,
     explain,
-    meta,
     select_complementary,
 )
 from ir_measures_relative.context.lengths import TokenCounts
 from ir_measures_relative.context.view import view_of
-from ir_measures_relative.decisions import mean_intervals, new_aspects
+from ir_measures_relative.decisions import new_aspects
 
 MEASURES = ["alpha_NRG(rel=1)@3", "NewAspects(rel=1)@3", "NewAspects(gains={})@3"]
 BUDGET = "NewAspects(rel=1,budget=20)"
@@ -184,31 +181,6 @@ def test_explain_names_the_aspects() -> None:
     by_alpha = explain(context, "new", qrels, alpha_NRG @ 10)
     assert by_alpha["new aspects"].tolist() == table["new aspects"].tolist()
     assert "aspects" not in explain(context, "new", {"q": {"A": 1, "B": 1}}, "UniqueRel@10").columns
-
-
-@pytest.mark.filterwarnings("ignore:.*comes from topic")
-def test_compare_meta() -> None:
-    runs, qrels = campaign(n_queries=40, n_runs=4)
-    context = RunContext(runs)
-    table = compare(context, qrels, MEASURES[:2])
-    assert set(table["test"]) == {"bootstrap"}
-    assert table["p"].notna().any()
-    added = mean_intervals(RunContext(runs, priors=["run2", "run3"]), qrels, MEASURES[1:2])
-    beside = (
-        RunContext({n: runs[n] for n in ("run0", "run2", "run3")})
-        .evaluate(qrels, MEASURES[1:2])
-        .set_index("name")
-    )
-    means = added.set_index("name")["mean"]  # of NewAspects@3, as rel=1 is its default
-    assert means["run0"] == pytest.approx(beside.loc["run0", "NewAspects@3"])
-    values = context.evaluate(qrels, MEASURES, perquery=True)
-    assert len(meta.reliability(values)) == len(MEASURES)
-
-
-def test_a_copy_adds_no_aspect() -> None:
-    runs, qrels = campaign()
-    context = RunContext(runs | {"copy": runs["run0"]}, priors=["run0"])
-    assert context.evaluate(qrels, ["NewAspects(rel=1)@3"]).iloc[-1].tolist() == ["copy", 0.0]
 
 
 @pytest.mark.parametrize("method", ["greedy", "exact"])
@@ -371,43 +343,6 @@ def test_new_aspects_wants_a_measure_that_counts_aspects() -> None:
     for measure in ("alpha_NRG@10", "UniqueRel@10"):
         with pytest.raises(ValueError, match="does not count aspects; give NewAspects@10"):
             new_aspects(RunContext(runs), qrels, measure)
-
-
-@pytest.mark.filterwarnings("ignore:.*comes from topic")
-def test_the_report_of_qrels_with_aspects(tmp_path: Path) -> None:
-    pytest.importorskip("jinja2")
-    pytest.importorskip("vl_convert")
-    from ir_measures_relative import report
-
-    runs, qrels = campaign()
-    with pytest.warns(RelativeWarning, match="look at no aspects"):
-        report(
-            RunContext(runs, reference="run0", grades=(0, 2)),
-            qrels,
-            ["nDCG@3", *MEASURES[:2]],
-            tmp_path / "report.html",
-        )
-    assert "NewAspects" in (tmp_path / "report.html").read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("batch_size", [None, 1, 5])
-def test_plain_experiments_in_a_context(batch_size: int | None) -> None:
-    pt = pytest.importorskip("pyterrier")
-    runs, qrels = campaign()
-    context = RunContext(runs)
-    measures = [ir_measures.parse_measure(m) for m in MEASURES]
-    expected = context.evaluate(qrels, measures, perquery=True)
-    topics = pd.DataFrame({"qid": sorted({q.query_id for q in qrels})}).assign(query="x")
-    systems: list[Any] = list(frames(runs).values())
-    options: dict[str, Any] = {"names": list(runs), "perquery": True}
-    if batch_size is not None:
-        systems = [pt.Transformer.from_df(f, uniform=False) for f in systems]
-        systems = [s >> pt.apply.name(lambda _, name=n: name) for n, s in zip(runs, systems, strict=True)]
-        options["batch_size"] = batch_size
-    with context:
-        ours = pt.Experiment(systems, topics, frame(qrels), measures, **options)
-    value = expected.set_index(["name", "query_id", "measure"])["value"].to_dict()
-    assert {tuple(row[:3]): row[3] for row in ours[["name", "qid", "measure", "value"]].to_numpy()} == value
 
 
 def test_the_fingerprint_tells_aspects_apart() -> None:

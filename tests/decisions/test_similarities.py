@@ -88,20 +88,6 @@ def test_a_script_without_a_main_guard_may_use_several_processes(tmp_path) -> No
     assert (done.stdout, done.stderr) == ("[0.5, 1.0, 0.5]\n", "")
 
 
-def test_the_picture_takes_several_processes() -> None:
-    pytest.importorskip("joblib")
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from ir_measures_relative import plots
-
-    context, qrels = campaign()
-    drawn = [
-        plots.similarity(context, qrels, "rrLP", signed=True, jobs=jobs).images[0].get_array()
-        for jobs in (1, 2)
-    ]
-    assert np.array_equal(*(np.ma.filled(picture, np.nan) for picture in drawn), equal_nan=True)
-
-
 @pytest.mark.parametrize("jobs", [0, -2, 1.5, True, "two", None])
 def test_no_number_of_processes(jobs: object) -> None:
     context, qrels = campaign()

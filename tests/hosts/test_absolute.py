@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from ir_measures import AP, RR, Judged, P, nDCG
 
-from ir_measures_relative import NRG, RunContext, demo
+from ir_measures_relative import RunContext, demo
 from ir_measures_relative.context.view import View
 
 MEASURES = [nDCG @ 10, AP(rel=2), P @ 5, RR, RR @ 10, Judged @ 10, nDCG(dcg="exp-log2") @ 10]
@@ -85,24 +85,3 @@ def test_what_this_package_refuses_is_the_hosts(change) -> None:
         else:
             with pytest.raises(TypeError):  # pytrec_eval's
                 ir_measures.calc_aggregate(measures, qrels, run)
-
-
-@pytest.mark.parametrize("options", [{}, {"batch_size": 3}, {"perquery": True}, {"baseline": 0}], ids=str)
-def test_in_an_experiment(computed, options) -> None:
-    pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
-    runs, qrels = campaign()
-    theirs = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
-    systems = pt.relative.named({n: run.rename(columns=theirs) for n, run in runs.items()})
-    qrels = qrels.rename(columns=theirs)
-    topics = pd.DataFrame({"qid": qrels["qid"].unique()[::-1], "query": "x"})
-    arguments = systems, topics, qrels, [nDCG @ 10, AP, NRG @ 10]
-    tables = []
-    for absolute in (False, True):
-        with RunContext(runs, absolute=absolute):
-            table = pt.Experiment(*arguments, validate="ignore", **options)
-        by = ["name", "qid", "measure"]
-        tables.append(
-            table.sort_values(by).reset_index(drop=True) if "qid" in table else table[sorted(table)]
-        )
-    pd.testing.assert_frame_equal(*tables, check_exact=True)
-    assert AP in computed

@@ -96,9 +96,7 @@ def test_the_misleading_call(campaign) -> None:
 def test_the_distance_of_the_reference_from_itself_is_compared_with_nothing(campaign) -> None:
     frames, topics, qrels = campaign
     measures = [MED @ 5, rrLP]
-    with pytest.warns(
-        RelativeWarning, match="'one' is the reference, which is at no distance from itself"
-    ) as said:
+    with pytest.warns(RelativeWarning, match="'one' is the reference") as said:
         table = pt.relative.Experiment(frames, topics, qrels, measures, baseline="one", reference="one")
     assert len(said) == 1 and "a third system as the reference" in str(said[0].message)
     assert comparisons(table, MED @ 5).isna().all(axis=None)
@@ -159,17 +157,3 @@ def test_without_a_table_of_comparisons(campaign) -> None:
             dict,
         )
         pt.relative.Experiment(frames, topics, qrels, [NRG @ 5], priors=["one"])
-
-
-def test_the_misleading_call_on_robust03(robust03) -> None:
-    runs, labels = robust03
-    rename = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
-    systems = {name: runs[name].rename(columns=rename).assign(rank=0) for name in ("pircRBa1", "uic0301")}
-    qrels = labels.rename(columns=rename)
-    topics = pd.DataFrame({"qid": qrels["qid"].unique()}).assign(query="")
-    with pytest.warns(RelativeWarning, match="'uic0301' and the baseline 'pircRBa1' on NRG@10 are different"):
-        table = pt.relative.Experiment(
-            systems, topics, qrels, [NRG @ 10], baseline="pircRBa1", priors=["pircRBa1"]
-        )
-    assert table["NRG@10"].round(3).tolist() == [0.457, 0.281]
-    assert comparisons(table, NRG @ 10).isna().all(axis=None)

@@ -20,10 +20,6 @@ TREE = {"plan": "tree", "verbose": False}
 PLANS = [{}, TREE]
 
 
-def in_pyterriers_columns(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame.rename(columns={"query_id": "qid", "doc_id": "docno", "relevance": "label"})
-
-
 def pipelines(runs: dict[str, pd.DataFrame]) -> dict[str, object]:
     return {name: pt.Transformer.from_df(pt.model.add_ranks(run)) for name, run in runs.items()}
 
@@ -63,34 +59,6 @@ def experiment(campaign, measures, runs=None, **options):
         options.pop("topics", topics), options.pop("qrels", qrels), measures, names=["a"], perquery=True,
         validate="ignore", **options,
     ).sort_values(["qid", "measure"]).reset_index(drop=True)  # fmt: skip
-
-
-@pytest.mark.parametrize("options", PLANS, ids=str)
-def test_graded_med_in_batches_of_robust03(robust03, options) -> None:
-    """Topics of Robust03 with and without highly relevant documents."""
-    runs, qrels = robust03
-    names = list(runs)[:3]
-    runs = {name: in_pyterriers_columns(runs[name]) for name in names}
-    qrels = in_pyterriers_columns(qrels)
-    qids = qrels["qid"].unique()[::2]
-    qrels = qrels[qrels["qid"].isin(qids)]
-    runs = {name: run[run["qid"].isin(qids)] for name, run in runs.items()}
-    topics = pd.DataFrame({"qid": qids, "query": "x"})
-
-    def values(**batches):
-        table = pt.relative.Experiment(
-            pipelines(runs), topics, qrels, GRADED, reference=names[0], perquery=True, **options, **batches
-        )
-        return table.sort_values(["name", "qid", "measure"]).reset_index(drop=True)
-
-    whole = values()
-    assert len(whole) == len(names) * len(qids) * len(GRADED)
-    pd.testing.assert_frame_equal(values(batch_size=7), whole, check_exact=True)
-
-    context = RunContext(runs, reference=names[0])
-    rows = context.evaluate(qrels, GRADED, perquery=True).rename(columns={"query_id": "qid"})
-    rows = rows.sort_values(["name", "qid", "measure"]).reset_index(drop=True)
-    pd.testing.assert_frame_equal(rows, whole, check_exact=True, check_dtype=False)
 
 
 @pytest.mark.parametrize("options", PLANS, ids=str)
@@ -198,9 +166,7 @@ def test_labels_that_are_none_are_told_before_anything_runs(campaign, labels) ->
     system = pt.apply.generic(
         lambda inp: pytest.fail("the pipeline runs"), transform_outputs=lambda columns: columns
     )
-    with pytest.raises(
-        ValueError, match="document 'd[01]' has the relevance .*; relevance must be a whole number"
-    ):
+    with pytest.raises(ValueError, match="document 'd[01]' has the relevance"):
         pt.relative.Experiment({"a": runs["a"], "b": system}, topics, wrong, [NRG @ 10])
 
 

@@ -112,12 +112,6 @@ def test_per_query(campaign, expected, options) -> None:
     assert all(np.isnan(v) for (_, q, _), v in found.items() if q in extra)
 
 
-def test_both(campaign, expected) -> None:
-    means, per_query = experiment(campaign, named(campaign[2]), perquery="both", filter_by_qrels=True)
-    check_means(means, expected)
-    assert len(per_query) >= len(expected)
-
-
 def test_judgments_without_topics_count_as_empty_rankings(campaign) -> None:
     _topics, qrels, frames = campaign
     for options in ({}, {"batch_size": 7}, {"batch_size": 7, "plan": "tree", "verbose": False}):
@@ -129,70 +123,12 @@ def test_judgments_without_topics_count_as_empty_rankings(campaign) -> None:
             assert table[measure].tolist() == pytest.approx(rows[measure].tolist(), abs=1e-12)
 
 
-def test_baseline_and_correction(campaign, expected) -> None:
-    table = experiment(campaign, named(campaign[2]), baseline=0, correction="bonferroni")
-    check_means(table, expected)
-    assert {"NRG@10 +", "NRG@10 -", "NRG@10 p-value", "NRG@10 p-value corrected"} <= set(table.columns)
-    better = sum(
-        expected["two", q, "NRG@10"] > expected["one", q, "NRG@10"]
-        for n, q, m in expected
-        if (n, m) == ("one", "NRG@10")
-    )
-    assert table["NRG@10 +"].iloc[1] == better
-
-
-def test_save_dir(campaign, expected, tmp_path) -> None:
-    check_means(experiment(campaign, transformers(campaign[2]), save_dir=str(tmp_path)), expected)
-    assert {f.name for f in tmp_path.glob("*.res.gz")} == {f"{n}.res.gz" for n in NAMES}
-    saved = [pt.io.read_results(str(tmp_path / f"{n}.res.gz")).assign(name=n) for n in NAMES]
-    check_means(experiment(campaign, saved), expected)
-    check_means(
-        experiment(
-            campaign,
-            transformers(campaign[2]),
-            save_dir=str(tmp_path / "."),
-            save_mode="overwrite",
-            batch_size=7,
-        ),
-        expected,
-    )
-
-
 def test_run_tags_name_the_members(campaign, expected, tmp_path) -> None:
     """pt.io.read_results makes the name column from the run tag."""
     for name, frame in campaign[2].items():
         pt.io.write_results(frame, str(tmp_path / f"{name}.res"), run_name=name)
     frames = [pt.io.read_results(str(tmp_path / f"{n}.res")) for n in NAMES]
     check_means(experiment(campaign, frames), expected)
-
-
-def test_round_highlight_and_dict(campaign, expected) -> None:
-    table = experiment(campaign, named(campaign[2]), round=3)
-    mean = np.mean([v for (n, _, m), v in expected.items() if (n, m) == ("two", "NRG@10")])
-    assert table.set_index("name").loc["two", "NRG@10"] == pytest.approx(mean, abs=6e-4)
-    topics, qrels, frames = campaign
-    with RunContext(frames):
-        as_dict = pt.Experiment(
-            dict(zip(NAMES, named(frames), strict=True)), topics, qrels, [NRG @ 10], dataframe=False
-        )
-    assert as_dict["two"]["NRG@10"] == pytest.approx(mean, abs=1e-12)
-    pytest.importorskip("jinja2", reason="pandas' styles need jinja2")
-    assert experiment(campaign, named(frames), highlight="bold") is not None
-
-
-def test_evaluate_and_experiment_agree_to_the_last_digit_on_robust03(robust03) -> None:
-    runs, qrels = robust03
-    measures = [NRG @ 10, P_Rareness @ 100, AP_Rareness @ 100, UniqueRel @ 10]
-    context = RunContext(runs)
-    ours = context.evaluate(qrels, measures)
-    rename = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
-    frames = [frame.rename(columns=rename).assign(name=name) for name, frame in runs.items()]
-    topics = pd.DataFrame({"qid": qrels["query_id"].unique(), "query": "x"})
-    with context:
-        theirs = pt.Experiment(
-            frames, topics, qrels.rename(columns=rename), measures, names=list(runs), validate="ignore"
-        )
-    pd.testing.assert_frame_equal(ours, theirs[ours.columns.tolist()], check_exact=True)
 
 
 def test_import_pyterrier_is_enough() -> None:

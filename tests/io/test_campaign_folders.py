@@ -70,9 +70,7 @@ def test_participants_alone_say_the_groups(folder: Path) -> None:
     names = ", ".join(f"[{n}](./runs.md#x)" for n in ("bm25-base", "rerank.v2"))
     page = f"# Participants\n\n#### Waterloo\n - :octicons-organization-16: **Organization:** x\n - :x: **Runs:** {names}\n\n"
     (folder / "participants.md").write_text(page, "utf-8")
-    with pytest.warns(
-        RelativeWarning, match="does not say who sent dense_ü; each counts as a group of its own"
-    ):
+    with pytest.warns(RelativeWarning, match="does not say who sent dense_ü"):
         context = RunContext.from_files(folder)
     assert dict(context.groups) == {"bm25-base": "Waterloo", "dense_ü": "dense_ü", "rerank.v2": "Waterloo"}
     (folder / "participants.md").unlink()
@@ -91,13 +89,9 @@ def test_what_a_folder_lacks_is_said(folder: Path, tmp_path: Path) -> None:
         RunContext.from_files(folder, task="passages", judgments="nothing/here")
     (folder / "old.Z").write_bytes(b"\x1f\x9d\x90")
     (folder / "runs.md").unlink()
-    with pytest.raises(
-        ValueError, match=r"old\.Z is a file packed by compress \(\.Z\), which is not read here; unpack"
-    ):
+    with pytest.raises(ValueError, match=r"old\.Z is a file packed by compress \(\.Z\)"):
         RunContext.from_files(folder, judgments=folder / "2099qrels-docs.txt")
-    with pytest.raises(
-        FileNotFoundError, match="the folder holds no file of a run; put the run files into it"
-    ):
+    with pytest.raises(FileNotFoundError, match="the folder holds no file of a run"):
         (tmp_path / "empty").mkdir()
         RunContext.from_files(tmp_path / "empty")
     with pytest.raises(FileNotFoundError, match="nowhere: no such file or folder"):

@@ -166,9 +166,7 @@ def test_mistakes_in_parquet(tmp_path: Path) -> None:
     path = tmp_path / "x.parquet"
     run = pd.DataFrame({"query_id": ["1", "1", "1"], "doc_id": ["a", "b", "a"], "score": [3.0, 2.0, 1.0]})
     run.to_parquet(path)
-    with pytest.raises(
-        ValueError, match=r"run 'BM25' \(.*x\.parquet\): query '1' lists document 'a' more than once"
-    ):
+    with pytest.raises(ValueError, match=r"run 'BM25' \(.*x\.parquet\)"):
         RunContext({"BM25": path})
     with pytest.raises(ValueError, match=r"the qrels .*x\.parquet: the DataFrame has no column 'relevance'"):
         read_qrels_file(path)

@@ -139,9 +139,7 @@ def test_a_parquet_file_that_says_it_holds_more_than_any_run(
     monkeypatch.setattr(packed, "LEAST", MB)
     for read in (read_run, read_qrels_file):
         before = pa.total_allocated_bytes()
-        with pytest.raises(
-            ValueError, match=r"x\.run.*: the Parquet file, of .* bytes, unpacks to more than "
-        ):
+        with pytest.raises(ValueError, match=r"x\.run.*: the Parquet file, of .* bytes"):
             read(file)
         assert pa.total_allocated_bytes() - before < MB
     monkeypatch.setenv(packed.MAX_UNPACKED, str(10 * MB))

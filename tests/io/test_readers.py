@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from ir_measures_relative import RelativeWarning, RunContext
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.readers import OBJECTS, Given
 from ir_measures_relative.io.runs import read_run
-from kinds import OF_JUDGMENTS, OF_NEITHER, OF_RUNS, QRELS, RUNS, Kind, trec_qrels, trec_run
+from kinds import OF_JUDGMENTS, OF_NEITHER, OF_RUNS, QRELS, RUNS, trec_qrels, trec_run
 
 #: One small campaign as many tools wrote it, where it is at hand.
 CAMPAIGN = Path(os.environ.get("CAMPAIGN_OF_TOOLS") or Path(__file__).parents[3] / "shared" / "formats")
@@ -98,17 +99,33 @@ SMALLEST = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "of", "as_run"), SMALLEST, ids=[kind for kind, *_ in SMALLEST])
-def test_a_format_is_found(kind: str, of: Kind, as_run: bool, tmp_path: Path) -> None:
-    if of.format == "Parquet":
-        pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
-    (tmp_path / "file").write_bytes(of.write("rerank.v2" if as_run else ""))
-    part = f"#{of.part.replace('NAME', 'rerank.v2')}" if of.part else ""
-    read = f"len(read_run('file{part}'))" if as_run else f"read_qrels_file('file{part}').columns.n_rows"
-    n_rows = sum(len(docs) if of.depth is None else of.depth for docs in RUNS["rerank.v2"].values())
-    if not as_run:
-        n_rows = sum(map(len, QRELS.values()))
-    assert fresh(f"print({read})", tmp_path) == f"{n_rows}\n"
+#: Each program in a child of a process that has loaded no reader; ``os.fork`` spares the imports.
+IN_TURN = """
+import os
+for program in PROGRAMS:
+    child = os.fork()
+    if not child:
+        assert not others()
+        exec(program)
+        sys.stdout.flush()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, program
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_a_format_is_found(tmp_path: Path) -> None:
+    programs, expected = [], []
+    for i, (kind, of, as_run) in enumerate(SMALLEST):
+        if of.format == "Parquet" and importlib.util.find_spec("pyarrow") is None:
+            continue
+        (tmp_path / f"file{i}").write_bytes(of.write("rerank.v2" if as_run else ""))
+        name = f"file{i}" + (f"#{of.part.replace('NAME', 'rerank.v2')}" if of.part else "")
+        read = f"len(read_run({name!r}))" if as_run else f"read_qrels_file({name!r}).columns.n_rows"
+        programs.append(f"print({kind!r}, {read})")
+        n_rows = sum(len(docs) if of.depth is None else of.depth for docs in RUNS["rerank.v2"].values())
+        expected.append(f"{kind} {n_rows if as_run else sum(map(len, QRELS.values()))}")
+    assert fresh(IN_TURN.replace("PROGRAMS", repr(programs)), tmp_path).splitlines() == expected
 
 
 @pytest.mark.parametrize("name", OF_NEITHER)

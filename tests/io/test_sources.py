@@ -57,9 +57,7 @@ class _WithoutScores(demo._ScoredDocs):
 
 def test_scoreddocs_without_scores_are_no_ranking() -> None:
     dataset = ir_datasets.Dataset(demo._Docs(), demo._Qrels(), _WithoutScores())
-    with pytest.warns(
-        RelativeWarning, match="all have the same score: they say which documents to re-rank"
-    ) as said:
+    with pytest.warns(RelativeWarning, match="all have the same score") as said:
         context = RunContext.from_irds(dataset)
     assert len(said) == 1 and said[0].filename == __file__
     assert len(context.runs["scoreddocs"]) == len(demo.generate().scoreddocs)
@@ -109,17 +107,13 @@ def test_a_dataset_without_scoreddocs() -> None:
 def test_a_dataset_without_docs_or_qrels() -> None:
     context = RunContext.from_irds(part("queries", "scoreddocs"))
     assert context.num_docs is None
-    with pytest.raises(
-        ValueError, match="has queries, scoreddocs, but no docs and no qrels; give the qrels yourself"
-    ):
+    with pytest.raises(ValueError, match="has queries, scoreddocs, but no docs and no qrels"):
         context.evaluate(None, ["nDCG@10"])
     assert context.evaluate(demo.generate().qrels, ["nDCG@10"])["nDCG@10"][0] > 0.3
 
 
 def test_a_dataset_with_nothing_of_use() -> None:
-    with pytest.raises(
-        ValueError, match="has qrels, but no docs and no queries and no scoreddocs, so there is nothing"
-    ):
+    with pytest.raises(ValueError, match="has qrels, but no docs and no queries and no scoreddocs"):
         RunContext.from_irds(part("qrels"), name=None)
     assert describe(ir_datasets.load("vaswani")).startswith(
         "the dataset 'vaswani' has docs, queries, qrels, but no sc"
@@ -136,9 +130,7 @@ def test_num_docs_is_known_without_the_files(demo_id) -> None:
             return {"count": 5}
 
     assert RunContext.from_irds(ir_datasets.Dataset(Known()), name=None).num_docs == 5
-    with pytest.raises(
-        ConnectionError, match="could not be fetched .All download sources failed.; is there a network"
-    ):
+    with pytest.raises(ConnectionError, match="could not be fetched .All download sources failed"):
         RunContext.from_irds(ir_datasets.Dataset(Docs()), name=None)
     assert RunContext.from_irds(ir_datasets.Dataset(Docs()), name=None, num_docs=8).num_docs == 8
     assert RunContext.from_irds("vaswani", name=None).num_docs == 11429
@@ -148,9 +140,7 @@ def test_num_docs_is_known_without_the_files(demo_id) -> None:
 
 
 def test_unknown_datasets(demo_id) -> None:
-    with pytest.raises(
-        ValueError, match=r"knows no dataset 'relative-dmo'; did you mean 'relative-demo'\?.*ir-datasets\.com"
-    ):
+    with pytest.raises(ValueError, match=r"knows no dataset 'relative-dmo'"):
         RunContext.from_irds("relative-dmo")
     with pytest.raises(ValueError, match=r"knows no dataset '%%%'; the ids are listed"):
         RunContext.from_irds("%%%")
@@ -212,25 +202,6 @@ def test_pipelines_run_once_each(pt, tmp_path) -> None:
     (tmp_path / "topics").write_text("<top>\n<num>7</num>\n<title>z</title>\n</top>\n", encoding="utf-8")
     RunContext.from_pipelines({"one": pipeline}, tmp_path / "topics")
     assert calls[1:] == [["z"]]
-
-
-def test_pipelines_inside_an_experiment(pt, demo_id) -> None:
-    dataset = pt.get_dataset(f"irds:{demo_id}")
-    data = demo.generate()
-    run = pd.DataFrame(
-        [(r.query_id, r.doc_id, r.score) for r in data.scoreddocs], columns=["qid", "docno", "score"]
-    )
-    run = pt.model.add_ranks(run)
-    turned = pt.model.add_ranks(run.assign(score=-run["score"]))
-    pipelines = {n: pt.Transformer.from_df(f) for n, f in (("up", run), ("down", turned))}
-    named = [p >> pt.apply.generic(lambda r, n=n: r.assign(name=n)) for n, p in pipelines.items()]
-    measures = [NRG @ 10]
-    with RunContext.from_pipelines(pipelines, dataset.get_topics()):
-        table = pt.Experiment(
-            named, dataset.get_topics(), dataset.get_qrels(), measures, ["up", "down"], validate="ignore"
-        )
-    theirs = pt.relative.Experiment(pipelines, dataset.get_topics(), dataset.get_qrels(), measures)
-    pd.testing.assert_frame_equal(table, theirs, check_exact=True)
 
 
 def test_wrong_pipelines(pt) -> None:

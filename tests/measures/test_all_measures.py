@@ -198,9 +198,7 @@ def test_the_choice_of_the_reference(measure: Any) -> None:
     assert per_query(measure, labels, b, RunContext({"A": a, "B": b}, reference="A")) == expected
     with two.evaluating("B"):
         assert {m.query_id: m.value for m in ir_measures.iter_calc([measure], labels, b)} == expected
-    with pytest.raises(
-        ValueError, match=r"which run is the reference\? The context holds \['A', 'B'\].*reference=name"
-    ):
+    with pytest.raises(ValueError, match=r"which run is the reference\? The context holds \['A', 'B'\]"):
         per_query(measure, labels, {"q": {"z": 1.0}}, two)
     with pytest.raises(ValueError, match=r"ref='C' is not a run of the context; its runs are \['A', 'B'\]"):
         per_query(measure(ref="C"), labels, b, two)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import random
-from pathlib import Path
 from typing import Any
 
 import ir_measures
@@ -15,10 +13,8 @@ from hypothesis import strategies as st
 
 import random_campaigns
 from all_labelings import check, random_campaign
-from ir_measures_relative import FusionGain, RelativeWarning, RunContext, bounds, compare, explain, verdicts
-from ir_measures_relative.context.absolute import Look, nested_qrels
-from ir_measures_relative.context.view import View, view_of
-from ir_measures_relative.further_measures.fusion_gain import METHODS, Fusion, fused_rankings
+from ir_measures_relative import FusionGain, RelativeWarning, RunContext, bounds, explain, verdicts
+from ir_measures_relative.further_measures.fusion_gain import METHODS, Fusion
 from oracles.fusion import as_read, fuse_runs
 from random_campaigns import Labels, Run
 from scored import assume_common, per_query
@@ -133,23 +129,6 @@ def test_explained_document_by_document() -> None:
         explain(context, "new", qrels, FusionGain(base="AP"))
 
 
-def test_explained_without_other_runs() -> None:
-    table = explain(RunContext({}), {"q": {"A": 2.0, "B": 1.0}}, {"q": {"A": 1}}, FusionGain(base="P@2"))
-    assert table["contribution"].tolist() == [0.5, 0.0]
-
-
-def test_compared() -> None:
-    qrels: Labels = {str(i): {"A": 1, "B": i % 2} for i in range(6)}
-    runs: dict[str, Run] = {
-        "prior": {q: {"X": 2.0, "A": 1.0} for q in qrels},
-        "one": {q: {"A": 2.0, "B": 1.0} for q in qrels},
-        "two": {q: {"B": 2.0, "A": 1.0} for q in qrels},
-    }
-    context = RunContext(runs, priors=["prior"])
-    table = compare(context, qrels, [FusionGain(base="RR")], names=["one", "two"])
-    assert len(table) == 1 and table["p"].notna().all()
-
-
 @pytest.mark.parametrize("base", ["nDCG", "P", "RR", "AP"])
 @pytest.mark.parametrize("seed", range(3))
 def test_bounds_and_verdicts_against_every_labeling(base: str, seed: int) -> None:
@@ -215,57 +194,6 @@ def test_bad_parameters(make: Any, message: str) -> None:
 def test_its_range_is_that_of_a_difference() -> None:
     assert FusionGain(base="AP").value_range == (-1.0, 1.0)
     assert FusionGain(base="NumRet").value_range == (-np.inf, np.inf)
-
-
-@pytest.fixture(scope="module")
-def robust(robust03_path: Path) -> View:
-    """Seven runs, on every tenth topic: ranx is slow where numba compiles nothing."""
-    whole = RunContext.from_files(robust03_path / "runs")
-    context = RunContext({name: whole.runs[name] for name in whole.names[:7]})
-    judgments = view_of(whole, str(robust03_path / "qrels.txt.gz")).judgments
-    qrels = nested_qrels(judgments, Look(False))
-    return view_of(context, {q: docs for i, (q, docs) in enumerate(qrels.items()) if i % 10 == 0})
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", METHODS)
-def test_against_ranx_on_robust(method: str, robust: View) -> None:
-    """Of the scores as trec_eval reads them; ranx leaves ties in no order, so ir_measures ranks its fused scores."""
-    ranx = pytest.importorskip("ranx", reason="ranx is not installed: the group interop")
-    view, context, depth = robust, robust.members, 100
-    names, judged_topics = context.names, {*view.query_ids}
-    cut = {}
-    for name in names:
-        run: Run = {}
-        top = context.runs[name].top(depth)
-        for q, d, s in zip(top.query.tolist(), top.doc_ids, top.score.tolist(), strict=True):
-            if context.runs[name].query_ids[q] in judged_topics:
-                run.setdefault(context.runs[name].query_ids[q], {})[d] = s
-        cut[name] = run
-    ours = {"rrf": "rrf", "isr": "isr", "combsum": "sum", "combmnz": "mnz"}[method]
-    for chosen in [(0, 1), (2, 3, 4), (0, 5, 6)]:
-        # ranx goes by position in the order of its rows; ties stand in trec_eval's order here
-        ordered = [ranx.Run(cut[names[i]], name=names[i]) for i in chosen]
-        norm = "min-max" if method.startswith("comb") else None
-        params = {"k": 60} if method == "rrf" else {}
-        theirs = {
-            q: dict(docs) for q, docs in ranx.fuse(ordered, norm=norm, method=ours, params=params).run.items()
-        }
-        fused = fused_rankings(view, chosen, Fusion(method, 60, depth))
-        for measure in (ir_measures.nDCG @ 10, ir_measures.AP @ 100, ir_measures.P @ 20):
-            want = per_query(measure, nested_qrels(view.documents, Look(False)), theirs)
-            got = view.absolute([measure], fused)[0]
-            assert dict(zip(view.query_ids, got, strict=True)) == pytest.approx(want, abs=1e-12)
-        top = fused.top(None)
-        order = {
-            q: list(docs) for q, docs in itertools.groupby(range(len(top.query)), key=lambda i: top.query[i])
-        }
-        for q, rows in order.items():
-            their = theirs[fused.query_ids[q]]
-            mine = [top.doc_ids[i] for i in rows]
-            assert set(mine) == set(their)
-            scores = np.array([np.float32(their[d]) for d in mine])
-            assert (np.diff(scores) <= 0).all()  # equal rankings but for ties
 
 
 def test_the_oracle_reads_scores_as_trec_eval_does() -> None:

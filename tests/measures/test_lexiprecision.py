@@ -8,14 +8,12 @@ import random
 from typing import Any
 
 import ir_measures
-import pandas as pd
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import random_campaigns
 from ir_measures_relative import NRG, RPP, RunContext, rrLP, sgnLP, sgnLR
-from ir_measures_relative.stats import sign_test
 from oracles.lexiprecision import recall_positions, rpp_oracle, rrlp_oracle, sgnlr_oracle
 from oracles.rankings import trec_order
 from random_campaigns import Labels, Run
@@ -87,40 +85,6 @@ def test_antisymmetric_and_zero_against_itself(labels: dict[str, int], orders: A
         assert value[0, 0] == value[1, 1] == value[2, 2] == 0
 
 
-@given(labelled, st.lists(rankings, min_size=3, max_size=3))
-def test_the_lexicographic_preferences_are_transitive(labels: dict[str, int], orders: Any) -> None:
-    for measure in (rrLP, sgnLP, sgnLR):
-        value = table_of_preferences(measure, labels, orders)
-        for a, b, c in itertools.permutations(range(3)):
-            if value[a, b] >= 0 and value[b, c] >= 0:
-                assert value[a, c] >= 0
-                if value[a, b] > 0 or value[b, c] > 0:
-                    assert value[a, c] > 0
-
-
-def test_recall_paired_preference_is_not_transitive() -> None:
-    """Positions 1, 6, 8 beat 2, 4, 9, which beat 3, 5, 7, which beat 1, 6, 8."""
-    labels = dict.fromkeys("ABC", 1)
-    orders = []
-    for positions in [(1, 6, 8), (2, 4, 9), (3, 5, 7)]:
-        relevant = iter("ABC")
-        orders.append([next(relevant) if i in positions else f"x{i}" for i in range(1, 10)])
-    value = table_of_preferences(RPP, labels, orders)
-    assert value[0, 1] > 0 and value[1, 2] > 0 and value[2, 0] > 0
-
-
-def test_means_over_queries_are_not_transitive() -> None:
-    """Three rankings that take turns: each beats the next on average."""
-    labels = {"A": 1, "B": 1}
-    levels = [["A", "x", "B"], ["A", "x", "y", "B"], ["x", "A", "B"]]  # best first
-    runs = {n: {str(q): ranked(levels[(q + n) % 3]) for q in range(3)} for n in range(3)}
-    context = RunContext({str(n): run for n, run in runs.items()})
-    qrels = {str(q): labels for q in range(3)}
-    frame = context.evaluate(qrels, [sgnLP(ref=str(n)) for n in range(3)]).set_index("name")
-    cycle = [frame.loc[str(n), str(sgnLP(ref=str((n + 1) % 3)))] for n in range(3)]
-    assert cycle == pytest.approx([1 / 3] * 3)
-
-
 @given(labelled, st.lists(rankings, min_size=2, max_size=2))
 def test_the_sign_and_reciprocal_rank(labels: dict[str, int], orders: Any) -> None:
     value, sign = (table_of_preferences(m, labels, orders)[0, 1] for m in (rrLP, sgnLP))
@@ -134,14 +98,6 @@ def rbp(labels: dict[str, int], order: list[str]) -> float:
     """RBP with persistence 1/2, which is NRG without priors."""
     with RunContext({}):
         return NRG(base="RBP", p=0.5).calc_aggregate({"q": labels}, {"q": ranked(order)})
-
-
-@given(labelled, st.lists(rankings, min_size=2, max_size=2))
-def test_the_sign_is_that_of_the_difference_in_rbp(labels: dict[str, int], orders: Any) -> None:
-    """With p = 1/2, RBP reads the ranking as a binary number (the paper's §6)."""
-    mine, theirs = (rbp(labels, order) for order in orders)
-    sign = table_of_preferences(sgnLP, labels, orders)[0, 1]
-    assert sign == (1 if mine > theirs else -1 if mine < theirs else 0)
 
 
 def test_the_binary_number_and_the_sign_on_deep_rankings() -> None:
@@ -168,33 +124,6 @@ def test_against_an_empty_reference_rrlp_is_reciprocal_rank(run: Run, qrels: Lab
         mine = per_query(rrLP, qrels, run)
     for q, value in per_query(ir_measures.RR, qrels, run).items():
         assert mine[q] == pytest.approx(value, abs=1e-9)
-
-
-def test_real_runs(robust03: Any) -> None:
-    """Deep rankings, and two runs with ties on nine rows in ten, against the plain oracle, query by query."""
-    runs, frame = robust03
-    topics = set(sorted(set(frame["query_id"]))[::3])
-    frame = frame[frame["query_id"].isin(topics)]
-    runs = {name: run[run["query_id"].isin(topics)] for name, run in runs.items()}
-    names = ["fub03IeOLKe3", "MU03rob01", "rutcor03100", "NLPR03vb10"]
-    qrels: dict[str, dict[str, int]] = {}
-    for q, d, label in zip(frame["query_id"], frame["doc_id"], frame["relevance"], strict=True):
-        qrels.setdefault(q, {})[d] = label
-    position: dict[str, dict[str, list[float]]] = {}
-    for name in names:
-        scores: dict[str, dict[str, float]] = {q: {} for q in qrels}
-        for q, d, score in runs[name][["query_id", "doc_id", "score"]].itertuples(index=False):
-            scores[q][d] = score
-        position[name] = {q: recall_positions(trec_order(s), qrels[q]) for q, s in scores.items()}
-    measures = [m(ref="fub03IeOLKe3") for m in (rrLP, sgnLR, RPP)]
-    context = RunContext({name: runs[name] for name in names})
-    values = context.evaluate(frame, measures, perquery=True).set_index(["name", "measure", "query_id"])[
-        "value"
-    ]
-    for name, q in itertools.product(names, qrels):
-        mine, theirs = position[name][q], position["fub03IeOLKe3"][q]
-        want = [o(mine, theirs) for o in (rrlp_oracle, sgnlr_oracle, rpp_oracle)]
-        assert [values[name, str(m), q] for m in measures] == pytest.approx(want, abs=1e-12)
 
 
 # ---- corner cases ----------------------------------------------------------------------------------------
@@ -225,12 +154,6 @@ def test_missing_queries_and_queries_without_relevant_documents(measure: Any) ->
     }
 
 
-def test_no_query_has_a_relevant_document() -> None:
-    with RunContext({"ref": {"q": ranked("A")}}):
-        for measure in PREFERENCES:
-            assert measure.calc_aggregate({"q": {"A": 0, "B": 0}}, {"q": ranked("BA")}) == 0
-
-
 @pytest.mark.parametrize(
     ("measure", "value"),
     [
@@ -253,94 +176,7 @@ def test_the_cutoff_and_rel(measure: Any, value: Any) -> None:
     assert got == pytest.approx(value)
 
 
-def test_the_paper_s_worked_example() -> None:
-    """Fig. 4: the first relevant documents are tied, and the second decide."""
-    labels = dict.fromkeys("ABCDE", 1)
-    run = ["A", "x", "B", "C", "D", "E"]
-    reference = ["A", "x", "y", "B", "C", "D", "E"]
-    assert table_of_preferences(rrLP, labels, [run, reference])[0, 1] == pytest.approx(1 / 3 - 1 / 4)
-
-
-def test_which_reference() -> None:
-    qrels, runs = {"q": {"A": 1}}, {n: {"q": ranked(o)} for n, o in [("a", "A"), ("b", "XA"), ("c", "XYA")]}
-    context = RunContext(runs)
-    with context, pytest.raises(ValueError, match=r"\['a', 'b', 'c'\]"):
-        rrLP.calc_aggregate(qrels, {"q": ranked("UVWA")})
-    with context, pytest.raises(ValueError, match=r"ref='d' is not a run"):
-        rrLP(ref="d").calc_aggregate(qrels, {"q": ranked("UVWA")})
-    new = {"q": ranked("UVWA")}
-    with context:
-        assert rrLP(ref="b").calc_aggregate(qrels, new) == 1 / 4 - 1 / 2
-    with RunContext(runs, reference="c"):
-        assert rrLP.calc_aggregate(qrels, new) == 1 / 4 - 1 / 3
-        assert rrLP(ref="a").calc_aggregate(qrels, new) == 1 / 4 - 1
-    with RunContext({"only": runs["a"]}):
-        assert rrLP.calc_aggregate(qrels, new) == 1 / 4 - 1
-    two = RunContext({"a": runs["a"], "b": runs["b"]})
-    assert two.evaluate(qrels, [rrLP])["rrLP"].tolist() == [0.5, -0.5]  # each against the only other run
-
-
 # ---- through ir_measures and PyTerrier --------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["rrLP(ref='BM25 [k1=1.2]')@10", "sgnLP", "sgnLR(rel=2)@1000", "RPP(weight='dcg',ref='a,b')", "RPP@5"],
-)
-def test_repr_round_trips(text: str) -> None:
-    measure = ir_measures.parse_measure(text)
-    assert repr(measure) == text and ir_measures.parse_measure(repr(measure)) == measure
-
-
-def test_measure_strings_beside_absolute_ones() -> None:
-    qrels, run = {"q": {"A": 1, "B": 1}}, {"q": ranked("XAB")}
-    texts = ["rrLP@2", "sgnLP(ref='old')", "sgnLR", "RPP(weight='inverse')", "RR"]
-    measures = [ir_measures.parse_measure(t) for t in texts]
-    with RunContext({"old": {"q": ranked("AXYB")}}):
-        values = ir_measures.calc_aggregate(measures, qrels, run)
-    assert [values[m] for m in measures] == pytest.approx([-0.5, -1, 1, (-1 + 1 / 2) / (1 + 1 / 2), 0.5])
-
-
-@pytest.mark.parametrize(
-    "text", ["rrLP(p=0.5)", "RPP(weight='none')", "sgnLP@0", "sgnLP(rel=0)", "rrLP(ref='')"]
-)
-def test_wrong_parameters(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is not allowed|has no parameter"):
-        ir_measures.parse_measure(text)
-
-
-def test_in_an_experiment_with_the_sign_test() -> None:
-    pt = pytest.importorskip("pyterrier")
-    queries = [f"q{i}" for i in range(8)]
-    labels = {"A": 1, "B": 1}
-    old = dict.fromkeys(queries, "AXB")
-    new = {q: "AB" if i < 6 else "XAB" if i == 6 else "AXB" for i, q in enumerate(queries)}
-
-    def frame(run: dict[str, str], name: str) -> pd.DataFrame:
-        rows = [(q, d, -float(i), name) for q, docs in run.items() for i, d in enumerate(docs)]
-        return pd.DataFrame(rows, columns=["qid", "docno", "score", "name"])
-
-    frames = {"old": frame(old, "old"), "new": frame(new, "new")}
-    topics = pd.DataFrame({"qid": queries, "query": "x"})
-    qrels = pd.DataFrame(
-        [(q, d, g) for q in queries for d, g in labels.items()], columns=["qid", "docno", "label"]
-    )
-    with RunContext(frames, reference="old"):
-        table = pt.Experiment(
-            list(frames.values()),
-            topics,
-            qrels,
-            [sgnLP, rrLP, ir_measures.RR],
-            names=list(frames),
-            baseline=0,
-            test=sign_test,
-        ).set_index("name")
-    assert table.loc["old", ["sgnLP", "rrLP"]].tolist() == [0, 0]
-    assert table.loc["new", "sgnLP"] == 5 / 8
-    assert table.loc["new", ["sgnLP +", "sgnLP -"]].tolist() == [6, 1]
-    assert table.loc["new", "sgnLP p-value"] == sign_test([1] * 6 + [-1, 0], [0] * 8).pvalue == 0.125
-    assert table.loc["new", "rrLP"] == pytest.approx((6 * (1 / 2 - 1 / 3) - 1 / 2) / 8)
-    assert table.loc["new", ["RR +", "RR -", "RR p-value"]].tolist() == [0, 1, 1]
 
 
 def test_what_is_kept_of_the_runs_goes_by_every_parameter() -> None:

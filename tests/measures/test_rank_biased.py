@@ -17,14 +17,11 @@ from hypothesis import strategies as st
 import random_campaigns
 from drawn import examples
 from ir_measures_relative import (
-    MED,
     RBA,
     RBO,
     RunContext,
     bounds,
-    compare,
     explain,
-    report,
     similarity,
     verdicts,
 )
@@ -191,19 +188,6 @@ def test_corsi_and_urbanos_example(ties: str, ext: float, least: float, most: fl
 
 
 @pytest.mark.parametrize(
-    ("other", "p", "want"),
-    [
-        ("jtnxyzovchmfldbksguqewari", 0.9, 0.256365),
-        ("adoktnbsfuzrijvhlxgcyqmwe", 0.9, 0.578375),
-    ],
-)
-def test_webbers_program_on_permutations(other: str, p: float, want: float) -> None:
-    assert value([[d] for d in sorted(other)], [[d] for d in other], RBO(p=p)) == pytest.approx(
-        want, abs=5.1e-7
-    )
-
-
-@pytest.mark.parametrize(
     ("other", "want"), [("karfvodcjmwgzlypebunq", 0.468431), ("okpbvjldiaysze", 0.329846)]
 )
 def test_webbers_program_on_two_lengths(other: str, want: float) -> None:
@@ -269,19 +253,6 @@ def test_a_ranking_and_itself(run: Run, measure: Any) -> None:
             ties = len(oracles.groups_of(run.get(q, {}))) < len(run.get(q, {}))
             assert got < 1 if ties else got == 1
         else:
-            assert got == 1.0
-
-
-@examples(40)
-@given(random_campaigns.runs, random_campaigns.runs, st.sampled_from(VARIANTS))
-def test_nothing_in_common(run: Run, other: Run, measure: Any) -> None:
-    elsewhere = {q: {f"other {d}": s for d, s in docs.items()} for q, docs in other.items()}
-    for q, got in per_query(measure(ref="R"), QRELS, run, RunContext({"R": elsewhere})).items():
-        if measure.get("variant") == "max":
-            assert got > 0
-        elif measure.NAME == "RBA" or measure.get("variant") == "min" or run.get(q) or elsewhere.get(q):
-            assert got == 0.0
-        else:  # two empty rankings are the same
             assert got == 1.0
 
 
@@ -420,30 +391,12 @@ def test_what_asks_for_judgments_refuses() -> None:
     qrels = {"1": {"a": 1}, "2": {"a": 0}}
     for measure in (RBO, RBA @ 3):
         for analysis in (bounds, verdicts):
-            with pytest.raises(
-                ValueError, match="looks at no judgment, so that none can change it; leave it out"
-            ):
+            with pytest.raises(ValueError, match="looks at no judgment, so that none can change it"):
                 analysis(CONTEXT, qrels, [measure])
         with pytest.raises(ValueError, match="looks at no judgment"):
             judge_next(CONTEXT, qrels, measure, 1)
         with pytest.raises(ValueError, match="looks at no judgment, so it cannot be explained"):
             explain(CONTEXT, "two", qrels, measure)
-
-
-@pytest.mark.slow
-def test_a_report_has_them(tmp_path: Any) -> None:
-    """With the documents behind another measure, since they have none."""
-    for needed in ("jinja2", "vl_convert"):
-        pytest.importorskip(needed, reason="the report needs the extra [report]")
-    report(CONTEXT, {q: {"a": 1} for q in "12"}, [RBO, RBA], path=tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert '"RBO"' in page and "NRG(norm='ideal')@10" in page
-
-
-def test_compare_tells_who_is_nearer() -> None:
-    qrels = {q: {"a": 1} for q in "12"}
-    table = compare(CONTEXT, qrels, [RBO], names=["two", "three"], test="sign", correction=None)
-    assert table[["mean", "other_mean", "wins"]].values.tolist() == [[pytest.approx(0.9), 0.0, 2]]
 
 
 @pytest.mark.parametrize(
@@ -459,15 +412,3 @@ def test_compare_tells_who_is_nearer() -> None:
 def test_what_is_not_defined_is_refused(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ir_measures.parse_measure(text)
-
-
-def test_all_pairs_of_a_campaign_keep_their_order(robust03: Any) -> None:
-    """On the Robust runs: min ≤ ext ≤ max, and near MED where p^k leaves little."""
-    runs, qrels = robust03
-    context = RunContext({n: runs[n] for n in sorted(runs)[:5]})
-    table = similarity(
-        context, qrels, [RBO(variant=k) @ 100 for k in ("min", "ext", "max")] + [MED(base="RBP") @ 100]
-    )
-    low, ext, high, med = (group["value"].to_numpy() for _, group in table.groupby("measure", sort=False))
-    assert (low <= ext).all() and (ext <= high).all() and np.median(high - low) < 1e-4
-    assert np.corrcoef(ext, med)[0, 1] < -0.5

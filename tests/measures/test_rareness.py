@@ -6,7 +6,6 @@ import math
 import random
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -17,7 +16,7 @@ from all_labelings import check, random_campaign
 from drawn import examples
 from ir_measures_relative import NRG, AP_Rareness, P_Rareness, Rareness, RunContext, bounds, compare, explain
 from ir_measures_relative.context.priors import BestOfOtherGroups
-from oracles.rareness import ap_rareness_oracle, p_rareness_oracle, rareness_oracle
+from oracles.rareness import rareness_oracle
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
 
@@ -61,59 +60,10 @@ def test_members_oracle(context: dict[str, Run], labels: Labels, k: int, bounded
         assume_common(run, labels)
     rows = RunContext(context).evaluate(labels, [AP_Rareness(bounded=bounded) @ k], perquery=True)
     for row in rows.itertuples():
-        systems = [ranking(other, row.query_id) for other in context.values()]
-        expected = ap_rareness_oracle(
-            ranking(context[row.name], row.query_id), systems, labels[row.query_id], k, bounded=bounded
-        )
+        systems = [[ranking(other, row.query_id)] for other in context.values()]
+        own = ranking(context[row.name], row.query_id)
+        expected = rareness_oracle(own, systems, labels[row.query_id], k, base="AP", bounded=bounded)
         assert row.value == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.slow
-@examples(40)
-@given(context=contexts, run=runs, labels=pytrec_eval_qrels, k=cutoffs)
-def test_alpha_0_is_the_plain_measure(context: dict[str, Run], run: Run, labels: Labels, k: int) -> None:
-    assume_common(run, labels)
-    members = RunContext(context)
-    for relative, absolute in [
-        (P_Rareness(alpha=0) @ k, P @ k),
-        (AP_Rareness(alpha=0) @ k, AP @ k),
-        (AP_Rareness(alpha=0), AP),
-        (P_Rareness(alpha=0, rel=2) @ k, P(rel=2) @ k),
-        (AP_Rareness(alpha=0, rel=2, judged_only=True) @ k, AP(rel=2, judged_only=True) @ k),
-        (P_Rareness(alpha=0, bounded=True) @ k, P @ k),
-    ]:
-        expected = per_query(absolute, labels, run)
-        assert per_query(relative, labels, run, members) == pytest.approx(expected, abs=1e-12)
-
-
-def test_alpha_0_on_robust03(robust03: Any) -> None:
-    runs_, labels = robust03
-    pairs = [(P_Rareness(alpha=0) @ 100, P @ 100), (AP_Rareness(alpha=0) @ 1000, AP @ 1000)]
-    rows = RunContext(runs_).evaluate(labels, [m for pair in pairs for m in pair], perquery=True)
-    values = rows.set_index(["measure", "name", "query_id"])["value"]
-    for relative, absolute in pairs:
-        found, expected = (values[str(m)].sort_index() for m in (relative, absolute))
-        assert found.index.equals(expected.index) and len(found) == 17 * 100
-        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
-
-
-def test_bounds_on_robust03(robust03: Any) -> None:
-    runs_, labels = robust03
-    context = RunContext(runs_)
-    rows = context.evaluate(labels, [AP_Rareness(bounded=True) @ 100, P_Rareness @ 100], perquery=True)
-    bounded = rows[rows.measure.str.contains("bounded")].value
-    assert 0 <= bounded.min() <= bounded.max() <= 1
-    assert 0 <= rows.value.min() <= rows.value.max() < 2
-
-
-def test_all_systems_count_whatever_the_priors_are() -> None:
-    members = {"a": {"q": {"A": 1.0}}, "b": {"q": {"A": 1.0}}, "c": {"q": {"B": 1.0}}}
-    tables = [
-        RunContext(members, priors=p).evaluate({"q": {"A": 1, "B": 1}}, [P_Rareness @ 1]).to_numpy().tolist()
-        for p in ("others", "earlier", [])
-    ]
-    assert tables[0] == tables[1] == tables[2]
-    assert [row[1] for row in tables[0]] == pytest.approx([1 + 1 / 3, 1 + 1 / 3, 1 + 2 / 3])
 
 
 def test_one_system_has_no_rareness() -> None:
@@ -131,6 +81,7 @@ BASES = ["nDCG", "P", "AP", "RBP", "ERR"]
     run=runs,
     labels=qrels,
     k=cutoffs,
+    rel=st.sampled_from([1, 2]),
     alpha=st.sampled_from([0, 0.25, 1]),
     rarity=st.sampled_from(["linear", "log"]),
     bounded=st.booleans(),
@@ -141,6 +92,7 @@ def test_every_base_against_the_oracle(
     run: Run,
     labels: Labels,
     k: int,
+    rel: int,
     alpha: float,
     rarity: str,
     bounded: bool,
@@ -150,13 +102,15 @@ def test_every_base_against_the_oracle(
     context = {"r1": {}, "r3": {}, **context}
     group_of = {"r1": "g", "r2": "g", "r3": "h"}  # r4 has none
     members = RunContext(context, groups={n: g for n, g in group_of.items() if n in context})
-    options: dict[str, Any] = {"alpha": alpha, "rarity": rarity, "bounded": bounded}
-    asked = options | ({"systems": systems} if systems else {})
+    of_base: dict[str, Any] = {"alpha": alpha, "rarity": rarity, "bounded": bounded}
     for base in BASES:
+        options = of_base | ({} if base in ("nDCG", "ERR") else {"rel": rel})
+        asked = options | ({"systems": systems} if systems else {})
         got = per_query(Rareness(base=base, **asked) @ k, labels, run, members)
         if base in ("P", "AP"):
             same = {"P": P_Rareness, "AP": AP_Rareness}[base](**asked) @ k
             assert per_query(same, labels, run, members) == got
+        deep = per_query(Rareness(base=base, **asked), labels, run, members) if base != "P" else {}
         for query in labels:
             own = ranking(run, query)
             of_run = {n: ranking(other, query) for n, other in context.items()}
@@ -172,6 +126,9 @@ def test_every_base_against_the_oracle(
                 ]
             want = rareness_oracle(own, all_systems, labels[query], k, base=base, **options)
             assert got[query] == pytest.approx(want, abs=1e-12)
+            if deep:
+                want = rareness_oracle(own, all_systems, labels[query], None, base=base, **options)
+                assert deep[query] == pytest.approx(want, abs=1e-12)
             assert 0 <= got[query] <= (1 if bounded else 1 + alpha) + 1e-12
 
 
@@ -188,6 +145,7 @@ def test_alpha_0_is_each_base(context: dict[str, Run], run: Run, labels: Labels,
             (plain(gains={1: 3, 2: 0}) @ k, NRG(gains={1: 3, 2: 0}) @ k),
             (plain(base="P", rel=2) @ k, P(rel=2) @ k),
             (plain(base="AP"), AP),
+            (plain(base="AP", rel=2, judged_only=True) @ k, AP(rel=2, judged_only=True) @ k),
             (plain(base="RBP", p=0.5) @ k, NRG(base="RBP", p=0.5) @ k),
             (plain(base="ERR", max_grade=3) @ k, NRG(base="ERR", max_grade=3) @ k),
         ]:

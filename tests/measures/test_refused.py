@@ -102,9 +102,7 @@ def test_labels_that_make_a_script_fail() -> None:
 
 def test_it_names_the_measure_that_fails_and_not_those_beside_it() -> None:
     context = RunContext({"r": {"1": {"a": 1.0}}})
-    with pytest.raises(
-        ValueError, match=r"cannot compute ERR@10 here \(its script failed.*; leave the measure out"
-    ):
+    with pytest.raises(ValueError, match=r"cannot compute ERR@10 here \(its script failed"):
         context.evaluate({"1": {"a": 5}}, ["P@5", "ERR@10", "nDCG@10"])
     with pytest.raises(ValueError, match="numbers as query ids"):
         context = RunContext({"r": {"q": {"a": 1.0}}})
@@ -136,9 +134,7 @@ def test_our_own(text: str) -> None:
 
 def test_a_relative_measure_does_not_say_which_run_of_a_group_is_best() -> None:
     groups = {"r": "g"}
-    with pytest.raises(
-        ValueError, match=r"by='NRG@10' is itself relative to other runs; give a measure of one run"
-    ):
+    with pytest.raises(ValueError, match=r"by='NRG@10' is itself relative to other runs"):
         RunContext({"r": {"1": {"a": 1.0}}}, priors=BestOfOtherGroups(by="NRG@10"), groups=groups)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import tracemalloc
 from typing import Any
 
@@ -74,35 +73,6 @@ def test_without_a_cutoff(base, context, labels) -> None:
         assert row.value == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("base", ["P", "nDCG", "RBP"])
-@examples(40)
-@given(context=contexts.filter(bool), labels=qrels)
-def test_symmetry_and_null_player(base, context, labels) -> None:
-    for run in context.values():
-        assume_common(run, labels)
-    first = next(iter(context))
-    nothing = {query: {"not judged": 1.0} for query in labels}
-    members = RunContext({**context, "twin": context[first], "null": nothing})
-    table = members.evaluate(labels, [Shapley(base=base) @ 3]).set_index("name")[str(Shapley(base=base) @ 3)]
-    assert table["twin"] == pytest.approx(table[first], abs=1e-15)
-    assert table["null"] == 0
-    without = RunContext({**context, "twin": context[first]}).evaluate(labels, [Shapley(base=base) @ 3])
-    assert table.drop("null").to_numpy() == pytest.approx(without.iloc[:, 1].to_numpy(), abs=1e-12)
-
-
-@examples(40)
-@given(context=contexts.filter(bool), labels=qrels, k=cutoffs)
-def test_precision_shares_each_document_out_equally(context, labels, k) -> None:
-    for run in context.values():
-        assume_common(run, labels)
-    rows = RunContext(context).evaluate(labels, [Shapley @ k], perquery=True)
-    for row in rows.itertuples():
-        tops = {name: ranking(run, row.query_id)[:k] for name, run in context.items()}
-        found = [d for d in tops[row.name] if labels[row.query_id].get(d, 0) >= 1]
-        credit = sum(1 / sum(d in top for top in tops.values()) for d in found)
-        assert k * row.value == pytest.approx(credit, abs=1e-12)
-
-
 @examples(40)
 @given(context=contexts, labels=qrels, data=st.data())
 def test_explain(context, labels, data) -> None:
@@ -141,22 +111,6 @@ def test_bad_parameters() -> None:
         Shapley.validate_params()
     with pytest.raises(ValueError, match="dcg goes with base 'nDCG', not 'P'"):
         (Shapley(dcg="exp-log2") @ 10).validate_params()
-
-
-def test_robust03(robust03) -> None:
-    """Efficiency, since what each adds to those before it sums to what all find; and the two bounds."""
-    runs, labels = robust03
-    context = RunContext(runs)
-    for base in ("P", "RBP"):
-        measure = f"Shapley(base='{base}')@10"
-        start = time.perf_counter()
-        table = context.evaluate(labels, [measure, f"NRG(base='{base}')@10"])
-        assert time.perf_counter() - start < 10
-        added = RunContext(context.runs, priors="earlier").evaluate(labels, [f"NRG(base='{base}')@10"])
-        alone = RunContext(context.runs, priors=[]).evaluate(labels, [f"NRG(base='{base}')@10"])
-        assert table.iloc[:, 1].sum() == pytest.approx(added.iloc[:, 1].sum(), rel=1e-12)
-        assert (table.iloc[:, 2] < table.iloc[:, 1]).all()
-        assert (table.iloc[:, 1] < alone.iloc[:, 1]).all()
 
 
 def test_memory_is_bounded() -> None:

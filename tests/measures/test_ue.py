@@ -26,8 +26,6 @@ from oracles.ue import ue_dcg, ue_expected_dcg, ue_expected_sp, ue_oracle, ue_sp
 from random_campaigns import Labels, Run
 from scored import assume_common, per_query
 
-RANKED = "ABCDEFGH"
-
 
 def ranked(docs: Any) -> dict[str, float]:
     """A ranking as scores."""
@@ -199,101 +197,7 @@ def test_version_2_averages_to_a_numerator_of_zero(labels: Any, k: int | None) -
             assert np.mean(numerators) == pytest.approx(0, abs=1e-12)
 
 
-def test_judged_only_compares_with_rankings_of_what_it_leaves() -> None:
-    """Also with unjudged documents in the ranking, and a negative label, which counts as unjudged there."""
-    labels = {"A": 1, "B": 0, "C": -1}
-    qrels, run = all_rankings(labels, extra="X")
-    measure = AP_UE(expected="exact", judged_only=True)
-    values = sorted(per_query(measure, qrels, run).values())
-    half = len(values) // 2
-    assert values == pytest.approx([(0.5 - 0.75) / 0.75] * half + [1.0] * half)
-
-
 # ---- range and corner cases -----------------------------------------------------------------------------
-
-
-@given(
-    st.dictionaries(st.sampled_from(RANKED), st.integers(-1, 3), min_size=1),
-    st.permutations(RANKED),
-    random_campaigns.cutoffs,
-)
-def test_ranges(labels: dict[str, int], order: Any, k: int | None) -> None:
-    qrels, run = {"q": labels}, {"q": ranked(order)}
-    for name in ("nDCG_UE", "AP_UE", "AP_UE(expected='exact')"):
-        two = ir_measures.parse_measure(f"{name}@{k}")
-        assert -1 <= two.calc_aggregate(qrels, run) <= 1
-        assert 0 <= two(version=1).calc_aggregate(qrels, run) < 1
-
-
-@given(
-    st.dictionaries(st.sampled_from(RANKED), st.integers(-1, 3), min_size=1),
-    st.none() | random_campaigns.cutoffs,
-)
-def test_a_perfect_ranking(labels: dict[str, int], k: int | None) -> None:
-    order = sorted(labels, key=lambda d: labels[d], reverse=True)
-    qrels, run = {"q": labels}, {"q": ranked(order)}
-    gain = {max(g, 0) for g in labels.values()}
-    relevant = [g >= 1 for g in labels.values()]
-    for measure, something_to_rank in [
-        (nDCG_UE, len(gain) > 1),
-        (AP_UE(expected="exact"), len(set(relevant)) > 1),
-    ]:
-        value = (measure if k is None else measure @ k).calc_aggregate(qrels, run)
-        assert value == pytest.approx(1 if something_to_rank else 0, abs=1e-12)
-
-
-def test_version_1_of_a_perfect_ranking_is_below_1() -> None:
-    value = (AP_UE(version=1) @ 2).calc_aggregate({"q": {"A": 1, "B": 1}}, {"q": ranked("AB")})
-    assert value == 0.5  # all of the pool is relevant, so REB = IUB
-    value = (nDCG_UE(version=1) @ 1).calc_aggregate(
-        {"q": {"A": 1, "B": 0, "C": 0, "D": 0}}, {"q": ranked("A")}
-    )
-    assert value == 0.8  # 1 / (1 + 1/4)
-
-
-@pytest.mark.parametrize("measure", [nDCG_UE, AP_UE, AP_UE(expected="exact")])
-def test_missing_and_empty_rankings_and_queries_without_relevant_documents(measure: Any) -> None:
-    qrels = {
-        "missing": {"A": 1, "B": 0},
-        "irrelevant": {"A": 1, "B": 0},
-        "nothing to find": {"A": 0, "B": -1},
-        "nothing found, nothing to find": {"A": 0},
-        "found": {"A": 1, "B": 0},
-    }
-    run = {"irrelevant": ranked("BX"), "nothing to find": ranked("AB"), "found": ranked("AB")}
-    assert per_query(measure @ 2, qrels, run) == {
-        "missing": -1,
-        "irrelevant": -1,
-        "nothing to find": 0,
-        "nothing found, nothing to find": 0,
-        "found": 1,
-    }
-    assert per_query(measure(version=1) @ 2, qrels, {})["missing"] == 0
-
-
-def test_where_all_of_the_pool_is_alike_there_is_nothing_to_rank() -> None:
-    """IUB = REB, which rounding must not turn into a division by 1e-16."""
-    docs = [f"d{i}" for i in range(30)]
-    for label in (1, 2, 3):
-        qrels, run = {"q": dict.fromkeys(docs, label)}, {"q": ranked(reversed(docs))}
-        for k in (1, 7, 10, 30, 100):
-            assert (nDCG_UE @ k).calc_aggregate(qrels, run) == pytest.approx(0, abs=1e-12)
-            assert (AP_UE(expected="exact") @ k).calc_aggregate(qrels, run) == 0
-    half = {"q": ranked(docs[:2])}
-    assert (AP_UE @ 4).calc_aggregate(qrels, half) == -0.5  # SP 2 where every ranking of the pool has 4
-
-
-def test_a_ranking_shorter_than_the_pool_is_compared_with_rankings_of_the_pool() -> None:
-    qrels, run = {"q": {"A": 1, "B": 1, "C": 0, "D": 0}}, {"q": ranked("A")}
-    # Without a cutoff k is the whole pool: SP 1, IUB 2, E[SP] = 4 · (1/2)² = 1.
-    assert AP_UE.calc_aggregate(qrels, run) == 0
-    assert (AP_UE @ 1).calc_aggregate(qrels, run) == 1
-
-
-def test_random_rankings_do_not_average_to_zero_in_version_2() -> None:
-    """The mean of the *values* is not 0: above and below the random level are scaled differently."""
-    qrels, run = all_rankings({"A": 1, "B": 0, "C": 0, "D": 0})
-    assert (nDCG_UE @ 1).calc_aggregate(qrels, run) == pytest.approx(-0.5)
 
 
 # ---- the corpus as the pool -----------------------------------------------------------------------------
@@ -345,50 +249,6 @@ def test_the_bounds_of_one_context_do_not_leak_into_another() -> None:
 
 
 # ---- through ir_measures ---------------------------------------------------------------------------------
-
-
-def test_it_needs_no_context_and_stands_beside_absolute_measures() -> None:
-    qrels, run = {"q": {"A": 2, "B": 0, "C": 1}}, {"q": ranked("BAC")}
-    measures = [
-        ir_measures.parse_measure(m)
-        for m in ("nDCG@2", "nDCG_UE@2", "AP_UE(version=1,expected='exact')@2", "AP@2")
-    ]
-    values = ir_measures.calc_aggregate(measures, qrels, run)
-    assert values[measures[1]] == pytest.approx(ue_oracle(list("BAC"), qrels["q"], 2))
-    assert len(values) == 4
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "nDCG_UE",
-        "nDCG_UE(version=1,dcg='log2',gains={1:3},pool='corpus')@7",
-        "AP_UE(version=1,expected='exact',pool='corpus',rel=2)@100",
-        "AP_UE(judged_only=True)",
-    ],
-)
-def test_repr_round_trips(text: str) -> None:
-    measure = ir_measures.parse_measure(text)
-    assert repr(measure) == text and ir_measures.parse_measure(repr(measure)) == measure
-
-
-@pytest.mark.parametrize(
-    "text", ["nDCG_UE(version=3)@5", "AP_UE(expected='maybe')", "AP_UE(dcg='log2')", "nDCG_UE@0"]
-)
-def test_wrong_parameters(text: str) -> None:
-    with pytest.raises(ValueError, match=r"is not allowed|has no parameter"):
-        ir_measures.parse_measure(text)
-
-
-def test_within_a_query_it_orders_rankings_as_the_measure_it_normalizes() -> None:
-    labels = {"A": 2, "B": 1, "C": 0, "D": 0}
-    qrels, run = all_rankings(labels)
-    for ue, plain in [(nDCG_UE, "nDCG(dcg='exp-log2')@3"), (AP_UE(version=1, expected="exact"), "AP@3")]:
-        mine = per_query(ue @ 3, qrels, run)
-        theirs = per_query(ir_measures.parse_measure(plain), qrels, run)
-        for q, other in itertools.combinations(qrels, 2):
-            if not math.isclose(theirs[q], theirs[other]):
-                assert (mine[q] > mine[other]) == (theirs[q] > theirs[other])
 
 
 # ---- a random ranking of what? ------------------------------------------------------------------------

@@ -376,41 +376,6 @@ def test_the_value_is_that_of_gdeval(base: str) -> None:
     check_actual(base, 6, labels, run)
 
 
-@pytest.fixture(scope="module")
-def robust03_topics(robust03: Any) -> tuple[list[Any], Any]:
-    """Three of the Robust runs and the labels, on 20 topics, as dicts."""
-    runs, qrels = robust03
-    topics = sorted(set(qrels["query_id"]))[:20]
-
-    def by_topic(frame: Any, column: str) -> dict[str, dict[str, Any]]:
-        some = frame[frame["query_id"].isin(topics)]
-        return {
-            q: dict(zip(rows["doc_id"], rows[column], strict=True)) for q, rows in some.groupby("query_id")
-        }
-
-    three = itertools.islice(runs.values(), 3)
-    return [by_topic(frame, "score") for frame in three], by_topic(qrels, "relevance")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("base", BASES)
-def test_the_values_of_the_robust_runs_are_those_of_ir_measures(base: str, robust03_topics: Any) -> None:
-    runs, labels = robust03_topics
-    for run in runs:
-        check_actual(base, 100, labels, run)
-
-
-@pytest.mark.slow
-def test_the_measures_of_the_paper_on_the_robust_runs(robust03: Any) -> None:
-    runs, qrels = robust03
-    measures = [m @ k for pair in SAME for m in pair for k in (10, 1000)]
-    table = RunContext(runs).evaluate(qrels, measures, perquery=True)
-    values = {measure: rows["value"].to_numpy() for measure, rows in table.groupby("measure")}
-    for ue, named in SAME:
-        for k in (10, 1000):
-            assert (values[str(ue @ k)] == values[str(named @ k)]).all()
-
-
 # ---- what it means -----------------------------------------------------------------------------------------
 
 
@@ -427,15 +392,6 @@ def test_version_z_has_mean_0_and_variance_1_over_all_rankings(base: str, labels
     values = np.array(list(per_query(UE(base=base, version="z") @ 2, qrels, run).values()))
     assert values.mean() == pytest.approx(0, abs=1e-12)
     assert (values**2).mean() == pytest.approx(1, rel=1e-12)
-
-
-@pytest.mark.parametrize("version", [1, 2, "z"])
-@examples(12)
-@given(run=random_campaigns.runs, labels=random_campaigns.qrels, k=random_campaigns.cutoffs)
-def test_precision_and_recall_are_one_measure(version: Any, run: Run, labels: Labels, k: int) -> None:
-    assume_common(run, labels)
-    p, r = (per_query(UE(base=base, version=version) @ k, labels, run) for base in "PR")
-    assert p == pytest.approx(r, rel=1e-12, abs=1e-12)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -541,36 +497,6 @@ def test_success_is_1_or_minus_1_where_chance_leaves_room() -> None:
         assert values == {"1": 1, "-1": -1}
 
 
-def test_success_where_chance_hardly_ever_fails() -> None:
-    """The chance of none is far below the rounding of 1: the one who succeeds does as well as can be, not as chance."""
-    labels = {f"d{i}": int(i < 300) for i in range(1000)}
-    measure, none = UE(base="Success") @ 400, math.comb(700, 400) / math.comb(1000, 400)
-    assert 0 < none < 1e-60
-    found, missed = {"q": ranked(["d5"])}, {"q": ranked(["d600"])}
-    assert measure.calc_aggregate({"q": labels}, found) == 1
-    assert measure.calc_aggregate({"q": labels}, missed) == -1
-
-
-@pytest.mark.parametrize("base", BASES)
-@examples(8)
-@given(run=random_campaigns.runs, labels=random_campaigns.qrels, seed=st.integers(0, 9))
-def test_the_order_of_rows_does_not_matter(base: str, run: Run, labels: Labels, seed: int) -> None:
-    assume_common(run, labels)
-    rng = random.Random(seed)
-
-    def shuffled(rows: Any) -> Any:
-        return {
-            q: dict(rng.sample(list(docs.items()), len(docs)))
-            for q, docs in rng.sample(list(rows.items()), len(rows))
-        }
-
-    for version in (2, "z") if base in WITH_DEVIATION else (2,):
-        measure = UE(base=base, version=version) @ 3
-        want = per_query(measure, labels, run)
-        found = per_query(measure, shuffled(labels), shuffled(run))
-        assert found == (pytest.approx(want, rel=1e-12, abs=1e-12) if base in ("nDCG", "RBP") else want)
-
-
 # ---- what is refused ----------------------------------------------------------------------------------------
 
 
@@ -580,10 +506,7 @@ def test_the_order_of_rows_does_not_matter(base: str, run: Run, labels: Labels, 
         ("UE(base='R')", "needs a cutoff"),
         ("UE(base='Success')", "needs a cutoff"),
         ("UE(base='P')", r"UE\(base='P'\) needs a cutoff: write UE\(base='P'\)@10"),
-        (
-            "UE(base='AP',version='z')@5",
-            "version='z' needs the standard deviation.*not computed for AP; use version=2",
-        ),
+        ("UE(base='AP',version='z')@5", "version='z' needs the standard deviation.*not computed for AP"),
         ("AP_UE(version='z')@5", "not computed for AP"),
         ("UE(base='ERR',version='z')@5", "one of the bases 'nDCG', 'P', 'R', 'RBP', 'RR'"),
         ("UE(base='P',p=0.5)@5", "p goes with base 'RBP', not 'P'"),
@@ -620,9 +543,7 @@ def test_bounds_take_what_the_measures_of_the_paper_are_and_refuse_the_rest() ->
             one, other = (function(context, labels, [m]).drop(columns="measure") for m in (ue, named))
             pd.testing.assert_frame_equal(one, other)
         for base in ("P", "R", "Success", "RR", "RBP", "ERR"):
-            with pytest.raises(
-                ValueError, match="cannot be bounded yet; of the bases of UE, only nDCG and AP can"
-            ):
+            with pytest.raises(ValueError, match="cannot be bounded yet"):
                 function(context, labels, [f"UE(base='{base}')@3"])
         for text in ("UE(version='z')@3", "nDCG_UE(version='z')@3"):
             with pytest.raises(ValueError, match="labels move the standard deviation"):

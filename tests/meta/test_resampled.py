@@ -378,16 +378,10 @@ def _query_sets(context: RunContext, qrels: oracle.Labels, **wrong: Any) -> pd.D
     ("call", "message"),
     [
         (lambda c, q: meta.system_subsets(c, q, [rrLP(ref="r0")]), r"names 'r0', which not every subset"),
-        (
-            lambda c, q: meta.system_subsets(c, q, [NRG(prior="r0") @ 3]),
-            r"names 'r0', which not every subset",
-        ),
+        (lambda c, q: meta.system_subsets(c, q, [NRG(prior="r0") @ 3]), r"names 'r0', which not every"),
         (lambda c, q: meta.system_subsets(c, q, ["P@3"], [9]), r"sizes holds 9, and the context 5 runs"),
         (lambda c, q: meta.system_subsets(c, q, ["P@3"], [1]), r"sizes=1 is not allowed"),
-        (
-            lambda c, q: meta.system_subsets(c, q, ["P@3"], statistics="rho"),
-            r"statistics='rho' is not allowed",
-        ),
+        (lambda c, q: meta.system_subsets(c, q, ["P@3"], statistics="rho"), r"statistics='rho' is not"),
         (lambda c, q: meta.system_subsets(c, q, ["P@3"], statistics=[]), r"statistics is empty"),
         (lambda c, q: meta.degrade(c, q, ["P@3"], "runs"), r"what='runs' is not allowed"),
         (lambda c, q: meta.degrade(c, q, ["P@3"], levels=[2]), r"levels holds 2; give shares"),
@@ -449,12 +443,3 @@ def test_what_the_unit_of_a_measure_does_not_move() -> None:
     pd.testing.assert_frame_equal(a, b)
     added = meta.query_sets(context, labels, nDCG_UE(dcg="log2", gains={-1: 1, 0: 1, 1: 2, 2: 4}) @ 3)
     assert not np.allclose(added["difference"], a["difference"])
-
-
-def test_levels_know_positions_alone() -> None:
-    runs, labels = oracle.campaign(9)
-    other = {
-        n: {q: {d: np.exp(s) for d, s in of.items()} for q, of in run.items()} for n, run in runs.items()
-    }
-    for function in (meta.ties_by_level, meta.separation):
-        assert function(RunContext(runs), labels).equals(function(RunContext(other), labels))

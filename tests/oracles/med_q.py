@@ -2,26 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
-
-
-def q_measure(gains: Sequence[float], ideal: Sequence[float], cutoff: int, beta: float, norm: str) -> float:
-    """(1/N) Σ_r I(r)·(C(r) + β·cg(r)) / (r + β·cg*(r)), step by step.
-
-    Args:
-        gains: of the documents of a ranking, in its order; 0 is not relevant.
-        ideal: of all relevant documents, the largest first.
-    """
-    if not ideal:
-        return 0.0
-    total = count = gained = 0.0
-    for r, gain in enumerate(gains[:cutoff], start=1):
-        if gain > 0:
-            count, gained = count + 1, gained + gain
-            total += (count + beta * gained) / (r + beta * sum(ideal[:r]))
-    return total / {"k": cutoff, "R": len(ideal), "min": min(len(ideal), cutoff)}[norm]
 
 
 def q_differences(

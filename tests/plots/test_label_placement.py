@@ -80,7 +80,7 @@ def sizes_of(n: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("shape", [on_a_diagonal, in_a_crowd, in_one_place, everywhere])
-@pytest.mark.parametrize("n", [17, 40, 61])
+@pytest.mark.parametrize("n", [17, 61])
 def test_a_campaign_is_labelled_whole(shape, n) -> None:
     points, sizes, taken = shape(n), sizes_of(n), np.array([[700.0, 60.0, 840.0, 90.0]])
     found = place_labels(points, sizes, BOUNDS, taken, RADIUS)
@@ -92,9 +92,8 @@ def test_a_campaign_is_labelled_whole(shape, n) -> None:
     ("n", "shape"),
     [
         (140, on_a_diagonal),
-        (500, on_a_diagonal),
         (140, in_a_crowd),
-        (2_000, everywhere),
+        (1_000, everywhere),
     ],
 )
 def test_many_labels_take_bounded_work(shape, n, monkeypatch) -> None:
@@ -117,7 +116,7 @@ def test_points_outside_have_no_label() -> None:
     assert not none.placed.any()
 
 
-@pytest.mark.parametrize("n", [25, 40, 300])
+@pytest.mark.parametrize("n", [25, 150])
 def test_labels_keep_off_the_line(n) -> None:
     points, sizes, nothing = everywhere(n), sizes_of(n), np.zeros((0, 4))
     line = np.array([[60.0, 590.0], [400.0, 550.0], [700.0, 400.0], [840.0, 60.0]])
@@ -136,9 +135,9 @@ def test_labels_keep_off_the_line(n) -> None:
 
 
 def test_a_line_of_many_parts_takes_no_time() -> None:
-    points = on_a_diagonal(200)
-    without = place_labels(points, sizes_of(200), BOUNDS, np.zeros((0, 4)), RADIUS)
-    found = place_labels(points, sizes_of(200), BOUNDS, np.zeros((0, 4)), RADIUS, points)
+    points = on_a_diagonal(100)
+    without = place_labels(points, sizes_of(100), BOUNDS, np.zeros((0, 4)), RADIUS)
+    found = place_labels(points, sizes_of(100), BOUNDS, np.zeros((0, 4)), RADIUS, points)
     assert (found.centres == without.centres).all()
 
 
@@ -203,11 +202,11 @@ def test_labels_of_a_picture_keep_off_its_dashed_line() -> None:
 
 
 def test_labels_without_room_are_left_out_with_a_warning_on_the_users_line() -> None:
-    ax = picture(250)
-    with pytest.warns(RelativeWarning, match=r"all 250 systems are drawn, but only (\d+) have") as caught:
+    ax = picture(150)
+    with pytest.warns(RelativeWarning, match=r"all 150 systems are drawn, but only (\d+) have") as caught:
         ax.figure.canvas.draw()
     assert [w.filename for w in caught] == [__file__]
-    assert f"only {shown(ax)} have" in str(caught[0].message) and 40 < shown(ax) < 250
+    assert f"only {shown(ax)} have" in str(caught[0].message) and 40 < shown(ax) < 150
     placed = [(t.get_position(), t.get_visible()) for t in ax.texts]
     ax.figure.canvas.draw()  # again: neither moved nor said
     assert placed == [(t.get_position(), t.get_visible()) for t in ax.texts]

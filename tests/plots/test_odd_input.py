@@ -115,13 +115,9 @@ def test_equal_names_are_shortened_alike() -> None:
 @pytest.mark.parametrize(
     "measure",
     [
-        "NRG(prior='$a$')@10",
         "NRG(prior='$\\\\frac{$')@10",
-        "a\\$b",
         "_hidden",
-        "^_\\{",
-        "two\nlines",
-        "\x00",
+        "two\nlines\x00",
         "שלום 😀",
         "x" * 10_000,
     ],
@@ -160,19 +156,15 @@ def test_titles_have_few_lines() -> None:
 VALUES = [
     [],
     [0.3],
-    [0.0],
     [0.3, 0.3, 0.3],
     [0.0, 0.0],
-    [-0.3, -0.3],
     [np.inf, 0.1],
     [-np.inf, np.inf],
-    [np.nan],
     [np.nan, 0.2, np.inf],
     [None, 0.2],
     [pd.NA, 0.5],
     [1e-300, 2e-300],
     [1e300, -1e300],
-    [1, 2],
     [True, False],
 ]
 

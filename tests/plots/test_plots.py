@@ -333,15 +333,6 @@ def test_pyplot_is_left_alone_unless_it_is_to_make_the_figure() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_axes_of_a_subfigure() -> None:
-    left, right = canvas(Figure(figsize=(12, 6), layout="constrained")).subfigures(1, 2)
-    plots.relative_against_absolute(table(9), groups={"team0-run0": "team0"}, ax=left.subplots())
-    above, below = right.subplots(2)
-    plots.chronological(table(9), ax=above)
-    plots.similarity(RunContext(RUNS), QRELS, ax=below)
-    left.figure.canvas.draw()
-
-
 def test_without_matplotlib() -> None:
     code = "import sys; sys.modules['matplotlib'] = None; from ir_measures_relative import plots"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

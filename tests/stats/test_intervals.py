@@ -79,7 +79,7 @@ def test_the_scale_is_that_of_the_measure() -> None:
     assert margins["never"][0][2] == 0 and np.isnan(margins["never"][1][2])
 
 
-@pytest.mark.parametrize(("n", "effect"), [(10, 0.0), (10, 0.8), (50, -0.5), (50, 2.0)])
+@pytest.mark.parametrize(("n", "effect"), [(10, 0.8), (50, -0.5)])
 def test_the_interval_of_an_effect_covers(n: int, effect: float) -> None:
     """At 95 %, of normal differences, where it is exact; and where Student's interval ends at 0, so does it."""
     draws = np.random.default_rng(0).normal(effect, 1.0, size=(4000, n))
@@ -90,16 +90,6 @@ def test_the_interval_of_an_effect_covers(n: int, effect: float) -> None:
     np.testing.assert_array_equal([-high, -low], mirrored)
     lower, upper = student_interval(draws, 0.95)
     assert ((lower > 0) == (low > 0)).all() and ((upper < 0) == (high < 0)).all()
-
-
-@pytest.mark.parametrize(("sign", "least", "most"), [(1, 0.98, 1.0), (-1, 0.75, 0.9)])
-def test_the_interval_of_an_effect_of_skewed_differences(sign: int, least: float, most: float) -> None:
-    """Exponential differences: too wide where the tail is on the side of the mean, too narrow where it is not."""
-    rng = np.random.default_rng(0)
-    draws = 0.5 + sign * (rng.exponential(1.0, size=(4000, 50)) - 1.0)
-    found = draws.mean(axis=1) / draws.std(axis=1, ddof=1)
-    low, high = effect_interval(found, np.full(4000, 50), np.full(4000, scipy.stats.t.ppf(0.975, 49)))
-    assert least <= np.mean((low <= 0.5) & (high >= 0.5)) <= most
 
 
 def test_an_effect_without_a_finite_interval() -> None:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from studies.reproduce import __main__ as command
-from studies.reproduce import lexiprecision, med_distances, nrg_claims, page
+from studies.reproduce import lexiprecision, nrg_claims, page
 from studies.reproduce.__main__ import main
 from studies.reproduce.data import Campaign, Data
 from studies.reproduce.finding import Finding
@@ -25,17 +25,15 @@ def _groups(folder: Path, *groups: str) -> None:
 def test_runs_on_another_campaign(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As a process, and the second paper in this one; a table and its pictures for each."""
+    """Two papers; a table and its pictures for each."""
     plain = write_campaign(tmp_path / "plain", seed=2)
     grouped = write_campaign(tmp_path / "grouped", runs=5, seed=3)
     _groups(grouped, "BASELINE", "BASELINE", "BASELINE", "X", "Y")
     options = "--robust", str(plain), "--dl19", str(grouped), "--out", str(tmp_path / "out")
-    done = reproduce("nrg", *options)
-    assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    monkeypatch.setattr(sys, "argv", ["reproduce", "rareness", *options])
-    main()
-    for printed in (done.stdout, capsys.readouterr().out):
-        _, _, header, *rows = printed.splitlines()
+    for paper in ("nrg", "rareness"):
+        monkeypatch.setattr(sys, "argv", ["reproduce", paper, *options])
+        main()
+        _, _, header, *rows = capsys.readouterr().out.splitlines()
         assert header.split("  ")[0] == "where" and header.split()[-1] == "holds"
         assert any("plain" in row for row in rows) and any("grouped" in row for row in rows)
         assert not [row for row in rows if "nan" in row.split()]
@@ -102,38 +100,6 @@ def test_a_campaign_is_not_taken_twice(tmp_path: Path) -> None:
     assert done.returncode == 1 and "both runs-of-2020: give one of them" in done.stderr
 
 
-def test_what_is_said_of_a_table_is_said_once() -> None:
-    both = [
-        Finding(f"Table 1, {name}", "power", note=note, about="The claim is more.")
-        for name, note in (("a", "Two pairs."), ("b", "Three pairs."), ("c", ""))
-    ]
-    other = Finding("Table 2, a", "ties", about="The claim is more.")
-    assert page.notes([*both, other]) == [
-        ("Table 1", "The claim is more."),
-        ("Table 1, a, power", "Two pairs."),
-        ("Table 1, b, power", "Three pairs."),
-        ("Table 2", "The claim is more."),
-    ]
-
-
-def test_a_picture_has_what_it_is_of_and_what_one_sees_in_it() -> None:
-    drawn = Finding("Figure 2", "ties", picture="ties.png", caption="They fall.")
-    section = page.markdown("A paper", [drawn, Finding("Figure 3", "none")], "pictures")
-    assert section.endswith("![Figure 2: ties](pictures/ties.png)\n\nThey fall.\n")
-
-
-def test_known_campaigns_have_one_name_in_all_sections(
-    robust03_campaign: Campaign, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        nrg_claims, "over_topics", lambda *_: (0.0, 0.0)
-    )  # thousands of resamples, which change no name
-    assert (robust03_campaign.name, robust03_campaign.file_name) == ("robust (2003)", "robust-2003")
-    assert {f.where.split(", ", 1)[1] for f in nrg_claims.findings(Figures(robust03_campaign))} == {
-        "robust (2003)"
-    }
-
-
 @pytest.mark.parametrize(
     ("topics", "some", "name"),
     [
@@ -157,15 +123,6 @@ def test_a_year_is_known_by_its_topics(tmp_path: Path, topics: int, some: str, n
     assert [f.printed for f in found] == printed[name]
     assert found[0].where == f"Table 2, {study.name}" + (" (printed: of the paper’s runs)" if name else "")
     assert {f.holds for f in found} == {"yes"}  # that rrLP ties less
-
-
-def test_distances_that_are_mostly_the_same_stand_for_each_other_there() -> None:
-    assert [med_distances._apart(1.0, high, same) for high, same in ((1.1, 93), (1.5, 93), (1.5, 20))] == [
-        "no",
-        "in part",
-        "yes",
-    ]
-    assert med_distances._apart(float("nan"), float("nan"), 100.0) == "open"
 
 
 def test_what_holds_on_how_many_campaigns() -> None:
@@ -215,14 +172,3 @@ def test_the_page_is_written_of_three_campaigns(tmp_path: Path, monkeypatch: pyt
     ]
     assert "| A paper | 1 | 0 | 1 | 0 |" in page_ and "| Table 1 | More. | yes | yes | no |" in page_
     assert [path.name for path in pictures.iterdir()] == ["new.png"]
-
-
-def test_what_has_no_value_is_empty_in_the_tables() -> None:
-    assert [page.shown(v) for v in (None, float("nan"), 0.0, 12.345678, 3, "a")] == [
-        "",
-        "",
-        "0",
-        "12.35",
-        "3",
-        "a",
-    ]

@@ -130,9 +130,7 @@ def test_the_texts_name_the_address_of_the_setting(copy: Path) -> None:
 
 @pytest.mark.parametrize("wrong", ["github.com/somebody/name", "https://github.com", 'https://x.org/a"b'])
 def test_what_is_no_address(copy: Path, wrong: str) -> None:
-    with pytest.raises(
-        SystemExit, match=r"is not the address of a repository, such as https://github\.com/OWNER/NAME"
-    ):
+    with pytest.raises(SystemExit, match=r"is not the address of a repository, such as https"):
         address.write(wrong, copy)
 
 
