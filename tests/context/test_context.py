@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import threading
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +15,7 @@ from ir_measures import nDCG
 
 from ir_measures_relative import NRG, P_Rareness, RelativeWarning, RunContext, UniqueRel
 from ir_measures_relative.context.priors import BestOfOtherGroups
+from scored import per_query
 
 QRELS = {"q": {d: 1 for d in "ABCDEF"}}
 A, B, C = ({"q": {d: -float(i) for i, d in enumerate(docs)}} for docs in ("ABX", "ACX", "DEX"))

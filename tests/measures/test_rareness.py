@@ -21,38 +21,6 @@ from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, 
 from scored import assume_common, per_query, ranking
 
 
-@pytest.mark.slow
-@examples(40)
-@given(
-    context=contexts,
-    run=runs,
-    labels=qrels,
-    k=cutoffs,
-    alpha=st.sampled_from([0, 0.25, 1, 1.0]),
-    rel=st.sampled_from([1, 2]),
-    bounded=st.booleans(),
-)
-def test_new_run_oracle(
-    context: dict[str, Run], run: Run, labels: Labels, k: int, alpha: float, rel: int, bounded: bool
-) -> None:
-    assume_common(run, labels)
-    members = RunContext(context, priors="earlier")
-    options: dict[str, Any] = {"alpha": alpha, "rel": rel, "bounded": bounded}
-    precision = per_query(P_Rareness(**options) @ k, labels, run, members)
-    average = per_query(AP_Rareness(**options) @ k, labels, run, members)
-    deep = per_query(AP_Rareness(**options), labels, run, members)
-    for query in labels:
-        docs = ranking(run, query)
-        systems = [docs, *(ranking(other, query) for other in context.values())]
-        case = (docs, systems, labels[query])
-        assert precision[query] == pytest.approx(p_rareness_oracle(*case, k, **options), abs=1e-12)
-        assert average[query] == pytest.approx(ap_rareness_oracle(*case, k, **options), abs=1e-12)
-        assert deep[query] == pytest.approx(ap_rareness_oracle(*case, None, **options), abs=1e-12)
-        for value in (precision[query], average[query], deep[query]):
-            assert 0 <= value < 2
-            assert value <= 1 + 1e-12 or not bounded
-
-
 @examples(40)
 @given(context=contexts, labels=qrels, k=cutoffs, bounded=st.booleans())
 def test_members_oracle(context: dict[str, Run], labels: Labels, k: int, bounded: bool) -> None:
