@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError("--between names both runs, and --baseline the other of each pair; leave one out")
     check_table(args)
     measures = arguments.measures_of(args)
-    from ..context.checks import copies_in, depth_of
+    from ..context.evaluate import copies_in, depth_of
     from ..context.view import view_of
     from .inputs import find_files, read
 

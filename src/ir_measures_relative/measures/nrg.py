@@ -102,9 +102,7 @@ class _NRG(RelativeMeasure):
     Range [0, 1]; without priors it is its base. ``norm='ideal'`` computes N from the gains before any prior, so that
     the value is on the scale of the base. Use it to add values up, or with many priors, which leave almost nothing.
 
-    Source: Bigdeli et al., SIGIR-AP 2024, Eqs. 1-4; base ERR with the cascade of Chapelle et al., CIKM 2009.
-
-    Example, Table 1:
+    Source: Bigdeli et al., SIGIR-AP 2024, Eqs. 1-4; base ERR with the cascade of Chapelle et al., CIKM 2009. Table 1:
 
         >>> from ir_measures_relative import NRG, RunContext
         >>> qrels = {"q": {"A": 1, "E": 1, "F": 1, "J": 1}}
