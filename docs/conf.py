@@ -41,13 +41,13 @@ nitpick_ignore_regex = [
         "py:class",
         r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|RelevanceModel|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|OptionLike|RunPaths|PriorsOfRuns|Depth|Tokens|DocumentLengths",
     ),
-    ("py:class", r"ir_measures_relative\.(context\.view\.T|context\.tops\.\w+|context\.cache\.Store)"),
+    ("py:class", r"ir_measures_relative\.(context\.view\.(T|Store)|context\.tops\.\w+)"),
     ("py:class", r"ir_measures_relative\.(measures\.measure\._M|data\.registry\._[KV])"),
     (
         "py:class",
         r"ir_measures_relative\.measures\.bases\.base\.(RandomRanking|RankedGains)|RunPair|Solutions|Measure",
     ),
-    ("py:class", r"ir_measures_relative\.data\.(ids\.Ids|judgments\.(Labels|Aspects))"),
+    ("py:class", r"ir_measures_relative\.data\.(ids\.Ids|documents\.(Labels|Aspects))"),
     ("py:class", r"ir_measures_relative\.(demo\.Collection|stats\.power\.TopicsNeeded)"),
     ("py:class", r"Between|Judge|pathlib\.Path"),
 ]
