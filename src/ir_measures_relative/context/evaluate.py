@@ -137,7 +137,6 @@ def _strange(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, 
 
 def copies_in(view: View, depth: int | None) -> dict[str, str]:
     """Of each run that ranks every judged topic as an earlier run of the context does, to this depth: that run."""
-
     at, relevant, found = view.at(depth), view.relevant, dict[str, str]()
 
     def find() -> dict[str, str]:
@@ -169,7 +168,7 @@ def warn_of_copies(views: Sequence[View], measures: Sequence[ir_measures.Measure
     Of runs in the order of time the later copy adds nothing, which is the answer.
     """
     relative = [m for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
-    depth = depth_of(relative)
+    depth = depth_of(measures)
     first = copies_in(views[0], depth) if views and depth != 0 else {}
     of_name = {view.name: view for view in views}
 
