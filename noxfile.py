@@ -16,7 +16,7 @@ nox.options.sessions = ["lint", "types", "imports", "docs", "tests-3.12"]
 
 OLDEST = "3.11"  # there are no wheels of the lowest versions for newer ones
 
-TESTED = ("-e", ".[all,examples,completion,dask]", "--group", "test")
+TESTED = ("-e", ".[all,examples,dask]", "--group", "test")
 #: Of the notebooks on Google Colab.
 COLAB = ("numpy==2.0.2", "pandas==2.2.2", "matplotlib==3.10.0", "scipy==1.16.3")
 #: Whose next versions may break the package.

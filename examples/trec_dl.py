@@ -13,8 +13,8 @@ Index, times and memory are extrapolated from 800,000 passages of this length. T
 before it downloads; --yes answers.
 
 The corpus goes into a PISA index as an iterator, so that no table holds it. The deployed runs are BM25 and the track's
-own first stage, which is the dataset's scoreddocs. The candidate re-ranks the top 100 of BM25. The re-ranker needs the
-extra [rerank]; --reranker ngrams needs no model, and shows the road only. For a trial of a minute: --dataset vaswani.
+own first stage, which is the dataset's scoreddocs. The candidate re-ranks the top 100 of BM25. The re-ranker needs
+fastembed; --reranker ngrams needs no model, and shows the road only. For a trial of a minute: --dataset vaswani.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def minilm() -> Scorer:
         from fastembed.rerank.cross_encoder import TextCrossEncoder
     except ModuleNotFoundError:
         raise ImportError(
-            "the re-ranker needs the extra [rerank]: pip install -e '.[examples,rerank]', or --reranker ngrams"
+            "the re-ranker needs fastembed: pip install fastembed, or --reranker ngrams"
         ) from None
     model = TextCrossEncoder("Xenova/ms-marco-MiniLM-L-6-v2")
     return lambda query, texts: list(model.rerank(query, texts))

@@ -52,6 +52,8 @@ def check_texts(tag: str | None) -> None:
     for name, line in (
         ("CHANGELOG.md", f"## {now} - "),
         ("CITATION.cff", f"version: {now}\n"),
+        ("codemeta.json", f'  "version": "{now}"'),
+        ("packaging/conda-recipe.yaml", f'  version: "{now}"'),
         ("docs/for-my-paper.md", f"  version = {{{now}}}"),
         ("README.md", f"Version {short}."),
         ("docs/status.md", f"Version {short}."),

@@ -189,7 +189,7 @@ def test_long_lists_of_names_are_shortened(files: Path) -> None:
 )
 def test_completion(typed: str, found: set[str], tmp_path: Path) -> None:
     """As the shell asks: the line in the environment, the answer into a file."""
-    pytest.importorskip("argcomplete", reason="argcomplete is not installed, the extra [completion]")
+    pytest.importorskip("argcomplete", reason="argcomplete is not installed")
     line = f"ir_measures_relative {typed}"
     asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_IFS": "|"}
     env = os.environ | asked | {"_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "found")}

@@ -291,7 +291,7 @@ def test_trec_dl_refuses(small: tuple[Path, dict[str, Ran]]) -> None:
     for folder, message in (
         ("vaswanni", "knows no dataset 'vaswanni'"),
         ("textless", "textless: topics need one field, and documents a field text"),
-        ("no extra", "needs the extra [rerank]"),
+        ("no extra", "needs fastembed"),
     ):
         if folder in found:
             done = found[folder]

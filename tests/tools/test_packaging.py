@@ -45,7 +45,7 @@ def test_what_only_work_on_the_package_needs_is_no_extra() -> None:
     """And no group names this package, which pip would look for on an index."""
     found = settings()
     groups = found["dependency-groups"]
-    assert groups.keys() == {"test", "lint", "docs", "interop", "release", "dev"}
+    assert groups.keys() == {"test", "lint", "docs", "interop", "rerank", "release", "dev"}
     assert not groups.keys() & found["project"]["optional-dependencies"].keys()
     assert "ir-measures-relative" not in repr(groups)
     assert [part["include-group"] for part in groups["dev"]] == ["docs", "test", "lint"]
@@ -54,7 +54,7 @@ def test_what_only_work_on_the_package_needs_is_no_extra() -> None:
 def test_all_that_install_the_groups_use_the_same_extras() -> None:
     """README, CI, contributing, workflows, the site and the tools; and a pip that knows groups comes first."""
     whole, site = (
-        "-e '.[all,examples,completion,dask]' --group dev",
+        "-e '.[all,examples,dask]' --group dev",
         "-e '.[pyterrier,plot,dask]' --group docs",
     )
     places = {
@@ -70,7 +70,7 @@ def test_all_that_install_the_groups_use_the_same_extras() -> None:
         for command in commands:
             assert "pip install -q 'pip>=25.1'" in text or "pip install 'pip>=25.1'" in text, place
             assert command in text, place
-    assert '".[all,examples,completion,dask]", "--group", "test"' in (ROOT / "noxfile.py").read_text("utf-8")
+    assert '".[all,examples,dask]", "--group", "test"' in (ROOT / "noxfile.py").read_text("utf-8")
 
 
 # ---- the address -----------------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ def described(run: Path) -> Described:
     file = next((place for place in places if place.is_file()), None)
     if file is None:
         return Described()
-    import yaml
+    import yaml  # which ir-datasets needs and brings
 
     try:
         found = yaml.safe_load(read_bytes(file, str(file)))
