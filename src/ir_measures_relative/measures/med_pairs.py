@@ -191,18 +191,15 @@ class RunPair:
 
     def tail(self) -> FloatArray:
         """What RBP leaves to what may follow the run, and the reference, shape (2, queries)."""
-        pool, reading = self.pool, self.measure.get("residual")
+        pool = self.pool
         held = pool.query[pool.y > 0], pool.query[pool.z > 0]
         lengths = np.stack([np.bincount(query, minlength=pool.n_queries) for query in held])
-        if reading is False or (reading == "at-cutoff" and self.cutoff is None):
+        if not self.measure.get("residual"):
             return np.zeros(lengths.shape)
-        reached = lengths == self.cutoff if reading == "at-cutoff" else np.ones(lengths.shape, dtype=bool)
-        alike: BoolArray = np.asarray(reached.any(axis=0))
+        alike = np.ones(pool.n_queries, dtype=bool)
         alike[pool.query[pool.y != pool.z]] = False
         same = same_rankings(*self._tops(None), alike) if alike.any() else alike
-        result: FloatArray = np.where(
-            reached & ~same, Geometric(self.measure.get("p")).seen(lengths + 1), 0.0
-        )
+        result: FloatArray = np.where(~same, Geometric(self.measure.get("p")).seen(lengths + 1), 0.0)
         return result
 
     def labelings(self, solutions: Solutions) -> list[dict[str, int]]:

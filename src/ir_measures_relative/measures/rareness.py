@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -36,15 +36,6 @@ def rarity(retrieving: IntArray, systems: int, kind: str = "linear", bounded: bo
     if systems == 1:
         return np.zeros(retrieving.shape)
     return 1.0 - (retrieving.astype(np.float64) - 1.0) / (systems - 1.0)
-
-
-class _Alpha(Param):
-    """One weight of rareness, or one for each topic."""
-
-    def allows(self, value: Any) -> bool:
-        if isinstance(value, dict):
-            return all(isinstance(topic, str) and super(_Alpha, self).allows(a) for topic, a in value.items())
-        return super().allows(value)
 
 
 class _Rareness(RelativeMeasure):
@@ -85,12 +76,12 @@ class _Rareness(RelativeMeasure):
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
         "base": Param(str, "the measure that is extended", default="nDCG", choices=tuple(BASES)),
-        "alpha": _Alpha(
+        "alpha": Param(
             float,
             "the weight of rareness; 0 is the plain measure",
             default=1.0,
             test=lambda a: 0 <= a < float("inf"),
-            allowed="a number of at least 0, and at most 1 with bounded=True, or a dict from topic to such numbers",
+            allowed="a number of at least 0, and at most 1 with bounded=True",
         ),
         "rarity": Param(
             str,
@@ -114,11 +105,6 @@ class _Rareness(RelativeMeasure):
         "judged_only": parameters.judged_only(),
     }
 
-    def _param_repr(self, v: Any) -> str:
-        # ir_measures writes the keys of a dict as they are, and reads a topic in quotes
-        by_topic = isinstance(v, dict) and any(isinstance(topic, str) for topic in v)
-        return repr(dict(sorted(v.items()))) if by_topic else str(super()._param_repr(v))
-
     @property
     def base_name(self) -> str:
         """Which base it is, a key of :data:`BASES`."""
@@ -126,15 +112,10 @@ class _Rareness(RelativeMeasure):
 
     @property
     def value_range(self) -> tuple[float, float]:
-        return 0.0, 1.0 if self.get("bounded") else 1.0 + max(self._alphas)
-
-    @property
-    def _alphas(self) -> list[float]:
-        alpha = self.get("alpha")
-        return list(alpha.values()) or [0.0] if isinstance(alpha, dict) else [alpha]
+        return 0.0, 1.0 if self.get("bounded") else 1.0 + self.get("alpha")
 
     def check_together(self) -> None:
-        if self.get("bounded") and max(self._alphas) > 1:
+        if self.get("bounded") and self.get("alpha") > 1:
             raise ValueError(
                 f"{self.NAME}: alpha={self.get('alpha')!r} is not allowed with bounded=True; it must be a number "
                 "from 0 to 1"
@@ -188,14 +169,6 @@ class _Rareness(RelativeMeasure):
         """The same, from how many of the systems retrieve each document."""
         alpha, bounded = self.get("alpha"), self.get("bounded")
         rare = rarity(retrieving, systems, self.get("rarity"), bounded)
-        if isinstance(alpha, dict):
-            missing = [query for query in docs.query_ids if query not in alpha]
-            if missing:
-                raise ValueError(
-                    f"{self.NAME}: alpha says nothing of the topic {missing[0]!r}, and of {len(missing)} in all; give "
-                    "each judged topic a weight, 0 for the plain measure"
-                )
-            alpha = np.array([float(alpha[query]) for query in docs.query_ids])[docs.query]
         weight: FloatArray = (1.0 - alpha) + alpha * rare if bounded else 1.0 + alpha * rare
         return weight
 
