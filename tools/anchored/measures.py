@@ -106,8 +106,7 @@ def reference_measures(reference: str) -> list[str]:
             "RBO", ("@100",), *({"variant": k, "p": p} for k in ("ext", "min", "max") for p in (0.5, 0.98))
         ),
         *_each("RBA", ("@10", "@100", "")),
-        *_each("RBA", ("@100",), *({"variant": k, "p": p} for k in ("min", "max") for p in (0.5, 0.98))),
-        *_each("RBA", ("@100",), {"variant": "max"}),
+        *_each("RBA", ("@100",), {"p": 0.5}, {"p": 0.98}),
         *_each(lexical, ("", "@10", "@100")),
         *_each(lexical, ("",), {"rel": 2}, {"ref": reference}),
         *_each(lexical, ("@10",), {"judged_only": True}),

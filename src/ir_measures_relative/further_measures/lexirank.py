@@ -29,8 +29,7 @@ def sets_of_positions(places: int, most: int) -> int:
 def place_in_order(positions: Sequence[int], relevant: int, depth: int) -> tuple[int, int]:
     """How many sets of positions are worse than this one by lexiprecision, and how many others there are, exactly.
 
-    The combinatorial number system: the worse sets share the first i - 1 positions, and have the i-th further down or
-    not at all. Those are the sets of the places below ``positions[i - 1]``, for each i in turn.
+    The worse sets share the first i - 1 positions, and have the i-th further down or not at all.
 
     >>> place_in_order([1, 4], relevant=2, depth=4)  # of eleven sets {1, 2} and {1, 3} alone are better
     (8, 10)
@@ -44,10 +43,7 @@ class _LexiRank(RelativeMeasure):
 
     Lexiprecision (:data:`sgnLP`) orders sets of positions by their first position, then by the second, and so on.
     ``LexiRank = (sets that are worse) / (sets - 1)`` for each query, over the sets of at most m of the k places, m the
-    number of relevant documents: 1 for the best, 0 for the worst; an interval scale that needs no reference. Range
-    [0, 1]; 0 without relevant documents. Sets are counted exactly; rankings that differ only far down may have the
-    same floating-point value.
-
+    number of relevant documents: an interval scale that needs no reference. Range [0, 1]; 0 without relevant documents.
     **Not for** means over queries of different m, whose steps differ in length; nor for few relevant documents and a
     deep cutoff, where nearly all values of a good run are close to 1.
 

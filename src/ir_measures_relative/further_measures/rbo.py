@@ -1,8 +1,4 @@
-"""Rank similarity to a reference run, top-weighted and without judgments: RBO and RBA.
-
-Neither looks at a judgment. An evaluation scores the queries of the qrels, as for every measure, but their
-labels do not matter. :func:`~ir_measures_relative.similarity` needs no qrels.
-"""
+"""Rank similarity to a reference run, top-weighted and without judgments: RBO and RBA."""
 
 from __future__ import annotations
 
@@ -25,32 +21,16 @@ _TOGETHER = 1 << 16
 
 
 class Pair(NamedTuple):
-    """A run's and a reference's rankings of the same queries; what has two entries is of the one and of the other."""
+    """A run's and a reference's rankings of the same queries."""
 
-    n_queries: int
-    query: tuple[IntArray, IntArray]  #: of each row, ascending
-    position: tuple[IntArray, IntArray]  #: of each row, ascending from 1 in each query
-    shared: tuple[IntArray, IntArray]  #: the rows of the documents that both hold, in the same order
-
-    @property
-    def length(self) -> IntArray:
-        """Of each query's rankings, shape (2, queries)."""
-        return np.stack([np.bincount(query, minlength=self.n_queries) for query in self.query])
+    length: IntArray  #: of the two rankings of each query, shape (2, queries)
+    query: IntArray  #: of each document that both hold, ascending
+    position: IntArray  #: of these documents, from 1, shape (2, documents)
 
 
-# ---- rank-biased overlap --------------------------------------------------------------------------------
-
-
-def rank_biased_overlap(
-    length: IntArray, query: IntArray, deeper: IntArray, p: float, variant: str
-) -> FloatArray:
-    """RBO of each query, but for rounding beyond its range. See :class:`RBO`.
-
-    Args:
-        length: of the two rankings of each query, shape (2, queries).
-        query: of each document that both hold.
-        deeper: the lower of its two positions.
-    """
+def rank_biased_overlap(pair: Pair, p: float, variant: str) -> FloatArray:
+    """RBO of each query, but for rounding beyond its range. See :class:`RBO`."""
+    length, query, deeper = pair.length, pair.query, pair.position.max(axis=0)
     n_queries, short, long = length.shape[1], length.min(axis=0), length.max(axis=0)
     depth = np.arange(1, int(long.max(initial=1)) + 1)
     cells = np.bincount(query * len(depth) + deeper - 1, minlength=n_queries * len(depth))
@@ -89,38 +69,6 @@ def rank_biased_overlap(
     return limit + weighted(agreement - limit[:, None])
 
 
-# ---- rank-biased alignment ------------------------------------------------------------------------------
-
-
-def rank_biased_alignment(pair: Pair, p: float, variant: str) -> FloatArray:
-    """RBA of each query. See :class:`RBA`."""
-    weight = Geometric(p).share
-    in_both = [weight(position[rows]) for position, rows in zip(pair.position, pair.shared, strict=True)]
-    query = pair.query[0][pair.shared[0]]
-
-    def total(values: FloatArray) -> FloatArray:
-        """The sum over the documents that both hold, the smallest first: the pair has them in the run's order."""
-        order = np.lexsort((values, query))
-        return sum_by_query(values[order], query[order], pair.n_queries)
-
-    if variant == "min":
-        return total(np.sqrt(in_both[0] * in_both[1]))
-    # The weights of either ranking sum to 1, so that Σ √(v·w) = 1 - ½·Σ (√v - √w)²; a ranking and itself come to 1.
-    apart = []
-    for side, length in enumerate(pair.length[::-1]):
-        # The documents that the other ranking lacks follow it in their order.
-        lacking = np.delete(np.arange(len(pair.query[side])), pair.shared[side])
-        of_query = pair.query[side][lacking]
-        follows = weight(length[of_query] + rank_within(of_query))
-        difference = np.sqrt(weight(pair.position[side][lacking])) - np.sqrt(follows)
-        apart.append(sum_by_query(difference**2, of_query, pair.n_queries))
-    shared = total((np.sqrt(in_both[0]) - np.sqrt(in_both[1])) ** 2)
-    return (1.0 - 0.5 * (shared + (apart[0] + apart[1]))).clip(0.0, 1.0)
-
-
-# ---- the measures ---------------------------------------------------------------------------------------
-
-
 class _RankBiased(RelativeMeasure):
     """What the two share: the rankings side by side."""
 
@@ -135,11 +83,11 @@ class _RankBiased(RelativeMeasure):
     def pair(self, view: View) -> Pair:
         """The rankings of the run and of the reference, each to the cutoff."""
         reference, view = view.reference_run(self.get("ref")), view.at(self.get("cutoff"))
-        tops = view.top(), view.top(reference)
-        row = view.rows_in_top(reference)
+        tops, row = (view.top(), view.top(reference)), view.rows_in_top(reference)
         shared = np.flatnonzero(row >= 0)
-        queries, positions = (tops[0].docs.query, tops[1].docs.query), (tops[0].position, tops[1].position)
-        return Pair(view.n_queries, queries, positions, (row[shared], shared))
+        length = np.stack([np.bincount(top.docs.query, minlength=view.n_queries) for top in tops])
+        position = np.stack([tops[0].position[row[shared]], tops[1].position[shared]])
+        return Pair(length, tops[1].docs.query[shared], position)
 
 
 class _RBO(_RankBiased):
@@ -187,18 +135,13 @@ class _RBO(_RankBiased):
     }
 
     def score(self, view: View) -> FloatArray:
-        """The overlap of each query."""
-        p, variant, pair = self.get("p"), self.get("variant"), self.pair(view)
-        query, length = pair.query[1][pair.shared[1]], pair.length
-        deeper = np.maximum(
-            *(position[rows] for position, rows in zip(pair.position, pair.shared, strict=True))
-        )
+        length, query, position = self.pair(view)
         step = max(_TOGETHER // int(length.max(initial=1)), 1)
         values = [np.zeros(0)]
-        for start in range(0, pair.n_queries, step):
+        for start in range(0, view.n_queries, step):
             rows = slice(*np.searchsorted(query, [start, start + step]))
-            block = length[:, start : start + step], query[rows] - start, deeper[rows]
-            values.append(rank_biased_overlap(*block, p, variant))
+            block = Pair(length[:, start : start + step], query[rows] - start, position[:, rows])
+            values.append(rank_biased_overlap(block, self.get("p"), self.get("variant")))
         return np.concatenate(values).clip(0.0, 1.0)
 
 
@@ -206,11 +149,8 @@ class _RBA(_RankBiased):
     """Rank-biased alignment: how closely the run and the reference agree on the positions of documents.
 
     ``RBA = Σ_d √(w(y_d)·w(z_d))`` over the documents that both have, at y_d and z_d; ``w(i) = (1 - p)·p^(i-1)``. A swap
-    of neighbours costs little, wherever it is. ``variant='min'``: the rankings go on with nothing in common; ``'max'``:
-    each goes on with the documents that only the other has, then both are the same.
-
-    Range [0, 1]; symmetric. n documents and themselves have 1 - p^n ('min') or 1 ('max'). It needs no judgments.
-    **Not for** saying which run is *better*, nor for short rankings with 'min'.
+    of neighbours costs little, wherever it is. What follows the rankings counts as different: n documents and
+    themselves have 1 - p^n. Range [0, 1]; symmetric. It needs no judgments. **Not for** short rankings.
 
     Source: Moffat, Mackenzie, Mallia and Petri, SIGIR-AP 2024.
 
@@ -219,8 +159,8 @@ class _RBA(_RankBiased):
         >>> qrels = {"q": {"A": 0}}  # any label names the query
         >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
         >>> with RunContext({"old": run("ABC")}):  # 1 - .9³ = .271 for ABC itself
-        ...     [round(RBA(variant=variant).calc_aggregate(qrels, run("BAC")), 4) for variant in ("min", "max")]
-        [0.2707, 0.9997]
+        ...     round(RBA.calc_aggregate(qrels, run("BAC")), 4)
+        0.2707
     """
 
     __name__ = "RBA"
@@ -233,17 +173,14 @@ class _RBA(_RankBiased):
         "cutoff": parameters.cutoff(),
         "ref": parameters.ref(),
         "p": parameters.persistence(default=0.9, of="RBA"),
-        "variant": Param(
-            str,
-            "what follows the rankings: nothing in common ('min'), or as much as there can be ('max')",
-            default="min",
-            choices=("min", "max"),
-        ),
     }
 
     def score(self, view: View) -> FloatArray:
-        """The alignment of each query."""
-        return rank_biased_alignment(self.pair(view), self.get("p"), self.get("variant"))
+        _, query, position = self.pair(view)
+        weight = Geometric(self.get("p")).share(position)
+        terms = np.sqrt(weight[0] * weight[1])
+        order = np.lexsort((terms, query))  # so that the value is the same with the two exchanged
+        return sum_by_query(terms[order], query[order], view.n_queries)
 
 
 RBO = register(_RBO())

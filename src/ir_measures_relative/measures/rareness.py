@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 #: What rareness extends.
 BASES = {name: bases.BASES[name] for name in ("nDCG", "P", "AP", "RBP", "ERR")}
 
-RARITIES = ("linear", "log")
-
 
 def rarity(retrieving: IntArray, systems: int, kind: str = "linear", bounded: bool = False) -> FloatArray:
     """How rare documents are: R(d) (Eq. 2), R'(d) where ``bounded`` (§5.2), or by ``kind="log"`` in [0, 1] always.
@@ -46,15 +44,13 @@ class _Rareness(RelativeMeasure):
     their top k:
 
     - ``rarity="linear"``: ``R(d) = 1 - S_d/S``, ``R'(d) = 1 - (S_d - 1)/(S - 1)``; with one system rareness is 0;
-    - ``rarity="log"``: ``R(d) = R'(d) = log(S/S_d)/log S``, as IDF. It falls faster: 0.83 for two of 64 systems, not
-      0.97.
+    - ``rarity="log"``: ``R(d) = R'(d) = log(S/S_d)/log S``, as IDF.
 
     AP has P_Rareness(i) in the place of the precision at i; nDCG divides by the ideal DCG@k without rareness; in ERR,
     rareness does not change who is satisfied. Range [0, 1 + α], [0, 1] if ``bounded``; ``alpha=0`` is the base.
-    ``systems='groups'`` counts each group of the context once. **Not for** copies of one system that are in no group.
+    ``systems='groups'`` counts each group once. **Not for** copies of one system that are in no group.
 
-    Source: Türkmen, Lease and Kutlu, ECIR 2023, Eqs. 1-4. Other bases than P and AP, ``systems`` and 'log' are new
-    here.
+    Source: Türkmen, Lease and Kutlu, ECIR 2023, Eqs. 1-4; other bases than P and AP, ``systems`` and 'log': new here.
 
     Example:
         >>> from ir_measures_relative import Rareness, RunContext
@@ -85,14 +81,13 @@ class _Rareness(RelativeMeasure):
         ),
         "rarity": Param(
             str,
-            "how rareness falls with the number of systems: 'linear' as in the paper, or 'log' as IDF",
+            "how rareness falls with the number of systems: 'linear', or 'log' as IDF",
             default="linear",
-            choices=RARITIES,
+            choices=("linear", "log"),
         ),
         "systems": Param(
             str,
-            "the systems that count beside the evaluated run: runs by name or glob, separated by commas, or 'groups' "
-            "for each group once; all runs of the context if not given",
+            "the systems beside the evaluated run, by name or glob, or 'groups' for each group once; all if not given",
             test=lambda s: any(part.strip() for part in s.split(",")),
             allowed="names or globs separated by commas, such as 'ANCE,SPLADE*', or 'groups'",
         ),
@@ -107,7 +102,7 @@ class _Rareness(RelativeMeasure):
 
     @property
     def base_name(self) -> str:
-        """Which base it is, a key of :data:`BASES`."""
+        """Which base it is."""
         return str(self.get("base"))
 
     @property
@@ -117,12 +112,10 @@ class _Rareness(RelativeMeasure):
     def check_together(self) -> None:
         if self.get("bounded") and self.get("alpha") > 1:
             raise ValueError(
-                f"{self.NAME}: alpha={self.get('alpha')!r} is not allowed with bounded=True; it must be a number "
-                "from 0 to 1"
+                f"{self!r}: alpha={self.get('alpha')!r} is not allowed with bounded=True; it must be from 0 to 1"
             )
 
     def score(self, view: View) -> FloatArray:
-        """The value of each query."""
         docs, _, shares, _ = self.contributions(view)
         return sum_by_query(shares, docs.query, docs.n_queries)
 
@@ -133,10 +126,8 @@ class _Rareness(RelativeMeasure):
             return self._contributions_to_ap(view)
         docs, gain = base.gains(view.documents, self)
         weight = self.weights(view, docs)
-        position, of_base = (
-            self._look(view).positions(docs),
-            (base, base.browsing(self.get), self.get("cutoff")),
-        )
+        position = self._look(view).positions(docs)
+        of_base = base, base.browsing(self.get), self.get("cutoff")
         if base.residual == "cascade":
             plain = ResidualRanking(docs, gain, position, *of_base)
             return Contributions(docs, weight * gain, weight * plain.shares())
@@ -183,7 +174,7 @@ class _P_Rareness(_Rareness):
     ``P_Rareness@k = (1/k) Σ_{i≤k} Rel(d_i)·(1 + αR(d_i))``, ``R(d) = 1 - S_d/S``; S is the number of systems (the
     context's runs and the evaluated one), S_d of those with d in their top k. All systems count, not only priors. Range
     [0, 1 + α). ``bounded=True`` is the revision of §5.2, range [0, 1]: weight ``(1 - α) + αR'(d)`` with ``R'(d) = 1 -
-    (S_d - 1)/(S - 1)``. (The paper says that R' is maximized when S_d = S; it is 0 there.)
+    (S_d - 1)/(S - 1)``.
 
     Source: Türkmen, Lease and Kutlu, ECIR 2023, Eqs. 1, 2 and 4.
 
@@ -214,8 +205,7 @@ class _AP_Rareness(_Rareness):
     """Average precision over rareness-based precision instead of precision.
 
     ``AP_Rareness@k = (1/N_R) Σ_{i≤k} Rel(d_i) · P_Rareness(i)``, N_R all relevant documents of the query. S_d counts
-    the systems with d in their top k, not in their top i. Range [0, 1 + α), [0, 1] with ``bounded=True``; α = 0 is
-    AP@k.
+    the systems with d in their top k, not in their top i. Range [0, 1 + α), [0, 1] with ``bounded=True``.
 
     Source: Türkmen, Lease and Kutlu, ECIR 2023, Eq. 3.
 
