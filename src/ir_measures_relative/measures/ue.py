@@ -197,8 +197,8 @@ class _UE(RelativeMeasure):
         if count:
             warn(
                 f"UE is relative to a random ranking of the documents that are judged, and on {count} of "
-                f"{docs.n_queries} topics nearly all of these are relevant ({share:.1%} are not): a random ranking is then nearly "
-                "perfect; give pool='corpus' and the size of the collection (num_docs=, or --num_docs)",
+                f"{docs.n_queries} topics nearly all of these are relevant ({share:.1%} are not): a random ranking is "
+                "then nearly perfect; give pool='corpus' and the collection's size (num_docs=, or --num_docs)",
                 view.members,
                 "UE, pools",
             )
