@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import random
 from typing import Any
 
 import ir_measures
@@ -16,7 +15,6 @@ from studies.reproduce.med_labelings import med
 
 from ir_measures_relative import MED, RunContext
 from oracles.med import med_difference_columns, med_oracle, rbp_oracle
-from oracles.rankings import trec_order
 from scored import per_query
 
 Ranked = dict[str, list[str]]
@@ -40,7 +38,7 @@ def one(
     return table.iloc[0]
 
 
-# ---- the paper's numbers ---------------------------------------------------------------------------------
+# ---- the paper's numbers
 
 
 @pytest.mark.parametrize(
@@ -92,25 +90,13 @@ def test_table_1() -> None:
         assert sum(weights) == pytest.approx(1)
 
 
-@pytest.mark.parametrize(
-    ("relevant", "ratio"),
-    [
-        ("", 0.000),
-        ("K", 0.177),
-        ("KB", 0.197),
-        ("KBC", 0.208),
-        ("KBCH", 0.190),
-        ("KBCHF", 0.176),
-        ("L", 0.185),
-        ("LD", 0.235),
-        ("LDG", 0.205),
-        ("LDGJ", 0.183),
-    ],
-)
-def test_table_2(relevant: str, ratio: float) -> None:
+def test_table_2() -> None:
     """Each row of the table is the difference under one full labeling."""
-    labels = {d: int(d in "A" + relevant) for d in X3 + X4}
-    assert round(one(X3, X4, labels, "nDCG", 10).value, 3) == ratio
+    ratios = [0.0, 0.177, 0.197, 0.208, 0.190, 0.176, 0.185, 0.235, 0.205, 0.183]
+    rows = ["", "K", "KB", "KBC", "KBCH", "KBCHF", "L", "LD", "LDG", "LDGJ"]
+    for relevant, ratio in zip(rows, ratios, strict=True):
+        labels = {d: int(d in "A" + relevant) for d in X3 + X4}
+        assert round(one(X3, X4, labels, "nDCG", 10).value, 3) == ratio
 
 
 def test_the_highest_grade_is_not_always_best() -> None:
@@ -122,7 +108,7 @@ def test_the_highest_grade_is_not_always_best() -> None:
     assert round(one("BCE", "DAF", {**labels, "F": 1}, "nDCG", 3).value, 4) == 0.7039
 
 
-# ---- every labeling tried --------------------------------------------------------------------------------
+# ---- every labeling tried
 
 
 def random_queries(
@@ -279,12 +265,12 @@ def algorithm_1(y: list[str], z: list[str], labels: dict[str, int], k: int) -> f
     return biggest
 
 
-# ---- properties and corners ------------------------------------------------------------------------------
+# ---- properties and corners
 
 
 @pytest.mark.parametrize("base", BASES)
 def test_symmetric_bounded_and_zero_against_itself(base: str) -> None:
-    run, reference, qrels = random_queries(11, 60, most_open=8, cutoff=4, labels=[0, 1, 2])
+    run, reference, qrels = random_queries(11, 40, most_open=8, cutoff=4, labels=[0, 1, 2])
     for given in (qrels, None):
         there = med(as_run(run), as_run(reference), given, base, 4)
         back = (
@@ -342,29 +328,22 @@ def test_residual() -> None:
     assert one("AB", "BA", {"A": 1, "B": 0}, "RBP", 3).value == pytest.approx(0.2 * 0.2 + 0.8**2)
     assert one("AB", "BA", {"A": 1, "B": 0}, "RBP", None).value == pytest.approx(0.2 * 0.2 + 0.8**2)
     assert one("ABCD", "ABCE", {"A": 1}, "RBP", 3, residual=False).value == 0
-    # Queries are told apart by their own tails.
-    table = med(
-        as_run({"q1": "ABC", "q2": "ABC", "q3": "ABCD", "q4": "AB"}),
-        as_run({"q4": "AB", "q2": "ABD", "q3": "ABC", "q1": "ABC"}),
-        base="RBP",
-        cutoff=2,
-    )
-    assert dict(zip(table["query_id"], table["value"], strict=True)) == pytest.approx(
-        {"q1": 0, "q2": 0.64, "q3": 0.64, "q4": 0}
-    )
+    # Queries are told apart by their own tails, also beside one whose rankings do not even start alike.
+    run = as_run({"q1": "ABC", "q2": "ABC", "q3": "ABCD", "q4": "AB", "q5": "AB"})
+    reference = as_run({"q4": "AB", "q2": "ABD", "q3": "ABC", "q1": "ABC", "q5": "Z"})
+    values = med(run, reference, base="RBP", cutoff=2).set_index("query_id")["value"].to_dict()
+    assert values.pop("q5") > 0
+    assert values == pytest.approx({"q1": 0, "q2": 0.64, "q3": 0.64, "q4": 0})
 
 
 @pytest.mark.parametrize("base", BASES)
 def test_missing_queries_and_nothing_relevant(base: str) -> None:
     run = as_run({"q1": "AB", "only run": "AB", "not judged": "A"})
     reference = as_run({"q1": "BA", "only reference": "AB"})
-    qrels = {
-        "q1": {"Z": 0},
-        "only run": {"A": 1, "B": 0},
-        "only reference": {"A": 1, "B": 0},
-        "neither": {"A": 1},
-    }
-    table = med(run, reference, qrels, base, 2, **({"residual": False} if base == "RBP" else {}))
+    two = {"A": 1, "B": 0}
+    qrels = {"q1": {"Z": 0}, "only run": two, "only reference": two, "neither": {"A": 1}}
+    options: dict[str, Any] = {"residual": False} if base == "RBP" else {}
+    table = med(run, reference, qrels, base, 2, **options)
     values = table.set_index("query_id")["value"].to_dict()
     assert list(values) == list(qrels)
     alone = med_oracle(list("AB"), [], qrels["only run"], base, 2)
@@ -374,10 +353,7 @@ def test_missing_queries_and_nothing_relevant(base: str) -> None:
     assert values["neither"] == 0
     assert values["q1"] == pytest.approx(med_oracle(list("AB"), list("BA"), {"Z": 0}, base, 2))
     # Nothing relevant and nothing open is 0/0: nothing.
-    assert (
-        one("AB", "BA", {"A": 0, "B": -1}, base, 2, **({"residual": False} if base == "RBP" else {})).value
-        == 0
-    )
+    assert one("AB", "BA", {"A": 0, "B": -1}, base, 2, **options).value == 0
     # An empty run has an empty ranking for every query.
     empty = med({}, reference, qrels, base, 2).set_index("query_id")["value"]
     assert empty["only run"] == 0 and empty["only reference"] > 0
@@ -396,20 +372,6 @@ def test_judged_false_ignores_the_labels_but_not_the_highest_grade() -> None:
     assert one("AB", "CD", {"A": 0, "B": 0, "C": 0, "D": 0}, "P", 2, judged=False).value == 1
 
 
-def test_a_labeling_names_the_relevance_threshold() -> None:
-    row = one("AB", "CD", {"A": 1}, "nDCG", 2, rel=2)
-    assert row.labeling in ({"B": 2}, {"C": 2}, {"C": 2, "D": 2})
-    assert row.value == 1
-
-
-def test_ties_in_the_scores_are_broken_as_trec_eval_does() -> None:
-    scores = {"a": 1.0, "b": 1.0, "c": 2.0}
-    ranking = trec_order(scores)
-    value = med({"q": scores}, as_run({"q": "abc"}), {"q": {"a": 1}}, "P", 2)["value"][0]
-    assert ranking == ["c", "b", "a"]
-    assert value == pytest.approx(med_oracle(ranking, list("abc"), {"a": 1}, "P", 2))
-
-
 def test_time_limit_is_never_silent() -> None:
     """Too little time: an interval that holds the true value, and one warning with its width."""
     rng = np.random.default_rng(1)
@@ -425,15 +387,14 @@ def test_time_limit_is_never_silent() -> None:
     assert (table["lower"] == table["value"]).all() and (rows["upper"] > rows["lower"]).all()
     solved = med(as_run(run), as_run(reference), base="AP", cutoff=14)
     assert solved["exact"].all()
-    assert (solved["value"] <= table["upper"] + 1e-12).all() and (
-        table["value"] <= solved["value"] + 1e-12
-    ).all()
+    assert (solved["value"] <= table["upper"] + 1e-12).all()
+    assert (table["value"] <= solved["value"] + 1e-12).all()
     context = RunContext({"b": as_run(reference)})
     with context, pytest.warns(UserWarning, match="were not enough"):
         (MED(base="AP", time_limit=1e-9) @ 14).calc_aggregate({q: {"other": 0} for q in run}, as_run(run))
 
 
-# ---- parameters ------------------------------------------------------------------------------------------
+# ---- parameters
 
 
 @pytest.mark.parametrize(
@@ -466,5 +427,3 @@ def test_bad_parameters(text: str, message: str) -> None:
         RunContext({"B": {}}),
     ):
         ir_measures.calc_aggregate([ir_measures.parse_measure(text)], {"q": {"A": 2}}, as_run({"q": "A"}))
-
-
