@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import random
 from typing import Any
 
@@ -80,15 +79,6 @@ def test_antisymmetric_and_zero_against_itself(labels: dict[str, int], orders: A
         assert value[0, 0] == value[1, 1] == value[2, 2] == 0
 
 
-@given(labelled, st.lists(rankings, min_size=2, max_size=2))
-def test_the_sign_and_reciprocal_rank(labels: dict[str, int], orders: Any) -> None:
-    value, sign = (table_of_preferences(m, labels, orders)[0, 1] for m in (rrLP, sgnLP))
-    assert sign == (1 if value > 0 else -1 if value < 0 else 0)
-    rr = [1 / min(recall_positions(o, labels), default=math.inf) for o in orders]
-    if rr[0] != rr[1]:
-        assert value == rr[0] - rr[1]
-
-
 def test_the_binary_number_and_the_sign_on_deep_rankings() -> None:
     """As whole numbers the equivalence holds at any depth."""
     generator = random.Random(3)
@@ -110,31 +100,6 @@ def test_against_an_empty_reference_rrlp_is_reciprocal_rank(run: Run, qrels: Lab
 
 
 # ---- corner cases
-
-
-@pytest.mark.parametrize("measure", PREFERENCES)
-def test_missing_queries_and_queries_without_relevant_documents(measure: Any) -> None:
-    qrels = {
-        "run lacks": {"A": 1},
-        "reference lacks": {"A": 1},
-        "both lack": {"A": 1},
-        "nothing relevant": {"A": 0, "B": -1},
-        "neither finds": {"A": 1},
-        "same": {"A": 1, "B": 2},
-    }
-    some = {"nothing relevant": in_order("AB"), "neither finds": in_order("XY"), "same": in_order("AXB")}
-    other = {"nothing relevant": in_order("BA"), "neither finds": in_order("Y"), "same": in_order("BYA")}
-    with RunContext({"ref": {**other, "run lacks": in_order("XA")}}):
-        values = per_query(measure, qrels, {**some, "reference lacks": in_order("XA")})
-    size = 0.5 if measure is rrLP else 1
-    assert values == {
-        "run lacks": -size,
-        "reference lacks": size,
-        "both lack": 0,
-        "nothing relevant": 0,
-        "neither finds": 0,
-        "same": 0,
-    }
 
 
 @pytest.mark.parametrize(

@@ -182,18 +182,6 @@ def test_similarity_without_judgments() -> None:
         similarity(RunContext({"a": {}, "b": {}}), measures=["RBO"])
 
 
-def test_the_picture_shows_distances() -> None:
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
-    from ir_measures_relative import plots
-
-    axes = plots.similarity(CONTEXT, measure="RBO")
-    shown = axes.images[0].get_array().compressed()
-    assert sorted(shown) == pytest.approx([0.1, 0.1, 1, 1, 1, 1])
-    assert axes.figure.axes[-1].get_ylabel() == "mean 1 - RBO"
-    matplotlib.pyplot.close("all")
-
-
 def test_what_asks_for_judgments_refuses() -> None:
     qrels = {"1": {"a": 1}, "2": {"a": 0}}
     for measure in (RBO, RBA @ 3):

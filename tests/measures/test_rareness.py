@@ -111,18 +111,19 @@ def test_alpha_0_is_each_base(context: dict[str, Run], run: Run, labels: Labels,
 
 def test_rarity_by_the_logarithm() -> None:
     """1 for a document of one system, 0 for one of all, between them as IDF."""
-    docs = {"one": 1.0, "two": 2.0, "all": 3.0}
-    members = {
-        "a": {"q": docs},
-        "b": {"q": {"two": 1.0, "all": 2.0}},
-        "c": {"q": {"all": 1.0}},
-        "d": {"q": {"all": 1.0}},
+    runs_ = {
+        "a": {"one": 1.0, "two": 2.0, "all": 3.0},
+        "b": {"two": 1.0, "all": 2.0},
+        "c": {"all": 1.0},
+        "d": {"all": 1.0},
     }
-    table = explain(RunContext(members), "a", {"q": dict.fromkeys(docs, 1)}, P_Rareness(rarity="log") @ 3)
-    gain = table.set_index("doc_id")["gain"]
-    assert gain.to_dict() == pytest.approx(
-        {"one": 2.0, "two": 1 + math.log(2) / math.log(4), "all": 1.0}, abs=1e-15
+    context, labels = (
+        RunContext({n: {"q": docs} for n, docs in runs_.items()}),
+        {"q": dict.fromkeys(runs_["a"], 1)},
     )
+    gain = explain(context, "a", labels, P_Rareness(rarity="log") @ 3).set_index("doc_id")["gain"]
+    half = 1 + math.log(2) / math.log(4)
+    assert gain.to_dict() == pytest.approx({"one": 2.0, "two": half, "all": 1.0}, abs=1e-15)
 
 
 def test_copies_in_one_group_do_not_make_each_other_common() -> None:

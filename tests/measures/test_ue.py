@@ -109,18 +109,12 @@ def test_the_published_expectation_and_the_true_one() -> None:
 # ---- means and deviations
 
 
-def settings(k: int | None, p: float) -> Any:
-    """As ``get`` of a measure."""
-    return {"cutoff": k, "p": p, "expected": "exact"}.get
-
-
-def pool_of(gains: Any, k: int | None, size: int | None = None, p: float = 0.8) -> RandomRanking:
+def pool_of(gains: Any, k: int | None, size: int | None = None) -> RandomRanking:
     """One query's pool as the bases take it: some gains, and what is left of ``size`` without any."""
     n = len(gains) if size is None else size
-    gain = np.array([float(g) for g in gains])
-    depth = n if k is None else min(k, n)
-    query = np.zeros(len(gain), dtype=np.int64)
-    return RandomRanking(gain, query, np.array([n]), np.array([depth]), settings(k, p))
+    depth, get = n if k is None else min(k, n), {"cutoff": k, "p": 0.8, "expected": "exact"}.get
+    gain, query = np.array([float(g) for g in gains]), np.zeros(len(gains), dtype=np.int64)
+    return RandomRanking(gain, query, np.array([n]), np.array([depth]), get)
 
 
 def deviation(base: str, pool: RandomRanking) -> float:
@@ -231,7 +225,7 @@ def test_err_expected_in_blocks_of_queries(monkeypatch: pytest.MonkeyPatch) -> N
     size = rng.integers(0, 40, 30)
     query = np.repeat(np.arange(30), size)
     gain = rng.choice([0.0, 1 / 16, 15 / 16], len(query))
-    pool = RandomRanking(gain, query, size + 3, np.minimum(size + 3, 20), settings(20, 0.8))
+    pool = RandomRanking(gain, query, size + 3, np.minimum(size + 3, 20), {"cutoff": 20}.get)
     whole = err.expected_err(pool)
     for elements in (1, 100):
         monkeypatch.setattr(err, "_ELEMENTS", elements)
@@ -502,20 +496,6 @@ def test_a_run_that_ranks_few_of_the_judged_documents_is_told_of() -> None:
     assert not warned(labels, nDCG_UE @ 3, run={"q": {}, "r": {"x": 2.0, "y": 1.0}})
 
 
-def test_a_call_with_batches_says_it_once() -> None:
-    pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
-    topics = pd.DataFrame({"qid": [f"q{i}" for i in range(6)], "query": "x"})
-    qrels = pd.DataFrame([(f"q{i}", f"d{j}", 1) for i in range(6) for j in range(1 + i)])
-    qrels.columns = ["qid", "docno", "label"]
-    frame = pt.model.add_ranks(qrels.drop(columns="label").assign(score=1.0))
-    systems = {name: pt.Transformer.from_df(frame) for name in ("one", "two")}
-    with pytest.warns(RelativeWarning) as caught:
-        pt.relative.Experiment(
-            systems, topics, qrels, [nDCG_UE @ 5, AP_UE @ 5], batch_size=2, validate="ignore"
-        )
-    assert len([w for w in caught if w.category is RelativeWarning]) == 1
-
-
 VALUES: dict[str, Any] = {
     "nDCG_UE": lambda grades, k: ue_dcg([2**g - 1 for g in grades], k),
     "AP_UE(expected='exact')": lambda grades, k: ue_sp([g > 0 for g in grades], k),
@@ -548,18 +528,6 @@ def test_what_the_corpus_needs() -> None:
             per_query(measure, qrels, run, context)
     with pytest.raises(ValueError, match="'q' has 2 judged documents"):
         per_query(measure, qrels, run, RunContext({}, num_docs=1))
-
-
-def test_the_bounds_of_one_context_do_not_leak_into_another() -> None:
-    qrels, run = {"q": {"A": 1, "B": 0}}, {"q": in_order("XA")}
-    measure = AP_UE(pool="corpus", expected="exact") @ 2
-    for num_docs in (2, 20):
-        with RunContext({}, num_docs=num_docs):
-            for version in (2, 1):
-                want = ue_oracle(
-                    ["X", "A"], qrels["q"], 2, base="AP", version=version, exact=True, num_docs=num_docs
-                )
-                assert measure(version=version).calc_aggregate(qrels, run) == pytest.approx(want)
 
 
 # ---- what is refused
