@@ -157,7 +157,7 @@ THIRD_AND_FIRST: Run = {**THIRD, "q2": {"a": 1.0}}
 
 
 @pytest.mark.parametrize("name", REGISTERED)
-@examples(16)
+@examples(10)
 @given(context=contexts, run=runs, labels=qrels)
 @example(context={"r1": THIRD_AND_FIRST}, run={}, labels={"q1": {"a": 1, "b": 3}, "q2": {"a": 2}})
 @example(context={"r1": {"q1": {"b": 1.0}}}, run=THIRD_AND_FIRST, labels={"q1": {"a": 1}, "q2": {"a": 1}})
@@ -210,7 +210,7 @@ ALIKE: list[Any] = [
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@examples(4)
+@examples(2)
 @given(context=contexts.filter(bool), labels=pytrec_eval_qrels, order=st.randoms(use_true_random=False))
 @example(
     context={"r1": {"q1": {"a": 3.0, "b": 2.0, "c": 1.0}}, "r2": {"q1": {"c": 3.0, "a": 2.0, "z": 1.0}}},

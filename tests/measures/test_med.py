@@ -174,7 +174,7 @@ def test_every_binary_labeling(base: str, cutoff: int | None) -> None:
     slow = base in ("SSP", "AP", "Q")  # their solver has tests of its own
     rel = 2 if cutoff == 5 else 1
     run, reference, qrels = random_queries(
-        cutoff or 0, 60 if slow else 400, most_open=10, cutoff=cutoff, labels=[-1, 0, 0, 1, 2]
+        cutoff or 0, 40 if slow else 200, most_open=10, cutoff=cutoff, labels=[-1, 0, 0, 1, 2]
     )
     params: dict[str, Any] = {"rel": rel}
     oracle: dict[str, Any] = {"rel": rel, "grades": (0, rel)}
@@ -206,13 +206,13 @@ def test_every_assignment_of_grades(base: str, params: dict[str, Any]) -> None:
     middle = 0
     for cutoff in (1, 2, 4, 8) if base == "SDCG" else (1, 2, 4, 8, None):
         run, reference, qrels = random_queries(
-            7 + (cutoff or 0), 90, most_open=5, cutoff=cutoff, labels=[-1, 0, 0, 1, 1, 2, 3]
+            7 + (cutoff or 0), 60, most_open=5, cutoff=cutoff, labels=[-1, 0, 0, 1, 1, 2, 3]
         )
         oracle = {"rel": None, "grades": (-1, 0, 1, 2, 3), **params}
         table = check(run, reference, qrels, base, cutoff, oracle, **params)
         middle += table["labeling"].map(lambda given: bool({*given.values()} - {3})).sum()
     if base == "nDCG":
-        assert middle > 10  # optima that the highest grade alone does not find
+        assert middle > 5  # optima that the highest grade alone does not find
 
 
 @pytest.mark.parametrize("base", ["SDCG", "nDCG"])
@@ -222,7 +222,7 @@ def test_every_assignment_of_grades(base: str, params: dict[str, Any]) -> None:
 def test_every_assignment_where_each_grade_gains(base: str, gains: dict[int, int]) -> None:
     """An open document has one of the grades, each of which gains something."""
     for cutoff in (1, 2, 4, 8):
-        run, reference, qrels = random_queries(cutoff, 60, most_open=5, cutoff=cutoff, labels=[0, 0, 1, 2])
+        run, reference, qrels = random_queries(cutoff, 40, most_open=5, cutoff=cutoff, labels=[0, 0, 1, 2])
         oracle = {"rel": None, "grades": (0, 1, 2), "gains": gains}
         check(run, reference, qrels, base, cutoff, oracle, gains=gains)
 
