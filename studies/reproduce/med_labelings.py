@@ -9,7 +9,7 @@ import pandas as pd
 
 from ir_measures_relative import MED, RunContext
 from ir_measures_relative.context.view import View, check_queries, view_of
-from ir_measures_relative.data.arrays import object_array
+from ir_measures_relative.data.arrays import object_array, rows_of_queries
 from ir_measures_relative.data.documents import Judgments
 from ir_measures_relative.io.qrels import Qrels
 from ir_measures_relative.io.runs import Run, read_run
@@ -43,6 +43,11 @@ def med(
         check_queries(view, against)
     task = measure.task(view.with_run(rankings))
     solutions = BASES[base].solve(task)
+    pool, labelings = task.pool, []
+    labels = np.where(pool.open, task.open_gains[1][solutions.level], 0)
+    for rows in rows_of_queries(pool.query, pool.n_queries):
+        chosen = rows.start + np.flatnonzero(labels[rows])
+        labelings.append(dict(zip(pool.ids.take(chosen).strings(), labels[chosen].tolist(), strict=True)))
     return pd.DataFrame(
         {
             "query_id": view.query_ids,
@@ -51,6 +56,6 @@ def med(
             "upper": solutions.upper,
             "exact": solutions.exact,
             "winner": np.array(["", "run", "reference"], dtype=object)[solutions.winner],
-            "labeling": task.labelings(solutions),
+            "labeling": labelings,
         }
     )

@@ -15,8 +15,8 @@ from all_labelings import Campaign, all_values, check, labelings, random_campaig
 from ir_measures_relative import RunContext, bounds, verdicts
 from ir_measures_relative.bounding.bounds import model_of
 from ir_measures_relative.context.view import view_of
-from oracles.gains import gain_oracle
-from oracles.nrg_err import nrg_err_oracle, theta
+from oracles.gains import gain_oracle, theta
+from oracles.nrg import nrg_err_oracle
 from oracles.rankings import trec_order
 from oracles.ue import ue_dcg
 

@@ -32,7 +32,6 @@ EXAMPLES += [
     for m in (
         "MED(base='AP',norm='min')@3",
         "MED(base='RBP',residual=False)@3",
-        "MED(base='RBP',residual='at-cutoff')@3",
         "MED(base='RBP')",
         "UE(base='RR',version='z')@3",
         "UE(base='Success',version=1)@3",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import ir_measures
@@ -39,6 +39,11 @@ def per_query_of_each(
 def ranking(run: dict[str, dict[str, float]], query: str) -> list[str]:
     """The ranking of a query in trec_eval's order; empty where the run lacks it."""
     return trec_order(run.get(query, {}))
+
+
+def in_order(docs: Iterable[str]) -> dict[str, float]:
+    """Documents from the top down as {document: score}."""
+    return {doc: -float(i) for i, doc in enumerate(docs)}
 
 
 def assume_common(run: dict[str, dict[str, float]], qrels: dict[str, dict[str, int]]) -> None:

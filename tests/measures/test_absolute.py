@@ -1,16 +1,23 @@
-"""Absolute measures in a table of this package: the values are those of ir_measures, whatever a measure looks at."""
+"""Absolute measures in a table of this package: the values of ir_measures, and words where it cannot compute them."""
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import ir_measures
+import pandas as pd
 import pytest
 from ir_measures import AP, Accuracy, Compat, Judged, P, nDCG
 
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.cli import main
+from ir_measures_relative.context.evaluate import aggregate
+from ir_measures_relative.context.priors import BestOfOtherGroups
+from ir_measures_relative.measures.measure import RelativeMeasure
 
 LABELS = {"q": {"a": 1, "z1": 1, "z2": 1, "z3": 1}}
 OWN = ir_measures.define_byquery(lambda _, run: run.score.max(), name="Highest")
@@ -20,10 +27,10 @@ LAST = ir_measures.define_byquery(
 LOWEST_LABEL = ir_measures.define_byquery(lambda qrels, _: qrels.relevance.min(), name="Lowest")
 
 
-def both(measures: list[Any], labels: Any, run: Any) -> tuple[dict[Any, float], dict[Any, float]]:
-    """The values by this package, and by ir_measures."""
+def check(measures: list[Any], labels: Any, run: Any) -> None:
+    """The values by this package are those by ir_measures."""
     row = RunContext({"r": run, "s": run}).evaluate(labels, [NRG @ 2, *measures]).iloc[0]
-    return {m: row[str(m)] for m in measures}, ir_measures.calc_aggregate(measures, labels, run)
+    assert {m: row[str(m)] for m in measures} == ir_measures.calc_aggregate(measures, labels, run)
 
 
 @pytest.mark.parametrize(
@@ -37,8 +44,11 @@ def both(measures: list[Any], labels: Any, run: Any) -> tuple[dict[Any, float], 
     ],
 )
 def test_a_measure_that_looks_at_scores_gets_those_of_the_run(run: dict[str, float]) -> None:
-    ours, theirs = both([Compat(p=0.95), OWN(), OWN @ 1, LAST()], LABELS, {"q": run})
-    assert ours == theirs
+    check([Compat(p=0.95), OWN(), OWN @ 1, LAST()], LABELS, {"q": run})
+
+
+def test_a_measure_of_ones_own_sees_the_labels() -> None:
+    check([LOWEST_LABEL()], {"q": {"a": -2, "b": -1}}, {"q": {"a": 1.0}})
 
 
 def test_it_changes_nothing_for_those_beside_it() -> None:
@@ -47,18 +57,10 @@ def test_it_changes_nothing_for_those_beside_it() -> None:
     beside = [Accuracy(), Judged @ 1, P @ 1, AP(), nDCG @ 2]
     alone = RunContext({"r": run}).evaluate(LABELS, beside)
     together = RunContext({"r": run}).evaluate(LABELS, [*beside, Compat(), OWN()])
-    for measure in map(str, beside):
-        assert together[measure].item() == alone[measure].item()
-
-
-def test_a_measure_of_ones_own_sees_the_labels() -> None:
-    ours, theirs = both([LOWEST_LABEL()], {"q": {"a": -2, "b": -1}}, {"q": {"a": 1.0}})
-    assert ours == theirs and list(ours.values()) == [-2]
+    assert together[alone.columns].equals(alone)
 
 
 def test_the_scores_are_those_when_the_context_was_made() -> None:
-    import pandas as pd
-
     frame = pd.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "b"], "score": [0.7, 0.3]})
     context = RunContext({"r": frame})
     frame["score"] = 9.0
@@ -68,9 +70,9 @@ def test_the_scores_are_those_when_the_context_was_made() -> None:
 def test_gains_of_a_query_with_negative_labels_only() -> None:
     labels = {"q": {"a": -1, "b": -1}, "p": {"a": 1, "b": -1}}
     run = {q: {"x": 3.0, "a": 2.0, "b": 1.0} for q in labels}
-    measures = [nDCG(gains={-1: 1}), nDCG(gains={-1: 1}) @ 2, nDCG(gains={-1: 2, 1: 5}), nDCG()]
+    measures = [nDCG(gains={-1: 1}), nDCG(gains={-1: 1}) @ 2, nDCG(gains={-1: 2, 1: 5})]
     ours = RunContext({"r": run}).evaluate(labels, measures, perquery=True)
-    for measure in measures[:3]:
+    for measure in measures:
         theirs = {m.query_id: m.value for m in ir_measures.iter_calc([measure], labels, run)}
         mine = ours[ours["measure"] == str(measure)].set_index("query_id")["value"]
         assert mine.to_dict() == theirs, measure
@@ -129,3 +131,116 @@ def test_aspects_to_a_cutoff_and_of_the_whole_ranking_at_once() -> None:
     found = RunContext({"r": run}).evaluate(qrels, measures).set_index("name").loc["r"]
     expected = ir_measures.calc_aggregate(measures, qrels, run)
     assert [found[str(m)] for m in measures] == pytest.approx([expected[m] for m in measures])
+
+
+# ---- what ir_measures cannot compute: trec_eval ends the process for a cutoff of 0, so it is tried in another one
+
+REFUSED = [
+    f"{n}@{k}" for n in ("nDCG", "P", "R", "AP", "Success", "RR", "Judged") for k in (0, 2**31, 10**20)
+]
+REFUSED += ["nDCG(judged_only=True)@0", "nDCG(cutoff=0)", "ERR@0", "nDCG(dcg='exp-log2')@0"]
+REFUSED += [m.format(rel) for m in ("AP(rel={})", "RR(rel={})", "P(rel={})@5") for rel in (0, 2**31)]
+REFUSED += ["Rprec(rel=0)", "Bpref(rel=0)", "SetP(rel=0)", "infAP(rel=0)", "nDCG(gains={1:99999999999})@3"]
+
+PROGRAM = """
+import json, sys
+import pandas as pd
+from ir_measures_relative import RunContext
+from ir_measures_relative.context.priors import BestOfOtherGroups
+from ir_measures_relative.distributed import evaluate_part
+
+runs = {"r": {"1": {"a": 2.0, "b": 1.0}}, "s": {"1": {"b": 1.0}}}
+groups = {"r": "g", "s": "h"}
+rows = pd.DataFrame([(n, q, d, s) for n, r in runs.items() for q, docs in r.items() for d, s in docs.items()])
+rows.columns = ["name", "query_id", "doc_id", "score"]
+
+def qrels(labels):
+    return pd.DataFrame({"query_id": "1", "doc_id": list(labels), "relevance": list(labels.values())})
+
+doors = {
+    "evaluate": lambda m, q: RunContext(runs).evaluate(q, [m]),
+    "TaSC": lambda m, q: RunContext(runs).evaluate(q, [f"TaSC(base={m!r})"]),
+    "by": lambda m, q: RunContext(runs, priors=BestOfOtherGroups(by=m), groups=groups).evaluate(q, ["NRG@3"]),
+    "part": lambda m, q: evaluate_part(rows, q, [m], names=list(runs), grades=(0, 9)),
+}
+for door, measure, labels in json.loads(sys.stdin.read()):
+    try:
+        doors[door](measure, qrels(labels))
+        result = "a value"
+    except ValueError as error:
+        result = f"words: {error}"
+    except BaseException as error:
+        result = type(error).__name__
+    print(json.dumps([door, measure, result]), flush=True)
+"""
+
+
+def test_what_takes_the_process_down_is_refused() -> None:
+    """And grades above 4, which gdeval does not take: the message names the measure."""
+    doors = ["evaluate", "TaSC", "by", "part"]
+    cases = [(door, m, {"a": 1, "b": 2}) for door in doors for m in REFUSED]
+    graded = [(d, m, {"a": 5, "b": 2}) for d in doors for m in ("ERR@10", "nDCG(dcg='exp-log2')@10")]
+    graded += [("evaluate", "ERR@10", {"a": 4, "b": 2})]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM],
+        input=json.dumps(cases + graded),
+        capture_output=True,
+        text=True,
+    )
+    found = [tuple(json.loads(line)) for line in done.stdout.splitlines()]
+    assert done.returncode == 0 and len(found) == len(cases + graded), (found[-1:], done.stderr)
+    for door, measure, result in found[: len(cases)]:
+        assert "is not allowed; " in result and "2^31" in result, (door, measure, result)
+    *refused, (_, _, last) = found[len(cases) :]
+    for _, measure, result in refused:
+        assert f"words: ir_measures cannot compute {measure} here (its script failed" in result
+    assert last == "a value"
+
+
+def test_it_names_the_measure_that_fails_and_not_those_beside_it() -> None:
+    context = RunContext({"r": {"1": {"a": 1.0}}})
+    with pytest.raises(ValueError, match=r"cannot compute ERR@10 here \(its script failed"):
+        context.evaluate({"1": {"a": 5}}, ["P@5", "ERR@10", "nDCG@10"])
+    with pytest.raises(ValueError, match="numbers as query ids"):
+        RunContext({"r": {"q": {"a": 1.0}}}).evaluate({"q": {"a": 1}}, ["ERR@10"])
+
+
+@pytest.mark.parametrize("text", ["nDCG@2147483647", "P@2147483647", "AP(rel=2147483647)", "RR@1"])
+def test_the_largest_and_smallest_that_are_allowed(text: str) -> None:
+    assert RunContext({"r": {"1": {"a": 1.0}}}).evaluate({"1": {"a": 1}}, [text])[text].notna().all()
+
+
+# ---- no value, NaN
+
+
+class Sometimes(RelativeMeasure):
+    """1 for a query whose first judged document is relevant, and no value for others."""
+
+    __name__ = NAME = "Sometimes"
+    PRETTY_NAME = "Sometimes"
+    SHORT_DESC = "For tests."
+    RELATIVE_TO = "chance"
+    SUPPORTED_PARAMS: dict[str, Any] = {}
+
+    def score(self, view: Any) -> Any:
+        docs = view.documents
+        return [1.0 if docs.grade[row] > 0 else float("nan") for row in docs.starts[:-1]]
+
+
+def test_a_mean_leaves_out_what_has_no_value() -> None:
+    measure, context = Sometimes(), RunContext({"r": {"1": {"a": 1.0}, "2": {"a": 1.0}}})
+    assert context.evaluate({"1": {"a": 1}, "2": {"a": 0}}, [measure])["Sometimes"].tolist() == [1.0]
+    assert context.evaluate({"1": {"a": 0}}, [measure])["Sometimes"].isna().all()
+    values = context.evaluate({"1": {"a": 1}, "2": {"a": 0}}, [measure], perquery=True)["value"]
+    assert values.isna().tolist() == [False, True]
+    assert aggregate(measure, values.to_numpy()) == 1.0
+
+
+def test_a_mean_that_is_no_number_is_never_the_best() -> None:
+    nan = float("nan")
+    groups = {"a": "g", "b": "g", "c": "h", "d": "h", "e": "i", "f": "i"}
+    means = {"a": nan, "b": 0.1, "c": 0.2, "d": nan, "e": nan, "f": nan}
+    chosen = BestOfOtherGroups.choose(means, groups)
+    assert chosen["a"] == ["c", "e"] and chosen["c"] == ["b", "e"] and chosen["f"] == ["b", "c"]
+    with pytest.raises(ValueError, match=r"by='NRG@10' is itself relative"):
+        RunContext({"r": {"1": {"a": 1.0}}}, priors=BestOfOtherGroups(by="NRG@10"), groups={"r": "g"})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 import random
 from typing import Any
 
@@ -13,23 +12,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import random_campaigns
-from ir_measures_relative import NRG, RPP, RunContext, rrLP, sgnLP, sgnLR
+from ir_measures_relative import RPP, RunContext, rrLP, sgnLP, sgnLR
 from oracles.lexiprecision import recall_positions, rpp_oracle, rrlp_oracle, sgnlr_oracle
 from oracles.rankings import trec_order
 from random_campaigns import Labels, Run
-from scored import assume_common, per_query
+from scored import assume_common, in_order, per_query
 
 PREFERENCES = [rrLP, sgnLP, sgnLR, RPP, RPP(weight="inverse"), RPP(weight="dcg")]
 labelled = st.dictionaries(st.sampled_from(random_campaigns.DOCS), st.integers(-1, 3), min_size=1)
 rankings = st.lists(st.sampled_from(random_campaigns.DOCS), unique=True)
 
 
-def ranked(docs: Any) -> dict[str, float]:
-    """A ranking as scores."""
-    return {d: -float(i) for i, d in enumerate(docs)}
-
-
-# ---- against the oracle -------------------------------------------------------------------------------
+# ---- against the oracle
 
 
 @pytest.mark.slow
@@ -60,13 +54,13 @@ def test_all_are_the_oracle(
         assert [got[m][q] for m in PREFERENCES] == pytest.approx(want, abs=1e-12)
 
 
-# ---- the laws ------------------------------------------------------------------------------------------
+# ---- the laws
 
 
 def table_of_preferences(measure: Any, labels: dict[str, int], orders: list[list[str]]) -> dict[Any, float]:
     """The preference of every ranking over every other and itself, {(i, j): value}."""
     names = [str(i) for i in range(len(orders))]
-    context = RunContext({n: {"q": ranked(o)} for n, o in zip(names, orders, strict=True)})
+    context = RunContext({n: {"q": in_order(o)} for n, o in zip(names, orders, strict=True)})
     frame = context.evaluate({"q": labels}, [measure(ref=n) for n in names])
     return {
         (i, j): frame.iloc[i][str(measure(ref=b))]
@@ -85,36 +79,15 @@ def test_antisymmetric_and_zero_against_itself(labels: dict[str, int], orders: A
         assert value[0, 0] == value[1, 1] == value[2, 2] == 0
 
 
-@given(labelled, st.lists(rankings, min_size=2, max_size=2))
-def test_the_sign_and_reciprocal_rank(labels: dict[str, int], orders: Any) -> None:
-    value, sign = (table_of_preferences(m, labels, orders)[0, 1] for m in (rrLP, sgnLP))
-    assert sign == (1 if value > 0 else -1 if value < 0 else 0)
-    rr = [1 / min(recall_positions(o, labels), default=math.inf) for o in orders]
-    if rr[0] != rr[1]:
-        assert value == rr[0] - rr[1]
-
-
-def rbp(labels: dict[str, int], order: list[str]) -> float:
-    """RBP with persistence 1/2, which is NRG without priors."""
-    with RunContext({}):
-        return NRG(base="RBP", p=0.5).calc_aggregate({"q": labels}, {"q": ranked(order)})
-
-
 def test_the_binary_number_and_the_sign_on_deep_rankings() -> None:
-    """As whole numbers the equivalence holds at any depth; as 64-bit floats two RBPs are soon tied."""
+    """As whole numbers the equivalence holds at any depth."""
     generator = random.Random(3)
-    for _ in range(100):
+    for _ in range(40):
         labels = {f"d{i}": int(generator.random() < 0.1) for i in range(200)}
         orders = [generator.sample(sorted(labels), generator.randint(0, 200)) for _ in range(2)]
         mine, theirs = (sum(labels[d] << (200 - i) for i, d in enumerate(o)) for o in orders)
         sign = table_of_preferences(sgnLP, labels, orders)[0, 1]
         assert sign == (1 if mine > theirs else -1 if mine < theirs else 0)
-    labels = {"A": 1, "B": 1}
-    orders = [
-        ["A", *(f"x{i}" for i in range(n)), "B"] for n in (98, 99)
-    ]  # relevant at 1 and 100, at 1 and 101
-    assert rbp(labels, orders[0]) == rbp(labels, orders[1])
-    assert table_of_preferences(sgnLP, labels, orders)[0, 1] == 1
 
 
 @given(random_campaigns.runs, random_campaigns.qrels)
@@ -126,32 +99,7 @@ def test_against_an_empty_reference_rrlp_is_reciprocal_rank(run: Run, qrels: Lab
         assert mine[q] == pytest.approx(value, abs=1e-9)
 
 
-# ---- corner cases ----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("measure", PREFERENCES)
-def test_missing_queries_and_queries_without_relevant_documents(measure: Any) -> None:
-    qrels = {
-        "run lacks": {"A": 1},
-        "reference lacks": {"A": 1},
-        "both lack": {"A": 1},
-        "nothing relevant": {"A": 0, "B": -1},
-        "neither finds": {"A": 1},
-        "same": {"A": 1, "B": 2},
-    }
-    some = {"nothing relevant": ranked("AB"), "neither finds": ranked("XY"), "same": ranked("AXB")}
-    other = {"nothing relevant": ranked("BA"), "neither finds": ranked("Y"), "same": ranked("BYA")}
-    with RunContext({"ref": {**other, "run lacks": ranked("XA")}}):
-        values = per_query(measure, qrels, {**some, "reference lacks": ranked("XA")})
-    size = 0.5 if measure is rrLP else 1
-    assert values == {
-        "run lacks": -size,
-        "reference lacks": size,
-        "both lack": 0,
-        "nothing relevant": 0,
-        "neither finds": 0,
-        "same": 0,
-    }
+# ---- corner cases
 
 
 @pytest.mark.parametrize(
@@ -171,31 +119,20 @@ def test_missing_queries_and_queries_without_relevant_documents(measure: Any) ->
 )
 def test_the_cutoff_and_rel(measure: Any, value: Any) -> None:
     """Relevant at 1 and 3, against 2 and 3."""
-    with RunContext({"ref": {"q": ranked("XBA")}}):
-        got = measure.calc_aggregate({"q": {"A": 1, "B": 2}}, {"q": ranked("AXB")})
+    with RunContext({"ref": {"q": in_order("XBA")}}):
+        got = measure.calc_aggregate({"q": {"A": 1, "B": 2}}, {"q": in_order("AXB")})
     assert got == pytest.approx(value)
 
 
-# ---- through ir_measures and PyTerrier --------------------------------------------------------------------
+# ---- through ir_measures and PyTerrier
 
 
 def test_what_is_kept_of_the_runs_goes_by_every_parameter() -> None:
-    """One context asked for all variants, in any order, says of each what a context says that was asked for nothing else."""
-    runs = {
-        n: {"q": {d: -float(i) for i, d in enumerate(docs)}}
-        for n, docs in (("A", "xabcd"), ("B", "bxadc"), ("C", "dcyba"))
-    }
+    """One context asked for all variants, in any order, against a context for each."""
+    runs = {n: {"q": in_order(docs)} for n, docs in (("A", "xabcd"), ("B", "bxadc"), ("C", "dcyba"))}
     labels = {"q": {"a": 1, "b": 2, "c": 1, "d": 2, "y": 0}}
-    measures = [
-        rrLP,
-        rrLP @ 1,
-        rrLP @ 2,
-        rrLP @ 4,
-        rrLP(rel=2),
-        rrLP(rel=2) @ 2,
-        rrLP(judged_only=True),
-        rrLP(judged_only=True) @ 2,
-    ]
+    measures = [rrLP, rrLP @ 1, rrLP @ 2, rrLP @ 4, rrLP(rel=2), rrLP(rel=2) @ 2]
+    measures += [rrLP(judged_only=True), rrLP(judged_only=True) @ 2]
     alone = {m: RunContext(runs, reference="B").evaluate(labels, [m])[str(m)].tolist() for m in measures}
     assert len({str(values) for values in alone.values()}) > 4
     for seed in range(4):

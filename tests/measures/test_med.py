@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import random
 from typing import Any
 
 import ir_measures
@@ -16,12 +15,11 @@ from studies.reproduce.med_labelings import med
 
 from ir_measures_relative import MED, RunContext
 from oracles.med import med_difference_columns, med_oracle, rbp_oracle
-from oracles.rankings import trec_order
 from scored import per_query
 
 Ranked = dict[str, list[str]]
 
-BASES = ["P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "Q", "mean_nDCG", "ERR"]
+BASES = ["P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "Q", "ERR"]
 X3, X4 = "ABCDEFGHJK", "ADBECGFJLH"
 EQ6 = {"A": 1, "E": 0}
 
@@ -40,7 +38,7 @@ def one(
     return table.iloc[0]
 
 
-# ---- the paper's numbers ---------------------------------------------------------------------------------
+# ---- the paper's numbers
 
 
 @pytest.mark.parametrize(
@@ -92,25 +90,13 @@ def test_table_1() -> None:
         assert sum(weights) == pytest.approx(1)
 
 
-@pytest.mark.parametrize(
-    ("relevant", "ratio"),
-    [
-        ("", 0.000),
-        ("K", 0.177),
-        ("KB", 0.197),
-        ("KBC", 0.208),
-        ("KBCH", 0.190),
-        ("KBCHF", 0.176),
-        ("L", 0.185),
-        ("LD", 0.235),
-        ("LDG", 0.205),
-        ("LDGJ", 0.183),
-    ],
-)
-def test_table_2(relevant: str, ratio: float) -> None:
+def test_table_2() -> None:
     """Each row of the table is the difference under one full labeling."""
-    labels = {d: int(d in "A" + relevant) for d in X3 + X4}
-    assert round(one(X3, X4, labels, "nDCG", 10).value, 3) == ratio
+    ratios = [0.0, 0.177, 0.197, 0.208, 0.190, 0.176, 0.185, 0.235, 0.205, 0.183]
+    rows = ["", "K", "KB", "KBC", "KBCH", "KBCHF", "L", "LD", "LDG", "LDGJ"]
+    for relevant, ratio in zip(rows, ratios, strict=True):
+        labels = {d: int(d in "A" + relevant) for d in X3 + X4}
+        assert round(one(X3, X4, labels, "nDCG", 10).value, 3) == ratio
 
 
 def test_the_highest_grade_is_not_always_best() -> None:
@@ -122,7 +108,7 @@ def test_the_highest_grade_is_not_always_best() -> None:
     assert round(one("BCE", "DAF", {**labels, "F": 1}, "nDCG", 3).value, 4) == 0.7039
 
 
-# ---- every labeling tried --------------------------------------------------------------------------------
+# ---- every labeling tried
 
 
 def random_queries(
@@ -188,7 +174,7 @@ def test_every_binary_labeling(base: str, cutoff: int | None) -> None:
     slow = base in ("SSP", "AP", "Q")  # their solver has tests of its own
     rel = 2 if cutoff == 5 else 1
     run, reference, qrels = random_queries(
-        cutoff or 0, 60 if slow else 400, most_open=10, cutoff=cutoff, labels=[-1, 0, 0, 1, 2]
+        cutoff or 0, 40 if slow else 200, most_open=10, cutoff=cutoff, labels=[-1, 0, 0, 1, 2]
     )
     params: dict[str, Any] = {"rel": rel}
     oracle: dict[str, Any] = {"rel": rel, "grades": (0, rel)}
@@ -220,13 +206,13 @@ def test_every_assignment_of_grades(base: str, params: dict[str, Any]) -> None:
     middle = 0
     for cutoff in (1, 2, 4, 8) if base == "SDCG" else (1, 2, 4, 8, None):
         run, reference, qrels = random_queries(
-            7 + (cutoff or 0), 90, most_open=5, cutoff=cutoff, labels=[-1, 0, 0, 1, 1, 2, 3]
+            7 + (cutoff or 0), 60, most_open=5, cutoff=cutoff, labels=[-1, 0, 0, 1, 1, 2, 3]
         )
         oracle = {"rel": None, "grades": (-1, 0, 1, 2, 3), **params}
         table = check(run, reference, qrels, base, cutoff, oracle, **params)
         middle += table["labeling"].map(lambda given: bool({*given.values()} - {3})).sum()
     if base == "nDCG":
-        assert middle > 10  # optima that the highest grade alone does not find
+        assert middle > 5  # optima that the highest grade alone does not find
 
 
 @pytest.mark.parametrize("base", ["SDCG", "nDCG"])
@@ -236,16 +222,9 @@ def test_every_assignment_of_grades(base: str, params: dict[str, Any]) -> None:
 def test_every_assignment_where_each_grade_gains(base: str, gains: dict[int, int]) -> None:
     """An open document has one of the grades, each of which gains something."""
     for cutoff in (1, 2, 4, 8):
-        run, reference, qrels = random_queries(cutoff, 60, most_open=5, cutoff=cutoff, labels=[0, 0, 1, 2])
+        run, reference, qrels = random_queries(cutoff, 40, most_open=5, cutoff=cutoff, labels=[0, 0, 1, 2])
         oracle = {"rel": None, "grades": (0, 1, 2), "gains": gains}
         check(run, reference, qrels, base, cutoff, oracle, gains=gains)
-
-
-def test_gains_of_grade_0() -> None:
-    """B, C and D gain 1 at least: the ideal is no smaller than that of two documents of gain 1."""
-    with RunContext({"CD": {"q": {"C": 2.0, "D": 1.0}}}, grades=(0, 2)):
-        measure = MED(gains={0: 1}) @ 2
-        assert measure.calc_aggregate({"q": {"A": 1}}, {"q": {"A": 2.0, "B": 1.0}}) == pytest.approx(0.5)
 
 
 def test_every_assignment_of_grades_err() -> None:
@@ -286,12 +265,12 @@ def algorithm_1(y: list[str], z: list[str], labels: dict[str, int], k: int) -> f
     return biggest
 
 
-# ---- properties and corners ------------------------------------------------------------------------------
+# ---- properties and corners
 
 
 @pytest.mark.parametrize("base", BASES)
 def test_symmetric_bounded_and_zero_against_itself(base: str) -> None:
-    run, reference, qrels = random_queries(11, 60, most_open=8, cutoff=4, labels=[0, 1, 2])
+    run, reference, qrels = random_queries(11, 40, most_open=8, cutoff=4, labels=[0, 1, 2])
     for given in (qrels, None):
         there = med(as_run(run), as_run(reference), given, base, 4)
         back = (
@@ -320,7 +299,7 @@ def test_fully_judged_is_the_difference(absolute: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("residual", [True, "at-cutoff", False])
+@pytest.mark.parametrize("residual", [True, False])
 @pytest.mark.parametrize("cutoff", [1, 3, 5, 10, None])
 def test_what_may_follow_a_ranking(residual: Any, cutoff: int | None) -> None:
     """Against the definition: every labeling, and the tail as the sum of its weights."""
@@ -336,20 +315,6 @@ def test_what_may_follow_a_ranking(residual: Any, cutoff: int | None) -> None:
     assert (med(as_run(run), as_run(run), qrels, "RBP", cutoff, p=0.7, residual=residual)["value"] == 0).all()
 
 
-def test_the_residual_of_a_short_ranking_does_not_jump() -> None:
-    """Disjoint rankings of ten, all judged 0: nothing but what may follow them can tell them apart."""
-    a, b = "abcdefghij", "klmnopqrst"
-    labels = dict.fromkeys(a + b, 0)
-    for cutoff, value in [(9, 0.630), (10, 0.599), (11, 0.599), (1000, 0.599), (None, 0.599)]:
-        assert one(a, b, labels, "RBP", cutoff, p=0.95).value == pytest.approx(value, abs=5e-4)
-    for cutoff, value in [(9, 0.630), (10, 0.599), (11, 0), (None, 0)]:
-        row = one(a, b, labels, "RBP", cutoff, p=0.95, residual="at-cutoff")
-        assert row.value == pytest.approx(value, abs=5e-4)
-    # A ranking of nothing may go on too, from its first position.
-    assert one("a", "", {"a": 0}, "RBP", 3).value == 1
-    assert one("", "", {"a": 0}, "RBP", 3).value == 0
-
-
 def test_residual() -> None:
     tail = 0.8**3
     # The same top 3, other rankings below: anything may follow.
@@ -363,47 +328,22 @@ def test_residual() -> None:
     assert one("AB", "BA", {"A": 1, "B": 0}, "RBP", 3).value == pytest.approx(0.2 * 0.2 + 0.8**2)
     assert one("AB", "BA", {"A": 1, "B": 0}, "RBP", None).value == pytest.approx(0.2 * 0.2 + 0.8**2)
     assert one("ABCD", "ABCE", {"A": 1}, "RBP", 3, residual=False).value == 0
-    # Queries are told apart by their own tails.
-    table = med(
-        as_run({"q1": "ABC", "q2": "ABC", "q3": "ABCD", "q4": "AB"}),
-        as_run({"q4": "AB", "q2": "ABD", "q3": "ABC", "q1": "ABC"}),
-        base="RBP",
-        cutoff=2,
-    )
-    assert dict(zip(table["query_id"], table["value"], strict=True)) == pytest.approx(
-        {"q1": 0, "q2": 0.64, "q3": 0.64, "q4": 0}
-    )
-
-
-def test_residual_at_cutoff() -> None:
-    """The reading in which a ranking shorter than k has ended, so that only the other may win by what follows."""
-    tail = 0.8**3
-
-    def value(*args: Any) -> Any:
-        return one(*args, residual="at-cutoff")
-
-    assert value("ABCD", "ABCE", {"A": 1}, "RBP", 3).value == pytest.approx(tail)
-    assert value("ABC", "ABCE", {"A": 1}, "RBP", 3).value == pytest.approx(tail)
-    assert value("ABCD", "ABCD", {"A": 1}, "RBP", 3).value == 0
-    row = value("ABC", "AB", {"A": 1, "B": 1, "C": 0}, "RBP", 3)
-    assert (row.value, row.winner) == (pytest.approx(tail), "run")
-    row = value("AB", "BAC", {"A": 1, "B": 0, "C": 0}, "RBP", 3)
-    assert (row.value, row.winner) == (pytest.approx(tail - 0.2 * 0.2), "reference")
-    assert value("AB", "BA", {"A": 1, "B": 0}, "RBP", 3).value == pytest.approx(0.2 * 0.2)
-    assert value("AB", "BA", {"A": 1, "B": 0}, "RBP", None).value == pytest.approx(0.2 * 0.2)
+    # Queries are told apart by their own tails, also beside one whose rankings do not even start alike.
+    run = as_run({"q1": "ABC", "q2": "ABC", "q3": "ABCD", "q4": "AB", "q5": "AB"})
+    reference = as_run({"q4": "AB", "q2": "ABD", "q3": "ABC", "q1": "ABC", "q5": "Z"})
+    values = med(run, reference, base="RBP", cutoff=2).set_index("query_id")["value"].to_dict()
+    assert values.pop("q5") > 0
+    assert values == pytest.approx({"q1": 0, "q2": 0.64, "q3": 0.64, "q4": 0})
 
 
 @pytest.mark.parametrize("base", BASES)
 def test_missing_queries_and_nothing_relevant(base: str) -> None:
     run = as_run({"q1": "AB", "only run": "AB", "not judged": "A"})
     reference = as_run({"q1": "BA", "only reference": "AB"})
-    qrels = {
-        "q1": {"Z": 0},
-        "only run": {"A": 1, "B": 0},
-        "only reference": {"A": 1, "B": 0},
-        "neither": {"A": 1},
-    }
-    table = med(run, reference, qrels, base, 2, **({"residual": False} if base == "RBP" else {}))
+    two = {"A": 1, "B": 0}
+    qrels = {"q1": {"Z": 0}, "only run": two, "only reference": two, "neither": {"A": 1}}
+    options: dict[str, Any] = {"residual": False} if base == "RBP" else {}
+    table = med(run, reference, qrels, base, 2, **options)
     values = table.set_index("query_id")["value"].to_dict()
     assert list(values) == list(qrels)
     alone = med_oracle(list("AB"), [], qrels["only run"], base, 2)
@@ -413,10 +353,7 @@ def test_missing_queries_and_nothing_relevant(base: str) -> None:
     assert values["neither"] == 0
     assert values["q1"] == pytest.approx(med_oracle(list("AB"), list("BA"), {"Z": 0}, base, 2))
     # Nothing relevant and nothing open is 0/0: nothing.
-    assert (
-        one("AB", "BA", {"A": 0, "B": -1}, base, 2, **({"residual": False} if base == "RBP" else {})).value
-        == 0
-    )
+    assert one("AB", "BA", {"A": 0, "B": -1}, base, 2, **options).value == 0
     # An empty run has an empty ranking for every query.
     empty = med({}, reference, qrels, base, 2).set_index("query_id")["value"]
     assert empty["only run"] == 0 and empty["only reference"] > 0
@@ -435,25 +372,6 @@ def test_judged_false_ignores_the_labels_but_not_the_highest_grade() -> None:
     assert one("AB", "CD", {"A": 0, "B": 0, "C": 0, "D": 0}, "P", 2, judged=False).value == 1
 
 
-def test_grades_without_qrels() -> None:
-    assert set(one("AB", "CD", None, "nDCG", 2).labeling.values()) == {1}
-    assert set(one("AB", "CD", None, "SDCG", 2, max_grade=3).labeling.values()) == {3}
-
-
-def test_a_labeling_names_the_relevance_threshold() -> None:
-    row = one("AB", "CD", {"A": 1}, "nDCG", 2, rel=2)
-    assert row.labeling in ({"B": 2}, {"C": 2}, {"C": 2, "D": 2})
-    assert row.value == 1
-
-
-def test_ties_in_the_scores_are_broken_as_trec_eval_does() -> None:
-    scores = {"a": 1.0, "b": 1.0, "c": 2.0}
-    ranking = trec_order(scores)
-    value = med({"q": scores}, as_run({"q": "abc"}), {"q": {"a": 1}}, "P", 2)["value"][0]
-    assert ranking == ["c", "b", "a"]
-    assert value == pytest.approx(med_oracle(ranking, list("abc"), {"a": 1}, "P", 2))
-
-
 def test_time_limit_is_never_silent() -> None:
     """Too little time: an interval that holds the true value, and one warning with its width."""
     rng = np.random.default_rng(1)
@@ -469,47 +387,36 @@ def test_time_limit_is_never_silent() -> None:
     assert (table["lower"] == table["value"]).all() and (rows["upper"] > rows["lower"]).all()
     solved = med(as_run(run), as_run(reference), base="AP", cutoff=14)
     assert solved["exact"].all()
-    assert (solved["value"] <= table["upper"] + 1e-12).all() and (
-        table["value"] <= solved["value"] + 1e-12
-    ).all()
+    assert (solved["value"] <= table["upper"] + 1e-12).all()
+    assert (table["value"] <= solved["value"] + 1e-12).all()
     context = RunContext({"b": as_run(reference)})
     with context, pytest.warns(UserWarning, match="were not enough"):
         (MED(base="AP", time_limit=1e-9) @ 14).calc_aggregate({q: {"other": 0} for q in run}, as_run(run))
 
 
-# ---- parameters ------------------------------------------------------------------------------------------
+# ---- parameters
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("MED(base='P')", "needs a cutoff: write MED(base='P')@10"),
-        ("MED(base='SDCG')", "needs a cutoff"),
         ("MED(base='SSP')", "needs a cutoff"),
-        ("MED(base='AP')", "needs a cutoff"),
-        ("MED(base='Q')", "needs a cutoff"),
-        ("MED(base='ERR')", "needs a cutoff"),
         ("MED(base='DCG')@10", "base='DCG' is not allowed; it must be one of 'AP', 'SSP'"),
         ("MED(p=0.8)@10", "p goes with base 'RBP', not 'nDCG'"),
         ("MED(residual=False)@10", "residual goes with base 'RBP'"),
         ("MED(norm='min')@10", "norm goes with base 'AP', 'Q'"),
         ("MED(base='AP',beta=1.0)@10", "beta goes with base 'Q', not 'AP'"),
         ("MED(base='Q',beta='1')@10", "beta='1' is not allowed; it must be a number from 0 to 1e100"),
-        ("MED(base='Q',gains={2:3})@10", "gains goes with base 'nDCG', 'SDCG', not 'Q'"),
         ("MED(base='Q',max_grade=3)@10", "max_grade goes with base 'ERR', 'nDCG', 'SDCG', not 'Q'"),
         ("MED(time_limit=1)@10", "time_limit goes with base 'AP', 'SSP', 'Q', 'ERR'"),
         ("MED(base='AP',time_limit='1')@10", "it must be a number of seconds from 0 up"),
-        ("MED(base='AP',dcg='log2')@10", "dcg goes with base 'nDCG', 'SDCG'"),
-        ("MED(base='P',max_grade=3)@10", "max_grade goes with base 'ERR', 'nDCG', 'SDCG'"),
-        ("MED(base='ERR',rel=1)@10", "rel goes with base"),
         ("MED(rel=1,dcg='exp-log2')@10", "rel makes nDCG binary, and dcg does nothing then"),
         ("MED(rel=0)@10", "rel=0 is not allowed; it must be a whole number of at least 1"),
         ("MED(base='RBP',p=1.0)@10", "between 0 and 1"),
         ("MED(judged='no')@10", "judged='no' is not allowed; it must be True or False"),
-        ("MED@0", "cutoff=0 is not allowed"),
         ("MED(reff='x')@10", "did you mean 'ref'"),
-        ("MED(base='RBP',residual='at cutoff')@10", "must be one of True, False, 'at-cutoff'"),
-        ("MED(base='RBP',residual=1)@10", "must be one of True, False, 'at-cutoff'"),
+        ("MED(base='RBP',residual=1)@10", "it must be True or False"),
         ("MED(max_grade=1)@10", "the qrels hold the grade 2, of query"),
         ("MED(ref='C')@10", r"ref='C' is not a run of the context; its runs are \['B'\]"),
     ],
@@ -520,26 +427,3 @@ def test_bad_parameters(text: str, message: str) -> None:
         RunContext({"B": {}}),
     ):
         ir_measures.calc_aggregate([ir_measures.parse_measure(text)], {"q": {"A": 2}}, as_run({"q": "A"}))
-
-
-# ---- the ways to call it ---------------------------------------------------------------------------------
-
-
-def test_mean_ndcg_stays_within_its_range() -> None:
-    for k in range(1, 31):  # summed without care, the weights of two disjoint rankings come to more than 1
-        row = one([f"y{i}" for i in range(k)], [f"z{i}" for i in range(k)], {"x": 0}, "mean_nDCG", k)
-        assert row.value == pytest.approx(1.0) and row.lower <= row.upper <= 1.0
-
-
-def test_what_a_further_relevant_document_raises() -> None:
-    """One in neither ranking makes Q and mean_nDCG larger at times, and no other base."""
-    found = [one("A", "BAC", {"A": 1, "B": 0, "C": 1, "X": x}, "mean_nDCG", 3).value for x in (0, 1)]
-    assert found == pytest.approx([0.38201, 0.38828], abs=5e-6)
-    rng = random.Random(0)
-    for _ in range(20):
-        y, z = (rng.sample("ABCDE", rng.randint(1, 3)) for _ in range(2))
-        labels = {d: rng.randint(0, 2) for d in "ABCDE" if rng.random() < 0.6} | {"X": 0}
-        for base in set(BASES) - {"Q", "mean_nDCG"}:
-            options = {"max_grade": 2} if base in ("SDCG", "nDCG", "ERR") else {}
-            now, then = (one(y, z, labels | {"X": x}, base, 3, **options).value for x in (0, 1))
-            assert then <= now + 1e-12, (base, y, z, labels)

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ir_measures import AP, P, nDCG, parse_measure
+from ir_measures import AP, P, nDCG
 
 from all_labelings import check, random_campaign
 from drawn import examples
@@ -19,19 +19,6 @@ from ir_measures_relative.context.priors import BestOfOtherGroups
 from oracles.rareness import rareness_oracle
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
 from scored import assume_common, per_query, ranking
-
-
-@examples(40)
-@given(context=contexts, labels=qrels, k=cutoffs, bounded=st.booleans())
-def test_members_oracle(context: dict[str, Run], labels: Labels, k: int, bounded: bool) -> None:
-    for run in context.values():
-        assume_common(run, labels)
-    rows = RunContext(context).evaluate(labels, [AP_Rareness(bounded=bounded) @ k], perquery=True)
-    for row in rows.itertuples():
-        systems = [[ranking(other, row.query_id)] for other in context.values()]
-        own = ranking(context[row.name], row.query_id)
-        expected = rareness_oracle(own, systems, labels[row.query_id], k, base="AP", bounded=bounded)
-        assert row.value == pytest.approx(expected, abs=1e-12)
 
 
 def test_one_system_has_no_rareness() -> None:
@@ -43,7 +30,7 @@ def test_one_system_has_no_rareness() -> None:
 BASES = ["nDCG", "P", "AP", "RBP", "ERR"]
 
 
-@examples(60)
+@examples(40)
 @given(
     context=contexts,
     run=runs,
@@ -100,7 +87,7 @@ def test_every_base_against_the_oracle(
             assert 0 <= got[query] <= (1 if bounded else 1 + alpha) + 1e-12
 
 
-@examples(40)
+@examples(20)
 @given(context=contexts, run=runs, labels=pytrec_eval_qrels, k=cutoffs)
 def test_alpha_0_is_each_base(context: dict[str, Run], run: Run, labels: Labels, k: int) -> None:
     assume_common(run, labels)
@@ -124,35 +111,19 @@ def test_alpha_0_is_each_base(context: dict[str, Run], run: Run, labels: Labels,
 
 def test_rarity_by_the_logarithm() -> None:
     """1 for a document of one system, 0 for one of all, between them as IDF."""
-    docs = {"one": 1.0, "two": 2.0, "all": 3.0}
-    members = {
-        "a": {"q": docs},
-        "b": {"q": {"two": 1.0, "all": 2.0}},
-        "c": {"q": {"all": 1.0}},
-        "d": {"q": {"all": 1.0}},
+    runs_ = {
+        "a": {"one": 1.0, "two": 2.0, "all": 3.0},
+        "b": {"two": 1.0, "all": 2.0},
+        "c": {"all": 1.0},
+        "d": {"all": 1.0},
     }
-    table = explain(RunContext(members), "a", {"q": dict.fromkeys(docs, 1)}, P_Rareness(rarity="log") @ 3)
-    gain = table.set_index("doc_id")["gain"]
-    assert gain.to_dict() == pytest.approx(
-        {"one": 2.0, "two": 1 + math.log(2) / math.log(4), "all": 1.0}, abs=1e-15
+    context, labels = (
+        RunContext({n: {"q": docs} for n, docs in runs_.items()}),
+        {"q": dict.fromkeys(runs_["a"], 1)},
     )
-
-
-def test_alpha_by_topic() -> None:
-    labels: Labels = {"1": {"A": 1}, "2": {"A": 1}}
-    run: Run = {q: {"A": 1.0} for q in labels}
-    context = RunContext({"other": {q: {"B": 1.0} for q in labels}})
-    measure = P_Rareness(alpha={"1": 0.5, "2": 0, "3": 1}) @ 1
-    assert per_query(measure, labels, run, context) == {"1": 1.25, "2": 1.0}
-    again = parse_measure(repr(measure))
-    assert again == measure and repr(again) == "P_Rareness(alpha={'1': 0.5, '2': 0, '3': 1})@1"
-    with pytest.raises(ValueError, match=r"alpha says nothing of the topic '2', and of 1 in all; give each"):
-        per_query(P_Rareness(alpha={"1": 0.5}) @ 1, labels, run, context)
-    with pytest.raises(ValueError, match=r"alpha=\{'1': 2\} is not allowed with bounded=True"):
-        per_query(P_Rareness(alpha={"1": 2}, bounded=True) @ 1, labels, run, context)
-    for wrong in ({"1": -1}, {1: 0.5}, {"1": "high"}):
-        with pytest.raises(ValueError, match="or a dict from topic to such numbers"):
-            P_Rareness(alpha=wrong)
+    gain = explain(context, "a", labels, P_Rareness(rarity="log") @ 3).set_index("doc_id")["gain"]
+    half = 1 + math.log(2) / math.log(4)
+    assert gain.to_dict() == pytest.approx({"one": 2.0, "two": half, "all": 1.0}, abs=1e-15)
 
 
 def test_copies_in_one_group_do_not_make_each_other_common() -> None:
@@ -204,7 +175,7 @@ def test_a_run_among_the_systems_does_not_compare_with_one_beside_them() -> None
     assert compare(context, labels, [P_Rareness(systems="c") @ 1], **options)["p"].notna().all()
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 def test_bounds_against_every_labeling(seed: int) -> None:
     rng = random.Random(seed)
     while (campaign := random_campaign(rng, 2, 4)).cutoff is None:

@@ -1,109 +1,78 @@
-"""Upper and expected value normalization: against the plain oracle, and all permutations of small pools."""
+"""UE normalization: against plain oracles, all rankings of small pools, closed forms for large ones."""
 
 from __future__ import annotations
 
 import itertools
 import math
-import re
+import random
 import warnings
+from fractions import Fraction
 from typing import Any
 
 import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import random_campaigns
-from ir_measures_relative import AP_UE, UE, RelativeWarning, RunContext, bounds, nDCG_UE
+from drawn import examples
+from ir_measures_relative import AP_UE, UE, RelativeWarning, RunContext, bounds, explain, nDCG_UE, verdicts
+from ir_measures_relative.context.view import view_of
+from ir_measures_relative.io.runs import read_run
+from ir_measures_relative.measures.bases import err
 from ir_measures_relative.measures.bases.ap import expected_sum_of_precisions
-from ir_measures_relative.measures.bases.base import expected_sum
-from ir_measures_relative.measures.bases.browsing import LogDiscount
-from oracles.gains import gain_oracle
+from ir_measures_relative.measures.bases.base import RandomRanking
+from ir_measures_relative.measures.bases.rr import first_relevant
+from oracles import ue_bases
 from oracles.rankings import trec_order
-from oracles.ue import ue_dcg, ue_expected_dcg, ue_expected_sp, ue_oracle, ue_sp
+from oracles.ue import ue_dcg, ue_oracle, ue_sp
 from random_campaigns import Labels, Run
-from scored import assume_common, per_query
+from scored import assume_common, in_order, per_query
+
+BASES = {name: base.chance for name, base in UE.BASES.items() if base.chance}
+WITH_DEVIATION = ["nDCG", "P", "R", "RR", "RBP"]
+GRADED = {"nDCG", "ERR"}
 
 
-def ranked(docs: Any) -> dict[str, float]:
-    """A ranking as scores."""
-    return {d: -float(i) for i, d in enumerate(docs)}
-
-
-def all_rankings(labels: dict[str, int], extra: str = "") -> tuple[dict[str, Any], dict[str, Any]]:
-    """Every ranking of the judged documents (and of the extra ones) as a query of its own: (qrels, run)."""
-    orders = list(itertools.permutations([*labels, *extra]))
-    return {str(i): labels for i in range(len(orders))}, {str(i): ranked(o) for i, o in enumerate(orders)}
-
-
-# ---- against the oracle -------------------------------------------------------------------------------
+# ---- nDCG_UE and AP_UE against the oracle
 
 
 @given(
-    random_campaigns.runs,
-    random_campaigns.qrels,
-    st.none() | random_campaigns.cutoffs,
-    st.sampled_from([1, 2]),
-    st.sampled_from(["log2", "exp-log2"]),
-    st.none() | st.dictionaries(st.integers(-1, 3), st.integers(0, 4), max_size=2),
-    st.booleans(),
+    run=random_campaigns.runs,
+    qrels=random_campaigns.qrels,
+    k=st.none() | random_campaigns.cutoffs,
+    version=st.sampled_from([1, 2]),
+    judged_only=st.booleans(),
+    dcg=st.sampled_from(["log2", "exp-log2"]),
+    gains=st.none() | st.dictionaries(st.integers(-1, 3), st.integers(0, 4), max_size=2),
+    exact=st.booleans(),
+    rel=st.integers(1, 3),
 )
-def test_ndcg_ue_is_the_oracle(
-    run: Run, qrels: Labels, k: int | None, version: int, dcg: str, gains: Any, judged_only: bool
+def test_the_measures_of_the_paper_are_the_oracle(
+    run: Run,
+    qrels: Labels,
+    k: int | None,
+    version: int,
+    judged_only: bool,
+    dcg: str,
+    gains: Any,
+    exact: bool,
+    rel: int,
 ) -> None:
     assume_common(run, qrels)
-    params = {"version": version, "dcg": dcg, "judged_only": judged_only}
-    if gains is not None:
-        params["gains"] = gains
-    if k is not None:
-        params["cutoff"] = k
-    got = per_query(nDCG_UE(**params), qrels, run)
-    assert set(got) == set(qrels)
+    shared: dict[str, Any] = {"version": version, "judged_only": judged_only}
+    at = {} if k is None else {"cutoff": k}
+    graded = {"dcg": dcg} | ({} if gains is None else {"gains": gains})
+    ndcg = per_query(nDCG_UE(**shared, **graded, **at), qrels, run)
+    ap = per_query(AP_UE(expected="exact" if exact else "independent", rel=rel, **shared, **at), qrels, run)
+    assert set(ndcg) == set(ap) == set(qrels)
     for q, labels in qrels.items():
-        want = ue_oracle(
-            trec_order(run.get(q, {})),
-            labels,
-            k,
-            version=version,
-            dcg=dcg,
-            gains=gains,
-            judged_only=judged_only,
-        )
-        assert got[q] == pytest.approx(want, abs=1e-12)
-
-
-@given(
-    random_campaigns.runs,
-    random_campaigns.qrels,
-    st.none() | random_campaigns.cutoffs,
-    st.sampled_from([1, 2]),
-    st.booleans(),
-    st.integers(1, 3),
-    st.booleans(),
-)
-def test_ap_ue_is_the_oracle(
-    run: Run, qrels: Labels, k: int | None, version: int, exact: bool, rel: int, judged_only: bool
-) -> None:
-    assume_common(run, qrels)
-    measure = AP_UE(
-        version=version, expected="exact" if exact else "independent", rel=rel, judged_only=judged_only
-    )
-    got = per_query(measure if k is None else measure @ k, qrels, run)
-    assert set(got) == set(qrels)
-    for q, labels in qrels.items():
-        want = ue_oracle(
-            trec_order(run.get(q, {})),
-            labels,
-            k,
-            base="AP",
-            version=version,
-            rel=rel,
-            exact=exact,
-            judged_only=judged_only,
-        )
-        assert got[q] == pytest.approx(want, abs=1e-12)
+        ranking = trec_order(run.get(q, {}))
+        assert ndcg[q] == pytest.approx(ue_oracle(ranking, labels, k, **shared, **graded), abs=1e-12)
+        want = ue_oracle(ranking, labels, k, base="AP", rel=rel, exact=exact, **shared)
+        assert ap[q] == pytest.approx(want, abs=1e-12)
 
 
 @given(
@@ -118,144 +87,380 @@ def test_the_corpus_pool_is_the_oracle(
     run: Run, qrels: Labels, k: int | None, num_docs: int, version: int, exact: bool
 ) -> None:
     assume_common(run, qrels)
+    shared: dict[str, Any] = {"version": version}
     with RunContext({}, num_docs=num_docs):
-        ndcg = per_query(nDCG_UE(pool="corpus", version=version) @ k, qrels, run)
+        ndcg = per_query(nDCG_UE(pool="corpus", **shared) @ k, qrels, run)
         expected = "exact" if exact else "independent"
-        ap = per_query(AP_UE(pool="corpus", version=version, expected=expected) @ k, qrels, run)
+        ap = per_query(AP_UE(pool="corpus", expected=expected, **shared) @ k, qrels, run)
     for q, labels in qrels.items():
         ranking = trec_order(run.get(q, {}))
-        want = ue_oracle(ranking, labels, k, version=version, num_docs=num_docs)
+        want = ue_oracle(ranking, labels, k, num_docs=num_docs, **shared)
         assert ndcg[q] == pytest.approx(want, abs=1e-12)
-        want = ue_oracle(ranking, labels, k, base="AP", version=version, num_docs=num_docs, exact=exact)
+        want = ue_oracle(ranking, labels, k, base="AP", num_docs=num_docs, exact=exact, **shared)
         assert ap[q] == pytest.approx(want, abs=1e-12)
-
-
-# ---- against all permutations ---------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "grades", [(1,), (0, 1), (0, 0, 2), (0, 1, 2, 3), (0, 0, 1, 1, 3), (0, 0, 0, 1, 2, 4)]
-)
-def test_expected_dcg_is_the_mean_over_all_permutations(grades: Any) -> None:
-    gains = [2.0**g - 1 for g in grades]
-    for k in range(1, len(grades) + 3):
-        mean = np.mean([ue_dcg(order, k) for order in itertools.permutations(gains)])
-        got = expected_sum(np.array([np.mean(gains)]), np.array([min(k, len(grades))]), LogDiscount())
-        assert got[0] == pytest.approx(mean, rel=1e-12)
-
-
-@pytest.mark.parametrize("n", range(1, 8))
-def test_exact_expected_sp_is_the_mean_over_all_permutations(n: int) -> None:
-    for n_relevant, k in itertools.product(range(n + 1), range(1, n + 3)):
-        pool = [True] * n_relevant + [False] * (n - n_relevant)
-        mean = np.mean([ue_sp(order, k) for order in itertools.permutations(pool)])
-        arguments = np.array([n_relevant]), np.array([n]), np.array([min(k, n)])
-        assert expected_sum_of_precisions(*arguments, exact=True)[0] == pytest.approx(mean, rel=1e-12)
-        published = expected_sum_of_precisions(*arguments, exact=False)[0]
-        assert published == pytest.approx(min(k, n) * (n_relevant / n) ** 2, rel=1e-12)
 
 
 def test_the_published_expectation_and_the_true_one() -> None:
     arguments = np.array([5]), np.array([20]), np.array([10])
     assert expected_sum_of_precisions(*arguments, exact=False)[0] == 0.625
-    every = []
-    for chosen in itertools.combinations(range(1, 21), 5):  # where the five relevant documents stand
-        top = [i for i in chosen if i <= 10]
-        every.append(sum(j / i for j, i in enumerate(top, start=1)))
-    exact = expected_sum_of_precisions(*arguments, exact=True)[0]
-    assert exact == pytest.approx(np.mean(every), rel=1e-12)
-    assert round(exact, 4) == 1.1044
+    assert round(expected_sum_of_precisions(*arguments, exact=True)[0], 4) == 1.1044
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 5, 9, None])
+# ---- means and deviations
+
+
+def pool_of(gains: Any, k: int | None, size: int | None = None) -> RandomRanking:
+    """One query's pool as the bases take it: some gains, and what is left of ``size`` without any."""
+    n = len(gains) if size is None else size
+    depth, get = n if k is None else min(k, n), {"cutoff": k, "p": 0.8, "expected": "exact"}.get
+    gain, query = np.array([float(g) for g in gains]), np.zeros(len(gains), dtype=np.int64)
+    return RandomRanking(gain, query, np.array([n]), np.array([depth]), get)
+
+
+def deviation(base: str, pool: RandomRanking) -> float:
+    function = BASES[base].deviation
+    assert function is not None
+    return float(function(pool)[0])
+
+
+GRADES = [
+    (0,),
+    (3,),
+    (0, 4),
+    (1, 1),
+    (0, 0, 2),
+    (0, 1, 2, 4),
+    (1, 1, 3, 3),
+    (0, 0, 1, 1, 3),
+    (0, 0, 0, 1, 1, 4, 4),
+]
+BINARY = [(0,) * (n - m) + (1,) * m for n in range(1, 8) for m in range(n + 1)]
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_they_are_those_of_all_rankings(base: str) -> None:
+    for labels in GRADES if base in GRADED else BINARY:
+        gains = [ue_bases.gain_of(base, label) for label in labels]
+        relevant = sum(label > 0 for label in labels)
+        options = {"relevant": relevant or 1} if base == "R" else {}
+        for k in range(1, len(labels) + 3):
+            want, pool = ue_bases.chance(base, gains, k, **options), pool_of(gains, k)
+            actual = BASES[base].value(pool.perfect, pool.get)
+            assert actual[0] == pytest.approx(float(want.upper), rel=1e-13)
+            assert BASES[base].expected(pool)[0] == pytest.approx(float(want.mean), rel=1e-13)
+            if base in WITH_DEVIATION:
+                assert deviation(base, pool) == pytest.approx(math.sqrt(want.variance), rel=1e-12, abs=1e-15)
+            room = BASES[base].room
+            if room is not None:
+                assert room(pool)[0] == pytest.approx(float(want.upper - want.mean), rel=1e-13)
+    assert (base in WITH_DEVIATION) == (BASES[base].deviation is not None)
+
+
+MILLION = 10**6
+
+
 @pytest.mark.parametrize(
-    "labels",
-    [{"A": 1, "B": 0, "C": 0, "D": 0}, {"A": 3, "B": 1, "C": 0, "D": 0, "E": 2}, {"A": 1, "B": 1, "C": -1}],
+    ("n", "m", "k"), [(MILLION, 3, 1000), (MILLION, 400_000, 50), (1000, 300, 100), (1000, 998, 7)]
 )
-def test_version_2_averages_to_a_numerator_of_zero(labels: Any, k: int | None) -> None:
-    """A - REB has mean 0 over all rankings of the pool; the published E[SP@k] has not."""
-    qrels, run = all_rankings(labels)
-    gain = [gain_oracle(g, "exp-log2") for g in sorted(labels.values(), reverse=True)]
-    relevant = sum(g >= 1 for g in labels.values())
-    bounds = {
-        nDCG_UE(): (ue_dcg(gain, k), ue_expected_dcg(gain, k)),
-        AP_UE(expected="exact"): (
-            ue_sp([True] * relevant, k),
-            ue_expected_sp(relevant, len(labels), k, True),
-        ),
-        AP_UE(): (
-            ue_sp([True] * relevant, k),
-            ue_expected_sp(relevant, len(labels), k, False),
-        ),
-    }
-    for measure, (upper, expected) in bounds.items():
-        values = per_query(measure if k is None else measure @ k, qrels, run).values()
-        numerators = [v * (upper - expected) if v >= 0 else v * expected for v in values]
-        if measure == AP_UE():
-            assert np.mean(numerators) > 0.01
-        else:
-            assert np.mean(numerators) == pytest.approx(0, abs=1e-12)
+def test_the_first_relevant_document_in_large_pools(n: int, m: int, k: int) -> None:
+    """Against running products in rationals; the chances of success and of none are right however small."""
+    none, chances = Fraction(1), []
+    for i in range(1, k + 1):
+        chances.append(float(none * Fraction(m, n - i + 1)))
+        none *= Fraction(max(n - m - i + 1, 0), n - i + 1)
+        if m > 1000:  # the rationals grow
+            none = none.limit_denominator(10**60) if none > Fraction(1, 10**20) else none
+    mean = math.fsum(c / i for i, c in enumerate(chances, start=1))
+    squares = [c * (1 / i - mean) ** 2 for i, c in enumerate(chances, start=1)]
+    pool = pool_of([1.0] * m, k, size=n)
+    assert BASES["RR"].expected(pool)[0] == pytest.approx(mean, rel=1e-12)
+    square = math.fsum(squares) + float(none) * mean**2
+    assert deviation("RR", pool) == pytest.approx(math.sqrt(square), rel=1e-12)
+    assert BASES["Success"].expected(pool)[0] == pytest.approx(math.fsum(chances), rel=1e-12)
+    room = BASES["Success"].room
+    assert room is not None and room(pool)[0] == pytest.approx(float(none), rel=1e-12)
 
 
-# ---- range and corner cases -----------------------------------------------------------------------------
+@pytest.mark.parametrize("n", [7, 1000, 10**5])
+def test_reciprocal_rank_of_one_document_to_the_end_of_the_pool(n: int) -> None:
+    """It is anywhere with the same chance: the mean is H_n/n."""
+    pool = pool_of([1.0], None, size=n)
+    harmonic = math.fsum(1 / i for i in range(1, n + 1))
+    assert BASES["RR"].expected(pool)[0] == pytest.approx(harmonic / n, rel=1e-10)
+    squares = math.fsum(1 / i**2 for i in range(1, n + 1))
+    assert deviation("RR", pool) == pytest.approx(math.sqrt(squares / n - (harmonic / n) ** 2), rel=1e-10)
 
 
-# ---- the corpus as the pool -----------------------------------------------------------------------------
+def expected_err_oracle(theta: list[Fraction], n: int, k: int) -> float:
+    """By h_i, the chance to go on beyond i: the elementary symmetric polynomials of all 1 - θ, in rationals."""
+    e = [Fraction(1)] + [Fraction(0)] * len(theta)
+    for t in theta:
+        for i in range(len(theta), 0, -1):
+            e[i] += e[i - 1] * (1 - t)
+    others = n - len(theta)
+    h = [
+        sum(e[j] * math.comb(others, i - j) for j in range(min(i, len(theta)) + 1)) / math.comb(n, i)
+        for i in range(k + 1)
+    ]
+    return float(sum((h[i - 1] - h[i]) / i for i in range(1, k + 1)))
 
 
-@pytest.mark.parametrize("name", ["nDCG_UE", "AP_UE", "AP_UE(expected='exact')"])
-def test_the_corpus_is_a_pool_in_which_everything_is_judged(name: str) -> None:
-    labels, run = {"A": 2, "B": 1, "C": 0}, {"q": ranked("XBA")}
-    measure = ir_measures.parse_measure(f"{name}@5")
-    everything = {**labels, **{f"u{i}": 0 for i in range(997)}}
-    with RunContext({}, num_docs=1000):
-        assert measure(pool="corpus").calc_aggregate({"q": labels}, run) == pytest.approx(
-            measure.calc_aggregate({"q": everything}, run), rel=1e-12
+LABELS_OF_MANY = random.Random(5).choices([0, 0, 1, 2, 3, 4], k=120)
+
+
+@pytest.mark.parametrize(
+    ("grades", "n", "k"),
+    [*(((g), MILLION, 30) for g in [(1,), (1, 2, 4), (1, 1, 1, 3)]), (LABELS_OF_MANY, 120, 15)],
+    ids=["1", "3", "4", "many"],
+)
+def test_err_expected_in_a_large_pool(grades: Any, n: int, k: int) -> None:
+    theta = [ue_bases.gain_of("ERR", g) for g in grades]
+    found = BASES["ERR"].expected(pool_of(theta, k, size=n))[0]
+    assert found == pytest.approx(expected_err_oracle(theta, n, k), rel=1e-13)
+
+
+def test_err_expected_in_blocks_of_queries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each value is the same, to the last bit, whichever queries share a block."""
+    rng = np.random.default_rng(8)
+    size = rng.integers(0, 40, 30)
+    query = np.repeat(np.arange(30), size)
+    gain = rng.choice([0.0, 1 / 16, 15 / 16], len(query))
+    pool = RandomRanking(gain, query, size + 3, np.minimum(size + 3, 20), {"cutoff": 20}.get)
+    whole = err.expected_err(pool)
+    for elements in (1, 100):
+        monkeypatch.setattr(err, "_ELEMENTS", elements)
+        assert (err.expected_err(pool) == whole).all()
+
+
+@pytest.mark.parametrize("base", ["nDCG", "P", "R", "RBP"])
+def test_the_deviation_of_sums_in_a_large_pool(base: str) -> None:
+    """The variance of a sum without replacement, from the second moments of one and of two positions."""
+    n, gains = MILLION, [1, 1, 3, 15] if base == "nDCG" else [1, 1, 1]
+    k = 60 if base == "RBP" else 1000  # beyond 60, RBP's weights are below 1e-6 of the first
+    of_rank = {
+        "nDCG": lambda i: Fraction(1 / math.log2(i + 1)),
+        "P": lambda i: Fraction(1, k),
+        "R": lambda i: Fraction(1, 3),
+        "RBP": lambda i: Fraction(0.2) * Fraction(0.8) ** (i - 1),
+    }[base]
+    weight = [of_rank(i) for i in range(1, k + 1)]
+    one, two = Fraction(sum(gains), n), Fraction(sum(gains) ** 2 - sum(g * g for g in gains), n * (n - 1))
+    squares, total = sum(w * w for w in weight), sum(weight)
+    variance = squares * (Fraction(sum(g * g for g in gains), n) - two) + total**2 * (two - one**2)
+    assert deviation(base, pool_of(gains, k, size=n)) == pytest.approx(math.sqrt(variance), rel=1e-12)
+
+
+# ---- the measure
+
+
+def random_topics(rng: random.Random, n: int) -> tuple[Run, Labels]:
+    """Topics with up to five judged documents, all of whose rankings can be scored: ties, missing, empty rankings."""
+    run: Run = {}
+    labels: Labels = {}
+    for q in map(str, range(n)):
+        judged = rng.sample("abcdefgh", rng.randint(1, 5))
+        labels[q] = {d: rng.choice([-1, 0, 0, 1, 1, 2, 3]) for d in judged}
+        if rng.random() < 0.9:
+            run[q] = {d: float(rng.randint(0, 4)) for d in rng.sample("abcdefghij", rng.randint(0, 9))}
+    return run, labels
+
+
+@pytest.mark.parametrize(
+    ("base", "version"),
+    [*itertools.product(BASES, [1, 2]), *((base, "z") for base in WITH_DEVIATION)],
+)
+def test_it_is_the_oracle(base: str, version: Any) -> None:
+    rng = random.Random(f"{base} {version}")
+    for k, num_docs, judged_only in [(1, None, False), (3, None, True), (3, 7, False), (None, None, False)]:
+        if k is None and UE.BASES[base].needs_cutoff:
+            continue
+        run, labels = random_topics(rng, 30)
+        rel = rng.choice([1, 1, 2])
+        params: dict[str, Any] = {} if base in GRADED else {"rel": rel}
+        params |= {"RBP": {"p": 0.7}, "AP": {"expected": "exact"}, "ERR": {"max_grade": 3}}.get(base, {})
+        params |= {"pool": "corpus"} if num_docs else {"judged_only": judged_only}
+        measure = UE(base=base, version=version, **params)
+        with RunContext({}, num_docs=num_docs):
+            got = per_query(measure if k is None else measure @ k, labels, run)
+        assert set(got) == set(labels)
+        of_labels = {"max_grade": 3} if base == "ERR" else {} if base in GRADED else {"rel": rel}
+        options: dict[str, Any] = {"version": version, "judged_only": judged_only, "num_docs": num_docs}
+        for query, docs in labels.items():
+            ranking = trec_order(run.get(query, {}))
+            want = ue_bases.ue(base, ranking, docs, k, persistence=0.7, **options, **of_labels)
+            assert got[query] == pytest.approx(want, rel=1e-9, abs=1e-9), (query, k)
+
+
+SAME: list[tuple[Any, Any]] = [
+    (UE, nDCG_UE),
+    (UE(dcg="log2"), nDCG_UE(dcg="log2")),
+    (UE(gains={0: 1, 2: 5}), nDCG_UE(gains={0: 1, 2: 5})),
+    (UE(version="z"), nDCG_UE(version="z")),
+    (UE(version=1, judged_only=True), nDCG_UE(version=1, judged_only=True)),
+    (UE(base="AP"), AP_UE),
+    (UE(base="AP", version=1, expected="exact"), AP_UE(version=1, expected="exact")),
+    (UE(base="AP", rel=2), AP_UE(rel=2)),
+]
+
+
+@examples(5)
+@given(run=random_campaigns.runs, labels=random_campaigns.qrels, k=random_campaigns.cutoffs)
+def test_the_measures_of_the_paper_are_two_of_them(run: Run, labels: Labels, k: int) -> None:
+    assume_common(run, labels)
+    for ue, named in SAME:
+        assert per_query(ue @ k, labels, run) == per_query(named @ k, labels, run)
+        assert per_query(ue, labels, run) == per_query(named, labels, run)
+
+
+def check_actual(base: str, k: int, labels: Any, run: Any) -> None:
+    """The value of the base, before it is normalized, is that of ir_measures."""
+    tops = {q: trec_order(docs)[:k] for q, docs in run.items()}
+    if base == "RBP":
+        gains = {q: [int(docs.get(d, 0) >= 1) for d in tops.get(q, [])] for q, docs in labels.items()}
+        want = {q: float(ue_bases.rbp(found, k, Fraction(0.8))) for q, found in gains.items()}
+    elif base == "RR":
+        want = per_query("RR", labels, {q: {d: run[q][d] for d in top} for q, top in tops.items()})
+    else:
+        want = per_query(
+            f"{base}{'(dcg=`exp-log2`)' if base == 'nDCG' else ''}@{k}".replace("`", "'"), labels, run
         )
+    view = view_of(RunContext({}), labels)
+    evaluated, measure = view.with_run(read_run(run, "run")), UE(base=base) @ k
+    found, ideal = measure.actual(evaluated), measure.normalizers(evaluated).upper
+    if base == "AP":
+        ideal = np.array([sum(g > 0 for g in labels[q].values()) for q in view.query_ids], dtype=float)
+    if base in ("nDCG", "AP"):  # whose numerators these are
+        found = np.divide(found, ideal, out=np.zeros(len(found)), where=ideal > 0)
+    tolerance = 6e-6 if base in GRADED else 1e-12  # gdeval prints five digits
+    for query, value in zip(view.query_ids, found.tolist(), strict=True):
+        assert value == pytest.approx(want.get(query, 0.0), abs=tolerance), query
 
 
-def test_what_the_corpus_needs() -> None:
-    qrels, run = {"q": {"A": 1, "B": 0}}, {"q": ranked("A")}
-    measure = nDCG_UE(pool="corpus") @ 5
-    for context in (None, RunContext({})):
-        with pytest.raises(ValueError, match=r"with RunContext\(\{\}, num_docs="):
-            if context is None:
-                measure.calc_aggregate(qrels, run)
-            else:
-                with context:
-                    measure.calc_aggregate(qrels, run)
-    with RunContext({}, num_docs=1), pytest.raises(ValueError, match="'q' has 2 judged documents"):
-        measure.calc_aggregate(qrels, run)
-    with pytest.raises(ValueError, match=r"write nDCG_UE\(pool='corpus'\)@10"):
-        nDCG_UE(pool="corpus").validate_params()
-    with pytest.raises(ValueError, match="judged_only"):
-        (AP_UE(pool="corpus", judged_only=True) @ 5).validate_params()
+@pytest.mark.parametrize("base", [b for b in BASES if b not in GRADED])
+@examples(12)
+@given(run=random_campaigns.runs, labels=random_campaigns.pytrec_eval_qrels, k=random_campaigns.cutoffs)
+def test_the_value_is_that_of_ir_measures(base: str, run: Run, labels: Labels, k: int) -> None:
+    assume_common(run, labels)
+    assume(any(run.values()))
+    check_actual(base, k, labels, run)
 
 
-def test_the_bounds_of_one_context_do_not_leak_into_another() -> None:
-    qrels, run = {"q": {"A": 1, "B": 0}}, {"q": ranked("XA")}
-    measure, values = AP_UE(pool="corpus", expected="exact") @ 2, []
-    for num_docs in (2, 20):
-        context = RunContext({}, num_docs=num_docs)
-        with context:
-            values += [measure.calc_aggregate(qrels, run), measure(version=1).calc_aggregate(qrels, run)]
-            values += [(AP_UE @ 2).calc_aggregate(qrels, run)]
-    want = []
-    for num_docs in (2, 20):
-        args = ["X", "A"], qrels["q"], 2
-        want += [ue_oracle(*args, base="AP", version=v, exact=True, num_docs=num_docs) for v in (2, 1)]
-        want += [ue_oracle(*args, base="AP")]
-    assert values == pytest.approx(want)
+@pytest.mark.parametrize("base", ["nDCG", "ERR"])
+def test_the_value_is_that_of_gdeval(base: str) -> None:
+    rng = random.Random(3)
+    docs = [f"d{i}" for i in range(15)]
+    labels = {str(q): {d: rng.randint(-1, 4) for d in rng.sample(docs, 9)} | {"d0": 2} for q in range(30)}
+    run = {str(q): in_order(rng.sample(docs, rng.randint(1, 15))) for q in range(30)}
+    check_actual(base, 6, labels, run)
 
 
-# ---- through ir_measures ---------------------------------------------------------------------------------
+# ---- what it means
 
 
-# ---- a random ranking of what? ------------------------------------------------------------------------
+@pytest.mark.parametrize("base", WITH_DEVIATION)
+@pytest.mark.parametrize(
+    "labels", [{"A": 1, "B": 0, "C": 0, "D": 0}, {"A": 3, "B": 1, "C": 0, "D": 0, "E": 2}]
+)
+def test_version_z_has_mean_0_and_variance_1_over_all_rankings(base: str, labels: dict[str, int]) -> None:
+    run = {str(i): in_order(order) for i, order in enumerate(itertools.permutations(labels))}
+    values = per_query(UE(base=base, version="z") @ 2, dict.fromkeys(run, labels), run)
+    found = np.array(list(values.values()))
+    assert found.mean() == pytest.approx(0, abs=1e-12)
+    assert (found**2).mean() == pytest.approx(1, rel=1e-12)
 
 
-def warned(qrels: Any, *measures: Any, **context: Any) -> list[str]:
-    run = {q: ranked(docs) for q, docs in qrels.items()}
+@pytest.mark.parametrize("base", BASES)
+@examples(12)
+@given(
+    labels=st.dictionaries(st.sampled_from("ABCDEFGH"), st.integers(-1, 3), min_size=1),
+    order=st.permutations("ABCDEFGH"),
+    k=random_campaigns.cutoffs,
+)
+def test_ranges_and_perfect_rankings(base: str, labels: dict[str, int], order: Any, k: int) -> None:
+    perfect = sorted(labels, key=lambda d: labels[d], reverse=True)
+    measure = UE(base=base, **({"expected": "exact"} if base == "AP" else {})) @ k
+    runs = {q: in_order(docs) for q, docs in (("any", order), ("perfect", perfect), ("none", "XYZ"))}
+    values = per_query(measure, dict.fromkeys(runs, labels), runs)
+    assert -1 <= values["any"] <= 1
+    gains = [ue_bases.gain_of(base, label) for label in labels.values()]
+    if len(labels) < 6:
+        chance = ue_bases.chance(base, gains, k, **({"relevant": 1} if base == "R" else {}))
+        alike = math.isclose(chance.upper, chance.mean, rel_tol=1e-12)
+        assert values["perfect"] == pytest.approx(0 if alike else 1, abs=1e-12)
+    assert values["none"] == (-1 if any(gains) else 0)
+    assert 0 <= per_query(measure(version=1), {"any": labels}, runs)["any"] < 1
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_missing_and_empty_rankings_and_queries_where_nothing_can_be_told(base: str) -> None:
+    one, same = {"A": 1, "B": 0, "C": 0}, {"A": 2, "B": 2}
+    qrels = {
+        "missing": one,
+        "unjudged": one,
+        "none": {"A": 0, "B": -1},
+        "same": same,
+        "lost": same,
+        "found": one,
+    }
+    rankings = {"unjudged": "XY", "none": "AB", "same": "BA", "lost": "XY", "found": "AB"}
+    run = {query: in_order(docs) for query, docs in rankings.items()}
+    values = per_query(UE(base=base) @ 2, qrels, run)
+    assert values.pop("same") == pytest.approx(0, abs=1e-15)
+    assert values == {"missing": -1, "unjudged": -1, "none": 0, "lost": -1, "found": 1}
+    if base in WITH_DEVIATION:
+        z = per_query(UE(base=base, version="z") @ 2, qrels, run)
+        assert z["none"] == z["same"] == z["lost"] == 0  # σ = 0
+        assert z["missing"] == z["unjudged"] < 0 < z["found"]
+
+
+def test_where_all_rankings_have_one_value() -> None:
+    """P and R of a pool no larger than the cutoff: σ = 0."""
+    qrels, run = {"q": {"A": 1, "B": 0, "C": 1}}, {"q": in_order("BAC")}
+    for base, k in (("P", 3), ("P", 5), ("R", 3)):
+        for version in (2, "z"):
+            assert (UE(base=base, version=version) @ k).calc_aggregate(qrels, run) == 0
+    assert (UE(base="Success") @ 2).calc_aggregate(qrels, run) == 0
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_where_all_documents_of_the_pool_are_alike(base: str) -> None:
+    """IUB = REB, which rounding must not turn into a division by 1e-16."""
+    docs = [f"d{i}" for i in range(49)]
+    qrels = {str(label): dict.fromkeys(docs, label) for label in (1, 2, 3)}
+    run = {query: in_order(reversed(docs)) for query in qrels}
+    extra = {"expected": "exact"} if base == "AP" else {}
+    for k in (1, 7, 10, 49, 100):
+        values = per_query(UE(base=base, **extra) @ k, qrels, run)
+        assert values == pytest.approx(dict.fromkeys(qrels, 0), abs=1e-12)
+        if base in WITH_DEVIATION:
+            assert per_query(UE(base=base, version="z") @ k, qrels, run) == dict.fromkeys(qrels, 0)
+
+
+def test_the_deviation_of_gains_whose_squares_are_no_numbers() -> None:
+    qrels, run = {"q": {"A": 900, "B": 0}}, {"q": in_order("AB")}
+    assert (UE(version="z") @ 1).calc_aggregate(qrels, run) == pytest.approx(1, rel=1e-12)
+
+
+def test_success_is_1_or_minus_1_where_chance_leaves_room() -> None:
+    """Also where the chances of the first relevant document sum, by rounding, to more than 1."""
+    rng, k = np.random.default_rng(0), 25
+    n = rng.integers(30, 200, 1000)
+    m = (rng.random(1000) * (n - k)).astype(np.int64) + 1
+    first = first_relevant(m, n, np.full(1000, k))
+    beyond = np.flatnonzero((first.chance.sum(axis=1) > 1) & (first.none > 0))
+    assert len(beyond)
+    for size, relevant in zip(n[beyond].tolist(), m[beyond].tolist(), strict=True):
+        labels = {f"d{i}": int(i < relevant) for i in range(size)}
+        run = {"1": {"d0": 1.0}, "-1": {f"d{relevant}": 1.0}}
+        values = per_query(UE(base="Success") @ k, dict.fromkeys(run, labels), run)
+        assert values == {"1": 1, "-1": -1}
+
+
+# ---- a random ranking of what?
+
+
+def warned(qrels: Any, *measures: Any, run: Any = None, **context: Any) -> list[str]:
+    run = run or {q: in_order(docs) for q, docs in qrels.items()}
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         RunContext({"one": run, "two": run}, **context).evaluate(qrels, list(measures))
@@ -267,48 +472,28 @@ def pool(relevant: int, others: int) -> dict[str, int]:
 
 
 def test_pools_of_relevant_documents_alone_are_told_of() -> None:
-    """Once a call, for any number of measures, with the topics and the share; a perfect ranking has 0 there."""
+    """Once a call, for any number of measures, with the topics and the share."""
     qrels = {"q0": {"A": 1}, "q1": {"A": 1, "B": 2}, "q2": pool(19, 2)}
     told = warned(qrels, nDCG_UE @ 10, AP_UE @ 10, UE(base="P") @ 5, nDCG_UE(version=1) @ 10)
     assert len(told) == 1 and "pool='corpus'" in told[0] and "num_docs=" in told[0]
     assert "on 2 of 3 topics nearly all of these are relevant (0.0% are not)" in told[0]
-    assert per_query(nDCG_UE @ 10, {"q0": {"A": 1}}, {"q0": {"A": 1.0}}) == {"q0": 0}
-    at_2 = per_query(nDCG_UE @ 10, {"q0": {"A": 1}}, {"q0": {"A": 1.0, "X": 2.0}})
-    assert at_2["q0"] == pytest.approx(1 / math.log2(3) - 1)
-
-
-@pytest.mark.parametrize(
-    ("qrels", "said"),
-    [
-        ({"q": pool(20, 1)}, r"on 1 of 1 topics nearly all of these are relevant \(4.8% are not\)"),
-        ({"q": pool(19, 1)}, None),  # 5 %
-        ({"q": pool(0, 3)}, None),
-    ],
-    ids=str,
-)
-def test_how_few_are_hardly_any(qrels: Labels, said: str | None) -> None:
-    told = warned(qrels, nDCG_UE @ 10)
-    assert not told if said is None else re.search(said, told[0])
-
-
-def test_what_counts_as_relevant_and_the_whole_collection() -> None:
-    qrels = {"q": {"A": 1, "B": 2}}
-    assert warned(qrels, nDCG_UE @ 10) and warned(qrels, AP_UE @ 10) and not warned(qrels, AP_UE(rel=2) @ 10)
+    (told_of_20,) = warned({"q": pool(20, 1)}, nDCG_UE @ 10)
+    assert "on 1 of 1 topics nearly all of these are relevant (4.8% are not)" in told_of_20
+    assert not warned({"q": pool(19, 1), "p": pool(0, 3)}, nDCG_UE @ 10)
+    assert warned({"q": {"A": 1, "B": 2}}, AP_UE @ 10) and not warned(
+        {"q": {"A": 1, "B": 2}}, AP_UE(rel=2) @ 10
+    )
     assert not warned(qrels, nDCG_UE(pool="corpus") @ 10, AP_UE(pool="corpus") @ 10, num_docs=100)
 
 
-def test_a_call_with_batches_says_it_once() -> None:
-    pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
-    topics = pd.DataFrame({"qid": [f"q{i}" for i in range(6)], "query": "x"})
-    qrels = pd.DataFrame([(f"q{i}", f"d{j}", 1) for i in range(6) for j in range(1 + i)])
-    qrels.columns = ["qid", "docno", "label"]
-    frame = pt.model.add_ranks(qrels.drop(columns="label").assign(score=1.0))
-    systems = {"one": pt.Transformer.from_df(frame), "two": pt.Transformer.from_df(frame)}
-    with pytest.warns(RelativeWarning) as caught:
-        pt.relative.Experiment(
-            systems, topics, qrels, [nDCG_UE @ 5, AP_UE @ 5], batch_size=2, validate="ignore"
-        )
-    assert len([w for w in caught if w.category is RelativeWarning]) == 1
+def test_a_run_that_ranks_few_of_the_judged_documents_is_told_of() -> None:
+    labels = {"q": {f"d{i}": i % 2 for i in range(10)}, "r": {"x": 1, "y": 0, "z": 0}}
+    few, half = ({"q": in_order(f"d{i}" for i in range(n))} for n in (4, 5))
+    (told,) = warned(labels, nDCG_UE @ 3, run=few)
+    assert "ranks 40% of the judged documents" in told and "pool='run'" in told
+    assert not warned(labels, nDCG_UE @ 3, run=half)
+    assert not warned(labels, nDCG_UE(pool="run") @ 3, nDCG_UE(pool="corpus") @ 3, run=few, num_docs=100)
+    assert not warned(labels, nDCG_UE @ 3, run={"q": {}, "r": {"x": 2.0, "y": 1.0}})
 
 
 VALUES: dict[str, Any] = {
@@ -320,35 +505,74 @@ VALUES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", VALUES)
-@pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("k", [1, 3, 10])
-def test_the_pool_of_the_run_is_all_orders_of_its_judged_documents(name: str, version: int, k: int) -> None:
-    labels = {"A": 2, "B": 0, "C": 1, "D": 0, "E": 2, "F": 1, "G": 0}
-    ranking = "BAXCD"  # X is not judged; E, F and G are not ranked
+def test_the_pool_of_the_run_is_all_orders_of_its_judged_documents(name: str, k: int) -> None:
+    labels, ranking = {"A": 2, "B": 0, "C": 1, "D": 0, "E": 2, "F": 1, "G": 0}, "BAXCD"  # X is not judged
     every = [VALUES[name](grades, k) for grades in itertools.permutations([2, 0, 1, 0])]
     actual, mean, best = VALUES[name]([labels.get(d, 0) for d in ranking], k), np.mean(every), max(every)
-    if version == 1:
-        expected = actual / best * actual / (actual + mean) if actual else 0.0
-    else:
-        expected = (actual - mean) / (best - mean if actual >= mean else mean)
-    measure = ir_measures.parse_measure(name)(pool="run", version=version) @ k
-    assert measure.calc_aggregate({"q": labels}, {"q": ranked(ranking)}) == pytest.approx(expected, abs=1e-12)
+    wanted = {
+        1: actual / best * actual / (actual + mean) if actual else 0.0,
+        2: (actual - mean) / (best - mean if actual >= mean else mean),
+    }
+    for version, expected in wanted.items():
+        measure = ir_measures.parse_measure(name)(pool="run", version=version) @ k
+        value = per_query(measure, {"q": labels}, {"q": in_order(ranking)})["q"]
+        assert value == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_run_that_ranks_few_of_the_judged_documents_is_told_of() -> None:
-    labels = {"q": {f"d{i}": i % 2 for i in range(10)}, "r": {"x": 1, "y": 0, "z": 0}}
-    few, half = ({"q": {f"d{i}": -float(i) for i in range(n)}} for n in (4, 5))
-    with pytest.warns(RelativeWarning, match=r"ranks 40% of the judged documents.* pool='run'"):
-        (nDCG_UE @ 3).calc_aggregate(labels, few)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        (nDCG_UE @ 3).calc_aggregate(labels, half)
-        (nDCG_UE(pool="run") @ 3).calc_aggregate(labels, few)
-        (nDCG_UE @ 3).calc_aggregate(labels, {"q": {}, "r": {"x": 2.0, "y": 1.0}})
-        with RunContext({}, num_docs=100):
-            (nDCG_UE(pool="corpus") @ 3).calc_aggregate(labels, few)
+def test_what_the_corpus_needs() -> None:
+    qrels, run = {"q": {"A": 1, "B": 0}}, {"q": {"A": 1.0}}
+    measure = nDCG_UE(pool="corpus") @ 5
+    for context in (None, RunContext({})):
+        with pytest.raises(ValueError, match=r"RunContext\(\{\}, num_docs="):
+            per_query(measure, qrels, run, context)
+    with pytest.raises(ValueError, match="'q' has 2 judged documents"):
+        per_query(measure, qrels, run, RunContext({}, num_docs=1))
 
 
-def test_bounds_of_the_pool_of_a_run() -> None:
-    with pytest.raises(ValueError, match=r"nDCG_UE\(pool='run'\)@2 cannot be bounded yet.* pool='judged'"):
-        bounds(RunContext({"a": {"q": {"A": 1.0}}}), {"q": {"A": 1}}, [nDCG_UE(pool="run") @ 2])
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("UE(base='R')", "needs a cutoff"),
+        ("UE(base='P')", r"UE\(base='P'\) needs a cutoff: write UE\(base='P'\)@10"),
+        ("UE(base='AP',version='z')@5", "version='z' needs the standard deviation.*not computed for AP"),
+        ("AP_UE(version='z')@5", "not computed for AP"),
+        ("UE(base='ERR',version='z')@5", "one of the bases 'nDCG', 'P', 'R', 'RBP', 'RR'"),
+        ("UE(base='P',p=0.5)@5", "p goes with base 'RBP', not 'P'"),
+        ("UE(rel=2)@5", "rel goes with base 'AP', 'P', 'R', 'RBP', 'RR', 'Success', not 'nDCG'"),
+        ("UE(base='RR',max_grade=3)@5", "max_grade goes with base 'ERR'"),
+        ("UE(base='RR',expected='exact')@5", "expected goes with base 'AP'"),
+        ("UE(base='MRR')@5", "base='MRR' is not allowed"),
+        ("UE(version=True)@5", "version=True is not allowed; it must be one of 1, 2, 'z'"),
+        ("UE(base='RR',pool='corpus')", "needs a cutoff"),
+        ("AP_UE(pool='corpus',judged_only=True)@5", "judged_only"),
+    ],
+)
+def test_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        ir_measures.parse_measure(text).validate_params()
+
+
+def test_bounds_take_what_the_measures_of_the_paper_are_and_refuse_the_rest() -> None:
+    context = RunContext({"a": {"q": in_order("AXB")}, "b": {"q": in_order("BAY")}}, grades=(0, 1))
+    labels = {"q": {"A": 1, "B": 0, "C": 1}}
+    same = {"UE@3": "nDCG_UE@3", "UE(base='AP',expected='exact')@3": "AP_UE(expected='exact')@3"}
+    refused = {
+        f"UE(base='{base}')@3": "cannot be bounded yet" for base in ("P", "R", "Success", "RR", "RBP", "ERR")
+    }
+    refused |= dict.fromkeys(
+        ("UE(version='z')@3", "nDCG_UE(version='z')@3"), "labels move the standard deviation"
+    )
+    refused["nDCG_UE(pool='run')@2"] = "cannot be bounded yet.* pool='judged'"
+    for function in (bounds, verdicts):
+        for ue, named in same.items():
+            one, other = (function(context, labels, [m]).drop(columns="measure") for m in (ue, named))
+            pd.testing.assert_frame_equal(one, other)
+        for text, message in refused.items():
+            with pytest.raises(ValueError, match=message):
+                function(context, labels, [text])
+    with pytest.raises(ValueError, match="is not a sum over documents"):
+        explain(context, "a", labels, "UE(base='P')@3")

@@ -48,7 +48,6 @@ def alpha_nrg_oracle(
     alpha: float = 0.5,
     k: int | None = 10,
     rel: int = 1,
-    norm: str | None = "residual",
 ) -> float:
     """alpha_NRG of one ranking; the ideal by the greedy rule, ties to the id that is last by its bytes."""
 
@@ -61,18 +60,15 @@ def alpha_nrg_oracle(
             for i, doc in enumerate(docs[:k])
         )
 
-    if norm is None:
-        return dcg(ranking, after)
-    weight = after if norm == "residual" else (lambda aspect: 1.0)
     ideal: list[str] = []
     left = [doc for doc in labels if _answered(labels, doc, rel)]
     while left and (k is None or len(ideal) < k):
-        gains = {doc: _gain(doc, ideal, labels, rel, alpha, weight) for doc in left}
+        gains = {doc: _gain(doc, ideal, labels, rel, alpha, after) for doc in left}
         most = max(gains.values())
         best = max((d for d in left if gains[d] >= most * (1 - 1e-12)), key=lambda d: d.encode())
         ideal.append(best)
         left.remove(best)
-    total = dcg(ideal, weight)
+    total = dcg(ideal, after)
     return dcg(ranking, after) / total if total > 0 else 0.0
 
 

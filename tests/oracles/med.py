@@ -71,9 +71,6 @@ def base_scores(
         total = sum(gain.values(), np.zeros(n))
         total = np.minimum(total, k) if norm == "min" else total
         return np.divide(score, total, out=np.zeros(n), where=total > 0)
-    if base == "mean_nDCG":
-        assert k is not None
-        return sum(base_scores(top[:i], gain, "nDCG", i) for i in range(1, k + 1)) / k
     if base == "Q":
         total = sum(gain.values(), np.zeros(n))
         relevant = np.zeros(n)
@@ -130,17 +127,16 @@ def rbp_oracle(
     k: int | None,
     *,
     p: float = 0.8,
-    residual: bool | str = True,
+    residual: bool = True,
 ) -> float:
     """MED of RBP with what may follow a ranking: all of it relevant, and nothing that follows the other.
 
     What follows a ranking starts where it ends, or below the cutoff, and its weight is summed up here as far as
-    floats can tell. ``"at-cutoff"``: only a ranking that reaches the cutoff goes on. Two rankings that are the same
-    to their last documents go on alike.
+    floats can tell. Two rankings that are the same to their last documents go on alike.
     """
 
     def follows(top: list[str]) -> float:
-        if residual is False or run == reference or (residual == "at-cutoff" and len(top) != k):
+        if not residual or run == reference:
             return 0.0
         return sum((1 - p) * p ** (i - 1) for i in range(len(top) + 1, len(top) + 1000))
 

@@ -1,10 +1,10 @@
-"""NRG (Eqs. 1-4 of its paper) and the unique contributions to the relevant set (App. B)."""
+"""NRG (Eqs. 1-4 of its paper), the unique contributions to the relevant set (App. B), and NRG of base ERR."""
 
 from __future__ import annotations
 
 import math
 
-from oracles.gains import gain_oracle
+from oracles.gains import gain_oracle, theta
 
 
 def nrg_seen(position: int, base: str, p: float) -> float:
@@ -69,3 +69,34 @@ def unique_rel_oracle(
 ) -> int:
     """Relevant documents in the top k that no prior has in its top k."""
     return sum(labels.get(d, 0) >= rel and not any(d in prior[:k] for prior in priors) for d in ranking[:k])
+
+
+def residual_theta(
+    doc: str, priors: list[list[str]], labels: dict[str, int], k: int | None, max_grade: int
+) -> float:
+    """The chance that no prior showed the document, times that it satisfies."""
+    left = theta(doc, labels, max_grade)
+    for prior in priors:
+        top = prior if k is None else prior[:k]
+        if doc in top:
+            reached = 1.0
+            for above in top[: top.index(doc)]:
+                reached *= 1 - theta(above, labels, max_grade)
+            left *= 1 - reached
+    return left
+
+
+def nrg_err_oracle(
+    ranking: list[str],
+    priors: list[list[str]],
+    labels: dict[str, int],
+    k: int | None = 10,
+    max_grade: int = 4,
+) -> float:
+    """NRG(base='ERR') of one ranking."""
+    value, reached = 0.0, 1.0
+    for i, doc in enumerate(ranking if k is None else ranking[:k], start=1):
+        left = residual_theta(doc, priors, labels, k, max_grade)
+        value += reached * left / i
+        reached *= 1 - left
+    return value

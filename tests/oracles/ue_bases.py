@@ -16,11 +16,8 @@ Number = Any  # Fraction, or float where there are logarithms
 PERSISTENCE = Fraction(4, 5)
 
 
-def p(gains: Sequence[Number], k: int, persistence: Number = PERSISTENCE) -> Number:
-    return sum(gains[:k], Fraction(0)) / k
-
-
-def r(gains: Sequence[Number], k: int, persistence: Number = PERSISTENCE, relevant: int = 1) -> Number:
+def total(gains: Sequence[Number], k: int, persistence: Number = PERSISTENCE, relevant: int = 1) -> Number:
+    """Of P and R: the sum of the gains; P's is divided by k below."""
     return sum(gains[:k], Fraction(0)) / relevant
 
 
@@ -58,8 +55,8 @@ def err(gains: Sequence[Number], k: int, persistence: Number = PERSISTENCE) -> N
 #: From the gains of a ranking from the top, the depth and the persistence to the value.
 MEASURES: dict[str, Callable[..., Number]] = {
     "nDCG": dcg,
-    "P": p,
-    "R": r,
+    "P": lambda gains, k, **options: total(gains, k) / k,
+    "R": total,
     "Success": success,
     "RR": rr,
     "RBP": rbp,

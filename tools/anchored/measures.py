@@ -99,17 +99,14 @@ def reference_measures(reference: str) -> list[str]:
         *_each("MED", ("@10",), *({"base": b, "gains": {1: 1, 2: 3, 3: 4}} for b in ("SDCG", "nDCG"))),
         *_each("MED", ("@10",), *({"base": b, "max_grade": 4} for b in ("SDCG", "nDCG", "ERR"))),
         *_each("MED", ("@10", "@50"), {"base": "RBP", "p": 0.95}, {"base": "RBP", "residual": False}),
-        *_each("MED", ("@10", "@50"), {"base": "RBP", "residual": "at-cutoff"}),
         *_each("MED", ("@10",), {"base": "AP", "norm": "min"}, {"base": "Q", "norm": "min"}),
         *_each("MED", ("@10",), {"base": "Q", "beta": 0.5}, {"base": "Q", "beta": 10.0}),
         *_each("RBO", ("@10", "@100", "")),
         *_each(
             "RBO", ("@100",), *({"variant": k, "p": p} for k in ("ext", "min", "max") for p in (0.5, 0.98))
         ),
-        *_each("RBO", ("@100",), *({"ties": t, "variant": k} for t in "wab" for k in ("ext", "min", "max"))),
         *_each("RBA", ("@10", "@100", "")),
-        *_each("RBA", ("@100",), *({"variant": k, "p": p} for k in ("min", "max") for p in (0.5, 0.98))),
-        *_each("RBA", ("@100",), {"ties": "mean"}, {"ties": "mean", "variant": "max"}),
+        *_each("RBA", ("@100",), {"p": 0.5}, {"p": 0.98}),
         *_each(lexical, ("", "@10", "@100")),
         *_each(lexical, ("",), {"rel": 2}, {"ref": reference}),
         *_each(lexical, ("@10",), {"judged_only": True}),

@@ -199,7 +199,7 @@ def _rpp(measure: _RPP, builder: ModelBuilder) -> Model:
 @BOUNDS.register(_MED)
 def _med(measure: _MED, builder: ModelBuilder) -> Model:
     base = measure.get("base")
-    # SSP, Q and mean_nDCG are not measures of one run there.
+    # SSP and Q are not measures of one run there.
     known = base in ir_measures.measures.registry
     advice = f"bound {base} instead" if known else f"{base} cannot be bounded"
     raise ValueError(f"{measure} is itself the largest difference over all labels; {advice}")

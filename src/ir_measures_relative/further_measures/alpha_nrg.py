@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -47,18 +47,14 @@ class Answers:
     gain: FloatArray  #: of each answer: its worth, above 0
 
     def found(self, position: IntArray) -> IntArray:
-        """The answers in a ranking: sorted by aspect, then from the top down.
-
-        Args:
-            position: of each document, 0 where it is not in the top.
-        """
+        """The answers in a ranking, from the documents' positions in it: sorted by aspect, then from the top down."""
         at = position[self.document]
         found = np.flatnonzero(at)
         return found[np.lexsort((at[found], self.aspect[found]))]
 
     @cached_property
     def blocks(self) -> list[AnswersOfQueries]:
-        """The answers as tables, of as many queries each as stay below a few million cells."""
+        """The answers as tables of some queries each."""
         n_queries = self.docs.n_queries
         first = np.searchsorted(self.query, np.arange(n_queries + 1))
         documents = np.unique(self.document)
@@ -67,27 +63,20 @@ class Answers:
         documents = documents[self.docs.ids.take(documents).descending(of_query)]
         place = np.zeros(len(self.docs), dtype=np.int64)
         place[documents] = rank_within(of_query) - 1
-        n_documents, n_aspects = np.bincount(of_query, minlength=n_queries), np.diff(first)
-        blocks, start = [], 0
-        while start < n_queries:
-            end, depth, width = start, 0, 0
-            while end < n_queries:
-                deeper, wider = max(depth, int(n_documents[end])), max(width, int(n_aspects[end]))
-                if end > start and (end - start + 1) * deeper * wider > _CELLS:
-                    break
-                end, depth, width = end + 1, deeper, wider
-            query = self.query[self.aspect]
+        depth, width = int(np.bincount(of_query).max(initial=0)), int(np.diff(first).max(initial=0))
+        blocks, query = [], self.query[self.aspect]
+        step = max(_CELLS // max(depth * width, 1), 1)
+        for start in range(0, n_queries, step):
+            end = min(start + step, n_queries)
             own = np.flatnonzero((query >= start) & (query < end))
             table = np.zeros((width, end - start, depth))
             local = self.aspect[own] - first[query[own]]
             table[local, query[own] - start, place[self.document[own]]] = 1.0
             blocks.append(AnswersOfQueries(first[start : end + 1], table))
-            start = end
         return blocks
 
 
-# How many numbers a table of answers may hold; one of a single query may hold more.
-_CELLS = 1 << 22
+_CELLS = 1 << 22  # of a table of answers; one of a single query may have more
 
 
 class AnswersOfQueries(NamedTuple):
@@ -97,16 +86,7 @@ class AnswersOfQueries(NamedTuple):
     table: FloatArray  #: 1 where a document answers an aspect, shape (aspects of a query, queries, documents)
 
     def greedy(self, weight: FloatArray, alpha: float, depth: int | None) -> FloatArray:
-        """The gains of a ranking that takes the document of the largest gain at each place.
-
-        Args:
-            weight: of every aspect of all queries.
-            alpha: how much less an aspect is worth at each document more that answers it.
-            depth: of the ranking; None for all documents.
-
-        Returns:
-            shape (queries, depth); 0 where no document is left.
-        """
+        """The gains of a ranking that takes the document of the largest gain at each place; 0 where none is left."""
         width, n_queries, n_documents = self.table.shape
         left = np.zeros((width, n_queries))
         for aspect in range(width):
@@ -141,23 +121,9 @@ def ideal_alpha_dcg(answers: Answers, weight: FloatArray, alpha: float, depth: i
     return np.concatenate([np.zeros(0), *sums])
 
 
-def gains_in_ranking(
-    answers: Answers, position: IntArray, weight: FloatArray, alpha: float
-) -> tuple[IntArray, FloatArray]:
-    """The answers in a ranking, and what each gains: its aspect's weight times (1 - α) for each one above.
-
-    They are sorted by query, then from the top down, then by aspect.
-    """
-    found = answers.found(position)
-    aspect = answers.aspect[found]
-    gain = weight[aspect] * powers(1.0 - alpha)(rank_within(aspect))
-    order = np.lexsort((aspect, position[answers.document[found]], answers.query[aspect]))
-    return found[order], gain[order]
-
-
 @dataclass(frozen=True)
 class NotMet:
-    """From positions in priors to the chance that a searcher met no answer to each aspect there."""
+    """From positions in priors to the chance that a user met no answer to each aspect there."""
 
     answers: Answers
     alpha: float
@@ -199,8 +165,7 @@ class OfAspects(RelativeMeasure):
         highest = int(view.judgments.aspects.grade.max(initial=0))
         if highest > 1:
             warn(
-                f"{self} counts each label from rel=1 on alike, and the qrels hold labels up to {highest}: say from "
-                f"which label on a document answers an aspect, such as {type(self).__name__.strip('_')}(rel={highest})",
+                f"{self} counts each label from rel=1 on alike, and the qrels hold labels up to {highest}: set rel=",
                 view.members,
                 kind=f"{self} on graded aspects",
             )
@@ -254,11 +219,10 @@ class _alpha_NRG(OfAspects):
     A document gains for each aspect (subtopic, nugget) that it answers: 1, times 1 - α for each document above it that
     answers the aspect, times ``Π (1 - α·seen(pos_j(d)))`` over the documents d in the top k of each prior j that answer
     it, ``seen(i) = 1/log2(i + 1)``. The sum of gains times seen(i) is divided by N, that sum for the ideal ranking of
-    what is left (``norm='ideal'``: before any prior), taken greedily as in ndeval: the largest gain first, then the
-    last id.
+    what is left, taken greedily as in ndeval: the largest gain first, then the last id.
 
-    Range [0, e/(e - 1)], seldom above 1; without priors it is α-nDCG. A document answers an aspect if its grade there
-    is at least ``rel``. The qrels name the aspect in the column ``iteration``.
+    Range [0, e/(e - 1)]; without priors it is α-nDCG. A document answers an aspect if its grade there is at least
+    ``rel``. The qrels name the aspect in the column ``iteration``.
 
     Source: Clarke et al., SIGIR 2008 (α-nDCG); Bigdeli et al., SIGIR-AP 2024 (priors). The combination is new here.
 
@@ -292,55 +256,48 @@ class _alpha_NRG(OfAspects):
             test=lambda alpha: 0 < alpha <= 1,
             allowed="a number above 0 and at most 1",
         ),
-        "norm": Param(
-            str,
-            "what N is computed from: the residual gains, or the gains before any prior ('ideal'); None is N = 1",
-            default="residual",
-            choices=("residual", "ideal", None),
-        ),
         "prior": parameters.prior(),
         "rel": parameters.rel(),
     }
 
     @property
     def value_range(self) -> tuple[float, float]:
-        return 0.0, math.inf if self.get("norm") is None else math.e / (math.e - 1.0)
+        return 0.0, math.e / (math.e - 1.0)
 
     def score(self, view: View) -> FloatArray:
-        """alpha_NRG of each query."""
-        answers, weight, norm = self._weights(view)
-        found, gain = self._gains(view, answers, weight)
-        terms = gain * discount(view.at(self.depth).positions(answers.docs)[answers.document[found]])
-        dcg = sum_by_query(terms, answers.docs.query[answers.document[found]], answers.docs.n_queries)
-        return dcg if norm is None else ratio(dcg, norm)
+        answers, document, gain, ideal = self._gains(view)
+        docs = answers.docs
+        terms = gain * discount(view.at(self.depth).positions(docs)[document])
+        return ratio(sum_by_query(terms, docs.query[document], docs.n_queries), ideal)
 
     def contributions(self, view: View) -> Contributions:
         """The gain of each document over all of its aspects, and what it adds to the value of its query."""
-        answers, weight, norm = self._weights(view)
-        found, gain = self._gains(view, answers, weight)
+        answers, document, gain, ideal = self._gains(view)
         docs = answers.docs
-        gain = sum_by_query(gain, answers.document[found], len(docs))
+        gain = sum_by_query(gain, document, len(docs))
         terms = gain * discount(view.at(self.depth).positions(docs))
-        share = terms if norm is None else ratio(terms, norm[docs.query])
+        share = ratio(terms, ideal[docs.query])
         return Contributions(docs, gain, share, self.aspects_of_documents(view, answers))
 
-    def _gains(self, view: View, answers: Answers, weight: FloatArray) -> tuple[IntArray, FloatArray]:
-        position = view.at(self.depth).positions(answers.docs)
-        return gains_in_ranking(answers, position, weight, self.get("alpha"))
+    def _gains(self, view: View) -> tuple[Answers, IntArray, FloatArray, FloatArray]:
+        """The documents of the answers in the ranking, what each answer gains, and N of each query.
 
-    def _weights(self, view: View) -> tuple[Answers, FloatArray, FloatArray | None]:
-        """What each aspect is worth after the priors, and N of each query."""
-        alpha, depth = self.get("alpha"), self.get("cutoff")
-        answers, prior, norm = self.answers(view), self.get("prior"), self.get("norm")
-        weight = before = np.ones(len(answers.query))
-        if len(view.priors(prior)):
-            weight = view.at(depth).prior_product(NotMet(answers, alpha), answers.docs, prior)
-        if norm is None:
-            return answers, weight, None
-        if norm == "ideal" or weight is before:
-            key = "ideal alpha-DCG", answers, alpha, depth
-            return answers, weight, view.cached(key, lambda: ideal_alpha_dcg(answers, before, alpha, depth))
-        return answers, weight, ideal_alpha_dcg(answers, weight, alpha, depth)
+        An answer gains its aspect's weight after the priors, times 1 - α for each answer above it. The answers are
+        sorted by query, from the top down, then by aspect.
+        """
+        alpha, depth, prior = map(self.get, ("alpha", "cutoff", "prior"))
+        answers, top = self.answers(view), view.at(depth)
+        weight = np.ones(len(answers.query))
+        if priors := len(view.priors(prior)):
+            weight = top.prior_product(NotMet(answers, alpha), answers.docs, prior)
+        position = top.positions(answers.docs)
+        found = answers.found(position)
+        aspect, document = answers.aspect[found], answers.document[found]
+        gain = weight[aspect] * powers(1.0 - alpha)(rank_within(aspect))
+        order = np.lexsort((aspect, position[document], answers.query[aspect]))
+        ideal = partial(ideal_alpha_dcg, answers, weight, alpha, depth)
+        norm = ideal() if priors else view.cached(("ideal alpha-DCG", answers, alpha, depth), ideal)
+        return answers, document[order], gain[order], norm
 
 
 class _NewAspects(OfAspects):
@@ -348,12 +305,10 @@ class _NewAspects(OfAspects):
 
     A ranking has an aspect if its top holds a document whose grade for it is at least ``rel``. ``gains={1: 1, 2: 2}``
     weighs aspects: each counts the largest gain of a grade for it in the top, less the largest in any prior.
-    ``gains={}`` takes the grades as they are. ``budget=4000`` reads so many tokens instead of k documents: the first
-    documents of each ranking, up to the first that does not fit; the context has their lengths, ``RunContext(runs,
-    tokens=…)``. Range from 0. The qrels name the aspect in the column ``iteration``.
+    ``gains={}`` takes the grades as they are. ``budget=4000`` reads so many tokens instead of k documents, up to the
+    first that does not fit; the context has their lengths, ``RunContext(runs, tokens=…)``. Range from 0.
 
-    Source: this package; the complement of the subtopic recall of Zhai, Cohen and Lafferty, SIGIR 2003, beside prior
-    runs.
+    Source: this package; subtopic recall is that of Zhai, Cohen and Lafferty, SIGIR 2003.
 
     Example:
         >>> from ir_measures import Qrel
@@ -403,12 +358,11 @@ class _NewAspects(OfAspects):
         return super().depth if budget is None else TokenBudget(budget)
 
     def score(self, view: View) -> FloatArray:
-        """NewAspects of each query."""
         answers, own, before = self._shown(view)
         return sum_by_query(np.maximum(own - before, 0.0), answers.query, answers.docs.n_queries)
 
     def contributions(self, view: View) -> Contributions:
-        """An aspect counts for the first document that shows it best: what it gains, as it is its contribution."""
+        """An aspect counts for the first document that shows it best."""
         answers, own, before = self._shown(view)
         found = answers.found(view.at(self.depth).positions(answers.docs))
         aspect = answers.aspect[found]
@@ -426,5 +380,5 @@ class _NewAspects(OfAspects):
         return answers, own, self.shown_by_runs(view, answers)[priors].max(axis=0, initial=0.0)
 
 
-alpha_NRG = register(_alpha_NRG(), aliases=["α_NRG"])
+alpha_NRG = register(_alpha_NRG())
 NewAspects = register(_NewAspects())

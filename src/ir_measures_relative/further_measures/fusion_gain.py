@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 #: The methods of fusion.
 METHODS = ("rrf", "isr", "combsum", "combmnz")
 
-# Those whose sum is multiplied by the number of rankings that hold the document.
-_TIMES_HOLDERS = ("isr", "combmnz")
-# Scores whose range is smaller are divided by this, as in ranx: all are then about 0.
-_SMALLEST_RANGE = 1e-9
+_TIMES_HOLDERS = (
+    "isr",
+    "combmnz",
+)  # whose sum is multiplied by the number of rankings that hold the document
+_SMALLEST_RANGE = 1e-9  # by which scores of a smaller range are divided, as in ranx
 _LARGEST_SCORE = float(np.finfo(np.float32).max)
 
 
@@ -72,8 +73,7 @@ def min_max(query: IntArray, score: NDArray[np.float32]) -> FloatArray:
 class Union(NamedTuple):
     """The documents of the runs of a context, to a depth: each once for every judged query that holds it."""
 
-    #: Sorted by query, then by id, descending: of two equal scores the first row comes first. The grade is 0 where the
-    #: judgments do not know the document.
+    #: Sorted by query, then by id, descending: of two equal scores the first row comes first.
     docs: Documents
     #: Of each run the rows of ``docs`` that it holds, by query and position, with their positions and scores.
     holdings: list[tuple[IntArray, Top]]
@@ -87,7 +87,6 @@ def union_of(view: View, depth: int) -> Union:
         nothing = np.empty(0, dtype=np.int64)
         query = np.concatenate([nothing, *(top.docs.query for top in tops)])
         grade = np.concatenate([nothing, *(top.docs.grade for top in tops)])
-        # On bytes that hold nothing else: the ids of a run may be on those of its whole file.
         ids = Ids.joined([top.docs.ids for top in tops])
         order = ids.descending(query) if len(ids) else query
         everything = Documents(view.query_ids, query[order], ids.take(order), grade[order])
@@ -103,19 +102,19 @@ def union_of(view: View, depth: int) -> Union:
     return view.cached(("union", depth), found)
 
 
-def votes_of(view: View, run: int, fusion: Fusion) -> tuple[IntArray, FloatArray]:
-    """The rows of the union that a run of the context holds, and what it gives to each; computed once."""
-    row, top = union_of(view, fusion.depth).holdings[run]
-    votes = view.cached(("votes", run, fusion), lambda: fusion.votes(top.docs.query, top.position, top.score))
-    return row, votes
-
-
 def fused_rankings(
     view: View, runs: Sequence[int], fusion: Fusion, new_run: Rankings | None = None
 ) -> Rankings:
     """The fusion of some runs of a context, and of a new run to it, as a run of the judged queries."""
-    docs = union_of(view, fusion.depth).docs
-    votes = [votes_of(view, run, fusion) for run in runs]
+    docs, holdings = union_of(view, fusion.depth)
+
+    def votes_of(run: int) -> tuple[IntArray, FloatArray]:
+        """The rows of the union that a run of the context holds, and what it gives to each; computed once."""
+        row, top = holdings[run]
+        vote = partial(fusion.votes, top.docs.query, top.position, top.score)
+        return row, view.cached(("votes", run, fusion), vote)
+
+    votes = [votes_of(run) for run in runs]
     query, ids = docs.query, docs.ids
     if new_run is not None:
         top = view.at(fusion.depth).top(new_run)
@@ -154,12 +153,11 @@ class _FusionGain(OfAbsoluteBase):
     ``FusionGain = S(fuse(priors and run)) - S(fuse(priors))`` for each query, S any measure of ir_measures; S(run)
     without priors. A document's fused score is a sum over the rankings that have it among their first ``depth``:
 
-    - ``rrf``: ``1/(k + i)`` at position i; ``combsum``: its score, scaled so that these documents have scores from 0 to
-      1;
+    - ``rrf``: ``1/(k + i)`` at position i; ``combsum``: its score, scaled to lie from 0 to 1;
     - ``isr``: ``1/i²``; ``combmnz``: the scaled score; either sum times the number of these rankings.
 
-    These are ranx's definitions, on 32-bit scores and in trec_eval's order. The range is that of a difference of S;
-    below 0, the run hurts. **Not for** users who read one ranking after the other: use NRG or UniqueRel.
+    The range is that of a difference of S; below 0, the run hurts. **Not for** users who read one ranking after the
+    other: use NRG or UniqueRel.
 
     Source: Fox and Shaw, TREC-2, 1993; Cormack, Clarke and Büttcher, SIGIR 2009; Mourão, Martins and Magalhães, 2015.
 
@@ -178,9 +176,7 @@ class _FusionGain(OfAbsoluteBase):
     NAME = __name__
     PRETTY_NAME = "Fusion Gain"
     SHORT_DESC = "What the run adds to the fusion of the prior runs, by another measure."
-    FORMULA = (
-        r"\mathrm{FusionGain} = S(\mathrm{fuse}(R_1, \dots, R_m, R)) - S(\mathrm{fuse}(R_1, \dots, R_m))"
-    )
+    FORMULA = r"S(\mathrm{fuse}(R_1, \dots, R_m, R)) - S(\mathrm{fuse}(R_1, \dots, R_m))"
     SEE_ALSO = ("NRG", "UniqueRel", "TaSC")
     SUPPORTED_PARAMS = {
         "base": parameters.absolute_base("a measure string that ir_measures can compute"),
@@ -204,11 +200,9 @@ class _FusionGain(OfAbsoluteBase):
 
     @property
     def fusion(self) -> Fusion:
-        """How the rankings are fused."""
         return Fusion(self.get("method"), self.get("k"), self.get("depth"))
 
     def score(self, view: View) -> FloatArray:
-        """What the run adds for each query."""
         base, (before, after) = [self.base_measure()], self.two_rankings(view)
         value: FloatArray = view.absolute(base, after)[0]
         if len(view.priors(self.get("prior"))):
@@ -240,8 +234,7 @@ class _FusionGain(OfAbsoluteBase):
         cutoff = value_of(base, "cutoff")
         if base.NAME not in ("nDCG", "P", "R") or value_of(base, "judged_only"):
             raise ValueError(
-                f"{self!r}: {base} is not a sum over documents, so it cannot be explained document by document; give "
-                "the base nDCG@k, P@k or R@k"
+                f"{self!r}: {base} is not a sum over documents; give the base nDCG@k, P@k or R@k"
             )
         weight: Any = discount if base.NAME == "nDCG" else np.sign
         gain = BASES[base.NAME].gain_of(judgments.grade, partial(value_of, base))

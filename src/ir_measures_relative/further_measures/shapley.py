@@ -25,16 +25,13 @@ ADDITIVE = {name: base for name, base in BASES.items() if base.residual == "sum"
 
 @lru_cache(maxsize=64)
 def quadrature(players: int) -> tuple[FloatArray, FloatArray]:
-    """The nodes and weights of the Gauss-Legendre rule on [0, 1] that is exact for products over the other players."""
+    """The nodes and weights of the Gauss-Legendre rule on [0, 1], exact for products over the other players."""
     nodes, weights = np.polynomial.legendre.leggauss((players + 1) // 2)
     return (nodes + 1.0) / 2.0, weights / 2.0
 
 
 def unseen_by_all(seen: Iterable[FloatArray], n_docs: int, players: int) -> FloatArray:
-    """``Π_j (1 - t·a_jd)`` at each node t, shape (documents, nodes); half the size of the positions of the players.
-
-    ``seen`` is a_j of each player j: the chance that a searcher sees each document in its ranking.
-    """
+    """``Π_j (1 - t·a_jd)`` at each node t, from the a_j of each player; shape (documents, nodes)."""
     nodes, _ = quadrature(players)
     product = np.ones((n_docs, len(nodes)))
     for row in seen:
@@ -49,11 +46,8 @@ class _Shapley(RelativeMeasure):
     A user reads the rankings of a group S of systems and gains ``v(S) = (1/N)·Σ_d G(d)·(1 - Π_{j∈S} (1 -
     seen(pos_j(d))))``. The Shapley value is the mean of what the system adds over all orders in which the systems may
     come: ``(1/N)·Σ_d G(d)·a_id·∫₀¹ Π_{j≠i} (1 - t·a_jd) dt``, a_jd = seen(pos_j(d)), 0 outside the top k of j. seen, G
-    and N are those of ``NRG(norm='ideal')``. For P, ``k·Shapley@k`` is the sum over the relevant documents in the top k
-    of 1 / (the number of systems that have it there).
-
-    All systems count, not only priors. Range [0, 1]: at most the base, at least ``NRG(norm='ideal')``. The values sum
-    to v of all systems; equal rankings have equal values. **Not for** asking what you lose without a system: use NRG.
+    and N are those of ``NRG(norm='ideal')``. Range [0, 1]; the values of all systems sum to v of all. **Not for**
+    asking what you lose without a system: use NRG.
 
     Source: Shapley, "A Value for n-Person Games", 1953; the browsing models of Bigdeli et al., SIGIR-AP 2024, Eq. 1.
 
@@ -89,7 +83,6 @@ class _Shapley(RelativeMeasure):
     }
 
     def score(self, view: View) -> FloatArray:
-        """The Shapley value for each query."""
         docs, _, shares, _ = self.contributions(view)
         return sum_by_query(shares, docs.query, docs.n_queries)
 
@@ -103,7 +96,6 @@ class _Shapley(RelativeMeasure):
 
     @property
     def browsing(self) -> BrowsingModel:
-        """How a searcher looks at a ranking."""
         return ADDITIVE[self.get("base")].browsing(self.get)
 
     def chances(self, view: View, docs: Documents) -> tuple[FloatArray, FloatArray]:

@@ -1,8 +1,4 @@
-"""Preferences between two rankings: lexiprecision (best case), lexirecall (worst case), RPP (average case).
-
-All of them look at a ranking as the reciprocal ranks RR_1 ≥ … ≥ RR_m of its m relevant documents, best first,
-0 for those that it does not retrieve. RR_i is what a user gets who wants i relevant documents.
-"""
+"""Preferences between two rankings: lexiprecision (best case), lexirecall (worst case), RPP (average case)."""
 
 from __future__ import annotations
 
@@ -21,18 +17,11 @@ if TYPE_CHECKING:
     from ..data.rankings import Rankings
 
 #: What the recall levels of RPP weigh.
-LEVEL_WEIGHTS: dict[str, BrowsingModel] = {
-    "uniform": TopK(),
-    "inverse": Reciprocal(),
-    "dcg": LogDiscount(),
-}
+LEVEL_WEIGHTS: dict[str, BrowsingModel] = {"uniform": TopK(), "inverse": Reciprocal(), "dcg": LogDiscount()}
 
 
 def reciprocal_ranks(position: IntArray, query: IntArray, n_queries: int) -> FloatArray:
-    """RR_i of each query in a row: 1 / position of its i-th best relevant document, 0 if not retrieved.
-
-    From the positions of all relevant documents to shape (queries, most of a query), padded with 0.
-    """
+    """RR_1 ≥ RR_2 ≥ … of each query in a row: 1 / position of its relevant documents, 0 if not retrieved."""
     value = ratio(np.ones(len(position)), position.astype(np.float64))
     order = np.lexsort((-value, query))
     return table(value[order], query[order], n_queries, 0.0)
@@ -49,7 +38,7 @@ def first_difference(run: FloatArray, reference: FloatArray) -> FloatArray:
 
 
 class RecallLevels(RelativeMeasure):
-    """What the four share: the recall levels of the run and of the reference, and the parameters."""
+    """A preference between the recall levels RR_1 ≥ RR_2 ≥ … of the run and of the reference."""
 
     FROM_THE_WORST = False  #: whether the last level decides, and not the first
 
@@ -64,7 +53,6 @@ class RecallLevels(RelativeMeasure):
     }
 
     def score(self, view: View) -> FloatArray:
-        """The preference between the run's recall levels and the reference's."""
         reference = self.levels(view, view.reference_run(self.get("ref")))
         return self.preference(self.levels(view, view.evaluated), reference, view)
 
@@ -96,13 +84,9 @@ class _rrLP(RecallLevels):
     """Lexiprecision: the difference in reciprocal rank at the best recall level at which two rankings differ.
 
     ``rrLP = RR_i*(run) - RR_i*(ref)``. RR_i = 1/p_i, p_i the position of the i-th highest-ranked relevant document, or
-    0 if it is not retrieved; i* is the first i ≤ m at which the two differ, m the number of relevant documents. So it
-    is the difference in reciprocal rank, and where that is tied the next relevant document decides. Range [-1, 1]:
-    positive if the run is better, 0 if they never differ; antisymmetric. For one query its sign is transitive, means
-    over queries are not.
-
-    **Not for** users who want more than the first relevant documents: see ``sgnLR`` (worst case), ``RPP`` (average
-    case).
+    0 if it is not retrieved; i* is the first i ≤ m at which the two differ, m the number of relevant documents. Range
+    [-1, 1]: positive if the run is better, 0 if they never differ; antisymmetric. **Not for** users who want more than
+    the first relevant documents: see ``sgnLR`` (worst case), ``RPP`` (average case).
 
     Source: Diaz, EVIA 2023, Eq. 2.
 
@@ -118,12 +102,9 @@ class _rrLP(RecallLevels):
     PAPERS = {"diaz2023lexiprecision": ""}
     PRETTY_NAME = "Lexicographic Precision, Reciprocal Rank Difference"
     SHORT_DESC = (
-        "The difference in reciprocal rank to the reference at the best recall level at which they differ."
+        "The difference in reciprocal rank at the best recall level at which run and reference differ."
     )
-    FORMULA = (
-        r"\mathrm{rrLP} = \frac{1}{p_{i^*}} - \frac{1}{p'_{i^*}}, \qquad "
-        r"i^* = \min\{\, i \le m : p_i \neq p'_i \,\}"
-    )
+    FORMULA = r"\mathrm{rrLP} = \frac{1}{p_{i^*}} - \frac{1}{p'_{i^*}}, \qquad i^* = \min\{i \le m : p_i \neq p'_i\}"
     SEE_ALSO = ("sgnLP", "sgnLR", "RPP")
 
     def preference(self, run: FloatArray, reference: FloatArray, view: View) -> FloatArray:
@@ -157,9 +138,9 @@ class _sgnLP(_rrLP):
 class _sgnLR(RecallLevels):
     """The sign of lexirecall: 1 if the run wins in the worst case, -1 if the reference does, else 0.
 
-    The sign of RR_i(run) - RR_i(ref) at the *last* level i ≤ m at which they differ. So the run that retrieves more
+    The sign of RR_i(run) - RR_i(ref) at the *last* level i ≤ m at which they differ: the run that retrieves more
     relevant documents wins; if both retrieve equally many, the one whose worst is higher, then the second worst, and so
-    on. Range {-1, 0, 1}; antisymmetric, transitive for one query. It needs deep rankings, and deep judgments.
+    on. Range {-1, 0, 1}; antisymmetric. It needs deep rankings, and deep judgments.
 
     Source: Diaz, Ekstrand and Mitra, "Recall, Robustness, and Lexicographic Evaluation", 2025 (first 2023).
 
@@ -189,7 +170,7 @@ class _RPP(RecallLevels):
     ``RPP = Σ_{i≤m} w_i · sign(p'_i - p_i)``, p_i and p'_i the positions of the i-th highest-ranked relevant document in
     the run and in the reference, infinite if it is not retrieved (two infinities are tied), m the number of relevant
     documents, w_i = 1 (``uniform``), 1/i (``inverse``) or 1/log2(i + 1) (``dcg``) over their sum. Range [-1, 1];
-    antisymmetric. It is not transitive, not even for one query.
+    antisymmetric, not transitive.
 
     Source: Diaz and Ferraro, SIGIR 2022.
 

@@ -1,29 +1,18 @@
-"""What the declaration of a measure is made of.
-
-A measure is data that ir_measures understands (name, one-line description, typed parameters) plus one method,
-:meth:`RelativeMeasure.score`, which reads its parameters, asks the comparison for arrays, and hands both to a pure
-function. Adding a measure touches one file, in this folder, and the list of what the package exports.
-"""
+"""A measure: data that ir_measures understands, and one method, :meth:`RelativeMeasure.score`."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import ir_measures.measures
 import numpy as np
 from ir_measures.measures import Measure
 
-from ..context.measure_strings import (
-    RELATIVE_TO,
-    absolute_measure,
-    nearest_name,
-    needs_subtopics,
-    value_of,
-)
+from ..context.measure_strings import RELATIVE_TO, absolute_measure, nearest_name, needs_subtopics, value_of
 from ..data.arrays import FloatArray, ObjectArray
 from ..messages import warn
 
@@ -63,8 +52,7 @@ class Change(NamedTuple):
 class RelativeMeasure(Measure):  # type: ignore[misc]
     """A measure that scores a run relative to a context.
 
-    Unlike ir_measures' own, it refuses a wrong parameter at once and in words. Parameters that do not go together, as
-    in ``NRG(rel=2) @ 10``, are refused when it is used: ``NRG(rel=2)(base="P") @ 10`` is made in steps.
+    A wrong parameter is refused at once; what does not go together, as in ``NRG(rel=2) @ 10``, when it is used.
     """
 
     PRETTY_NAME: str
@@ -73,18 +61,12 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     #: The keys of its papers in ``CITATIONS.bib``, and of which base or method each is; "" for all.
     PAPERS: Mapping[str, str] = {}
     FORMULA = ""  #: in LaTeX, for the documentation
-    BASES: Mapping[
-        str, Base | Difference
-    ] = {}  #: what the parameter ``base`` may name, where that is a choice
+    BASES: Mapping[str, Base | Difference] = {}  #: what ``base`` may name, where that is a choice
     SEE_ALSO: tuple[str, ...] = ()  #: measures that somebody who looks at this one may want instead
-    TEST = (
-        "t"  #: the default test of the difference of two runs: ``"bootstrap"`` where it is sparse and skewed
-    )
+    TEST = "t"  #: the default test of a difference: ``"bootstrap"`` where it is sparse and skewed
     SIGNED = False  #: whether it says by its sign which of two runs is better
     SIMILARITY = False  #: whether it says by 1 that two rankings are alike, where a distance says it by 0
-    JUDGMENTS = (
-        "needed"  #: whether judgments are ``"needed"``, ``"used"`` where there are any, or ``"ignored"``
-    )
+    JUDGMENTS = "needed"  #: or ``"used"`` where there are any, or ``"ignored"``
     validated: bool
 
     def __init_subclass__(cls) -> None:
@@ -96,23 +78,21 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         super().__init__(**{k: v.item() if isinstance(v, np.generic) else v for k, v in params.items()})
         self.check_values()
 
+    # As of ir_measures' own measures; qrels and run may also be paths of files.
+
     def evaluator(self, qrels: Qrels) -> Evaluator:
-        """As of ir_measures' own measures; ``qrels`` may also be the path of a file."""
         evaluator: Evaluator = super().evaluator(path_if_string(qrels))
         return evaluator
 
     def iter_calc(self, qrels: Qrels, run: Run) -> Iterator[Metric]:
-        """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
         values: Iterator[Metric] = super().iter_calc(path_if_string(qrels), run)
         return values
 
     def calc_aggregate(self, qrels: Qrels, run: Run) -> float:
-        """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
         value: float = super().calc_aggregate(path_if_string(qrels), run)
         return value
 
     def calc(self, qrels: Qrels, run: Run) -> CalcResults:
-        """As of ir_measures' own measures; ``qrels`` and ``run`` may also be paths of files."""
         results: CalcResults = super().calc(path_if_string(qrels), run)
         return results
 
@@ -142,7 +122,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
     @property
     def value_range(self) -> tuple[float, float]:
-        """Between which values each query's lies; infinite where there is no end, or nobody has said so."""
+        """Between which values each query's lies."""
         return -math.inf, math.inf
 
     @property
@@ -168,10 +148,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     def contributions(self, view: View) -> Contributions:
         """What each document gives to the score, for a measure that is a sum over documents."""
         why = "looks at no judgment" if self.JUDGMENTS == "ignored" else "is not a sum over documents"
-        raise ValueError(
-            f"{self!r} {why}, so it cannot be explained document by document; explain NRG, UniqueRel, P_Rareness or "
-            "AP_Rareness"
-        )
+        raise ValueError(f"{self!r} {why}; explain NRG, UniqueRel, P_Rareness or AP_Rareness")
 
     def change(self, view: View) -> Change | None:
         """What the run changes, for a measure that is the difference of two rankings; None for the others."""
@@ -196,11 +173,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
                 )
 
     def validate_params(self) -> None:
-        """Raises ValueError for parameters that are missing or do not go together.
-
-        ir_measures calls it when a measure is used, since a measure such as ``NRG(base='P')`` may yet get its
-        ``@k``; so does :meth:`RunContext.evaluate`.
-        """
+        """Raises ValueError for parameters that are missing or do not go together; called when the measure is used."""
         if self.validated:
             return
         self.check_values()
@@ -234,9 +207,8 @@ class OfAbsoluteBase(RelativeMeasure):
         if isinstance(params.get("base"), Measure):
             params["base"] = str(params["base"])
         if "cutoff" in params:
-            raise ValueError(
-                f"{self.NAME} has no cutoff; give it to the base: {self.NAME}(base='nDCG@{params['cutoff']}')"
-            )
+            example = f"{self.NAME}(base='nDCG@{params['cutoff']}')"
+            raise ValueError(f"{self.NAME} has no cutoff; give it to the base: {example}")
         super().__init__(**params)
 
     def check_together(self) -> None:
@@ -252,13 +224,9 @@ class OfAbsoluteBase(RelativeMeasure):
 
 
 def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
-    """Makes the measure known to ``ir_measures.parse_measure``; again, after its module was reloaded. Returns it.
+    """Makes the measure known to ``ir_measures.parse_measure``, also after its module was reloaded. Returns it.
 
-    A name that another package has taken stays with that package, and draws a warning: nothing that a plug-in
-    registers may keep ``import pyterrier`` from working.
-
-    Raises:
-        ValueError: a measure that does not say what it is relative to.
+    A name that another package has taken stays with that package, and draws a warning: ``import pyterrier`` must work.
     """
     kind = type(measure)
     if getattr(kind, "RELATIVE_TO", None) not in RELATIVE_TO:
@@ -272,14 +240,14 @@ def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
             registry[name] = measure
         else:
             warn(
-                f"ir_measures has a measure {name!r} already, of {known.__module__}; measure strings mean that one, "
-                f"and this package's is there as an object, {kind.__module__.partition('.')[0]}.{name}"
+                f"ir_measures has a measure {name!r} already, of {known.__module__}; measure strings mean that one; "
+                f"for this one, use the object {kind.__module__.partition('.')[0]}.{name}"
             )
     return measure
 
 
 def path_if_string(qrels: Qrels) -> Qrels:
-    """The qrels, in a form that ir_measures hands on as it is: it iterates over the characters of a string."""
+    """The qrels; a path instead of a string, over whose characters ir_measures would iterate."""
     from pathlib import Path  # importing the package does without it
 
     return Path(qrels) if isinstance(qrels, str) else qrels
@@ -293,28 +261,15 @@ def citations(measures: Iterable[Measure]) -> list[str]:
 
     The paper of a base or a method is cited with that one, and by a bare ``NRG``, which may have any.
     """
-    cited = {key for measure in measures for key in _papers(measure)}
-    return [entry for key, entry in _entries() if key in cited]
-
-
-def _papers(measure: Measure) -> list[str]:
-    """The keys of the papers of a measure with its parameters; none of a measure of ir_measures."""
-    chosen = f"{measure} '{value_of(measure, 'method', '')}'"
-    papers = getattr(measure, "PAPERS", {})
-    return [
-        key for key, choice in papers.items() if not measure.params or not choice or f"'{choice}" in chosen
-    ]
-
-
-# What a note of the file says of how a paper was read, which is no part of its entry.
-_HOW_IT_WAS_READ = re.compile(r",\s*note = \{Read [^}]*\}")
-
-
-@lru_cache(maxsize=1)
-def _entries() -> list[tuple[str, str]]:
-    """The key and the text of each entry of the file, in its order."""
     from importlib.resources import files  # which --help does without
 
+    cited = set()
+    for measure in measures:
+        chosen = f"{measure} '{value_of(measure, 'method', '')}'"
+        for key, choice in getattr(measure, "PAPERS", {}).items():
+            if not measure.params or not choice or f"'{choice}" in chosen:
+                cited.add(key)
     text = files(__package__).joinpath("CITATIONS.bib").read_text(encoding="utf-8")
-    found = re.finditer(r"^@\w+\{(\w+),.*?^\}$", text, re.MULTILINE | re.DOTALL)
-    return [(entry[1], _HOW_IT_WAS_READ.sub("", entry[0])) for entry in found]
+    entries = re.finditer(r"^@\w+\{(\w+),.*?^\}$", text, re.MULTILINE | re.DOTALL)
+    # A note of how a paper was read is no part of its entry.
+    return [re.sub(r",\s*note = \{Read [^}]*\}", "", entry[0]) for entry in entries if entry[1] in cited]

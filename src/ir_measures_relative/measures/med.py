@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..data.arrays import FloatArray
@@ -18,9 +19,8 @@ if TYPE_CHECKING:
 BASES = {name: base.difference for name, base in ALL_BASES.items() if base.difference}
 
 
-def _grade(help_text: str) -> Param:
-    """A parameter that is a grade above 0."""
-    return Param(int, help_text, test=lambda grade: grade >= 1, allowed="a whole number of at least 1")
+#: A parameter that is a grade above 0.
+_grade = partial(Param, int, test=lambda grade: grade >= 1, allowed="a whole number of at least 1")
 
 
 class _MED(RelativeMeasure):
@@ -30,7 +30,7 @@ class _MED(RelativeMeasure):
     k, Z the reference's. Range [0, 1]; symmetric; 0 for a ranking and itself. M is
 
     - P, RBP, SDCG: ``Σ_i W(i)·g(d_i)``, W(i) = 1/k, (1 - p)·p^(i - 1), 1/(S_k·log2(1 + i)); the highest gain is 1;
-    - nDCG, exact over all grades; mean_nDCG, the mean of nDCG@1 … nDCG@k, binary; RR; ERR;
+    - nDCG, exact over all grades; RR; ERR;
     - SSP: ``(1/k)·Σ_{i≤k} g(d_i)·P@i``; AP: over R, or min(R, k) by ``norm``; Q: with the blended ratio of ``beta``.
 
     For SSP, AP, Q and ERR, a search of at most 10 s per query finds it; a warning says if that was too short. SDCG,
@@ -65,23 +65,20 @@ class _MED(RelativeMeasure):
         "ref": parameters.ref(),
         "judged": Param(bool, "whether the qrels count; False leaves every document open", default=True),
         "rel": _grade(
-            "minimum relevance score to be considered relevant (inclusive), 1 if not given; makes SDCG and nDCG binary",
+            "minimum relevance score to be considered relevant; 1 if not given; makes SDCG and nDCG binary"
         ),
         "dcg": parameters.dcg(),
         "gains": parameters.gains(),
         "max_grade": _grade(
-            "the highest grade that a document may have; the context's, else the highest in the qrels, if not given",
+            "the highest grade that a document may have; of the context, or the qrels, if not given"
         ),
         "p": parameters.persistence(),
         "residual": Param(
-            object,
-            "what may follow a ranking: True adds p^min(length, k), 'at-cutoff' p^k where it reaches k, False nothing",
-            default=True,
-            choices=(True, False, "at-cutoff"),
+            bool, "whether to add p^min(length, k), for what may follow a ranking", default=True
         ),
         "norm": Param(
             str,
-            "what AP and Q divide by: the number of relevant documents R, or at most the cutoff ('min')",
+            "what AP and Q divide by: the number of relevant documents, or at most the cutoff ('min')",
             default="R",
             choices=("R", "min"),
         ),
@@ -94,8 +91,7 @@ class _MED(RelativeMeasure):
         ),
         "time_limit": Param(
             float,
-            "seconds that one run may take, with all its queries; no limit if not given. What is not finished in time "
-            "is a lower bound",
+            "seconds for all queries of one run; what is not finished is a lower bound; no limit if not given",
             test=lambda t: t >= 0,
             allowed="a number of seconds from 0 up",
         ),
@@ -116,7 +112,6 @@ class _MED(RelativeMeasure):
             )
 
     def score(self, view: View) -> FloatArray:
-        """The largest difference of each query."""
         value: FloatArray = BASES[self.get("base")].solve(self.task(view)).value
         return value
 
@@ -125,5 +120,4 @@ class _MED(RelativeMeasure):
         return RunPair(view, view.reference_run(self.get("ref")), self, ALL_BASES[self.get("base")])
 
 
-MED = _MED()
-register(MED)
+MED = register(_MED())

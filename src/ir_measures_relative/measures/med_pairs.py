@@ -1,8 +1,4 @@
-"""Two rankings, of which MED maximizes the difference over all labels of the documents that nobody judged.
-
-What a base whose labels are found by sums over documents does with them is in its file. The others need a search, which
-is registered in :data:`SEARCHES`.
-"""
+"""Two rankings, of which MED maximizes the difference over all labels of the unjudged documents."""
 
 from __future__ import annotations
 
@@ -19,7 +15,6 @@ from ..data.arrays import (
     IntArray,
     ratio,
     row_sums,
-    rows_of_queries,
     sum_by_query,
     table,
 )
@@ -38,11 +33,7 @@ if TYPE_CHECKING:
 
 
 class PooledDocs(NamedTuple):
-    """The documents that two rankings hold, one row a document, sorted by query.
-
-    The documents of the run come in its order, then those that only the reference holds in its order: in another order
-    the last bit of a sum would depend on the rankings of other queries.
-    """
+    """The documents that two rankings hold, sorted by query: the run's in its order, then the others."""
 
     query: IntArray  #: of ``n_queries``, ascending
     n_queries: int
@@ -95,14 +86,7 @@ class Solutions(NamedTuple):
 
 
 class RunPair:
-    """Two runs on one set of judgments, and the parameters: what a base asks for, computed once.
-
-    Args:
-        view: the evaluated run, and the context.
-        reference: the other run.
-        measure: MED with its parameters.
-        base: the measure whose difference is maximized.
-    """
+    """Two runs on one set of judgments, and MED with its parameters: what a base asks for, computed once."""
 
     def __init__(self, view: View, reference: Rankings, measure: RelativeMeasure, base: Base) -> None:
         self.view, self.reference, self.measure, self.base = view, reference, measure, base
@@ -137,7 +121,7 @@ class RunPair:
         return np.where(self.pool.open, self.floor, self.gain_of(self.pool.grade))
 
     @cached_property
-    def _gains(self) -> tuple[FloatArray, IntArray]:
+    def open_gains(self) -> tuple[FloatArray, IntArray]:
         """The gains that an open document may have, ascending, and a label that gives each."""
         if not self.graded:
             return np.array([0.0, 1.0]), np.array([0, self.measure.get("rel") or 1])
@@ -149,12 +133,12 @@ class RunPair:
     @property
     def floor(self) -> float:
         """The least gain of a document: above 0 where custom gains reward every label."""
-        return float(self._gains[0][0])
+        return float(self.open_gains[0][0])
 
     @property
     def levels(self) -> FloatArray:
-        """The larger gains that a document may have, ascending."""
-        return self._gains[0][1:]
+        """The larger gains, ascending."""
+        return self.open_gains[0][1:]
 
     @property
     def highest(self) -> int:
@@ -177,42 +161,22 @@ class RunPair:
             counts = [np.bincount(docs.query[gain >= level], minlength=n) for level in levels]
             return np.array(counts, dtype=np.int64).reshape(len(levels), n).T
 
-        gains = self.measure.get("gains")
-        mapped = None if gains is None else tuple(sorted(gains.items()))
-        key = (
-            "judged at",
-            self.graded,
-            self.measure.get("rel"),
-            self.measure.get("dcg"),
-            mapped,
-            levels.tobytes(),
-        )
+        rel, dcg, gains = map(self.measure.get, ("rel", "dcg", "gains"))
+        key = "judged at", self.graded, rel, dcg, str(gains), levels.tobytes()
         return self.view.cached(key, count)
 
     def tail(self) -> FloatArray:
         """What RBP leaves to what may follow the run, and the reference, shape (2, queries)."""
-        pool, reading = self.pool, self.measure.get("residual")
+        pool = self.pool
         held = pool.query[pool.y > 0], pool.query[pool.z > 0]
         lengths = np.stack([np.bincount(query, minlength=pool.n_queries) for query in held])
-        if reading is False or (reading == "at-cutoff" and self.cutoff is None):
+        if not self.measure.get("residual"):
             return np.zeros(lengths.shape)
-        reached = lengths == self.cutoff if reading == "at-cutoff" else np.ones(lengths.shape, dtype=bool)
-        alike: BoolArray = np.asarray(reached.any(axis=0))
+        alike = np.ones(pool.n_queries, dtype=bool)
         alike[pool.query[pool.y != pool.z]] = False
         same = same_rankings(*self._tops(None), alike) if alike.any() else alike
-        result: FloatArray = np.where(
-            reached & ~same, Geometric(self.measure.get("p")).seen(lengths + 1), 0.0
-        )
+        result: FloatArray = np.where(~same, Geometric(self.measure.get("p")).seen(lengths + 1), 0.0)
         return result
-
-    def labelings(self, solutions: Solutions) -> list[dict[str, int]]:
-        """The labels of the open documents that are not 0 under the labeling of each query."""
-        found, labels = [], np.where(self.pool.open, self._gains[1][solutions.level], 0)
-        for rows in rows_of_queries(self.pool.query, self.pool.n_queries):
-            chosen = rows.start + np.flatnonzero(labels[rows])
-            ids = self.pool.ids.take(chosen).strings()
-            found.append(dict(zip(ids, labels[chosen].tolist(), strict=True)))
-        return found
 
 
 #: The searches for the labels, by the name of the base.
@@ -229,10 +193,7 @@ def decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
 
 
 def weighted(task: RunPair) -> Solutions:
-    """A static weighted-precision measure (Eqs. 2-5), whose W(i) is the share of attention of each position.
-
-    One greedy labeling for each direction (§1). Gains are relative to the highest.
-    """
+    """A static weighted-precision measure (Eqs. 2-5): one greedy labeling for each direction (§1)."""
     pool, levels = task.pool, task.levels
     share = task.base.browsing(task.measure.get).share
     weight = share(pool.y) - share(pool.z)
@@ -262,15 +223,9 @@ def greatest_lead(
     """By how much one run can lead another where each is worth its best relevant document.
 
     Where a labeling makes the lead as large as can be, one relevant document decides the winner's value, and any other
-    open one can only raise the loser's: it is enough to try each open document alone, and none.
-
-    Args:
-        won, lost: the worth of each open document in the winner, and in the loser.
-        known: the worth of the two where no open document is relevant, one a query.
-        query: of each open document.
-
-    Returns:
-        the greatest lead of each query, and the lead where each open document alone is relevant.
+    open one can only raise the loser's: it is enough to try each open document alone, and none. From the worth of each
+    open document in the winner and in the loser, and that of the two where none is relevant, to the greatest lead of
+    each query and the lead by each document.
     """
     leads = np.maximum(won, known[0][query]) - np.maximum(lost, known[1][query])
     greatest = known[0] - known[1]
@@ -287,11 +242,8 @@ def climb(
     """Dinkelbach's iteration on some problems: raises ``best`` to the greatest ratios, or to ``most``.
 
     With λ the ratio reached so far, a better one exists if and only if the greatest ``above - λ·below`` over the
-    labelings is above 0 (W. Dinkelbach, "On Nonlinear Fractional Programming", Management Science, 1967).
-
-    Args:
-        best: a ratio that each problem attains, or a value below which none is of interest.
-        reach: from some problems, and λ of each, to the ratios at labelings that maximize ``above - λ·below``.
+    labelings is above 0 (W. Dinkelbach, "On Nonlinear Fractional Programming", Management Science, 1967). ``reach``
+    gives the ratios at labelings that maximize it, from some problems and the λ of each.
     """
     while len(active):
         reached = reach(active, best[active])
@@ -305,19 +257,15 @@ def climb(
 class LevelSums:
     """``(above + Σ_l Δ_l·above_l[n_l]) / (below + Σ_l Δ_l·below_l[n_l])`` over ``n_1 ≥ n_2 ≥ … ≥ 0``.
 
-    n_l is how many open documents are given at least level l. The greatest ``above - λ·below`` is a dynamic program
-    over the levels, which asks nothing of the shape of either function. λ may be negative: then it is the size of the
-    denominator that helps.
+    n_l is how many open documents are given at least level l; ``counts`` has those of the last ratio that was found.
+    The greatest ``above - λ·below`` is a dynamic program over the levels. λ may be negative.
 
     Args:
         above: one a problem; and by level, shape (problems, levels, 1 + documents).
-        below: the same; sums of at least 0, and a sum of 0 only where what is above is 0.
+        below: the same; a sum of 0 only where what is above is 0.
         sizes: the number of open documents of each problem; entries beyond are not looked at.
         step: Δ_l, one a level; 1 if not given.
         falling: whether the best n_l of each level by itself fall, but for rounding: then no program is needed.
-
-    Attributes:
-        counts: n_l of the last ratio that was found, shape (problems, levels).
     """
 
     def __init__(

@@ -25,20 +25,8 @@ if TYPE_CHECKING:
 BASES = {name: base for name, base in bases.BASES.items() if base.residual}
 
 
-class Normalizer(NamedTuple):
-    """What N is computed from."""
-
-    residual: bool  #: the residual gains, or those before any prior
-    at_cutoff: bool  #: of as many documents as the rankings are cut off at, or of all judged ones
-
-
 #: What N is computed from; None is N = 1.
-NORMS: dict[str | None, Normalizer | None] = {
-    "residual": Normalizer(residual=True, at_cutoff=True),
-    "ideal": Normalizer(residual=False, at_cutoff=True),
-    "whole": Normalizer(residual=True, at_cutoff=False),
-    None: None,
-}
+NORMS = ("residual", "ideal", "whole", None)
 
 
 class ResidualRanking(NamedTuple):
@@ -50,9 +38,7 @@ class ResidualRanking(NamedTuple):
     base: Base
     browsing: BrowsingModel  #: of the base, with its parameters
     depth: int | None  #: that N is computed to; None for all documents
-    ideal: FloatArray | None = (
-        None  #: the gains that N is computed from, by :data:`NORMS`; N is 1 if not given
-    )
+    ideal: FloatArray | None = None  #: the gains that N is computed from; N is 1 if not given
 
     def value(self) -> FloatArray:
         """NRG of each query, range [0, 1] with N."""
@@ -100,7 +86,7 @@ class _NRG(RelativeMeasure):
       G(d_l|R))``.
 
     Range [0, 1]; without priors it is its base. ``norm='ideal'`` computes N from the gains before any prior, so that
-    the value is on the scale of the base. Use it to add values up, or with many priors, which leave almost nothing.
+    values are on the scale of the base: to add them up, or with many priors.
 
     Source: Bigdeli et al., SIGIR-AP 2024, Eqs. 1-4; base ERR with the cascade of Chapelle et al., CIKM 2009. Table 1:
 
@@ -132,9 +118,9 @@ class _NRG(RelativeMeasure):
         "norm": Param(
             str,
             "what N is computed from: the residual gains (Eq. 4), the gains before any prior ('ideal'), or the "
-            "residual gains of all judged documents, however deep ('whole'); None is N = 1",
+            "residual gains of all judged documents ('whole'); None is N = 1",
             default="residual",
-            choices=tuple(NORMS),
+            choices=NORMS,
         ),
         "prior": parameters.prior(),
         "dcg": parameters.dcg(),
@@ -162,7 +148,6 @@ class _NRG(RelativeMeasure):
             raise ValueError(f"{self!r}: norm='whole' goes with base {known}, not {name!r}")
 
     def score(self, view: View) -> FloatArray:
-        """NRG of each query."""
         return self._residual(view).value()
 
     def contributions(self, view: View) -> Contributions:
@@ -173,34 +158,27 @@ class _NRG(RelativeMeasure):
     @property
     def depth_of_ideal(self) -> int | None:
         """How many documents N is computed from; None for all that are judged."""
-        norm = NORMS[self.get("norm")]
-        depth: int | None = None if norm is not None and not norm.at_cutoff else self.get("cutoff")
+        depth: int | None = None if self.get("norm") == "whole" else self.get("cutoff")
         return depth
 
     @property
     def browsing(self) -> BrowsingModel:
-        """How a searcher looks at a ranking."""
         return self.base.browsing(self.get)
 
     @property
     def base(self) -> Base:
-        """The measure that is extended."""
         return BASES[self.get("base")]
 
     def _residual(self, view: View) -> ResidualRanking:
-        """The evaluated run."""
         top = view.at(self.get("cutoff"), self.get("judged_only"))
         base, browsing = self.base, self.browsing
         docs, gain = base.gains(view.documents, self)
         cascade = base.residual == "cascade"
         unseen = Unseen(Reader(docs, self.get("max_grade")) if cascade else browsing)
         residual = gain * top.prior_product(unseen, docs, self.get("prior"))
-        norm = NORMS[self.get("norm")]
-        ideal = residual if norm is not None and norm.residual else gain
+        ideal = {"ideal": gain, None: None}.get(self.get("norm"), residual)
         position = top.positions(docs)
-        return ResidualRanking(
-            docs, residual, position, base, browsing, self.depth_of_ideal, ideal if norm else None
-        )
+        return ResidualRanking(docs, residual, position, base, browsing, self.depth_of_ideal, ideal)
 
 
 class _UniqueRel(RelativeMeasure):
@@ -247,8 +225,8 @@ class _UniqueRel(RelativeMeasure):
         if "rel" not in self.params and docs.grade.max(initial=0) > 1:
             of_two = sum_by_query(unique * (docs.grade >= 2), docs.query, docs.n_queries)
             warn(
-                f"{self!r} counts documents of grade 1, and there are higher grades: the mean of the first run is "
-                f"{counts.mean():.2f}, and {of_two.mean():.2f} with rel=2; set rel= to the grade that is relevant",
+                f"{self!r} counts documents of grade 1, and there are higher grades: the mean is {counts.mean():.2f}, "
+                f"and {of_two.mean():.2f} with rel=2; set rel= to the grade that is relevant",
                 view.members,
                 "UniqueRel, rel",
             )

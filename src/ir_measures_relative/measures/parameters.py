@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ir_measures.measures import ParamInfo
@@ -11,28 +11,18 @@ from ..context.measure_strings import MISSING
 
 
 class Param(ParamInfo):  # type: ignore[misc]
-    """A parameter of a measure, which knows how to say what it allows.
-
-    Args:
-        dtype: its type; an int is taken wherever a float is.
-        desc: one line for the reference.
-        default: its value where none is given.
-        choices: the values it may take.
-        test: whether a value is allowed; ``allowed`` says in words which are.
-    """
+    """A parameter of a measure; ``allowed`` says in words which values pass ``test``. An int is taken as a float."""
 
     def __init__(
         self,
         dtype: type,
         desc: str,
         *,
-        default: Any = MISSING,
-        choices: Sequence[Any] = MISSING,
         test: Callable[[Any], bool] | None = None,
         allowed: str | None = None,
-        required: bool = False,
+        **options: Any,
     ) -> None:
-        super().__init__(dtype=dtype, required=required, choices=choices, default=default, desc=desc)
+        super().__init__(dtype=dtype, desc=desc, **options)
         self.test = test
         self.allowed = allowed
 
@@ -54,30 +44,20 @@ class Param(ParamInfo):  # type: ignore[misc]
         """What is allowed, in words."""
         if self.choices is not MISSING:
             return "one of " + ", ".join(map(repr, self.choices))
-        return self.allowed or {
-            int: "a whole number",
-            float: "a number",
-            bool: "True or False",
-            str: "a string",
-        }.get(self.dtype, f"a {self.dtype.__name__}")
+        return self.allowed or ("True or False" if self.dtype is bool else f"of type {self.dtype.__name__}")
 
 
 # Parameters that several measures share, with the names and meanings that ir_measures gives them.
 def cutoff(*, required: bool = False) -> Param:
-    """How deep rankings are looked at: ``@k``."""
-    return count(
-        "ranking cutoff threshold, for the evaluated run and the context's runs alike", required=required
-    )
+    return count("ranking cutoff, for the evaluated run and the context's runs alike", required=required)
 
 
 def count(desc: str, least: int = 1, **options: Any) -> Param:
-    """A number of documents or positions."""
     allowed = f"a whole number of at least {least} and below 2^31"
     return Param(int, desc, test=lambda n: least <= n < 2**31, allowed=allowed, **options)
 
 
 def rel() -> Param:
-    """From which label on a document is relevant: ``rel``."""
     return Param(
         int,
         "minimum relevance score to be considered relevant (inclusive)",
@@ -88,12 +68,10 @@ def rel() -> Param:
 
 
 def judged_only() -> Param:
-    """Whether rankings are read without their unjudged documents: ``judged_only``."""
     return Param(bool, "ignore returned documents that do not have relevance judgments", default=False)
 
 
 def dcg(default: str = "log2") -> Param:
-    """How a label becomes a gain: ``dcg``."""
     return Param(
         str,
         "DCG formulation: the gain is the label ('log2') or 2^label - 1 ('exp-log2')",
@@ -103,7 +81,6 @@ def dcg(default: str = "log2") -> Param:
 
 
 def gains(use: str = "applied to the label before dcg") -> Param:
-    """Other numbers for the labels: ``gains``; and what they are used for."""
     return Param(
         dict,
         f"custom gain mapping (int-to-int), {use}; labels below 0 are not in ir_measures' grammar of strings",
@@ -113,24 +90,20 @@ def gains(use: str = "applied to the label before dcg") -> Param:
 
 
 def absolute_base(desc: str) -> Param:
-    """The measure that a relative one is made of: ``base``."""
     allowed = "a measure string, such as 'nDCG@10'"
     return Param(str, desc, default="nDCG@10", test=lambda s: bool(s.strip()), allowed=allowed)
 
 
 def prior() -> Param:
-    """Which runs of the context are the priors: ``prior``."""
     return Param(
         str,
-        "the prior runs, by name or glob, separated by commas, such as 'ANCE,SPLADE*'; the context's policy if "
-        "not given",
+        "the prior runs, by name or glob; the context's policy if not given",
         test=lambda s: any(part.strip() for part in s.split(",")),
         allowed="names or globs separated by commas, such as 'ANCE,SPLADE*'",
     )
 
 
 def ref() -> Param:
-    """Which run of the context is the reference: ``ref``."""
     return Param(
         str,
         "the name of the reference run; the context's reference if not given, else the only other run",
@@ -144,7 +117,6 @@ def _is_int(value: object) -> bool:
 
 
 def persistence(default: float = 0.8, of: str = "RBP") -> Param:
-    """How likely a searcher is to go on to the next document: ``p``."""
     return Param(
         float,
         f"persistence of {of}",
@@ -155,7 +127,6 @@ def persistence(default: float = 0.8, of: str = "RBP") -> Param:
 
 
 def max_grade_of_err() -> Param:
-    """The highest grade by which ERR tells how likely a document is to satisfy: ``max_grade``."""
     return Param(
         int,
         "the highest grade that a document may have, which satisfies with the chance (2^max_grade - 1) / 2^max_grade",

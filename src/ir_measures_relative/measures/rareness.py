@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 #: What rareness extends.
 BASES = {name: bases.BASES[name] for name in ("nDCG", "P", "AP", "RBP", "ERR")}
-
-RARITIES = ("linear", "log")
 
 
 def rarity(retrieving: IntArray, systems: int, kind: str = "linear", bounded: bool = False) -> FloatArray:
@@ -38,15 +36,6 @@ def rarity(retrieving: IntArray, systems: int, kind: str = "linear", bounded: bo
     return 1.0 - (retrieving.astype(np.float64) - 1.0) / (systems - 1.0)
 
 
-class _Alpha(Param):
-    """One weight of rareness, or one for each topic."""
-
-    def allows(self, value: Any) -> bool:
-        if isinstance(value, dict):
-            return all(isinstance(topic, str) and super(_Alpha, self).allows(a) for topic, a in value.items())
-        return super().allows(value)
-
-
 class _Rareness(RelativeMeasure):
     """A measure in which a relevant document counts more if fewer systems retrieve it.
 
@@ -55,15 +44,13 @@ class _Rareness(RelativeMeasure):
     their top k:
 
     - ``rarity="linear"``: ``R(d) = 1 - S_d/S``, ``R'(d) = 1 - (S_d - 1)/(S - 1)``; with one system rareness is 0;
-    - ``rarity="log"``: ``R(d) = R'(d) = log(S/S_d)/log S``, as IDF. It falls faster: 0.83 for two of 64 systems, not
-      0.97.
+    - ``rarity="log"``: ``R(d) = R'(d) = log(S/S_d)/log S``, as IDF.
 
     AP has P_Rareness(i) in the place of the precision at i; nDCG divides by the ideal DCG@k without rareness; in ERR,
     rareness does not change who is satisfied. Range [0, 1 + α], [0, 1] if ``bounded``; ``alpha=0`` is the base.
-    ``systems='groups'`` counts each group of the context once. **Not for** copies of one system that are in no group.
+    ``systems='groups'`` counts each group once. **Not for** copies of one system that are in no group.
 
-    Source: Türkmen, Lease and Kutlu, ECIR 2023, Eqs. 1-4. Other bases than P and AP, ``systems`` and 'log' are new
-    here.
+    Source: Türkmen, Lease and Kutlu, ECIR 2023, Eqs. 1-4; other bases than P and AP, ``systems`` and 'log': new here.
 
     Example:
         >>> from ir_measures_relative import Rareness, RunContext
@@ -85,23 +72,22 @@ class _Rareness(RelativeMeasure):
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
         "base": Param(str, "the measure that is extended", default="nDCG", choices=tuple(BASES)),
-        "alpha": _Alpha(
+        "alpha": Param(
             float,
             "the weight of rareness; 0 is the plain measure",
             default=1.0,
             test=lambda a: 0 <= a < float("inf"),
-            allowed="a number of at least 0, and at most 1 with bounded=True, or a dict from topic to such numbers",
+            allowed="a number of at least 0, and at most 1 with bounded=True",
         ),
         "rarity": Param(
             str,
-            "how rareness falls with the number of systems: 'linear' as in the paper, or 'log' as IDF",
+            "how rareness falls with the number of systems: 'linear', or 'log' as IDF",
             default="linear",
-            choices=RARITIES,
+            choices=("linear", "log"),
         ),
         "systems": Param(
             str,
-            "the systems that count beside the evaluated run: runs by name or glob, separated by commas, or 'groups' "
-            "for each group once; all runs of the context if not given",
+            "the systems beside the evaluated run, by name or glob, or 'groups' for each group once; all if not given",
             test=lambda s: any(part.strip() for part in s.split(",")),
             allowed="names or globs separated by commas, such as 'ANCE,SPLADE*', or 'groups'",
         ),
@@ -114,34 +100,22 @@ class _Rareness(RelativeMeasure):
         "judged_only": parameters.judged_only(),
     }
 
-    def _param_repr(self, v: Any) -> str:
-        # ir_measures writes the keys of a dict as they are, and reads a topic in quotes
-        by_topic = isinstance(v, dict) and any(isinstance(topic, str) for topic in v)
-        return repr(dict(sorted(v.items()))) if by_topic else str(super()._param_repr(v))
-
     @property
     def base_name(self) -> str:
-        """Which base it is, a key of :data:`BASES`."""
+        """Which base it is."""
         return str(self.get("base"))
 
     @property
     def value_range(self) -> tuple[float, float]:
-        return 0.0, 1.0 if self.get("bounded") else 1.0 + max(self._alphas)
-
-    @property
-    def _alphas(self) -> list[float]:
-        alpha = self.get("alpha")
-        return list(alpha.values()) or [0.0] if isinstance(alpha, dict) else [alpha]
+        return 0.0, 1.0 if self.get("bounded") else 1.0 + self.get("alpha")
 
     def check_together(self) -> None:
-        if self.get("bounded") and max(self._alphas) > 1:
+        if self.get("bounded") and self.get("alpha") > 1:
             raise ValueError(
-                f"{self.NAME}: alpha={self.get('alpha')!r} is not allowed with bounded=True; it must be a number "
-                "from 0 to 1"
+                f"{self!r}: alpha={self.get('alpha')!r} is not allowed with bounded=True; it must be from 0 to 1"
             )
 
     def score(self, view: View) -> FloatArray:
-        """The value of each query."""
         docs, _, shares, _ = self.contributions(view)
         return sum_by_query(shares, docs.query, docs.n_queries)
 
@@ -152,10 +126,8 @@ class _Rareness(RelativeMeasure):
             return self._contributions_to_ap(view)
         docs, gain = base.gains(view.documents, self)
         weight = self.weights(view, docs)
-        position, of_base = (
-            self._look(view).positions(docs),
-            (base, base.browsing(self.get), self.get("cutoff")),
-        )
+        position = self._look(view).positions(docs)
+        of_base = base, base.browsing(self.get), self.get("cutoff")
         if base.residual == "cascade":
             plain = ResidualRanking(docs, gain, position, *of_base)
             return Contributions(docs, weight * gain, weight * plain.shares())
@@ -188,14 +160,6 @@ class _Rareness(RelativeMeasure):
         """The same, from how many of the systems retrieve each document."""
         alpha, bounded = self.get("alpha"), self.get("bounded")
         rare = rarity(retrieving, systems, self.get("rarity"), bounded)
-        if isinstance(alpha, dict):
-            missing = [query for query in docs.query_ids if query not in alpha]
-            if missing:
-                raise ValueError(
-                    f"{self.NAME}: alpha says nothing of the topic {missing[0]!r}, and of {len(missing)} in all; give "
-                    "each judged topic a weight, 0 for the plain measure"
-                )
-            alpha = np.array([float(alpha[query]) for query in docs.query_ids])[docs.query]
         weight: FloatArray = (1.0 - alpha) + alpha * rare if bounded else 1.0 + alpha * rare
         return weight
 
@@ -210,7 +174,7 @@ class _P_Rareness(_Rareness):
     ``P_Rareness@k = (1/k) Σ_{i≤k} Rel(d_i)·(1 + αR(d_i))``, ``R(d) = 1 - S_d/S``; S is the number of systems (the
     context's runs and the evaluated one), S_d of those with d in their top k. All systems count, not only priors. Range
     [0, 1 + α). ``bounded=True`` is the revision of §5.2, range [0, 1]: weight ``(1 - α) + αR'(d)`` with ``R'(d) = 1 -
-    (S_d - 1)/(S - 1)``. (The paper says that R' is maximized when S_d = S; it is 0 there.)
+    (S_d - 1)/(S - 1)``.
 
     Source: Türkmen, Lease and Kutlu, ECIR 2023, Eqs. 1, 2 and 4.
 
@@ -241,8 +205,7 @@ class _AP_Rareness(_Rareness):
     """Average precision over rareness-based precision instead of precision.
 
     ``AP_Rareness@k = (1/N_R) Σ_{i≤k} Rel(d_i) · P_Rareness(i)``, N_R all relevant documents of the query. S_d counts
-    the systems with d in their top k, not in their top i. Range [0, 1 + α), [0, 1] with ``bounded=True``; α = 0 is
-    AP@k.
+    the systems with d in their top k, not in their top i. Range [0, 1 + α), [0, 1] with ``bounded=True``.
 
     Source: Türkmen, Lease and Kutlu, ECIR 2023, Eq. 3.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..data.arrays import BoolArray, FloatArray, IntArray, ratio
+from ..data.arrays import FloatArray, IntArray, ratio
 from ..messages import warn
 from . import bases, parameters
 from .bases.base import Base, Chance, RandomRanking, RankedGains
@@ -16,14 +16,11 @@ from .parameters import Param
 
 if TYPE_CHECKING:
     from ..context.view import View
-    from ..data.documents import Documents
 
-#: A topic is told of where fewer of its judged documents are not relevant. In TREC's pools at least 7 % are not.
+# Warn of a topic with a smaller share of documents that are not relevant; in TREC's pools at least 7 % are not.
 _FEW_NON_RELEVANT = 0.05
-#: On how many topics at most it is looked at how much of the judged documents a run ranks.
-_TOPICS_LOOKED_AT = 10
-#: A run is told of that ranks a smaller share of the judged documents.
-_HALF = 0.5
+_TOPICS_LOOKED_AT = 10  # for how much of the judged documents a run ranks: whole rankings take time
+_HALF = 0.5  # Warn of a run that ranks a smaller share of the judged documents.
 
 #: What UE normalizes.
 BASES = {name: base for name, base in bases.BASES.items() if base.chance}
@@ -39,13 +36,9 @@ class Normalizers(NamedTuple):
 
 
 def normalize(actual: FloatArray, normalizers: Normalizers, version: int | str) -> FloatArray:
-    """A@k normalized by IUB and REB: version 1 (Eq. 5), 2 (Eq. 6), or (A - REB)/σ ('z'); 0/0 is 0.
-
-    Args:
-        actual: A@k of each query, at least 0; above IUB by rounding alone, which is taken off.
-    """
+    """A@k normalized by IUB and REB: version 1 (Eq. 5), 2 (Eq. 6), or (A - REB)/σ ('z'); 0/0 is 0."""
     upper, expected, room, deviation = normalizers
-    actual = np.minimum(actual, upper)
+    actual = np.minimum(actual, upper)  # above IUB by rounding alone
     if version == 1:
         return ratio(actual, upper) * ratio(actual, actual + expected)
     above = actual - expected
@@ -104,16 +97,14 @@ class _UE(RelativeMeasure):
         "base": Param(str, "the measure that is normalized", default="nDCG", choices=tuple(BASES)),
         "version": Param(
             object,
-            "1: the upper-bound normalized value times A/(A + REB); 2: 0 at the random level, from -1 to 1; 'z': "
-            "standard deviations above the random level",
+            "1: A/IUB times A/(A + REB); 2: 0 at the random level, from -1 to 1; 'z': standard deviations above it",
             default=2,
             choices=(1, 2, "z"),
         ),
         "pool": Param(
             str,
-            "what the perfect and the random ranking rank: the query's judged documents, those of them that the run "
-            "ranks ('run'), or the whole collection ('corpus': the context's num_docs documents, the unjudged "
-            "non-relevant)",
+            "what the perfect and the random ranking rank: the judged documents, those of them that the run ranks "
+            "('run'), or the collection ('corpus': the context's num_docs documents, the unjudged not relevant)",
             default="judged",
             choices=("judged", "run", "corpus"),
         ),
@@ -123,8 +114,7 @@ class _UE(RelativeMeasure):
         "p": parameters.persistence(),
         "expected": Param(
             str,
-            "the random level: as published, which takes precision and relevance at a position to be independent, or "
-            "exact",
+            "the random level: as published, or exact",
             default="independent",
             choices=("independent", "exact"),
         ),
@@ -134,7 +124,7 @@ class _UE(RelativeMeasure):
 
     @property
     def base_name(self) -> str:
-        """Which base it is, a key of :data:`BASES`."""
+        """Which base it is."""
         return str(self.get("base"))
 
     @property
@@ -157,21 +147,17 @@ class _UE(RelativeMeasure):
             known = ", ".join(repr(n) for n, b in BASES.items() if b.chance and b.chance.deviation)
             raise ValueError(
                 f"{self!r}: version='z' needs the standard deviation over all rankings, which is not computed for "
-                f"{self.base_name}; use version=2, or one of the bases {known}"
+                f"{self.base.name}; use version=2, or one of the bases {known}"
             )
         corpus = self.get("pool") == "corpus"
         if corpus and self.get("cutoff") is None:
-            raise ValueError(
-                f"{self!r}: pool='corpus' needs a cutoff, since no run ranks the whole collection: write {self!r}@10"
-            )
+            raise ValueError(f"{self!r}: pool='corpus' needs a cutoff: write {self!r}@10")
         if corpus and self.get("judged_only"):
             raise ValueError(
-                f"{self!r}: judged_only leaves the unjudged documents out, and pool='corpus' counts them in; "
-                "use pool='judged'"
+                f"{self!r}: pool='corpus' counts unjudged documents, judged_only does not; give only one"
             )
 
     def score(self, view: View) -> FloatArray:
-        """UE of each query."""
         actual, version = self.actual(view), self.get("version")
         if self.get("pool") == "run":
             return normalize(actual, self.normalizers(view), version)
@@ -186,23 +172,16 @@ class _UE(RelativeMeasure):
         docs, run = view.judgments, view.evaluated
         held = np.unique(docs.queries_of(run))
         held = held[held >= 0]
-        # Whole rankings take their time, so a warning is content with a few of them.
         topics = docs.query_ids[held[:: len(held) // _TOPICS_LOOKED_AT + 1]]
         found = [docs.of_query(q).positions_in(run.of_query(q)) > 0 for q in topics]
         share = sum(int(one.sum()) for one in found) / max(sum(map(len, found)), 1)
         if 0 < share < _HALF:
             warn(
                 f"the run ranks {share:.0%} of the judged documents, and UE is relative to random rankings of all of "
-                "them, which is for reranking and learning to rank; give pool='run' (random rankings of those that it "
-                "ranks), or pool='corpus' with num_docs=",
+                "them; for a first-stage run, give pool='run', or pool='corpus' with num_docs=",
                 view.members,
                 "UE, few ranked",
             )
-
-    def _ranked(self, view: View, docs: Documents) -> BoolArray:
-        """Whether the run ranks each document, at any depth."""
-        found: BoolArray = view.at(None, self.get("judged_only")).positions(docs) > 0
-        return found
 
     def _warn_of_pools(self, view: View) -> None:
         """Warns of pools of which hardly a document is not relevant: a random ranking of these is as good as any."""
@@ -219,8 +198,7 @@ class _UE(RelativeMeasure):
             warn(
                 f"UE is relative to a random ranking of the documents that are judged, and on {count} of "
                 f"{docs.n_queries} topics nearly all of these are relevant ({share:.1%} are not): a random ranking is "
-                "then nearly perfect, and a perfect one can have the value 0; give pool='corpus', by which it is a "
-                "random ranking of the whole collection, and the size of that (num_docs=, or --num_docs)",
+                "then nearly perfect; give pool='corpus' and the collection's size (num_docs=, or --num_docs)",
                 view.members,
                 "UE, pools",
             )
@@ -246,7 +224,7 @@ class _UE(RelativeMeasure):
         if self.get("judged_only"):  # a negative label counts as unjudged there, as in trec_eval -J
             docs = docs.select(docs.grade >= 0)
         if self.get("pool") == "run":
-            docs = docs.select(self._ranked(view, docs))
+            docs = docs.select(view.at(None, self.get("judged_only")).positions(docs) > 0)
         size = np.bincount(docs.query, minlength=docs.n_queries)
         if self.get("pool") == "corpus":
             size = self._corpus(view, size)
@@ -259,16 +237,13 @@ class _UE(RelativeMeasure):
         num_docs = view.members.num_docs
         if num_docs is None:
             raise ValueError(
-                f"{self!r} needs the number of documents in the collection; write\n"
-                "    with RunContext({}, num_docs=528155):\n"
-                "        …  # evaluate here"
+                f"{self!r} needs the number of documents in the collection; use RunContext({{}}, num_docs=528155)"
             )
         most = int(np.argmax(judged)) if len(judged) else 0
         if len(judged) and judged[most] > num_docs:
             raise ValueError(
-                f"{self!r}: query {view.query_ids[most]!r} has {judged[most]} judged "
-                f"documents, and the context says that the collection has {num_docs}: correct "
-                "RunContext(…, num_docs=…)"
+                f"{self!r}: query {view.query_ids[most]!r} has {judged[most]} judged documents, and the collection "
+                f"{num_docs}: correct RunContext(…, num_docs=…)"
             )
         return np.full(len(judged), num_docs, dtype=np.int64)
 
@@ -282,12 +257,8 @@ class _nDCG_UE(_UE):
 
     :class:`UE` of A = DCG@k, range [0, 1) by version 1 and [-1, 1] by version 2. IUB is the DCG@k of a perfect ranking
     of the pool, and ``REB = E[gain]·Σ_{i≤min(k,n)} 1/log2(i + 1)``, n the size of the pool: the query's judged
-    documents, also those with a negative label. ``judged_only=True`` removes unjudged documents from the run, and
-    negative labels (as trec_eval -J) from run and pool. Without a cutoff the perfect and the random ranking are of the
-    whole pool.
-
-    **Not for** first-stage runs (see :class:`UE`), nor for one topic: there it ranks runs like nDCG with
-    ``dcg='exp-log2'``.
+    documents. ``judged_only=True`` removes unjudged documents from the run, and negative labels (as trec_eval -J) from
+    run and pool. **Not for** first-stage runs (see :class:`UE`), nor for one topic.
 
     Source: Feng and Karmaker Santu, IPM 2023, Eqs. 5-7.
 
@@ -301,14 +272,10 @@ class _nDCG_UE(_UE):
     __name__ = "nDCG_UE"
     PRETTY_NAME = "Upper and Expected Value Normalized Discounted Cumulative Gain"
     SHORT_DESC = (
-        "For reranking: where the DCG (exp-log2 by default) of a ranking stands between that of a random one (0) and "
-        "of a perfect one (1)."
+        "For reranking: where a ranking's DCG stands between that of a random (0) and a perfect one (1)."
     )
     SEE_ALSO = ("UE", "AP_UE")
-    SUPPORTED_PARAMS = {
-        name: _UE.SUPPORTED_PARAMS[name]
-        for name in ("cutoff", "version", "dcg", "gains", "pool", "judged_only")
-    }
+    SUPPORTED_PARAMS = _some_of("cutoff", "version", "dcg", "gains", "pool", "judged_only")
     base_name = "nDCG"
 
 
@@ -320,8 +287,7 @@ class _AP_UE(_UE):
 
     ``expected='independent'`` is the published REB, ``min(k, n)·(N_p/n)²``, which assumes that Prec(i) and R_i are
     independent. They are not. ``expected='exact'`` is ``Σ_{i≤min(k,n)} (1/i)(p + (i - 1)·p·(N_p - 1)/(n - 1))``, p =
-    N_p/n: for n = 20, N_p = 5, k = 10 it is 1.1044, and the published one 0.625. With version 2, only 'exact' puts
-    random rankings near 0.
+    N_p/n. With version 2, only 'exact' puts random rankings near 0.
 
     Source: Feng and Karmaker Santu, IPM 2023, Eqs. 4-6 and 9.
 
@@ -342,10 +308,7 @@ class _AP_UE(_UE):
         r"\mathrm{REB} = \mathrm{E}[A]"
     )
     SEE_ALSO = ("UE", "nDCG_UE")
-    SUPPORTED_PARAMS = {
-        name: _UE.SUPPORTED_PARAMS[name]
-        for name in ("cutoff", "version", "expected", "pool", "rel", "judged_only")
-    }
+    SUPPORTED_PARAMS = _some_of("cutoff", "version", "expected", "pool", "rel", "judged_only")
     base_name = "AP"
 
 

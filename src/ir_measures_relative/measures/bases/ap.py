@@ -10,12 +10,7 @@ from .base import Base, Chance, Difference, longest, partial_sums
 
 
 def sum_of_precisions(position: IntArray, query: IntArray, n_queries: int) -> FloatArray:
-    """``SP@k = Σ_{i≤k} Prec(i)·R_i`` (Eq. 4) of each query.
-
-    Args:
-        position: of every relevant document in the ranking, 0 if it is not in the top k.
-        query: its query, ascending, of ``n_queries``.
-    """
+    """``SP@k = Σ_{i≤k} Prec(i)·R_i`` (Eq. 4) of each query, from the positions of its relevant documents."""
     found = np.flatnonzero(position > 0)
     order = found[np.lexsort((position[found], query[found]))]
     return sum_by_query(rank_within(query[order]) / position[order], query[order], n_queries)
@@ -26,10 +21,8 @@ def expected_sum_of_precisions(
 ) -> FloatArray:
     """E[SP@k] of a random ranking of the pool.
 
-    With p = N_p/n, N_p of the pool's n documents being relevant, a document is so with probability p, and given that,
-    each one above it with probability (N_p - 1)/(n - 1). So, exactly, ``E[SP@k] = Σ_{i≤min(k,n)} (1/i)(p + (i -
-    1)·p·(N_p - 1)/(n - 1))``. The paper takes a document's relevance for independent of those above it (§6.4.1):
-    ``min(k, n)·p²``.
+    Exactly, with p = N_p/n, ``Σ_{i≤min(k,n)} (1/i)(p + (i - 1)·p·(N_p - 1)/(n - 1))``. The paper takes a document's
+    relevance for independent of those above it (§6.4.1): ``min(k, n)·p²``.
     """
     p = ratio(relevant.astype(np.float64), pool.astype(np.float64))
     if not exact:

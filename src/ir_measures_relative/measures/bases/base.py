@@ -1,8 +1,6 @@
 """What a base is: a measure that NRG, Rareness, Shapley, UE and MED extend, and what each of them asks of it.
 
-Means and standard deviations are over all rankings of a pool, and exact. A pool has n documents, of which some are
-judged relevant or have a gain; the others have none. All its rankings are equally likely. ``depth`` is min(k, n)
-throughout. Where a mean depends on whole numbers alone, it is computed once for each combination.
+Means and standard deviations are over all rankings of a pool of n documents, and exact; ``depth`` is min(k, n).
 """
 
 from __future__ import annotations
@@ -32,11 +30,8 @@ from .gains import chance_to_satisfy, check_grades, gain_of, ideal_dcg
 if TYPE_CHECKING:
     from ...data.documents import Documents
 
-#: From the name of a parameter, and a default, to its value: ``get`` of a measure.
+#: ``get`` of a measure: from the name of a parameter to its value.
 Get: TypeAlias = Callable[..., Any]
-
-
-# --- what a ranking and a random ranking have
 
 
 class RankedGains(NamedTuple):
@@ -105,7 +100,7 @@ class RandomRanking:
 
     @cached_property
     def alike(self) -> BoolArray:
-        """Whether all documents of the pool have the same gain, so that every ranking is perfect."""
+        """Whether every ranking is perfect: all documents of the pool have the same gain."""
         highest = max_by_query(self.gain, self.query, self.n_queries)
         with_it = np.bincount(self.query[self.gain == highest[self.query]], minlength=self.n_queries)
         alike: BoolArray = (highest == 0) | (with_it == self.size)
@@ -118,10 +113,7 @@ def expected_sum(mean_gain: FloatArray, depth: IntArray, browsing: BrowsingModel
 
 
 def deviation_of_sum(pool: RandomRanking, browsing: BrowsingModel) -> FloatArray:
-    """The standard deviation of Σ_{i≤k} w(i)·g(d_i), a linear rank statistic.
-
-    ``Var = Σ_i (w_i - w̄)² · Σ_d (g_d - ḡ)² / (n - 1)`` over all n positions, w being 0 beyond k, and all n documents.
-    """
+    """The standard deviation of Σ_{i≤k} w(i)·g(d_i): ``Var = Σ_i (w_i - w̄)² · Σ_d (g_d - ḡ)² / (n - 1)``."""
     docs, n_queries, size = pool.perfect, pool.n_queries, pool.size.astype(np.float64)
     highest = max_by_query(docs.gain, docs.query, n_queries)
     gain = ratio(docs.gain, highest[docs.query])  # up to 1, whose square is a number
@@ -162,9 +154,6 @@ def partial_sums(values: FloatArray) -> FloatArray:
     return np.concatenate([[0.0], np.cumsum(values)])
 
 
-# --- the base
-
-
 @dataclass(frozen=True, kw_only=True)
 class Chance:
     """What UE asks of a base; what is proportional to it serves as well."""
@@ -195,13 +184,12 @@ class Base:
     #: Which of the parameters of NRG, Rareness, Shapley and UE it has, and other bases lack.
     parameters: Collection[str] = ()
     needs_cutoff: bool = False  #: whether it is nothing without ``@k``
-    #: What a document gains. ``"label"`` is as ``dcg`` and ``gains`` say, ``"relevant"`` is 1 where it is relevant, and
-    #: ``"satisfaction"`` the chance that it satisfies.
+    #: What a document gains: by ``"label"``, 1 where ``"relevant"``, or the chance of its ``"satisfaction"``.
     gain: str = "relevant"
     #: What a user sees of a ranking; where the residual is a cascade, what a gain counts at each position.
     browsing: Callable[[Get], BrowsingModel] = lambda get: TopK(get("cutoff"))
     #: What the terms ``G(d|R)·seen(i)`` of NRG come to: their ``"sum"``, which is divided by N, the ``"largest"``, or a
-    #: ``"cascade"``, where how far a user reads depends on what was found. None if NRG does not extend it.
+    #: ``"cascade"``. None if NRG does not extend it.
     residual: str | None = None
     chance: Chance | None = None  #: for UE
     difference: Difference | None = None  #: for MED

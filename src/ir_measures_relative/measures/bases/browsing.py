@@ -1,8 +1,4 @@
-"""Browsing models: what a searcher sees of a ranking, of the rankings before it, and of a group of them.
-
-A model is a value: it says how likely a searcher is to look at each position, and two models with the same parameters
-are equal, so that they are keys under which arrays are kept.
-"""
+"""Browsing models: how likely a user is to look at each position. Equal models are equal keys of kept arrays."""
 
 from __future__ import annotations
 
@@ -18,15 +14,11 @@ from .gains import discount, reciprocal, sum_of_discounts
 
 
 class BrowsingModel(ABC):
-    """How likely a searcher is to look at each position of a ranking."""
+    """How likely a user is to look at each position of a ranking."""
 
     @abstractmethod
     def seen(self, position: IntArray) -> FloatArray:
-        """The chance that a searcher looks at each position, in [0, 1].
-
-        Args:
-            position: from 1, any shape; 0 is not retrieved, and never seen.
-        """
+        """The chance that a user looks at each position, from 1; 0 is not retrieved, and never seen."""
 
     @property
     def total(self) -> float:

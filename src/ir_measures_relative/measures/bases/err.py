@@ -1,7 +1,6 @@
 """ERR (Chapelle et al., CIKM 2009): a user reads until a document satisfies.
 
-``max_grade`` is 4 by default, as in gdeval; for MED it is the highest grade of the collection. The bounds have a form
-of their own, of one query and many labelings: :func:`ir_measures_relative.bounding.err.expected_reciprocal_rank`.
+``max_grade`` is 4 by default, as in gdeval; for MED it is the highest grade of the collection.
 """
 
 from __future__ import annotations
@@ -20,10 +19,7 @@ from .gains import chance_to_satisfy, reciprocal
 
 @dataclass(frozen=True)
 class Reader(BrowsingModel):
-    """A user who reads until a document satisfies: ``seen`` takes a row of the documents' positions for each ranking.
-
-    So positions are not enough: how far a user reads depends on what the documents are worth.
-    """
+    """A user who reads until a document satisfies: ``seen`` takes a row of documents' positions for each ranking."""
 
     docs: Documents  #: those that may gain; the others satisfy nobody
     max_grade: int  #: of the grade g a document satisfies with the chance ``(2^g - 1) / 2^max_grade``
@@ -35,16 +31,7 @@ class Reader(BrowsingModel):
 
 
 def chance_to_reach(position: IntArray, theta: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
-    """``Π (1 - θ)`` over the documents above each one: the chance that no document above it satisfies.
-
-    Args:
-        position: of each document, 0 where not retrieved; those that are not here satisfy nobody.
-        theta: the chance that it satisfies, shape (…, documents).
-        query: its query, ascending, of ``n_queries``.
-
-    Returns:
-        in [0, 1], 0 where not retrieved.
-    """
+    """``Π (1 - θ)`` over the documents above each one, 0 where not retrieved; ``theta`` has shape (…, documents)."""
     found = np.flatnonzero(position)
     order = found[np.lexsort((position[found], query[found]))]
     query = query[order]
@@ -68,11 +55,9 @@ def expected_reciprocal_rank(ranking: RankedGains) -> FloatArray:
 def expected_err(pool: RandomRanking) -> FloatArray:
     """E[ERR@k], the gains being the chances that a document satisfies.
 
-    ``Σ_{i≤min(k,n)} s_i/i`` with s_i the chance that the searcher leaves at i, satisfied, and g_i the chance to go on
+    ``Σ_{i≤min(k,n)} s_i/i`` with s_i the chance that the user leaves at i, satisfied, and g_i the chance to go on
     beyond i. They are those of a pool that grows by one document at a time: the new one, of chance θ, is at i, above
-    i, or below i with the chances 1/n, (i - 1)/n and (n - i)/n. All terms are positive, so nothing cancels; and the
-    documents that satisfy nobody, most of a collection, are there at the start. With e_i the elementary symmetric
-    polynomial of all 1 - θ, g_i is e_i/C(n, i), and s_i is g_{i-1} - g_i.
+    i, or below i with the chances 1/n, (i - 1)/n and (n - i)/n. All terms are positive, so nothing cancels.
     """
     docs, n_queries, relevant = pool.perfect, pool.n_queries, pool.relevant
     order = np.lexsort((docs.gain, docs.query))  # whichever order the qrels have

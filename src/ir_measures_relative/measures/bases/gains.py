@@ -11,7 +11,7 @@ from ...data.arrays import FloatArray, IntArray, PositionTable, rank_within, row
 if TYPE_CHECKING:
     from ...data.documents import Documents
 
-#: 1 / log2(position + 1), and 0 at position 0, which stands for not retrieved.
+#: 1 / log2(position + 1), and 0 at position 0: not retrieved.
 #:
 #: :meta hide-value:
 discount = PositionTable(lambda position: 1.0 / np.log2(position + 1.0))
@@ -30,22 +30,17 @@ def sum_of_discounts(k: int) -> float:
     total = float(discount(np.arange(1, m + 1)).sum())
     if k == m:
         return total
-    ends = np.log(
-        [m + 1.0, k + 1.0]
-    )  # with x = e^t - 1 the integral of 1 / log2(x + 1) is that of ln(2)·e^t / t
-    node, weight = np.polynomial.legendre.leggauss(64)
-    t = ends.mean() + np.ptp(ends) / 2 * node
-    integral = np.ptp(ends) / 2 * (weight * np.exp(t) / t).sum()
+    from scipy.special import expi  # ∫ 1/log2(x) dx is ln(2)·Ei(ln(x))
+
+    ends = np.log([m + 1.0, k + 1.0])
     slope = -1 / (ends**2 * np.exp(ends))
-    return float(total + np.log(2) * (integral + np.ptp(1 / ends) / -2 + np.diff(slope)[0] / 12))
+    return float(total + np.log(2) * (np.diff(expi(ends))[0] - np.ptp(1 / ends) / 2 + np.diff(slope)[0] / 12))
 
 
 def ideal_dcg(gain: FloatArray, query: IntArray, n_queries: int, cutoff: int | None) -> FloatArray:
     """The ``DCG@cutoff`` of each query's rows ranked by gain, highest first; gains are at least 0."""
     longest = int(np.bincount(query).max(initial=0))
-    if n_queries * longest > 2**20 + 16 * len(
-        query
-    ):  # one query has most of the rows, and a table would be large
+    if n_queries * longest > 2**20 + 16 * len(query):  # a table of queries would be large
         order = np.lexsort((-gain, query))
         rank = rank_within(query[order])
         rank = rank if cutoff is None else np.where(rank <= cutoff, rank, 0)
@@ -66,7 +61,7 @@ def gain_of(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> FloatArr
     if label.max(initial=0.0) > 1000:
         raise ValueError(
             f"the label {int(label.max())}, {'of gains=' if gains else 'in the qrels'}, is too large for "
-            "dcg='exp-log2', whose gain is 2^label - 1; map the labels to smaller ones with gains=, or use dcg='log2'"
+            "dcg='exp-log2'; map the labels to smaller ones with gains=, or use dcg='log2'"
         )
     return np.ldexp(1.0, label.astype(np.int64)) - 1.0
 
@@ -75,15 +70,11 @@ _MOST_GRADES = 100_000
 
 
 def grades_between(lowest: int, highest: int) -> IntArray:
-    """All grades that an open document may have, ascending.
-
-    Raises:
-        ValueError: more than 100,000 grades, which would take too much time and memory.
-    """
+    """All grades that an open document may have, ascending; ValueError for more than 100,000."""
     if highest - lowest >= _MOST_GRADES:
         raise ValueError(
             f"documents may have grades from {lowest} to {highest}, and at most {_MOST_GRADES} different grades are "
-            "tried: write smaller grades into the qrels, or correct grades= or max_grade="
+            "tried: correct the qrels, grades= or max_grade="
         )
     return np.arange(lowest, highest + 1)
 

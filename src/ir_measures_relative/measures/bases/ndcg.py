@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...data.arrays import rank_within
-from ..med_pairs import LevelSums, RunPair, Solutions, decide, search, sums_of_first
+from ..med_pairs import LevelSums, RunPair, Solutions, decide, sums_of_first
 from .base import Base, Chance, Difference, deviation_of_sum, expected_sum
 from .browsing import LogDiscount
 from .gains import discount
@@ -16,11 +16,8 @@ def greatest_difference(task: RunPair) -> Solutions:
 
     With n_l the number of open documents that are given at least level l, both halves of the ratio are sums over the
     levels. The difference of the two DCGs is at most ``known + Σ_l Δ_l·D(n_l)``. Δ_l is the gain of a level above that
-    of the one before, D(n) the sum of the n largest differences of discounts: the larger gains go to the larger
-    differences. The ideal DCG is ``Σ_l Δ_l·C(min(k, J_l + n_l))``. C(n) is the sum of the first n discounts, J_l the
-    number of judged documents of at least that level, also of those outside the rankings. Each level may take its own
-    best n_l: ``n_1 ≥ n_2 ≥ …`` comes by itself, since ``J_1 ≥ J_2 ≥ …`` and the discounts fall, so that one more
-    document never costs a lower level more than a higher.
+    of the one before, D(n) the sum of the n largest differences of discounts. The ideal DCG is ``Σ_l Δ_l·C(min(k, J_l +
+    n_l))``. C(n) is the sum of the first n discounts, J_l the number of judged documents of at least that level.
     """
     pool, levels = task.pool, task.levels
     weight = discount(pool.y) - discount(pool.z)
@@ -65,8 +62,4 @@ nDCG = Base(
     difference=Difference(
         solve=greatest_difference, parameters=("rel", "dcg", "gains", "max_grade"), graded=True
     ),
-)
-
-mean_nDCG = Base(
-    name="mean_nDCG", difference=Difference(solve=search, parameters=("rel",), needs_cutoff=True)
 )
