@@ -1,7 +1,5 @@
 """The named tolerances: what counts as rounding, as tied, as proved."""
 
-from __future__ import annotations
-
 #: Values that differ by at most this share of the measure's spread over the runs and topics at hand are tied. Sums of a
 #: thousand terms are off by about 1e-13 of it.
 TIED = 1e-9

@@ -22,7 +22,6 @@ from ir_measures_relative import (
     explain,
     select_complementary,
 )
-
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.decisions import new_aspects
 

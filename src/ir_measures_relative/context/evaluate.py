@@ -30,23 +30,6 @@ def check_runs(view: View) -> None:
         check_queries(view, run)
         warn_if_empty(run, view.members)
     warn_if_strange(view)
-    _warn_of_own_means(view)
-
-
-def _warn_of_own_means(view: View) -> None:
-    """Warns once of runs that lack queries, which the means of the tools that wrote them leave out."""
-    n = len(view.query_ids)
-    of_tools = [run for run in view.runs.values() if run.skips]
-    lacking = {run: n - int((view.documents.queries_of(run) >= 0).sum()) for run in of_tools}
-    few = [run for run, count in lacking.items() if count]
-    if few:
-        run, others = few[0], f", and {len(few) - 1} other run(s) lack some" if few[1:] else ""
-        warn(
-            f"{run.name} has no ranking for {lacking[run]} of {n} judged queries{others}: they count as empty rankings "
-            f"here, and {run.skips} own mean leaves them out, so it may be higher",
-            view.members,
-            "own means",
-        )
 
 
 def warn_of_last_labels(view: View, measures: Sequence[ir_measures.Measure]) -> None:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import isnan
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import ir_measures
@@ -285,23 +286,17 @@ def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -
     return policy
 
 
-class _Watched:
-    """Systems that note whether a policy asks for means, which the judgments decide."""
-
-    def __init__(self, systems: Systems) -> None:
-        self.names, self.groups, self._systems = systems.names, systems.groups, systems
-        self.asked = False
-
-    def means(self, measure: ir_measures.Measure) -> Mapping[str, float]:
-        self.asked = True
-        return self._systems.means(measure)
-
-
 def priors_chosen_by_means(policy: PriorPolicy, systems: Systems) -> dict[str, list[str]] | None:
     """The priors of every run by a policy that looks at means, which the judgments decide; None of another policy."""
-    watched = _Watched(systems)
+    asked = []
+
+    def means(measure: ir_measures.Measure) -> Mapping[str, float]:
+        asked.append(measure)
+        return systems.means(measure)
+
+    watched: Any = SimpleNamespace(names=systems.names, groups=systems.groups, means=means)
     chosen = {name: list(policy.priors_of(watched, name)) for name in systems.names}
-    return chosen if watched.asked else None
+    return chosen if asked else None
 
 
 def finder_for_new_runs(policy: PriorPolicy) -> Callable[[Systems, str], Collection[str]] | None:
@@ -322,13 +317,9 @@ def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], cont
         import difflib
 
         lower = {name.lower().strip(): name for name in known}
-        close = difflib.get_close_matches(group.lower().strip(), lower, n=1, cutoff=0.8)
-        if close:
-            meant = lower[close[0]]
-            warn(
-                f"group={group!r}: no run of the context is of this group; if {meant!r} is meant, say so",
-                context,
-            )
+        for close in difflib.get_close_matches(group.lower().strip(), lower, n=1, cutoff=0.8):
+            said = f"no run of the context is of this group; if {lower[close]!r} is meant, say so"
+            warn(f"group={group!r}: {said}", context)
 
 
 def group_of(rankings: Rankings, context: Members, given: str | None) -> str | None:

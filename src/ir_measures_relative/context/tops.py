@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -152,43 +151,16 @@ def unjudged(tops: Sequence[Top], query_ids: np.ndarray) -> Documents:
 
 def numbered(tops: Sequence[Top]) -> list[IntArray]:
     """Of each top a number for each document, by query: one number for one document in all of them."""
-    starts = np.cumsum([0, *(len(top.position) for top in tops)])
+    query = np.concatenate([top.docs.query for top in tops])
+    ids, ends = Ids.joined([top.docs.ids for top in tops]), np.cumsum([len(top.position) for top in tops])
     for seed in itertools.count():
-        hashes = [top.docs.ids.hashes(seed) if seed else top.hashes for top in tops]
-        keys = [pair_keys(top.docs.query, of_top) for top, of_top in zip(tops, hashes, strict=True)]
-        _, first, number = np.unique(np.concatenate(keys), return_index=True, return_inverse=True)
-        numbers = np.split(number, starts[1:-1])
-        holder = np.searchsorted(starts, first, side="right") - 1  # the first run with the document
-        rows = [np.flatnonzero(holder == i) for i in range(len(tops))]
-        n_words = max(top.docs.ids.n_words for top in tops)
-        if all(
-            _are_those(partial(_part, part=part), tops, rows, first - starts[holder], numbers)
-            for part in range(-2, n_words)
-        ):
-            return numbers
+        hashes = ids.hashes(seed) if seed else np.concatenate([top.hashes for top in tops])
+        _, first, number = np.unique(pair_keys(query, hashes), return_index=True, return_inverse=True)
+        rows = np.flatnonzero(first[number] != np.arange(len(query)))
+        known = first[number[rows]]
+        if (query[rows] == query[known]).all() and ids.equal(rows, ids, known).all():
+            return np.split(number, ends[:-1])
     raise AssertionError  # seeds do not end
-
-
-def _part(top: Top, rows: IntArray, part: int) -> IntArray | WordArray:
-    """Of some documents of a top the query (-2), how many bytes the id has (-1), or eight of these bytes."""
-    if part == -2:
-        return top.docs.query[rows]
-    return top.docs.ids.lengths[rows] if part == -1 else top.docs.ids.word(part, rows)
-
-
-def _are_those(
-    part: Callable[[Top, IntArray], IntArray | WordArray],
-    tops: Sequence[Top],
-    holds: Sequence[IntArray],
-    row: IntArray,
-    numbers: Sequence[IntArray],
-) -> bool:
-    """Whether documents of one number have the same part, as the first top with it has it in its ``row``."""
-    known = np.empty(len(row), dtype=np.uint64)
-    for top, held in zip(tops, holds, strict=True):
-        known[held] = part(top, row[held])
-    every = (part(top, np.arange(len(top.position))) for top in tops)
-    return all((known[of_top] == own).all() for of_top, own in zip(numbers, every, strict=True))
 
 
 def same_rankings(run: Top, reference: Top, among: BoolArray) -> BoolArray:

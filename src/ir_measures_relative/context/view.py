@@ -101,8 +101,7 @@ class View:
     members: Members  #: the runs of the context, and what is known of them
     documents: Documents  #: the judged documents, and those that may yet be judged
     judgments: Judgments  #: the judgments; the same object as ``documents`` where all of these are judged
-    #: The lowest and the highest grade that a document may have, at most 0 and at least 1.
-    grades: tuple[int, int]
+    grades: tuple[int, int]  #: the lowest and the highest that a document may have, at most 0 and at least 1
     ranks: Store  #: what depends on the rankings alone, by version of the documents
     labels: Store  #: what depends on the labels as well
     whole: bool = True  #: whether these are all queries, so that means over them are the collection's
@@ -112,9 +111,7 @@ class View:
     group: str | None = None  #: of a new run, for a policy that goes by groups; None where it is not said
     depth: Depth = None  #: how much of every ranking is looked at
     judged_only: bool = False  #: whether all documents that nobody judged are taken out of the rankings first
-    former: tuple[
-        Rankings, ...
-    ] = ()  #: the runs of the view that this one was made of, where they were others
+    former: tuple[Rankings, ...] = ()  #: the runs of the view that this one was made of
     _own: Store = field(default_factory=Store, repr=False)  #: what is computed of the evaluated run
 
     @classmethod

@@ -62,7 +62,6 @@ class Rankings:
         name: what messages call the run.
         tag: the one value of the run's ``name`` column or of its TREC run tag; None where there is none.
         group: the one value of the run's ``group`` column; '' where it holds none or several, None without one.
-        skips: the tools, if any wrote the run, whose own means leave out the queries that it lacks.
         query_ids: the queries, each once.
         starts: the rows of query ``i`` are ``starts[i]:starts[i + 1]``.
     """
@@ -81,7 +80,6 @@ class Rankings:
         self.name = name
         self.tag = tag
         self.group = group
-        self.skips = ""
         finite = np.isfinite(scores)
         if not finite.all():
             row = int(np.argmin(finite))
@@ -148,7 +146,7 @@ class Rankings:
         return other
 
     def described(self, **known: str) -> Rankings:
-        """The same rankings, with another ``tag``, ``group`` or ``skips``."""
+        """The same rankings, with another ``tag`` or ``group``."""
         other = copy.copy(self)
         other.__dict__.update(known)
         return other

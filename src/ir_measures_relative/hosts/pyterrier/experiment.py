@@ -90,7 +90,7 @@ def _order(view: View, run: Rankings, judged: Sequence[set[str]], providers: set
 
 
 def answers_for(scores: Scores, columns: Sequence[str], orders: Sequence[IntArray]) -> list[Answered]:
-    """For each measure one of the same name that has its values already, of the systems that :func:`stub` makes."""
+    """For each measure one of the same name that has its values already, of runs whose score is the system."""
 
     def answer(_: pd.DataFrame, run: pd.DataFrame) -> Iterator[ir_measures.Metric]:
         system = int(run["score"].iloc[0])
@@ -101,11 +101,6 @@ def answers_for(scores: Scores, columns: Sequence[str], orders: Sequence[IntArra
 
     measures = [Answered(name, answer) for name in columns]
     return measures
-
-
-def stub(system: int) -> pd.DataFrame:
-    """A frame of one row that stands for the results of a system."""
-    return pd.DataFrame({"qid": ["0"], "docno": ["0"], "score": [float(system)]})
 
 
 def incomparable(view: View, relative: Sequence[Any], options: Mapping[str, Any]) -> set[tuple[str, int]]:
@@ -123,10 +118,9 @@ def incomparable(view: View, relative: Sequence[Any], options: Mapping[str, Any]
     if reasons:
         (first, i), reason = next(iter(reasons.items()))
         more = f" (and {len(reasons) - 1} more such)" if len(reasons) > 1 else ""
-        of_priors = (
-            "set priors='others', or pt.relative.compare(RunContext({…}), qrels, measures, priors=[…])"
-        )
-        remedy = of_priors if first.RELATIVE_TO == "priors" else "give a third system as the reference"
+        remedy = "give a third system as the reference"
+        if first.RELATIVE_TO == "priors":
+            remedy = "set priors='others', or use pt.relative.compare(RunContext({…}), qrels, measures, priors=[…])"
         warn(
             f"the values of {view.names[i]!r} and the baseline {against!r} on {first} are different quantities, since "
             f"{reason}: the p-value and the wins and losses are NaN{more}; {remedy}"
@@ -194,13 +188,6 @@ def _place_in(asked: Sequence[str]) -> Any:
     return lambda name: place.get(name, len(place))
 
 
-def rounded(times: Mapping[str, float], digits: Any) -> dict[str, float]:
-    """The times, rounded as the argument ``round`` of ``pt.Experiment`` says."""
-    if isinstance(digits, dict):
-        digits = digits.get("mrt")
-    return {name: time if digits is None else round(time, digits) for name, time in times.items()}
-
-
 def set_times(result: Any, names: Sequence[str], times: Sequence[float]) -> None:
     """Puts the times of the pipelines where those of their stubs are, in the order of the systems."""
     if isinstance(result, dict):
@@ -208,13 +195,6 @@ def set_times(result: Any, names: Sequence[str], times: Sequence[float]) -> None
             result[name]["mrt"] = time
     else:
         _data(result)["mrt"] = times
-
-
-def of_topics(qrels: pd.DataFrame, topics: Any, options: Mapping[str, Any]) -> pd.DataFrame:
-    """The judgments that ``pt.Experiment`` scores on: those of the topics, unless its options say otherwise."""
-    if options.get("filter_by_topics", True) and isinstance(topics, pd.DataFrame):
-        return qrels[qrels["qid"].isin(topics["qid"])]
-    return qrels
 
 
 def Experiment(
@@ -281,7 +261,8 @@ def Experiment(
         caught = run_and_time(systems, topics, qrels, metrics, names, options | for_runs)
         runs = {name: _read(frame, name) for name, frame in zip(names, caught.runs, strict=True)}
         context = RunContext(runs, **context_options)
-        some = of_topics(qrels, topics, options)
+        by_topics = options.get("filter_by_topics", True) and isinstance(topics, pd.DataFrame)
+        some = qrels[qrels["qid"].isin(topics["qid"])] if by_topics else qrels
         view = View.on(context, judgments) if len(some) == len(qrels) else view_of(context, some)
         columns = _columns(asked)
         scores, of_systems = score_systems(view, list(columns), caught, qrels)
@@ -289,7 +270,10 @@ def Experiment(
         second = {k: v for k, v in options.items() if k not in RETRIEVAL_OPTIONS} | for_tables
         with collections_of_garbage_spared():
             result = OfPyTerrier(
-                [stub(i) for i in range(len(names))],
+                [
+                    pd.DataFrame({"qid": ["0"], "docno": ["0"], "score": [float(i)]})
+                    for i in range(len(names))
+                ],
                 topics,
                 first_rows(qrels),
                 [*answers, *(["mrt"] if "mrt" in metrics else [])],
@@ -300,7 +284,9 @@ def Experiment(
             )
         if "mrt" in metrics:
             times = dict(zip(names, caught.times, strict=True))
-            short_times |= rounded(times, options.get("round"))
+            digits = options.get("round")
+            digits = digits.get("mrt") if isinstance(digits, dict) else digits
+            short_times |= {n: time if digits is None else round(time, digits) for n, time in times.items()}
         if not options.get("perquery"):
             if message := one_topic_counts(scores):
                 warn(message)
@@ -381,11 +367,8 @@ def _as_list(
             raise TypeError(f"system {i} is {kind_of(system)}; give a transformer or a DataFrame of results")
     shown = [str(system) for system in systems] if names is None else list(names)
     if names is None:
-        alike = {name for name in shown if shown.count(name) > 1}
-        by_number = [
-            isinstance(s, pd.DataFrame) or name in alike for s, name in zip(systems, shown, strict=True)
-        ]
-        names = [f"system {i}" if by_number[i] else name for i, name in enumerate(shown)]
+        unnamed = [isinstance(s, pd.DataFrame) or shown.count(str(s)) > 1 for s in systems]
+        names = [f"system {i}" if unnamed[i] else name for i, name in enumerate(shown)]
     names = [str(name) for name in names]  # of any type to PyTerrier
     if len(names) != len(systems):
         raise ValueError(f"{len(names)} names for {len(systems)} systems; give names one of each")
