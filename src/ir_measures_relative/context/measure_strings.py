@@ -117,7 +117,7 @@ def read_measure(text: str) -> Measure:
         if quoted != text:
             shell = "in a shell, put double ones around the measure"
             raise ValueError(f"words need quotation marks, such as {quoted}; {shell}") from None
-        raise ValueError("must be in the format Measure(k1=v1, k2=v2)@c") from None
+        raise ValueError("must be in format Measure(k1=v1, k2=v2)@c; values are literals") from None
     if cutoff is not None:
         given[measure.AT_PARAM] = cutoff
     return measure(**given)

@@ -33,7 +33,7 @@ class DocumentLengths:
             (docs,) = columns_of(tokens, ("doc_id",), "tokens")
             if "tokens" not in tokens.columns:
                 raise ValueError(
-                    f"tokens: the DataFrame has the columns {list(tokens.columns)}, and no 'tokens'"
+                    f"tokens: the DataFrame has no column 'tokens', only {list(tokens.columns)}"
                 )
             tokens = dict(zip(docs, tokens["tokens"], strict=True))
         elif hasattr(tokens, "to_dict") and hasattr(tokens, "index"):

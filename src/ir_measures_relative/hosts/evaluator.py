@@ -210,8 +210,8 @@ class _PartsSeen:
             if any(a and g != h for a, g, h in zip(asked, grades, view.grades, strict=True)):
                 raise ValueError(
                     f"the grades are {view.grades[0]} to {view.grades[1]} in these qrels, and {grades[0]} to "
-                    f"{grades[1]} in those of other topics; where the qrels come in parts, such as PyTerrier's batches "
-                    "or folds, set RunContext(…, grades=(lowest, highest)), or max_grade= in the measure"
+                    f"{grades[1]} in those of other topics, so documents would be rated on two scales: where the qrels "
+                    "come in parts, such as batches or folds, set RunContext(…, grades=(lowest, highest)), or max_grade="
                 )
 
     def check_choice(self, view: View, whole: bool) -> None:
