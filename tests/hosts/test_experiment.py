@@ -13,7 +13,7 @@ import pytest
 from ir_measures import AP, RR, Bpref, Compat, Judged, NumRet, P, SetP, infAP, nDCG
 from scipy.stats import ttest_rel
 
-from experiments import MEASURES, NAMES, TREE, Given, campaign, pt
+from experiments import NAMES, TREE, Given, campaign, pt
 from ir_measures_relative import (
     MED,
     NRG,

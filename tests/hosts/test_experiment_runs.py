@@ -355,7 +355,7 @@ def test_a_pipeline_that_returns_no_frame(batch_size) -> None:
     systems = [pt.apply.generic(lambda _: None), CAMPAIGN.frames["one"]]
     errors = []
     for run, measures in ((CAMPAIGN.plain, [AP]), (CAMPAIGN.relative, [AP, NRG])):
-        with pytest.raises(Exception) as error, warnings.catch_warnings():  # noqa: B017
+        with pytest.raises(Exception) as error, warnings.catch_warnings():
             run(measures, systems, batch_size=batch_size, validate="ignore")
         errors.append(repr(error.value))
     assert errors[0] == errors[1]
