@@ -1,8 +1,4 @@
-"""The command ``ir_measures_relative``: the command line of the package, which Ctrl-C ends without a traceback.
-
-Most of the time of a short command goes into importing the package. This module stands beside the package, since to
-import a module of a package is to import the package first: only so can Ctrl-C be dealt with from the start.
-"""
+"""The command ``ir_measures_relative``, beside the package: so Ctrl-C is dealt with before the package is imported."""
 
 # PYTHON_ARGCOMPLETE_OK
 

@@ -1,11 +1,7 @@
-"""What ``import pyterrier`` loads of this package, by its entry point ``relative`` in the group ``pyterrier.modules``.
+"""What ``import pyterrier`` loads of this package by its entry point; and ir_measures, in versions to come.
 
-ir_measures reads no entry points as of 0.4.3: there, ``import ir_measures_relative`` makes the measures known. The
-entry point in the group ``ir_measures.provider`` is for versions that will read it.
-
-This module stands beside the package, since to import a module of a package is to import the package first: ``import
-pyterrier`` need not wait for that. A package that cannot be imported, say with a version of ir_measures that it does
-not know, must not keep the hosts from being imported. Their users get a warning instead.
+It stands beside the package, so that ``import pyterrier`` need not wait for it. If the package cannot be imported, the
+users of the hosts get a warning, and no error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What pytest loads of this package, by its entry point: the fixture ``worth``.
-
-It stands beside the package, and imports it when a test asks for the fixture: pytest's start does not wait for it.
-"""
+"""The fixture ``worth``, which pytest loads by its entry point without importing the package."""
 
 from __future__ import annotations
 
@@ -18,10 +15,9 @@ import pytest
 def worth() -> Callable[..., Any]:
     """Is a candidate worth it? ``assert worth(candidate, to=…, qrels=…).verdict == "add"``.
 
-    A function of the candidate (the path of a run file, or what else :class:`ir_measures_relative.RunContext` takes
-    as a run), ``to=`` (the runs that it is compared with: a path, folder, glob, a list of these, or a dict from name to
-    run), ``qrels=``, and the options of :func:`ir_measures_relative.worth`. It returns what that does, and prints it,
-    which pytest shows where the test fails. A candidate that lies in the folder of ``to`` is not compared with itself.
+    The candidate is a path, or another run as in RunContext; ``to=`` a path, folder, glob, list of these, or dict from
+    name to run. Options are those of ``worth``, whose answer is returned, and printed. A candidate in the folder of
+    ``to`` is not compared with itself.
     """
 
     def ask(candidate: Any, *, to: Any, qrels: Any, **options: Any) -> Any:

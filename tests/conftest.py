@@ -65,6 +65,7 @@ _SLOW = (
     "cli",
     "documentation",
     "hosts/test_experiment.py",
+    "hosts/test_experiment_runs.py",
     "hosts/test_registration.py",
     "measures/test_refused.py",
     "plots/test_label_placement.py",

@@ -45,7 +45,7 @@ MODULES: dict[str, Sequence[str]] = {
     "bounding.model_builder": ("BOUNDS", "ModelBuilder"),
     "bounding.model": ("Interval", "Model"),
     "io.runs": ("read_run",),
-    "context.lengths": ("TokenCounts",),
+
     "work": ("Work",),
     "data.documents": ("Documents", "Judgments"),
     "measures.bases.base": ("Base", "Chance", "Difference"),

@@ -18,27 +18,16 @@ class RelativeWarning(UserWarning):
 
 
 #: Whose lines a warning is not about: this package's, and those of its hosts, which ``compat`` adds.
-NOT_THE_USERS = {
-    "ir_measures_relative",
-    "ir_measures_relative_console",
-    "ir_measures_relative_plugin",
-    "ir_measures_relative_pytest",
-}
+NOT_THE_USERS = {f"ir_measures_relative{part}" for part in ("", "_console", "_plugin", "_pytest")}
 
 # Of what was warned, and from where, under which list of filters.
 _said: WeakKeyDictionary[object, tuple[object, set[Hashable]]] = WeakKeyDictionary()
 
 
 def warn(message: str, about: object = None, kind: str | None = None) -> None:
-    """Warns of something on the line of the user's code that led here; on the outermost where none is the user's.
+    """Warns of something on the line of the user's code that led here, which a ``stacklevel`` would not find.
 
-    ``warnings.warn`` with a ``stacklevel`` would not do: it counts the frames of an import otherwise than the stack
-    has them.
-
-    Args:
-        about: a context. One call of the user's, such as ``pt.Experiment`` with many systems and batches, says the
-            same about it only once: Python's own memory of that does not outlive what the hosts do to its filters.
-        kind: messages of one kind are the same, though their numbers differ from batch to batch.
+    Of a context (``about``) the same is said once a call of the user's. Messages of one ``kind`` are the same.
     """
     called = frame = sys._getframe(1)
     while frame.f_back is not None and package_of(frame) in NOT_THE_USERS:
@@ -73,51 +62,31 @@ def package_of(frame: FrameType) -> str:
 
 
 def kind_of(value: object) -> str:
-    """The type of a value, with its article.
-
-    >>> kind_of(7), kind_of({}), kind_of(None)
-    ('an int', 'a dict', 'a NoneType')
-    """
+    """The type of a value, with its article, such as "an int"."""
     name = type(value).__name__
     return f"{'an' if name[0] in 'AEIOaeio' or name == 'ndarray' else 'a'} {name}"
 
 
 def brief(value: object) -> str:
-    """A value for a message, cut where it is very long.
-
-    >>> brief("x"), brief(range(10**9)), len(brief("x" * 10**6))
-    ("'x'", 'range(0, 1000000000)', 122)
-    """
+    """A value for a message, cut where it is very long."""
     text = repr(value)
     return text if len(text) <= 200 else f"{text[:100]}… ({len(text)} characters)"
 
 
 def few(names: Iterable[object], most: int = 8) -> str:
-    """Some names for a message: all, or the first few of many and how many more there are.
-
-    >>> few("abc"), few("abcdefghijkl"), few(["a", "b"], most=1)
-    ('a, b, c', 'a, b, c, d, e, f, g, h and 4 more', 'a and 1 more')
-    """
+    """Some names for a message: all, or the first few of many and how many more there are."""
     listed = list(map(str, names))
     more = len(listed) - most
     return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def few_quoted(names: Iterable[str]) -> str:
-    """The same as a list with quotation marks.
-
-    >>> few_quoted(["BM25", "ANCE"])
-    "['BM25', 'ANCE']"
-    """
+    """The same as a list with quotation marks."""
     return f"[{few(map(repr, names))}]"
 
 
 def not_an_id(value: object, what: str, elsewhere: str) -> str:
-    """What is wrong with a value that stands where an id should, and is not a string that a file can hold.
-
-    >>> not_an_id(7, "query", "the run")
-    'query id 7 is an int; query ids must be strings, as in the run: convert them with str()'
-    """
+    """What is wrong with a value that stands where an id should, and is not a string that a file can hold."""
     if is_missing(value):
         return (
             f"{what} id {brief(value)} is a missing value, which pandas makes of the ids NA, null, None and nan: give "
@@ -147,11 +116,7 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069
 
 
 def escaped(text: str) -> str:
-    """A text with its control characters as Python writes them: a name in a table is one cell, and no command.
-
-    >>> escaped("x\\t0.9\\nfake")
-    'x\\\\t0.9\\\\nfake'
-    """
+    """A text with its control characters as Python writes them: a name in a table is one cell, and no command."""
     return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
@@ -160,20 +125,12 @@ _MARKDOWN, _MENTION = re.compile(r"[\\`*_\[\]|~<>&$]"), re.compile(r"(?<!\w)[@#]
 
 
 def markdown_text(text: str) -> str:
-    r"""A text in one line that Markdown shows as it is.
-
-    >>> print(markdown_text("a|b <img> @me NRG@10"))
-    a\|b \<img\> @<!-- -->me NRG@10
-    """
+    """A text in one line that Markdown shows as it is."""
     return _MENTION.sub(r"\g<0><!-- -->", _MARKDOWN.sub(r"\\\g<0>", escaped(text)))
 
 
 def needs_extra(what: str, extra: str, instead: str = "") -> ImportError:
-    """The error for what somebody asked for and an extra of this package brings; ``instead`` is what else to do.
-
-    >>> needs_extra("jobs=2", "jobs", "leave jobs out")
-    ImportError("jobs=2 needs more than the base install: pip install 'ir-measures-relative[jobs]', or leave jobs out")
-    """
+    """The error for what somebody asked for and an extra of this package brings; ``instead`` is what else to do."""
     remedy = f"pip install 'ir-measures-relative[{extra}]'" + (f", or {instead}" if instead else "")
     return ImportError(f"{what} needs more than the base install: {remedy}")
 

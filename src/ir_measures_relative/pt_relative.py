@@ -1,11 +1,7 @@
-"""``pt.relative``: what PyTerrier users see. ``import pyterrier`` loads this module by its entry point.
+"""``pt.relative``: what the package holds, for PyTerrier users; ``import pyterrier`` loads this module.
 
-It holds what the package holds, which is imported when it is first asked for. The tables of its functions have
-PyTerrier's column names: ``qid``, ``docno`` and ``label``, where those of the package, and of the methods of
-:class:`RunContext`, have ir_measures' ``query_id``, ``doc_id`` and ``relevance``.
-
-Nothing here may import PyTerrier at the top, which is still being imported when this module is, nor fail or warn
-where an optional dependency is missing.
+The tables of its functions have PyTerrier's column names: ``qid``, ``docno`` and ``label``. Nothing here may import
+PyTerrier at the top, nor fail or warn where an optional dependency is missing.
 """
 
 from __future__ import annotations

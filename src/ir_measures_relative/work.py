@@ -22,16 +22,9 @@ Result = TypeVar("Result")
 
 
 class Work:
-    """How much work a call may do: in how many processes, and for how many seconds by the clock on the wall.
+    """How much work a call may do: in how many processes (-1: one a core), for how many seconds (None: no limit).
 
-    The seconds are those of the whole call, and count from when it is made; another process gets those that are left.
-
-    Args:
-        jobs: how many processes; -1 for as many as there are cores.
-        time_limit: seconds; None for no limit.
-
-    Raises:
-        ValueError: a number of processes, or of seconds, that is none.
+    The seconds count from when it is made; another process gets those that are left.
     """
 
     def __init__(self, jobs: int = 1, time_limit: float | None = None) -> None:
@@ -64,16 +57,9 @@ def map_tasks(
     desc: str,
     unit: str = "task",
 ) -> Iterator[Result]:
-    """What the function makes of each task, in their order; the same whatever ``jobs`` is.
+    """What the function makes of each task, in their order; the same in however many processes (-1: one a core).
 
-    Args:
-        function: of a module, and its tasks and results such as pickle takes. Arrays larger than a megabyte reach the
-            processes as one read-only file.
-        tasks: made only as they are needed, so that few are in memory.
-        jobs: how many processes; -1 for as many as there are cores. What this package warns of in them is said here,
-            each once.
-        total: how many tasks there are.
-        desc: what the progress bar says.
+    Tasks are made as they are needed. Our warnings in other processes are raised here, each once.
     """
     from tqdm import tqdm
 
@@ -112,7 +98,7 @@ def _with_warnings(function: Callable[[Task], Result], task: Task) -> tuple[Resu
 
 
 def check_writable(path: str | os.PathLike[str], called: str = "") -> None:
-    """Raises OSError, which says why, where no file can be written; ``called`` names it, if not the path."""
+    """Raises OSError where no file can be written; ``called`` names it, if not the path."""
     folder = os.path.dirname(os.path.realpath(path))  # a link stays one
     if not os.fspath(path):
         raise FileNotFoundError(f"{called.strip() or 'the path'}: the name of the file is empty; give one")
@@ -123,14 +109,7 @@ def check_writable(path: str | os.PathLike[str], called: str = "") -> None:
 
 
 def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) -> None:
-    """Writes a file beside its place first, so that nothing half written is ever there; a link stays one.
-
-    Args:
-        write: is given the path to write to, which has the same ending.
-
-    Raises:
-        OSError: it cannot be written; what was there is still there.
-    """
+    """Writes a file beside its place first, with its ending, so that nothing half written is there; a link stays."""
     import secrets  # which loads OpenSSL
 
     target = Path(os.path.realpath(path))

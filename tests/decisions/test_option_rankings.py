@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ir_measures_relative import FusionGain, RunContext
-from ir_measures_relative.context.lengths import DocumentLengths
+from ir_measures_relative.context.tops import DocumentLengths
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.decisions import fused_values
 from ir_measures_relative.decisions.decide import decide

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import threading
+from itertools import product
 
 import ir_measures
 import pandas as pd
 import pytest
 from ir_measures import nDCG
 
+from experiments import pt
 from ir_measures_relative import NRG, RunContext, UniqueRel, demo
 
-pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
+WEIGHTS, DEPTHS = [0.0, 0.3, 0.9], [5, 100]
+SETTINGS = list(product(WEIGHTS, DEPTHS))
 
 
 class Fusion(pt.Transformer):
@@ -19,8 +22,7 @@ class Fusion(pt.Transformer):
 
     def __init__(self, first: pd.DataFrame, second: pd.DataFrame) -> None:
         self.runs = first, second
-        self.weight = 0.5
-        self.depth = 100
+        self.weight, self.depth = 0.5, 100
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         parts = []
@@ -33,24 +35,20 @@ class Fusion(pt.Transformer):
 
 @pytest.fixture(scope="module")
 def collection():
-    """Topics, qrels, a deployed run, and two others, by how many words of a topic, or letters, a document has."""
-    data = demo.generate()
-    topics = pd.DataFrame([(q.query_id, q.text) for q in data.queries], columns=["qid", "query"])
-    qrels = pd.DataFrame(
-        [(r.query_id, r.doc_id, r.relevance) for r in data.qrels], columns=["qid", "docno", "label"]
-    )
-    deployed = pd.DataFrame(
-        [(r.query_id, r.doc_id, r.score) for r in data.scoreddocs], columns=["qid", "docno", "score"]
-    )
-    judged = qrels.assign(score=qrels["docno"].str[-2:].astype(float) * (qrels["label"] + 1))
-    return topics, qrels, *(pt.model.add_ranks(run[["qid", "docno", "score"]]) for run in (deployed, judged))
+    """Topics, qrels, a deployed run, and another one that knows the labels."""
+    dataset = pt.get_dataset(f"irds:{demo.register()}")
+    qrels, names = dataset.get_qrels()[["qid", "docno", "label"]], {"query_id": "qid", "doc_id": "docno"}
+    deployed = pd.DataFrame(demo.generate().scoreddocs).rename(columns=names)
+    other = qrels.assign(score=qrels["docno"].str[-2:].astype(float) * (qrels["label"] + 1))
+    runs = (pt.model.add_ranks(run[["qid", "docno", "score"]]) for run in (deployed, other))
+    return dataset.get_topics(), qrels, *runs
 
 
 @pytest.fixture
 def search(collection):
-    topics, qrels, deployed, other = collection
-    fusion = Fusion(deployed, other)
-    return fusion, {fusion: {"weight": [0.0, 0.3, 0.9], "depth": [5, 100]}}, topics, qrels
+    topics, qrels, *runs = collection
+    fusion = Fusion(*runs)
+    return fusion, {fusion: {"weight": WEIGHTS, "depth": DEPTHS}}, topics, qrels
 
 
 @pytest.fixture
@@ -58,19 +56,16 @@ def context(collection):
     return RunContext({"deployed": collection[2]})
 
 
-@pytest.fixture
-def expected(collection, context):
-    """{(weight, depth): NRG@10}, without pt.GridScan and without PyTerrier's evaluation."""
-    topics, qrels, deployed, other = collection
-    values = {}
-    for weight in (0.0, 0.3, 0.9):
-        for depth in (5, 100):
-            fusion = Fusion(deployed, other)
-            fusion.weight, fusion.depth = weight, depth
-            run = fusion(topics).rename(columns={"qid": "query_id", "docno": "doc_id"})
-            judged = qrels.rename(columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"})
-            with context:
-                values[weight, depth] = ir_measures.calc_aggregate([NRG @ 10], judged, run)[NRG @ 10]
+@pytest.fixture(scope="module")
+def expected(collection):
+    """NRG@10 by setting, without pt.GridScan and without PyTerrier's evaluation."""
+    topics, qrels, *runs = collection
+    fusion, values = Fusion(*runs), {}
+    judged = qrels.rename(columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"})
+    for fusion.weight, fusion.depth in SETTINGS:
+        run = fusion(topics).rename(columns={"qid": "query_id", "docno": "doc_id"})
+        with RunContext({"deployed": collection[2]}):
+            values[fusion.weight, fusion.depth] = (NRG @ 10).calc_aggregate(judged, run)
     assert len(set(values.values())) == 6
     return values
 
@@ -79,10 +74,7 @@ def expected(collection, context):
 def test_grid_scan(search, context, expected, options) -> None:
     with context:
         table = pt.GridScan(*search, [NRG @ 10, nDCG @ 10], **options)
-    found = {
-        (r.tran_0_weight, r.tran_1_depth): value
-        for r, value in zip(table.itertuples(), table["NRG@10"], strict=True)
-    }
+    found = table.set_index(["tran_0_weight", "tran_1_depth"])["NRG@10"].to_dict()
     assert found == pytest.approx(expected, abs=1e-12)
 
 
@@ -98,22 +90,18 @@ def test_grid_search(search, context, expected, return_type) -> None:
         value, setting = outcome[-2:]
         assert value == pytest.approx(expected[best], abs=1e-12)
         assert {(name, v) for _, name, v in setting} == {("weight", best[0]), ("depth", best[1])}
-    tuned = (fusion.weight, fusion.depth)
-    assert tuned == (best if return_type != "best_setting" else (0.5, 100))
+    assert (fusion.weight, fusion.depth) == (best if return_type != "best_setting" else (0.5, 100))
 
 
 def test_the_context_decides_what_is_best(search, collection) -> None:
     """Beside the first run, the second complements; beside the second, the first does."""
-    settings = {}
-    for name, run in zip(("first", "second"), collection[2:], strict=True):
-        with RunContext({name: run}):
+    for run, weight in zip(collection[2:], (0.0, 0.9), strict=True):
+        with RunContext({"old": run}):
             _, setting = pt.GridSearch(*search, UniqueRel @ 10, return_type="best_setting")
-            settings[name] = {parameter: value for _, parameter, value in setting}
-    assert settings["first"]["weight"] == 0.0
-    assert settings["second"]["weight"] == 0.9
+        assert {parameter: value for _, parameter, value in setting}["weight"] == weight
 
 
-def test_k_fold_grid_search(search, context, collection) -> None:
+def test_k_fold_grid_search(search, context) -> None:
     fusion, parameters, topics, qrels = search
     folds = [topics[i::3] for i in range(3)]
     with context:
@@ -121,38 +109,26 @@ def test_k_fold_grid_search(search, context, collection) -> None:
     assert (fusion.weight, fusion.depth) == (0.5, 100)  # as it was
     parts = []
     for fold, setting in zip(folds, settings, strict=True):
-        values = {}
-        for weight in (0.0, 0.3, 0.9):
-            for depth in (5, 100):
-                fusion.weight, fusion.depth = weight, depth
-                rest = topics[~topics["qid"].isin(fold["qid"])]
-                with context:
-                    table = pt.Experiment([fusion], rest, qrels, [NRG @ 10], validate="ignore")
-                values[weight, depth] = table["NRG@10"][0]
-        best = max(values, key=values.__getitem__)
+        rest, values = topics[~topics["qid"].isin(fold["qid"])], {}
+        for fusion.weight, fusion.depth in SETTINGS:
+            with context:
+                table = pt.Experiment([fusion], rest, qrels, [NRG @ 10], validate="ignore")
+            values[fusion.weight, fusion.depth] = table["NRG@10"][0]
+        fusion.weight, fusion.depth = best = max(values, key=values.__getitem__)
         assert {(name, v) for _, name, v in setting} == {("weight", best[0]), ("depth", best[1])}
-        fusion.weight, fusion.depth = best
         parts.append(fusion(fold))
     pd.testing.assert_frame_equal(results, pd.concat(parts))
 
 
-def test_without_a_context(search) -> None:
-    with pytest.raises(ValueError, match="NRG@10 needs the runs to compare with"):
-        pt.GridSearch(*search, NRG @ 10)
-
-
 @pytest.mark.filterwarnings("ignore:resource_tracker")
 def test_other_processes_and_threads_do_not_see_the_context(search, context) -> None:
-    pytest.importorskip("pyterrier_alpha.parallel", reason="PyTerrier's jobs need pyterrier-alpha[parallel]")
-    pytest.importorskip("joblib", reason="PyTerrier's jobs need pyterrier-alpha[parallel]")
-    message = r"(?s)no RunContext is active.*does not reach the threads and processes.*jobs=1"
-    with context, pytest.raises(ValueError, match=message):
-        pt.GridScan(*search, [NRG @ 10], jobs=2)
+    with pytest.raises(ValueError, match="NRG@10 needs the runs to compare with"):
+        pt.GridSearch(*search, NRG @ 10)
     errors = []
 
     def score() -> None:
         try:
-            (NRG @ 10).calc_aggregate({"q": {"a": 1}}, {"q": {"a": 1.0}})
+            ir_measures.calc_aggregate([NRG @ 10], {"q": {"a": 1}}, {"q": {"a": 1.0}})
         except ValueError as error:
             errors.append(str(error))
 
@@ -161,3 +137,10 @@ def test_other_processes_and_threads_do_not_see_the_context(search, context) -> 
         thread.start()
         thread.join()
     assert "does not reach the threads" in errors[0]
+    pytest.importorskip("pyterrier_alpha.parallel", reason="PyTerrier's jobs need pyterrier-alpha[parallel]")
+    pytest.importorskip("joblib", reason="PyTerrier's jobs need pyterrier-alpha[parallel]")
+    with (
+        context,
+        pytest.raises(ValueError, match=r"(?s)no RunContext is active.*threads and processes.*jobs=1"),
+    ):
+        pt.GridScan(*search, [NRG @ 10], jobs=2)

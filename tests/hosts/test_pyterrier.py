@@ -1,183 +1,123 @@
-"""pt.Experiment inside a context, with each of its options: the numbers are the same in all of them."""
+"""pt.Experiment inside a context, with each of its options: the numbers are the same in all of them; and without one."""
 
 from __future__ import annotations
 
 import inspect
 import subprocess
 import sys
-import warnings
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
 from ir_measures import nDCG
 
 import ir_measures_relative
-from ir_measures_relative import NRG, AP_Rareness, P_Rareness, RunContext, UniqueRel
-
-pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
+from experiments import NAMES, TREE, Given, campaign, judged, pt, ranked, topics_of
+from ir_measures_relative import NRG, AP_Rareness, P_Rareness, RunContext, UniqueRel, nDCG_UE
 
 MEASURES = [nDCG @ 10, NRG @ 10, P_Rareness @ 10, AP_Rareness @ 20, UniqueRel @ 5]
-NAMES = ["one", "two", "three"]
+CAMPAIGN = campaign()
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*topic.s. not found in qrels",
+    "ignore:Experiment Pipeline Validation",
+    "ignore:the qrels hold no judgment",
+)
+
+
+def transformers() -> list:
+    return [s >> pt.apply.name(lambda row, n=name: n) for name, s in CAMPAIGN.pipelines().items()]
+
+
+def experiment(systems, **options):
+    with RunContext(CAMPAIGN.frames):
+        return CAMPAIGN.plain(MEASURES, systems, names=NAMES, **options)
 
 
 @pytest.fixture(scope="module")
-def campaign():
-    """Topics with and without judgments, judgments without topics, and three runs that lack some queries."""
-    rng = np.random.default_rng(7)
-    docs = [f"d{i}" for i in range(60)]
-    topics = pd.DataFrame({"qid": [f"q{i}" for i in range(23)], "query": "x"})
-    judged = [f"q{i}" for i in range(3, 26)]  # q0-q2 have no judgments, q23-q25 no topic
-    qrels = pd.DataFrame(
-        [(q, d, int(rng.integers(-1, 3))) for q in judged for d in rng.choice(docs, 25, replace=False)],
-        columns=["qid", "docno", "label"],
-    )
-    frames = []
-    for missing in (["q4"], [], ["q9", "q10"]):
-        rows = [
-            (q, d, float(np.round(rng.normal(), 1)))
-            for q in topics.qid
-            if q not in missing
-            for d in rng.choice(docs, 30, replace=False)
-        ]
-        frame = pd.DataFrame(rows, columns=["qid", "docno", "score"]).assign(query="x")
-        frames.append(pt.model.add_ranks(frame))
-    return topics, qrels, dict(zip(NAMES, frames, strict=True))
-
-
-def named(frames):
-    return [frame.assign(name=name) for name, frame in frames.items()]
-
-
-def transformers(frames):
-    return [
-        pt.Transformer.from_df(frame) >> pt.apply.name(lambda row, n=name: n)
-        for name, frame in frames.items()
-    ]
-
-
-@pytest.fixture(scope="module")
-def expected(campaign):
-    """The per-query values by RunContext.evaluate, {(name, qid, measure): value}, of the judged topics."""
-    topics, qrels, frames = campaign
-    rows = RunContext(frames).evaluate(qrels[qrels.qid.isin(topics.qid)], MEASURES, perquery=True)
-    return {(r.name, r.query_id, r.measure): r.value for r in rows.itertuples(index=False)}
-
-
-def experiment(campaign, systems, **options):
-    topics, qrels, frames = campaign
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*topic.s. not found in qrels.*")
-        warnings.filterwarnings("ignore", message="Experiment Pipeline Validation Report(.|\n)*")
-        warnings.filterwarnings("ignore", message="the qrels hold no judgment.*")
-        with RunContext(frames):
-            return pt.Experiment(
-                systems, topics, qrels, MEASURES, names=options.pop("names", NAMES), **options
-            )
+def expected() -> pd.DataFrame:
+    """The values by RunContext.evaluate, of the judged topics."""
+    qrels = CAMPAIGN.qrels[CAMPAIGN.qrels.qid.isin(CAMPAIGN.topics.qid)]
+    return RunContext(CAMPAIGN.frames).evaluate(qrels, MEASURES, perquery=True)
 
 
 def check_means(table, expected) -> None:
-    for name in NAMES:
+    means = expected.groupby(["name", "measure"])["value"].mean()
+    for name, row in table.set_index("name").iterrows():
         for measure in map(str, MEASURES):
-            values = [v for (n, _, m), v in expected.items() if n == name and m == measure]
-            mean = table.set_index("name").loc[name, measure]
-            assert mean == pytest.approx(np.mean(values), abs=1e-12), (name, measure)
+            assert row[measure] == pytest.approx(means[name, measure], abs=1e-12), (name, measure)
 
 
-@pytest.mark.parametrize("systems", [named, transformers])
+@pytest.mark.parametrize("as_frames", [False, True])
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"batch_size": 7}, {"batch_size": 5}, {"plan": "tree", "verbose": False}, {"filter_by_qrels": True}],
+    "options", [{}, {"batch_size": 7}, {"batch_size": 5}, TREE, {"filter_by_qrels": True}], ids=str
 )
-def test_means(campaign, expected, systems, options) -> None:
-    if systems is named and options.get("batch_size"):
-        options = {
-            "plan": "tree",
-            "verbose": False,
-            **options,
-        }  # PyTerrier ignores batch_size for plain frames
-    check_means(experiment(campaign, systems(campaign[2]), **options), expected)
+def test_means(expected, as_frames, options) -> None:
+    frames = [frame.assign(name=name) for name, frame in CAMPAIGN.frames.items()]
+    if as_frames and "batch_size" in options:
+        options = TREE | options  # PyTerrier ignores batch_size for plain frames
+    check_means(experiment(frames if as_frames else transformers(), **options), expected)
 
 
-@pytest.mark.parametrize("options", [{}, {"batch_size": 7}, {"plan": "tree", "verbose": False}])
-def test_per_query(campaign, expected, options) -> None:
-    table = experiment(campaign, transformers(campaign[2]), perquery=True, **options)
-    found = {
-        (r[0], r[1], r[2]): r[3] for r in table[["name", "qid", "measure", "value"]].itertuples(index=False)
-    }
-    for key, value in expected.items():
-        assert found[key] == pytest.approx(value, abs=0), key
-    extra = {q for _, q, _ in set(found) - set(expected)}
-    assert extra == {"q0", "q1", "q2"}  # topics without judgments: NaN
-    assert all(np.isnan(v) for (_, q, _), v in found.items() if q in extra)
+@pytest.mark.parametrize("options", [{}, {"batch_size": 7}, TREE], ids=str)
+def test_per_query(expected, options) -> None:
+    columns = ["name", "qid", "measure"]
+    found = experiment(transformers(), perquery=True, **options).set_index(columns)["value"]
+    for row in expected.itertuples(index=False):
+        assert found[row.name, row.query_id, row.measure] == row.value
+    rest = found.drop([(r.name, r.query_id, r.measure) for r in expected.itertuples(index=False)])
+    assert set(rest.index.get_level_values("qid")) == {"q0", "q1"} and rest.isna().all()  # without judgments
 
 
-def test_judgments_without_topics_count_as_empty_rankings(campaign) -> None:
-    _topics, qrels, frames = campaign
-    for options in ({}, {"batch_size": 7}, {"batch_size": 7, "plan": "tree", "verbose": False}):
-        table = experiment(campaign, transformers(frames), filter_by_topics=False, **options).set_index(
-            "name"
-        )
-        rows = RunContext(frames).evaluate(qrels, MEASURES).set_index("name")
-        for measure in map(str, MEASURES):
-            assert table[measure].tolist() == pytest.approx(rows[measure].tolist(), abs=1e-12)
+@pytest.mark.parametrize("options", [{}, {"batch_size": 7}, {"batch_size": 7, **TREE}], ids=str)
+def test_judgments_without_topics_count_as_empty_rankings(options) -> None:
+    table = experiment(transformers(), filter_by_topics=False, **options).set_index("name")
+    rows = RunContext(CAMPAIGN.frames).evaluate(CAMPAIGN.qrels, MEASURES).set_index("name")
+    pd.testing.assert_frame_equal(table[rows.columns], rows, rtol=0, atol=1e-12)
 
 
-def test_run_tags_name_the_members(campaign, expected, tmp_path) -> None:
+def test_run_tags_name_the_members(expected, tmp_path) -> None:
     """pt.io.read_results makes the name column from the run tag."""
-    for name, frame in campaign[2].items():
+    for name, frame in CAMPAIGN.frames.items():
         pt.io.write_results(frame, str(tmp_path / f"{name}.res"), run_name=name)
-    frames = [pt.io.read_results(str(tmp_path / f"{n}.res")) for n in NAMES]
-    check_means(experiment(campaign, frames), expected)
+    check_means(experiment([pt.io.read_results(str(tmp_path / f"{n}.res")) for n in NAMES]), expected)
 
 
 def test_import_pyterrier_is_enough() -> None:
     code = (
         "import pyterrier as pt; from pyterrier.measures import *; "
-        "print(NRG@10, P_Rareness@10, UniqueRel@5, AP_Rareness(alpha=0.5), pt.relative.RunContext.__name__)"
+        "print(NRG@10, UniqueRel@5, AP_Rareness(alpha=0.5), pt.relative.RunContext.__name__)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [
-        "NRG@10",
-        "P_Rareness@10",
-        "UniqueRel@5",
-        "AP_Rareness(alpha=0.5)",
-        "RunContext",
-    ]
+    assert done.stdout.split() == ["NRG@10", "UniqueRel@5", "AP_Rareness(alpha=0.5)", "RunContext"]
     assert "arning" not in done.stderr
 
 
 # ---- pt.relative -----------------------------------------------------------------------------------------
 
 
-def test_tables_of_pt_relative_have_pyterriers_column_names(campaign) -> None:
-    _, qrels, frames = campaign
+def test_tables_of_pt_relative_have_pyterriers_column_names() -> None:
+    qrels, frames = CAMPAIGN.qrels, CAMPAIGN.frames
     context = RunContext(frames)
     theirs = pt.relative.explain(context, "one", qrels, NRG @ 10)
-    assert list(theirs.columns)[:3] == ["qid", "docno", "label"]
     ours = ir_measures_relative.explain(context, "one", qrels, NRG @ 10)
+    assert list(theirs.columns)[:3] == ["qid", "docno", "label"]
     assert list(ours.columns)[:3] == ["query_id", "doc_id", "relevance"]
     assert theirs.set_axis(ours.columns, axis=1).equals(ours)
-    new_run = pt.relative.explain(context, frames["one"], qrels)
-    assert new_run["docno"].tolist() == theirs["docno"].tolist()
-
-    theirs = pt.relative.bounds(context, qrels, [NRG @ 10], perquery=True)
-    assert "qid" in theirs.columns
-    assert "query_id" in ir_measures_relative.bounds(context, qrels, [NRG @ 10], perquery=True).columns
+    assert "qid" in pt.relative.bounds(context, qrels, [NRG @ 10], perquery=True).columns
     chosen = pt.relative.select_complementary(context, qrels, 2)
     assert chosen.equals(ir_measures_relative.select_complementary(context, qrels, 2))
     assert inspect.signature(pt.relative.bounds) == inspect.signature(ir_measures_relative.bounds)
-    merged = qrels.merge(pt.relative.explain(context, "one", qrels), on=["qid", "docno", "label"])
-    assert len(merged)
 
 
-def test_tables_of_an_answer_have_pyterriers_column_names(campaign) -> None:
-    _, qrels, frames = campaign
-    context = RunContext(frames, grades=(-1, 2))
-    theirs = pt.relative.worth(
-        context, qrels[::8], "one", margin=0.05
-    )  # few labels, so that some are to be judged
-    ours = ir_measures_relative.worth(context, qrels[::8], "one", margin=0.05)
+def test_tables_of_an_answer_have_pyterriers_column_names() -> None:
+    context, few = (
+        RunContext(CAMPAIGN.frames, grades=(-1, 2)),
+        CAMPAIGN.qrels[::8],
+    )  # so that some are to be judged
+    theirs, ours = (
+        where.worth(context, few, "one", margin=0.05) for where in (pt.relative, ir_measures_relative)
+    )
     assert len(ours.judge) and ours.judge.columns.tolist()[:2] == ["query_id", "doc_id"]
     assert theirs.judge.columns.tolist()[:2] == ["qid", "docno"]
     assert theirs.judge.to_numpy().tolist() == ours.judge.to_numpy().tolist()
@@ -187,15 +127,9 @@ def test_tables_of_an_answer_have_pyterriers_column_names(campaign) -> None:
 
 def test_pt_relative_holds_what_the_package_holds() -> None:
     assert set(pt.relative.__all__) == {*ir_measures_relative.__all__, "Experiment", "named"}
-    assert pt.relative.RunContext is RunContext
-    assert pt.relative.NRG is NRG
-
-
-def test_dir_shows_what_is_public_and_nothing_else() -> None:
     pt.relative.Experiment, pt.relative.named  # noqa: B018  (which load modules of the folder)
-    shown = dir(pt.relative)
-    assert set(shown) == {*pt.relative.__all__, "audit", "meta"}
-    assert all(getattr(pt.relative, name) is not None for name in shown)
+    assert set(dir(pt.relative)) == {*pt.relative.__all__, "audit", "meta"}
+    assert all(getattr(pt.relative, name) is not None for name in dir(pt.relative))
 
 
 def test_a_missing_pyterrier_names_the_extra() -> None:
@@ -212,7 +146,41 @@ for use in (
     except ImportError as error: print(error)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    message = (
-        "to run pipelines needs more than the base install: pip install 'ir-measures-relative[pyterrier]'\n"
-    )
-    assert done.stdout == message * 3
+    assert done.stdout.count("pip install 'ir-measures-relative[pyterrier]'\n") == 3
+
+
+# ---- without a context, before it retrieves --------------------------------------------------------------
+
+TWO = CAMPAIGN._replace(topics=topics_of("1", "2"), qrels=judged({"1": {"a": 1}, "2": {"b": 1}}))
+
+
+@pytest.fixture
+def pipeline() -> Given:
+    return Given(ranked({"it": {"1": {"a": 1.0}, "2": {"a": 2.0, "b": 1.0}}})["it"])
+
+
+@pytest.mark.parametrize("options", [{}, TREE, {"batch_size": 2}, {"validate": "error"}], ids=str)
+def test_nothing_is_retrieved(pipeline, options) -> None:
+    with pytest.raises(ValueError, match="needs the runs to compare with") as error:
+        TWO.plain([nDCG @ 10, NRG @ 10, UniqueRel @ 5], [pipeline], **options)
+    assert pipeline.queries == []
+    assert "NRG@10" in str(error.value) and "UniqueRel@5" in str(error.value)
+
+
+def test_without_validation_pyterrier_asks_nobody(pipeline) -> None:
+    """As of PyTerrier 1.1; a host that asks earlier makes this fail, and the page is to be changed."""
+    with pytest.raises(ValueError, match=r"no RunContext is active. In PyTerrier, write"):
+        TWO.plain([NRG @ 10], [pipeline], validate="ignore")
+    assert len(pipeline.queries) == 2
+
+
+def test_what_does_not_fail(pipeline) -> None:
+    assert len(TWO.plain([nDCG_UE @ 10, nDCG @ 10], [pipeline])) == 1  # which need no context
+    with RunContext({}):
+        assert len(TWO.plain([nDCG @ 10], [pipeline])) == 1
+    columns = {"query_id", "doc_id", "score"}
+    assert set(ir_measures.run_inputs([NRG @ 10, nDCG @ 10])) == columns
+    assert set(ir_measures.providers.registry["relative"].run_inputs([NRG @ 10])) == columns
+    assert np.isfinite(
+        TWO.relative([NRG @ 10], {"one": pipeline, "two": pipeline.frame.head(2)})["NRG@10"]
+    ).all()

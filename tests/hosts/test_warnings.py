@@ -4,16 +4,30 @@ from __future__ import annotations
 
 import importlib.util
 import linecache
+import re
 import threading
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import ir_measures
+import numpy as np
 import pandas as pd
 import pytest
-from ir_measures import nDCG
+from ir_measures import P, nDCG
 
-from ir_measures_relative import NRG, RelativeWarning, RunContext, explain, select_complementary
+from ir_measures_relative import (
+    NRG,
+    RelativeWarning,
+    RunContext,
+    UniqueRel,
+    explain,
+    nDCG_UE,
+    rrLP,
+    select_complementary,
+)
+from ir_measures_relative.context.evaluate import Scores, one_topic_counts, shares_of_topics
+from ir_measures_relative.data.arrays import object_array
 
 QRELS = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
 RUN = {"q": {"a": 1.0, "b": 2.0}, "r": {"a": 1.0}}
@@ -39,24 +53,14 @@ def caught():
         yield caught
 
 
-@pytest.mark.parametrize("measures", [[NRG @ 10], [NRG @ 10, nDCG @ 10]], ids=str)
-@pytest.mark.parametrize(
-    "runs", [AN_EMPTY_PRIOR, {"same": RUN, "old": OTHER}], ids=["when made", "when scoring"]
-)
-def test_ir_measures(caught, runs, measures) -> None:
-    with RunContext(runs):
-        ir_measures.calc_aggregate(measures, QRELS, RUN)  # here
-    once(caught)
-
-
 @pytest.mark.parametrize(
     "runs", [AN_EMPTY_PRIOR, {"same": RUN, "old": OTHER}], ids=["when made", "when scoring"]
 )
 def test_every_function_of_ir_measures(caught, runs) -> None:
     with RunContext(runs):
         for score in (
-            lambda: ir_measures.calc([NRG @ 10], QRELS, RUN),  # here
-            lambda: list(ir_measures.iter_calc([NRG @ 10], QRELS, RUN)),  # here
+            lambda: ir_measures.calc_aggregate([NRG @ 10], QRELS, RUN),  # here
+            lambda: ir_measures.calc([NRG @ 10, nDCG @ 10], QRELS, RUN),  # here
             lambda: pd.DataFrame(ir_measures.iter_calc([NRG @ 10], QRELS, RUN)),  # here
             lambda: (NRG @ 10).calc_aggregate(QRELS, RUN),  # here
             lambda: list((NRG @ 10).iter_calc(QRELS, RUN)),  # here
@@ -145,95 +149,173 @@ def test_a_line_that_runs_often_warns_once() -> None:
 
 # ---- PyTerrier -------------------------------------------------------------------------------------------
 
+TREE = {"plan": "tree", "verbose": False}
+OPTIONS = [{}, {"batch_size": 1}, TREE, TREE | {"batch_size": 1}]
+
 
 @pytest.fixture
-def experiment():
-    """Topics, qrels, and two systems that differ."""
-    pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
-    topics = pd.DataFrame({"qid": ["q", "r"], "query": "x"})
-    qrels = pd.DataFrame(
-        [(q, d, g) for q, docs in QRELS.items() for d, g in docs.items()], columns=["qid", "docno", "label"]
-    )
-    systems = []
-    for run in (RUN, OTHER):
-        rows = [(q, d, s) for q, docs in run.items() for d, s in docs.items()]
-        systems.append(pt.model.add_ranks(pd.DataFrame(rows, columns=["qid", "docno", "score"])))
-    return pt, topics, qrels, systems
+def campaign():
+    """Two systems that differ."""
+    pytest.importorskip("pyterrier", reason="pyterrier is not installed")
+    from experiments import Campaign, judged, ranked, topics_of
 
-
-OPTIONS = [
-    {},
-    {"batch_size": 1},
-    {"plan": "tree", "verbose": False},
-    {"plan": "tree", "verbose": False, "batch_size": 1},
-]
+    return Campaign(topics_of("q", "r"), judged(QRELS), ranked({"a": RUN, "b": OTHER}))
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_experiment(experiment, caught, options) -> None:
-    pt, topics, qrels, frames = experiment
-    systems = [pt.Transformer.from_df(frame) for frame in frames]
-    options = options | {"names": ["a", "b"], "validate": "ignore"}
+def test_experiment(campaign, caught, options) -> None:
+    pt, (topics, qrels, _) = pytest.importorskip("pyterrier"), campaign
+    systems = campaign.pipelines()
     with RunContext({"same": RUN, "none": {}}):
-        pt.Experiment(systems, topics, qrels, [NRG @ 10, nDCG @ 10], **options)  # here
+        pt.Experiment(systems, topics, qrels, [NRG @ 10, nDCG @ 10], validate="ignore", **options)  # here
     ours = sorted((w for w in caught if w.category is RelativeWarning), key=lambda w: str(w.message))
     assert [str(w.message)[:12] for w in ours] == ["run 'none' h", "the evaluate"]  # whatever the batches
     for warning in ours:
         once([warning])
 
 
-def test_grid_scan(experiment, caught) -> None:
-    pt, topics, qrels, frames = experiment
-
-    class Cut(pt.Transformer):
-        depth = 5
-
-        def transform(self, inp):
-            return frames[0][frames[0]["qid"].isin(inp["qid"]) & (frames[0]["rank"] < self.depth)]
-
-    cut = Cut()
+def test_grid_scan(campaign, caught) -> None:
+    pt, (topics, qrels, frames) = pytest.importorskip("pyterrier"), campaign
+    system = pt.Transformer.from_df(frames["a"]) % 5
     with RunContext(AN_EMPTY_PRIOR):
-        pt.GridScan(cut, {cut: {"depth": [5]}}, topics, qrels, [NRG @ 10])  # here
+        pt.GridScan(system, {system[-1]: {"k": [5]}}, topics, qrels, [NRG @ 10])  # here
     once(caught)
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_relative_experiment(experiment, caught, options) -> None:
-    pt, topics, qrels, frames = experiment
-    system = {"one": pt.Transformer.from_df(frames[0])}
+def test_relative_experiment(campaign, caught, options) -> None:
+    pt, (topics, qrels, _) = pytest.importorskip("pyterrier"), campaign
+    system = {"a": campaign.pipelines()["a"]}
     pt.relative.Experiment(system, topics, qrels, [NRG @ 10, nDCG @ 10], **options)  # here
-    assert "holds no run but 'one'" in str(caught[0].message)
+    assert "holds no run but 'a'" in str(caught[0].message)
     once(caught)
 
 
-def test_relative_experiment_with_files_that_are_there(experiment, caught, tmp_path) -> None:
-    pt, topics, qrels, frames = experiment
+def test_files_that_are_there_and_pipelines_without_results(campaign, caught, tmp_path) -> None:
+    pt, (topics, qrels, frames) = pytest.importorskip("pyterrier"), campaign
     (tmp_path / "a.res.gz").write_bytes(b"")
-    systems = dict(zip("ab", frames, strict=True))
-    pt.relative.Experiment(systems, topics, qrels, [NRG @ 10], save_dir=str(tmp_path))  # here
+    pt.relative.Experiment(frames, topics, qrels, [NRG @ 10], save_dir=str(tmp_path))  # here
     once(caught)
-
-
-def test_from_pipelines(experiment, caught) -> None:
-    _, topics, _, frames = experiment
-    RunContext.from_pipelines({"a": frames[0], "b": frames[0].head(0)}, topics)  # here
+    caught.clear()
+    RunContext.from_pipelines({"a": frames["a"], "b": frames["a"].head(0)}, topics)  # here
     assert "pipeline 'b' gave no result" in str(caught[0].message)
     once(caught)
 
 
-def test_topics_without_results_are_no_empty_run(experiment, caught) -> None:
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_topics_without_results_are_no_empty_run(campaign, caught, options) -> None:
     """PyTerrier scores the judged topics that it was not asked for as an empty frame, in batches."""
-    pt, topics, qrels, frames = experiment
-    systems = [pt.Transformer.from_df(frame) for frame in frames]
-    for options in OPTIONS:
-        with RunContext({"old": {"q": {"z": 1.0}}}):
-            pt.Experiment(
-                systems,
-                topics.head(1),
-                qrels,
-                [NRG @ 10],
-                filter_by_topics=False,
-                validate="ignore",
-                **options,
-            )
+    fewer = campaign._replace(topics=campaign.topics.head(1))
+    with RunContext({"old": {"q": {"z": 1.0}}}):
+        fewer.plain([NRG @ 10], filter_by_topics=False, validate="ignore", **options)
     assert [str(w.message) for w in caught if w.category is RelativeWarning] == []
+
+
+# ---- one topic supplies much of a mean -------------------------------------------------------------------
+
+
+def scores(values: Any, measure: Any = UniqueRel @ 2) -> Scores:
+    values = np.array(values, dtype=np.float64)
+    names, queries = [f"r{i}" for i in range(len(values))], [f"q{i}" for i in range(values.shape[1])]
+    return Scores(names, [measure], object_array(queries), values[:, None, :])
+
+
+def test_shares() -> None:
+    shares = shares_of_topics(np.array([[1.0, 3.0], [0.0, 0.0]]))
+    assert shares[0].tolist() == [0.25, 0.75] and np.isnan(shares[1]).all()
+    for odd in (-1.0, np.nan):
+        assert np.isnan(shares_of_topics(np.array([[1.0, 3.0], [1.0, odd]]))).all()
+
+
+@pytest.mark.parametrize(
+    ("values", "measure", "said"),
+    [
+        ([[3] + [1] * 9], UniqueRel @ 2, None),  # a quarter
+        ([[3.1] + [1] * 9], UniqueRel @ 2, r"26 % of the mean UniqueRel@2 of 'r0' over 10 topics comes from"),
+        ([[9] + [1] * 8], UniqueRel @ 2, None),  # nine topics
+        ([[9] + [1] * 9], P @ 10, None),  # not relative
+        ([[9] + [1] * 9, [-0.1] * 10], rrLP, None),  # no share of what can be below 0
+        ([[0] * 10], NRG @ 10, None),
+        ([[4] + [0] * 9, [2] * 10], UniqueRel @ 2, None),  # hardly adds anything
+        ([[5] + [0] * 9, [2] * 10], UniqueRel @ 2, r"100 % of the mean UniqueRel@2 of 'r0'"),
+        ([[9] + [1] * 9, [1] * 10, [4] + [1] * 9], NRG @ 10, r"'r0' .* mean of 2 of 3 runs by NRG@10;"),
+    ],
+)
+def test_one_topic(values: Any, measure: Any, said: str | None) -> None:
+    found = one_topic_counts(scores(values, measure))
+    assert found is None if said is None else re.search(said, found or "")
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_size": 5}], ids=str)
+def test_experiments_warn_of_one_topic_in_means(caught, options: dict[str, Any]) -> None:
+    pytest.importorskip("pyterrier", reason="pyterrier is not installed")
+    from experiments import Campaign, judged, ranked, topics_of
+
+    topics = [f"t{i}" for i in range(12)]
+    # One finds a document of its own on five topics, two on one topic alone.
+    one = {t: {"B" if i < 5 else "X": 2.0, "Y": 1.0} for i, t in enumerate(topics)}
+    two = {t: {"A": 2.0, "B": 1.0} if i == 7 else {"Z": 2.0} for i, t in enumerate(topics)}
+    qrels = judged({t: {"A": 1, "B": 1} for t in topics})
+    campaign = Campaign(topics_of(*topics), qrels, ranked({"one": one, "two": two}))
+    campaign.relative([UniqueRel @ 2, P @ 2], validate="ignore", **options)
+    (ours,) = (w for w in caught if w.category is RelativeWarning)
+    assert "100 % of the mean UniqueRel@2 of 'two' over 12 topics" in str(ours.message)
+    caught.clear()
+    campaign.relative([UniqueRel @ 2], validate="ignore", perquery=True)
+    assert not [w for w in caught if w.category is RelativeWarning]
+
+
+# ---- documents that are others than the judged ones ------------------------------------------------------
+
+IDS = r"under 1% of the documents .* are in any run, .*: for query 'q0' (the )?run.* has \['v2-0', .*, the qrels have \['d0', "
+JUDGED = {f"q{q}": {f"d{i}": i % 2 for i in range(30)} for q in range(4)}
+
+
+def strange(prefix: str = "v2-", known: int = 0, depth: int = 30) -> dict[str, Any]:
+    """Two runs, of which the second holds some judged documents, behind all others."""
+    one = {q: {f"{prefix}{i}": -float(i) for i in range(depth)} for q in JUDGED}
+    behind = {f"{prefix}0": -1.5} | {f"d{i}": -100.0 - i for i in range(known)}
+    return {"one": one, "two": {q: docs | behind for q, docs in one.items()}}
+
+
+def test_strange_ids_are_told_of_once(caught) -> None:
+    context = RunContext(strange())
+    table = context.evaluate(JUDGED, [NRG @ 10, nDCG @ 10])
+    assert (table[["NRG@10", "nDCG@10"]] == 0).all(axis=None)
+    with context:
+        ir_measures.calc_aggregate([NRG @ 10], JUDGED, {"q0": {"d1": 1.0}})
+    with RunContext({}):
+        assert (nDCG_UE @ 10).calc_aggregate(JUDGED, strange()["one"]) == -1.0
+    assert [bool(re.search(IDS, str(w.message))) for w in caught] == [True] * 3
+
+
+@pytest.mark.parametrize(("known", "n_warnings"), [(0, 1), (1, 1), (2, 0)])  # of each query: 2 of 200 are 1 %
+def test_one_in_a_hundred_at_any_depth_is_enough(caught, known: int, n_warnings: int) -> None:
+    many = {q: {f"d{i}": 1 for i in range(n)} for q, n in zip(JUDGED, (200, 200, 0, 0), strict=True)}
+    runs = {n: {q: run[q] for q in ("q0", "q1")} for n, run in strange(known=known, depth=300).items()}
+    for qrels in (many, many | {"not held by a run": {"d0": 1}}):
+        caught.clear()
+        RunContext(runs).evaluate(qrels, [NRG @ 10])
+        assert len(caught) == n_warnings
+
+
+@pytest.mark.parametrize(
+    ("given", "qrels"),
+    [
+        (strange(depth=2), JUDGED),
+        (strange(), {"q0": {f"d{i}": 1 for i in range(19)}}),
+        (strange(known=1), {q: {f"d{i}": 1 for i in range(500)} for q in JUDGED}),  # short, of many judged
+        (strange(), {q: dict.fromkeys(docs, 0) for q, docs in JUDGED.items()}),  # nothing to find
+        (strange("d"), JUDGED),
+    ],
+)
+def test_few_documents_may_be_others(caught, given, qrels) -> None:
+    RunContext(given).evaluate(qrels, [NRG @ 10])
+    assert not caught
+
+
+def test_an_id_that_no_measure_reads_is_not_read_here(caught) -> None:
+    docs = [f"v2-{i}" for i in range(50)] + [None]
+    context = RunContext({"one": pd.DataFrame({"query_id": "q0", "doc_id": docs, "score": range(51, 0, -1)})})
+    context.evaluate(JUDGED, [NRG @ 10])
+    assert not any("under 1%" in str(w.message) for w in caught)

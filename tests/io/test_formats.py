@@ -166,19 +166,6 @@ def test_a_folder_of_json(tmp_path: Path) -> None:
         RunContext.from_files(tmp_path)
 
 
-def test_the_tool_is_told_of_once_a_context_and_only_where_a_query_lacks(tmp_path: Path) -> None:
-    file = tmp_path / "bm25.json"
-    file.write_bytes(OF_RUNS["dict"].write("bm25-base"))
-    RunContext.from_files(file, priors=[]).evaluate(QRELS, ["nDCG@10"])  # a warning would be an error
-    file.write_bytes(OF_RUNS["MTEB, one subset"].write("dense_ü"))
-    context = RunContext.from_files(file, priors=[])
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        for _ in range(2):
-            context.evaluate(QRELS, ["nDCG@10"])
-    assert sum("MTEB's own mean" in str(w.message) for w in said) == 1
-
-
 def test_folders_of_tira(tmp_path: Path) -> None:
     """Names and groups are those of the metadata, beside the run or above it."""
     for name, team in (("bm25-base", "ows"), ("dense_ü", "seupd")):

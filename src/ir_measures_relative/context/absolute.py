@@ -1,7 +1,6 @@
-"""Absolute measures of :class:`Rankings` on :class:`Judgments`, as ir_measures and its providers compute them.
+"""Absolute measures as ir_measures' providers compute them; from positions alone where these are enough.
 
-Where the positions of relevant documents are enough, the values of trec_eval are computed here, to the last bit. It
-adds one term after the other, from the first position on, and divides last. Its logarithms are those of :mod:`math`.
+Equal to trec_eval to the last bit: it adds one term after the other, from the first position on, and divides last.
 """
 
 from __future__ import annotations
@@ -24,14 +23,7 @@ from .measure_strings import needs_subtopics, value_of
 T = TypeVar("T")
 
 # What the providers of ir_measures raise for a measure that they cannot compute after all.
-FAILURES = (
-    TypeError,
-    LookupError,
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    subprocess.SubprocessError,
-)
+FAILURES = TypeError, LookupError, ArithmeticError, AssertionError, AttributeError, subprocess.SubprocessError
 
 # The providers of ir_measures that look at a run's order, and not at its scores.
 BY_PLACE = frozenset(
@@ -51,14 +43,9 @@ class Look(NamedTuple):
 
 
 class AbsoluteEvaluator:
-    """What ir_measures, or one of its providers, computes of runs; by it, or from positions where that is the same.
+    """What ir_measures, or one of its providers, computes of runs; from positions where that is the same.
 
-    Args:
-        qrels: the judgments for measures that look at this.
-        as_given: equal scores are in the order that each provider gives them, and not in trec_eval's.
-
-    Raises:
-        ValueError: measures that it does not compute.
+    ``as_given``: equal scores are in the order that each provider gives them, and not in trec_eval's.
     """
 
     def __init__(
@@ -85,14 +72,7 @@ class AbsoluteEvaluator:
     def values(
         self, rankings: Rankings, judgments: Judgments, positions: Callable[[int | None], IntArray]
     ) -> FloatArray:
-        """Shape (measures, queries); NaN where ir_measures says nothing.
-
-        Args:
-            positions: from a depth to where the run ranks each relevant document.
-
-        Raises:
-            ValueError: a measure that it cannot compute of this run.
-        """
+        """Shape (measures, queries); NaN where ir_measures has none. ``positions`` of the relevant, from a depth."""
         values = np.full((len(self._row), judgments.n_queries), np.nan)
         found = values_from_positions(self._from_positions, rankings, judgments, positions)
         for measure, of_measure in zip(self._from_positions, found, strict=True):
@@ -146,15 +126,12 @@ def _blaming(
 
 
 def qrels_for(judgments: Judgments, look: Look) -> Any:
-    """The judgments as ir_measures takes them: the labels for aspects where the measures look at these.
-
-    They are in the order of the aspects' names. ndeval adds by aspect in the order in which they come, of all queries,
-    so that a value would depend in its last bit on the other queries.
-    """
+    """The judgments as ir_measures takes them: the labels for aspects where the measures look at these."""
     if look.aspects is None:
         return nested_qrels(judgments, look)
     found, documents = judgments.aspects, judgments.doc_ids
     queries, names = judgments.query_ids[found.query], found.names
+    # ndeval adds by aspect as they come, of all queries: in another order the last bit depends on the other queries.
     order = np.argsort(names[found.aspect], kind="stable")
     rows = zip(
         *(column[order].tolist() for column in (found.document, found.aspect, found.grade)), strict=True
@@ -178,10 +155,7 @@ RELEVANT_ONLY = frozenset({"nDCG", "P", "R", "RR", "AP", "Success", "Rprec"})
 
 
 def is_from_positions(measure: ir_measures.Measure, provider: str | None, as_given: bool) -> bool:
-    """Whether :func:`values_from_positions` has the values that this provider would compute.
-
-    The one of MS MARCO, of RR to a cutoff, has another order of equal scores, which counts where they are ``as_given``.
-    """
+    """Whether positions give what this provider computes; that of MS MARCO has its own order of equal scores."""
     same = provider == "pytrec_eval" or (provider == "msmarco" and not as_given)
     return same and measure.NAME in RELEVANT_ONLY
 
@@ -192,14 +166,7 @@ def values_from_positions(
     judgments: Judgments,
     positions: Callable[[int | None], IntArray],
 ) -> list[FloatArray]:
-    """One value a query, of each measure.
-
-    Args:
-        positions: from a depth to where the run ranks each relevant document, 0 where it does not so far down.
-
-    Raises:
-        ValueError: a document that stands twice in a ranking.
-    """
+    """One value a query, of each measure; ``positions`` of the relevant documents from a depth, 0 where deeper."""
     plain = [m for m in measures if not value_of(m, "gains") and not value_of(m, "judged_only")]
     cutoffs = [value_of(m, "cutoff") for m in plain]
     position = positions(None if None in cutoffs else max(cutoffs)) if plain else None

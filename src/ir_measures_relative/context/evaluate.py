@@ -23,37 +23,13 @@ if TYPE_CHECKING:
 
 
 def check_runs(view: View) -> None:
-    """Raises ValueError where there is nothing to score, or a run shares no query; warns of runs without rankings.
-
-    It also warns of runs that hold next to no judged document.
-    """
+    """Raises ValueError where there is nothing to score, or a run shares no query; warns of odd runs."""
     if not len(view.query_ids):
         raise ValueError("the qrels hold no judgment, so there is no query to score; give other qrels")
     for run in view.runs.values():
         check_queries(view, run)
         warn_if_empty(run, view.members)
     warn_if_strange(view)
-    _warn_of_own_means(view)
-
-
-def _warn_of_own_means(view: View) -> None:
-    """Says once of runs that lack queries that the means of the tools that wrote them leave out."""
-    n = len(view.query_ids)
-    lacking = {
-        run.name: (n - int((view.documents.queries_of(run) >= 0).sum()), run.skips)
-        for run in view.runs.values()
-        if run.skips
-    }
-    few = [(name, count, skips) for name, (count, skips) in lacking.items() if count]
-    if few:
-        name, count, skips = few[0]
-        others = f", and {len(few) - 1} other run(s) lack some" if few[1:] else ""
-        warn(
-            f"{name} has no ranking for {count} of {n} judged queries{others}: they count as empty rankings here, and "
-            f"{skips} own mean leaves them out: it is over {n - count} queries, and may be higher",
-            view.members,
-            "own means",
-        )
 
 
 def warn_of_last_labels(view: View, measures: Sequence[ir_measures.Measure]) -> None:
@@ -69,19 +45,14 @@ def warn_of_last_labels(view: View, measures: Sequence[ir_measures.Measure]) -> 
     if plain and unlike is not None:
         query_id, doc_id = unlike
         warn(
-            f"the qrels judge documents for several aspects, and {', '.join(plain)} look at no aspects: of a document "
-            f"whose labels differ, such as {doc_id!r} of query {query_id!r}, they see the last label, as in "
-            "ir_measures; give them qrels with one label a document",
+            f"the qrels judge documents for several aspects, and {', '.join(plain)} look at no aspects: they see the "
+            f"last label of {doc_id!r} of query {query_id!r}; give them qrels with one label a document",
             view.members,
         )
 
 
 def warn_if_strange(view: View, new_run: Rankings | None = None) -> None:
-    """Warns where next to no judged document is in any run: the ids may be of another collection.
-
-    Args:
-        new_run: the evaluated run, where the context holds none.
-    """
+    """Warns where next to no judged document is in any run, or in the evaluated one of a context without runs."""
     if new_run is None:
         runs = list(view.runs.values())
         found = view.cached(("strange",), lambda: _strange(view.judgments, runs))
@@ -93,8 +64,7 @@ def warn_if_strange(view: View, new_run: Rankings | None = None) -> None:
         warn(
             f"under {_FEW:.0%} of the documents that are judged for the queries of the runs are in any run, at any "
             f"depth: for query {query_id!r} {run.name} has {some(docs)}, the qrels have "
-            f"{some(view.judgments.of_query(query_id).doc_ids)}; are these ids of two versions of the collection? "
-            "Documents without a judgment count as not relevant",
+            f"{some(view.judgments.of_query(query_id).doc_ids)}; are these ids of two versions of the collection?",
             view.members,
         )
 
@@ -183,8 +153,8 @@ def warn_of_copies(views: Sequence[View], measures: Sequence[ir_measures.Measure
             if fixed or same not in of_name or name in priors(of_name[same]):
                 where = "" if depth is None else f" in their first {depth}"
                 warn(
-                    f"{same!r} and {name!r} rank alike{where}, and {same!r} is a prior of {name!r}: what that adds is "
-                    "measured against its own copy; leave one of them out; there may be more such runs",
+                    f"{same!r} and {name!r} rank alike{where}, and {same!r} is a prior of {name!r}: leave one of them "
+                    "out; there may be more such runs",
                     view.members,
                 )
                 return
@@ -205,17 +175,10 @@ def why_incomparable(
 ) -> str | None:
     """Why the values of two runs of a context are different quantities; None if they are not.
 
-    Two values relative to priors compare where both runs stand against the same runs but for each other:
-    ``priors(a) - {b} = priors(b) - {a}``, and each counts the other as a prior or neither does. Distances to a
-    reference compare where neither run is the reference. Where ``systems=`` says whose rankings count, they compare
-    where both runs are among these, or neither is.
-
-    Args:
-        priors: of each run, instead of those that the context's policy gives it.
+    ``priors`` are those of each run, where they are not the policy's.
     """
     if not is_relative(measure):
         return None
-
     if measure.RELATIVE_TO == "priors":
         of_a, of_b = ({view.names[i] for i in priors_of(view, n, measure, priors)} for n in (a, b))
         if (b in of_a) != (a in of_b):
@@ -303,10 +266,7 @@ def is_summed(measure: ir_measures.Measure) -> bool:
 
 
 def shares_of_topics(values: FloatArray) -> FloatArray:
-    """The share of each run's mean that comes from each topic, runs × topics; no shares, NaN, where none add up.
-
-    That is of runs whose values are all 0, and of all runs where a value of any is below 0 or NaN.
-    """
+    """The share of each run's mean that comes from each topic, runs × topics; no shares, NaN, where none add up."""
     if np.isnan(values).any() or values.min(initial=0) < -ROUNDED * values.max(initial=0):
         return np.full(values.shape, np.nan)
     positive = np.maximum(values, 0)
@@ -315,10 +275,8 @@ def shares_of_topics(values: FloatArray) -> FloatArray:
     return shares
 
 
-#: A topic that supplies more than this share of a mean is told of,
-LARGE_SHARE = 0.25
-#: where there are that many topics: of fewer, one supplies as much in any case.
-FEWEST_TOPICS = 10
+#: A topic that supplies more than this share of a mean is told of, where there are enough topics,
+LARGE_SHARE, FEWEST_TOPICS = 0.25, 10
 #: and where the mean is at least this part of the highest: of a run that adds two documents in all, one topic has half.
 _SMALLEST_MEAN = 0.25
 
@@ -326,8 +284,7 @@ _SMALLEST_MEAN = 0.25
 def one_topic_of_runs(scores: Scores, measure: int) -> list[tuple[float, str] | None]:
     """The topic that supplies more than a quarter of each run's mean, with its share; None where none does.
 
-    Nothing is said of absolute measures, of measures with a value below 0, of which a topic has no share, and of runs
-    that hardly add anything.
+    None of absolute measures, of measures with a value below 0, and of runs that hardly add anything, too.
     """
     runs, _, topics = scores.values.shape
     if not is_relative(scores.measures[measure]) or topics < FEWEST_TOPICS:
@@ -343,10 +300,7 @@ def one_topic_of_runs(scores: Scores, measure: int) -> list[tuple[float, str] | 
 
 
 def one_topic_counts(scores: Scores) -> str | None:
-    """What to say where one topic supplies more than a quarter of the mean of a relative measure; None where none does.
-
-    It names the largest share and counts the others, as :func:`one_topic_of_runs` has them.
-    """
+    """What to say where one topic supplies more than a quarter of the mean of a relative measure; else None."""
     found: list[tuple[float, str, str]] = []
     for j, measure in enumerate(scores.measures):
         of_runs = one_topic_of_runs(scores, j)
@@ -359,8 +313,8 @@ def one_topic_counts(scores: Scores) -> str | None:
     if not found:
         return None
     return (
-        f"{max(found)[1]}; one topic supplies more than a quarter of the mean of {', '.join(f[2] for f in found)}: on "
-        "other topics the means could be very different; look at the values by topic, and at meta.reliability"
+        f"{max(found)[1]}; one topic supplies more than a quarter of the mean of {', '.join(f[2] for f in found)}; "
+        "look at the values by topic, and at meta.reliability"
     )
 
 
@@ -376,17 +330,7 @@ def score_runs(
 ) -> Scores:
     """Scores runs of a context, each as the member that it is, and new runs, each alone beside it.
 
-    Args:
-        view: the context, on the judgments.
-        names: which of its runs, and of the new runs.
-        measures: measures of this package and of ir_measures.
-        absolute: what computes those of ir_measures; :meth:`View.absolute` if not given.
-        priors: the names of the priors of each run, instead of those that the context's policy gives it.
-        new_runs: runs that the context does not hold, by name.
-        part: these are some of the queries, which some runs may not hold; the whole was checked, or will be.
-
-    Raises:
-        ValueError: judgments of no query; a run that shares no query with them.
+    ``part``: these are some of the queries, which some runs may not hold; the whole was checked, or will be.
     """
     context, query_ids = view.members, view.query_ids
     of_host = [j for j, measure in enumerate(measures) if not is_relative(measure)]

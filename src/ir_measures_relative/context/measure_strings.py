@@ -1,8 +1,4 @@
-"""Measure strings and the objects that they stand for: what is known of a measure before it is asked for a value.
-
-Both hosts and this package have measures. What stands here asks of them their names and their parameters alone, so that
-the modules which choose, check or sort measures need nothing of the modules which compute them.
-"""
+"""Measures by their strings, names and parameters alone: nothing here needs what computes them."""
 
 from __future__ import annotations
 
@@ -29,11 +25,7 @@ def is_relative(measure: object) -> bool:
 
 
 def value_of(measure: Measure, name: str, default: Any = None) -> Any:
-    """The value of a parameter of any measure, also of ir_measures' own.
-
-    Returns:
-        the value as given, else the measure's default, else ``default``, as where it has no such parameter.
-    """
+    """The value of a parameter of any measure: as given, else the measure's default, else ``default``."""
     if name not in measure.SUPPORTED_PARAMS:
         return default
     value = measure[name]
@@ -66,17 +58,17 @@ def registered() -> dict[str, Measure]:
 
 def parse_measures(measures: Sequence[Measure | str], argument: str = "measures") -> list[Measure]:
     """The measures, each once, with their parameters checked."""
-    one_alone = isinstance(measures, (str, Measure))
-    if one_alone or not isinstance(measures, Iterable):
-        examples = (
-            split_measures(measures) if isinstance(measures, str) else [measures if one_alone else "NRG@10"]
+    if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
+        example = (
+            split_measures(measures)
+            if isinstance(measures, str)
+            else [measures if isinstance(measures, Measure) else "NRG@10"]
         )
-        raise ValueError(f"{argument}={brief(measures)} must be a list, such as {brief(examples)}")
+        raise ValueError(f"{argument}={brief(measures)} must be a list, such as {brief(example)}")
     parsed: list[Measure] = []
-    for measure in measures:
-        one = parse_measure(measure)
-        if one not in parsed:
-            parsed.append(one)
+    for measure in map(parse_measure, measures):
+        if measure not in parsed:
+            parsed.append(measure)
     if not parsed:
         raise ValueError("no measure is given; name one, such as NRG@10")
     return parsed
@@ -84,28 +76,18 @@ def parse_measures(measures: Sequence[Measure | str], argument: str = "measures"
 
 def parse_measure(measure: Measure | str) -> Measure:
     """The measure that an object or a string stands for, with its parameters checked."""
-    if not isinstance(measure, (str, Measure)):
-        raise ValueError(f"{measure!r} is not a measure; give one such as NRG@10, or a measure string")
-    if isinstance(measure, str) and not is_text(measure):
-        raise ValueError(f"{measure!r} is not a measure, since it is not text; give one such as NRG@10")
+    if not (isinstance(measure, Measure) or is_text(measure)):
+        why = ", since it is not text" if isinstance(measure, str) else ""
+        raise ValueError(f"{measure!r} is not a measure{why}; give one such as NRG@10")
     if isinstance(measure, str):
         _check_name(measure)
     try:
         one = measure if isinstance(measure, Measure) else read_measure(measure)
         one.validate_params()
-    except (
-        NameError,
-        AssertionError,
-        TypeError,
-        AttributeError,
-        SyntaxError,
-        RecursionError,
-        MemoryError,
-    ) as error:
-        raise ValueError(what_is_wrong(measure, str(error) or type(error).__name__)) from None
-    except ValueError as error:
-        message = str(error)
-        raise ValueError(message if str(measure) in message else what_is_wrong(measure, message)) from None
+    except Exception as error:  # there is no list of what ast raises
+        message = str(error) or type(error).__name__
+        said = isinstance(error, ValueError) and str(measure) in message
+        raise ValueError(message if said else what_is_wrong(measure, message)) from None
     if not is_relative(one):
         check_host_measure(one)
     return one
@@ -127,32 +109,22 @@ def read_measure(text: str) -> Measure:
             given = {str(argument.arg): ast.literal_eval(argument.value) for argument in node.keywords}
             node = node.func
         registry = ir_measures.measures.registry
-        if (
-            node.id not in registry
-        ):  # where the string starts with a space, or Python writes its letters otherwise
+        if node.id not in registry:  # the string starts with a space, or Python writes its letters otherwise
             raise NameError(no_such_measure(node.id, list(registry)))
         measure = registry[node.id]
     except (SyntaxError, AttributeError, ValueError):
         quoted = _BARE_WORD.sub(r"\1'\2'", text)
         if quoted != text:
-            raise ValueError(
-                f"words need quotation marks, such as {quoted}; in a shell, put double ones around the measure"
-            ) from None
-        raise ValueError(
-            "must be in format Measure(k1=v1, k2=v2)@c; values are numbers, strings and so on"
-        ) from None
+            shell = "in a shell, put double ones around the measure"
+            raise ValueError(f"words need quotation marks, such as {quoted}; {shell}") from None
+        raise ValueError("must be in format Measure(k1=v1, k2=v2)@c; values are literals") from None
     if cutoff is not None:
         given[measure.AT_PARAM] = cutoff
     return measure(**given)
 
 
 def nearest_name(name: str, names: Sequence[str]) -> str | None:
-    """The name that looks most like this one, in small letters or capitals; None where none looks like it.
-
-    >>> nearest_name("ndgc", ["AP", "nDCG", "NRG"])
-    'nDCG'
-    >>> nearest_name("foo", ["AP", "nDCG", "NRG"])
-    """
+    """The name that looks most like this one, in small letters or capitals; None where none looks like it."""
     import difflib
 
     lower = [n.lower() for n in names]
@@ -161,13 +133,7 @@ def nearest_name(name: str, names: Sequence[str]) -> str | None:
 
 
 def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
-    """That no measure has this name, and which of those there are is meant; ``rest`` is what followed the name.
-
-    >>> no_such_measure("NGR", ["AP", "NRG"])
-    "no measure is called 'NGR'; the nearest is 'NRG'"
-    >>> no_such_measure("foo", ["NRG", "AP"])
-    "no measure is called 'foo'; there are AP, NRG"
-    """
+    """That no measure has this name, and which of those there are is meant; ``rest`` is what followed the name."""
     nearest = nearest_name(name, names)
     if nearest is None:
         return f"no measure is called {name!r}; there are {', '.join(sorted(names, key=str.lower))}"
@@ -205,11 +171,9 @@ _DEEPEST_OF_ASPECTS = 20
 
 def check_host_measure(measure: Measure) -> None:
     """Raises ValueError for what trec_eval takes the whole process down for, or cannot count."""
-    cutoff = value_of(measure, "cutoff")
-    deepest = (
-        _DEEPEST_OF_ASPECTS if needs_subtopics(measure) and "cutoff" in measure.SUPPORTED_PARAMS else None
-    )
-    if deepest and not (isinstance(cutoff, int) and 1 <= cutoff <= deepest):
+    cutoff, deepest = value_of(measure, "cutoff"), _DEEPEST_OF_ASPECTS
+    of_ndeval = needs_subtopics(measure) and "cutoff" in measure.SUPPORTED_PARAMS
+    if of_ndeval and not (isinstance(cutoff, int) and 1 <= cutoff <= deepest):
         raise ValueError(f"{measure} needs a cutoff from 1 to {deepest}, the deepest that ndeval knows")
     for name in ("cutoff", "rel"):
         value = value_of(measure, name)
@@ -242,11 +206,7 @@ def absolute_measure(name: Measure | str, what: str = "measure") -> Measure:
 
 
 def split_measures(text: str) -> list[str]:
-    """The measures of an argument, which spaces separate outside of brackets and quotes.
-
-    >>> split_measures("nDCG@10 NRG(base='RBP', p=0.9)@10")
-    ['nDCG@10', "NRG(base='RBP', p=0.9)@10"]
-    """
+    """The measures of an argument, which spaces separate outside of brackets and quotes."""
     parts, depth, quote = [""], 0, ""
     for char in text:
         if quote:

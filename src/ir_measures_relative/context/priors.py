@@ -1,7 +1,6 @@
 """What a context holds, and which of its runs are the priors of which.
 
-A policy is an object with one method, :meth:`PriorPolicy.priors_of`. A new one is a class here (or anywhere), and a
-name for it in :data:`NAMED`, if a word is to stand for it in ``RunContext(priors=…)`` and on the command line.
+A new policy is a :class:`PriorPolicy`, here or anywhere, and an entry in :data:`NAMED` if a word is to stand for it.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import isnan
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import ir_measures
@@ -23,8 +23,7 @@ from ..tolerances import ROUNDED
 from .measure_strings import absolute_measure
 
 if TYPE_CHECKING:
-    # At run time it would make the start of the command line wait for files.
-    from .lengths import DocumentLengths
+    from .tops import DocumentLengths
 
 
 class Systems(Protocol):
@@ -114,9 +113,7 @@ class PriorsByRun(PriorPolicy):
 class Chosen(dict[str, list[str]]):
     """The priors of every run, as :meth:`BestOfOtherGroups.choose` finds them, and the best run of each group."""
 
-    def __init__(self, priors: Mapping[str, list[str]], best: Mapping[str, str]) -> None:
-        super().__init__(priors)
-        self.best = dict(best)
+    best: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -134,11 +131,9 @@ class PriorsByGroup(PriorsByRun):
 class BestOfOtherGroups(PriorPolicy):
     """The best run of every group but its own, by mean effectiveness: the TREC protocol of the NRG paper (§4).
 
-    Groups differ in how many runs they submit, and the runs of one group differ little from each other; this policy
-    lets every group count once, and keeps a run's own group out. Ties go to the run given first. The context needs
-    ``groups={run name: group name}``. A new run whose group is said (:meth:`RunContext.evaluating`, or a column
-    ``group`` of the run) has the best run of every other group as its priors, of all groups where it is of a new one;
-    for one of no group every run of the context is a prior.
+    Every group counts once, and a run's own group not at all. Ties go to the run given first. The context needs
+    ``groups={run name: group name}``. The group of a new run is set by :meth:`RunContext.evaluating`, or by its column
+    ``group``; for a new run of no group every run of the context is a prior.
 
     Args:
         by: the ir_measures measure, or measure string, that says which run of a group is best.
@@ -171,25 +166,21 @@ class BestOfOtherGroups(PriorPolicy):
     def choose(cls, means: Mapping[str, float], groups: Mapping[str, str]) -> dict[str, list[str]]:
         """The names of the priors of every run, from the mean effectiveness and the group of each.
 
-        A dict that a context takes as its ``priors``: for runs whose means were computed elsewhere. A new run of a
-        group has the best runs of the other groups, there too.
+        A dict that a context takes as its ``priors``: for runs whose means were computed elsewhere.
         """
         best = cls._best(means, groups)
-        priors = {name: [prior for prior in best if groups[prior] != groups[name]] for name in means}
-        return Chosen(priors, {groups[name]: name for name in best})
+        chosen = Chosen({name: [prior for prior in best if groups[prior] != groups[name]] for name in means})
+        chosen.best = {groups[name]: name for name in best}
+        return chosen
 
     @staticmethod
     def _best(means: Mapping[str, float], groups: Mapping[str, str]) -> list[str]:
         """The best run of every group, in their order; NaN is below every number, and what rounding adds is no more."""
         best: dict[str, str] = {}
         for name, mean in means.items():
-            group = groups[name]
-            if (
-                group not in best
-                or mean - means[best[group]] > ROUNDED * abs(mean)
-                or (isnan(means[best[group]]) and not isnan(mean))
-            ):
-                best[group] = name
+            before = means[best.setdefault(groups[name], name)]
+            if mean - before > ROUNDED * abs(mean) or (isnan(before) and not isnan(mean)):
+                best[groups[name]] = name
         return [name for name in means if best[groups[name]] == name]
 
 
@@ -206,10 +197,7 @@ NAMED: dict[str, PriorPolicy] = {
 
 @dataclass(frozen=True, eq=False)
 class Members:
-    """What a context holds: the runs that exist already, and what is known of them. It does not change.
-
-    All that computes takes this. :class:`RunContext` is this too, and reads the runs and checks the arguments.
-    """
+    """What a context holds: the runs that exist already, and what is known of them. All that computes takes this."""
 
     runs: Mapping[str, Rankings]  #: the runs, by name
     groups: Mapping[str, str]  #: from run name to group name
@@ -220,9 +208,7 @@ class Members:
     grades: tuple[int, int] | None = None  #: the lowest and the highest relevance label
     dataset: Any = None  #: the ``ir_datasets.Dataset`` that the context was made from
     lengths: DocumentLengths | None = None  #: how many tokens the documents have
-    absolute: bool = (
-        False  #: whether hosts, too, have absolute measures from the positions that are found here
-    )
+    absolute: bool = False  #: whether hosts, too, have absolute measures from these runs' positions
     #: The judgments that were seen last, each with the view of the runs on them.
     _views: list[Any] = field(default_factory=list, init=False, repr=False)
 
@@ -300,23 +286,17 @@ def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -
     return policy
 
 
-class _Watched:
-    """Systems that note whether a policy asks for means, which the judgments decide."""
-
-    def __init__(self, systems: Systems) -> None:
-        self.names, self.groups, self._systems = systems.names, systems.groups, systems
-        self.asked = False
-
-    def means(self, measure: ir_measures.Measure) -> Mapping[str, float]:
-        self.asked = True
-        return self._systems.means(measure)
-
-
 def priors_chosen_by_means(policy: PriorPolicy, systems: Systems) -> dict[str, list[str]] | None:
     """The priors of every run by a policy that looks at means, which the judgments decide; None of another policy."""
-    watched = _Watched(systems)
+    asked = []
+
+    def means(measure: ir_measures.Measure) -> Mapping[str, float]:
+        asked.append(measure)
+        return systems.means(measure)
+
+    watched: Any = SimpleNamespace(names=systems.names, groups=systems.groups, means=means)
     chosen = {name: list(policy.priors_of(watched, name)) for name in systems.names}
-    return chosen if watched.asked else None
+    return chosen if asked else None
 
 
 def finder_for_new_runs(policy: PriorPolicy) -> Callable[[Systems, str], Collection[str]] | None:
@@ -325,11 +305,7 @@ def finder_for_new_runs(policy: PriorPolicy) -> Callable[[Systems, str], Collect
 
 
 def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], context: object) -> None:
-    """Looks at the group that a new run is said to be of.
-
-    One that no run of the context is of is legitimate: the new run's own. Where it looks like one of theirs, it may
-    be a slip, by which a run of its own group becomes its prior, and draws a warning.
-    """
+    """Raises ValueError for what is no group's name; warns of a new group that looks like one of the context's."""
     if not isinstance(group, str) or not group:
         raise ValueError(f"group={group!r} must be the name of a group, such as 'CMU'")
     if finder_for_new_runs(policy) is None:
@@ -341,26 +317,18 @@ def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], cont
         import difflib
 
         lower = {name.lower().strip(): name for name in known}
-        close = difflib.get_close_matches(group.lower().strip(), lower, n=1, cutoff=0.8)
-        if close:
-            warn(
-                f"group={group!r}: no run of the context is of this group, so the best run of every group is a prior; "
-                f"if {lower[close[0]]!r} is meant, say so",
-                context,
-            )
+        for close in difflib.get_close_matches(group.lower().strip(), lower, n=1, cutoff=0.8):
+            said = f"no run of the context is of this group; if {lower[close]!r} is meant, say so"
+            warn(f"group={group!r}: {said}", context)
 
 
 def group_of(rankings: Rankings, context: Members, given: str | None) -> str | None:
-    """The group of a new run: as given, else the run's own; None where there is none, or the policy goes by none.
-
-    Raises:
-        ValueError: what :func:`check_group` objects to in a group that is given.
-    """
+    """The group of a new run: as given, else the run's own; None where there is none, or the policy goes by none."""
     own = None if finder_for_new_runs(context.policy) is None else rankings.group
     if given is None and own == "":
         warn(
-            "the run's column 'group' does not hold one name in all rows, so that its group is not known and every run "
-            "of the context is a prior; give it one string, or say evaluating(group=…)",
+            "the run's column 'group' does not hold one name in all rows, so every run of the context is a prior; give "
+            "it one string, or say evaluating(group=…)",
             context,
         )
         own = None
@@ -399,10 +367,7 @@ def fitting(pattern: str, names: Sequence[str]) -> list[str]:
 
 
 def matching(prior: str, names: Sequence[str], parameter: str = "prior") -> list[str]:
-    """The runs that the ``prior=`` of a measure stands for: names or globs, separated by commas.
-
-    ``parameter`` is the name of the parameter, for the message.
-    """
+    """The runs that ``prior=``, or another parameter, of a measure stands for: names or globs, separated by commas."""
     if prior in names:  # a name may hold a comma, or blanks at its ends
         return [prior]
     found: list[str] = []

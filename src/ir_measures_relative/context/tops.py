@@ -1,26 +1,67 @@
-"""The first documents of rankings, as deep as a measure looks: a number of documents, or of tokens."""
+"""The first documents of rankings, as deep as a measure looks: a number of documents, or a budget of tokens."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..arguments import is_number
 from ..data.arrays import BoolArray, IntArray
 from ..data.documents import Documents
 from ..data.ids import Ids, WordArray, pair_keys
 from ..data.rankings import Rankings
+from ..io.frames import columns_of, is_frame
+from ..messages import kind_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .lengths import (
-        DocumentLengths,  # at run time it would make the start of the command line wait for files
-    )
+#: The number of tokens of documents: a mapping, a pandas Series or a function from document id to number; or a
+#: DataFrame with the columns ``doc_id`` (or ``docno``) and ``tokens``.
+Tokens: TypeAlias = Any
+
+
+class DocumentLengths:
+    """The number of tokens of each document, which is looked up when it is first asked for."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        if is_frame(tokens):
+            (docs,) = columns_of(tokens, ("doc_id",), "tokens")
+            if "tokens" not in tokens.columns:
+                raise ValueError(
+                    f"tokens: the DataFrame has no column 'tokens', only {list(tokens.columns)}"
+                )
+            tokens = dict(zip(docs, tokens["tokens"], strict=True))
+        elif hasattr(tokens, "to_dict") and hasattr(tokens, "index"):
+            tokens = tokens.to_dict()
+        if not isinstance(tokens, Mapping) and not callable(tokens):
+            raise ValueError(
+                f"tokens is {kind_of(tokens)}; give a dict from document id to number, a DataFrame or a function"
+            )
+        self._look_up: Callable[[str], Any] = tokens.__getitem__ if isinstance(tokens, Mapping) else tokens
+        self._known: dict[str, int] = {}
+
+    def of(self, docs: Sequence[str]) -> IntArray:
+        """The lengths of some documents."""
+        for doc in docs:
+            if doc not in self._known:
+                self._known[doc] = self._length(doc)
+        return np.array([self._known[doc] for doc in docs], dtype=np.int64)
+
+    def _length(self, doc: str) -> int:
+        try:
+            length = self._look_up(doc)
+        except KeyError:
+            raise ValueError(f"tokens has no document {doc!r}, which a run holds; add it") from None
+        if is_number(length) and 0 <= length < 2**31 and int(length) == length:
+            return int(length)
+        raise ValueError(
+            f"tokens: document {doc!r} has the length {length!r}; it must be a whole number from 0 up"
+        )
 
 
 @dataclass(frozen=True)
@@ -68,11 +109,7 @@ def find_top(known: Documents, rankings: Rankings, depth: int | None) -> Top:
 def documents_read(
     budget: TokenBudget, lengths: DocumentLengths | None, n_queries: int, top: Callable[[int], Top]
 ) -> IntArray:
-    """How many documents of each judged query's ranking a budget reads.
-
-    Args:
-        top: from a depth to the top of the run.
-    """
+    """How many documents of each judged query's ranking a budget reads; ``top`` is that of the run, from a depth."""
     if lengths is None:
         raise ValueError(
             f"budget={budget.tokens} needs the lengths of the documents; set RunContext(tokens=)"
@@ -114,43 +151,16 @@ def unjudged(tops: Sequence[Top], query_ids: np.ndarray) -> Documents:
 
 def numbered(tops: Sequence[Top]) -> list[IntArray]:
     """Of each top a number for each document, by query: one number for one document in all of them."""
-    starts = np.cumsum([0, *(len(top.position) for top in tops)])
+    query = np.concatenate([top.docs.query for top in tops])
+    ids, ends = Ids.joined([top.docs.ids for top in tops]), np.cumsum([len(top.position) for top in tops])
     for seed in itertools.count():
-        hashes = [top.docs.ids.hashes(seed) if seed else top.hashes for top in tops]
-        keys = [pair_keys(top.docs.query, of_top) for top, of_top in zip(tops, hashes, strict=True)]
-        _, first, number = np.unique(np.concatenate(keys), return_index=True, return_inverse=True)
-        numbers = np.split(number, starts[1:-1])
-        holder = np.searchsorted(starts, first, side="right") - 1  # the first run with the document
-        rows = [np.flatnonzero(holder == i) for i in range(len(tops))]
-        n_words = max(top.docs.ids.n_words for top in tops)
-        if all(
-            _are_those(partial(_part, part=part), tops, rows, first - starts[holder], numbers)
-            for part in range(-2, n_words)
-        ):
-            return numbers
+        hashes = ids.hashes(seed) if seed else np.concatenate([top.hashes for top in tops])
+        _, first, number = np.unique(pair_keys(query, hashes), return_index=True, return_inverse=True)
+        rows = np.flatnonzero(first[number] != np.arange(len(query)))
+        known = first[number[rows]]
+        if (query[rows] == query[known]).all() and ids.equal(rows, ids, known).all():
+            return np.split(number, ends[:-1])
     raise AssertionError  # seeds do not end
-
-
-def _part(top: Top, rows: IntArray, part: int) -> IntArray | WordArray:
-    """Of some documents of a top the query (-2), how many bytes the id has (-1), or eight of these bytes."""
-    if part == -2:
-        return top.docs.query[rows]
-    return top.docs.ids.lengths[rows] if part == -1 else top.docs.ids.word(part, rows)
-
-
-def _are_those(
-    part: Callable[[Top, IntArray], IntArray | WordArray],
-    tops: Sequence[Top],
-    holds: Sequence[IntArray],
-    row: IntArray,
-    numbers: Sequence[IntArray],
-) -> bool:
-    """Whether documents of one number have the same part: as the first top that holds one has it, in its ``row``."""
-    known = np.empty(len(row), dtype=np.uint64)
-    for top, held in zip(tops, holds, strict=True):
-        known[held] = part(top, row[held])
-    every = (part(top, np.arange(len(top.position))) for top in tops)
-    return all((known[of_top] == own).all() for of_top, own in zip(numbers, every, strict=True))
 
 
 def same_rankings(run: Top, reference: Top, among: BoolArray) -> BoolArray:

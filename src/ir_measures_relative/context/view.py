@@ -1,8 +1,4 @@
-"""Runs × documents × labels as arrays: all that a measure may ask for.
-
-A :class:`View` does not change. Its methods make others, of another run, of fewer runs, with other labels; what stays
-true is computed once for all of them.
-"""
+"""Runs × documents × labels as arrays: all that a measure may ask for."""
 
 from __future__ import annotations
 
@@ -40,11 +36,7 @@ _LEAST_BYTES, _TABLES = 3 << 24, 16
 
 
 class Store:
-    """Values by keys. A key is a tuple of all that its value depends on, as values; a value never changes.
-
-    So threads need no lock to read: at worst two compute the same value. Where all is more than ``most`` bytes, the
-    oldest goes, one after the other.
-    """
+    """Values by keys of all that they depend on. Threads need no lock to read: at worst two compute the same value."""
 
     def __init__(self, n_runs: int = 0, n_docs: int = 0) -> None:
         self.most = _LEAST_BYTES
@@ -54,7 +46,7 @@ class Store:
         self._held = 0  # the sum of the sizes
 
     def make_room(self, n_runs: int, n_docs: int) -> None:
-        """Keeps some tables of so many runs and documents: all that one measure may ask for again and again."""
+        """Keeps some tables of so many runs and documents: all that one measure may ask for again."""
         self.most = max(self.most, _TABLES * 8 * n_runs * n_docs)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -88,54 +80,43 @@ class Store:
 
 
 def _size(value: Any) -> int:
-    """The bytes of an array, of documents, or of those in a list, tuple or dict."""
+    """The bytes of an array, of documents, or of those in a list, tuple or dict of arrays."""
     if isinstance(value, dict) and isinstance(next(iter(value.values()), None), np.ndarray):
         value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return sum(map(_size, value))
-    size = getattr(value, "nbytes", 0)
-    return size if isinstance(size, int) else 0
+    return sum(map(_size, value)) if isinstance(value, (list, tuple)) else getattr(value, "nbytes", 0)
 
 
-# How deep two rankings are compared before it is worth comparing all of them.
-_HEAD = 10
-# Of how many sets of judgments a context keeps the view: pt.Experiment with a batch_size makes one a batch.
-_KEPT = 8
-# How many rows of rankings are looked through for unjudged documents where there is no cutoff.
-_MOST_ROWS = 5_000_000
+_HEAD = 10  # how deep two rankings are compared before it is worth comparing all of them
+_KEPT = 8  # of how many sets of judgments a context keeps the view: batches are one each
+_MOST_ROWS = 5_000_000  # of rankings that are looked through for unjudged documents without a cutoff
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """The runs of a context on some documents and their labels; and one of these runs, or a new one, as evaluated."""
+    """The runs of a context on documents and their labels; and one of these runs, or a new one, as evaluated.
+
+    It does not change. Its methods make others; what stays true is computed once for all of them.
+    """
 
     members: Members  #: the runs of the context, and what is known of them
     documents: Documents  #: the judged documents, and those that may yet be judged
     judgments: Judgments  #: the judgments; the same object as ``documents`` where all of these are judged
-    #: The lowest and the highest grade that a document may have, at most 0 and at least 1.
-    grades: tuple[int, int]
+    grades: tuple[int, int]  #: the lowest and the highest that a document may have, at most 0 and at least 1
     ranks: Store  #: what depends on the rankings alone, by version of the documents
     labels: Store  #: what depends on the labels as well
-    #: Whether these are all the queries there are, so that means over them are the campaign's.
-    whole: bool = True
+    whole: bool = True  #: whether these are all queries, so that means over them are the collection's
     run: Rankings | None = None  #: the evaluated run
     member: int | None = None  #: which run of the context it is; None for a new run
-    #: The names of its priors, instead of those that the policy gives it.
-    chosen: tuple[str, ...] | None = None
+    chosen: tuple[str, ...] | None = None  #: the names of its priors, instead of the policy's
     group: str | None = None  #: of a new run, for a policy that goes by groups; None where it is not said
     depth: Depth = None  #: how much of every ranking is looked at
     judged_only: bool = False  #: whether all documents that nobody judged are taken out of the rankings first
-    #: The runs of the view that this one was made of, where they were others.
-    former: tuple[Rankings, ...] = ()
+    former: tuple[Rankings, ...] = ()  #: the runs of the view that this one was made of
     _own: Store = field(default_factory=Store, repr=False)  #: what is computed of the evaluated run
 
     @classmethod
     def on(cls, members: Members, judgments: Judgments, *, whole: bool = True) -> View:
-        """The runs on these judgments.
-
-        Raises:
-            ValueError: a grade that the context says does not exist.
-        """
+        """The runs on these judgments."""
         ranks, labels = (Store(len(members.runs), len(judgments)) for _ in range(2))
         grades = grades_of(members, judgments)
         return cls(members, judgments, judgments, grades, ranks, labels, whole=whole)
@@ -240,31 +221,24 @@ class View:
         return self._relabelled(labelled, Judgments.of(labelled))
 
     def with_judgments(self, keep: BoolArray) -> View:
-        """As though only some documents had been judged; see :meth:`.Judgments.kept`."""
+        """As though only some documents had been judged."""
         kept = self.judgments.kept(keep)
         return self._relabelled(kept, kept)
 
     def with_open(
         self, depth: int | None, unretrieved_relevant: int = 0, also: Sequence[Rankings] = ()
     ) -> View:
-        """With the unjudged documents in the tops of the runs, which may yet be judged.
+        """With the unjudged documents in the tops of the runs, and of others, which may yet be judged.
 
-        Args:
-            depth: how much of each ranking is looked at.
-            unretrieved_relevant: how many further documents a query, which no run holds, may turn out relevant.
-            also: rankings beside those of the context, whose documents may be judged as well.
-
-        Raises:
-            ValueError: more documents than can be looked at.
+        ``unretrieved_relevant``: how many further documents a query, which no run holds, may turn out relevant.
         """
         runs = (*self.members.rankings, *also)
         rows = sum(map(len, runs))
         if depth is None and rows > _MOST_ROWS:
             raise ValueError(f"without a cutoff all {rows} rows of the runs are open; set one, such as @1000")
         if unretrieved_relevant * self.n_queries > _MOST_ROWS:
-            raise ValueError(
-                f"unretrieved_relevant={unretrieved_relevant} is too many for {self.n_queries} topics; give fewer"
-            )
+            many, n = unretrieved_relevant, self.n_queries
+            raise ValueError(f"unretrieved_relevant={many} is too many for {n} topics; give fewer")
         to_depth = self.at(depth)
         opened = unjudged([to_depth.top(run) for run in runs], self.query_ids)
         query = np.repeat(np.arange(self.n_queries), unretrieved_relevant)
@@ -320,10 +294,7 @@ class View:
     # ---- positions ---------------------------------------------------------------------------------------
 
     def positions(self, docs: Documents) -> IntArray:
-        """Where the evaluated run ranks each of ``docs``: from 1, 0 where it is not in the top.
-
-        ``docs`` are :attr:`documents` or some of these, such as :attr:`relevant`.
-        """
+        """Where the evaluated run ranks each of ``docs``, some of :attr:`documents`: from 1, 0 where not in the top."""
         if self.row is not None:
             of_run: IntArray = self.positions_of_runs(docs)[self.row]
             return of_run
@@ -380,11 +351,10 @@ class View:
         budget = self.depth
         assert isinstance(budget, TokenBudget)
 
-        def compute() -> IntArray:
-            return documents_read(
-                budget, self.members.lengths, self.n_queries, lambda depth: self.at(depth).top(rankings)
-            )
+        def top(depth: int) -> Top:
+            return self.at(depth).top(rankings)
 
+        compute = partial(documents_read, budget, self.members.lengths, self.n_queries, top)
         return self.cached_of(rankings, ("read", budget), compute)
 
     def top(self, rankings: Rankings | None = None) -> Top:
@@ -403,10 +373,8 @@ class View:
     def tops_of_runs(self) -> list[Top]:
         """The first documents of every run of the context, with room to keep them together."""
         runs, depth = self.members.rankings, self.depth
-        deep = [
-            min(len(run), depth * len(run.query_ids)) if isinstance(depth, int) else len(run) for run in runs
-        ]
-        self.labels.make_room(2, sum(deep))
+        most = [depth * len(run.query_ids) if isinstance(depth, int) else len(run) for run in runs]
+        self.labels.make_room(2, sum(map(min, map(len, runs), most)))
         return [self.top(run) for run in runs]
 
     def rows_in_top(self, other: Rankings) -> IntArray:
@@ -474,11 +442,8 @@ class View:
         else:
             chosen = list(self.members.policy.priors_of(self, self.name))
             if self.member is not None and names == [self.name]:
-                warn(
-                    f"the context holds no run but {self.name!r}, so it has no prior, and its relative measures are "
-                    "the absolute ones; add the runs to compare with to the RunContext",
-                    self.members,
-                )
+                only = f"the context holds no run but {self.name!r}, so it has no prior"
+                warn(f"{only}; add the runs to compare with to the RunContext", self.members)
         if list(chosen) == names[: len(chosen)]:  # as it mostly is, and quick to see
             rows = np.arange(len(chosen))
         else:  # a policy may name runs that were left out of this view
@@ -490,9 +455,8 @@ class View:
     ) -> FloatArray:
         """For each of ``docs``, the product over the priors of ``factor`` of its position there (0: not retrieved).
 
-        The products over the first and over the last runs of the context are computed once, so that leaving one
-        run out costs one multiplication, however many runs there are. ``factor`` works elementwise, and is its own key
-        in the cache: a function of a module, or a frozen dataclass with ``__call__``.
+        ``factor`` works elementwise, and is its own key in the cache: a function of a module, or a frozen dataclass
+        with ``__call__``.
         """
         store, rows = self._of_positions(docs)
         key = factor, rows, self.members.rankings
@@ -504,7 +468,8 @@ class View:
 
         if not m:
             return np.ones(len(docs))
-        if chosen[-1] == m - 1 or m == n - 1:  # the first m, or all but one
+        # The first m, or all but one: products from both ends, kept, so that leaving a run out is one multiplication.
+        if chosen[-1] == m - 1 or m == n - 1:
             first = store.get(("first", key), lambda: _running_products(factors()))
             if chosen[-1] == m - 1:
                 return np.asarray(first[m])
@@ -523,8 +488,7 @@ class View:
     def n_retrieving(self, docs: Documents, systems: str | None = None) -> tuple[IntArray, int]:
         """For each of ``docs`` the number of systems that hold it in their top; and how many systems there are.
 
-        The systems are all runs of the context, and the evaluated one; with ``systems``, the runs of these names or
-        globs and the evaluated one, or the groups of the runs (``"groups"``).
+        Systems are all runs, the evaluated one too; with ``systems`` those of these names or globs, or the groups.
         """
         found = self.positions_of_runs(docs)
         own = self.positions(docs) > 0
@@ -553,19 +517,14 @@ class View:
         group = self.group or self.evaluated.group
         if group == "" and self.member is None and finder_for_new_runs(self.members.policy) is None:
             warn(
-                "the run's column 'group' does not hold one name in all rows, so that it is a system of its own for "
-                "systems='groups'; give it one string",
+                "the run's column 'group' does not hold one name in all rows, so it is a system of its own",
                 self.members,
             )
         of_runs = [*map(groups.get, names), group or None][: len(own)]
         return np.array([of_runs.index(group) if group is not None else i for i, group in enumerate(of_runs)])
 
     def reference_run(self, ref: str | None = None) -> Rankings:
-        """The reference run: ``ref``, else the context's, else the only other run.
-
-        Raises:
-            ValueError: none of these says which run it is; lists the runs.
-        """
+        """The reference run: ``ref``, else the context's, else the only other run."""
         names = self.names
         name = ref if ref is not None else self.members.reference
         others = [n for n in names if n != self.name]
@@ -573,9 +532,8 @@ class View:
             raise ValueError("which run is the reference? set RunContext({…}, reference='BM25')")
         if name is None and len(others) != 1:
             raise ValueError(
-                f"which run is the reference? The context holds {few_quoted(names)}"
-                + (f", and {self.name!r} is evaluated" if self.name else "")
-                + "; set RunContext(…, reference=name), or ref='name' in the measure"
+                f"which run is the reference? The context holds {few_quoted(names)}; set "
+                "RunContext(…, reference=name), or ref='name' in the measure"
             )
         name = others[0] if name is None else name
         if name not in self.members.index:
@@ -593,11 +551,7 @@ class View:
     ) -> FloatArray:
         """Absolute measures of the evaluated run, or of another one, by ir_measures; shape (measures, queries).
 
-        Args:
-            as_given: each provider orders equal scores as it does; without it, all do as trec_eval.
-
-        Raises:
-            ValueError: a measure that no provider computes, or of aspects where the judgments name none.
+        ``as_given``: each provider orders equal scores as it does, and not as trec_eval.
         """
         judgments = self.judgments
         for measure in measures:
@@ -623,12 +577,12 @@ class View:
         """:meth:`absolute` of one measure for every run of the context, shape (runs, queries)."""
         key = "absolute", self.judgments, type(measure), measure
 
-        def compute() -> FloatArray:
-            of_run = lambda run: self.absolute([measure], run)[0]  # noqa: E731
-            values: FloatArray = self._of_each_run(self.labels, key, of_run, self.n_queries, np.float64)
-            return values
+        def of_run(run: Rankings) -> Any:
+            return self.absolute([measure], run)[0]
 
-        return self.labels.get((key, self.members.rankings), compute)
+        compute = partial(self._of_each_run, self.labels, key, of_run, self.n_queries, np.float64)
+        values: FloatArray = self.labels.get((key, self.members.rankings), compute)
+        return values
 
     def absolute_of_run(self, measure: ir_measures.Measure) -> FloatArray:
         """:meth:`absolute` of one measure of the evaluated run, as :meth:`absolute_of_runs` has it where it does."""
@@ -638,11 +592,7 @@ class View:
         return self._own.get(("absolute", type(measure), measure), lambda: self.absolute([measure])[0])
 
     def means(self, measure: ir_measures.Measure) -> dict[str, float]:
-        """The mean over all queries of an absolute measure, for every run of the context.
-
-        Raises:
-            ValueError: these are not all the queries.
-        """
+        """The mean over all queries of an absolute measure, for every run of the context."""
         if not self.whole:
             raise ValueError(
                 f"the means of {measure} over all queries decide the priors: BestOfOtherGroups.choose(means, groups)"
@@ -651,14 +601,7 @@ class View:
 
 
 def view_of(context: Members, qrels: Qrels | QrelsColumns | None) -> View:
-    """The view of a context on these judgments, kept for when the same ones come again.
-
-    Args:
-        qrels: the judgments, in any form or as columns; None for those of the context's dataset.
-
-    Raises:
-        ValueError: judgments that cannot be read; none are given, and the context has no dataset that holds some.
-    """
+    """The view of a context on judgments in any form, or on its dataset's; kept for when the same ones come again."""
     from ..io.qrels import judge, qrels_columns
 
     columns = qrels_columns(datasets.qrels_of(context.dataset) if qrels is None else qrels)
@@ -698,8 +641,7 @@ def check_is_context(context: object) -> None:
 def check_queries(view: View, rankings: Rankings, *, may_be_batch: bool = False) -> None:
     """Raises ValueError where a run that holds queries shares none with the judgments.
 
-    An empty run is legal. Where the run may be one batch of PyTerrier's, so is one whose ids and the qrels' are
-    both known to the context: the judged topics of the batch got no results. That draws a warning.
+    Where the run may be one batch of PyTerrier's, this is a warning if the context knows both ids.
     """
     docs = view.documents
     if not len(rankings) or not docs.n_queries or (docs.queries_of(rankings) >= 0).any():

@@ -1,9 +1,7 @@
-"""Types of arrays, and what is done to the rows of each query: sums, maxima, ranks.
+"""Types of arrays, and what is done to the rows of each query (``query`` is ascending): sums, maxima, ranks.
 
-A query's value must not depend, not even in its last bit, on which other queries it is computed with: PyTerrier
-scores in batches, and a campaign may be split over machines. So sums go through :func:`sum_by_query`, which adds row
-by row, or :func:`row_sums`, and not ``sum(axis=1)``, whose order of addition follows the width of the table; and
-what numpy computes by an approximation comes from a :class:`PositionTable`. ``query`` is sorted ascending throughout.
+A query's value must not depend in its last bit on the other queries, since PyTerrier scores in batches. So use
+:func:`sum_by_query` or :func:`row_sums`, whose order of addition is that of the rows, and :class:`PositionTable`.
 """
 
 from __future__ import annotations
@@ -60,9 +58,7 @@ def addresses(column: ObjectArray) -> IntArray:
 
 def rank_within(group: IntArray) -> IntArray:
     """1, 2, 3 … within each run of equal values; ``group`` is sorted."""
-    starts = (
-        np.flatnonzero(np.diff(group, prepend=group[:1] - 1)) if len(group) else np.empty(0, dtype=np.int64)
-    )
+    starts = np.flatnonzero(np.diff(group, prepend=group[:1] - 1))
     counts = np.diff(np.append(starts, len(group)))
     return np.arange(1, len(group) + 1) - np.repeat(starts, counts)
 
@@ -112,8 +108,7 @@ def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
 class PositionTable:
     """A function of positions, 0 at position 0, which stands for not retrieved.
 
-    numpy rounds its logarithms and powers differently in arrays of different lengths. Here they are computed in
-    blocks of one length, so that f(i) is the same number whatever else is asked for.
+    numpy rounds logarithms and powers differently in arrays of different lengths; here blocks have one length.
     """
 
     _BLOCK = 1024

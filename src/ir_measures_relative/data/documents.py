@@ -24,13 +24,12 @@ class Documents:
 
     Attributes:
         query_ids: the queries, in the order of the qrels.
-        query: the query of each row, as an index into ``query_ids``, ascending.
+        query: of each row, an index into ``query_ids``, ascending.
         ids: the document of each row.
-        grade: the relevance of each row; 0 where nobody judged it.
+        grade: the relevance of each row; 0 where it is unjudged.
         judged: which rows are judged.
-        exists: which rows are documents of some run or of the judgments. The others stand for relevant documents that
-            no run retrieves: they have no id, and no position.
-        version: which rows these are, whatever their grades, as a key under which positions are kept.
+        exists: which rows are documents. The others stand for relevant documents that no run retrieves.
+        version: a key for which rows these are, whatever their grades.
         selected_from: the documents that these were selected from, and which of those they are; None if from none.
     """
 
@@ -84,7 +83,7 @@ class Documents:
         return self if keep.all() else self.select(keep)
 
     def select(self, keep: BoolArray) -> Documents:
-        """The rows where ``keep`` is true; the queries stay, also those left without a row."""
+        """The rows where ``keep`` is true; all queries stay."""
         columns = self.query[keep], self.ids.take(keep), self.grade[keep]
         selected = Documents(self.query_ids, *columns, judged=self.judged[keep], exists=self.exists[keep])
         selected.stand_for(self, keep)
@@ -213,10 +212,7 @@ class Documents:
         return result
 
     def positions_among_judged(self, rankings: Rankings, cutoff: int | None = None) -> IntArray:
-        """The same in the rankings that are left when every document that is not here is taken out.
-
-        As in trec_eval's ``-J``, a document with a negative label counts as not here.
-        """
+        """The same in the rankings of these documents alone, without negative labels, as in trec_eval's ``-J``."""
         full = self.positions_in(rankings)
         found = np.flatnonzero((full > 0) & (self.grade >= 0))
         order = found[np.lexsort((full[found], self.query[found]))]
@@ -228,7 +224,7 @@ class Documents:
 
 
 def _search(keys: WordArray, wanted: WordArray) -> IntArray:
-    """``np.searchsorted``, from the smallest to the largest: the next is then near, and in the processor's cache."""
+    """``np.searchsorted``, from the smallest to the largest: the next is then in the processor's cache."""
     order = np.argsort(wanted)
     at = np.empty(len(wanted), dtype=np.int64)
     at[order] = np.searchsorted(keys, wanted[order])
@@ -267,11 +263,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Aspects:
-    """The aspects of every query (subtopics, intents, nuggets), and the label of each document for each.
-
-    Aspects are numbered by query, and within a query by name, from the last to the first. An aspect of another query
-    is another aspect.
-    """
+    """The aspects of every query, each its own, by name from the last to the first; and the documents' labels."""
 
     query: IntArray  #: the query of each aspect, ascending
     names: ObjectArray  #: of each aspect
@@ -284,11 +276,7 @@ class Aspects:
 
 
 class Judgments(Documents):
-    """Documents that are all judged.
-
-    Of a document that is judged for several aspects ``grade`` is the last label that was given, which is what
-    ir_measures takes for it; ``labels`` are all of them, where they name aspects.
-    """
+    """Documents that are all judged: ``labels`` by aspect where these are named, the last of which is the ``grade``."""
 
     def __init__(
         self, query_ids: ObjectArray, query: IntArray, ids: Ids, grade: IntArray, labels: Labels | None = None
@@ -332,19 +320,12 @@ class Judgments(Documents):
         if labels is None:
             return None
         row = self.rows_of(labels.query, labels.ids)
-        unlike = np.flatnonzero(labels.grade != self.grade[row])
-        return (
-            (self.query_ids[self.query[row[unlike[0]]]], self.ids.string(row[unlike[0]]))
-            if len(unlike)
-            else None
-        )
+        for first in row[labels.grade != self.grade[row]][:1].tolist():
+            return self.query_ids[self.query[first]], self.ids.string(first)
+        return None
 
     def kept(self, keep: BoolArray) -> Judgments:
-        """Those of some documents, as though the others had no label.
-
-        A query that would have no label keeps its first, as not relevant: so it counts, with the values of a query
-        without relevant documents, by ir_measures' measures as well.
-        """
+        """Those of some documents, as though the others had no label; a query's last one stays as not relevant."""
         counts = np.bincount(self.query[keep], minlength=self.n_queries)
         first = self.starts[:-1][(counts == 0) & (np.diff(self.starts) > 0)]
         keep, grade = keep.copy(), self.grade.copy()
@@ -361,11 +342,7 @@ class Judgments(Documents):
 
     @cached_property
     def aspects(self) -> Aspects:
-        """The labels of documents for aspects.
-
-        Raises:
-            ValueError: the judgments name no aspect.
-        """
+        """The labels of documents for aspects."""
         labels = self.labels
         if labels is None:
             raise ValueError(NAME_NO_ASPECT)
@@ -397,24 +374,20 @@ def _warn_of_labels(judgments: Judgments, labels: Labels, order: IntArray, last:
     """Warns of a document that has two labels for one aspect."""
     clash = np.flatnonzero(~last[:-1] & (labels.grade[order[:-1]] != labels.grade[order[1:]]))
     if len(clash):
-        row = order[clash[0]]
+        query, doc = judgments.query_ids[labels.query[order[clash[0]]]], labels.ids.string(order[clash[0]])
         warn(
             f"the qrels judge {len(clash)} (query, document, aspect) twice with different labels, e.g. query "
-            f"{judgments.query_ids[labels.query[row]]!r}, document {labels.ids.string(row)!r}; the last label counts"
+            f"{query!r}, document {doc!r}; the last label counts"
         )
 
 
 def _warn_of_no_aspect(judgments: Judgments, aspects: Aspects) -> None:
-    """Warns of relevant documents that have a label for no aspect alone, where other documents have others.
-
-    Where a document has both, 0 is an aspect that is called so.
-    """
+    """Warns of relevant documents that have a label for no aspect alone, where other documents have others."""
     named = ~np.isin(aspects.names, NO_ASPECT)[aspects.aspect]
     unnamed = np.unique(aspects.document[~named & (aspects.grade > 0)])
     if len(unnamed) and named.any() and not np.isin(unnamed, aspects.document[named]).any():
-        document = unnamed[0]
+        query, doc = judgments.query_ids[judgments.query[unnamed[0]]], judgments.ids.string(unnamed[0])
         warn(
             f"the qrels hold {len(unnamed)} relevant documents whose labels name no aspect, beside others that name "
-            f"one, e.g. of query {judgments.query_ids[judgments.query[document]]!r}, document "
-            f"{judgments.ids.string(document)!r}; they count as answers to one more aspect of the query, as in ndeval"
+            f"one, e.g. of query {query!r}, document {doc!r}; they count as one more aspect of it, as in ndeval"
         )

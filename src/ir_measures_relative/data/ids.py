@@ -1,14 +1,12 @@
-"""Query and document ids as ranges of bytes: what a file or an Arrow column holds anyway.
+"""Ids as ranges of UTF-8 bytes, as in a file or an Arrow column: making strings would be most of reading a run.
 
-Making a Python string of every id would be most of the work of reading a run, and nearly none is ever looked at. So
-ids stay where they are, as UTF-8, and are compared eight bytes at a time; they are matched by a hash and verified by
-their bytes, so that no result depends on the hash.
+They are matched by a hash and verified by their bytes, eight at a time, so that no result depends on the hash.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -78,10 +76,6 @@ class Ids:
 
     def __len__(self) -> int:
         return len(self.starts)
-
-    @property
-    def _arrays(self) -> tuple[NDArray[Any], ...]:
-        return self.data, self.starts, self.ends
 
     @property
     def lengths(self) -> IntArray:
@@ -174,16 +168,14 @@ class Ids:
         """Whether the ids lie side by side as the others do; where they do not, they may be the same all the same."""
         if not len(self) or len(self) != len(other):
             return False
-        arrays = zip(self._arrays, other._arrays, strict=True)
-        if all(a.__array_interface__ == b.__array_interface__ for a, b in arrays):
+        pairs = (self.data, other.data), (self.starts, other.starts), (self.ends, other.ends)
+        if all(a.__array_interface__ == b.__array_interface__ for a, b in pairs):
             return True  # the same memory, as of an Arrow column that comes again
         a, b = self.starts[0], other.starts[0]
-        if not (
-            np.array_equal(self.starts - a, other.starts - b)
-            and np.array_equal(self.ends - a, other.ends - b)
-        ):
+        starts, ends = self.starts - a, self.ends - a
+        if not (np.array_equal(starts, other.starts - b) and np.array_equal(ends, other.ends - b)):
             return False
-        low, high = int((self.starts - a).min()), int((self.ends - a).max())
+        low, high = int(starts.min()), int(ends.max())
         return np.array_equal(self.data[a + low : a + high], other.data[b + low : b + high])
 
     def changes(self) -> IntArray:

@@ -1,9 +1,4 @@
-"""The rankings of one run, in trec_eval's order.
-
-Rows are grouped by query and sorted by score, compared as 32-bit floats, descending. Ties are broken by document id,
-descending, and only where a caller looks: :meth:`Rankings.top` reads and compares no document id below the cutoff
-it is asked for.
-"""
+"""The rankings of one run, in trec_eval's order: by score as 32-bit floats, ties by document id, both descending."""
 
 from __future__ import annotations
 
@@ -25,8 +20,7 @@ if TYPE_CHECKING:
 
 # So many rows, or as many as the run has, are kept of the first documents to other cutoffs than the last.
 _LEAST_KEPT = 1 << 12
-# Rows that are looked at at a time.
-_PART = 1 << 15
+_PART = 1 << 15  # rows that are looked at at a time
 
 
 @dataclass(eq=False)
@@ -45,11 +39,7 @@ class TopDocs:
         return self.ids.strings()
 
     def tie_order(self, wanted: BoolArray | None = None) -> IntArray | None:
-        """The order of the rows in which the ids of tied documents descend; None where the rows have it.
-
-        Args:
-            wanted: rows. Documents that are tied with none of these stay as they are.
-        """
+        """The order in which ids of tied documents descend, among ties that hold a wanted row; None if as it is."""
         as_before = np.zeros(len(self.query) + 1, dtype=bool)
         as_before[1:-1] = (self.score[1:] == self.score[:-1]) & (self.query[1:] == self.query[:-1])
         rows = np.flatnonzero(as_before[:-1] | as_before[1:])
@@ -66,13 +56,12 @@ class TopDocs:
 
 
 class Rankings:
-    """The rankings of one run, one a query.
+    """The rankings of one run, one a query. Ids below a cutoff that nobody asks for are not read.
 
     Attributes:
         name: what messages call the run.
         tag: the one value of the run's ``name`` column or of its TREC run tag; None where there is none.
         group: the one value of the run's ``group`` column; '' where it holds none or several, None without one.
-        skips: the tools, if any wrote the run, whose own means leave out the queries that it lacks.
         query_ids: the queries, each once.
         starts: the rows of query ``i`` are ``starts[i]:starts[i + 1]``.
     """
@@ -91,7 +80,6 @@ class Rankings:
         self.name = name
         self.tag = tag
         self.group = group
-        self.skips = ""
         finite = np.isfinite(scores)
         if not finite.all():
             row = int(np.argmin(finite))
@@ -135,8 +123,7 @@ class Rankings:
     def top(self, cutoff: int | None = None) -> TopDocs:
         """The first ``cutoff`` documents of every ranking (all of them without a cutoff), ties broken.
 
-        Raises:
-            ValueError: a document that stands twice among the rows looked at, or whose id is not a string.
+        Raises ValueError for a document that is duplicated among the rows looked at, or whose id is not a string.
         """
         if cutoff is None:  # as large as the run: not kept
             return self._find_top(None)
@@ -159,7 +146,7 @@ class Rankings:
         return other
 
     def described(self, **known: str) -> Rankings:
-        """The same rankings, with another ``tag``, ``group`` or ``skips``."""
+        """The same rankings, with another ``tag`` or ``group``."""
         other = copy.copy(self)
         other.__dict__.update(known)
         return other
@@ -193,17 +180,11 @@ class Rankings:
 
     @property
     def given_scores(self) -> NDArray[np.float64]:
-        """The scores of the rows as they were given, of which 32 bits are compared.
-
-        Raises:
-            ValueError: they were changed since: few ask for them, and a copy would take a quarter of a context's time.
-        """
+        """The scores of the rows as they were given; ValueError where they were changed since, as no copy is kept."""
         given = self._given if self._order is None else self._given[self._order]
         with np.errstate(over="ignore"):
             if (given.astype(np.float32) != self._scores).any():
-                raise ValueError(
-                    f"{self.name}: its scores were changed in place after the run was given; make a new context of it"
-                )
+                raise ValueError(f"{self.name}: its scores were changed in place; make a new context of it")
         return given
 
     def to_dict(self, cutoff: int | None = None) -> dict[str, dict[str, float]]:
@@ -231,7 +212,7 @@ class Rankings:
         return query, self._ids_at(slice(None), query), self._scores
 
     def check_documents(self) -> None:
-        """Raises ValueError for a document that stands twice in a ranking, however deep, or an id of another type."""
+        """Raises ValueError for a document that is duplicated in a ranking, or an id of another type."""
         for part in self.parts():
             query, ids, _ = part.rows()
             part._check_repeats(query, ids, ids.hashes())
@@ -249,11 +230,7 @@ class Rankings:
         return top
 
     def by_score(self, cutoff: int | None = None) -> TopDocs:
-        """:meth:`top` without its order of tied documents, and with those that are tied with the last of the top.
-
-        Raises:
-            ValueError: as :meth:`top`.
-        """
+        """:meth:`top` without its order of tied documents, and with those that are tied with the last of the top."""
         sizes = np.diff(self.starts)
         rows: IntArray | slice = slice(None)
         if cutoff is None:
@@ -310,7 +287,7 @@ class Rankings:
             doc = ids.string(rows[1])
             raise ValueError(
                 f"{self.name}: query {brief(self.query_ids[query[rows[1]]])} lists document {brief(doc)} more than "
-                "once; a ranking holds a document once: drop the duplicates, or give the runs of one table one by one"
+                "once; drop the duplicates, or give the runs of one table one by one"
             )
 
 

@@ -1,13 +1,8 @@
-"""What other parts of the package add to the core, found when it is first asked for.
+"""What other parts of the package, or other packages, add to the core, imported when it is first asked for::
 
-The core has a :class:`Registry` under a name, and reads it. :func:`fill` says which modules add to it: the package's
-``__init__`` calls it with paths, and imports none of the modules. A module of them registers its entries on import::
-
-    READERS: Registry[str, Reader] = Registry("readers")  # in the core
-    fill({"readers": [".formats.csv"]}, __name__)  # in the package's __init__
-    READERS.register("csv")(CsvReader())  # in formats/csv.py
-
-Another package adds to it in the same two ways: it registers an entry itself, or names a module that will.
+READERS: Registry[str, Reader] = Registry("readers")  # in the core
+fill({"readers": [".formats.csv"]}, __name__)  # in the package's __init__
+READERS.register("csv")(CsvReader())  # in formats/csv.py
 """
 
 from __future__ import annotations
@@ -33,11 +28,7 @@ def fill(modules: Mapping[str, Iterable[str]], package: str | None = None) -> No
 
 
 def load(name: str) -> None:
-    """Imports the modules that add to a registry, as far as they were not yet.
-
-    Raises:
-        ImportError: one of them cannot be imported; says which. The next call tries again.
-    """
+    """Imports the modules that add to a registry. ImportError names one that cannot be; the next call tries again."""
     for module in list(_WAITING.get(name, ())):
         try:
             import_module(module)

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import ir_measures
 
 from ..context.evaluate import check_runs
-from ..context.lengths import Tokens
 from ..context.run_context import RunContext
+from ..context.tops import Tokens
 from ..context.view import View, view_of
 from ..io.qrels import Qrels
 from ..io.runs import Run

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..context.evaluate import check_runs
-from ..context.lengths import Tokens
 from ..context.run_context import RunContext
+from ..context.tops import Tokens
 from ..context.view import view_of
 from ..data.arrays import FloatArray
 from ..further_measures.fusion_gain import METHODS, Fusion

@@ -17,10 +17,9 @@ from ..bounding.bounds import model_of, values_of
 from ..bounding.model import Model
 from ..bounding.probabilities import FEWEST_RUNS, default_log_odds_sd, pool_chances, sampled_values
 from ..bounding.verdicts import differences, rounded_to_zero, unjudged_shares
-from ..context.lengths import DocumentLengths, Tokens
 from ..context.measure_strings import absolute_measure, is_relative, parse_measure, value_of, value_range
 from ..context.run_context import RunContext
-from ..context.tops import Top
+from ..context.tops import DocumentLengths, Tokens, Top
 from ..context.view import View, check_is_context
 from ..data.arrays import BoolArray, FloatArray, IntArray, rows_of_queries
 from ..data.documents import Documents

@@ -9,9 +9,9 @@ from pathlib import Path
 import ir_measures
 
 from ..context.evaluate import check_runs
-from ..context.lengths import Tokens
 from ..context.priors import fitting
 from ..context.run_context import RunContext
+from ..context.tops import Tokens
 from ..context.view import view_of
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels

@@ -22,10 +22,10 @@ import numpy as np
 import pandas as pd
 
 from ..context.evaluate import Scores, is_summed, score_runs
-from ..context.lengths import Tokens
 from ..context.measure_strings import parse_measures
 from ..context.priors import NAMED, Policy
 from ..context.run_context import RunContext
+from ..context.tops import Tokens
 from ..context.view import View
 from ..data.arrays import FloatArray, object_array
 from ..data.documents import NO_ASPECT, Judgments, Labels

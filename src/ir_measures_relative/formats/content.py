@@ -215,7 +215,6 @@ class Format:
     by_line: bool = (
         False  #: whether the first of many lines tells it, so that the others need not be parsed for that
     )
-    skips: str = ""  #: the tool, if its own means leave out queries that a run has no ranking for
 
 
 def rows_of(rows: Iterable[tuple[Any, Any, Any]]) -> Rows:

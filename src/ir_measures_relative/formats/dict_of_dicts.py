@@ -72,7 +72,6 @@ FORMATS = (
         judgments=_read,
         note="BEIR, ranx, pytrec_eval, MTEB 1. The argument decides whether it is a run or judgments.",
         may_be_either=True,
-        skips="BEIR's and pytrec_eval's",
     ),
     Format(
         name="a JSON file of measures",

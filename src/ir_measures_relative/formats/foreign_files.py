@@ -42,7 +42,7 @@ def read_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> Fi
     if part is not None or form.one_run:
         parts = {"": one_part(parts, part, source, "run")}
     runs = list(parts.values())
-    return FileContent(runs, form.skips, form.may_be_either and all(map(_may_be_labels, runs)))
+    return FileContent(runs, form.may_be_either and all(map(_may_be_labels, runs)))
 
 
 def _may_be_labels(given: Given) -> bool:

@@ -29,6 +29,5 @@ FORMATS = (
         instead="give the judgments of the task, such as json.dump(task.dataset['test']['relevant_docs'], file)",
         note="Name the split, and the subset where there are several: 'predictions.json#eng:test'.",
         one_run=True,
-        skips="MTEB's",
     ),
 )

@@ -27,11 +27,7 @@ from .compat import may_be_batch
 
 
 class RelativeEvaluator(Evaluator):  # type: ignore[misc]
-    """Scores runs relative to the context that is active when the evaluator is created.
-
-    Raises:
-        ValueError: a measure that needs a context, and there is none.
-    """
+    """Scores runs relative to the context that is active when the evaluator is created."""
 
     def __init__(self, measures: list[RelativeMeasure], qrels: Qrels) -> None:
         for measure in measures:
@@ -86,8 +82,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             self._warn_of_duplicate(evaluated, group)
         elif not evaluated.starts_as(member):
             warn(
-                f"the evaluated run is named {member!r}, but ranks differently from the context's run of that name; "
-                "it is scored without that one as its prior: give it another name if it is another run",
+                f"the evaluated run is named {member!r}, but ranks differently from the context's run of that name: "
+                "give it another name if it is another run",
                 self.active.context,
             )
         return member, group
@@ -104,15 +100,15 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         name = evaluated.twin(names)
         if name is not None:
             warn(
-                f"the evaluated run ranks exactly as the context's run {name!r}, but is scored as a new run, with "
-                f"{name!r} as a prior: if it is that run, name it with a column name='{name}' "
-                f"(pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",
+                f"the evaluated run ranks exactly as the context's run {name!r}, its prior: if it is that run, name it "
+                f"with a column name='{name}' (pt.relative.named({{{name!r}: pipeline}})) or "
+                f"context.evaluating({name!r})",
                 context,
             )
 
 
 def absolute_evaluator(measures: list[ir_measures.Measure], qrels: Qrels) -> Evaluator:
-    """Computes absolute measures from the positions of relevant documents; pytrec_eval does what cannot be done so."""
+    """Computes absolute measures from the positions of relevant documents, or else by pytrec_eval."""
     qrels = list(qrels) if isinstance(qrels, Iterator) else qrels
     of_host = registry["pytrec_eval"].evaluator
     entered = active()
@@ -156,26 +152,19 @@ def check_context(measures: Iterable[RelativeMeasure]) -> None:
         return
     listed, to_one = ", ".join(needing), any(m.RELATIVE_TO == "reference" for m in measures)
     pipelines = "{'BM25': bm25, 'mine': mine}" if to_one else "pipelines"
-    reference, other = (", reference='BM25'", "BM25") if to_one else ("", "the others")
-    none = "" if to_one else "(RunContext({}) is a context without prior runs)"
-    raise ValueError(
+    reference = ", reference='BM25'" if to_one else ""
+    message = (
         f"{listed} needs {'a run' if to_one else 'the runs'} to compare with, and no RunContext is active. In "
         f"PyTerrier, write\n    pt.relative.Experiment({pipelines}, topics, qrels, [{listed}]{reference})\n"
-        f"which scores each pipeline against {other}. Or give the runs yourself:\n"
-        f"    with RunContext({{'BM25': bm25_run}}{reference}):\n"
-        f"        …  # evaluate here\n{none}".rstrip()
-        + _elsewhere()
+        f"or give the runs yourself:\n    with RunContext({{'BM25': bm25_run}}{reference}):\n        …  # evaluate here"
     )
-
-
-def _elsewhere() -> str:
-    """Why a context that is entered may not be seen here."""
-    if multiprocessing.parent_process() is None and threading.current_thread() is threading.main_thread():
-        return ""
-    return (
-        "\nA context does not reach the threads and processes that are started inside it: enter it there as well. "
-        "pt.GridSearch and pt.GridScan need jobs=1."
-    )
+    main = threading.current_thread() is threading.main_thread()
+    if multiprocessing.parent_process() is not None or not main:
+        message += (
+            "\nA context does not reach the threads and processes that are started inside it: enter it there as well. "
+            "pt.GridSearch and pt.GridScan need jobs=1."
+        )
+    raise ValueError(message)
 
 
 def _warn_of_runs_of_context(view: View, *, may_be_batch: bool) -> None:
@@ -188,14 +177,12 @@ def _warn_of_runs_of_context(view: View, *, may_be_batch: bool) -> None:
         if len(run) and not may_be_batch and all(counts[q] == 1 for q in run.query_ids):
             warn(
                 f"{run.name} of the context has no query in common with the qrels: it has {some(run.query_ids)}, the "
-                f"qrels have {some(view.query_ids)}; it counts as empty rankings: is one of them numbered "
-                "differently?",
+                f"qrels have {some(view.query_ids)}; is one of them numbered differently?",
                 view.members,
             )
 
 
-# How many parts of the qrels are remembered of a context.
-_KEPT = 10_000
+_KEPT = 10_000  # how many parts of the qrels are remembered of a context
 
 
 class _Part(NamedTuple):
@@ -207,9 +194,7 @@ class _Part(NamedTuple):
 class _PartsSeen:
     """What evaluators have seen of qrels that come in parts: PyTerrier cuts one frame of qrels by topics.
 
-    A part does not know the grades of the others, and means over its topics are not those over all; a table must not
-    stand on two scales, nor on two choices of priors. Parts of one frame hold other topics, and rows with other labels
-    in its index; two whole frames both count their rows from 0.
+    A part does not know the grades of the others, nor the means over all topics. Two whole frames have rows from 0.
     """
 
     def __init__(self) -> None:
@@ -225,9 +210,8 @@ class _PartsSeen:
             if any(a and g != h for a, g, h in zip(asked, grades, view.grades, strict=True)):
                 raise ValueError(
                     f"the grades are {view.grades[0]} to {view.grades[1]} in these qrels, and {grades[0]} to "
-                    f"{grades[1]} in those of other topics that the context was used with: open documents would be "
-                    "rated on two scales. Where the qrels come in parts, such as PyTerrier's batches or folds, say "
-                    "RunContext(…, grades=(lowest, highest)), or max_grade= in the measure"
+                    f"{grades[1]} in those of other topics, so documents would be rated on two scales: where the qrels "
+                    "come in parts, such as batches or folds, set RunContext(…, grades=(lowest, highest)), or max_grade="
                 )
 
     def check_choice(self, view: View, whole: bool) -> None:
@@ -240,10 +224,9 @@ class _PartsSeen:
             return
         if any(other != choice for other in _of_other_topics(self._choices, view, whole, choice)):
             raise ValueError(
-                "the means over these topics make other runs the priors than those over other topics that the "
-                "context was used with. Where the qrels come in parts, such as PyTerrier's batches or folds, "
-                "choose the priors by the whole, RunContext(…, priors=BestOfOtherGroups.choose(means, groups)), or "
-                "leave batch_size out"
+                "the means over these topics make other runs the priors than those over other topics; where the qrels "
+                "come in parts, such as PyTerrier's batches or folds, choose the priors by the whole, "
+                "RunContext(…, priors=BestOfOtherGroups.choose(means, groups)), or leave batch_size out"
             )
 
 

@@ -33,13 +33,9 @@ class RelativeProvider(Provider):  # type: ignore[misc]
         return is_relative(measure) or isinstance(measure, Answered)
 
     def run_inputs(self, measures: Iterable[RelativeMeasure]) -> list[str]:
-        """The columns of a run that the measures need.
+        """The columns of a run that the measures need; ValueError where PyTerrier asks and a context is missing.
 
-        ``pt.Experiment`` asks for them before it retrieves, unless it is told ``validate="ignore"``. It offers no other
-        place to say in time that no context is active. Whoever else asks gets the columns.
-
-        Raises:
-            ValueError: ``pt.Experiment`` asks, a measure needs a context, and there is none.
+        It asks before it retrieves, unless it is told ``validate="ignore"``: there is no other place to say so in time.
         """
         answered = next((m for m in measures if isinstance(m, Answered)), None)
         if answered is not None:
@@ -63,10 +59,7 @@ Answer: TypeAlias = Callable[[Any, Any], Iterable[ir_measures.Metric]]
 
 
 class Answered(ir_measures.Measure):  # type: ignore[misc]
-    """A measure that has its values already, under any name: what ``pt.Experiment`` gets to evaluate from us.
-
-    Measures that are used together have one ``answer``, which has the values of all of them.
-    """
+    """A measure that has its values already, under any name: what ``pt.Experiment`` gets to evaluate from us."""
 
     NAME = "answered"  # which no provider takes for one of its own
 
@@ -121,10 +114,7 @@ _absolute = AbsoluteProvider()
 
 
 def registered_provider() -> RelativeProvider:
-    """The provider, known to ir_measures: in its registry, and in its default pipeline once there is one.
-
-    May be called any number of times, after a reload too, and while ir_measures itself is still being imported.
-    """
+    """The provider, known to ir_measures: in its registry, and in its default pipeline. May be called again."""
     known = registry.get(relative.NAME, relative)
     if _is_ours(known):
         registry[relative.NAME] = relative

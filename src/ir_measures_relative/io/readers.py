@@ -38,7 +38,6 @@ class FileContent(NamedTuple):
     """What a file holds: runs, or judgments."""
 
     parts: Sequence[Given]
-    skips: str = ""  #: the tool, if its own means leave out queries that a run has no ranking for
     may_be_judgments: bool = False  #: whether what is read as runs may as well be judgments
 
 

@@ -96,7 +96,7 @@ def _runs_of(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings],
         if part is not None:
             raise ValueError(f"{source}: a TREC run has no part {part!r}; leave out '#{part}'")
         return [read_trec_run(data, source, source)], False
-    found = [_from_given(given, source).described(skips=content.skips) for given in content.parts]
+    found = [_from_given(given, source) for given in content.parts]
     for rankings in found:
         rankings.check_documents()
     return found, content.may_be_judgments

@@ -1,13 +1,8 @@
 """``pt.relative.Experiment``: pipelines in, the table of ``pt.Experiment`` out, relative measures included.
 
-PyTerrier evaluates a system as soon as it has run, and a relative measure needs all of them; and turning runs into
-dicts takes it most of its time. So there are two calls of ``pt.Experiment``. In the first, PyTerrier runs and times the
-pipelines, by the plan and in the batches that were asked for; their results are caught, and nothing is evaluated. They
-become a context, which scores them all at once. In the second call each system is a frame of one row, and each measure
-one that has its values already: PyTerrier compares, corrects, rounds, shows and saves. Where no measure is relative,
-one call does it.
-
-This module imports PyTerrier, and is itself imported when an experiment is made.
+There are two calls of ``pt.Experiment``. In the first, PyTerrier runs and times the pipelines; results are caught,
+and nothing is evaluated. They become a context, which scores them all at once. In the second, each system is a frame of
+one row, and each measure has its values already: PyTerrier compares, corrects, rounds, shows and saves.
 """
 
 from __future__ import annotations
@@ -25,10 +20,10 @@ from pyterrier import Experiment as OfPyTerrier  # pt.Experiment may be ours, if
 
 from ...context.absolute import provider_name
 from ...context.evaluate import Scores, one_topic_counts, score_runs, why_incomparable
-from ...context.lengths import Tokens
 from ...context.measure_strings import is_relative, parse_measure
 from ...context.priors import Policy
 from ...context.run_context import RunContext
+from ...context.tops import Tokens
 from ...context.view import View, view_of
 from ...data.arrays import FloatArray, IntArray
 from ...data.documents import Judgments
@@ -47,8 +42,7 @@ def score_systems(
 ) -> tuple[Scores, list[IntArray]]:
     """The values of every system; and of each its queries, in the order in which ``pt.Experiment`` would add them up.
 
-    What the context cannot compute of a run, such as a measure that looks at further columns, or with a document twice,
-    is computed by ir_measures from the frames.
+    What the context cannot compute, such as with a document twice, ir_measures computes from the frames.
     """
     own = {m: provider_name(ir_measures.DefaultPipeline, m) for m in measures if not is_relative(m)}
     frames = dict(zip(view.members.rankings, caught.runs, strict=True))
@@ -81,7 +75,7 @@ def score_systems(
 def _order(view: View, run: Rankings, judged: Sequence[set[str]], providers: set[str | None]) -> IntArray:
     """The order in which ir_measures has the queries of a run, batch by batch: means depend on it in their last bit.
 
-    It has first what the run holds, as it comes, then what it lacks, sorted; where all is relative, as in the qrels.
+    First what the run holds, then what it lacks, sorted; where all is relative, as in the qrels.
     """
     code = view.documents.query_code
     order: dict[str, None] = {}
@@ -96,7 +90,7 @@ def _order(view: View, run: Rankings, judged: Sequence[set[str]], providers: set
 
 
 def answers_for(scores: Scores, columns: Sequence[str], orders: Sequence[IntArray]) -> list[Answered]:
-    """For each measure one of the same name that has its values already, of the systems that :func:`stub` makes."""
+    """For each measure one of the same name that has its values already, of runs whose score is the system."""
 
     def answer(_: pd.DataFrame, run: pd.DataFrame) -> Iterator[ir_measures.Metric]:
         system = int(run["score"].iloc[0])
@@ -109,19 +103,8 @@ def answers_for(scores: Scores, columns: Sequence[str], orders: Sequence[IntArra
     return measures
 
 
-def stub(system: int) -> pd.DataFrame:
-    """A frame of one row that stands for the results of a system."""
-    return pd.DataFrame({"qid": ["0"], "docno": ["0"], "score": [float(system)]})
-
-
 def incomparable(view: View, relative: Sequence[Any], options: Mapping[str, Any]) -> set[tuple[str, int]]:
-    """The measures and systems whose comparison with the baseline is not valid; and one warning that says why.
-
-    On a measure relative to priors, a system and the baseline compare if, apart from the two themselves,
-    both are scored against the same runs. On a distance to the reference they compare if neither is the
-    reference; see
-    :func:`~ir_measures_relative.compare`.
-    """
+    """The measures and systems whose comparison with the baseline is not valid; and one warning that says why."""
     baseline = options.get("baseline")
     if baseline is None or not options.get("dataframe", True):
         return set()
@@ -135,16 +118,12 @@ def incomparable(view: View, relative: Sequence[Any], options: Mapping[str, Any]
     if reasons:
         (first, i), reason = next(iter(reasons.items()))
         more = f" (and {len(reasons) - 1} more such)" if len(reasons) > 1 else ""
-        remedy = (
-            "Give priors='others', where each is compared with all other systems; or compare candidates with each "
-            "other against fixed priors: pt.relative.compare(RunContext({name: results, …}), qrels, measures, "
-            "priors=[…])"
-            if first.RELATIVE_TO == "priors"
-            else "The distance itself is the answer; or give a third system as the reference"
-        )
+        remedy = "give a third system as the reference"
+        if first.RELATIVE_TO == "priors":
+            remedy = "set priors='others', or use pt.relative.compare(RunContext({…}), qrels, measures, priors=[…])"
         warn(
             f"the values of {view.names[i]!r} and the baseline {against!r} on {first} are different quantities, since "
-            f"{reason}: the p-value and the wins and losses are NaN{more}. {remedy}"
+            f"{reason}: the p-value and the wins and losses are NaN{more}; {remedy}"
         )
     return {(str(measure), i) for measure, i in reasons}
 
@@ -152,12 +131,7 @@ def incomparable(view: View, relative: Sequence[Any], options: Mapping[str, Any]
 def without_comparisons(
     result: Any, invalid: Collection[tuple[str, int]], options: Mapping[str, Any]
 ) -> None:
-    """Makes comparisons that are not valid NaN in a table of means, and corrects the others for their own number.
-
-    Args:
-        result: what ``pt.Experiment`` returned, a table or a styled one.
-        invalid: the measures and systems, of which there are none where it returned anything else.
-    """
+    """Makes comparisons that are not valid NaN in a table of means, and corrects the others for their number."""
     for measure in {measure for measure, _ in invalid}:
         table = _data(result)
         wins, losses, p, reject, corrected = (f"{measure} {column}" for column in COMPARISON_COLUMNS)
@@ -181,11 +155,7 @@ def _data(result: Any) -> pd.DataFrame:
 
 
 def in_order(result: Any, asked: Sequence[str]) -> Any:
-    """What ``pt.Experiment`` returned, with its measures in the order asked; all else is as PyTerrier has it.
-
-    PyTerrier has the measures in the order in which ir_measures computes them, and that is not a particular one. The
-    ``result`` is a table of means, plain or styled, or of queries; a dict of either; or a pair.
-    """
+    """What ``pt.Experiment`` returned, with its measures in the order asked; all else is as PyTerrier has it."""
     if isinstance(result, tuple):
         both = [in_order(part, asked) for part in result]
         return type(result)(*both) if hasattr(result, "_fields") else tuple(both)
@@ -218,13 +188,6 @@ def _place_in(asked: Sequence[str]) -> Any:
     return lambda name: place.get(name, len(place))
 
 
-def rounded(times: Mapping[str, float], digits: Any) -> dict[str, float]:
-    """The times, rounded as the argument ``round`` of ``pt.Experiment`` says."""
-    if isinstance(digits, dict):
-        digits = digits.get("mrt")
-    return {name: time if digits is None else round(time, digits) for name, time in times.items()}
-
-
 def set_times(result: Any, names: Sequence[str], times: Sequence[float]) -> None:
     """Puts the times of the pipelines where those of their stubs are, in the order of the systems."""
     if isinstance(result, dict):
@@ -232,13 +195,6 @@ def set_times(result: Any, names: Sequence[str], times: Sequence[float]) -> None
             result[name]["mrt"] = time
     else:
         _data(result)["mrt"] = times
-
-
-def of_topics(qrels: pd.DataFrame, topics: Any, options: Mapping[str, Any]) -> pd.DataFrame:
-    """The judgments that ``pt.Experiment`` scores on: those of the topics, unless its options say otherwise."""
-    if options.get("filter_by_topics", True) and isinstance(topics, pd.DataFrame):
-        return qrels[qrels["qid"].isin(topics["qid"])]
-    return qrels
 
 
 def Experiment(
@@ -256,67 +212,30 @@ def Experiment(
     tokens: Tokens | None = None,
     **options: Any,
 ) -> Any:
-    """``pt.Experiment`` with every system scored relative to the other ones.
+    """``pt.Experiment``, with its table and all its options, where every system is scored relative to the others.
 
-    Runs every pipeline once, puts the results in a :class:`RunContext`, and returns what ``pt.Experiment`` returns
-    inside it. All keyword arguments of ``pt.Experiment`` mean what they mean there:
-
-    - ``mrt`` is PyTerrier's own measurement of the pipelines, by the ``plan`` and in the batches asked for; a
-      DataFrame, or a run that is reused, took no time.
-    - ``save_dir`` gets what ``pt.Experiment`` saves, once the whole experiment is done; existing files are looked at
-      before anything runs. With ``save_mode="reuse"`` a pipeline whose run is there does not run.
-    - ``verbose="auto"`` shows a progress bar of the pipelines where there is a terminal or a notebook.
-
-    To ask more about the same runs (bounds, other tests, a report), make the context yourself:
-    ``context = RunContext.from_pipelines(systems, topics)``. ``context.evaluate(qrels, measures)`` has the table, and
-    ``pt.relative.bounds(context, qrels, measures)`` and the other functions take it first.
+    Runs every pipeline once. A DataFrame, or a run that is reused, has ``mrt`` 0. ``save_dir`` gets files once the
+    whole experiment is done.
 
     Args:
         systems: transformers or DataFrames of results, as a list, or as a dict by name.
         topics: as for ``pt.Experiment``.
-        qrels: as for ``pt.Experiment``; the path of a file too, where an id such as NA or null is one; or a dataset of
-            ir_datasets, ``pt.get_dataset("irds:…")`` or its id with ``irds:``, whose judgments they are.
-        eval_metrics: measures of this package and any others, as objects or as strings: ``"NRG@10"``, a name that
-            PyTerrier knows such as ``"map"``, or ``"mrt"``. Their columns come in this order.
-        names: the names of the systems, each once; known to ``baseline``, ``priors``, ``reference``, ``groups``, and to
-            ``prior=`` and ``ref=`` in a measure. The systems as strings if not given; frames, and pipelines that are
-            the same as strings, are then known as ``system 0`` and so on, by their places.
+        qrels: as for ``pt.Experiment``; or a path; or a dataset of ir_datasets, or its id with ``irds:``.
+        eval_metrics: measures, measure strings, ``"mrt"``, or trec_eval's names. Their columns come in this order.
+        names: the names of the systems, each once; if not given, the systems as strings, or ``system 0`` and so on
+            for frames and for pipelines that are the same as strings.
         priors: which systems are the priors of which, as for :class:`RunContext`.
         reference: the name of the system that MED, RBO, RBA and lexiprecision compare with; ``baseline`` if not given.
         groups: from system name to group name, for :class:`BestOfOtherGroups`.
-        num_docs: the number of documents in the collection; that of the dataset if ``qrels`` is one, where it is known
-            without fetching the documents.
+        num_docs: the number of documents in the collection; that of the dataset if ``qrels`` is one, where known.
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
         tokens: how many tokens each document has, as for :class:`RunContext`.
-        options: the other arguments of ``pt.Experiment``. ``baseline`` is the name of a system, or its place in the
-            list. A comparison of two different quantities is NaN in its columns, as
-            :func:`~ir_measures_relative.compare` explains, which has further tests and corrections.
-
-    Returns:
-        what ``pt.Experiment`` returns for these arguments, with the measures in the order asked.
-
-    Raises:
-        ValueError: names that are not unique, a string that is not a measure, and what ``RunContext`` and
-            ``pt.Experiment`` object to.
-        ImportError: PyTerrier is not installed.
-
-    Example:
-        >>> import pandas as pd
-        >>> import pyterrier as pt
-        >>> from ir_measures_relative import UniqueRel
-        >>> topics = pd.DataFrame({"qid": ["1"], "query": ["tea"]})
-        >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 1]})
-        >>> def ranking(*docnos):
-        ...     frame = pd.DataFrame({"qid": "1", "docno": docnos})
-        ...     return frame.assign(score=-1.0 * frame.index, rank=frame.index)
-        >>> systems = {"one": ranking("a", "c"), "two": ranking("a", "b")}
-        >>> pt.relative.Experiment(systems, topics, qrels, [UniqueRel @ 2])
-          name  UniqueRel@2
-        0  one          0.0
-        1  two          1.0
+        options: of ``pt.Experiment``. ``baseline`` is the name of a system, or its place. What
+            :func:`~ir_measures_relative.compare` would refuse to compare is NaN in the columns of the baseline.
     """
-    one_alone = isinstance(eval_metrics, (str, ir_measures.Measure))
-    if not one_alone and not all(isinstance(m, (str, ir_measures.Measure)) for m in eval_metrics):
+    if isinstance(eval_metrics, (str, ir_measures.Measure)):
+        raise ValueError(f"eval_metrics={eval_metrics!r} must be a list, such as [{eval_metrics!r}]")
+    if not all(isinstance(metric, (str, ir_measures.Measure)) for metric in eval_metrics):
         return OfPyTerrier(systems, topics, qrels, eval_metrics, names, **options)  # and its error
     systems, names, shown, options = _as_list(systems, names, options)
     baseline = options.get("baseline")
@@ -342,7 +261,8 @@ def Experiment(
         caught = run_and_time(systems, topics, qrels, metrics, names, options | for_runs)
         runs = {name: _read(frame, name) for name, frame in zip(names, caught.runs, strict=True)}
         context = RunContext(runs, **context_options)
-        some = of_topics(qrels, topics, options)
+        by_topics = options.get("filter_by_topics", True) and isinstance(topics, pd.DataFrame)
+        some = qrels[qrels["qid"].isin(topics["qid"])] if by_topics else qrels
         view = View.on(context, judgments) if len(some) == len(qrels) else view_of(context, some)
         columns = _columns(asked)
         scores, of_systems = score_systems(view, list(columns), caught, qrels)
@@ -350,7 +270,10 @@ def Experiment(
         second = {k: v for k, v in options.items() if k not in RETRIEVAL_OPTIONS} | for_tables
         with collections_of_garbage_spared():
             result = OfPyTerrier(
-                [stub(i) for i in range(len(names))],
+                [
+                    pd.DataFrame({"qid": ["0"], "docno": ["0"], "score": [float(i)]})
+                    for i in range(len(names))
+                ],
                 topics,
                 first_rows(qrels),
                 [*answers, *(["mrt"] if "mrt" in metrics else [])],
@@ -361,7 +284,9 @@ def Experiment(
             )
         if "mrt" in metrics:
             times = dict(zip(names, caught.times, strict=True))
-            short_times |= rounded(times, options.get("round"))
+            digits = options.get("round")
+            digits = digits.get("mrt") if isinstance(digits, dict) else digits
+            short_times |= {n: time if digits is None else round(time, digits) for n, time in times.items()}
         if not options.get("perquery"):
             if message := one_topic_counts(scores):
                 warn(message)
@@ -442,11 +367,8 @@ def _as_list(
             raise TypeError(f"system {i} is {kind_of(system)}; give a transformer or a DataFrame of results")
     shown = [str(system) for system in systems] if names is None else list(names)
     if names is None:
-        alike = {name for name in shown if shown.count(name) > 1}
-        by_number = [
-            isinstance(s, pd.DataFrame) or name in alike for s, name in zip(systems, shown, strict=True)
-        ]
-        names = [f"system {i}" if by_number[i] else name for i, name in enumerate(shown)]
+        unnamed = [isinstance(s, pd.DataFrame) or shown.count(str(s)) > 1 for s in systems]
+        names = [f"system {i}" if unnamed[i] else name for i, name in enumerate(shown)]
     names = [str(name) for name in names]  # of any type to PyTerrier
     if len(names) != len(systems):
         raise ValueError(f"{len(names)} names for {len(systems)} systems; give names one of each")
@@ -464,12 +386,7 @@ def _as_list(
 
 
 def _parsed(eval_metrics: Any) -> tuple[list[Any], dict[str, ir_measures.Measure | None]]:
-    """The metrics as ``pt.Experiment`` takes them, and the measure of each of their columns there, in the same order.
-
-    A string is what PyTerrier takes it for, a trec_eval name or ``"mrt"``, and else a measure string of ir_measures.
-    """
-    if isinstance(eval_metrics, (str, ir_measures.Measure)):
-        raise ValueError(f"eval_metrics={eval_metrics!r} must be a list, such as [{eval_metrics!r}]")
+    """The metrics as ``pt.Experiment`` takes them, and the measure of each of their columns there, in that order."""
     metrics: list[Any] = []
     columns: dict[str, ir_measures.Measure | None] = {}
     for metric in eval_metrics:

@@ -16,6 +16,7 @@ import pandas as pd
 import pyterrier as pt
 from pyterrier import Experiment as OfPyTerrier
 
+from ...arguments import check_choice
 from ...context.priors import check_run_names
 from ...io.files import read_bytes
 from ...io.runs import read_run, read_trec_run
@@ -135,8 +136,7 @@ class _Catch(pt.Transformer):  # type: ignore[misc]
 class SavedRuns:
     """``save_dir``: which runs are there already, and where the new ones go.
 
-    PyTerrier writes into a folder of its own inside ``save_dir``, from where the files are moved when all is done: it
-    must not read again what is reused, for a run that it reads has lost its name.
+    PyTerrier writes into a folder inside it, so that it does not read again what is reused: that has lost its name.
     """
 
     def __init__(self, names: Sequence[str], options: Mapping[str, Any]) -> None:
@@ -151,21 +151,18 @@ class SavedRuns:
             raise ValueError("save_dir is not yet supported for tree execution plan")
         if not os.path.isdir(self._folder):
             raise ValueError(f"save_dir {self._folder} is not there or not a folder; make it first")
-        if mode not in ("reuse", "overwrite", "warn", "error"):
-            raise ValueError(f"save_mode={mode!r} is not allowed; it must be reuse, overwrite, warn or error")
+        check_choice("save_mode", mode, ("reuse", "overwrite", "warn", "error"))
         suffix = suffix_of_saved(self._format)
         if suffix is None:
-            raise ValueError(
-                f"save_format={self._format!r} is not allowed; give 'trec', a module such as pickle, or (read, write)"
-            )
+            allowed = "give 'trec', a module such as pickle, or (read, write)"
+            raise ValueError(f"save_format={self._format!r} is not allowed; {allowed}")
         for name in names:
             if not pt.io.ok_filename(name):
                 raise ValueError(f"the name {name!r} cannot be the name of a file, which save_dir needs")
             path = self._paths[name] = Path(self._folder) / f"{name}.{suffix}"
             if mode in ("warn", "error") and path.exists():
                 message = (
-                    f"save_dir is set, but the file '{path}' already exists; set save_mode='reuse' to use "
-                    "it in place of the pipeline, or save_mode='overwrite' to replace it"
+                    f"'{path}' already exists; set save_mode='reuse' to use it, or 'overwrite' to replace it"
                 )
                 if mode == "error":
                     raise ValueError(message)
@@ -235,19 +232,11 @@ def _check_readable(path: str, file: str) -> None:
 def named(systems: Mapping[str, Any]) -> list[pt.Transformer]:
     """The pipelines, each with its name in what it returns: for plain ``pt.Experiment`` inside a context.
 
-    A run of a context must not be its own prior, and the name is how the context knows it. The tables of
-    ``pt.Experiment`` have the same names, unless it is given others by ``names=``. What is put behind a named pipeline
-    by ``>>`` keeps the name; to name the longer pipeline, give it to this function as well.
+    A run of a context must not be its own prior, and the context knows it by its name. What is put behind a named
+    pipeline by ``>>`` keeps the name; to name the longer pipeline, give it to this function as well.
 
     Args:
         systems: from name to transformer, or to a DataFrame of results.
-
-    Returns:
-        a list of transformers, in the order given. ``str()`` of each is its name.
-
-    Raises:
-        TypeError: no dict, or a system that is neither a transformer nor a DataFrame.
-        ValueError: a name that is not a string, or an empty one.
 
     Example:
         >>> import pandas as pd

@@ -1,4 +1,4 @@
-"""A new run of a group: the protocol of BestOfOtherGroups for a run that is not in the context."""
+"""BestOfOtherGroups, and what it makes of a new run whose group is said, or cannot be read."""
 
 from __future__ import annotations
 
@@ -75,40 +75,60 @@ def test_as_if_it_were_a_member_that_is_not_the_best_of_its_group(
     assert found == pytest.approx(expected, abs=1e-15)
 
 
+def frame(**columns: Any) -> pd.DataFrame:
+    docs = pd.DataFrame({"qid": "q", "docno": list("ABCDE"), "score": [5.0, 4, 3, 2, 1]})
+    return docs.assign(**columns)
+
+
 def test_a_group_column_says_the_same() -> None:
-    frame = pd.DataFrame({"qid": "q", "docno": list("ABCDE"), "score": [5.0, 4, 3, 2, 1]})
     for group in ("g", "h", "new"):
-        assert value(None, frame.assign(group=group)) == value(group)
-    with pytest.warns(RelativeWarning, match="does not hold one name"):
-        assert value(None, frame.assign(group=["g", "g", "h", "h", "h"])) == value(None)
-    assert value("h", frame.assign(group="g")) == value("h")  # what is said goes first
-    plain = RunContext(RUNS, groups=GROUPS)
-    assert value(None, frame.assign(group="g"), context=plain) == 0  # the policy asks no group
+        assert value(None, frame(group=group)) == value(group)
+    assert value("h", frame(group="g")) == value("h")  # what is said goes first
+
+
+@pytest.mark.parametrize("two", [["a", "b"], ["a", None], [None, None], [1, 1], ["", ""]])
+def test_a_column_that_names_no_group(two: list[object]) -> None:
+    named = frame(group=[two[0], *[two[1]] * 4])
+    with pytest.warns(RelativeWarning, match="column 'group' does not hold one name in all rows"):
+        assert value(None, named) == value(None)
+    assert value(None, named, context=RunContext(RUNS, groups=GROUPS)) == 0  # the policy asks no group
+
+
+def test_priors_chosen_before_know_the_groups() -> None:
+    means = {name: 0.5 - i / 10 for i, name in enumerate(RUNS)}
+    context = RunContext(RUNS, priors=BestOfOtherGroups.choose(means, GROUPS), groups=GROUPS)
+    for group in ("g", "h", "new", None):
+        assert value(group, context=context) == value(group)
+
+
+@pytest.mark.parametrize("group", [1, None, ""])
+def test_groups_have_names(group: object) -> None:
+    with pytest.raises(ValueError, match=r"groups\['h1'\]=.* must be the name of a group"):
+        RunContext(RUNS, groups={**GROUPS, "h1": group})  # type: ignore[dict-item]
+
+
+def test_rounding_does_not_choose() -> None:
+    """Means that differ by the order of a sum are equal, and the run given first is the best of its group."""
+    groups = {"a1": "a", "a2": "a", "b1": "b"}
+    for means in ({"a1": 0.3, "a2": 0.1 + 0.2, "b1": 0.1}, {"a1": 0.1 + 0.2, "a2": 0.3, "b1": 0.1}):
+        assert BestOfOtherGroups.choose(means, groups) == {"a1": ["b1"], "a2": ["b1"], "b1": ["a1"]}
 
 
 def test_pipelines_of_new_runs_in_pt_experiment() -> None:
     pt = pytest.importorskip("pyterrier", reason="PyTerrier is not installed")
-    frame = pd.DataFrame({"qid": "q", "docno": list("ABCDE"), "score": [5.0, 4, 3, 2, 1]})
     labels = pd.DataFrame({"qid": "q", "docno": list("ABCDEF"), "label": 1})
-    topics = pd.DataFrame({"qid": ["q"], "query": ["x"]})
-    pipelines = [pt.Transformer.from_df(frame) >> pt.apply.group(lambda row, g=g: g) for g in "gh"]
+    given = pd.DataFrame({"qid": ["q"], "query": ["x"]}), labels, [U, nDCG @ 5]
+    pipelines = [pt.Transformer.from_df(frame()) >> pt.apply.group(lambda row, g=g: g) for g in "gh"]
     with CONTEXT:
-        table = pt.Experiment([*pipelines, frame], topics, labels, [U, nDCG @ 5])
-    assert table[str(U)].tolist() == [3, 2, 0]
+        assert pt.Experiment([*pipelines, frame()], *given)[str(U)].tolist() == [3, 2, 0]
     with CONTEXT.evaluating(group="g"):
-        assert pt.Experiment([frame], topics, labels, [U])[str(U)].tolist() == [3]
+        assert pt.Experiment([frame()], *given)[str(U)].tolist() == [3]
 
 
 def test_explain_takes_a_group() -> None:
-    for table in (
-        explain(CONTEXT, NEW, QRELS, U, group="g"),
-        explain(CONTEXT, NEW, QRELS, U, "q", group="g"),
-    ):
-        assert [c for c in table.columns if c.startswith("position in")] == [
-            "position in h1",
-            "position in i1",
-        ]
-        assert table["contribution"].sum() == 3
+    table = explain(CONTEXT, NEW, QRELS, U, "q", group="g")
+    assert list(table.filter(like="position in")) == ["position in h1", "position in i1"]
+    assert table["contribution"].sum() == 3
     with pytest.raises(ValueError, match="group='g' goes with a new run; 'g1' is a run of the context"):
         explain(CONTEXT, "g1", QRELS, U, group="g")
     with pytest.raises(ValueError, match="priors of this context do not go by groups"):
@@ -193,7 +213,6 @@ class OfOwnGroup(PriorPolicy):
 
 def test_a_policy_of_groups_that_says_nothing_of_new_runs() -> None:
     context = RunContext(RUNS, priors=OfOwnGroup(), groups=GROUPS)
-    frame = pd.DataFrame({"qid": "q", "docno": list("ABCDE"), "score": [5.0, 4, 3, 2, 1], "group": "g"})
-    assert value(None, frame, context=context) == 0
+    assert value(None, frame(group="g"), context=context) == 0
     with pytest.raises(ValueError, match="do not go by groups"):
         value("g", context=context)
