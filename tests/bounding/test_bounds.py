@@ -121,14 +121,14 @@ def test_rbp_with_its_residual_is_med_with_its_sign(context: Any, labels: Any, k
         assume_common(run, labels)
     names, at = list(context), "" if k is None else f"@{k}"
     both, rbp = RunContext(context, reference=names[0]), f"RBP(p=0.7,rel=1){at}"
-    found = verdicts(both, labels, [rbp], perquery=True, residual=True)
+    found = verdicts(both, labels, [rbp], perquery=True)
     med = both.evaluate(labels, [f"MED(base='RBP',p=0.7,ref='{names[0]}'){at}"], perquery=True)
     largest = med.set_index(["name", "query_id"])["value"]
     for row in found.itertuples(index=False):
         assert max(-row.worst, row.best) == pytest.approx(largest[row[0], row.query_id], abs=1e-9)
         assert row.worst - 1e-12 <= row.value <= row.best + 1e-12
     alone = bounds(both, labels, [rbp], perquery=True)
-    after = bounds(both, labels, [rbp], perquery=True, residual=True)
+    after = bounds(both, labels, [rbp], perquery=True)
     for row, plain in zip(after.itertuples(index=False), alone.itertuples(index=False), strict=True):
         length = len(context[row[0]].get(row.query_id, {}))
         assert row.best - plain.best == pytest.approx(0.7 ** min(length, length if k is None else k))
@@ -158,7 +158,7 @@ def test_no_label_makes_a_document_relevant_that_only_a_higher_grade_would(rel: 
     runs = {"a": {"q": {"A": 2.0, "X": 1.0}}, "b": {"q": {"Y": 2.0, "A": 1.0}}}
     never, ever = RunContext(runs, grades=(0, rel - 1)), RunContext(runs, grades=(0, rel))
     for context, least in ((never, 0), (ever, 1)):
-        one = bounds(context, {"q": {"A": 1}}, measures, unretrieved_relevant=1, residual=True)
+        one = bounds(context, {"q": {"A": 1}}, measures, unretrieved_relevant=1)
         options = {
             "unretrieved_relevant": 1,
             "residual": True,

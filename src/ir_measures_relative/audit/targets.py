@@ -15,7 +15,7 @@ from ..bounding.err import Cascade
 from ..bounding.model import Model
 from ..bounding.ndcg import Normalized
 from ..bounding.nrg import Residual
-from ..bounding.sums import RBPResidualModel, SumModel
+from ..bounding.sums import SumModel
 from ..bounding.verdicts import pairs_of
 from ..context.evaluate import check_runs, why_incomparable
 from ..context.measure_strings import parse_measures, value_of
@@ -299,7 +299,7 @@ class Audited:
 
     def _weights(self, asked: Asked, model: Model, view: View, gain: FloatArray) -> tuple[bool, FloatArray]:
         """Whether a measure is linear in the gains; and the weights of these in every run, or in what is near it."""
-        if isinstance(model, SumModel) and not isinstance(model, RBPResidualModel):
+        if isinstance(model, SumModel):
             return True, model.weight
         docs, depth = self.docs, value_of(asked.measure, "cutoff")
 

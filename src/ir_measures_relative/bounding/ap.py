@@ -38,11 +38,9 @@ class DocumentsOfQuery(NamedTuple):
 class Precisions(Model):
     """AP and AP_Rareness: ``(1/R)·Σ over relevant d of (1/p_d)·Σ weight(e)`` over the relevant e no deeper than d.
 
-    For a given number of relevant open documents a run does best with the first it holds, and worst with the last; so
-    one run is exact where all weights are equal. With weights, the largest of them are thought first, and the smallest.
-    The difference of two runs is a quadratic function of the labels. Its extremes are found by MED's branch and bound;
-    with weights it is bounded by giving each of a pair of documents half of what they add together. See
-    :meth:`.ModelBuilder.precisions`; the positions of every document in every run are of shape (runs, documents).
+    For a given number of relevant open documents a run does best with its first, and worst with its last: exact if all
+    weights are equal. Else the largest weights are thought first. The difference of two runs is a quadratic function of
+    the labels, maximized by branch and bound.
     """
 
     def __init__(
@@ -122,8 +120,7 @@ class Precisions(Model):
 class PrecisionsAboveChance(Precisions):
     """AP_UE, exact for one run: for a given number of relevant documents it rises with the sum of precisions.
 
-    Labels move the random level as well. ``pool`` is :meth:`.ModelBuilder.pool`; ``value_of`` makes values of sums of
-    precisions, numbers of relevant documents, sizes of the pool and depths.
+    ``pool`` is :meth:`.ModelBuilder.pool`.
     """
 
     def __init__(
@@ -181,9 +178,7 @@ def sums_by_count(
 ) -> tuple[FloatArray, FloatArray]:
     """No more, and no less, than the sum of precisions where 0, 1, … of the open documents are relevant.
 
-    Args:
-        position: of the documents that the run holds and that are open, or judged relevant.
-        even: whether all weights are 1; the sums are then attained.
+    They are attained where all weights are 1 (``even``). Documents are those that the run retrieves.
     """
     order = np.argsort(position)
     position, weight, is_open = position[order], weight[order], is_open[order]

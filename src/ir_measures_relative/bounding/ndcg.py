@@ -21,10 +21,9 @@ ValueOfGains: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatAr
 
 
 class Normalized(Model):
-    """A sum over the ideal DCG of the judgments, exact for a run and for the difference of two.
+    """A sum over the ideal DCG of the judgments, exact for a run and for the difference of two, by :class:`LevelSums`:
 
-    For given numbers of open documents at each gain the ideal is fixed, and the larger gains go to the documents with
-    the larger weights; so the extremes are those of :class:`LevelSums`. See :meth:`.ModelBuilder.normalized`.
+    for given numbers of open documents at each gain, the larger gains go to the documents with the larger weights.
     """
 
     def __init__(
@@ -46,9 +45,8 @@ class Normalized(Model):
         self.ideal, self.ideals = self._ideals(levels, int(self.sizes.max(initial=0)) + 1)
 
     def _ideals(self, levels: FloatArray, width: int) -> tuple[FloatArray, FloatArray]:
-        """The ideal of the least gains, and what each level above adds to it where n open documents have that.
-
-        Shapes (queries) and (queries, levels - 1, width).
+        """The ideal of the least gains, (queries), and what n open documents at each level above add, (queries,
+        levels, n).
         """
         docs, n = self.docs, self.docs.n_queries
         # Judged documents may have gains between the levels, where the grades known are a part of those that they have.

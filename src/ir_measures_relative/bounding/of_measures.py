@@ -34,7 +34,6 @@ from .model_builder import BOUNDS, ModelBuilder
 from .ndcg import GainsAboveChance, Recall
 from .nrg import Residual
 from .preferences import Extremes, Preferences, greatest_lexicographic, greatest_paired, may_win_worst_case
-from .sums import RBPResidualModel
 
 
 @BOUNDS.register(_NRG)
@@ -280,10 +279,7 @@ def _rbp(measure: Measure, builder: ModelBuilder) -> Model:
         raise ValueError(
             f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
         )
-    relevant = builder.relevant(rel)
-    if builder.residual:
-        return RBPResidualModel(builder.views, builder.positions, relevant, float(value_of(measure, "p")))
-    return builder.additive(_browsing(measure).share(builder.positions), relevant)
+    return builder.additive(_browsing(measure).share(builder.positions), builder.relevant(rel))
 
 
 @BOUNDS.register(type(ir_measures.SDCG))

@@ -93,8 +93,7 @@ def probabilities(
 ) -> FloatArray:
     """The share of sampled labelings in which the mean of run a[i] is above that of b[i]; ties count half.
 
-    It is never 0 or 1: half a labeling counts for either run, since what no sample shows is not impossible.
-    ``chances`` are those of the open documents; for the others see :func:`.verdicts`.
+    Half a labeling counts for either run, so that it is never 0 or 1.
     """
     above = np.zeros(len(a))
     for values in sampled_values(model, chances, samples, seed, log_odds_sd):
@@ -161,10 +160,7 @@ def pool_chances(views: Sequence[View], relevant: BoolArray) -> FloatArray:
 def _intercepts(top: BoolArray, places: FloatArray, labels: FloatArray) -> FloatArray:
     """By how much the log-odds of each run's documents differ from what their places say, shrunken towards 0.
 
-    Args:
-        top: which judged documents each run holds, shape (runs, documents).
-        places: the log-odds of each document by its places.
-        labels: 1 for what is relevant, else 0.
+    ``top`` says which judged documents each run retrieves; ``places`` has their log-odds by place.
     """
     from scipy.special import expit
 
