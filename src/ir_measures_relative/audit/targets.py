@@ -112,18 +112,10 @@ def read_between(context: Members, between: Between) -> list[Versus]:
 
 
 class Audited:
-    """The runs of a campaign, the labels of a judge, and what each label counts for.
+    """The runs of an audit, the labels of a judge, and what each label counts for.
 
-    Args:
-        context: the runs.
-        judge: the labels of the model, whose queries are the topics; of a function, the topics are those of the runs.
-        measures, between: as for :func:`.plan`.
-        depth: an ideal ranking is of documents that a run of the context ranks so high; 0 where none is needed.
-
-    Attributes:
-        docs: the documents, with the judge's grades, and 0 where it gives none.
-        known: whether the judge gives one.
-        versus: the comparisons.
+    ``docs`` have the judge's grades, and 0 where it gives none, as ``known`` says; ``versus`` are the comparisons. An
+    ideal ranking is of documents that a run of the context ranks within ``depth``; 0 where none is needed.
     """
 
     def __init__(
@@ -229,15 +221,8 @@ class Audited:
         return replaced(self.context, priors=list(priors), policy=policy, grades=grades)
 
     def targets(self, topics: bool, grades: tuple[int, int]) -> list[Target]:
-        """What is to be estimated.
-
-        Args:
-            topics: whether some topics are labelled in full, so that measures need not be linear.
-            grades: as of :meth:`grades`.
-
-        Raises:
-            ValueError: a measure that is not linear, without such topics; one that cannot be audited at all; runs
-                that do not compare; priors that the judgments choose.
+        """What is to be estimated; ``topics`` says whether some are labelled in full, so that measures need not be
+        linear.
         """
         levels = grades_between(*grades)
         models: dict[Any, tuple[bool, FloatArray, FloatArray]] = {}
