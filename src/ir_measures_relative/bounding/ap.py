@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..measures.bases.ap import expected_sum_of_precisions
 from ..measures.bases.gains import reciprocal
+from ..measures.ue import Normalizers, normalize
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .ap_relaxation import Quadratic, greatest_over_relevant, sum_of_precisions
@@ -22,9 +24,6 @@ from .model import END_SECONDS, Clock, End, Interval, Model, PairSolver, interva
 _MOST_EVEN, _MOST_WEIGHTED = 2000, 600
 # Up to this number of open documents of a query are tried in order with weights that differ.
 _MOST_WEIGHED = 300
-
-#: From sums of precisions, numbers of relevant documents, sizes of the pool and depths to values; one each a labeling.
-ValueOfSums: TypeAlias = Callable[[FloatArray, IntArray, IntArray, IntArray], FloatArray]
 
 
 class DocumentsOfQuery(NamedTuple):
@@ -129,14 +128,18 @@ class PrecisionsAboveChance(Precisions):
         position: IntArray,
         relevant: BoolArray,
         pool: tuple[IntArray, IntArray],
-        value_of: ValueOfSums,
+        version: Literal[1, 2],
+        exact_level: bool,
     ) -> None:
         super().__init__(views, position, relevant, np.ones(len(relevant)))
-        self.pool, self.value_of = pool, value_of
+        self.pool, self.version, self.exact_level = pool, version, exact_level
 
     def normalized(self, total: FloatArray, n_relevant: IntArray, query: int) -> FloatArray:
+        m = n_relevant.reshape(-1)
         size, depth = (np.full(total.size, part[query]) for part in self.pool)
-        return self.value_of(total.reshape(-1), n_relevant.reshape(-1), size, depth).reshape(total.shape)
+        upper = np.minimum(depth, m).astype(np.float64)
+        expected = np.where(m == size, upper, expected_sum_of_precisions(m, size, depth, self.exact_level))
+        return normalize(total.reshape(-1), Normalizers(upper, expected), self.version).reshape(total.shape)
 
     difference = Model.difference
 

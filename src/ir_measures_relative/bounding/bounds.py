@@ -88,7 +88,12 @@ def campaign_of(
     """The measures to bound, and a view of each run; raises the errors of :func:`bounds`."""
     check_is_context(context)
     parsed, view = parse_measures(measures), view_of(context, qrels)
-    check_bounded(view, parsed)
+    if not view.names:
+        raise ValueError("the context holds no run, so there is nothing to bound; give RunContext some runs")
+    check_runs(view)
+    by_policy = any(getattr(m, "RELATIVE_TO", None) == "priors" and m.get("prior") is None for m in parsed)
+    if by_policy and priors_chosen_by_means(view.members.policy, view) is not None:
+        warn("the judgments choose the priors of each run; bounds take these to stay as they are now")
     return parsed, view.of_each()
 
 
@@ -113,19 +118,6 @@ def table_of(
     text = {name: pd.Series(values, dtype=str) for name, values in index.items()}
     n = len(next(iter(text.values())))
     return pd.DataFrame({**text, "measure": pd.Series([str(measure)] * n, dtype=str), **columns})
-
-
-def check_bounded(view: View, measures: Sequence[ir_measures.Measure]) -> None:
-    """Raises ValueError where there is nothing to bound; warns of priors that the judgments choose."""
-    if not view.names:
-        raise ValueError("the context holds no run, so there is nothing to bound; give RunContext some runs")
-    check_runs(view)
-    by_policy = any(getattr(m, "RELATIVE_TO", None) == "priors" and m.get("prior") is None for m in measures)
-    if by_policy and priors_chosen_by_means(view.members.policy, view) is not None:
-        warn(
-            "the judgments decide which runs are whose priors, and so do the open documents; the priors are taken to "
-            "stay as the judgments choose them now"
-        )
 
 
 def values_of(views: Sequence[View], measure: ir_measures.Measure, model: Model) -> FloatArray:

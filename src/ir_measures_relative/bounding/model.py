@@ -30,8 +30,6 @@ class Clock:
 
     def __init__(self, cpu_seconds: float | None = None, work: Work | None = None) -> None:
         self._limit = math.inf if cpu_seconds is None else cpu_seconds
-        if not self._limit >= 0:
-            raise ValueError(f"cpu_seconds must be None or a number of seconds from 0 up, got {cpu_seconds}")
         self._work = work or Work()
         self._wall, self._cpu = time.monotonic(), time.thread_time()
 

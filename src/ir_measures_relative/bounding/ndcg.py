@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -12,12 +12,10 @@ from ..context.view import View
 from ..data.arrays import FloatArray, IntArray, ratio
 from ..measures.bases.gains import discount, ideal_dcg
 from ..measures.med_pairs import LevelSums, sums_of_first
+from ..measures.ue import Normalizers, normalize
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .model import Interval, Model
-
-#: From the value of rankings, of perfect ones, and of random ones to the normalized value, elementwise.
-ValueOfGains: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
 
 
 class Normalized(Model):
@@ -142,7 +140,7 @@ class Recall(Normalized):
 
 class GainsAboveChance(Normalized):
     """nDCG_UE, where labels move the random level as well: version 2 exact for one run, version 1 the product of its
-    two factors' extremes. ``value_of`` makes values of the DCG of rankings, of perfect ones and of random ones.
+    two factors' extremes.
     """
 
     def __init__(
@@ -154,11 +152,10 @@ class GainsAboveChance(Normalized):
         cutoff: int | None,
         pool: tuple[IntArray, IntArray],
         version: Literal[1, 2],
-        value_of: ValueOfGains,
     ) -> None:
         super().__init__(views, weight, gain, levels, cutoff)
         self.pool_size, self.depth = pool
-        self.version, self.value_of = version, value_of
+        self.version = version
 
     def _random_level(self) -> tuple[FloatArray, FloatArray]:
         """REB for a gain of 1 in all, and what the judged documents and the least gains make of it."""
@@ -220,4 +217,5 @@ class GainsAboveChance(Normalized):
         total = known + self.over_open(gains - self.least) * unit
         # A pool of one gain has nothing to rank: the two differ by rounding alone.
         total = np.where(ideal - total <= LABELED_ALIKE * ideal, ideal, total)
-        return self.value_of(found, np.broadcast_to(ideal, found.shape), np.broadcast_to(total, found.shape))
+        levels = Normalizers(*(np.broadcast_to(level, found.shape) for level in (ideal, total)))
+        return normalize(found, levels, self.version)

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..context.measure_strings import value_of
 from ..context.view import View
-from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..tolerances import LABELED_ALIKE
 from .model import Model
 
@@ -123,14 +123,6 @@ def sampled_values(
         # Its gain is that of some relevant document.
         gain = random.choice(gains, drawn.shape) if len(gains) else np.ones(drawn.shape)
         yield model.sampled(drawn * gain)
-
-
-def settled_probabilities(probability: FloatArray, settled: ObjectArray) -> FloatArray:
-    """With 1 and 0 where the order is settled, and a half where no labels tell the two apart."""
-    result = probability.copy()
-    for word, value in (("above", 1.0), ("below", 0.0), ("equal", 0.5)):
-        result[settled == word] = value
-    return result
 
 
 def pool_chances(views: Sequence[View], relevant: BoolArray) -> FloatArray:

@@ -26,7 +26,6 @@ from .probabilities import (
     check_relevance_model,
     default_log_odds_sd,
     probabilities,
-    settled_probabilities,
 )
 
 
@@ -118,7 +117,9 @@ def verdicts(
             chance = probabilities(
                 model, a, b, chances_of(model, relevance_model), samples, seed, log_odds_sd
             )
-            table["probability"] = settled_probabilities(chance, settled)
+            table["probability"] = np.select(
+                [settled == word for word in ("above", "below", "equal")], [1.0, 0.0, 0.5], chance
+            )
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 
