@@ -26,12 +26,12 @@ Norm: TypeAlias = Literal["k", "R", "min"]
 #: The label of an open document.
 OPEN = -1
 
+#: How many prices are tried on one number of relevant documents before the search branches.
 ATTEMPTS = 12
-"""How many prices are tried on one number of relevant documents before the search branches."""
 
 
 class BranchAndBound(ABC):
-    """A search over labelings: the part with the largest bound first; of two, the older. ``best`` is the best so far."""
+    """A search over labelings, ``best`` so far: the part with the largest bound first; of two, the older."""
 
     difference: float  #: M(Y) - M(Z) of the best labeling
 

@@ -1,4 +1,4 @@
-"""Bounds of NRG(base='nDCG') under one labeling, where each relevant document moves the places of others in the ideal."""
+"""Bounds of NRG(base='nDCG') under one labeling: each relevant document moves the places of others in the ideal."""
 
 from __future__ import annotations
 

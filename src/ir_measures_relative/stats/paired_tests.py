@@ -38,7 +38,7 @@ _MOST_INTEGRATED = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class PairedTestOptions:
-    """How a test is made; ``greater`` asks whether the mean is above 0, and leaves the upper end of the interval open."""
+    """How a test is made; ``greater`` asks whether the mean is above 0, and leaves the upper end open."""
 
     confidence: float = 0.95
     greater: bool = False
@@ -86,8 +86,7 @@ def check_test(test: Any, campaign: bool = False) -> PairedTest:
     of_pairs = [name for name, known in TESTS.items() if known.needs == "pair"]
     if not campaign and isinstance(test, str) and test in TESTS and test not in of_pairs:
         raise ValueError(
-            f"test={test!r} needs the values of all runs, and here each pair is tested on its own; give one of "
-            f"{', '.join(map(repr, of_pairs))}, or the table of evaluate(…, perquery=True) to "
+            f"test={test!r} needs the values of all runs; give one of {', '.join(map(repr, of_pairs))}, or use "
             f"meta.discriminative_power(table, {test!r})"
         )
     check_choice("test", test, list(TESTS) if campaign else of_pairs)
