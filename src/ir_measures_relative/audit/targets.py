@@ -70,6 +70,11 @@ class Target(NamedTuple):
     gain: FloatArray  #: of each grade from the lowest up, from 0 to 1
     grades: tuple[int, int]  #: the lowest and the highest grade
 
+    def differences(self, grade: IntArray) -> FloatArray:
+        """The means over queries of every comparison, where the documents have these grades."""
+        result: FloatArray = self.weight @ self.gain[grade - self.grades[0]] + self.offset.sum(axis=1)
+        return result
+
 
 def read_measures(measures: Sequence[ir_measures.Measure | str]) -> list[Asked]:
     """The measures; DCG, which ir_measures does not know, over the DCG of k documents of the highest grade."""

@@ -37,9 +37,7 @@ class DocumentsOfQuery(NamedTuple):
 class Precisions(Model):
     """AP and AP_Rareness: ``(1/R)·Σ over relevant d of (1/p_d)·Σ weight(e)`` over the relevant e no deeper than d.
 
-    For a given number of relevant open documents a run does best with its first, and worst with its last: exact if all
-    weights are equal. Else the largest weights are thought first. The difference of two runs is a quadratic function of
-    the labels, maximized by branch and bound.
+    One run is exact if all weights are equal. The difference of two is a quadratic function of the labels.
     """
 
     def __init__(
@@ -179,10 +177,7 @@ def weighted_difference(
 def sums_by_count(
     position: IntArray, weight: FloatArray, is_open: BoolArray, even: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """No more, and no less, than the sum of precisions where 0, 1, … of the open documents are relevant.
-
-    They are attained where all weights are 1 (``even``). Documents are those that the run retrieves.
-    """
+    """No more, and no less, than the sum of precisions where 0, 1, … open documents are relevant; exact if ``even``."""
     order = np.argsort(position)
     position, weight, is_open = position[order], weight[order], is_open[order]
     inverse = reciprocal(position)

@@ -86,11 +86,7 @@ class Quadratic(NamedTuple):
         return cls(won - lost, alone + together(relevant).sum(axis=1), pairs, free)
 
     def greedy(self, least: float = -np.inf) -> tuple[IntArray, FloatArray]:
-        """The documents made relevant one by one, the one that adds most first, and the function where 0, 1, … are
-        relevant.
-
-        Of those that add as much it takes the first: rounding must not decide between equals.
-        """
+        """The documents made relevant one by one, the one that adds most first, and the function after each."""
         gain, gains = self.linear.copy(), [self.constant]
         chosen: list[int] = []
         while len(chosen) < len(gain):
@@ -211,10 +207,9 @@ class Relaxation:
         return float(self._weight @ by_depth)
 
     def bounds(self, price: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
-        """What the difference cannot exceed if 0, 1, …, ``most`` of the free documents are relevant; and a table for
-        `labels`:
+        """What the difference cannot exceed if 0, 1, …, ``most`` free documents are relevant; and a table for `labels`:
 
-        entry (n, t) is the most that n relevant documents among the first t free ones add, for t ≥ n.
+        the most that n relevant documents among the first t free ones add.
         """
         weighted = self._weight * price
         after = np.zeros(self._depth + 2)  # Σ_{i ≥ p} c_i σ_i
@@ -291,10 +286,7 @@ def triangle(n: FloatArray) -> FloatArray:
 
 
 def greatest_over_relevant(quadratic: Quadratic, relevant: int, outside: int, clock: Clock) -> End:
-    """The greatest value of a quadratic function over R, by a small branch and bound.
-
-    ``relevant`` documents are so beside those of the function, and ``outside`` more may be.
-    """
+    """The greatest value over R: ``relevant`` documents beside those of the function, and up to ``outside`` more."""
 
     def divided(sums: FloatArray, known: int) -> FloatArray:
         counts = np.maximum(known + np.arange(len(sums)), 1)

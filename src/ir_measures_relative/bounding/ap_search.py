@@ -1,7 +1,5 @@
 """Branch and bound for sums of precisions: how far apart two runs can be by AP, SSP and Q.
 
-A quadratic function of the labels (:mod:`.ap_relaxation`) is maximized over a normalizer that grows with R.
-
 Source: A. Moffat, "Computing Maximized Effectiveness Distance for Recall-Based Metrics", §3 and §5.
 """
 
@@ -94,9 +92,8 @@ class Node(NamedTuple):
 class Search(BranchAndBound):
     """From the greedy labeling on, over the number of relevant documents; arguments as for :func:`.med_sum_precision`.
 
-    With ``outside=None`` it maximizes |M(Y) - M(Z)|, else M(Y) - M(Z) for "R", where so many further documents, in
-    neither ranking, may be relevant. That may be below 0: each more relevant document then brings it closer to 0,
-    also one that helps the loser alone.
+    With ``outside`` it maximizes M(Y) - M(Z) for "R", where so many documents in neither ranking may be relevant, not
+    |M(Y) - M(Z)|. Below 0 each more relevant document brings it closer to 0.
     """
 
     def __init__(
@@ -211,8 +208,7 @@ class Search(BranchAndBound):
     def _decided(self, node: Node, bound: float) -> IntArray:
         """The labels, with those set that any labeling of the node above the value has.
 
-        The best one has SP(winner) - SP(loser) - λN = 0. So a document that does not lower that sum may be relevant,
-        and one that does not raise it need not be. One more relevant document costs λ where it increases N.
+        The best one has SP(winner) - SP(loser) - λN = 0, so what does not lower that may be relevant.
         """
         quadratic = node.quadratic
         if quadratic is None:

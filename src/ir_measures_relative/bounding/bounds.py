@@ -39,23 +39,23 @@ def bounds(
 ) -> pd.DataFrame:
     """The worst-case and the best-case value of each run, over all judgments of its unjudged documents.
 
-    A *labeling* gives a label to each unjudged document in the top k of any run of the context (for FusionGain, also of
-    any fusion); k is the measure's cutoff. The run, its priors and the ideal ranking share these labels. A label is any
-    grade of the context's ``grades``, else of the qrels; a warning says if these have few relevant documents.
+    A *labeling* gives a grade to each unjudged document in the top k of any run of the context (for FusionGain, also
+    of any fusion); k is the measure's cutoff. The run, its priors and the ideal ranking share it. Without ``grades``
+    of the context, the grades are those of the qrels.
 
     Args:
-        context: the runs. Each is scored as the member that it is; add a new run to the context to bound it.
+        context: the runs. Each is scored as the member that it is.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         measures: P, R, RBP, SDCG, nDCG, RR, Success, AP, ERR and StRecall of ir_measures, and most of this package.
         perquery: one row per query too.
-        unretrieved_relevant: how many further documents per query, outside the top of every run, may be relevant. They
-            raise ideal rankings. Default: 0 with three runs or more, else the measure's cutoff, or 0 with a warning.
+        unretrieved_relevant: how many further documents per query, which no run retrieves, may be relevant. Default:
+            0 with three runs or more, else the measure's cutoff, or 0 with a warning.
         jobs, time_limit: as for :func:`verdicts`; here, only AP_Rareness uses ``jobs``.
 
-    Returns: a DataFrame with one row per run and measure (and query), with the columns ``name``, ``measure``,
-        ``query_id``; ``worst`` and ``best``: no labeling moves the value outside; ``value``: that of
-        :meth:`RunContext.evaluate`, which may lie outside with ``judged_only``; ``exact``: whether some labelings
-        reach both ends.
+    Returns:
+        one row per run and measure (and query): ``name``, ``measure``, ``query_id``; ``worst`` and ``best``: no
+        labeling moves the value outside; ``value``: that of :meth:`RunContext.evaluate`, which may lie outside with
+        ``judged_only``; ``exact``: whether labelings reach both ends.
 
     Raises:
         ValueError: a measure that cannot be bounded; what :meth:`RunContext.evaluate` raises.
@@ -150,17 +150,12 @@ def model_of(
     views: Sequence[View],
     unretrieved_relevant: int | None = None,
     closed: bool = False,
-    names: Sequence[str] | None = None,
 ) -> Model:
-    """The model of a measure for some views; ``closed`` takes the judged documents to be all there are.
-
-    ``names`` is what messages call the runs; their names in the context if not given.
-    """
+    """The model of a measure on these runs; ``closed`` takes the judged documents to be all there are."""
     if unretrieved_relevant is not None:
         check_count("unretrieved_relevant", unretrieved_relevant, 0)
 
     options: Any = {"unretrieved_relevant": unretrieved_relevant, "closed": closed}
-    options["names"] = views[0].names if names is None else names
 
     def of(measure: ir_measures.Measure, views: Sequence[View]) -> Model:
         return bounded(measure, ModelBuilder(measure, views, bound=of, **options))

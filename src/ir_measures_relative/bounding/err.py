@@ -1,7 +1,4 @@
-"""ERR and NRG(base='ERR'): each document satisfies some of the users that reach it.
-
-ERR is linear in the chance r_d of each document while the others stay fixed. Over a box it is largest at a corner: no
-open document needs a grade other than 0 and the highest.
+"""ERR and NRG(base='ERR'): linear in each document's chance to satisfy, so only grade 0 and the highest matter.
 
 Source: L. Tan and C. L. A. Clarke, TKDE 27(11), 2015.
 """
@@ -43,8 +40,7 @@ def greatest_err_difference(
     """The largest ERR(winner) - ERR(loser) found in any direction, what no labeling exceeds, and what attains the
     former.
 
-    ``low`` to ``high`` is the range of every chance to go on, above 0. ``worth`` says what a difference in the first
-    direction is worth: itself, or its size.
+    ``low`` to ``high`` is the range of the chances to go on, above 0. ``worth`` of a difference is itself, or its size.
     """
     y, z = directions[0]
 
@@ -123,9 +119,8 @@ class _Difference:
             slope(common_low, won_low, none, np.minimum(lead_high, 0)) / low
             + slope(common_high, none, lost_high, np.maximum(lead_high, 0)) / high
         )
-        # Three bounds. C (L - W) at every depth: the greatest L - W, with the greatest C where it is positive,
-        # else the least. And from either end of the box to any point in it, one coordinate at a time: the
-        # difference, linear in that coordinate, grows by a slope found in the box times at most high_d - low_d.
+        # C (L - W) at every depth; and from either end of the box to any point, one coordinate at a time: the
+        # difference, linear in it, grows by a slope found in the box times at most high_d - low_d.
         bound = min(
             (np.where(lead_high > 0, common_high, common_low) * lead_high).sum(),
             (common_high * (lost_high - won_high)).sum() + (high - low) @ np.maximum(greatest, 0),
@@ -138,9 +133,8 @@ class Cascade(Model):
     """``Σ_i (1/i)·θ'(d_i)·Π_{l<i} (1 - θ'(d_l))`` with ``θ'(d) = θ(d)·Π_j (1 - Π_{e above d in j} (1 - θ(e)))``.
 
     That is NRG(base='ERR') with the priors j of a run, and ERR without any. A higher grade never lowers it, so one
-    run is exact. The difference of two runs by ERR takes MED's branch and bound for documents that both retrieve.
-    With priors it is bounded by the intervals of the two. ``stop`` is the chance θ of each judged document, at most
-    ``highest``.
+    run is exact. Two runs take MED's branch and bound; with priors, the intervals of the two. ``stop`` is θ of each
+    judged document.
     """
 
     def __init__(

@@ -103,8 +103,6 @@ def _cut(
     return np.where(y <= cutoff, y, 0), np.where(z <= cutoff, z, 0), labels
 
 
-# ---- on the documents of two runs
-
 #: From positions in two rankings, labels, and ``clock=``, the time it has, to the largest difference of one query.
 _OneQuery: TypeAlias = Callable[..., Solution]
 

@@ -42,7 +42,6 @@ class ModelBuilder:
     Args:
         measure: the measure that is bounded.
         views: the runs, each on the judgments as they are.
-        names: what messages call the runs.
         unretrieved_relevant: as for :func:`.bounds`.
         closed: whether the judged documents are taken to be all there are.
         bound: from another measure, and runs on the judgments, to its model.
@@ -53,7 +52,6 @@ class ModelBuilder:
         measure: Measure,
         views: Sequence[View],
         *,
-        names: Sequence[str],
         unretrieved_relevant: int | None,
         closed: bool,
         bound: Callable[[Measure, Sequence[View]], Model],
@@ -64,15 +62,13 @@ class ModelBuilder:
         rel, known = value_of(measure, "rel"), self.members.grades
         self.closed = closed or (known is not None and rel is not None and rel > self.grades[1])
         self.cutoff: int | None = value_of(measure, "cutoff")
-        self.names, few = names, len(names) < _ENOUGH_RUNS
+        few = len(views[0].names) < _ENOUGH_RUNS
         self._ask_unretrieved = unretrieved_relevant is None and few and self.cutoff is None
         if unretrieved_relevant is None:
             unretrieved_relevant = (self.cutoff or 0) if few else 0
         self.unretrieved_relevant = 0 if self.closed else unretrieved_relevant
         self.judged_only: bool = value_of(measure, "judged_only", False)
         self.of = bound
-
-    # ---- the documents and the runs ----------------------------------------------------------------------
 
     @cached_property
     def views(self) -> list[View]:
@@ -127,12 +123,9 @@ class ModelBuilder:
         low, high = self.grades
         relevant = int((self.docs.grade > 0).sum())
         if self.members.grades is None and relevant < _ENOUGH_RELEVANT and self.open.any():
-            few = {0: "no document is", 1: "only 1 document is"}.get(
-                relevant, f"only {relevant} documents are"
-            )
             warn(
-                f"{few} judged relevant, and unjudged ones are taken to have no higher grade than {high}: "
-                f"say which grades there are with RunContext(…, grades=({low}, {high})), or more",
+                f"{relevant} documents are judged relevant, and unjudged ones are taken to have no higher grade than "
+                f"{high}: set RunContext(…, grades=({low}, {high})), or more",
                 self.members,
             )
         return grades_between(0 if self.judged_only else low, high)
@@ -159,8 +152,6 @@ class ModelBuilder:
         """What the measure's own ``score`` gives every run where documents have these grades; (runs, queries)."""
         labelled = self.views[0].with_labels(grade)
         return np.array([self.measure.score(labelled.evaluating(view)) for view in self.views])
-
-    # ---- kinds of measures -------------------------------------------------------------------------------
 
     def additive(
         self, weight: FloatArray, gain: FloatArray | BoolArray, least: float = 0.0, most: float = 1.0
@@ -210,9 +201,8 @@ class ModelBuilder:
         """Warns where nobody said how many relevant documents no run retrieves, and that decides."""
         if self._ask_unretrieved and self.open.any():
             warn(
-                f"{self.measure}: relevant documents that none of {self.names} holds would change what is said "
-                "of these alone: say how many of them a query may have, such as unretrieved_relevant=10, or add the "
-                "other runs of the campaign to the context",
+                f"{self.measure}: relevant documents that none of {self.as_judged[0].names} retrieves would change "
+                "these bounds: give unretrieved_relevant=10, or add the other runs to the context",
                 self.members,
             )
 
@@ -222,9 +212,8 @@ class ModelBuilder:
         return np.broadcast_to(np.asarray(values, dtype=np.float64), shape)
 
 
-#: By the class of a measure, the function that makes its model. It calls one of the methods of :class:`ModelBuilder`,
-#: such as :meth:`.ModelBuilder.additive`, and may raise a ValueError that says why a measure cannot be bounded with its
-#: parameters. A class without an entry has that of its base class.
+#: By the class of a measure, or one of its bases, the function that makes its model by a method of
+#: :class:`ModelBuilder`; a ValueError says why it cannot be bounded.
 BOUNDS: Registry[type[Measure], Callable[[Any, ModelBuilder], Model]] = Registry("bounds")
 
 

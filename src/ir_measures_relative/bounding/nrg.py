@@ -46,13 +46,11 @@ class Sorted(NamedTuple):
 
 
 class Residual(Model):
-    """NRG(base='nDCG').
+    """NRG(base='nDCG'); ``survival`` is the chance that the priors left each document to find, (runs, documents).
 
-    One run, binary labels: exact, since :func:`place` maximizes ``Σ residual gain·seen - λ·ideal`` for a fixed λ, and
-    Dinkelbach's iteration on λ gives the extreme ratio. Graded labels: the least value is exact too, since that
-    function is concave in the gains. The greatest is exact where few of the run's documents are open
-    (:func:`.greatest_of_all`), else bounded. Two runs: see :mod:`.placement`. ``survival`` is the chance that the
-    priors left each document to find, ``seen`` that a user looks at it; shape (runs, documents).
+    One run, binary labels: exact, since :func:`place` maximizes ``Σ residual gain·seen - λ·ideal``, and Dinkelbach's
+    iteration gives the extreme ratio. Graded labels: the least value is exact, since that function is concave in the
+    gains; the greatest where few of the run's documents are open. Two runs: see :mod:`.placement`.
     """
 
     def __init__(
@@ -276,8 +274,7 @@ def extreme_ratio(docs: Sorted, found: FloatArray, cutoff: int | None, sign: flo
 def relaxed_ratio(docs: Sorted, found: FloatArray, cutoff: int | None) -> FloatArray:
     """No smaller than the sum over the ideal, whatever gains up to their highest the open documents have.
 
-    The ideal is the largest sum over all placements of the documents. So the ratio is no larger than with the weights
-    of any placement, or of a mean of several.
+    The ideal is the largest sum over placements of the documents, so those of others, or means of several, are smaller.
     """
     free = ~docs.forced & (docs.row >= 0)
     chosen = docs.row >= 0

@@ -84,10 +84,9 @@ def places(chosen: BoolArray, cutoff: int | None) -> FloatArray:
 class TwoIdeals:
     """The ideals of two runs, where the open documents, in neither run, have the same residual gains in both.
 
-    ``β·I(second) - α·I(first)`` is greatest by a dynamic program over the open gains. Of graded labels a document
-    brings each gain that it may have; where several of one are taken, the result is a bound. ``known`` are the
-    residual gains in either run, (problems, documents); ``open_gains`` is of shape (problems, documents, labels).
-    ``states`` is how many open gains may be told apart by their number, none and all beyond the cutoff included.
+    ``β·I(second) - α·I(first)`` is greatest by a dynamic program over the open gains, (problems, documents, labels).
+    Of several labels of a document it may take several: the result is then a bound. ``states`` counts the open gains
+    told apart.
     """
 
     def __init__(
@@ -161,11 +160,9 @@ class TwoIdeals:
 def greatest_of_all(
     found: FloatArray, residual: FloatArray, forced: BoolArray, shares: FloatArray, cutoff: int | None
 ) -> FloatArray:
-    """The greatest sum over ideal, by trying all labels of the documents that a run retrieves; NaN where they are too
-    many.
+    """The greatest sum over ideal, by trying all labels of the documents that a run retrieves; NaN if too many.
 
-    A relevant document that the run does not retrieve can only raise the ideal. ``found`` and ``residual``, shape
-    (problems, documents), are for the highest gain; ``shares`` are the possible gains as parts of that.
+    ``found`` and ``residual``, (problems, documents), are for the highest gain, ``shares`` the gains as parts of that.
     """
     free = (found > 0) & ~forced
     counts, width = free.sum(axis=1), found.shape[1]
@@ -240,9 +237,8 @@ class ResidualPair(NamedTuple):
 def relaxed_difference(pair: ResidualPair) -> tuple[FloatArray, FloatArray]:
     """A bound of the greatest difference of each problem, and the greatest that was found.
 
-    N/I of the first is at most ``λ + (N - λ·I)/I'``, λ its greatest value and I' its greatest ideal, and of the
-    second at least that with λ the least value. The first ideal is no smaller than with other places of its
-    documents; with these it is a sum over documents, so that :func:`place` finds the greatest value.
+    N/I of the first is at most ``λ + (N - λ·I)/I'``, λ its greatest value, I' its greatest ideal; of the second, at
+    least that with the least value. :func:`place` maximizes the sum over documents that this makes.
     """
     first, second, forced, real, cutoff = pair
     bound, best = first.upper - second.lower, forced
@@ -268,9 +264,9 @@ def branched_difference(
 ) -> tuple[FloatArray, FloatArray]:
     """The bound and the greatest difference found, better than the given where few documents of the runs are open.
 
-    Each labeling of these is tried, which makes the sum N of both runs known. Labels of documents in neither move the
-    ideals I alone. N/I of the first is convex in I: between two values at most the line through its ends. -N/I of the
-    second is concave: at most any of its tangents. :class:`TwoIdeals` finds the greatest value of such a bound.
+    Each labeling of these is tried; others only move the ideals I. N/I of the first is convex in I, so at most the
+    line through the ends of a range; -N/I of the second at most any tangent. :class:`TwoIdeals` maximizes such a
+    bound.
     """
     bound, reached = bound.copy(), reached.copy()
     first, second, forced, real, cutoff = pair

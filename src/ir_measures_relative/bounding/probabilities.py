@@ -1,9 +1,7 @@
 """The chance that a run is above another one on these topics, where unjudged documents leave that undecided.
 
-The chance of each document may come from the pool. A document that nobody judged still stands somewhere in the
-rankings: highly in many, or low in one. How often the judged documents that stand so are relevant says how likely it is
-to be relevant, on the query at hand. A logistic regression on what the rankings say finds that; a second one adds how
-much more, or less, often than their places say the documents of the runs that hold it are relevant.
+A logistic regression says from a document's places in the rankings how likely it is relevant; a second one adds how
+much more, or less, often than their places say the documents of the runs that retrieve it are relevant.
 """
 
 from __future__ import annotations

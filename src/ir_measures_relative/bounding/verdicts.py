@@ -45,30 +45,29 @@ def verdicts(
 ) -> pd.DataFrame:
     """Which orders of two runs unjudged documents cannot reverse on these topics.
 
-    It computes the bounds of the difference of two runs *under one labeling*: a document that both retrieve has one
-    label. :func:`bounds` says what a labeling is. Documents that neither run retrieves change ideal rankings and the
-    number of relevant documents. So a verdict depends on the two runs *and* on the other runs of the context.
+    It bounds the difference of two runs *under one labeling*, see :func:`bounds`. Documents that neither run
+    retrieves change ideal rankings. So a verdict depends on the two runs *and* on the other runs of the context.
 
     Args:
         context: the runs. With a ``reference``, only its pairs are compared; it is then the ``other``.
         qrels, measures, perquery, unretrieved_relevant: as for :func:`bounds`.
         relevance_model: adds ``probability``: how likely M(name) > M(other) is; a tie counts half. ``"pool"`` learns
-            from judged documents with similar ranks how often they are relevant (needs four runs). Or a function from
-            query id and document id to the probability that the document is relevant.
+            from judged documents with similar ranks (needs four runs). Or a function from query id and document id to
+            the probability that the document is relevant.
         samples, seed: number of labelings drawn for it, and the random seed.
-        log_odds_sd: the common error of the probabilities of all documents of one run, as a standard deviation of
-            their log-odds. Default: 0.8, and 1.2 with fewer than six runs. With 0, documents are independent.
+        log_odds_sd: the common error of the probabilities of all documents of one run, in log-odds. Default: 0.8, and
+            1.2 with fewer than six runs.
         jobs: number of processes for AP, AP_Rareness and ERR. The rows are the same.
         time_limit: seconds for the whole call; None for no limit. Unfinished intervals are wider, and not ``exact``.
             For AP, AP_Rareness and ERR, the search for each end on a query also stops after one second of CPU time.
 
     Returns:
-        a DataFrame with one row per pair and measure (and query), in the order of the context:
+        one row per pair and measure (and query), in the order of the context:
 
         - ``name``, ``other``, ``measure``; with ``perquery`` also ``query_id``;
         - ``worst``, ``value``, ``best``: of M(name) - M(other); ``exact``: whether some labelings reach both ends;
-        - ``settled``: ``above`` or ``below`` if unjudged documents cannot reverse this order, ``equal`` if no labeling
-          makes a difference, else ``undecided``. For other topics see :func:`compare`;
+        - ``settled``: ``above`` or ``below`` if no labeling reverses this order, ``equal`` if none makes a
+          difference, else ``undecided``. For other topics see :func:`compare`;
         - ``n_deciding``: the number of unjudged documents that can change this difference;
         - ``unjudged``, ``other_unjudged``: the unjudged share of each run's top k, a mean over queries;
         - ``probability``: with ``relevance_model``. For UniqueRel, ``"pool"`` is up to 0.1 too high below 0.99.
@@ -78,13 +77,10 @@ def verdicts(
 
     Example:
         >>> from ir_measures_relative import RunContext, verdicts
-        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"X": 2, "Y": 1}}, "c": {"q": {"Y": 2, "X": 1}}}
-        >>> found = verdicts(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"])
-        >>> found.loc[:, "name":"n_deciding"]
+        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"X": 2, "Y": 1}}}
+        >>> verdicts(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"]).loc[:, "name":"n_deciding"]
           name other measure  worst  value  best  exact settled  n_deciding
         0    a     b     P@2    0.5    1.0   1.0   True   above           1
-        1    a     c     P@2    0.5    1.0   1.0   True   above           1
-        2    b     c     P@2    0.0    0.0   0.0   True   equal           0
     """
     work = Work(jobs, time_limit)
     parsed, views = campaign_of(context, qrels, measures)

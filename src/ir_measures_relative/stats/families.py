@@ -45,11 +45,10 @@ class Family:
     def compared(self, members: Sequence[tuple[Pairs, str]], options: PairedTestOptions) -> list[Corrected]:
         """What the test of each measure says of its pairs, corrected; all measures have the same topics.
 
-        By max-t, \\|t\\| of each row is measured by what 5 % of its own resamples exceed (Beran 1988). p is how often
-        the largest of any row is at least the row's own, over resamples of topics that all rows share. The intervals
-        are the rows' own, all made wider by the factor that the largest exceeds in 1 - confidence of the resamples.
-        Neither says more than the row's own test does. A row in which fewer than five topics differ is corrected by
-        Bonferroni's method, and tests that do not go by t by Holm's.
+        By max-t, \\|t\\| of each row is measured by what 5 % of its own resamples exceed (Beran 1988), and p is how
+        often the largest of any row is at least that; intervals are wider by the factor that 1 - confidence of the
+        resamples keep. Neither says more than the row's own test. Sparse rows are corrected by Bonferroni's method,
+        tests that do not go by t by Holm's.
         """
         families = [members] if self.extent == "call" else [[one] for one in members]
         return [found for some in families if some for found in _compared(some, self.correction, options)]
@@ -127,9 +126,6 @@ def _together(
     return there, p, critical(ordered, 1 - options.confidence) * own
 
 
-# --- p-values of a family of tests, corrected for how many these are
-
-
 def check_correction(correction: str | None) -> None:
     """Raises ValueError for a correction that statsmodels does not know; ImportError where it needs statsmodels."""
     if correction is None or correction in _HOLM:
@@ -180,10 +176,8 @@ def simultaneous_intervals(
     """The ends of the interval of the mean of each row, (rows, topics), which all hold at once with the confidence
     asked for.
 
-    A row that is 0 on every topic has the interval [0, 0]. Each of the R others may miss with a probability of (1 -
-    confidence) / R: a sparse one has the interval of :func:`.cautious_interval` for that; the rest share theirs by
-    max-t, and have the wider of that of :class:`.Family` and of :func:`.cautious_interval`. ``ends`` are those of the
-    range.
+    A row that is 0 on every topic has [0, 0]. Of R others, sparse ones have the :func:`.cautious_interval` at 1 - (1
+    - confidence) / R; the rest share theirs by max-t, and have the wider of the two.
     """
     pairs = Pairs.of_differences(values)
     lower, upper = np.zeros((2, len(values)))

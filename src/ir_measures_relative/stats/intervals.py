@@ -32,10 +32,8 @@ def resampled_t(
 ) -> Iterator[tuple[IntArray, FloatArray]]:
     """Rows that the bootstrap says something of, and t of their resamples, resamples × rows.
 
-    t is (mean of the resample - mean) / its standard error, 0 or infinite if all its values are the same. Nothing is
-    said of rows in which fewer than five topics differ from 0, or more than ``without_spread`` of the resamples have
-    no spread. ``values`` are rows × topics with NaN for the unknown, ``counts`` resamples × topics; values up to
-    ``limit`` apart tie.
+    Nothing is said of rows, rows × topics with NaN for the unknown, in which fewer than five topics differ from 0, or
+    more than ``without_spread`` of the resamples are all the same, up to ``limit``. ``counts`` is resamples × topics.
     """
     known = ~np.isnan(values)
     filled, number = np.where(known, values, 0.0), known.sum(axis=1)
@@ -128,9 +126,9 @@ def crossed_interval(values: FloatArray, population: int, confidence: float) -> 
     """The interval of the mean of samples × topics, each sample on every topic, of ``population`` samples to draw
     from.
 
-    The variance is that of the topics' means by the number of topics, and that of the samples' means by their number,
-    with the correction for a finite population; degrees of freedom by Satterthwaite's rule. It is a bit too wide.
-    Where all samples are taken it is Student's of the topics' means; where one of several was, NaN.
+    The variances of the topics' and of the samples' means add up, with the correction for a finite population, by
+    Satterthwaite's rule. Where all samples are taken it is Student's of the topics' means; where one of several was,
+    NaN.
     """
     from scipy.special import stdtrit
 
@@ -162,9 +160,8 @@ def _quantile(n: IntArray, confidence: FloatArray | float, greater: bool) -> Flo
 def effect_interval(effect: FloatArray, n: IntArray, reach: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The interval of d_z, the mean in standard deviations, that agrees with an interval of the mean.
 
-    t = d_z · √n has a noncentral t distribution where the values are normal; the interval holds the noncentralities by
-    which t is not in a tail (Steiger and Fouladi 1997). The tails are those beyond which Student's interval would
-    ``reach`` as far, in standard errors, so that both hold 0 or neither does.
+    It holds the noncentralities by which t = d_z · √n is not in a tail (Steiger and Fouladi 1997) beyond ``reach``,
+    that of the interval of the mean in standard errors.
     """
     from scipy.special import chdtri, nctdtr, ndtri, stdtr
 
@@ -187,14 +184,10 @@ def effect_interval(effect: FloatArray, n: IntArray, reach: FloatArray) -> tuple
 
 
 def mean_interval(values: FloatArray, confidence: FloatArray | float) -> tuple[FloatArray, FloatArray]:
-    """The interval of the mean of the last axis, of values that cannot be negative.
+    """The interval of the mean of the last axis, of values that cannot be negative: ``mean · exp(±t · error / mean)``.
 
-    It is Student's on the scale of the logarithm of the mean (delta method)::
-
-        mean · exp(±t · error / mean)
-
-    so it never reaches below 0, and has its length where such means vary: upwards. Where all values are 0, it is from
-    0 to NaN. NaN as in :func:`student_interval` else. Of 50 topics, it covers the mean UniqueRel@10 of a run in 95 to
+    That is Student's on the scale of the logarithm of the mean (delta method). Where all values are 0, it is from 0
+    to NaN. NaN as in :func:`student_interval` else. Of 50 topics, it covers the mean UniqueRel@10 of a run in 95 to
     97 % of the cases, Student's in 82 to 88 %.
     """
     mean, error, n = mean_and_error(values)
@@ -208,12 +201,10 @@ def mean_interval(values: FloatArray, confidence: FloatArray | float) -> tuple[F
 def means_and_margins(
     table: pd.DataFrame, *measures: ir_measures.Measure | str, confidence: float = 0.95
 ) -> tuple[pd.DataFrame, dict[str, list[FloatArray]]]:
-    """The means of a table of ``RunContext.evaluate(…, perquery=True)``, and how far their intervals reach below and
-    above.
+    """The means of a table of ``RunContext.evaluate(…, perquery=True)``, a row per run, and two margins per measure.
 
-    The interval is :func:`mean_interval`; of a measure with a negative value in the table, :func:`student_interval`. Of
-    few topics the former ends at the largest value of the run, or where Student's ends if that is higher. The result is
-    ``name`` and the mean of each measure, one row per run; and for each measure the two margins of every run.
+    The interval is :func:`mean_interval`, up to the run's largest value or the end of Student's if that is higher; of
+    a measure with a negative value, :func:`student_interval`.
     """
     check_confidence(confidence)
     key = next((k for k in _QUERY_COLUMNS if k in table.columns), None)

@@ -1,8 +1,7 @@
 """The paired tests, as a registry: is the mean difference of each pair of runs above or below 0?
 
-Most statistics are sums over topics: where the names of the two runs are swapped on a topic, the sign of its term
-turns. So the p-values of a thousand tables of swapped names are one product of matrices. A new test is an entry of
-:data:`TESTS`.
+Most statistics are sums over topics, whose terms turn their signs where the names of the runs are swapped: so the
+p-values of a thousand tables of swapped names are one product of matrices. A new test is an entry of :data:`TESTS`.
 """
 
 from __future__ import annotations
@@ -122,22 +121,18 @@ def paired_test(
     return Outcome(*result)
 
 
-# --- the interval of a mean that a decision can stand on
-
-
 def cautious_interval(
     values: FloatArray, ends: tuple[float, float], confidence: float, counts: FloatArray
 ) -> tuple[float, float]:
     """The interval of the mean of one value a topic. It has two ends, whatever the values are.
 
-    - Fewer than five topics say nothing: the interval is the range of the measure, ``ends``.
-    - All values but at most four are the same, c, or so many are that the bootstrap says nothing. The others then make
-      up a share of at most s of all topics, by the exact binomial interval (Clopper and Pearson 1934), and lie anywhere
-      in the range of the measure. So the interval is from ``(1 - s)·c + s·least`` to ``(1 - s)·c + s·greatest``.
-      Of values that are 0 or more, of which one to four are not 0, the upper end is the greatest value that there is
-      times s, or Student's on the scale of the logarithm, if that is higher.
-    - Else it is the widest of Student's interval, of the studentized bootstrap's, with half of the error at each end,
-      and, where no value can be negative, of Student's on the scale of the logarithm.
+    - Fewer than five topics say nothing: it is the range of the measure, ``ends``.
+    - All values but at most four are the same, c, or so many are that the bootstrap says nothing. The others make up
+      a share of at most s of all topics (Clopper and Pearson 1934), anywhere in the range: from ``(1 - s)·c +
+      s·least`` to ``(1 - s)·c + s·greatest``. Of values from 0 up, of which one to four are not 0, the upper end is
+      the greatest of them times s, or Student's on the scale of the logarithm, if that is higher.
+    - Else it is the widest of Student's interval, of the studentized bootstrap's and, of values from 0 up, of
+      Student's on the scale of the logarithm.
     """
     low, high = ends
     n = len(values)
@@ -164,9 +159,6 @@ def cautious_interval(
             upper = min(upper, max(share * d.max(), logs[1][0]))
         return float(lower), float(upper)
     return float(max(min(one[0][0] for one in found), low)), float(min(max(one[1][0] for one in found), high))
-
-
-# --- tests of the differences of each pair
 
 
 def _of_sums(
@@ -334,9 +326,6 @@ def _bootstrap(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     return TestResult(p_of(d), d, null, interval)
 
 
-# --- tests of all runs of a campaign
-
-
 def _unpaired_t(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     """The t-test of two samples of one variance; Tukey's HSD of two runs is the same."""
     values, d = _campaign(pairs), pairs.differences
@@ -401,8 +390,7 @@ def _studentized_range(runs: int, df: int) -> tuple[FloatArray, FloatArray]:
 
 def _campaign(pairs: Pairs) -> FloatArray:
     """The values of all runs, from their mean on: what is added to all of them takes no digits away."""
-    if pairs.values is None:
-        raise ValueError("there are values of pairs alone, and the test needs one of each run")
+    assert pairs.values is not None  # see check_test
     centred: FloatArray = pairs.values - pairs.values.mean()
     return centred
 
@@ -445,15 +433,10 @@ class SignTest(NamedTuple):
 
 
 def sign_test(a: Any, b: Any) -> SignTest:
-    """The exact two-sided sign test of paired values: is ``a`` above ``b`` as often as below it?
+    """The exact two-sided sign test of paired values, ties left out: is ``a`` above ``b`` as often as below it?
 
-    It is the binomial test that the lexiprecision paper uses for sgnLP, on the pairs that are not tied. p is 1 where
-    all are; a difference of at most 10⁻⁹ of the spread of all values is a tie. For ``pt.Experiment(…, [sgnLP],
-    baseline=0, test=sign_test)`` with the baseline as the reference.
-
-    Args:
-        a: the values of one system, one a query.
-        b: those of the other, in the same order.
+    It is the binomial test that the lexiprecision paper uses for sgnLP; p is 1 where all are tied. For
+    ``pt.Experiment(…, [sgnLP], baseline=0, test=sign_test)`` with the baseline as the reference.
 
     Raises:
         ValueError: values that are not two lists of the same length, or that hold a NaN.

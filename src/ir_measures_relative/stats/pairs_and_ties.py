@@ -97,9 +97,6 @@ def _tied(differences: FloatArray, limit: float) -> FloatArray:
     return np.where(np.abs(differences) <= limit, 0.0, differences)
 
 
-# --- random numbers: resamples of topics, flipped signs, permuted names
-
-
 @lru_cache(maxsize=1)  # a decision asks for the same ones again and again
 def topic_counts(resamples: int, topics: int, seed: int) -> FloatArray:
     """How often each of some resamples of topics, drawn with replacement, holds each topic: resamples × topics.

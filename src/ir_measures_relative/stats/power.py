@@ -94,14 +94,11 @@ def _lower_reach(values: FloatArray, confidence: float) -> tuple[FloatArray, Flo
 def topics_for_power(
     values: FloatArray, threshold: float, confidence: float, widening: float = 1.0, power: float = 0.8
 ) -> TopicsNeeded | None:
-    """How many topics have an interval that leaves a threshold out, with some power.
+    """How many topics have an interval that leaves a threshold out, with some power: the smallest N with
 
-    That is the smallest N with::
-
-        sqrt(N) * |mean - threshold| / s >= widening * t(N - 1, (1 + confidence) / 2) + t(N - 1, power)
-
-    s is itself known from a sample: ``fewest`` and ``most`` are N at the ends of its 95 % interval. None where the
-    mean is at the threshold, or there are fewer than two values.
+    ``sqrt(N) * |mean - threshold| / s >= widening * t(N - 1, (1 + confidence) / 2) + t(N - 1, power)``. s is itself
+    known from a sample: ``fewest`` and ``most`` are N at the ends of its 95 % interval. None where the mean is at the
+    threshold.
     """
     from scipy.special import chdtri
 
