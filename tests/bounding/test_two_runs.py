@@ -243,7 +243,7 @@ def test_a_measure_without_a_cutoff_asks_for_the_documents_elsewhere() -> None:
     runs = {"a": {"q": {"A": 2.0, "X": 1.0}}, "b": {"q": {"Y": 2.0, "A": 1.0}}}
     with pytest.warns(
         RelativeWarning,
-        match=r"AP: relevant documents that none of \['a', 'b'\] holds",
+        match=r"AP: relevant documents that none of \['a', 'b'\] retrieves",
     ):
         verdicts(RunContext(runs, grades=(0, 1)), {"q": {"A": 1}}, ["AP"])
     verdicts(RunContext(runs, grades=(0, 1)), {"q": {"A": 1}}, ["RR", "AP@2"])

@@ -84,7 +84,7 @@ def _rareness(measure: _Rareness, builder: ModelBuilder) -> Model:
     systems = measure.get("systems")
     if measure.base_name == "ERR" or (measure.base_name == "AP" and systems not in (None, "groups")):
         raise ValueError(
-            f"{measure} cannot be bounded; use the base P, RBP or nDCG, or AP where the systems are all runs, or groups"
+            f"{measure} cannot be bounded yet; the bases P, RBP and nDCG can, and AP of all runs or of groups"
         )
     if systems is None:  # all are members, so the weights are the same for all
         held = positions > 0
@@ -107,7 +107,7 @@ def _ue(measure: _UE, builder: ModelBuilder) -> Model:
     name, version = measure.base_name, measure.get("version")
     if version == "z" or measure.get("pool") == "run" or name not in ("AP", "nDCG"):
         raise ValueError(
-            f"{measure} cannot be bounded; use version=1 or 2, pool='judged' or 'corpus', and the base nDCG or AP"
+            f"{measure} cannot be bounded yet; use version=1 or 2, pool='judged' or 'corpus', and the base nDCG or AP"
         )
     builder.warn_of_others()
     pool = builder.pool(builder.members.num_docs if measure.get("pool") == "corpus" else None)
