@@ -174,10 +174,8 @@ def answer_of(
     values: FloatArray | None = None,
     like_these: bool = False,
 ) -> Answer:
-    """The estimates and intervals of one measure.
-
-    ``grade`` is the human label of each document, 0 where there is none; ``cell=None`` leaves the judge out;
-    ``values`` are the differences on the topics that are labelled in full, of a measure that is not linear.
+    """The estimates of one measure; ``cell=None`` leaves the judge out, ``values`` are of the topics in full, where
+    not linear.
     """
     # Predictions rest on all that was drawn, whichever comparisons are asked for; what ideals need is not like it.
     matters = (target.weight != 0).any(axis=0) | ((found.chance > 0) & ~found.full)

@@ -47,11 +47,7 @@ def uniform(seed: int, *ids: Iterable[str]) -> FloatArray:
 
 
 def draw_order(seed: int, ids: Iterable[Iterable[str]], chance: FloatArray) -> FloatArray:
-    """By which the documents are drawn, smallest first: Pareto sampling (Rosén, 1997), which holds the chances to
-    about 2 %.
-
-    ``chance`` is above 0 and below 1. With the same seed a much larger sample holds a smaller one.
-    """
+    """By which documents of these chances, in (0, 1), are drawn, smallest first: Pareto sampling (Rosén, 1997)."""
     drawn = uniform(seed, *ids)
     odds: FloatArray = drawn / (1.0 - drawn) * (1.0 - chance) / chance
     return odds
@@ -71,20 +67,15 @@ def chances(score: FloatArray, budget: float) -> FloatArray:
 
 
 def spread_of_grade(share: FloatArray) -> FloatArray:
-    """How far labels may scatter where a judge gives a document this share of its highest grade; NaN for no grade.
-
-    A chance to be relevant of 0.05 + 0.75 of the share is assumed. No estimate rests on it.
-    """
+    """How far labels may scatter at this share of the judge's highest grade, NaN for none; no estimate rests on it."""
     chance = np.where(np.isnan(share), 0.5, 0.05 + 0.75 * share)
     result: FloatArray = np.sqrt(chance * (1.0 - chance)) + LEAST_SPREAD
     return result
 
 
 def predictions(gain: FloatArray, sample: Sample, cell: IntArray) -> tuple[FloatArray, FloatArray]:
-    """The predicted gain of each document, and the variance of gains around it: the mean of the sampled gains of its
-    cell.
-
-    A document's *own query* is left out, so that estimates stay unbiased. A cell with few labels leans on all of them.
+    """The predicted gain of each document, by its cell *on other queries*, so that estimates stay unbiased; and a
+    variance.
     """
     inverse = ratio(sample.asked.astype(np.float64), sample.chance)
     pseudo = PSEUDO_LABELS * ratio(np.array((sample.chance > 0).sum()), np.array(sample.chance.sum()))
@@ -110,8 +101,8 @@ def predictions(gain: FloatArray, sample: Sample, cell: IntArray) -> tuple[Float
 def estimated_sums(weight: FloatArray, gain: FloatArray, sample: Sample, cell: IntArray) -> Sums:
     """``Σ_d weight(d)·gain(d)`` of each comparison, from the gains of the sample: ``Σ w·ŷ + Σ_sample w·(y - ŷ)/π``.
 
-    The variance is the larger of that of the sampled errors, which is far too small where few labels all agree, and
-    that which the predictions give. ``weight`` is of shape (comparisons, documents), 0 where the chance is.
+    The variance is the larger of that of the sampled errors, far too small where few labels agree, and the predicted
+    one.
     """
     predicted, scatter = predictions(gain, sample, cell)
     inverse = ratio(np.ones(len(gain)), sample.chance)
@@ -140,7 +131,7 @@ def sums_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatA
 
 
 def reach(parts: Sequence[tuple[FloatArray, FloatArray]], confidence: float) -> FloatArray:
-    """Half the width of Student's interval where ``parts``, variances with their degrees of freedom, add up; may be
+    """Half the width of Student's interval where ``parts``, variances with degrees of freedom, add up; may be
     infinite.
     """
     from scipy.special import stdtrit

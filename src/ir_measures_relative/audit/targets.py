@@ -117,10 +117,9 @@ def read_between(context: Members, between: Between) -> list[Versus]:
 
 
 class Audited:
-    """The runs of an audit, the labels of a judge, and what each label counts for.
+    """The runs of an audit, the labels of a judge, and what each label counts for; ideal rankings go down to ``depth``.
 
-    ``docs`` have the judge's grades, and 0 where it gives none, as ``known`` says; ``versus`` are the comparisons. An
-    ideal ranking is of documents that a run of the context ranks within ``depth``; 0 where none is needed.
+    ``docs`` have the judge's grades, and 0 where it gives none, as ``known`` says; ``versus`` are the comparisons.
     """
 
     def __init__(
@@ -226,9 +225,7 @@ class Audited:
         return replaced(self.context, priors=list(priors), policy=policy, grades=grades)
 
     def targets(self, topics: bool, grades: tuple[int, int]) -> list[Target]:
-        """What is to be estimated; ``topics`` says whether some are labelled in full, so that measures need not be
-        linear.
-        """
+        """What is to be estimated; with ``topics`` in full, measures need not be linear."""
         levels = grades_between(*grades)
         models: dict[Any, tuple[bool, FloatArray, FloatArray]] = {}
         views: dict[Any, list[View]] = {}

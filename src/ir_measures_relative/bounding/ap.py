@@ -115,10 +115,7 @@ class Precisions(Model):
 
 
 class PrecisionsAboveChance(Precisions):
-    """AP_UE, exact for one run: for a given number of relevant documents it rises with the sum of precisions.
-
-    ``pool`` is :meth:`.ModelBuilder.pool`.
-    """
+    """AP_UE, exact for one run: for a given number of relevant documents it rises with the sum of precisions."""
 
     def __init__(
         self,

@@ -31,9 +31,8 @@ _WORK = 200_000
 def sum_of_precisions(
     position: IntArray, weight: FloatArray | None = None, worth: FloatArray | None = None
 ) -> float:
-    """``Σ_d worth(p_d)·Σ_e weight(e)`` over relevant documents d, and those e that stand no deeper than d.
-
-    ``weight`` is 1 if not given, and ``worth``, of each position from 1 on, 1/position.
+    """``Σ_d worth(p_d)·Σ_e weight(e)`` over relevant d and e, e no deeper than d; the weight is 1, worth(p) 1/p if
+    not given.
     """
     if weight is None:
         found = np.sort(position[position > 0])
@@ -57,9 +56,7 @@ class Quadratic(NamedTuple):
     def of(
         cls, x: IntArray, y: IntArray, known: BoolArray, free: IntArray, weight: FloatArray | None = None
     ) -> Quadratic:
-        """The difference of two sums of precisions: ``known`` documents are relevant, ``free`` may be, and others are
-        not.
-        """
+        """The difference of two sums of precisions: ``known`` documents are relevant, ``free`` may be, others not."""
         relevant = np.flatnonzero(known)
         inverse = reciprocal(x), reciprocal(y)
 
@@ -207,9 +204,8 @@ class Relaxation:
         return float(self._weight @ by_depth)
 
     def bounds(self, price: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
-        """What the difference cannot exceed if 0, 1, …, ``most`` free documents are relevant; and a table for `labels`:
-
-        the most that n relevant documents among the first t free ones add.
+        """What the difference cannot exceed if 0, 1, …, ``most`` free documents are relevant; and a table for
+        `labels`.
         """
         weighted = self._weight * price
         after = np.zeros(self._depth + 2)  # Σ_{i ≥ p} c_i σ_i

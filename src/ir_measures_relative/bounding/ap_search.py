@@ -92,8 +92,7 @@ class Node(NamedTuple):
 class Search(BranchAndBound):
     """From the greedy labeling on, over the number of relevant documents; arguments as for :func:`.med_sum_precision`.
 
-    With ``outside`` it maximizes M(Y) - M(Z) for "R", where so many documents in neither ranking may be relevant, not
-    |M(Y) - M(Z)|. Below 0 each more relevant document brings it closer to 0.
+    With ``outside`` it maximizes M(Y) - M(Z) for "R", where so many documents in neither ranking may be relevant.
     """
 
     def __init__(
@@ -206,10 +205,7 @@ class Search(BranchAndBound):
         return None
 
     def _decided(self, node: Node, bound: float) -> IntArray:
-        """The labels, with those set that any labeling of the node above the value has.
-
-        The best one has SP(winner) - SP(loser) - λN = 0, so what does not lower that may be relevant.
-        """
+        """The labels, with those set that any labeling of the node above the value has, by its bounds of λ."""
         quadratic = node.quadratic
         if quadratic is None:
             free = self._free(node.winner, node.label)

@@ -103,9 +103,8 @@ def table_of(
     columns: Mapping[str, Any],
     query_ids: ObjectArray | None,
 ) -> pd.DataFrame:
-    """The rows of one measure: the columns ``index`` of text, and ``columns`` of shape (rows of ``index``, queries).
-
-    Without ``query_ids`` it has the means over queries, the sums of counts, and what holds of all.
+    """The rows of one measure: ``index`` of text, and ``columns`` by query or, without ``query_ids``, over all of
+    them.
     """
     if query_ids is None:
         over: dict[str, Any] = {"f": np.mean, "i": np.sum, "b": np.all}

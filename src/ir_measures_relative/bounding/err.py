@@ -37,10 +37,10 @@ def greatest_err_difference(
     worth: Callable[[float], float] = float,
     tolerance: float = PROVED,
 ) -> tuple[float, float, FloatArray]:
-    """The largest ERR(winner) - ERR(loser) found in any direction, what no labeling exceeds, and what attains the
+    """The largest ERR(winner) - ERR(loser) found, what no labeling exceeds, and the chances to go on that attain the
     former.
 
-    ``low`` to ``high`` is the range of the chances to go on, above 0. ``worth`` of a difference is itself, or its size.
+    Each is from ``low``, above 0, to ``high``; ``worth`` of a difference in the first direction is itself, or its size.
     """
     y, z = directions[0]
 
@@ -92,9 +92,7 @@ class _Difference:
         self.weight = 1 / depth - np.where(depth < len(depth), 1 / (depth + 1), 0)
 
     def over(self, low: FloatArray, high: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Its upper bound for s in [low, high], and the least and greatest slope ∂/∂(1 - s_d) there, shape
-        (documents,).
-        """
+        """Its upper bound for s in [low, high], and the least and greatest slope ∂/∂(1 - s_d) there."""
         # Products of positive factors are least where all factors are, and greatest where all are.
         common_low, won_low, lost_low = (np.exp(m @ np.log(low)) for m in self.members)
         common_high, won_high, lost_high = (np.exp(m @ np.log(high)) for m in self.members)

@@ -75,10 +75,7 @@ def med_err(
     max_grade: int,
     clock: Clock | None = None,
 ) -> Solution:
-    """The largest ``|ERR@k(Y) - ERR@k(Z)|`` over all gradings of the open documents, by branch and bound.
-
-    A document of grade g stops the user with probability (2^g - 1)/2^max_grade; ``grade`` is -1 where open.
-    """
+    """The largest ``|ERR@k(Y) - ERR@k(Z)|`` over all gradings of the open documents, which have ``grade`` -1."""
     if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
         raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")
     y, z, grade = _cut(y, z, grade, cutoff)

@@ -24,9 +24,7 @@ _PAIRS = 250
 
 
 class Clock:
-    """Tells a search when its time is over: ``cpu_seconds`` of this thread, so that other work changes nothing (None
-    for no limit), or its share of the time of the call.
-    """
+    """Tells a search when its CPU seconds in this thread, or its share of the time of the call, are over."""
 
     def __init__(self, cpu_seconds: float | None = None, work: Work | None = None) -> None:
         self._limit = math.inf if cpu_seconds is None else cpu_seconds
@@ -143,10 +141,7 @@ class Model(ABC):
 
 
 class TaSCModel(Model):
-    """TaSC, from the intervals of its base: a run is best where its priors are worst.
-
-    ``score`` makes TaSC from the values of the base of a run, and of its priors (a row each).
-    """
+    """TaSC by ``score``, from the intervals of its base: a run is best where its priors, a row each, are worst."""
 
     def __init__(
         self, base: Model, priors: list[IntArray], score: Callable[[FloatArray, FloatArray], FloatArray]
@@ -220,10 +215,7 @@ def interval_of_pairs(
     b: IntArray,
     work: Work,
 ) -> Interval:
-    """The intervals of run a[i] less run b[i], shape (pairs, queries), on some queries; infinite on the others.
-
-    ``rows`` are the documents of each query; ``position`` is of shape (runs, documents).
-    """
+    """The intervals of run a[i] less run b[i], shape (pairs, queries), on some queries; infinite on the others."""
     parts = [slice(start, start + _PAIRS) for start in range(0, len(a), _PAIRS)]
     where = [(part, q) for q in np.flatnonzero(queries).tolist() for part in parts]
     processes = work.jobs if work.jobs > 0 else os.cpu_count() or 1

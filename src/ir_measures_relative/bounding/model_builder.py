@@ -116,9 +116,8 @@ class ModelBuilder:
 
     @property
     def labels(self) -> IntArray:
-        """The labels that an open document may have, ascending; with ``judged_only`` none below 0.
-
-        Warns where few documents are judged relevant and the context has no ``grades``: a higher grade may then exist.
+        """The labels that an open document may have, ascending; warns where few are known and the context has no
+        ``grades``.
         """
         low, high = self.grades
         relevant = int((self.docs.grade > 0).sum())

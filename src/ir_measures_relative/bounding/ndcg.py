@@ -19,9 +19,8 @@ from .model import Interval, Model
 
 
 class Normalized(Model):
-    """A sum over the ideal DCG of the judgments, exact for a run and for the difference of two, by :class:`LevelSums`:
-
-    for given numbers of open documents at each gain, the larger gains go to the documents with the larger weights.
+    """A sum over the ideal DCG, exact for one run and for two: of given numbers of gains, the larger go to the larger
+    weights.
     """
 
     def __init__(
@@ -43,9 +42,7 @@ class Normalized(Model):
         self.ideal, self.ideals = self._ideals(levels, int(self.sizes.max(initial=0)) + 1)
 
     def _ideals(self, levels: FloatArray, width: int) -> tuple[FloatArray, FloatArray]:
-        """The ideal of the least gains, (queries), and what n open documents at each level above add, (queries,
-        levels, n).
-        """
+        """The ideal of the least gains, (queries), and what n documents at each level above add, (queries, levels, n)."""
         docs, n = self.docs, self.docs.n_queries
         # Judged documents may have gains between the levels, where the grades known are a part of those that they have.
         every = np.unique(np.concatenate([[0.0], levels, self.known_gain]))
@@ -139,9 +136,7 @@ class Recall(Normalized):
 
 
 class GainsAboveChance(Normalized):
-    """nDCG_UE, where labels move the random level as well: version 2 exact for one run, version 1 the product of its
-    two factors' extremes.
-    """
+    """nDCG_UE, whose random level moves as well: version 2 is exact for one run, version 1 a product of two extremes."""
 
     def __init__(
         self,

@@ -93,9 +93,7 @@ class Residual(Model):
 
     @cached_property
     def _counting(self) -> BoolArray:
-        """The documents that each run finds, or that may be among the first of its ideal, under some judgments;
-        (runs, columns).
-        """
+        """The documents that each run finds, or that may be among the first of its ideal; (runs, columns)."""
         if self.cutoff is None:
             return np.ones((len(self.weight), len(self.columns)), dtype=bool)
         least = np.zeros((len(self.weight), self.docs.n_queries))
@@ -272,10 +270,7 @@ def extreme_ratio(docs: Sorted, found: FloatArray, cutoff: int | None, sign: flo
 
 
 def relaxed_ratio(docs: Sorted, found: FloatArray, cutoff: int | None) -> FloatArray:
-    """No smaller than the sum over the ideal, whatever gains up to their highest the open documents have.
-
-    The ideal is the largest sum over placements of the documents, so those of others, or means of several, are smaller.
-    """
+    """No smaller than the sum over the ideal, by ideals with other placements of the documents than the best one."""
     free = ~docs.forced & (docs.row >= 0)
     chosen = docs.row >= 0
     weights = places(chosen, cutoff)

@@ -272,8 +272,7 @@ def _err(measure: Measure, builder: ModelBuilder) -> Model:
 class SubtopicRecall(Model):
     """The share of the aspects of a topic that a relevant document in the top is about. Exact for a run and for two.
 
-    An unjudged document may be about any of the aspects that the judgments name. One in the top of the first of two
-    runs alone can bring all of them there; one in both tops, those that the second has anyway.
+    An unjudged document in one top alone can bring all aspects there; one in both, those that the other run has anyway.
     """
 
     def __init__(self, views: Sequence[View], rel: int) -> None:

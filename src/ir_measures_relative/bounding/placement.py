@@ -125,10 +125,10 @@ class TwoIdeals:
     def lowered(
         self, ceiling: FloatArray, rows: IntArray, constant: FloatArray, alpha: FloatArray, beta: FloatArray
     ) -> tuple[FloatArray, FloatArray, BoolArray]:
-        """The bound ``ceiling``, (problems, states), lowered to ``constant + beta·I(second) - alpha·I(first)``; alpha
+        """The bound ``ceiling``, (problems, states), lowered to ``constant + beta·I(second) - alpha·I(first)``, alpha
         > 0.
 
-        Also the ideals of the gains that are greatest where it is, (2, problems), and whether labels attain these.
+        Also the ideals where it is greatest, (2, problems), and whether labels attain these.
         """
         first, second = self._first[:, rows], self._second[:, rows]
         steps = len(first)
@@ -160,10 +160,7 @@ class TwoIdeals:
 def greatest_of_all(
     found: FloatArray, residual: FloatArray, forced: BoolArray, shares: FloatArray, cutoff: int | None
 ) -> FloatArray:
-    """The greatest sum over ideal, by trying all labels of the documents that a run retrieves; NaN if too many.
-
-    ``found`` and ``residual``, (problems, documents), are for the highest gain, ``shares`` the gains as parts of that.
-    """
+    """The greatest sum over ideal, by trying all labels of a run's open documents; NaN where they are too many."""
     free = (found > 0) & ~forced
     counts, width = free.sum(axis=1), found.shape[1]
     result = np.full(len(found), np.nan)

@@ -20,10 +20,7 @@ Extremes: TypeAlias = Callable[[IntArray, IntArray, BoolArray], tuple[float, flo
 
 
 class Preferences(Model):
-    """rrLP, sgnLP, sgnLR and RPP, one query at a time, against the run of index ``reference``.
-
-    ``score`` makes the values of all runs, (runs, queries), from the gains of the open documents.
-    """
+    """rrLP, sgnLP, sgnLR and RPP, one query at a time; ``score`` makes all values, (runs, queries), from open gains."""
 
     def __init__(
         self,
@@ -110,9 +107,8 @@ class _Labels:
 def greatest_lexicographic(x: IntArray, y: IntArray, is_open: BoolArray) -> float:
     """The greatest rrLP of the ranking with positions ``x`` over that with ``y``, of open and of relevant documents.
 
-    Down to the first place where the two differ their labels are equal place by place. That place, and the next
-    relevant document of the loser, make the value; so each place is tried, with as few relevant documents as
-    possible.
+    Each place is tried as the first where they differ: there, and at the loser's next relevant document, the value is
+    made.
     """
     depth = int(max(x.max(initial=0), y.max(initial=0)))
     first, second = _at_positions(x, depth), _at_positions(y, depth)

@@ -89,10 +89,7 @@ def chances_of(model: Model, relevance_model: RelevanceModel) -> FloatArray:
 def probabilities(
     model: Model, a: IntArray, b: IntArray, chances: FloatArray, samples: int, seed: int, log_odds_sd: float
 ) -> FloatArray:
-    """The share of sampled labelings in which the mean of run a[i] is above that of b[i]; ties count half.
-
-    Half a labeling counts for either run, so that it is never 0 or 1.
-    """
+    """The share of sampled labelings in which a[i] is above b[i] on the mean; ties, and one labeling more, count half."""
     above = np.zeros(len(a))
     for values in sampled_values(model, chances, samples, seed, log_odds_sd):
         means = values.mean(axis=2)
@@ -148,10 +145,7 @@ def pool_chances(views: Sequence[View], relevant: BoolArray) -> FloatArray:
 
 
 def _intercepts(top: BoolArray, places: FloatArray, labels: FloatArray) -> FloatArray:
-    """By how much the log-odds of each run's documents differ from what their places say, shrunken towards 0.
-
-    ``top`` says which judged documents each run retrieves; ``places`` has their log-odds by place.
-    """
+    """By how much the log-odds of each run's documents differ from what their places say, shrunken towards 0."""
     from scipy.special import expit
 
     run, doc = np.nonzero(top)

@@ -28,10 +28,8 @@ _HOLM = ("holm", "h")
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """Which rows are corrected together, and how.
-
-    ``correction`` is ``"max-t"``, ``"holm"``, another that statsmodels' ``multipletests`` knows, or None; ``extent`` is
-    ``"call"``, all rows of all measures, or ``"measure"``.
+    """Which rows are corrected together, of the whole ``"call"`` or of each ``"measure"``, and how; None is not at
+    all.
     """
 
     correction: str | None = MAX_T
@@ -104,8 +102,7 @@ def _together(
     t: FloatArray,
     options: PairedTestOptions,
 ) -> tuple[BoolArray, FloatArray, FloatArray]:
-    """One bootstrap of topics for all rows: which it can tell of, their p, and how far intervals reach, in standard
-    errors.
+    """One bootstrap of topics: which rows it can tell of, their p, and how far intervals reach in standard errors.
 
     A resample in which some row has no spread has an infinite t, for all rows: so each may have but its part of those.
     """
@@ -142,9 +139,8 @@ def check_correction(correction: str | None) -> None:
 
 
 def corrected(p: FloatArray, correction: str | None, level: float = 0.05) -> FloatArray:
-    """The p-values, shape (…, tests), corrected for the number in each row; NaN stay, and do not count.
-
-    Only two-stage corrections, such as ``"fdr_tsbh"``, go by ``level``.
+    """The p-values, shape (…, tests), corrected for the number in each row, without NaN; few corrections use
+    ``level``.
     """
     if correction is None or not p.size:
         return p
@@ -173,11 +169,10 @@ _SPARSE = 2 * FEWEST_DIFFERING
 def simultaneous_intervals(
     values: FloatArray, ends: tuple[float, float], options: PairedTestOptions
 ) -> tuple[FloatArray, FloatArray]:
-    """The ends of the interval of the mean of each row, (rows, topics), which all hold at once with the confidence
-    asked for.
+    """The ends of the interval of the mean of each row, (rows, topics), which all hold at once.
 
-    A row that is 0 on every topic has [0, 0]. Of R others, sparse ones have the :func:`.cautious_interval` at 1 - (1
-    - confidence) / R; the rest share theirs by max-t, and have the wider of the two.
+    A row of zeros has [0, 0]. Of R others, sparse ones have the :func:`.cautious_interval` at 1 - (1 - confidence) /
+    R; the rest share theirs by max-t, and have the wider of the two.
     """
     pairs = Pairs.of_differences(values)
     lower, upper = np.zeros((2, len(values)))

@@ -69,10 +69,7 @@ def almost(t: FloatArray) -> FloatArray:
 
 
 def critical(resampled: FloatArray, level: FloatArray | float) -> FloatArray:
-    """The t above which (1 + how many resamples are at least t) / (1 + resamples) is below a level; may be infinite.
-
-    The resamples are along the first axis.
-    """
+    """The t above which (1 + resamples, along the first axis, of at least t) / (1 + resamples) is below a level."""
     n = len(resampled)
     # The level of a confidence such as 1 - 0.95 is a bit above 0.05.
     beyond = np.ceil(np.round((n + 1) * np.asarray(level), 6)).astype(np.int64) - 1
@@ -98,8 +95,7 @@ def student_interval(
 ) -> tuple[FloatArray, FloatArray]:
     """Student's interval of the mean of the last axis; NaN where the values have no spread, or are fewer than two.
 
-    NaN values do not count. ``greater`` leaves the upper end open; ``constant`` says which have no spread, if not those
-    that rounding alone keeps apart.
+    NaN values do not count. ``greater`` leaves the upper end open; ``constant`` says which have no spread.
     """
     mean, error, n = mean_and_error(values, constant)
     reach = _quantile(n, confidence, greater) * error

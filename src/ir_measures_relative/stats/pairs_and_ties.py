@@ -15,10 +15,7 @@ BATCH = 2**22
 
 
 def tie_limit(values: FloatArray) -> float:
-    """The largest difference of two values that is still a tie; NaN do not count.
-
-    It is :data:`.TIED` of the spread of all values that are compared at once, or :data:`.ROUNDED` of the largest value.
-    """
+    """The largest difference that is still a tie: :data:`.TIED` of the spread of all values that are compared at once."""
     known = values[~np.isnan(values)]
     return max(TIED * float(np.ptp(known)), ROUNDED * float(np.abs(known).max())) if known.size else 0.0
 
@@ -36,10 +33,9 @@ def with_ties(values: FloatArray, limit: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of runs on the same topics: by how much the first is better, 0 of a tie up to ``limit``, NaN where one is
-    unknown.
+    """Pairs of runs on the same topics: by how much the first is better, 0 of a tie, NaN where one is unknown.
 
-    ``differences`` are pairs × topics. ``values`` are the runs × topics of which these are all pairs, the earlier run
+    ``differences`` are pairs × topics; ``values`` the runs × topics of which these are all pairs, the earlier run
     first.
     """
 
@@ -99,9 +95,8 @@ def _tied(differences: FloatArray, limit: float) -> FloatArray:
 
 @lru_cache(maxsize=1)  # a decision asks for the same ones again and again
 def topic_counts(resamples: int, topics: int, seed: int) -> FloatArray:
-    """How often each of some resamples of topics, drawn with replacement, holds each topic: resamples × topics.
-
-    Every caller gets the same array, which cannot be written to.
+    """How often each resample of topics, drawn with replacement, holds each topic: resamples × topics, shared by
+    callers.
     """
     draws = np.random.default_rng(seed).integers(topics, size=(resamples, topics))
     flat = (draws + topics * np.arange(resamples)[:, None]).ravel()
@@ -111,9 +106,7 @@ def topic_counts(resamples: int, topics: int, seed: int) -> FloatArray:
 
 
 def flipped_signs(resamples: int, topics: int, seed: int) -> tuple[FloatArray, bool]:
-    """Signs by topic, resamples × topics; and whether these are all that there are, each once, if at most
-    ``resamples``.
-    """
+    """Signs by topic, resamples × topics; and whether these are all that there are, each once."""
     if 2**topics <= resamples:
         every: FloatArray = (np.arange(2**topics)[:, None] >> np.arange(topics) & 1).astype(np.float64)
         return 1.0 - 2.0 * every, True

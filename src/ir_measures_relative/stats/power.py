@@ -35,9 +35,10 @@ class TopicsNeeded(NamedTuple):
 def topics_to_settle(
     values: FloatArray, reach: float, threshold: float, confidence: float
 ) -> TopicsNeeded | None:
-    """How many topics would settle with 80 % power on which side of a threshold a mean is; None where none is known to.
+    """How many topics would settle, with 80 % power, on which side of a threshold a mean is; None where none is known
+    to.
 
-    ``reach`` is how far the interval of the mean reaches to that side; where it is wider than Student's, it stays so.
+    ``reach`` is how far the interval of the mean reaches to that side.
     """
     from scipy.special import stdtrit
 
@@ -58,8 +59,7 @@ def topics_if_some_are_unlike(
 ) -> TopicsNeeded:
     """As many more topics as :func:`.cautious_interval` takes where a few topics are unlike the others.
 
-    Samples are drawn from the values, each of ``needed`` topics or more, until the intervals of 80 % of them leave
-    out the threshold. Arguments as for :func:`topics_to_settle`, which made ``found``.
+    Samples of topics are drawn until the intervals of 80 % of them leave out the threshold.
     """
     differences = (values - threshold) * np.sign(values.mean() - threshold)
     _, own = _lower_reach(differences[None], confidence)
