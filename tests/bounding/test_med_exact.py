@@ -26,10 +26,6 @@ from oracles.med_q import all_labelings
 
 NORMS = ["k", "R", "min"]
 
-# Equation 6 of the paper: A is relevant, E is not, the others are open.
-X3, X4 = "ABCDEFGHJK", "ADBECGFJLH"
-DOCUMENTS = "ABCDEFGHJKL"
-
 
 def random_pair(
     rng: np.random.Generator, documents: int, share_open: float, top_label: int = 1
@@ -57,9 +53,6 @@ def check_labels(solution: Solution, label: np.ndarray, top_label: int, differen
     assert set(solution.labels[is_open]) <= {0, top_label}
     assert abs(difference) == pytest.approx(solution.value, abs=1e-12)
     assert solution.winner == (0 if solution.value == 0 else np.sign(difference))
-
-
-# ---- the paper's numbers ---------------------------------------------------------------------------------
 
 
 # ---- every labeling tried --------------------------------------------------------------------------------
@@ -223,10 +216,7 @@ def test_no_labeling_exceeds_the_bound_for_its_number_of_relevant_documents(seed
             assert relaxation.labels(table, count).sum() == count
 
 
-# ---- the search at depth ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seconds", [0, 1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("seconds", [0, 1e-3])
 @pytest.mark.parametrize("on_the_wall", [False, True])
 def test_interval_holds_the_maximum_when_time_runs_out(seconds: float, on_the_wall: bool) -> None:
     rng = np.random.default_rng(7)
@@ -251,15 +241,10 @@ def test_a_search_counts_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert med_err(y[:10], z[:10], label[:10], cutoff=10, max_grade=1).exact
 
 
-# ---- corner cases and errors -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("norm", NORMS)
-def test_no_documents(norm: Any) -> None:
-    solution = med_sum_precision([], [], [], cutoff=5, norm=norm)
-    assert (solution.value, solution.exact, solution.winner, len(solution.labels)) == (0, True, 0, 0)
-    solution = med_err([], [], [], cutoff=5, max_grade=4)
-    assert (solution.value, solution.exact, solution.winner, len(solution.labels)) == (0, True, 0, 0)
+def test_no_documents() -> None:
+    found = [med_sum_precision([], [], [], cutoff=5, norm=norm) for norm in NORMS]
+    for solution in (*found, med_err([], [], [], cutoff=5, max_grade=4)):
+        assert (solution.value, solution.exact, solution.winner, len(solution.labels)) == (0, True, 0, 0)
 
 
 def test_a_top_grade_that_is_too_large_is_named() -> None:

@@ -28,9 +28,6 @@ def campaign_with_a_cutoff(seed: int, highest: int, most_open: int) -> Campaign:
     return campaign
 
 
-# ---- measures that trec_eval does not compute ------------------------------------------------------------
-
-
 def reciprocal_rank(ranking: list[str], labels: dict[str, int], k: int) -> float:
     return next((1 / i for i, doc in enumerate(ranking[:k], start=1) if labels.get(doc, 0) >= 1), 0.0)
 
@@ -111,8 +108,6 @@ def test_bounds_of_measures_that_trec_eval_does_not_compute(seed: int) -> None:
     found = check(campaign, [f"RR@{campaign.cutoff}", f"nDCG(dcg='exp-log2')@{campaign.cutoff}"])
     assert all(exact == n for kinds in found.values() for n, exact, _ in kinds.values())
 
-
-# ---- drawn labelings -------------------------------------------------------------------------------------
 
 Gain = Callable[[int], float]
 
