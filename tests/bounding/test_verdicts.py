@@ -120,18 +120,15 @@ def test_odds() -> None:
     context = RunContext(RUNS)
     sure = verdicts(RunContext(FOUR), QRELS, ["P@3"], relevance_model="pool").set_index(["name", "other"])
     assert sure.loc[("a", "b"), "probability"] == 1.0
-    likely, hardly = (
-        verdicts(
-            context, QRELS, ["P@3"], relevance_model=lambda q, d, chance=chance: chance, log_odds_sd=0.0
-        ).set_index(["name", "other"])
-        for chance in (0.9, 0.1)
+    likely, hardly, again = (
+        verdicts(context, QRELS, ["P@3"], relevance_model=lambda q, d, p=p: p, log_odds_sd=0.0).set_index(
+            ["name", "other"]
+        )
+        for p in (0.9, 0.1, 0.9)
     )
     # b - c is Z/6 - 1/6: worse, or a tie that counts half.
     assert hardly.loc[("b", "c"), "probability"] == pytest.approx(0.05, abs=0.03)
     assert likely.loc[("b", "c"), "probability"] == pytest.approx(0.45, abs=0.05)
-    again = verdicts(context, QRELS, ["P@3"], relevance_model=lambda q, d: 0.9, log_odds_sd=0.0).set_index(
-        ["name", "other"]
-    )
     pd.testing.assert_frame_equal(likely, again)
 
 
@@ -251,9 +248,7 @@ def test_reusability_of_one_that_brought_nothing_alone() -> None:
     together = reusability(RunContext(RUNS, groups=groups), qrels, ["P@3"], pool_depth=3).set_index("name")
     # Without X and Y, which b and c hold, and Z of b: B is left of q1, and A of q2.
     assert together["lost"].tolist() == [2, 3, 3]
-    assert together["simulated"].tolist() == pytest.approx(
-        [(1 / 3 + 1 / 3) / 2, (1 / 3) / 2, (1 / 3 + 1 / 3) / 2]
-    )
+    assert together["simulated"].tolist() == pytest.approx([1 / 3, 1 / 6, 1 / 3])
     assert (alone["pool_depth"] == 3).all()
 
 
