@@ -73,7 +73,7 @@ MODULES: dict[str, Sequence[str]] = {
     "reporting": ("leaderboard",),
     "formats": ("to_latex", "to_ranx", "write_ir_metadata"),
     "stats": ("SignTest", "mean_interval", "sign_test", "student_interval"),
-    "bounding": ("judge_next", "pool_next"),
+    "bounding": ("judge_next",),
     "context.view": ("View",),
 }
 

@@ -1,9 +1,13 @@
-"""Pools built by each method of ``pool_next`` on campaigns whose labels are known: what each finds and loses."""
+"""Pools built by four methods on campaigns whose labels are known: what each finds and loses.
+
+Sources: Cormack, Palmer and Clarke, SIGIR 1998 (move-to-front); Losada, Parapar and Barreiro, IPM 2017 (bandit);
+``"unique"`` is for a question of App. B of Bigdeli et al., SIGIR-AP 2024.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +15,9 @@ import pandas as pd
 from ir_measures import nDCG
 
 from ir_measures_relative import NRG, RunContext
-from ir_measures_relative.bounding.judge_next import METHODS, TopicPool, next_run
+from ir_measures_relative.data.arrays import BoolArray, FloatArray, IntArray
+from ir_measures_relative.measures.bases.gains import discount
+from ir_measures_relative.tolerances import ROUNDED
 
 from .data import Campaign
 
@@ -19,6 +25,104 @@ from .data import Campaign
 BUDGETS = (0.05, 0.1, 0.2, 0.4)
 #: How deep runs are read, and how deep a document is looked for in other runs before it is called unique.
 DEPTH, TOP = 100, 10
+
+
+class TopicPool:
+    """The rankings of one topic, and what was judged of them so far.
+
+    Each run is read from its top. What it has found is counted down to its first document that is not judged, its head;
+    these heads are the documents that may be judged next.
+
+    Args:
+        rankings: the document ids of each run, best first, as deep as the pool; some may be empty.
+        judged: from document to whether it is relevant.
+    """
+
+    def __init__(self, rankings: Sequence[Sequence[str]], judged: Mapping[str, bool]) -> None:
+        self.docs = list(dict.fromkeys(doc for ranking in rankings for doc in ranking))
+        number = {doc: i for i, doc in enumerate(self.docs)}
+        self._rankings = [[number[doc] for doc in ranking] for ranking in rankings]
+        self.position: IntArray = np.zeros((len(rankings), len(self.docs)), dtype=np.int64)
+        for row, ranking in zip(self.position, self._rankings, strict=True):
+            row[ranking] = np.arange(1, len(ranking) + 1)
+        self._relevant: list[bool | None] = [judged.get(doc) for doc in self.docs]
+        self._asked = [label is not None for label in self._relevant]
+        self._at = [0] * len(rankings)  # how far each run was read
+        self.relevant: IntArray = np.zeros(len(rankings), dtype=np.int64)  #: found by each run above its head
+        self.others: IntArray = np.zeros(len(rankings), dtype=np.int64)  #: judged there, and not relevant
+        self._read()
+
+    def _read(self) -> None:
+        """Takes each run down to its head, past documents that were asked for. Without a label they do not count."""
+        for run, ranking in enumerate(self._rankings):
+            while self._at[run] < len(ranking) and self._asked[doc := ranking[self._at[run]]]:
+                self.relevant[run] += self._relevant[doc] is True
+                self.others[run] += self._relevant[doc] is False
+                self._at[run] += 1
+
+    @property
+    def open(self) -> BoolArray:
+        """Which runs have a document left."""
+        return self.heads >= 0
+
+    @property
+    def heads(self) -> IntArray:
+        """The first document of each run that is not judged, as a column of ``position``; -1 where none is left."""
+        pairs = zip(self._at, self._rankings, strict=True)
+        return np.array([ranking[at] if at < len(ranking) else -1 for at, ranking in pairs], dtype=np.int64)
+
+    def ask(self, run: int, relevant: bool | None) -> None:
+        """Judges the head of a run; None for a label that is to come."""
+        doc = self._rankings[run][self._at[run]]
+        self._asked[doc], self._relevant[doc] = True, relevant
+        self._read()
+
+
+def _depth(pool: TopicPool) -> FloatArray:
+    """The head that stands highest."""
+    return -np.array(pool._at, dtype=np.float64)
+
+
+def _move_to_front(pool: TopicPool) -> FloatArray:
+    """The run with the fewest non-relevant documents; of several, the one that found most."""
+    few: FloatArray = -pool.others + pool.relevant / (1.0 + len(pool.docs))
+    return few
+
+
+def _bandit(pool: TopicPool) -> FloatArray:
+    """The mean of Beta(1 + relevant, 1 + others)."""
+    mean: FloatArray = (1.0 + pool.relevant) / (2.0 + pool.relevant + pool.others)
+    return mean
+
+
+def _unique(pool: TopicPool) -> FloatArray:
+    """The same mean, times what the head is worth to who has read the other runs: its residual seen(i)."""
+    heads = pool.heads
+    position = np.where(heads >= 0, pool.position[:, heads], 0)
+    seen = discount(position)  # of each run, at the head of each
+    worth = 1.0 - seen
+    np.fill_diagonal(worth, seen.diagonal())
+    expected: FloatArray = _bandit(pool) * worth.prod(axis=0)
+    return expected
+
+
+#: From a topic to a number for each run; the head of the run with the highest is judged next, the first of equals.
+METHODS: dict[str, Callable[[TopicPool], FloatArray]] = {
+    "depth": _depth,
+    "move-to-front": _move_to_front,
+    "bandit": _bandit,
+    "unique": _unique,
+}
+
+
+def next_run(pool: TopicPool, method: str) -> int | None:
+    """The run whose head is to be judged next by one of :data:`METHODS`; None where nothing is left."""
+    left = pool.open
+    if not left.any():
+        return None
+    value = np.where(left, METHODS[method](pool), -np.inf)
+    best = value.max()
+    return int((value >= best - ROUNDED * abs(best)).argmax())
 
 
 @dataclass(frozen=True)

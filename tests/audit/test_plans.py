@@ -17,7 +17,8 @@ from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from oracles import audit as oracle
 
-P = ["P(rel=2)@5"]
+P, UNIQUE = ["P(rel=2)@5"], ["UniqueRel@5"]
+OF_GROUPS = RunContext(RUNS, priors=BestOfOtherGroups(), groups={n: n for n in RUNS})
 
 
 def test_chances_go_by_weights_and_by_the_judge() -> None:
@@ -64,11 +65,11 @@ def test_documents_are_drawn_with_their_chances(n: int) -> None:
     chance = chances(np.random.default_rng(n).lognormal(size=2 * n + 4), n)
     ids, maybe = list(map(str, range(len(chance)))), np.flatnonzero(chance < 1)
     drawn = np.zeros(len(chance))
-    for seed in range(4000):
+    for seed in range(1500):
         order = np.argsort(draw_order(seed, [[ids[i] for i in maybe]], chance[maybe]))
-        drawn[maybe[order[: round(chance[maybe].sum())]]] += 1 / 4000
+        drawn[maybe[order[: round(chance[maybe].sum())]]] += 1 / 1500
     drawn[chance == 1] = 1
-    assert np.abs(drawn - chance).max() < 0.02 * chance.max() + 4 * (0.25 / 4000) ** 0.5
+    assert np.abs(drawn - chance).max() < 0.02 * chance.max() + 4 * (0.25 / 1500) ** 0.5
 
 
 def test_a_larger_budget_asks_for_more_of_the_same() -> None:
@@ -111,11 +112,11 @@ class TestAcrossFiles:
         plan = audit.plan(CONTEXT, JUDGE, P, 30, seed=7)
         expected = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, P)
         plan.to_csv(tmp_path / "plan.csv", index=False)
-        read = pd.read_csv(tmp_path / "plan.csv").sample(frac=1, random_state=0)
-        assert not read.attrs
-        found = audit.estimate(CONTEXT, read, labels_of(plan), JUDGE, P)
-        pd.testing.assert_frame_equal(found, expected)
-        renamed = read.rename(columns={"query_id": "qid", "doc_id": "docno"})
+        read = pd.read_csv(tmp_path / "plan.csv")
+        with pytest.raises(ValueError, match="made with None.*give the table of audit.plan, or its path="):
+            audit.estimate(CONTEXT, read, labels_of(plan), JUDGE, P)
+        read.attrs = plan.attrs
+        renamed = read.sample(frac=1, random_state=0).rename(columns={"query_id": "qid", "doc_id": "docno"})
         pd.testing.assert_frame_equal(audit.estimate(CONTEXT, renamed, labels_of(plan), JUDGE, P), expected)
 
     def test_the_pool_and_what_stands_beside_it(self, tmp_path: Path) -> None:
@@ -152,18 +153,17 @@ class TestChanged:
 
     def test_by_hand(self) -> None:
         for change in ("ask", "probability", "row", "added"):
-            for attrs in (True, False):
-                plan = self.PLAN.copy()
-                if change == "ask":
-                    plan.loc[plan.index[3], "ask"] = not plan["ask"][3]
-                elif change == "probability":
-                    plan.loc[3, "probability"] *= 0.99
-                elif change == "row":
-                    plan = plan.drop(index=[3])
-                else:
-                    plan.loc[len(plan)] = ["q0", "other", 1.0, True]
-                plan.attrs = dict(self.PLAN.attrs) if attrs else {}
-                self.refused(r"the plan differs in \d+ documents from audit.plan", plan)
+            plan = self.PLAN.copy()
+            if change == "ask":
+                plan.loc[plan.index[3], "ask"] = not plan["ask"][3]
+            elif change == "probability":
+                plan.loc[3, "probability"] *= 0.99
+            elif change == "row":
+                plan = plan.drop(index=[3])
+            else:
+                plan.loc[len(plan)] = ["q0", "other", 1.0, True]
+            plan.attrs = dict(self.PLAN.attrs)
+            self.refused(r"the plan differs in \d+ documents from audit.plan", plan)
         twice = pd.concat([self.PLAN, self.PLAN[:2]])
         self.refused("2 documents stand in the plan twice", twice)
 
@@ -200,32 +200,10 @@ class TestChanged:
         self.refused("no column probability and ask", asked)
         self.refused("the plan is a dict; give the table", plan={})
 
-    def test_a_plan_that_does_not_say_what_it_is_for(self) -> None:
-        """It has no topics in full: a measure that needs some is refused as by plan(), and not as a changed plan."""
-        plan = self.PLAN.copy()
-        plan.attrs = {}
-        self.refused("nDCG@5: a sample of documents is not enough", plan, measures=["nDCG@5"])
-
     def test_measures_that_it_is_not_for(self) -> None:
         self.refused(r"P\(rel=2\)@8 looks at \d+ documents outside the plan", measures=["P(rel=2)@8"])
         pair = audit.plan(CONTEXT, JUDGE, P, 30, between=("a", "b"))
         self.refused(r"P\(rel=2\)@5 looks at \d+ documents", pair, labels_of(pair))
-
-
-def test_a_judge_of_many_grades_has_few_cells() -> None:
-    rng = np.random.default_rng(1)
-    judge = {q: {d: int(33 * g + rng.integers(-10, 10)) for d, g in of.items()} for q, of in HUMAN.items()}
-    plan = audit.plan(RunContext(RUNS), judge, P, 30)
-    found = audit.estimate(RunContext(RUNS), plan, labels_of(plan), judge, P)
-    assert (found["ci_lower"] <= found["difference"]).all() and (
-        found["difference"] <= found["ci_upper"]
-    ).all()
-
-
-def test_where_pyterrier_users_find_it() -> None:
-    from ir_measures_relative import pt_relative
-
-    assert pt_relative.audit is audit and "audit" in dir(pt_relative)
 
 
 @pytest.mark.parametrize("measure", ["nDCG@5", "NRG@5", "NRG(norm='ideal')@5", "ERR@5"])
@@ -255,15 +233,8 @@ def test_not_at_all(measure: str, topics: int) -> None:
         ({"topics": 1}, "topics=1 is not allowed"),
         ({"topics": 9, "budget": 1000}, "topics=9 is more than the 8"),
         ({"topics": 5, "budget": 10}, r"to label 5 topics in full takes \d+ labels, and budget=10"),
-        (
-            {"topics": 5, "budget": 40, "measures": ["nDCG@5"], "depth": 8},
-            r"to label 5 topics in full takes \d+ labels, and budget=40",
-        ),
-        (
-            {"topics": 3, "measures": ["nDCG@20"], "depth": 10},
-            "nDCG@20 cannot be audited: it looks at 20 documents, and depth=10",
-        ),
-        ({"topics": 3, "measures": ["nDCG"]}, "it looks at all documents, and depth=20"),
+        ({"topics": 5, "budget": 40, "measures": ["nDCG@5"], "depth": 8}, "and budget=40"),
+        ({"topics": 3, "measures": ["nDCG@20"], "depth": 10}, "it looks at 20 documents, and depth=10"),
         ({"topics": 3, "measures": ["ERR"]}, "it looks at all documents, and depth=20"),
         ({"topics": 3, "measures": ["NRG(norm='whole')@5"]}, "it looks at all documents"),
         ({"seed": -1}, "seed=-1 is not allowed"),
@@ -278,19 +249,10 @@ def test_not_at_all(measure: str, topics: int) -> None:
         ({"judge": {"z": {"d0": 1}}}, "no query in common"),
         (
             {"context": RunContext({name: {q: {} for q in RUNS["a"]} for name in "ab"})},
-            "no run ranks a document of the judge's topics",
+            "no run ranks a document",
         ),
-        (
-            {"context": RunContext(RUNS, priors="earlier"), "measures": ["UniqueRel@5"]},
-            "are different quantities",
-        ),
-        (
-            {
-                "context": RunContext(RUNS, priors=BestOfOtherGroups(), groups={n: n for n in RUNS}),
-                "measures": ["UniqueRel@5"],
-            },
-            "the judgments decide which runs are whose priors",
-        ),
+        ({"context": RunContext(RUNS, priors="earlier"), "measures": UNIQUE}, "are different quantities"),
+        ({"context": OF_GROUPS, "measures": UNIQUE}, "the judgments decide which runs are whose priors"),
     ],
 )
 def test_refused(arguments: dict[str, Any], message: str) -> None:
@@ -330,11 +292,6 @@ def test_two_labels_of_a_document_are_refused(which: str) -> None:
     rows = [(q, d, g) for q, of in labels_of(plan).items() for d, g in of.items()]
     again = pd.DataFrame([*rows, rows[0]], columns=["query_id", "doc_id", "relevance"])
     given = {"labels": labels_of(plan), "judge": JUDGE}
-    if which == "labels":
-        found = audit.estimate(CONTEXT, plan, again, JUDGE, P, ("a", "b"))
-        pd.testing.assert_frame_equal(
-            found, audit.estimate(CONTEXT, plan, given["labels"], JUDGE, P, ("a", "b"))
-        )
     again.loc[len(rows), "relevance"] += 1
     with pytest.raises(
         ValueError, match=f"query {rows[0][0]!r}, document {rows[0][1]!r}; give each document one"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -27,19 +24,6 @@ from oracles.med_exact import (
 from oracles.med_q import all_labelings
 
 NORMS = ["k", "R", "min"]
-
-# Equation 6 of the paper: A is relevant, E is not, the others are open.
-X3, X4 = "ABCDEFGHJK", "ADBECGFJLH"
-DOCUMENTS = "ABCDEFGHJKL"
-
-
-def positions(ranking: str, documents: str = DOCUMENTS) -> np.ndarray:
-    return np.array([ranking.find(d) + 1 for d in documents])
-
-
-def equation_6() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    label = np.array([{"A": 1, "E": 0}.get(d, -1) for d in DOCUMENTS])
-    return positions(X3), positions(X4), label
 
 
 def random_pair(
@@ -68,9 +52,6 @@ def check_labels(solution: Solution, label: np.ndarray, top_label: int, differen
     assert set(solution.labels[is_open]) <= {0, top_label}
     assert abs(difference) == pytest.approx(solution.value, abs=1e-12)
     assert solution.winner == (0 if solution.value == 0 else np.sign(difference))
-
-
-# ---- the paper's numbers ---------------------------------------------------------------------------------
 
 
 # ---- every labeling tried --------------------------------------------------------------------------------
@@ -137,14 +118,6 @@ def test_err_equals_brute_force(max_grade: int, seed: int) -> None:
     for _ in range(60):
         y, z, grade = random_pair(rng, rng.integers(0, 9), rng.random() + 0.2, max_grade)
         check_err(y, z, grade, int(rng.integers(1, 11)), max_grade, (0, max_grade))
-
-
-def test_err_equals_brute_force_on_more_documents() -> None:
-    rng = np.random.default_rng(3)
-    for documents in (11, 12, 13, 14):
-        check_err(*random_pair(rng, documents, 0.95, 1), documents, 1, (0, 1))
-    for documents in (9, 10, 11):
-        check_err(*near_copy(rng, documents), documents, 1, (0, 1))
 
 
 def test_no_middle_grade_improves_err() -> None:
@@ -218,47 +191,20 @@ def test_bounds_in_blocks_are_the_bounds(monkeypatch: pytest.MonkeyPatch) -> Non
         assert blocks == whole
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_no_labeling_exceeds_the_bound_for_its_number_of_relevant_documents(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    for _ in range(10):
-        y, z, label = near_copy(rng, 9) if rng.random() < 0.5 else random_pair(rng, 9, 0.7)
-        free, _ = search_module.open_documents(y, label)
-        label[(label == -1) & (y == 0)] = 0
-        relaxation = Relaxation(y, z, label, free, 9)
-        price = rng.normal(3, 3, 9)
-        bounds, table = relaxation.bounds(price, len(free))
-        best = np.full(len(free) + 1, -np.inf)
-        for chosen in itertools.product((0, 1), repeat=len(free)):
-            complete = label.copy()
-            complete[free] = chosen
-            found = sum_precision_difference(y.tolist(), z.tolist(), complete.tolist(), 9, "k", 0) * 9
-            best[sum(chosen)] = max(best[sum(chosen)], float(found))
-            # Prices that suit a labeling must not bring its bound below it.
-            suited, _ = relaxation.bounds(relaxation.lost(np.array(chosen, dtype=float)) + 0.5, len(free))
-            assert suited[sum(chosen)] >= found - 1e-12
-        assert (bounds >= best - 1e-12).all()
-        for count in range(len(free) + 1):
-            assert relaxation.labels(table, count).sum() == count
-
-
-# ---- the search at depth ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seconds", [0, 1e-4, 1e-3, 1e-2])
+@pytest.mark.parametrize("seconds", [0, 1e-3])
 @pytest.mark.parametrize("on_the_wall", [False, True])
 def test_interval_holds_the_maximum_when_time_runs_out(seconds: float, on_the_wall: bool) -> None:
     rng = np.random.default_rng(7)
-    for norm in NORMS:
-        for _ in range(3):
-            y, z, label = random_pair(rng, 60, 0.9)
-            exact = med_sum_precision(y, z, label, cutoff=60, norm=norm, clock=Clock())
-            clock = Clock(work=Work(time_limit=seconds)) if on_the_wall else Clock(seconds)
-            stopped = med_sum_precision(y, z, label, cutoff=60, norm=norm, clock=clock)
-            assert exact.exact
-            assert stopped.value <= exact.value + 1e-9
-            assert stopped.upper >= exact.value - 1e-9
-            assert stopped.exact or stopped.upper > stopped.value
+    for norm, beta in (("k", None), ("R", None), ("min", None), ("R", 1.0)):
+        y, z, label = random_pair(rng, 60, 0.9)
+        given = {"cutoff": 60, "norm": norm, "beta": beta}
+        exact = med_sum_precision(y, z, label, clock=Clock(), **given)
+        clock = Clock(work=Work(time_limit=seconds)) if on_the_wall else Clock(seconds)
+        stopped = med_sum_precision(y, z, label, clock=clock, **given)
+        assert exact.exact
+        assert stopped.value <= exact.value + 1e-9
+        assert stopped.upper >= exact.value - 1e-9
+        assert stopped.exact or stopped.upper > stopped.value
 
 
 def test_a_search_counts_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -270,64 +216,12 @@ def test_a_search_counts_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
     assert med_err(y[:10], z[:10], label[:10], cutoff=10, max_grade=1).exact
 
 
-def test_greedy_is_not_always_optimal() -> None:
-    # Judged relevant: A in Y, D and E in Z. Neither B nor C adds to Y's lead (1/30 less for each alone), but
-    # both together do: 17/300 instead of 16/300.
-    y, z = positions("ABC", "ABCDE"), np.array([0, 2, 4, 3, 5])
-    label = np.array([1, -1, -1, 1, 1])
-    greedy = med_sum_precision(y, z, label, cutoff=5, norm="k", clock=Clock(0))
-    exact = med_sum_precision(y, z, label, cutoff=5, norm="k")
-    assert greedy.value == pytest.approx(16 / 300, abs=1e-12)
-    assert exact.value == pytest.approx(17 / 300, abs=1e-12)
-    assert exact.exact and not greedy.exact
-
-
-# ---- corner cases and errors -----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("norm", NORMS)
-def test_no_documents(norm: Any) -> None:
-    solution = med_sum_precision([], [], [], cutoff=5, norm=norm)
-    assert (solution.value, solution.exact, solution.winner, len(solution.labels)) == (0, True, 0, 0)
-    solution = med_err([], [], [], cutoff=5, max_grade=4)
-    assert (solution.value, solution.exact, solution.winner, len(solution.labels)) == (0, True, 0, 0)
-
-
-def test_one_empty_ranking() -> None:
-    solution = med_sum_precision([1, 2], [0, 0], [-1, -1], cutoff=10, norm="R")
-    assert (solution.value, solution.winner) == (1.0, 1)
-    solution = med_sum_precision([0, 0], [1, 2], [-1, -1], cutoff=10, norm="k")
-    assert (solution.value, solution.winner) == (pytest.approx(0.2), -1)
-    solution = med_err([0], [1], [-1], cutoff=10, max_grade=4)
-    assert (solution.value, solution.winner) == (15 / 16, -1)
-
-
-def test_positions_beyond_the_cutoff_are_absent_but_their_relevance_counts() -> None:
-    beyond = med_sum_precision([1, 3], [0, 4], [-1, 1], cutoff=2, norm="R")
-    outside = med_sum_precision([1], [0], [-1], cutoff=2, norm="R", other_relevant=1)
-    assert beyond.value == outside.value == 0.5
-
-
-def test_input_is_left_alone() -> None:
-    y, z, label = equation_6()
-    copies = y.copy(), z.copy(), label.copy()
-    med_sum_precision(y, z, label, cutoff=10, norm="R")
-    med_err(y, z, label, cutoff=10, max_grade=1)
-    for before, after in zip(copies, (y, z, label), strict=True):
-        np.testing.assert_array_equal(before, after)
+def test_no_documents() -> None:
+    found = [med_sum_precision([], [], [], cutoff=5, norm=norm) for norm in NORMS]
+    for solution in (*found, med_err([], [], [], cutoff=5, max_grade=4)):
+        assert (solution.value, solution.exact, solution.winner, len(solution.labels)) == (0, True, 0, 0)
 
 
 def test_a_top_grade_that_is_too_large_is_named() -> None:
     with pytest.raises(ValueError, match="max_grade must be from 1 to 1000, got 1001"):
         med_err([1, 2], [2, 1], [-1, 0], cutoff=2, max_grade=1001)
-
-
-@pytest.mark.parametrize("seconds", [-1, -0.5, float("nan")])
-def test_a_time_that_is_none_is_named(seconds: float) -> None:
-    with pytest.raises(ValueError, match=f"must be None or a number of seconds from 0 up, got {seconds}"):
-        Clock(seconds)
-
-
-def test_import_does_not_load_scipy() -> None:
-    program = "import sys, ir_measures_relative.bounding; assert 'scipy' not in sys.modules"
-    subprocess.run([sys.executable, "-c", program], check=True)

@@ -16,7 +16,7 @@ from oracles.med_exact import errs, sum_precision, sum_precision_differences
 from oracles.med_q import all_labelings
 
 # How many random cases each test tries.
-CASES = int(os.environ.get("DIRECTION_CASES", "200"))
+CASES = int(os.environ.get("DIRECTION_CASES", "120"))
 TOLERANCE = 1e-11
 
 
@@ -71,7 +71,7 @@ class Case:
         return best, found.best
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(3))
 def test_sum_precision_equals_brute_force(seed: int) -> None:
     rng = np.random.default_rng(seed)
     below = helped = 0

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
 import pytest
-from studies.reproduce.med_labelings import med
 
 from ir_measures_relative.bounding import ap_search as blended
 from ir_measures_relative.bounding.ap_relaxation import Relaxation
@@ -65,16 +63,13 @@ def drawn(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-# ---- the measure -----------------------------------------------------------------------------------------
-
-
 # ---- every labeling tried --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_equals_brute_force(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    for _ in range(250):
+    for _ in range(120):
         documents = int(rng.integers(0, 10))
         check(random_pair(rng, documents), int(rng.integers(1, documents + 3)), **drawn(rng))
 
@@ -111,7 +106,7 @@ def test_the_proof_does_not_lean_on_good_labelings(
     monkeypatch.setattr(blended, "ATTEMPTS", attempts)
     monkeypatch.setattr(Relaxation, "labels", labels)
     rng = np.random.default_rng(attempts)
-    for _ in range(120):
+    for _ in range(60):
         check(random_pair(rng, 7), int(rng.integers(3, 9)), **drawn(rng))
 
 
@@ -167,62 +162,4 @@ def test_the_ceiling_at_one_depth() -> None:
     assert behind > 10
 
 
-def test_interval_holds_the_maximum_when_time_runs_out() -> None:
-    rng = np.random.default_rng(7)
-    y, z = (rng.permutation(60) + 1 for _ in range(2))
-    label = np.where(rng.random(60) < 0.9, -1, 1)
-    exact = med_sum_precision(y, z, label, cutoff=40, norm="R", beta=1.0, clock=Clock())
-    assert exact.exact
-    widths = []
-    for seconds in (0, 1e-3, 1e-2):
-        found = med_sum_precision(y, z, label, cutoff=40, norm="R", beta=1.0, clock=Clock(seconds))
-        assert found.value <= exact.value + 1e-9 and found.upper >= exact.value - 1e-9
-        assert found.exact or found.upper > found.value
-        widths.append(found.upper - found.value)
-    assert widths[0] > 0
-
-
-# ---- corner cases and errors -----------------------------------------------------------------------------
-
-
-def test_nothing_to_tell_apart() -> None:
-    for label, y in itertools.product(([-1] * 4, [1, 0, -1, 1]), ([1, 2, 3, 4], [0, 0, 0, 0])):
-        found = med_sum_precision(y, y, label, cutoff=3, norm="R", beta=1.0)
-        assert (found.value, found.upper, found.exact, found.winner) == (0, 0, True, 0)
-    found = med_sum_precision([], [], [], cutoff=3, norm="R", beta=1.0)
-    assert (found.value, found.exact, len(found.labels)) == (0, True, 0)
-
-
-def test_one_empty_ranking() -> None:
-    found = med_sum_precision([1, 2], [0, 0], [-1, -1], cutoff=10, norm="R", beta=1.0)
-    assert (found.value, found.winner) == (1.0, 1)
-    # One of two relevant documents, at 2: (1 + 1)/(2 + 2), over R or min(R, 1).
-    found = med_sum_precision([0], [1], [-1], cutoff=1, norm="R", beta=1.0, other_relevant=1)
-    assert (found.value, found.winner) == (0.5, -1)
-    assert med_sum_precision([0], [1], [-1], cutoff=1, norm="min", beta=1.0, other_relevant=1).value == 1.0
-
-
 # ---- as a measure ----------------------------------------------------------------------------------------
-
-
-def as_run(rankings: dict[str, str]) -> dict[str, dict[str, float]]:
-    return {q: {d: -float(i) for i, d in enumerate(ranking)} for q, ranking in rankings.items()}
-
-
-EQ6 = {"q": {"A": 1, "E": 0}}
-AP_AND_BETA_0: list[tuple[str, dict[str, Any]]] = [("AP", {}), ("Q", {"beta": 0})]
-
-
-def test_the_paper_s_example() -> None:
-    """X3 and X4 of its Eq. 6, every labeling of the nine open documents tried."""
-    documents = "ABCDEFGHJKL"
-    y, z = (np.array([r.find(d) + 1 for d in documents]) for r in ("ABCDEFGHJK", "ADBECGFJLH"))
-    label = np.array([EQ6["q"].get(d, -1) for d in documents])
-    best = np.abs(q_differences(y, z, all_labelings(label), 10, 1.0, "R")).max()
-    run, reference = as_run({"q": "ABCDEFGHJK"}), as_run({"q": "ADBECGFJLH"})
-    row = med(run, reference, EQ6, "Q", 10).iloc[0]
-    assert row.value == pytest.approx(best, abs=1e-12)
-    assert (round(row.value, 4), row.winner, row.exact) == (0.3095, "run", True)
-    assert row.labeling == {"B": 1, "C": 1, "K": 1}
-    ap, zero = (med(run, reference, EQ6, base, 10, **params).iloc[0] for base, params in AP_AND_BETA_0)
-    assert zero.value == pytest.approx(ap.value, abs=1e-12) and zero.labeling == ap.labeling

@@ -78,14 +78,3 @@ def test_reusability_stays_on_one_scale() -> None:
         for grades in ((0, 2), None)
     )
     assert found.loc["b", "simulated"] == whole != own
-
-
-def test_groups_that_are_called_like_a_run() -> None:
-    """A run without a group is no part of one that has its name."""
-    found = reusability(RunContext(RUNS), QRELS, [UniqueRel @ 2], groups={"b": "a", "c": "a"}, pool_depth=2)
-    assert found.set_index("name")["lost"].tolist() == [0, 2, 2]
-
-
-def test_rows_are_in_the_order_of_the_runs_whatever_the_groups() -> None:
-    found = reusability(RunContext(RUNS), QRELS, ["P@2"], groups={"a": "g", "c": "g"}, pool_depth=2)
-    assert found["name"].tolist() == ["a", "b", "c"]

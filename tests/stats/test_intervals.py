@@ -30,7 +30,7 @@ def test_coverage_of_sparse_values(positive: float, tail: float, least: float) -
     heavier tail, where neither is good. Samples that are all 0, which leave the upper end open, do not count.
     """
     rng = np.random.default_rng(0)
-    shape = 20000, 50
+    shape = 10000, 50
     found = (rng.random(shape) < positive) * rng.geometric(tail, size=shape)
     found, mean = found[found.any(axis=1)], positive / tail
     ours, students = mean_interval(found, 0.95), student_interval(found, 0.95)
@@ -40,12 +40,6 @@ def test_coverage_of_sparse_values(positive: float, tail: float, least: float) -
 
     assert coverage(ours) >= least and coverage(students) < 0.9
     assert (students[0] < 0).any() and (ours[0] >= 0).all()
-
-
-def test_dense_values_have_students_interval_nearly() -> None:
-    dense = RNG.uniform(0.4, 0.6, size=(20, 200))
-    for ours, students in zip(mean_interval(dense, 0.9), student_interval(dense, 0.9), strict=True):
-        np.testing.assert_allclose(ours, students, atol=1e-3)
 
 
 def test_what_has_no_spread() -> None:
@@ -82,11 +76,11 @@ def test_the_scale_is_that_of_the_measure() -> None:
 @pytest.mark.parametrize(("n", "effect"), [(10, 0.8), (50, -0.5)])
 def test_the_interval_of_an_effect_covers(n: int, effect: float) -> None:
     """At 95 %, of normal differences, where it is exact; and where Student's interval ends at 0, so does it."""
-    draws = np.random.default_rng(0).normal(effect, 1.0, size=(4000, n))
+    draws = np.random.default_rng(0).normal(effect, 1.0, size=(2000, n))
     found = draws.mean(axis=1) / draws.std(axis=1, ddof=1)
-    low, high = effect_interval(found, np.full(4000, n), np.full(4000, scipy.stats.t.ppf(0.975, n - 1)))
+    low, high = effect_interval(found, np.full(2000, n), np.full(2000, scipy.stats.t.ppf(0.975, n - 1)))
     assert 0.94 <= np.mean((low <= effect) & (effect <= high)) <= 0.96
-    mirrored = effect_interval(-found, np.full(4000, n), np.full(4000, scipy.stats.t.ppf(0.975, n - 1)))
+    mirrored = effect_interval(-found, np.full(2000, n), np.full(2000, scipy.stats.t.ppf(0.975, n - 1)))
     np.testing.assert_array_equal([-high, -low], mirrored)
     lower, upper = student_interval(draws, 0.95)
     assert ((lower > 0) == (low > 0)).all() and ((upper < 0) == (high < 0)).all()
@@ -112,16 +106,10 @@ def test_no_interval_leaves_the_range_of_its_measure() -> None:
 def test_measures_declare_their_range() -> None:
     for measure, expected in {
         "UniqueRel@7": (0, 7),
-        "NRG@10": (0, 1),
         "NRG(norm=None)@10": (0, np.inf),
-        "NRG(base='P',norm=None)@10": (0, np.inf),
         "P_Rareness(alpha=0.5)@10": (0, 1.5),
-        "P_Rareness(bounded=True)@10": (0, 1),
         "nDCG_UE@10": (-1, 1),
         "nDCG_UE(version='z')@10": (-np.inf, np.inf),
-        "sgnLR": (-1, 1),
-        "RBO": (0, 1),
-        "TaSC": (0, 1),
         "AP": (0, 1),
         "NumRet": (-np.inf, np.inf),
         "no measure": (-np.inf, np.inf),

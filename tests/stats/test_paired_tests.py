@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import math
 import warnings
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from ir_measures import RR, P, nDCG
 
 from drawn import examples
-from ir_measures_relative import RunContext, UniqueRel, compare, meta
+from ir_measures_relative import NRG, RunContext, UniqueRel, compare, meta, rrLP, sgnLP, similarity
+from ir_measures_relative.stats import sign_test
 from ir_measures_relative.stats.intervals import resampled_t, student_interval
 from ir_measures_relative.stats.paired_tests import TESTS, PairedTestOptions, paired_test
 from ir_measures_relative.stats.pairs_and_ties import Pairs, flipped_signs, tie_limit, topic_counts, with_ties
@@ -128,9 +133,6 @@ def test_signs_are_all_where_there_are_few(topics: int) -> None:
         assert len(np.unique(signs, axis=0)) == 2**topics
 
 
-# --- ties
-
-
 @given(seed=seeds)
 def test_ties_are_made_equal(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -168,9 +170,6 @@ def test_the_wins_are_those_of_the_test(test: str) -> None:
     for found in (nearly, exactly):
         assert (found.wins[0], found.losses[0]) == ((other < one).sum(), (other > one).sum())
     assert paired_test(nearly, test).p == pytest.approx(paired_test(exactly, test).p, abs=1e-9)
-
-
-# --- what a test says nothing of, and what it refuses
 
 
 @pytest.mark.parametrize("topics", [4, 5, 20, 54, 200])
@@ -237,3 +236,91 @@ def test_resampled_t_is_that_of_a_loop_over_the_topics_that_are_known() -> None:
             mean, error = drawn.mean(), scipy.stats.sem(drawn)
             expected = mean - np.nanmean(row)
             assert one == pytest.approx(expected / error)
+
+
+def exact_p(wins: int, losses: int) -> float:
+    """The two-sided p-value: twice the smaller tail of Binomial(n, 1/2), at most 1."""
+    n = wins + losses
+    tail = sum(math.comb(n, i) for i in range(min(wins, losses) + 1))
+    return float(min(Fraction(1), Fraction(2 * tail, 2**n)))
+
+
+@given(st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), max_size=60))
+def test_it_is_the_binomial_test_of_the_pairs_that_differ(pairs: Any) -> None:
+    a, b = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
+    result = sign_test(a, b)
+    wins, losses = int((a > b).sum()), int((a < b).sum())
+    assert result.statistic == wins
+    assert result[1] == result.pvalue == pytest.approx(exact_p(wins, losses), rel=1e-12)
+    assert sign_test(b, a).pvalue == pytest.approx(result.pvalue)
+
+
+def test_worked_numbers() -> None:
+    assert sign_test([1] * 6, [0] * 6).pvalue == 2 / 64
+    assert sign_test([3, 1, 2], [3, 1, 2]) == (0, 1.0)
+    assert sign_test([], []).pvalue == 1.0
+    assert sign_test([0.1, 0.5], [0.2, 0.4]).pvalue == 1.0
+    assert sign_test([5.0, -1e-300], [0, 0]) == sign_test([1, -1], [0, 0])  # the size does not count
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "message"),
+    [
+        ([1, 2], [1], r"same length, not shapes \(2,\) and \(1,\)"),
+        (1.0, 2.0, "same length"),
+        ([1, math.nan], [1, 2], "pair 1 holds a NaN"),
+    ],
+)
+def test_what_is_no_pair_of_lists(a: Any, b: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sign_test(a, b)
+
+
+#: Values with many ties, with few, and of runs that are copies but for rounding.
+MEASURES = [P @ 2, RR, nDCG @ 5, NRG @ 5, UniqueRel @ 3]
+SIGNED = [rrLP, sgnLP]
+
+
+def campaign(seed: int, topics: int) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
+    rng = np.random.default_rng(seed)
+    docs, qids = [f"d{i}" for i in range(12)], [f"q{i}" for i in range(topics)]
+    runs = {}
+    for name in ("one", "two", "three", "copy", "nearly"):
+        rows = [(q, d, float(-i)) for q in qids for i, d in enumerate(rng.permutation(docs)[:6])]
+        runs[name] = pd.DataFrame(rows, columns=["qid", "docno", "score"])
+    runs["copy"] = runs["one"].copy()
+    runs["nearly"] = pd.concat([runs["one"][:12], runs["nearly"][12:18], runs["one"][18:]])
+    labels = [(q, d, int(rng.integers(0, 3))) for q in qids for d in docs]
+    return runs, pd.DataFrame(labels, columns=["qid", "docno", "label"])
+
+
+def by_pair(table: pd.DataFrame) -> dict[tuple[str, ...], float]:
+    keys = zip(table["measure"].astype(str), table["name"], table["other"], strict=True)
+    return dict(zip(keys, table["p"], strict=True))
+
+
+@pytest.mark.parametrize("test", OF_PAIRS)
+@pytest.mark.parametrize(("seed", "topics"), [(1, 9), (2, 25)])
+def test_compare_meta_and_sign_test_say_the_same(test: str, seed: int, topics: int) -> None:
+    runs, qrels = campaign(seed, topics)
+    context = RunContext(runs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compared = compare(
+            context, qrels, [*MEASURES, *SIGNED], test=test, correction=None, resamples=999, seed=seed
+        )
+    values = context.evaluate(qrels, MEASURES, perquery=True)
+    pairs = similarity(context, qrels, SIGNED, perquery=True)
+    curves = [meta.asl_curve(t, test, resamples=999, seed=seed) for t in (values, pairs)]
+    ours, theirs = by_pair(compared), by_pair(pd.concat(curves))
+    assert len(ours) == len(theirs) == 70
+    for (measure, a, b), p in ours.items():
+        there = theirs[measure, a, b] if (measure, a, b) in theirs else theirs[measure, b, a]
+        assert p == pytest.approx(there, rel=1e-12, nan_ok=True), (measure, a, b)
+    assert not np.isnan(list(ours.values())).all() and ours["P@2", "one", "copy"] == 1
+    of_run = {key: v["value"].to_numpy() for key, v in values.groupby(["measure", "name"])}
+    for row in compared[compared["measure"].isin(list(map(str, MEASURES)))].itertuples():
+        found = sign_test(of_run[row.measure, row.name], of_run[row.measure, row.other])
+        assert found.statistic == row.wins
+        if test == "sign":
+            assert found.pvalue == row.p

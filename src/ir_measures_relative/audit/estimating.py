@@ -17,7 +17,7 @@ from ..bounding.verdicts import settled_of
 from ..context.measure_strings import value_range
 from ..context.run_context import RunContext
 from ..context.view import View
-from ..data.arrays import FloatArray, IntArray, ObjectArray
+from ..data.arrays import FloatArray, IntArray
 from ..data.documents import Documents, Judgments
 from ..io.qrels import Qrels, qrels_columns
 from ..io.qrels import judge as judge_columns
@@ -31,7 +31,6 @@ from .planning import (
     depth_of,
     drawn,
     read_plan,
-    seed_of,
     target_of,
 )
 from .sampling import Sample, estimated_sums, reach, sums_by_query, within
@@ -68,15 +67,10 @@ def estimate(
 ) -> pd.DataFrame:
     """What all human labels on these topics would say of the differences of runs, from those that a plan asked for.
 
-    The judge's labels make the interval shorter where they are good, and never wrong where they are bad: every
-    document is predicted from the human labels of its grade, on other topics, and the sample says how far that is off::
-
-        θ = Σ w_d·ŷ_d + Σ_sample w_d·(y_d - ŷ_d) / π_d
-
-    The variance is the larger of that of the sampled errors and that which the predictions give; the interval is
-    Student's, and ends where no labels could carry the difference. A measure that is no sum of labels is estimated as
-    a sum that is near it, plus the mean of what is missing on the topics that are labelled in full. Its ideal rankings
-    are then of the documents in the top ``depth`` of the runs: what no run retrieves cannot be sampled.
+    Every document is predicted from the human labels of its grade, on other topics, and the sample corrects that:
+    ``θ = Σ w_d·ŷ_d + Σ_sample w_d·(y_d - ŷ_d) / π_d``. The interval is Student's, and ends where no labels could carry
+    the difference. A measure that is no sum of labels is estimated as a sum near it, plus the mean of what is missing
+    on the topics in full.
 
     Args:
         context, judge: those of the plan.
@@ -87,41 +81,20 @@ def estimate(
         like_these: adds the variance of topics: the answer is then about topics like these, as in :func:`.compare`.
 
     Returns:
-        a DataFrame with one row a measure and comparison:
-
-        - ``name``, ``other``, ``measure``; ``other`` has the fixed priors where there are some;
-        - ``difference``: of the means over topics, with its interval ``ci_lower`` to ``ci_upper``. Where all labels
-          that matter are given it is exact;
-        - ``verdict``: ``above`` or ``below`` where the interval does not hold 0, else ``open``; ``equal`` where
-          no label can tell the two apart;
-        - ``labels``: how many of the human labels matter to this row;
-        - ``judge_alone``: what the model's labels say, where a document without one is not relevant;
-        - ``human_only``: half the width of the interval that these labels would give without the judge.
+        one row per measure and comparison: ``name``, ``other`` (or the fixed priors), ``measure``; the ``difference``
+        of the means with its interval ``ci_lower`` to ``ci_upper``; ``verdict``: ``above``, ``below``, ``open``
+        or ``equal``; ``labels``: how many human labels matter to this row; ``judge_alone``: what the model's
+        labels say; ``human_only``: half the width of the interval without the judge.
 
     Raises:
-        ValueError: a plan that was changed, or that is none; labels that are missing or that nobody asked for, with
-            their number; a measure that looks at documents that the plan left out; what :func:`plan` raises.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, audit
-        >>> context = RunContext({"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "X": 1}}})
-        >>> judge = {"q": {"A": 1, "B": 1, "X": 1}}
-        >>> plan = audit.plan(context, judge, ["P@2"], budget=2)
-        >>> found = audit.estimate(context, plan, {"q": {"A": 1, "X": 0}}, judge, ["P@2"])
-        >>> found[["name", "other", "difference", "ci_lower", "ci_upper", "verdict", "judge_alone"]]
-        These topics, with human labels as truth
-          name other  difference  ci_lower  ci_upper verdict  judge_alone
-        0    a     b         0.5       0.5       0.5   above          0.0
+        ValueError: a plan that was changed; labels that are missing or that nobody asked for; a measure that looks at
+            documents that the plan left out; what :func:`plan` raises.
     """
     check_confidence(confidence)
     given = read_plan(plan)
     judge = cache(judge) if callable(judge) else judge  # asked once for a document
     design = given.design
-    if design is None:
-        budget = round(sum(chance for chance, _ in given.rows.values()))
-        names = [asked.name for asked in read_measures(measures)]
-        design = Design(names, budget, between, seed=seed_of(given))
-    planned = design.audited(context, judge)
+    planned = Audited(context, judge, design.measures, design.between, design.depth)
     planned_targets = planned.targets(design.topics > 0, planned.grades())
     found = drawn(planned, planned_targets, design)
     check_unchanged(given, planned, found, design)
@@ -161,7 +134,9 @@ def estimate(
                     "difference": answer.difference,
                     "ci_lower": answer.lower,
                     "ci_upper": answer.upper,
-                    "verdict": pd.Series(_verdicts(answer.lower, answer.upper), dtype=str),
+                    "verdict": pd.Series(settled_of(answer.lower, answer.upper), dtype=str).replace(
+                        "undecided", "open"
+                    ),
                     "labels": answer.labels,
                     "judge_alone": _by_judge(audited, target),
                     "human_only": (alone.upper - alone.lower) / 2,
@@ -172,13 +147,6 @@ def estimate(
     said = target_of(audited.depth, _LIKE_THESE if like_these else THESE_TOPICS)
     table.attrs.update(target=said, topics=audited.n_queries)
     return table
-
-
-def _verdicts(lower: FloatArray, upper: FloatArray) -> ObjectArray:
-    """The words of the column ``verdict``."""
-    words = settled_of(lower, upper)
-    words[words == "undecided"] = "open"
-    return words
 
 
 def _checked_labels(labels: Qrels, planned: Audited, found: Drawn) -> IntArray:
@@ -206,12 +174,8 @@ def answer_of(
     values: FloatArray | None = None,
     like_these: bool = False,
 ) -> Answer:
-    """The estimates and intervals of one measure.
-
-    Args:
-        grade: the human label of each document, 0 where there is none.
-        cell: of each document; None leaves the judge without a say.
-        values: of a measure that is not linear, the differences on the topics that are labelled in full.
+    """The estimates of one measure; ``cell=None`` leaves the judge out, ``values`` are of the topics in full, where
+    not linear.
     """
     # Predictions rest on all that was drawn, whichever comparisons are asked for; what ideals need is not like it.
     matters = (target.weight != 0).any(axis=0) | ((found.chance > 0) & ~found.full)
@@ -276,14 +240,11 @@ def differences_of(audited: Audited, target: Target, docs: Documents, grade: Int
 
 
 def _by_judge(audited: Audited, target: Target) -> FloatArray:
-    docs = audited.docs
-    if not target.linear:
-        known = docs.select(audited.known & audited.in_full)
-        means: FloatArray = differences_of(audited, target, known, known.grade).mean(axis=1)
-        return means
-    gain = target.gain[docs.grade - target.grades[0]]
-    result: FloatArray = target.weight @ gain + target.offset.sum(axis=1)
-    return result
+    if target.linear:
+        return target.differences(audited.docs.grade)
+    known = audited.docs.select(audited.known & audited.in_full)
+    means: FloatArray = differences_of(audited, target, known, known.grade).mean(axis=1)
+    return means
 
 
 def simulate(
@@ -302,28 +263,22 @@ def simulate(
 ) -> pd.DataFrame:
     """How often the intervals of an audit would hold, and how wide they would be, by the number of labels.
 
-    Each repeat draws a plan with a seed of its own, takes the labels that it asks for from ``qrels`` and compares the
-    interval with what all of ``qrels`` say. The same is done without the judge: with chances that go by the weights
-    alone, and one prediction for all documents. That is the best use of so many labels without a judge.
+    Each repeat draws a plan, takes the labels that it asks for from ``qrels`` and compares the interval with what all
+    of ``qrels`` say. The same is done without the judge.
 
     Args:
         context, judge, measures, between, topics, depth: as for :func:`.plan`.
         qrels: human labels of the same topics; a document without one counts as not relevant.
         budgets: the numbers of labels to try.
-        repeats: how many plans are drawn for each.
+        repeats: how many plans are drawn for each, the first with ``seed``.
         confidence: of the intervals.
-        seed: of the first plan.
 
     Returns:
-        a DataFrame with one row a measure and budget:
-
-        - ``measure``, ``budget``; ``labels``: the mean number of labels;
-        - ``coverage``: the share of intervals, of all comparisons and repeats, that hold the truth; ``worst``: that of
-          the comparison with the smallest;
-        - ``half_width``: of the intervals, as a mean; ``human_only``: without the judge; ``ratio``: of the two;
-        - ``decided``: the share of the verdicts that are not open; ``wrong``: the share of these with the wrong sign;
-        - ``saved``: how many more labels it takes without the judge for intervals as short, between the budgets that
-          were tried; NaN beyond them.
+        one row per measure and budget: ``measure``, ``budget``; ``labels``: their mean number; ``coverage``: the
+        share of intervals that hold the truth, ``worst``: of the worst comparison; ``half_width`` of the
+        intervals, ``human_only`` without the judge, and their ``ratio``; ``decided``: the share of verdicts that
+        are not open, ``wrong``: of these with the wrong sign; ``saved``: how many more labels it takes without
+        the judge, NaN beyond the budgets.
 
     Raises:
         ValueError: a judge that has other topics than ``qrels``; what :func:`.plan` raises.
@@ -343,11 +298,13 @@ def simulate(
     grade = np.where(row >= 0, human.grade[row], 0)
     targets = audited.targets(topics > 0, audited.grades(human.grade))
     campaigns = audited, audited.without_judge()
-    of_topics = [_in_full(audited, target, grade) for target in targets]
+    full = audited.in_full
+    of_topics = [
+        None if target.linear else differences_of(audited, target, audited.docs.select(full), grade[full])
+        for target in targets
+    ]
     truths = [
-        target.weight @ target.gain[grade - target.grades[0]] + target.offset.sum(axis=1)
-        if values is None
-        else values.mean(axis=1)
+        target.differences(grade) if values is None else values.mean(axis=1)
         for target, values in zip(targets, of_topics, strict=True)
     ]
     rows: list[dict[str, Any]] = []
@@ -371,14 +328,6 @@ def simulate(
         table.loc[of_measure.index, "saved"] = _saved(of_measure)
     table.attrs["target"] = target_of(audited.depth)
     return table
-
-
-def _in_full(audited: Audited, target: Target, grade: IntArray) -> FloatArray | None:
-    """The differences on every topic as they are where it is labelled in full; None for what is linear."""
-    if target.linear:
-        return None
-    full = audited.in_full
-    return differences_of(audited, target, audited.docs.select(full), grade[full])
 
 
 def _summary(with_judge: list[Any], without: list[Any], truth: FloatArray) -> dict[str, float]:

@@ -16,7 +16,7 @@ from ..arguments import check_amount, check_count
 from ..bounding.judge_next import check_pool, pool_lines
 from ..context.measure_strings import value_of
 from ..context.run_context import RunContext
-from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray, ratio
 from ..io.files import read_bytes
 from ..io.frames import columns_of, is_frame
 from ..messages import kind_of
@@ -31,8 +31,6 @@ _TIMES, _LEAST = 2, 20
 
 _COLUMNS = "query_id", "doc_id", "probability", "ask"
 _BESIDE = ".plan.csv"  # the file with the chances, beside the pool
-# How many seeds are tried for a plan that came without its own.
-_SEEDS = 1000
 # Chances that were written to a file and read again are equal.
 _WRITTEN = 1e-9
 
@@ -70,10 +68,6 @@ class Design(NamedTuple):
     depth: int = 0
     seed: int = 0
 
-    def audited(self, context: RunContext, judge: Judge) -> Audited:
-        """The campaign that the plan is for."""
-        return Audited(context, judge, self.measures, self.between, self.depth)
-
 
 class Drawn(NamedTuple):
     """What a plan chose, over the documents of a campaign."""
@@ -98,48 +92,33 @@ def plan(
 ) -> pd.DataFrame:
     """Which documents people should label, so that :func:`estimate` can say what all human labels would.
 
-    A document is asked for with the chance ``π_d = min(1, c·|w_d|·(√(p(1 - p)) + 0.1))``: w_d is what its
-    label counts in the difference of the two runs (``√(Σ w²)`` over several comparisons), p a rough chance that a
-    document with the judge's grade is relevant. Exactly ``budget`` documents are drawn, by Pareto sampling (Rosén,
-    1997); fewer where no more matter. A label that cannot change a difference is never asked for.
+    Exactly ``budget`` documents are drawn by Pareto sampling (Rosén, 1997), each with the chance ``π_d = min(1,
+    c·|w_d|·(√(p(1 - p)) + 0.1))``: w_d is what its label counts in the difference, p a rough chance that a document
+    with the judge's grade is relevant.
 
     Args:
-        context: the runs. What is relative to priors needs runs with the same priors but for each other, as in
-            :func:`.compare`; priors that judgments choose are refused.
-        judge: the model's labels: qrels in any form, whose topics are the topics of the audit; or a function from
-            query id and document id to a grade, or to None. A document without a label may be asked for as well.
-        measures: P, RBP, SDCG, UniqueRel, NRG and Shapley with base P or RBP, P_Rareness: sums of labels. ``DCG@k`` is
-            nDCG over a constant instead of the ideal, from 0 to 1. With ``topics`` also nDCG, ERR, and NRG and
-            Shapley with base nDCG. The plan is for all of them at once.
+        context: the runs.
+        judge: the model's labels: qrels, whose topics are those of the audit; or a function from query id and
+            document id to a grade, or to None.
+        measures: P, RBP, SDCG, UniqueRel, NRG and Shapley with base P or RBP, P_Rareness; ``DCG@k``, nDCG over a
+            constant. With ``topics`` also nDCG, ERR, and NRG and Shapley with base nDCG.
         budget: how many labels people can give, of the topics in full as well.
         between: two runs, ``("BM25", "ANCE")``; a run and its fixed priors, ``("ANCE", ["BM25"])``; or a list of
             these. If not given, all pairs of runs, or those with the context's reference.
-        topics: how many topics to draw and to label in full, at least 2; for measures that are no sums of labels.
-        depth: a topic in full has all documents labelled that a run of the context ranks so high; twice the cutoff if
-            not given. An ideal ranking is of these documents: the target is the measure by their human labels alone.
+        topics: how many topics to label in full, at least 2; for measures that are no sums of labels.
+        depth: of topics in full, and of ideal rankings: what a run of the context ranks so high; twice the cutoff if
+            not given.
         seed: of the draw. Twice the budget with the same seed asks for what half of it did, and for more.
-        path: a pool file to write, one ``query_id doc_id`` to label a line; the chances go into a file beside it,
-            with ``.plan.csv`` after its name. :func:`estimate` takes the path as well.
+        path: a pool file to write, one ``query_id doc_id`` a line; the plan goes beside it, with ``.plan.csv`` after
+            its name.
 
     Returns:
-        a DataFrame with one row a document that may be asked for, those to label first:
-
-        - ``query_id``, ``doc_id``;
-        - ``probability``: the chance to be asked for, above 0;
-        - ``ask``: whether it is.
+        one row per document that may be asked for, those to label first: ``query_id``, ``doc_id``; ``probability``:
+        the chance to be asked for; ``ask``: whether it is.
 
     Raises:
         ValueError: a measure that cannot be audited, or not without ``topics``; topics that need more than the
-            budget; names that are no runs.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, audit
-        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "X": 1}}}
-        >>> audit.plan(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"], budget=2)
-        These topics, with human labels as truth
-          query_id doc_id  probability   ask
-        0        q      A          1.0  True
-        1        q      X          1.0  True
+            budget; names that are no runs; runs that do not compare, as in :func:`.compare`.
     """
     check_count("budget", budget, 1)
     check_count("topics", topics, 0)
@@ -189,7 +168,7 @@ def drawn(audited: Audited, targets: Sequence[Target], design: Design) -> Drawn:
     docs, matters = audited.docs, np.zeros(len(audited.docs))
     for target in targets:  # each measure counts as much as any other, whatever its unit
         square = (target.weight**2).sum(axis=0)
-        matters += ratio_to_sum(square)
+        matters += ratio(square, np.full(len(square), square.sum()))
     score = np.sqrt(matters) * spread_of_grade(audited.share)
     topics, full = np.empty(0, dtype=np.int64), np.zeros(len(docs), dtype=bool)
     if design.topics:
@@ -208,20 +187,9 @@ def drawn(audited: Audited, targets: Sequence[Target], design: Design) -> Drawn:
     chance = np.where(full, 1.0, chances(np.where(full, 0.0, score), design.budget - int(full.sum())))
     maybe = np.flatnonzero((chance > 0) & (chance < 1))
     asked = chance == 1.0
-    asked[
-        maybe[
-            np.argsort(draw_order(design.seed, _ids(audited, maybe), chance[maybe]))[
-                : round(chance[maybe].sum())
-            ]
-        ]
-    ] = True
+    order = np.argsort(draw_order(design.seed, _ids(audited, maybe), chance[maybe]))
+    asked[maybe[order[: round(chance[maybe].sum())]]] = True
     return Drawn(chance, asked, topics, full)
-
-
-def ratio_to_sum(values: FloatArray) -> FloatArray:
-    """The values as shares of their sum; 0 where all are 0."""
-    total = values.sum()
-    return values / total if total > 0 else values
 
 
 def _ids(audited: Audited, rows: IntArray) -> tuple[ObjectArray, ObjectArray]:
@@ -250,7 +218,7 @@ class GivenPlan(NamedTuple):
     """A plan as somebody gives it back: by document the chance, and whether it is asked for."""
 
     rows: dict[tuple[str, str], tuple[float, bool]]
-    design: Design | None
+    design: Design
 
 
 def read_plan(given: Any) -> GivenPlan:
@@ -279,7 +247,7 @@ def read_plan(given: Any) -> GivenPlan:
         raise ValueError(
             f"{len(given) - len(rows)} documents stand in the plan twice; pass the unchanged plan"
         )
-    return GivenPlan(rows, None if design is None else _design_of(design))
+    return GivenPlan(rows, _design_of(design))
 
 
 def _numbers(column: Any) -> Any:
@@ -314,25 +282,9 @@ def _design_of(given: Any) -> Design:
             raise TypeError
     except (TypeError, ValueError):
         raise ValueError(
-            f"the plan says that it was made with {given!r}, and none is; give it as audit.plan made it"
+            f"the plan says that it was made with {given!r}, and none is; give the table of audit.plan, or its path="
         ) from None
     return design
-
-
-def seed_of(given: GivenPlan) -> int:
-    """The seed that a plan was drawn with, where it did not come along: the first by which all of it is so drawn."""
-    rows = [(ids, *row) for ids, row in given.rows.items() if 0 < row[0] < 1]
-    tried = (seed for seed in range(_SEEDS) if _is_drawn(seed, rows[:64]) and _is_drawn(seed, rows))
-    return next(tried, 0)
-
-
-def _is_drawn(seed: int, rows: Sequence[tuple[tuple[str, str], float, bool]]) -> bool:
-    """Whether the documents asked for come before the others by a seed."""
-    if not rows:
-        return True
-    ids, chance, asked = zip(*rows, strict=True)
-    order = draw_order(seed, zip(*ids, strict=True), np.array(chance))
-    return not np.diff(np.array(asked)[np.argsort(order)].astype(int)).max(initial=-1) > 0
 
 
 def check_unchanged(given: GivenPlan, audited: Audited, found: Drawn, design: Design) -> None:

@@ -1,7 +1,6 @@
 """The statistics of an audit, on arrays: chances to be asked for, predictions by cell, and sums of labels.
 
-Gains of labels are between 0 and 1 here, and ``query`` is sorted. A sample has a fixed size, and each document its
-chance to be in it. The variances are those of independent draws, which are not smaller.
+Gains are between 0 and 1, ``query`` is sorted, and the variances are those of independent draws, which are not smaller.
 """
 
 from __future__ import annotations
@@ -48,14 +47,7 @@ def uniform(seed: int, *ids: Iterable[str]) -> FloatArray:
 
 
 def draw_order(seed: int, ids: Iterable[Iterable[str]], chance: FloatArray) -> FloatArray:
-    """By which the documents are drawn, smallest first, so that n = Σ chance of them are drawn with their chances.
-
-    Pareto sampling: the odds of a uniform number over those of the chance (Rosén, 1997). The chances hold to within
-    about 2 %, and with the same seed a much larger sample holds a smaller one.
-
-    Args:
-        chance: of each document, above 0 and below 1.
-    """
+    """By which documents of these chances, in (0, 1), are drawn, smallest first: Pareto sampling (Rosén, 1997)."""
     drawn = uniform(seed, *ids)
     odds: FloatArray = drawn / (1.0 - drawn) * (1.0 - chance) / chance
     return odds
@@ -75,22 +67,15 @@ def chances(score: FloatArray, budget: float) -> FloatArray:
 
 
 def spread_of_grade(share: FloatArray) -> FloatArray:
-    """How far labels may scatter where a judge gives a document this share of its highest grade; NaN for no grade.
-
-    The chance that people find it relevant is taken to be 0.05 + 0.75 of the share, for any judge, and 1/2 for no
-    grade. It says where labels are worth most, and no estimate rests on it.
-    """
+    """How far labels may scatter at this share of the judge's highest grade, NaN for none; no estimate rests on it."""
     chance = np.where(np.isnan(share), 0.5, 0.05 + 0.75 * share)
     result: FloatArray = np.sqrt(chance * (1.0 - chance)) + LEAST_SPREAD
     return result
 
 
 def predictions(gain: FloatArray, sample: Sample, cell: IntArray) -> tuple[FloatArray, FloatArray]:
-    """What the gain of each document is predicted to be, and how far gains scatter around that, as a variance.
-
-    It is the mean of the sampled gains in its cell, each by 1/chance, *without the document's own query*: so it does
-    not depend on whether the document is in the sample, and estimates stay unbiased. A cell with few labels leans
-    on all of them.
+    """The predicted gain of each document, by its cell *on other queries*, so that estimates stay unbiased; and a
+    variance.
     """
     inverse = ratio(sample.asked.astype(np.float64), sample.chance)
     pseudo = PSEUDO_LABELS * ratio(np.array((sample.chance > 0).sum()), np.array(sample.chance.sum()))
@@ -114,15 +99,10 @@ def predictions(gain: FloatArray, sample: Sample, cell: IntArray) -> tuple[Float
 
 
 def estimated_sums(weight: FloatArray, gain: FloatArray, sample: Sample, cell: IntArray) -> Sums:
-    """``Σ_d weight(d)·gain(d)`` of each comparison, from the gains of the sample: the difference estimator.
+    """``Σ_d weight(d)·gain(d)`` of each comparison, from the gains of the sample: ``Σ w·ŷ + Σ_sample w·(y - ŷ)/π``.
 
-    ``Σ w·ŷ + Σ_sample w·(y - ŷ)/π``, with the larger of two variances: that of the sampled errors, and that which the
-    predictions give. The first alone is far too small where few labels matter and all of them agree.
-
-    Args:
-        weight: shape (comparisons, documents), 0 where the chance is.
-        gain: of each document, any number where it was not asked for.
-        cell: the documents of a cell share a prediction.
+    The variance is the larger of that of the sampled errors, far too small where few labels agree, and the predicted
+    one.
     """
     predicted, scatter = predictions(gain, sample, cell)
     inverse = ratio(np.ones(len(gain)), sample.chance)
@@ -151,10 +131,8 @@ def sums_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatA
 
 
 def reach(parts: Sequence[tuple[FloatArray, FloatArray]], confidence: float) -> FloatArray:
-    """Half the width of Student's interval where variances add up; infinite where one has no degree of freedom.
-
-    Args:
-        parts: the variances and their degrees of freedom, which come together by Satterthwaite's rule.
+    """Half the width of Student's interval where ``parts``, variances with degrees of freedom, add up; may be
+    infinite.
     """
     from scipy.special import stdtrit
 

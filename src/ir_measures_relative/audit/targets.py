@@ -15,7 +15,7 @@ from ..bounding.err import Cascade
 from ..bounding.model import Model
 from ..bounding.ndcg import Normalized
 from ..bounding.nrg import Residual
-from ..bounding.sums import RBPResidualModel, SumModel
+from ..bounding.sums import SumModel
 from ..bounding.verdicts import pairs_of
 from ..context.evaluate import check_runs, why_incomparable
 from ..context.measure_strings import parse_measures, value_of
@@ -70,6 +70,11 @@ class Target(NamedTuple):
     gain: FloatArray  #: of each grade from the lowest up, from 0 to 1
     grades: tuple[int, int]  #: the lowest and the highest grade
 
+    def differences(self, grade: IntArray) -> FloatArray:
+        """The means over queries of every comparison, where the documents have these grades."""
+        result: FloatArray = self.weight @ self.gain[grade - self.grades[0]] + self.offset.sum(axis=1)
+        return result
+
 
 def read_measures(measures: Sequence[ir_measures.Measure | str]) -> list[Asked]:
     """The measures; DCG, which ir_measures does not know, over the DCG of k documents of the highest grade."""
@@ -112,18 +117,9 @@ def read_between(context: Members, between: Between) -> list[Versus]:
 
 
 class Audited:
-    """The runs of a campaign, the labels of a judge, and what each label counts for.
+    """The runs of an audit, the labels of a judge, and what each label counts for; ideal rankings go down to ``depth``.
 
-    Args:
-        context: the runs.
-        judge: the labels of the model, whose queries are the topics; of a function, the topics are those of the runs.
-        measures, between: as for :func:`.plan`.
-        depth: an ideal ranking is of documents that a run of the context ranks so high; 0 where none is needed.
-
-    Attributes:
-        docs: the documents, with the judge's grades, and 0 where it gives none.
-        known: whether the judge gives one.
-        versus: the comparisons.
+    ``docs`` have the judge's grades, and 0 where it gives none, as ``known`` says; ``versus`` are the comparisons.
     """
 
     def __init__(
@@ -229,16 +225,7 @@ class Audited:
         return replaced(self.context, priors=list(priors), policy=policy, grades=grades)
 
     def targets(self, topics: bool, grades: tuple[int, int]) -> list[Target]:
-        """What is to be estimated.
-
-        Args:
-            topics: whether some topics are labelled in full, so that measures need not be linear.
-            grades: as of :meth:`grades`.
-
-        Raises:
-            ValueError: a measure that is not linear, without such topics; one that cannot be audited at all; runs
-                that do not compare; priors that the judgments choose.
-        """
+        """What is to be estimated; with ``topics`` in full, measures need not be linear."""
         levels = grades_between(*grades)
         models: dict[Any, tuple[bool, FloatArray, FloatArray]] = {}
         views: dict[Any, list[View]] = {}
@@ -299,7 +286,7 @@ class Audited:
 
     def _weights(self, asked: Asked, model: Model, view: View, gain: FloatArray) -> tuple[bool, FloatArray]:
         """Whether a measure is linear in the gains; and the weights of these in every run, or in what is near it."""
-        if isinstance(model, SumModel) and not isinstance(model, RBPResidualModel):
+        if isinstance(model, SumModel):
             return True, model.weight
         docs, depth = self.docs, value_of(asked.measure, "cutoff")
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..measures.bases.ap import expected_sum_of_precisions
 from ..measures.bases.gains import reciprocal
+from ..measures.ue import Normalizers, normalize
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .ap_relaxation import Quadratic, greatest_over_relevant, sum_of_precisions
@@ -22,9 +24,6 @@ from .model import END_SECONDS, Clock, End, Interval, Model, PairSolver, interva
 _MOST_EVEN, _MOST_WEIGHTED = 2000, 600
 # Up to this number of open documents of a query are tried in order with weights that differ.
 _MOST_WEIGHED = 300
-
-#: From sums of precisions, numbers of relevant documents, sizes of the pool and depths to values; one each a labeling.
-ValueOfSums: TypeAlias = Callable[[FloatArray, IntArray, IntArray, IntArray], FloatArray]
 
 
 class DocumentsOfQuery(NamedTuple):
@@ -38,11 +37,7 @@ class DocumentsOfQuery(NamedTuple):
 class Precisions(Model):
     """AP and AP_Rareness: ``(1/R)·Σ over relevant d of (1/p_d)·Σ weight(e)`` over the relevant e no deeper than d.
 
-    For a given number of relevant open documents a run does best with the first it holds, and worst with the last; so
-    one run is exact where all weights are equal. With weights, the largest of them are thought first, and the smallest.
-    The difference of two runs is a quadratic function of the labels. Its extremes are found by MED's branch and bound;
-    with weights it is bounded by giving each of a pair of documents half of what they add together. See
-    :meth:`.ModelBuilder.precisions`; the positions of every document in every run are of shape (runs, documents).
+    One run is exact if all weights are equal. The difference of two is a quadratic function of the labels.
     """
 
     def __init__(
@@ -120,11 +115,7 @@ class Precisions(Model):
 
 
 class PrecisionsAboveChance(Precisions):
-    """AP_UE, exact for one run: for a given number of relevant documents it rises with the sum of precisions.
-
-    Labels move the random level as well. ``pool`` is :meth:`.ModelBuilder.pool`; ``value_of`` makes values of sums of
-    precisions, numbers of relevant documents, sizes of the pool and depths.
-    """
+    """AP_UE, exact for one run: for a given number of relevant documents it rises with the sum of precisions."""
 
     def __init__(
         self,
@@ -132,14 +123,18 @@ class PrecisionsAboveChance(Precisions):
         position: IntArray,
         relevant: BoolArray,
         pool: tuple[IntArray, IntArray],
-        value_of: ValueOfSums,
+        version: Literal[1, 2],
+        exact_level: bool,
     ) -> None:
         super().__init__(views, position, relevant, np.ones(len(relevant)))
-        self.pool, self.value_of = pool, value_of
+        self.pool, self.version, self.exact_level = pool, version, exact_level
 
     def normalized(self, total: FloatArray, n_relevant: IntArray, query: int) -> FloatArray:
+        m = n_relevant.reshape(-1)
         size, depth = (np.full(total.size, part[query]) for part in self.pool)
-        return self.value_of(total.reshape(-1), n_relevant.reshape(-1), size, depth).reshape(total.shape)
+        upper = np.minimum(depth, m).astype(np.float64)
+        expected = np.where(m == size, upper, expected_sum_of_precisions(m, size, depth, self.exact_level))
+        return normalize(total.reshape(-1), Normalizers(upper, expected), self.version).reshape(total.shape)
 
     difference = Model.difference
 
@@ -179,12 +174,7 @@ def weighted_difference(
 def sums_by_count(
     position: IntArray, weight: FloatArray, is_open: BoolArray, even: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """No more, and no less, than the sum of precisions where 0, 1, … of the open documents are relevant.
-
-    Args:
-        position: of the documents that the run holds and that are open, or judged relevant.
-        even: whether all weights are 1; the sums are then attained.
-    """
+    """No more, and no less, than the sum of precisions where 0, 1, … open documents are relevant; exact if ``even``."""
     order = np.argsort(position)
     position, weight, is_open = position[order], weight[order], is_open[order]
     inverse = reciprocal(position)

@@ -4,8 +4,7 @@ With y_d the position of document d in ranking Y, and 1/y_d = 0 where it is abse
 
     SP@k(Y) = Σ_{d relevant} |{e relevant: y_e ≤ y_d}| / y_d = Σ_{{d, e} relevant} 1/max(y_d, y_e),
 
-the pairs {d, d} included. So SP(Y) - SP(Z) is a quadratic function of the 0/1 labels (:class:`Quadratic`), also where
-documents have weights. Without weights, :class:`Relaxation` bounds it for each number of relevant documents.
+the pairs {d, d} included. So SP(Y) - SP(Z) is a quadratic function of the 0/1 labels.
 """
 
 from __future__ import annotations
@@ -32,9 +31,8 @@ _WORK = 200_000
 def sum_of_precisions(
     position: IntArray, weight: FloatArray | None = None, worth: FloatArray | None = None
 ) -> float:
-    """``Σ_d worth(p_d)·Σ_e weight(e)`` over relevant documents d, and those e that stand no deeper than d.
-
-    ``weight`` is 1 if not given, and ``worth``, of each position from 1 on, 1/position.
+    """``Σ_d worth(p_d)·Σ_e weight(e)`` over relevant d and e, e no deeper than d; the weight is 1, worth(p) 1/p if
+    not given.
     """
     if weight is None:
         found = np.sort(position[position > 0])
@@ -58,10 +56,7 @@ class Quadratic(NamedTuple):
     def of(
         cls, x: IntArray, y: IntArray, known: BoolArray, free: IntArray, weight: FloatArray | None = None
     ) -> Quadratic:
-        """The difference of two sums of precisions, from the positions in the rankings, 0 where not retrieved.
-
-        The documents ``known`` are relevant under any judgments, those ``free`` may be, and others are not.
-        """
+        """The difference of two sums of precisions: ``known`` documents are relevant, ``free`` may be, others not."""
         relevant = np.flatnonzero(known)
         inverse = reciprocal(x), reciprocal(y)
 
@@ -88,13 +83,7 @@ class Quadratic(NamedTuple):
         return cls(won - lost, alone + together(relevant).sum(axis=1), pairs, free)
 
     def greedy(self, least: float = -np.inf) -> tuple[IntArray, FloatArray]:
-        """The documents made relevant one after the other, each time the one that adds most, and more than that.
-
-        The first of those that add as much: rounding must neither make a gain of nothing nor decide between equals.
-
-        Returns:
-            the places of the documents in ``free``, and the function where none, one, … of them are relevant.
-        """
+        """The documents made relevant one by one, the one that adds most first, and the function after each."""
         gain, gains = self.linear.copy(), [self.constant]
         chosen: list[int] = []
         while len(chosen) < len(gain):
@@ -154,27 +143,19 @@ class Quadratic(NamedTuple):
 class Relaxation:
     """Bounds on SP(winner) - SP(loser) for every number of relevant documents, where some labels are open.
 
-    Let Y_i and Z_i be the numbers of relevant documents in the first i of the winner and of the loser, and
-    T(n) = n(n + 1)/2. A document pair counts in SP with 1/max of its positions, and 1/p is the sum of the weights
-    c_i = 1/i - 1/(i + 1), c_k = 1/k, over i ≥ p. So
+    Let Y_i and Z_i be the numbers of relevant documents in the first i of the winner and of the loser, T(n) = n(n +
+    1)/2, and c_i = 1/i - 1/(i + 1), c_k = 1/k. Since 1/p is the sum of c_i over i ≥ p,
 
         SP(winner) - SP(loser) = Σ_i c_i (T(Y_i) - T(Z_i)) = Σ_i c_i (δ_i Y_i - T(δ_i - 1)),    δ_i = Y_i - Z_i.
 
-    Whatever the numbers σ_i are, each term is at most
+    Whatever the prices σ_i are, each term is at most
 
         σ_i δ_i + H_i(Y_i - σ_i),    H_i(u) = max of u δ - T(δ - 1) over the δ that can occur at i,
 
-    with equality where Z_i ≤ σ_i ≤ Z_i + 1. The sum of the first parts is linear in the labels, and that of the
-    second depends on how many documents are relevant by each depth of the winner. Dynamic programming along the
-    winner maximizes such a function exactly. It is a Lagrangian relaxation: δ_i, taken for free in H_i, is tied to
-    the labels by the price σ_i. That δ_i cannot leave a range matters where the rankings are much alike: for two
-    equal ones δ_i and H_i are 0.
-
-    Args:
-        winner, loser: the positions of all documents, 0 for the absent ones.
-        label: their labels. Open documents that are not among the free ones count as not relevant.
-        free: open documents, those of the winner first, in its order; then any that only the loser holds.
-        cutoff: k.
+    with equality where Z_i ≤ σ_i ≤ Z_i + 1. The first part is linear in the labels; the second depends on how many
+    documents are relevant by each depth of the winner. A dynamic program along the winner maximizes that exactly: a
+    Lagrangian relaxation, where σ_i ties δ_i to the labels. ``free`` are open documents, those of the winner first,
+    in its order; other open documents count as not relevant.
     """
 
     def __init__(
@@ -223,14 +204,8 @@ class Relaxation:
         return float(self._weight @ by_depth)
 
     def bounds(self, price: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
-        """What SP(winner) - SP(loser) cannot exceed if 0, 1, ..., `most` of the free documents are relevant.
-
-        Args:
-            price: σ_i, of any size.
-
-        Returns:
-            The bounds, and the table that `labels` reads: entry (n, t) is the most that n relevant documents
-            among the first t free ones add. Where t < n it means nothing.
+        """What the difference cannot exceed if 0, 1, …, ``most`` free documents are relevant; and a table for
+        `labels`.
         """
         weighted = self._weight * price
         after = np.zeros(self._depth + 2)  # Σ_{i ≥ p} c_i σ_i
@@ -271,11 +246,10 @@ class Relaxation:
 
 
 class Mixture:
-    """An average of labelings that tends to the maximum of the relaxation: the method of Frank and Wolfe.
+    """An average of labelings that tends to the maximum of the relaxation (Frank and Wolfe).
 
-    While no δ_i is at the end of its range, the least bound is the largest value, over all averages of labelings,
-    of the concave function Σ_i c_i (mean of T(Y_i) - T(mean of Z_i)), and σ_i = mean of Z_i + ½ is its slope.
-    ``share`` is how often each free document is relevant.
+    While no δ_i is at the end of its range, the least bound is the maximum, over averages of labelings, of the concave
+    Σ_i c_i (mean of T(Y_i) - T(mean of Z_i)), and σ_i = mean of Z_i + ½ is its slope.
     """
 
     def __init__(self, relaxation: Relaxation, labels: FloatArray) -> None:
@@ -308,12 +282,7 @@ def triangle(n: FloatArray) -> FloatArray:
 
 
 def greatest_over_relevant(quadratic: Quadratic, relevant: int, outside: int, clock: Clock) -> End:
-    """The greatest value of a quadratic function over R, the number of relevant documents: a small branch and bound.
-
-    Args:
-        relevant: how many are relevant beside those that the function is about.
-        outside: how many more may be.
-    """
+    """The greatest value over R: ``relevant`` documents beside those of the function, and up to ``outside`` more."""
 
     def divided(sums: FloatArray, known: int) -> FloatArray:
         counts = np.maximum(known + np.arange(len(sums)), 1)

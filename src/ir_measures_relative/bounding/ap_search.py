@@ -1,8 +1,6 @@
-"""Branch and bound for sums of precisions: how far apart two runs can be by AP and SSP, and how far one above another.
+"""Branch and bound for sums of precisions: how far apart two runs can be by AP, SSP and Q.
 
-A. Moffat, "Computing Maximized Effectiveness Distance for Recall-Based Metrics", §3 and §5. What is maximized is a
-quadratic function of the labels (see :mod:`.ap_relaxation`) over a normalizer that grows with the number of relevant
-documents. From a greedy labeling on, branch and bound improves the value and proves that no labeling has a larger one.
+Source: A. Moffat, "Computing Maximized Effectiveness Distance for Recall-Based Metrics", §3 and §5.
 """
 
 from __future__ import annotations
@@ -26,15 +24,12 @@ Norm: TypeAlias = Literal["k", "R", "min"]
 #: The label of an open document.
 OPEN = -1
 
+#: How many prices are tried on one number of relevant documents before the search branches.
 ATTEMPTS = 12
-"""How many prices are tried on one number of relevant documents before the search branches."""
 
 
 class BranchAndBound(ABC):
-    """A search over labelings: the part with the largest bound first; of two, the older.
-
-    The arguments are those of :class:`Search`. ``best`` is the best labeling so far.
-    """
+    """A search over labelings, ``best`` so far: the part with the largest bound first; of two, the older."""
 
     difference: float  #: M(Y) - M(Z) of the best labeling
 
@@ -95,17 +90,9 @@ class Node(NamedTuple):
 
 
 class Search(BranchAndBound):
-    """From the greedy labeling on, over the number of relevant documents.
+    """From the greedy labeling on, over the number of relevant documents; arguments as for :func:`.med_sum_precision`.
 
-    The largest difference, whichever ranking wins, or that of the one less the other alone, which may be below 0. Where
-    it is, each document more that is relevant brings it closer to 0. So documents may have to be relevant that help the
-    loser alone, or neither.
-
-    Args:
-        y, z, label, cutoff, norm, other_relevant: as for :func:`.med_sum_precision`; no position is beyond the cutoff.
-        outside: None for the largest |M(Y) - M(Z)|. Else for the largest M(Y) - M(Z) alone, and only for "R": how many
-            further documents, in neither ranking, may be relevant.
-        tolerance: how much better a labeling may be that is missed.
+    With ``outside`` it maximizes M(Y) - M(Z) for "R", where so many documents in neither ranking may be relevant.
     """
 
     def __init__(
@@ -218,13 +205,7 @@ class Search(BranchAndBound):
         return None
 
     def _decided(self, node: Node, bound: float) -> IntArray:
-        """The labels with those set that the best labeling of the node, if it is above the value, may have.
-
-        That has SP(winner) - SP(loser) - λN = 0, λ its ratio, and no other more; so a document that does not lower
-        the sum may be relevant, and one that does not raise it need not be. One more relevant document costs λ
-        where it increases N. λ is above the value and within the bound of the node. (Where it may be below 0, one more
-        relevant document always increases N.)
-        """
+        """The labels, with those set that any labeling of the node above the value has, by its bounds of λ."""
         quadratic = node.quadratic
         if quadratic is None:
             free = self._free(node.winner, node.label)
@@ -292,11 +273,10 @@ class BlendedSearch(BranchAndBound):
 
     With C(i) the number of relevant documents in the first i, binary gains and the ideal cg*(i) = min(i, R)::
 
-        Q@k = (1/N) Σ_{i ≤ k, relevant} (C(i) + β C(i)) / (i + β cg*(i)) = (1/N) Σ_{{d, e} relevant} w_R(max(y_d, y_e)),
+        Q@k = (1/N) Σ_{i ≤ k, relevant} (1 + β) C(i) / (i + β cg*(i)) = (1/N) Σ_{{d, e} relevant} w_R(max(y_d, y_e)),
         w_R(i) = (1 + β) / (i + β min(i, R)).
 
-    AP has w(i) = 1/i. For one R, w_R is a falling sequence like any other, and the bounds of `Relaxation` hold with it.
-    So there is a search a number, from the same best labeling on; the largest bound goes first.
+    AP has w(i) = 1/i. For one R, w_R falls as well, so that the bounds of :class:`Relaxation` hold with it.
     """
 
     def __init__(

@@ -34,43 +34,31 @@ def bounds(
     perquery: bool = False,
     *,
     unretrieved_relevant: int | None = None,
-    residual: bool = False,
     jobs: int = 1,
     time_limit: float | None = None,
 ) -> pd.DataFrame:
     """The worst-case and the best-case value of each run, over all judgments of its unjudged documents.
 
-    A *labeling* gives a label to each unjudged document in the top k of any run of the context (for FusionGain, also of
-    any fusion); k is the measure's cutoff. The run, its priors and the ideal ranking share these labels. For binary
-    measures a label is relevant or not, and never relevant if the context's ``grades`` end below ``rel``. For graded
-    measures it is any grade of the context's ``grades``, else of the qrels; a warning says if the qrels have few
-    relevant documents. Topics are independent, so the extreme of a mean is the mean of the extremes.
+    A *labeling* gives a grade to each unjudged document in the top k of any run of the context (for FusionGain, also
+    of any fusion); k is the measure's cutoff. The run, its priors and the ideal ranking share it. Without ``grades``
+    of the context, the grades are those of the qrels.
 
     Args:
-        context: the runs. Each is scored as the member that it is; add a new run to the context to bound it.
+        context: the runs. Each is scored as the member that it is.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measures: P, R, RBP, SDCG, nDCG, RR, Success, AP, ERR and StRecall of ir_measures, and most measures of this
-            package; or their strings.
+        measures: P, R, RBP, SDCG, nDCG, RR, Success, AP, ERR and StRecall of ir_measures, and most of this package.
         perquery: one row per query too.
-        unretrieved_relevant: the number of further documents per query, outside the top of every run, that may be
-            relevant. They raise ideal rankings, and lower recall. Default: 0 with three runs or more. With one or two
-            runs it is the measure's cutoff, as many as one more run could retrieve; a measure without a cutoff takes 0,
-            and warns if that matters.
-        residual: only for RBP: adds what may follow the end of each ranking, ``p^min(length, k)``, as in
-            ``MED(base='RBP')``. RBP@k of ir_measures never counts it, so it is left out by default.
+        unretrieved_relevant: how many further documents per query, which no run retrieves, may be relevant. Default:
+            0 with three runs or more, else the measure's cutoff, or 0 with a warning.
         jobs, time_limit: as for :func:`verdicts`; here, only AP_Rareness uses ``jobs``.
 
     Returns:
-        a DataFrame with one row per run and measure (and query, with ``perquery``):
-
-        - ``name``, ``measure``; with ``perquery`` also ``query_id``;
-        - ``worst``, ``best``: no labeling moves the value outside, even if not ``exact``;
-        - ``value``: that of :meth:`RunContext.evaluate`. With ``judged_only`` it may lie outside, because unjudged
-          documents are removed; and with ``gains`` in which every judged document has a gain;
-        - ``exact``: whether some labelings reach both ends.
+        one row per run and measure (and query): ``name``, ``measure``, ``query_id``; ``worst`` and ``best``: no
+        labeling moves the value outside; ``value``: that of :meth:`RunContext.evaluate`, which may lie outside with
+        ``judged_only``; ``exact``: whether labelings reach both ends.
 
     Raises:
-        ValueError: a measure that cannot be bounded; ``residual`` without RBP; what :meth:`RunContext.evaluate` raises.
+        ValueError: a measure that cannot be bounded; what :meth:`RunContext.evaluate` raises.
 
     Example:
         >>> from ir_measures_relative import RunContext, bounds
@@ -81,10 +69,10 @@ def bounds(
         1  new     P@2    0.5    0.5   1.0   True
     """
     work = Work(jobs, time_limit)
-    parsed, views = campaign_of(context, qrels, measures, residual)
+    parsed, views = campaign_of(context, qrels, measures)
     index, tables = {"name": object_array(context.names)}, []
     for done, measure in enumerate(parsed):
-        model = model_of(measure, views, unretrieved_relevant, residual)
+        model = model_of(measure, views, unretrieved_relevant)
         value = values_of(views, measure, model)
         lower, upper, exact = snapped(model.one(share(work, len(parsed) - done)), value, model)
         columns = {"worst": lower, "value": value, "best": upper, "exact": exact}
@@ -96,16 +84,16 @@ def campaign_of(
     context: RunContext,
     qrels: Qrels | None,
     measures: Sequence[ir_measures.Measure | str],
-    residual: bool,
 ) -> tuple[list[ir_measures.Measure], list[View]]:
-    """The measures to bound, and the runs on the judgments; raises the errors of :func:`bounds`."""
+    """The measures to bound, and a view of each run; raises the errors of :func:`bounds`."""
     check_is_context(context)
     parsed, view = parse_measures(measures), view_of(context, qrels)
-    check_bounded(view, parsed)
-    if not isinstance(residual, bool):
-        raise ValueError(f"residual={residual!r} is not allowed; it must be True or False")
-    if residual and not any(isinstance(m, type(ir_measures.RBP)) for m in parsed):
-        raise ValueError("residual=True is about RBP, and none of the measures is RBP; leave it out")
+    if not view.names:
+        raise ValueError("the context holds no run, so there is nothing to bound; give RunContext some runs")
+    check_runs(view)
+    by_policy = any(getattr(m, "RELATIVE_TO", None) == "priors" and m.get("prior") is None for m in parsed)
+    if by_policy and priors_chosen_by_means(view.members.policy, view) is not None:
+        warn("the judgments choose the priors of each run; bounds take these to stay as they are now")
     return parsed, view.of_each()
 
 
@@ -115,12 +103,8 @@ def table_of(
     columns: Mapping[str, Any],
     query_ids: ObjectArray | None,
 ) -> pd.DataFrame:
-    """The rows of one measure.
-
-    Args:
-        index: the columns of text that say which run, or pair of runs, a row is about.
-        columns: arrays of shape (rows of ``index``, queries).
-        query_ids: the queries, for a row each; None for the means over them, the sums of counts, and what holds of all.
+    """The rows of one measure: ``index`` of text, and ``columns`` by query or, without ``query_ids``, over all of
+    them.
     """
     if query_ids is None:
         over: dict[str, Any] = {"f": np.mean, "i": np.sum, "b": np.all}
@@ -133,19 +117,6 @@ def table_of(
     text = {name: pd.Series(values, dtype=str) for name, values in index.items()}
     n = len(next(iter(text.values())))
     return pd.DataFrame({**text, "measure": pd.Series([str(measure)] * n, dtype=str), **columns})
-
-
-def check_bounded(view: View, measures: Sequence[ir_measures.Measure]) -> None:
-    """Raises ValueError where there is nothing to bound; warns of priors that the judgments choose."""
-    if not view.names:
-        raise ValueError("the context holds no run, so there is nothing to bound; give RunContext some runs")
-    check_runs(view)
-    by_policy = any(getattr(m, "RELATIVE_TO", None) == "priors" and m.get("prior") is None for m in measures)
-    if by_policy and priors_chosen_by_means(view.members.policy, view) is not None:
-        warn(
-            "the judgments decide which runs are whose priors, and so do the open documents; the priors are taken to "
-            "stay as the judgments choose them now"
-        )
 
 
 def values_of(views: Sequence[View], measure: ir_measures.Measure, model: Model) -> FloatArray:
@@ -164,7 +135,7 @@ def values_of(views: Sequence[View], measure: ir_measures.Measure, model: Model)
 
 
 def snapped(interval: Interval, value: FloatArray, model: Model) -> Interval:
-    """The interval, whose ends are the value where only rounding keeps them from it, or nothing is open."""
+    """The interval; an end that only rounding keeps from the value, or where nothing is open, is the value."""
     closed = model.closed()
     lower, upper = (
         np.where(closed | (np.abs(end - value) <= LABELED_ALIKE), value, end)
@@ -177,23 +148,13 @@ def model_of(
     measure: ir_measures.Measure,
     views: Sequence[View],
     unretrieved_relevant: int | None = None,
-    residual: bool = False,
     closed: bool = False,
-    names: Sequence[str] | None = None,
 ) -> Model:
-    """The model of a measure; a ValueError says which have one.
-
-    Args:
-        views: the runs, as for :class:`.ModelBuilder`.
-        unretrieved_relevant, residual: as for :func:`bounds`.
-        names: what messages call the runs; their names in the context if not given.
-        closed: whether the judged documents are taken to be all there are.
-    """
+    """The model of a measure on these runs; ``closed`` takes the judged documents to be all there are."""
     if unretrieved_relevant is not None:
         check_count("unretrieved_relevant", unretrieved_relevant, 0)
 
-    options: Any = {"unretrieved_relevant": unretrieved_relevant, "residual": residual, "closed": closed}
-    options["names"] = views[0].names if names is None else names
+    options: Any = {"unretrieved_relevant": unretrieved_relevant, "closed": closed}
 
     def of(measure: ir_measures.Measure, views: Sequence[View]) -> Model:
         return bounded(measure, ModelBuilder(measure, views, bound=of, **options))

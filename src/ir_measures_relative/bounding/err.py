@@ -1,14 +1,6 @@
-"""Expected reciprocal rank: each document stops some of the readers that got to it.
+"""ERR and NRG(base='ERR'): linear in each document's chance to satisfy, so only grade 0 and the highest matter.
 
-It is the fourth metric of L. Tan and C. L. A. Clarke, "A Family of Rank Similarity Measures Based on Maximized
-Effectiveness Difference" (TKDE 27(11), 2015). With r_d the probability that the user stops at document d, and d_i the
-document at position i,
-
-    ERR@k = Σ_{i ≤ k} (1/i) · r_{d_i} · Π_{j < i} (1 - r_{d_j}).
-
-Every stop probability occurs at most once in every product, so ERR(Y) - ERR(Z) is linear in each of them
-while the others stay fixed. Over a box such a function is largest at a corner: no open document needs a grade
-other than 0 and the top one.
+Source: L. Tan and C. L. A. Clarke, TKDE 27(11), 2015.
 """
 
 from __future__ import annotations
@@ -28,12 +20,7 @@ from .model import END_SECONDS, Clock, End, Interval, Model, PairSolver, interva
 
 
 def expected_reciprocal_rank(position: IntArray, go_on: FloatArray) -> FloatArray:
-    """ERR of a ranking.
-
-    Args:
-        position: of each document, 0 where not retrieved.
-        go_on: the chance that a reader goes on after it, shape (…, documents).
-    """
+    """ERR of a ranking; ``go_on`` is the chance that a user goes on after each document, shape (…, documents)."""
     held = np.flatnonzero(position)
     order = held[position[held].argsort()]
     reached = np.ones((*go_on.shape[:-1], len(order) + 1))
@@ -50,16 +37,10 @@ def greatest_err_difference(
     worth: Callable[[float], float] = float,
     tolerance: float = PROVED,
 ) -> tuple[float, float, FloatArray]:
-    """The largest ERR(winner) - ERR(loser) in any of the directions; below 0 where the loser wins whatever labels are.
+    """The largest ERR(winner) - ERR(loser) found, what no labeling exceeds, and the chances to go on that attain the
+    former.
 
-    Args:
-        directions: pairs of a winner and a loser.
-        low, high: the range of every probability to go on, above 0.
-        worth: what a difference in the first direction is worth: itself, or its size.
-        tolerance: how much better a labeling may be that is missed.
-
-    Returns:
-        the largest that was found, what no labeling exceeds, and the probabilities to go on that attain the former.
+    Each is from ``low``, above 0, to ``high``; ``worth`` of a difference in the first direction is itself, or its size.
     """
     y, z = directions[0]
 
@@ -96,13 +77,11 @@ def greatest_err_difference(
 
 
 class _Difference:
-    """ERR(winner) - ERR(loser) as a function of what the user does at every document.
+    """ERR(winner) - ERR(loser) as a function of the chances s_d to go on after each document.
 
-    Let s_d = 1 - r_d be the probability of going on, and S_i the product of s over the first i documents of a
-    ranking. Summation by parts gives ERR = 1 - Σ_i w_i S_i with w_i = 1/i - 1/(i+1), or 1/i at the last depth,
-    so the difference is Σ_i w_i (S_i(loser) - S_i(winner)). Documents that both rankings hold by depth i are
-    in both products, so that S_i(loser) - S_i(winner) = C_i (L_i - W_i), where C_i is the product of s over
-    these, and L_i and W_i those over the documents that only the loser, or only the winner, holds by then.
+    With S_i the product of s over the first i documents, ERR = 1 - Σ_i w_i S_i, w_i = 1/i - 1/(i+1), or 1/i at the
+    last depth. So the difference is Σ_i w_i C_i (L_i - W_i): C_i is the product of s over the documents that both
+    retrieve by depth i, L_i and W_i those over what only the loser, or only the winner, does.
     """
 
     def __init__(self, winner: IntArray, loser: IntArray) -> None:
@@ -113,12 +92,7 @@ class _Difference:
         self.weight = 1 / depth - np.where(depth < len(depth), 1 / (depth + 1), 0)
 
     def over(self, low: FloatArray, high: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """How the difference behaves while every s_d stays in [low_d, high_d], 0 < low.
-
-        Returns:
-            An upper bound on the difference, and the least and the greatest slope ∂/∂r_d, shape (documents,),
-            that it can have anywhere in the box.
-        """
+        """Its upper bound for s in [low, high], and the least and greatest slope ∂/∂(1 - s_d) there."""
         # Products of positive factors are least where all factors are, and greatest where all are.
         common_low, won_low, lost_low = (np.exp(m @ np.log(low)) for m in self.members)
         common_high, won_high, lost_high = (np.exp(m @ np.log(high)) for m in self.members)
@@ -143,9 +117,8 @@ class _Difference:
             slope(common_low, won_low, none, np.minimum(lead_high, 0)) / low
             + slope(common_high, none, lost_high, np.maximum(lead_high, 0)) / high
         )
-        # Three bounds. C (L - W) at every depth: the greatest L - W, with the greatest C where it is positive,
-        # else the least. And from either end of the box to any point in it, one coordinate at a time: the
-        # difference, linear in that coordinate, grows by a slope found in the box times at most high_d - low_d.
+        # C (L - W) at every depth; and from either end of the box to any point, one coordinate at a time: the
+        # difference, linear in it, grows by a slope found in the box times at most high_d - low_d.
         bound = min(
             (np.where(lead_high > 0, common_high, common_low) * lead_high).sum(),
             (common_high * (lost_high - won_high)).sum() + (high - low) @ np.maximum(greatest, 0),
@@ -157,23 +130,9 @@ class _Difference:
 class Cascade(Model):
     """``Σ_i (1/i)·θ'(d_i)·Π_{l<i} (1 - θ'(d_l))`` with ``θ'(d) = θ(d)·Π_j (1 - Π_{e above d in j} (1 - θ(e)))``.
 
-    That is NRG(base='ERR') with the priors j of a run, and ERR without any.
-
-    A higher grade never lowers it: it raises the gain of its document, and turns users away from those below it in the
-    priors, so it lowers no residual gain; and the value never falls in one: to be satisfied at i is worth 1/i, and to
-    read on no more than 1/(i + 1). So one run is exact, with no open document relevant and with all at the highest
-    grade.
-
-    In the difference of two runs by ERR a document that only one holds is best at one end; one that both hold too,
-    since the difference is linear in its θ, but at which end takes MED's branch and bound to say. With priors it is
-    bounded by the intervals of the two, whatever these have to do with each other: θ' is no linear function of a label,
-    so that not even the ends of its range need do.
-
-    Args:
-        position: of every document in every run, shape (runs, documents).
-        priors: of every run.
-        stop: the chance that each judged document satisfies a user.
-        highest: the greatest chance that a label can give.
+    That is NRG(base='ERR') with the priors j of a run, and ERR without any. A higher grade never lowers it, so one
+    run is exact. Two runs take MED's branch and bound; with priors, the intervals of the two. ``stop`` is θ of each
+    judged document.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""MED's searches: AP, SSP, Q and ERR by branch and bound."""
+"""MED's searches: AP, SSP, Q and ERR, by branch and bound."""
 
 from __future__ import annotations
 
@@ -51,24 +51,11 @@ def med_sum_precision(
     other_relevant: int = 0,
     clock: Clock | None = None,
 ) -> Solution:
-    """The largest ``|M(Y) - M(Z)|`` over all labelings of the open documents, M = SP@k / N, or Q@k.
+    """The largest ``|M(Y) - M(Z)|`` over all labelings of the open documents, M = SP@k / N, or Q@k with ``beta``.
 
     N is k for ``norm="k"`` (SSP, Eq. 10), the number of relevant documents R for "R" (AP, Eq. 8), min(k, R)
-    for "min" (AP, Eq. 9); 0/0 is 0.
-
-    Args:
-        y: shape (documents,), the position from 1 in ranking Y of every document of the two top-k lists, 0 if
-            absent.
-        z: the same for ranking Z.
-        label: shape (documents,), -1 open, 0 not relevant, 1 relevant.
-        cutoff: k; later positions count as absent.
-        norm: what SP is divided by.
-        beta: for Q, how much the gains count, from 0 (AP) up.
-        other_relevant: number of relevant documents that are in neither list; they count in R.
-        clock: when to stop; 10 seconds of CPU time from now if not given. Looked at between the steps of the search.
-
-    Returns:
-        The solution, its value in [0, 1]. When time runs out, `value` and `upper` enclose the maximum.
+    for "min" (AP, Eq. 9); 0/0 is 0. ``y`` and ``z`` are the positions of the documents of the two lists, from 1, 0 if
+    absent; ``label`` is -1 where open. ``other_relevant`` documents in neither list count in R.
     """
     search: BranchAndBound
     if beta is None:
@@ -88,16 +75,7 @@ def med_err(
     max_grade: int,
     clock: Clock | None = None,
 ) -> Solution:
-    """The largest ``|ERR@k(Y) - ERR@k(Z)|`` over all gradings of the open documents.
-
-    A document of grade g stops the user with probability (2^g - 1)/2^max_grade. By branch and bound.
-
-    Args:
-        grade: shape (documents,), -1 open, else 0 to `max_grade`.
-        max_grade: the top grade, at least 1.
-
-    The other arguments, and what is returned (a value in [0, 1)): as for `med_sum_precision`.
-    """
+    """The largest ``|ERR@k(Y) - ERR@k(Z)|`` over all gradings of the open documents, which have ``grade`` -1."""
     if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
         raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")
     y, z, grade = _cut(y, z, grade, cutoff)
@@ -121,8 +99,6 @@ def _cut(
     y, z, labels = (np.asarray(values, dtype=np.int64) for values in (y, z, labels))
     return np.where(y <= cutoff, y, 0), np.where(z <= cutoff, z, 0), labels
 
-
-# ---- on the documents of two runs
 
 #: From positions in two rankings, labels, and ``clock=``, the time it has, to the largest difference of one query.
 _OneQuery: TypeAlias = Callable[..., Solution]

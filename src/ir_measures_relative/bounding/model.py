@@ -24,18 +24,10 @@ _PAIRS = 250
 
 
 class Clock:
-    """Tells a search when its time is over.
-
-    Args:
-        cpu_seconds: of this thread, so that what a search finds does not depend on how busy the machine is; from 0 up,
-            or None for no limit.
-        work: its share of the time of the call, which is counted on the wall.
-    """
+    """Tells a search when its CPU seconds in this thread, or its share of the time of the call, are over."""
 
     def __init__(self, cpu_seconds: float | None = None, work: Work | None = None) -> None:
         self._limit = math.inf if cpu_seconds is None else cpu_seconds
-        if not self._limit >= 0:
-            raise ValueError(f"cpu_seconds must be None or a number of seconds from 0 up, got {cpu_seconds}")
         self._work = work or Work()
         self._wall, self._cpu = time.monotonic(), time.thread_time()
 
@@ -49,10 +41,7 @@ class Clock:
 
 
 def share(work: Work, left: int) -> Work:
-    """The time that one of the parts of a call may take: as much as each other of the ``left`` parts that are to do.
-
-    What a part does not use is shared among those after it.
-    """
+    """The time of one part of a call: what is left, divided by the ``left`` parts that are to do."""
     seconds = work.remaining()
     return Work(work.jobs, None if seconds is None else seconds / max(left, 1))
 
@@ -97,16 +86,11 @@ PairSolver: TypeAlias = Callable[[BoolArray, IntArray, IntArray, Work], End]
 
 
 class Model(ABC):
-    """A measure on the labelings of a campaign.
+    """A measure on the labelings of the open documents.
 
     Args:
         views: the runs, each on the judged and the open documents, as deep as the measure looks.
-        gain: of every judged document.
-
-    Attributes:
-        docs: the judged and the open documents.
-        open: which of them are open.
-        known_gain: the gain of every judged document, 0 for an open one.
+        gain: of every judged document of ``docs``; ``known_gain`` has 0 for the open ones.
     """
 
     def __init__(self, views: Sequence[View], gain: FloatArray | BoolArray) -> None:
@@ -135,23 +119,16 @@ class Model(ABC):
         return [rows[some] for some in rows_of_queries(docs.query[rows], docs.n_queries)]
 
     def value(self) -> FloatArray | None:
-        """The value of every run where no open document has a gain, shape (runs, queries); None where it is not known.
-
-        To ``judged_only`` an open document without a gain is judged. The value without it is that of a closed model.
-        """
+        """The value of every run where no open document has a gain, shape (runs, queries); None where it is unknown."""
         return None
 
     @abstractmethod
     def sampled(self, gains: FloatArray) -> FloatArray:
-        """The values of some labelings, shape (runs, labelings, queries).
-
-        Args:
-            gains: of the open documents, in their order; shape (labelings, open documents).
-        """
+        """The values of labelings, (runs, labelings, queries); ``gains`` is of shape (labelings, open documents)."""
 
     @abstractmethod
     def one(self, work: Work) -> Interval:
-        """Of every run, shape (runs, queries); what is not finished in time has wider ends, and is not exact."""
+        """Of every run, shape (runs, queries); what is not finished in time is wider, and not exact."""
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         """Of run a[i] less run b[i], shape (pairs, queries); by default from the intervals of the two."""
@@ -160,21 +137,11 @@ class Model(ABC):
 
     @abstractmethod
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        """About how far a label of each document of ``docs`` can move the difference of two runs.
-
-        It is 0 where the document is judged, or can move nothing. The difference can have a size up to ``reach`` in
-        each query.
-        """
+        """About how far the label of each of ``docs`` moves the difference of two runs, which is at most ``reach``."""
 
 
 class TaSCModel(Model):
-    """TaSC, from the intervals of its base: a good run is one whose priors are as bad as they can be.
-
-    Args:
-        base: the model of the base measure.
-        priors: of every run, as indices.
-        score: TaSC of each query, from the values of the base of a run, and of its priors (a row each).
-    """
+    """TaSC by ``score``, from the intervals of its base: a run is best where its priors, a row each, are worst."""
 
     def __init__(
         self, base: Model, priors: list[IntArray], score: Callable[[FloatArray, FloatArray], FloatArray]
@@ -206,10 +173,9 @@ class TaSCModel(Model):
 
 
 class DifferenceModel(Model):
-    """``S(after) - S(before)`` of every run, S another measure: the difference of two rankings under one labeling.
+    """The base of the rankings ``after`` less that of the rankings ``before``, both indices into the views of the base.
 
-    That of two runs is exact as far as S is where both have the same ranking before, or after; else it follows from the
-    intervals of the two. ``after`` and ``before`` are, for every run, indices into the rankings of ``base``.
+    Of two runs it is as exact as the base where both have the same ranking before, or after.
     """
 
     def __init__(self, base: Model, after: IntArray, before: IntArray) -> None:
@@ -249,14 +215,7 @@ def interval_of_pairs(
     b: IntArray,
     work: Work,
 ) -> Interval:
-    """The intervals of run a[i] less run b[i], shape (pairs, queries); without ends where a query is left out.
-
-    Args:
-        solver: of a query; such as pickle takes.
-        position: of every document in every run, shape (runs, documents), 0 where not retrieved.
-        rows: the documents of each query.
-        queries: those that are not left out.
-    """
+    """The intervals of run a[i] less run b[i], shape (pairs, queries), on some queries; infinite on the others."""
     parts = [slice(start, start + _PAIRS) for start in range(0, len(a), _PAIRS)]
     where = [(part, q) for q in np.flatnonzero(queries).tolist() for part in parts]
     processes = work.jobs if work.jobs > 0 else os.cpu_count() or 1

@@ -21,7 +21,7 @@ from .ap import Precisions
 from .err import Cascade
 from .model import Model
 from .ndcg import Normalized
-from .sums import MaximumModel, MeanModel, SumModel
+from .sums import MaximumModel, SumModel
 
 #: Of each run, the indices of its priors.
 PriorsOfRuns: TypeAlias = list[IntArray]
@@ -33,25 +33,17 @@ _ENOUGH_RELEVANT = 60
 
 
 class ModelBuilder:
-    """The labelings of a campaign, as one measure looks at it.
+    """The labelings of the open documents, as one measure looks at them.
 
-    A labeling gives a label to every open document: each unjudged one that stands in the top of some run. The
-    parameters ``cutoff``, ``judged_only``, ``rel``, ``prior`` and ``ref`` of the measure, where it has them, say how
-    deep the runs are looked at, whether unjudged documents are left out first, from which grade on a document is
-    relevant, and which runs each run is compared with. No document is open where the context's grades end below
-    ``rel``: no label makes it relevant.
-
-    Arrays of documents have one entry for each of :attr:`docs`; "shape (runs, documents)" has a row for each run of the
-    context, in its order.
+    A document is open if it is unjudged and in the top of some run. None is where the context's grades end below
+    ``rel``. The parameters ``cutoff``, ``judged_only``, ``rel``, ``prior`` and ``ref`` are read from the measure.
+    Arrays have one column per document of :attr:`docs`, and one row per run where runs differ.
 
     Args:
         measure: the measure that is bounded.
-        views: the runs of the context in their order, and maybe new runs, each on the judgments as they are.
-        names: what messages call the runs.
-        unretrieved_relevant: how many further documents a query, which no run holds, may turn out relevant. None for
-            none where there are three runs or more, else the measure's cutoff.
-        residual: whether RBP is asked for what may follow the end of each ranking.
-        closed: whether no document is open, as though what is judged were all there is.
+        views: the runs, each on the judgments as they are.
+        unretrieved_relevant: as for :func:`.bounds`.
+        closed: whether the judged documents are taken to be all there are.
         bound: from another measure, and runs on the judgments, to its model.
     """
 
@@ -60,9 +52,7 @@ class ModelBuilder:
         measure: Measure,
         views: Sequence[View],
         *,
-        names: Sequence[str],
         unretrieved_relevant: int | None,
-        residual: bool,
         closed: bool,
         bound: Callable[[Measure, Sequence[View]], Model],
     ) -> None:
@@ -71,17 +61,14 @@ class ModelBuilder:
         self.members, self.grades = views[0].members, views[0].grades
         rel, known = value_of(measure, "rel"), self.members.grades
         self.closed = closed or (known is not None and rel is not None and rel > self.grades[1])
-        self.residual = residual and not self.closed
         self.cutoff: int | None = value_of(measure, "cutoff")
-        self.names, few = names, len(names) < _ENOUGH_RUNS
+        few = len(views[0].names) < _ENOUGH_RUNS
         self._ask_unretrieved = unretrieved_relevant is None and few and self.cutoff is None
         if unretrieved_relevant is None:
             unretrieved_relevant = (self.cutoff or 0) if few else 0
         self.unretrieved_relevant = 0 if self.closed else unretrieved_relevant
         self.judged_only: bool = value_of(measure, "judged_only", False)
         self.of = bound
-
-    # ---- the documents and the runs ----------------------------------------------------------------------
 
     @cached_property
     def views(self) -> list[View]:
@@ -123,31 +110,21 @@ class ModelBuilder:
         return [self.members.rankings.index(view.reference_run(ref)) for view in self.as_judged]
 
     def prior_product(self, factor: Callable[[IntArray], FloatArray]) -> FloatArray:
-        """For every run, the product over its priors of ``factor`` of each document's position there.
-
-        It is as for :meth:`.View.prior_product`; shape (runs, documents).
-        """
+        """For every run, the product over its priors of ``factor`` of each document's position there, 0 for none."""
         prior = value_of(self.measure, "prior")
         return np.array([view.prior_product(factor, self.docs, prior) for view in self.views])
 
     @property
     def labels(self) -> IntArray:
-        """The labels that an open document may have, ascending; with ``judged_only`` none below 0.
-
-        To ``judged_only`` a document with a negative label is unjudged, so judging it would change nothing.
-
-        Warns where few documents are judged relevant and the context does not say which grades there are: a higher
-        grade than these may then exist, and bounds without it would not be proofs.
+        """The labels that an open document may have, ascending; warns where few are known and the context has no
+        ``grades``.
         """
         low, high = self.grades
         relevant = int((self.docs.grade > 0).sum())
         if self.members.grades is None and relevant < _ENOUGH_RELEVANT and self.open.any():
-            few = {0: "no document is", 1: "only 1 document is"}.get(
-                relevant, f"only {relevant} documents are"
-            )
             warn(
-                f"{few} judged relevant, and unjudged ones are taken to have no higher grade than {high}: "
-                f"say which grades there are with RunContext(…, grades=({low}, {high})), or more",
+                f"only {relevant} documents are judged relevant, and unjudged ones are taken to have no higher grade "
+                f"than {high}: set RunContext(…, grades=({low}, {high})), or more",
                 self.members,
             )
         return grades_between(0 if self.judged_only else low, high)
@@ -160,9 +137,7 @@ class ModelBuilder:
     def gains(self, dcg: str, gains: dict[int, int] | None) -> tuple[FloatArray, FloatArray]:
         """The gain of each judged document, and the gains that a label can give, ascending; see :func:`.gain_of`.
 
-        Raises:
-            ValueError: every label gives a gain, and ``unretrieved_relevant`` asks for documents that may stay without
-                a label.
+        Raises ValueError where every label gives a gain, and ``unretrieved_relevant`` documents may stay without one.
         """
         levels = np.unique(gain_of(self.labels, dcg, gains))
         if levels[0] > 0 and self.unretrieved_relevant:
@@ -177,59 +152,29 @@ class ModelBuilder:
         labelled = self.views[0].with_labels(grade)
         return np.array([self.measure.score(labelled.evaluating(view)) for view in self.views])
 
-    # ---- kinds of measures -------------------------------------------------------------------------------
-
     def additive(
         self, weight: FloatArray, gain: FloatArray | BoolArray, least: float = 0.0, most: float = 1.0
     ) -> Model:
         """``Σ_d weight(d)·gain(d)``, such as precision: each label counts by itself. Exact for a run and for two.
 
-        Args:
-            weight: what a document counts in every run, at least 0; shape (runs, documents), or for all runs alike.
-            gain: of every judged document.
-            least: the least gain that a label can give.
-            most: the greatest.
+        ``weight`` is at least 0; the gain of an open document is from ``least`` to ``most``.
         """
         return SumModel(self.views, self._of_runs(weight), gain, least, most)
 
     def normalized(self, weight: FloatArray, gain: FloatArray, levels: FloatArray) -> Model:
         """``Σ_d weight(d)·gain(d)`` over the ideal DCG of the labels, such as nDCG. Exact for a run and for two.
 
-        Args:
-            weight: as for :meth:`additive`.
-            gain, levels: as of :meth:`gains`.
+        ``gain`` and ``levels`` are those of :meth:`gains`.
         """
         self.warn_of_others()
         return Normalized(self.views, self._of_runs(weight), gain, levels, self.cutoff)
 
     def best(self, worth: FloatArray, relevant: BoolArray) -> Model:
-        """The largest ``worth(d)`` of a relevant document, such as reciprocal rank. Exact for a run and for two.
-
-        Args:
-            worth: of a document in every run, at least 0; shape (runs, documents).
-            relevant: as of :meth:`relevant`.
-        """
+        """The largest ``worth(d)`` of a relevant document, such as reciprocal rank. Exact for a run and for two."""
         return MaximumModel(self.views, self._of_runs(worth), relevant)
 
-    def mean(self, weight: FloatArray, worth: FloatArray, relevant: BoolArray) -> Model:
-        """``Σ weight(d)·worth(d) / Σ weight(d)`` over the relevant documents: a mean over what a run finds; 0/0 is 0.
-
-        Exact for a run; for two where few open documents count in either.
-
-        Args:
-            weight: what a document counts in every run, at least 0; shape (runs, documents).
-            worth: the values of which it is the mean, the same shape.
-            relevant: as of :meth:`relevant`.
-        """
-        return MeanModel(self.views, self._of_runs(weight), self._of_runs(worth), relevant)
-
     def precisions(self, relevant: BoolArray, weight: FloatArray | None = None) -> Model:
-        """Average precision, of documents that count by a weight. Exact for a run; for two by branch and bound.
-
-        Args:
-            relevant: as of :meth:`relevant`.
-            weight: what each document counts in the precisions, in all runs alike; 1 if not given.
-        """
+        """Average precision, where documents count by a weight. Exact for a run; for two by branch and bound."""
         weights: FloatArray = np.ones(len(self.docs)) if weight is None else weight
         self.warn_of_others()
         return Precisions(self.views, self.positions, relevant, weights)
@@ -237,18 +182,13 @@ class ModelBuilder:
     def cascade(self, stop: FloatArray, highest: float) -> Model:
         """``Σ_i (1/i)·stop(d_i)·Π_{j<i} (1 - stop(d_j))``, such as ERR. Exact for a run; for two by branch and bound.
 
-        Args:
-            stop: the chance that each judged document satisfies a reader.
-            highest: the greatest chance that a label can give.
+        ``stop`` is the chance that each judged document satisfies a user; a label can make it ``highest``.
         """
         no_priors = [np.empty(0, dtype=np.int64)] * len(self.positions)
         return Cascade(self.views, self.positions, no_priors, stop, highest)
 
     def pool(self, collection: int | None) -> tuple[IntArray, IntArray]:
-        """The size of the pool of each query when its open documents are judged, and how deep it is ranked.
-
-        ``collection`` is the size of the collection, where that is the pool.
-        """
+        """The size of the pool of each query with its open documents, or ``collection``; and how deep it is ranked."""
         docs = self.docs
         query = docs.query[docs.grade >= 0] if self.judged_only else docs.query
         size = np.bincount(query, minlength=docs.n_queries)
@@ -257,12 +197,11 @@ class ModelBuilder:
         return size, size if self.cutoff is None else np.minimum(size, self.cutoff)
 
     def warn_of_others(self) -> None:
-        """Where nobody said how many relevant documents there may be that no run holds, and that decides."""
+        """Warns where nobody said how many relevant documents no run retrieves, and that decides."""
         if self._ask_unretrieved and self.open.any():
             warn(
-                f"{self.measure}: relevant documents that none of {self.names} holds would change what is said "
-                "of these alone: say how many of them a query may have, such as unretrieved_relevant=10, or add the "
-                "other runs of the campaign to the context",
+                f"{self.measure}: relevant documents that none of {self.as_judged[0].names} retrieves would change "
+                "these bounds: give unretrieved_relevant=10, or add the other runs to the context",
                 self.members,
             )
 
@@ -272,9 +211,8 @@ class ModelBuilder:
         return np.broadcast_to(np.asarray(values, dtype=np.float64), shape)
 
 
-#: By the class of a measure, the function that makes its model. It calls one of the methods of :class:`ModelBuilder`,
-#: such as :meth:`.ModelBuilder.additive`, and may raise a ValueError that says why a measure cannot be bounded with its
-#: parameters. A class without an entry has that of its base class.
+#: By the class of a measure, or one of its bases, the function that makes its model by a method of
+#: :class:`ModelBuilder`; a ValueError says why it cannot be bounded.
 BOUNDS: Registry[type[Measure], Callable[[Any, ModelBuilder], Model]] = Registry("bounds")
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Sequence
-from typing import Literal, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Literal
 
 import numpy as np
 
@@ -12,19 +12,15 @@ from ..context.view import View
 from ..data.arrays import FloatArray, IntArray, ratio
 from ..measures.bases.gains import discount, ideal_dcg
 from ..measures.med_pairs import LevelSums, sums_of_first
+from ..measures.ue import Normalizers, normalize
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .model import Interval, Model
 
-#: From the value of rankings, of perfect ones, and of random ones to the normalized value, elementwise.
-ValueOfGains: TypeAlias = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
-
 
 class Normalized(Model):
-    """A sum over the ideal DCG of the judgments, exact for a run and for the difference of two.
-
-    For given numbers of open documents at each gain the ideal is fixed, and the larger gains go to the documents with
-    the larger weights; so the extremes are those of :class:`LevelSums`. See :meth:`.ModelBuilder.normalized`.
+    """A sum over the ideal DCG, exact for one run and for two: of given numbers of gains, the larger go to the larger
+    weights.
     """
 
     def __init__(
@@ -46,10 +42,7 @@ class Normalized(Model):
         self.ideal, self.ideals = self._ideals(levels, int(self.sizes.max(initial=0)) + 1)
 
     def _ideals(self, levels: FloatArray, width: int) -> tuple[FloatArray, FloatArray]:
-        """The ideal of the least gains, and what each level above adds to it where n open documents have that.
-
-        Shapes (queries) and (queries, levels - 1, width).
-        """
+        """The ideal of the least gains, (queries), and what n documents at each level above add, (queries, levels, n)."""
         docs, n = self.docs, self.docs.n_queries
         # Judged documents may have gains between the levels, where the grades known are a part of those that they have.
         every = np.unique(np.concatenate([[0.0], levels, self.known_gain]))
@@ -143,9 +136,7 @@ class Recall(Normalized):
 
 
 class GainsAboveChance(Normalized):
-    """nDCG_UE, where labels move the random level as well: version 2 exact for one run, version 1 the product of its
-    two factors' extremes. ``value_of`` makes values of the DCG of rankings, of perfect ones and of random ones.
-    """
+    """nDCG_UE, whose random level moves as well: version 2 is exact for one run, version 1 a product of two extremes."""
 
     def __init__(
         self,
@@ -156,11 +147,10 @@ class GainsAboveChance(Normalized):
         cutoff: int | None,
         pool: tuple[IntArray, IntArray],
         version: Literal[1, 2],
-        value_of: ValueOfGains,
     ) -> None:
         super().__init__(views, weight, gain, levels, cutoff)
         self.pool_size, self.depth = pool
-        self.version, self.value_of = version, value_of
+        self.version = version
 
     def _random_level(self) -> tuple[FloatArray, FloatArray]:
         """REB for a gain of 1 in all, and what the judged documents and the least gains make of it."""
@@ -222,4 +212,5 @@ class GainsAboveChance(Normalized):
         total = known + self.over_open(gains - self.least) * unit
         # A pool of one gain has nothing to rank: the two differ by rounding alone.
         total = np.where(ideal - total <= LABELED_ALIKE * ideal, ideal, total)
-        return self.value_of(found, np.broadcast_to(ideal, found.shape), np.broadcast_to(total, found.shape))
+        levels = Normalizers(*(np.broadcast_to(level, found.shape) for level in (ideal, total)))
+        return normalize(found, levels, self.version)

@@ -46,15 +46,11 @@ class Sorted(NamedTuple):
 
 
 class Residual(Model):
-    """NRG(base='nDCG').
+    """NRG(base='nDCG'); ``survival`` is the chance that the priors left each document to find, (runs, documents).
 
-    One run, binary labels: exact. For a fixed λ the labels that maximize ``Σ residual gain·seen - λ·ideal`` are found
-    by :func:`place`; Dinkelbach's iteration on λ gives the extreme ratio. Graded labels: the least value is exact too,
-    since ``Σ … - λ·ideal`` is concave in the gains, and so is least where each is the least or the greatest. The
-    greatest is exact where few of the run's documents are open, by :func:`.greatest_of_all`; else it is bounded
-    by ideals with other placements of the documents than the best one, which are never above the ideal. For the
-    difference of two runs see :mod:`.placement`. ``survival`` is the chance that the priors of every run left each
-    document to find, ``seen`` that a user looks at it; shape (runs, documents).
+    One run, binary labels: exact, since :func:`place` maximizes ``Σ residual gain·seen - λ·ideal``, and Dinkelbach's
+    iteration gives the extreme ratio. Graded labels: the least value is exact, since that function is concave in the
+    gains; the greatest where few of the run's documents are open. Two runs: see :mod:`.placement`.
     """
 
     def __init__(
@@ -97,10 +93,7 @@ class Residual(Model):
 
     @cached_property
     def _counting(self) -> BoolArray:
-        """The documents of each run that it finds, or that may be among the first of its ideal; (runs, columns).
-
-        The others have as many judged relevant ones before them as the ideal holds, under any judgments.
-        """
+        """The documents that each run finds, or that may be among the first of its ideal; (runs, columns)."""
         if self.cutoff is None:
             return np.ones((len(self.weight), len(self.columns)), dtype=bool)
         least = np.zeros((len(self.weight), self.docs.n_queries))
@@ -277,11 +270,7 @@ def extreme_ratio(docs: Sorted, found: FloatArray, cutoff: int | None, sign: flo
 
 
 def relaxed_ratio(docs: Sorted, found: FloatArray, cutoff: int | None) -> FloatArray:
-    """No smaller than the sum over the ideal, whatever gains up to their highest the open documents have.
-
-    The ideal is the largest sum over all placements of the documents. So with the weights of any one, or of a mean of
-    several, the ratio is at least as large; and it is largest where every document has no gain, or its highest.
-    """
+    """No smaller than the sum over the ideal, by ideals with other placements of the documents than the best one."""
     free = ~docs.forced & (docs.row >= 0)
     chosen = docs.row >= 0
     weights = places(chosen, cutoff)

@@ -12,19 +12,16 @@ from ir_measures import Measure
 from ..context.measure_strings import value_of
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, ratio
-from ..further_measures.alpha_nrg import OfAspects
 from ..further_measures.fusion_gain import _FusionGain
 from ..further_measures.shapley import ADDITIVE, _Shapley
 from ..measures import rareness
 from ..measures.bases import BASES
-from ..measures.bases.ap import expected_sum_of_precisions
 from ..measures.bases.browsing import BrowsingModel, TopK, Unseen
 from ..measures.bases.gains import chance_to_satisfy
 from ..measures.lexiprecision import _RPP, LEVEL_WEIGHTS, RecallLevels, _rrLP, _sgnLP, _sgnLR
-from ..measures.med import _MED
 from ..measures.nrg import _NRG, _TaSC, _UniqueRel, max_tasc
 from ..measures.rareness import _Rareness
-from ..measures.ue import _UE, Normalizers, normalize
+from ..measures.ue import _UE
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .ap import PrecisionsAboveChance
@@ -34,7 +31,6 @@ from .model_builder import BOUNDS, ModelBuilder
 from .ndcg import GainsAboveChance, Recall
 from .nrg import Residual
 from .preferences import Extremes, Preferences, greatest_lexicographic, greatest_paired, may_win_worst_case
-from .sums import RBPResidualModel
 
 
 @BOUNDS.register(_NRG)
@@ -88,8 +84,7 @@ def _rareness(measure: _Rareness, builder: ModelBuilder) -> Model:
     systems = measure.get("systems")
     if measure.base_name == "ERR" or (measure.base_name == "AP" and systems not in (None, "groups")):
         raise ValueError(
-            f"{measure} cannot be bounded yet; the bases P, RBP and nDCG can, and AP where the systems are all runs, "
-            "or groups"
+            f"{measure} cannot be bounded yet; the bases P, RBP and nDCG can, and AP of all runs or of groups"
         )
     if systems is None:  # all are members, so the weights are the same for all
         held = positions > 0
@@ -110,35 +105,18 @@ def _rareness(measure: _Rareness, builder: ModelBuilder) -> Model:
 @BOUNDS.register(_UE)
 def _ue(measure: _UE, builder: ModelBuilder) -> Model:
     name, version = measure.base_name, measure.get("version")
-    if version == "z":
+    if version == "z" or measure.get("pool") == "run" or name not in ("AP", "nDCG"):
         raise ValueError(
-            f"{measure} cannot be bounded yet, since labels move the standard deviation, too; use version=1 or 2"
+            f"{measure} cannot be bounded yet; use version=1 or 2, pool='judged' or 'corpus', and the base nDCG or AP"
         )
-    if measure.get("pool") == "run":
-        raise ValueError(
-            f"{measure} cannot be bounded yet, since labels change the run's pool, too; use pool='judged'"
-        )
-    if name not in ("AP", "nDCG"):
-        raise ValueError(f"{measure} cannot be bounded yet; of the bases of UE, only nDCG and AP can")
     builder.warn_of_others()
     pool = builder.pool(builder.members.num_docs if measure.get("pool") == "corpus" else None)
     if name == "AP":
-        exact_level = measure.get("expected") == "exact"
-
-        def of_sums(total: FloatArray, m: IntArray, size: IntArray, depth: IntArray) -> FloatArray:
-            upper = np.minimum(depth, m).astype(np.float64)
-            expected = expected_sum_of_precisions(m, size, depth, exact_level)
-            return normalize(total, Normalizers(upper, np.where(m == size, upper, expected)), version)
-
-        relevant = builder.relevant(measure.get("rel"))
-        return PrecisionsAboveChance(builder.views, builder.positions, relevant, pool, of_sums)
-
-    def of_gains(value: FloatArray, perfect: FloatArray, random: FloatArray) -> FloatArray:
-        return normalize(value, Normalizers(perfect, random), version)
-
+        relevant, exact_level = builder.relevant(measure.get("rel")), measure.get("expected") == "exact"
+        return PrecisionsAboveChance(builder.views, builder.positions, relevant, pool, version, exact_level)
     weight = measure.base.browsing(measure.get).seen(builder.positions)
     gain, levels = builder.gains(measure.get("dcg"), measure.get("gains"))
-    return GainsAboveChance(builder.views, weight, gain, levels, builder.cutoff, pool, version, of_gains)
+    return GainsAboveChance(builder.views, weight, gain, levels, builder.cutoff, pool, version)
 
 
 def _best_case(x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[float, float, bool]:
@@ -163,8 +141,20 @@ def _average_case(
     return low, high, high - low <= LABELED_ALIKE
 
 
-def _preferences(measure: RecallLevels, builder: ModelBuilder, extremes: Extremes) -> Model:
+_EXTREMES: dict[type[RecallLevels], Extremes] = {
+    _rrLP: _best_case,
+    _sgnLP: _best_case_signs,
+    _sgnLR: _worst_case_signs,
+}
+
+
+@BOUNDS.register(_rrLP, _sgnLP, _sgnLR, _RPP)
+def _preferences(measure: RecallLevels, builder: ModelBuilder) -> Model:
     rel, docs = measure.get("rel"), builder.docs
+    if isinstance(measure, _RPP):
+        extremes: Extremes = partial(_average_case, weight=LEVEL_WEIGHTS[measure.get("weight")])
+    else:
+        extremes = _EXTREMES[type(measure)]
 
     def score(gains: FloatArray) -> FloatArray:
         grade: IntArray = docs.grade.copy()
@@ -173,36 +163,6 @@ def _preferences(measure: RecallLevels, builder: ModelBuilder, extremes: Extreme
 
     relevant, references = builder.relevant(rel), builder.references
     return Preferences(builder.views, builder.positions, relevant, references, extremes, score)
-
-
-@BOUNDS.register(_rrLP)
-def _rrlp(measure: _rrLP, builder: ModelBuilder) -> Model:
-    return _preferences(measure, builder, _best_case)
-
-
-@BOUNDS.register(_sgnLP)
-def _sgnlp(measure: _sgnLP, builder: ModelBuilder) -> Model:
-    return _preferences(measure, builder, _best_case_signs)
-
-
-@BOUNDS.register(_sgnLR)
-def _sgnlr(measure: _sgnLR, builder: ModelBuilder) -> Model:
-    return _preferences(measure, builder, _worst_case_signs)
-
-
-@BOUNDS.register(_RPP)
-def _rpp(measure: _RPP, builder: ModelBuilder) -> Model:
-    weight = LEVEL_WEIGHTS[measure.get("weight")]
-    return _preferences(measure, builder, partial(_average_case, weight=weight))
-
-
-@BOUNDS.register(_MED)
-def _med(measure: _MED, builder: ModelBuilder) -> Model:
-    base = measure.get("base")
-    # SSP and Q are not measures of one run there.
-    known = base in ir_measures.measures.registry
-    advice = f"bound {base} instead" if known else f"{base} cannot be bounded"
-    raise ValueError(f"{measure} is itself the largest difference over all labels; {advice}")
 
 
 @BOUNDS.register(_Shapley)
@@ -224,14 +184,6 @@ def _fusion_gain(measure: _FusionGain, builder: ModelBuilder) -> Model:
     place = {view.evaluated: i for i, view in enumerate(views)}
     of_runs = (np.array([place[ranking] for ranking in side]) for side in (after, before))
     return DifferenceModel(builder.of(measure.base_measure(), views), *of_runs)
-
-
-@BOUNDS.register(OfAspects)
-def _of_aspects(measure: OfAspects, builder: ModelBuilder) -> Model:
-    raise ValueError(
-        f"{measure} cannot be bounded: an unjudged document may answer any aspects, and some that the qrels do not "
-        "name; bound UniqueRel or NRG on qrels without aspects"
-    )
 
 
 # The highest grade that gdeval's ERR knows.
@@ -280,10 +232,7 @@ def _rbp(measure: Measure, builder: ModelBuilder) -> Model:
         raise ValueError(
             f"{measure} does not say which documents are relevant; give rel, as in RBP(rel=1)@10"
         )
-    relevant = builder.relevant(rel)
-    if builder.residual:
-        return RBPResidualModel(builder.views, builder.positions, relevant, float(value_of(measure, "p")))
-    return builder.additive(_browsing(measure).share(builder.positions), relevant)
+    return builder.additive(_browsing(measure).share(builder.positions), builder.relevant(rel))
 
 
 @BOUNDS.register(type(ir_measures.SDCG))
@@ -303,8 +252,7 @@ def _ndcg(measure: Measure, builder: ModelBuilder) -> Model:
     gains = value_of(measure, "gains")
     if builder.judged_only and any(min(pair) < 0 for pair in (gains or {}).items()):
         raise ValueError(
-            f"{measure}: judged_only leaves out documents with a negative label, and gains changes which labels are "
-            "negative, so it cannot be bounded; give only one of the two"
+            f"{measure}: judged_only and gains disagree on which labels are negative; give only one of the two"
         )
     gain, levels = builder.gains(value_of(measure, "dcg", "log2"), gains)
     return builder.normalized(_browsing(measure).seen(builder.positions), gain, levels)
@@ -324,13 +272,7 @@ def _err(measure: Measure, builder: ModelBuilder) -> Model:
 class SubtopicRecall(Model):
     """The share of the aspects of a topic that a relevant document in the top is about. Exact for a run and for two.
 
-    An unjudged document may be about any of the aspects that the judgments name, or about none. One in the top of the
-    first of two runs alone can bring all of them there; one in both tops can bring to the first those that the second
-    has anyway.
-
-    Args:
-        views: as for :class:`.Model`; the judgments name aspects.
-        rel: from which label on a document is relevant for an aspect.
+    An unjudged document in one top alone can bring all aspects there; one in both, those that the other run has anyway.
     """
 
     def __init__(self, views: Sequence[View], rel: int) -> None:
@@ -352,13 +294,13 @@ class SubtopicRecall(Model):
 
     def _share(self, covered: BoolArray) -> FloatArray:
         """The share of the aspects of each topic, of shape (…, aspects)."""
-        count = _by_query(covered.astype(np.float64), self.aspect_query, self.docs.n_queries)
+        count = np.zeros((*covered.shape[:-1], self.docs.n_queries))
+        np.add.at(count.T, self.aspect_query, covered.T)
         return ratio(count, np.broadcast_to(self.number, count.shape))
 
     def _any(self, shown: BoolArray) -> BoolArray:
         """On which topics some of the documents are."""
-        query = self.docs.query
-        return _by_query(shown.astype(np.float64), query, self.docs.n_queries) > 0
+        return self.sums(shown.astype(np.float64), self.open) > 0
 
     def value(self) -> FloatArray:
         return self._share(self.covered)
@@ -390,11 +332,3 @@ class SubtopicRecall(Model):
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         counts = (self.shown[a] | self.shown[b]) & (self.number > 0)[self.docs.query]
         return np.where(counts, np.maximum(reach[self.docs.query], 1e-6), 0.0)
-
-
-def _by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
-    """The sums by query of values of shape (…, rows)."""
-    flat = values.reshape(-1, values.shape[-1])
-    sums = [np.bincount(query, weights=row, minlength=n_queries) for row in flat]
-    result: FloatArray = np.array(sums, dtype=np.float64).reshape(*values.shape[:-1], n_queries)
-    return result

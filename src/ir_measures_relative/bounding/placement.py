@@ -1,20 +1,4 @@
-"""Dynamic programs for ideal rankings: which open documents to make relevant, where each moves the places of others.
-
-In the order of their gains, how many documents are relevant before another one says at which place of the ideal it
-stands, and by how much it pushes down what is behind. So that number is the state of the programs.
-
-The other half is how far apart two runs can be by NRG(base='nDCG'), under one labeling. With N the sum of a run and I
-its ideal, N/I is at most ``λ + (N - λ·I)/I'`` where λ is the greatest value of the run and I' its greatest ideal, and
-at least that where λ is the least value. So the difference of two runs is at most a sum over documents, less a multiple
-of the one ideal, plus a multiple of the other. The first ideal is no smaller than with other placements of its
-documents than the best one, which makes it a sum over documents as well; then :func:`place` finds the greatest value.
-
-Where few of the documents that the two hold are open, each labeling of these is tried. Then N of both is known, and
-what is left to choose are labels of documents that neither holds, which move the ideals alone. N/I of the first is
-convex in its I: between two values of that it is at most the line through its ends. -N/I of the second is concave: it
-is at most any of its tangents. So the difference is at most a constant less a multiple of the one ideal plus a multiple
-of the other, and nearer to it the closer the two values are; :class:`TwoIdeals` finds the greatest value of that.
-"""
+"""Bounds of NRG(base='nDCG') under one labeling: each relevant document moves the places of others in the ideal."""
 
 from __future__ import annotations
 
@@ -48,16 +32,8 @@ def place(
 ) -> BoolArray:
     """The relevant documents that maximize ``Σ linear(d) + slope·Σ_i residual(i-th)/log2(i + 1)``, i up to the cutoff.
 
-    The i-th is the relevant document with the i-th largest residual gain.
-
-    Args:
-        linear: what each document adds by being relevant, shape (problems, documents); 0 where padded.
-        residual: its residual gain, descending in each row; 0 where padded.
-        forced: whether it is judged relevant.
-        slope: of either sign, one a problem.
-
-    Returns:
-        whether each document is relevant, shape (problems, documents).
+    Arrays are (problems, documents), padded with 0, and ``residual`` descends in each row. The state of the dynamic
+    program is how many documents are relevant so far: the place of the next one in the ideal.
     """
     problems, n = linear.shape
     k = n if cutoff is None else min(cutoff, n)
@@ -106,19 +82,11 @@ def places(chosen: BoolArray, cutoff: int | None) -> FloatArray:
 
 
 class TwoIdeals:
-    """The ideals of two runs, where the open documents have the same residual gains in both.
+    """The ideals of two runs, where the open documents, in neither run, have the same residual gains in both.
 
-    Such documents are those that neither run holds. ``β·I(second) - α·I(first)`` is greatest by a dynamic program over
-    the open gains. Of graded labels a document brings each gain that it may have, and no more than one of them should
-    be taken: where several are, the result is a bound.
-
-    Args:
-        known: the residual gains of the first and of the second, two of shape (problems, documents); 0 where none.
-        open_gains: of the open documents at each label that has a gain, shape (problems, documents, labels).
-        cutoff: the depth of the ideals.
-
-    Attributes:
-        states: how many open gains may be told apart by their number, none and all beyond the cutoff included.
+    ``β·I(second) - α·I(first)`` is greatest by a dynamic program over the open gains, (problems, documents, labels).
+    Of several labels of a document it may take several: the result is then a bound. ``states`` counts the open gains
+    told apart.
     """
 
     def __init__(
@@ -157,18 +125,10 @@ class TwoIdeals:
     def lowered(
         self, ceiling: FloatArray, rows: IntArray, constant: FloatArray, alpha: FloatArray, beta: FloatArray
     ) -> tuple[FloatArray, FloatArray, BoolArray]:
-        """A bound by how many open gains there are, lowered to ``constant + β·I(second) - α·I(first)``.
+        """The bound ``ceiling``, (problems, states), lowered to ``constant + beta·I(second) - alpha·I(first)``, alpha
+        > 0.
 
-        Args:
-            ceiling: what the bound was, shape (problems, :attr:`states`).
-            rows: which problems they are.
-            constant: one for each.
-            alpha: above 0.
-            beta: at least 0.
-
-        Returns:
-            the bound; the ideals of the gains that are greatest where it is, shape (2, problems); and whether labels
-            attain these.
+        Also the ideals where it is greatest, (2, problems), and whether labels attain these.
         """
         first, second = self._first[:, rows], self._second[:, rows]
         steps = len(first)
@@ -200,17 +160,7 @@ class TwoIdeals:
 def greatest_of_all(
     found: FloatArray, residual: FloatArray, forced: BoolArray, shares: FloatArray, cutoff: int | None
 ) -> FloatArray:
-    """The greatest sum over ideal, by trying all labels of the documents that a run holds; NaN where they are too many.
-
-    A relevant document that the run does not hold can only raise the ideal, so that few are left: no more than the
-    cutoff.
-
-    Args:
-        found: what each document adds to the sum at its highest gain, shape (problems, documents).
-        residual: its residual gain then; 0 where padded.
-        forced: whether it is judged to have it.
-        shares: the gains that a label can give, as parts of the highest.
-    """
+    """The greatest sum over ideal, by trying all labels of a run's open documents; NaN where they are too many."""
     free = (found > 0) & ~forced
     counts, width = free.sum(axis=1), found.shape[1]
     result = np.full(len(found), np.nan)
@@ -282,7 +232,11 @@ class ResidualPair(NamedTuple):
 
 
 def relaxed_difference(pair: ResidualPair) -> tuple[FloatArray, FloatArray]:
-    """A bound of the greatest difference of each problem, and the greatest that was found."""
+    """A bound of the greatest difference of each problem, and the greatest that was found.
+
+    N/I of the first is at most ``λ + (N - λ·I)/I'``, λ its greatest value, I' its greatest ideal; of the second, at
+    least that with the least value. :func:`place` maximizes the sum over documents that this makes.
+    """
     first, second, forced, real, cutoff = pair
     bound, best = first.upper - second.lower, forced
     reached: FloatArray = np.full(len(forced), -np.inf)
@@ -305,12 +259,11 @@ def relaxed_difference(pair: ResidualPair) -> tuple[FloatArray, FloatArray]:
 def branched_difference(
     pair: ResidualPair, shares: FloatArray, bound: FloatArray, reached: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """The bound and the greatest difference found, better than these where few documents of the runs are open.
+    """The bound and the greatest difference found, better than the given where few documents of the runs are open.
 
-    Args:
-        shares: the gains that a label can give, as parts of the highest.
-        bound: of the greatest difference of each problem.
-        reached: the greatest difference that was found.
+    Each labeling of these is tried; others only move the ideals I. N/I of the first is convex in I, so at most the
+    line through the ends of a range; -N/I of the second at most any tangent. :class:`TwoIdeals` maximizes such a
+    bound.
     """
     bound, reached = bound.copy(), reached.copy()
     first, second, forced, real, cutoff = pair

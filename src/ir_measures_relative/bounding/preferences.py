@@ -20,13 +20,7 @@ Extremes: TypeAlias = Callable[[IntArray, IntArray, BoolArray], tuple[float, flo
 
 
 class Preferences(Model):
-    """rrLP, sgnLP, sgnLR and RPP, one query at a time.
-
-    Args:
-        position: of every document in every run, shape (runs, documents).
-        reference: of every run, as an index.
-        score: from the gains of the open documents to the value of every run, shape (runs, queries).
-    """
+    """rrLP, sgnLP, sgnLR and RPP, one query at a time; ``score`` makes all values, (runs, queries), from open gains."""
 
     def __init__(
         self,
@@ -113,9 +107,8 @@ class _Labels:
 def greatest_lexicographic(x: IntArray, y: IntArray, is_open: BoolArray) -> float:
     """The greatest rrLP of the ranking with positions ``x`` over that with ``y``, of open and of relevant documents.
 
-    Down to the first place at which one ranking has a relevant document and the other has none, the labels of the two
-    are equal place by place. That place, and the next relevant document of the loser, make the value; so each place is
-    tried, with as few relevant documents as the equal labels allow.
+    Each place is tried as the first where they differ: there, and at the loser's next relevant document, the value is
+    made.
     """
     depth = int(max(x.max(initial=0), y.max(initial=0)))
     first, second = _at_positions(x, depth), _at_positions(y, depth)
@@ -155,11 +148,7 @@ def may_win_worst_case(x: IntArray, y: IntArray, is_open: BoolArray) -> tuple[fl
 
 
 def greatest_paired(x: IntArray, y: IntArray, is_open: BoolArray, weight: BrowsingModel) -> float:
-    """No less than the greatest RPP: each level by itself, for any number of relevant documents.
-
-    The i-th relevant document of a ranking is no higher than if all its open documents were relevant, and no lower
-    than if none were.
-    """
+    """No less than the greatest RPP: each level by itself, for any number of relevant documents."""
     known, levels = int((~is_open).sum()), len(is_open)
     if not levels:
         return 0.0

@@ -1,9 +1,7 @@
 """The chance that a run is above another one on these topics, where unjudged documents leave that undecided.
 
-The chance of each document may come from the pool. A document that nobody judged still stands somewhere in the
-rankings: highly in many, or low in one. How often the judged documents that stand so are relevant says how likely it is
-to be relevant, on the query at hand. A logistic regression on what the rankings say finds that; a second one adds how
-much more, or less, often than their places say the documents of the runs that hold it are relevant.
+A logistic regression says from a document's places in the rankings how likely it is relevant; a second one adds how
+much more, or less, often than their places say the documents of the runs that retrieve it are relevant.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ import numpy as np
 
 from ..context.measure_strings import value_of
 from ..context.view import View
-from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..tolerances import LABELED_ALIKE
 from .model import Model
 
@@ -91,11 +89,7 @@ def chances_of(model: Model, relevance_model: RelevanceModel) -> FloatArray:
 def probabilities(
     model: Model, a: IntArray, b: IntArray, chances: FloatArray, samples: int, seed: int, log_odds_sd: float
 ) -> FloatArray:
-    """The share of sampled labelings in which the mean of run a[i] is above that of b[i]; ties count half.
-
-    It is never 0 or 1: half a labeling counts for either run, since what no sample shows is not impossible.
-    ``chances`` are those of the open documents; for the others see :func:`.verdicts`.
-    """
+    """The share of sampled labelings in which a[i] is above b[i] on the mean; ties, and one labeling more, count half."""
     above = np.zeros(len(a))
     for values in sampled_values(model, chances, samples, seed, log_odds_sd):
         means = values.mean(axis=2)
@@ -126,14 +120,6 @@ def sampled_values(
         yield model.sampled(drawn * gain)
 
 
-def settled_probabilities(probability: FloatArray, settled: ObjectArray) -> FloatArray:
-    """With 1 and 0 where the order is settled, and a half where no labels tell the two apart."""
-    result = probability.copy()
-    for word, value in (("above", 1.0), ("below", 0.0), ("equal", 0.5)):
-        result[settled == word] = value
-    return result
-
-
 def pool_chances(views: Sequence[View], relevant: BoolArray) -> FloatArray:
     """The chance of each open document of some runs to be relevant, from the judged ones; see above."""
     docs = views[0].documents
@@ -159,13 +145,7 @@ def pool_chances(views: Sequence[View], relevant: BoolArray) -> FloatArray:
 
 
 def _intercepts(top: BoolArray, places: FloatArray, labels: FloatArray) -> FloatArray:
-    """By how much the log-odds of each run's documents differ from what their places say, shrunken towards 0.
-
-    Args:
-        top: which judged documents each run holds, shape (runs, documents).
-        places: the log-odds of each document by its places.
-        labels: 1 for what is relevant, else 0.
-    """
+    """By how much the log-odds of each run's documents differ from what their places say, shrunken towards 0."""
     from scipy.special import expit
 
     run, doc = np.nonzero(top)

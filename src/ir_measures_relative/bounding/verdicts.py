@@ -26,7 +26,6 @@ from .probabilities import (
     check_relevance_model,
     default_log_odds_sd,
     probabilities,
-    settled_probabilities,
 )
 
 
@@ -37,7 +36,6 @@ def verdicts(
     perquery: bool = False,
     *,
     unretrieved_relevant: int | None = None,
-    residual: bool = False,
     relevance_model: RelevanceModel | None = None,
     samples: int = 1000,
     seed: int = 0,
@@ -47,63 +45,45 @@ def verdicts(
 ) -> pd.DataFrame:
     """Which orders of two runs unjudged documents cannot reverse on these topics.
 
-    It computes the bounds of the difference of two runs *under one labeling*: a document that both retrieve has one
-    label. :func:`bounds` says what a labeling is. Documents that neither run retrieves change ideal rankings and the
-    number of relevant documents. So a verdict depends on the two runs *and* on the other runs of the context.
+    It bounds the difference of two runs *under one labeling*, see :func:`bounds`. Documents that neither run
+    retrieves change ideal rankings. So a verdict depends on the two runs *and* on the other runs of the context.
 
     Args:
         context: the runs. With a ``reference``, only its pairs are compared; it is then the ``other``.
-        qrels, measures, unretrieved_relevant: as for :func:`bounds`.
-        perquery: one row per query instead.
-        residual: as for :func:`bounds`; probabilities ignore it.
+        qrels, measures, perquery, unretrieved_relevant: as for :func:`bounds`.
         relevance_model: adds ``probability``: how likely M(name) > M(other) is; a tie counts half. ``"pool"`` learns
-            from judged documents with similar ranks how often they are relevant (needs four runs). Or a function from
-            query id and document id to the probability that the document is relevant. The result is never 0 or 1 for
-            an undecided order. Grades are drawn as often as relevant judged documents have them.
+            from judged documents with similar ranks (needs four runs). Or a function from query id and document id to
+            the probability that the document is relevant.
         samples, seed: number of labelings drawn for it, and the random seed.
-        log_odds_sd: the common error of the probabilities of all documents of one run, as a standard deviation of
-            their log-odds. Default: 0.8, and 1.2 with fewer than six runs. With 0, documents are independent, and the
-            probabilities are overconfident.
+        log_odds_sd: the common error of the probabilities of all documents of one run, in log-odds. Default: 0.8, and
+            1.2 with fewer than six runs.
         jobs: number of processes for AP, AP_Rareness and ERR. The rows are the same.
         time_limit: seconds for the whole call; None for no limit. Unfinished intervals are wider, and not ``exact``.
             For AP, AP_Rareness and ERR, the search for each end on a query also stops after one second of CPU time.
 
     Returns:
-        a DataFrame with one row per pair and measure (and query, with ``perquery``), in the order of the context:
+        one row per pair and measure (and query), in the order of the context:
 
         - ``name``, ``other``, ``measure``; with ``perquery`` also ``query_id``;
-        - ``worst``, ``value``, ``best``: of M(name) - M(other);
-        - ``exact``: whether some labelings reach both ends;
-        - ``settled``: ``above`` or ``below`` if unjudged documents cannot reverse this order on these topics, ``equal``
-          if no labeling makes a difference, else ``undecided``. For other topics see :func:`compare`;
-        - ``n_deciding``: the number of unjudged documents that can change this difference, also those that neither run
-          retrieves;
-        - ``unjudged``, ``other_unjudged``: the unjudged share of each run's top k, a mean over queries; k is the
-          measure's cutoff;
-        - ``probability``: with ``relevance_model``; over labelings, on these topics. For UniqueRel, ``"pool"`` is up to
-          0.1 too high below 0.99. On runs of a type that the pool lacked, 84 % of the orders with 0.90 to 0.95 came
-          true.
+        - ``worst``, ``value``, ``best``: of M(name) - M(other); ``exact``: whether some labelings reach both ends;
+        - ``settled``: ``above`` or ``below`` if no labeling reverses this order, ``equal`` if none makes a
+          difference, else ``undecided``. For other topics see :func:`compare`;
+        - ``n_deciding``: the number of unjudged documents that can change this difference;
+        - ``unjudged``, ``other_unjudged``: the unjudged share of each run's top k, a mean over queries;
+        - ``probability``: with ``relevance_model``. For UniqueRel, ``"pool"`` is up to 0.1 too high below 0.99.
 
     Raises:
         ValueError: a context of one run; ``relevance_model='pool'`` of fewer than four; what :func:`bounds` raises.
 
     Example:
         >>> from ir_measures_relative import RunContext, verdicts
-        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"X": 2, "Y": 1}}, "c": {"q": {"Y": 2, "X": 1}}}
-        >>> found = verdicts(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"])
-        >>> found.loc[:, "name":"n_deciding"]
+        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"X": 2, "Y": 1}}}
+        >>> verdicts(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"]).loc[:, "name":"n_deciding"]
           name other measure  worst  value  best  exact settled  n_deciding
         0    a     b     P@2    0.5    1.0   1.0   True   above           1
-        1    a     c     P@2    0.5    1.0   1.0   True   above           1
-        2    b     c     P@2    0.0    0.0   0.0   True   equal           0
-        >>> found[["name", "unjudged", "other", "other_unjudged"]]
-          name  unjudged other  other_unjudged
-        0    a       0.0     b             0.5
-        1    a       0.0     c             0.5
-        2    b       0.5     c             0.5
     """
     work = Work(jobs, time_limit)
-    parsed, views = campaign_of(context, qrels, measures, residual)
+    parsed, views = campaign_of(context, qrels, measures)
     if relevance_model is not None:
         check_relevance_model(relevance_model, len(context.names), parsed, perquery)
     if log_odds_sd is None:
@@ -118,7 +98,7 @@ def verdicts(
     names = object_array(context.names)
     index, tables = {"name": names[a], "other": names[b]}, []
     for done, measure in enumerate(parsed):
-        model = model_of(measure, views, unretrieved_relevant, residual)
+        model = model_of(measure, views, unretrieved_relevant)
         value, interval = differences(views, measure, model, a, b, share(work, len(parsed) - done))
         ends = {"worst": interval.lower, "value": value, "best": interval.upper}
         share_of_run = unjudged_shares(views, value_of(measure, "cutoff"))
@@ -133,7 +113,9 @@ def verdicts(
             chance = probabilities(
                 model, a, b, chances_of(model, relevance_model), samples, seed, log_odds_sd
             )
-            table["probability"] = settled_probabilities(chance, settled)
+            table["probability"] = np.select(
+                [settled == word for word in ("above", "below", "equal")], [1.0, 0.0, 0.5], chance
+            )
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 

@@ -40,7 +40,7 @@ COMMANDS = {
 
 # Functions of the package whose command has another name.
 _COMMAND_OF = {
-    **dict.fromkeys(("verdicts", "bounds", "judge_next", "pool_next"), "unjudged"),
+    **dict.fromkeys(("verdicts", "bounds", "judge_next"), "unjudged"),
     "Experiment": "compare",
     **dict.fromkeys(("evaluate", "eval"), "score"),
     "select_complementary": "select",

@@ -52,7 +52,7 @@ def similarity(
         - ``measure``
         - ``value``: the measure of ``name`` with ``other`` as its reference; the mean over queries without ``perquery``
         - ``distance``: without ``perquery``; the mean over queries of the absolute value, so that queries do not cancel
-          each other. For RBO and RBA, which are 1 for equal rankings, it is the mean of 1 minus the value.
+          each other. For RBO and RBA, which are 1 for equal rankings, it is the mean of 1 minus the value
 
     Raises:
         ValueError: a measure without a reference run, or with one; one that needs judgments, without any; a context

@@ -5,9 +5,9 @@ The interval of a row never contradicts its corrected p: it is made at the level
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,21 +25,11 @@ _OWN = 0.05
 #: What statsmodels calls the correction that is computed here.
 _HOLM = ("holm", "h")
 
-_Member = TypeVar("_Member")
-_Found = TypeVar("_Found")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """Which rows are corrected together, and how.
-
-    Args:
-        correction: ``"max-t"``, ``"holm"``, another that statsmodels' ``multipletests`` knows, or None.
-        extent: ``"call"``: all rows, of all measures; or ``"measure"``: those of each measure.
-
-    Raises:
-        ValueError: a value that is not allowed.
-        ImportError: a correction that needs statsmodels, which is not installed.
+    """Which rows are corrected together, of the whole ``"call"`` or of each ``"measure"``, and how; None is not at
+    all.
     """
 
     correction: str | None = MAX_T
@@ -53,21 +43,13 @@ class Family:
     def compared(self, members: Sequence[tuple[Pairs, str]], options: PairedTestOptions) -> list[Corrected]:
         """What the test of each measure says of its pairs, corrected; all measures have the same topics.
 
-        By max-t, \\|t\\| of each row is measured by what 5 % of its own resamples exceed (Beran 1988; else one row with
-        a heavy tail sets the scale of all). p is how often the largest of any row is at least the row's own, over
-        resamples of topics that all rows share, with differences shifted to a mean of 0. The intervals are the rows'
-        own, all made wider by the factor that the largest exceeds in 1 - confidence of the resamples. Neither says more
-        than the row's own test does. A row that the bootstrap says nothing of (fewer than five topics differ) is
-        corrected by Bonferroni's method; and by Holm's are tests that do not go by t: Wilcoxon's, sign, randomization.
+        By max-t, \\|t\\| of each row is measured by what 5 % of its own resamples exceed (Beran 1988), and p is how
+        often the largest of any row is at least that; intervals are wider by the factor that 1 - confidence of the
+        resamples keep. Neither says more than the row's own test. Sparse rows are corrected by Bonferroni's method,
+        tests that do not go by t by Holm's.
         """
-        return self._by_extent(members, lambda some: _compared(some, self.correction, options))
-
-    def _by_extent(
-        self, members: Sequence[_Member], of_family: Callable[[Sequence[_Member]], list[_Found]]
-    ) -> list[_Found]:
-        if self.extent == "call":
-            return of_family(members) if members else []
-        return [one for member in members for one in of_family([member])]
+        families = [members] if self.extent == "call" else [[one] for one in members]
+        return [found for some in families if some for found in _compared(some, self.correction, options)]
 
 
 class Corrected(NamedTuple):
@@ -77,11 +59,6 @@ class Corrected(NamedTuple):
     p_corrected: FloatArray
     lower: FloatArray
     upper: FloatArray
-
-
-#: What the bootstrap of a family says of its rows: which it can tell of, their p, and how far intervals reach, in
-#: standard errors.
-_Together: TypeAlias = tuple[BoolArray, FloatArray, FloatArray]
 
 
 def _compared(
@@ -95,20 +72,26 @@ def _compared(
         return [np.concatenate(part) for part in zip(*found, strict=True)]
 
     d = np.concatenate([pairs.differences for pairs, _ in members])
-    mean, error, _ = mean_and_error(d)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        t = np.abs(mean) / error
     if correction == MAX_T and not all(TESTS[test].of_t for _, test in members):
         correction = "holm"
-    limit = np.concatenate([np.full(len(pairs.differences), pairs.limit) for pairs, _ in members])
-    p, p_corrected, lower, upper = _corrected(
-        alone,
-        lambda: _together(d, limit, t, options),
-        lambda reach: (mean - reach * error, mean + reach * error),
-        correction,
-        len(d),
-        options,
-    )
+    confidence, level = np.full(len(d), options.confidence), 1 - options.confidence
+    p, lower, upper = alone(confidence)
+    p_corrected, number = p, int((~np.isnan(p) | ~np.isnan(lower)).sum())
+    if correction == MAX_T and number > 1:
+        mean, error, _ = mean_and_error(d)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            t = np.abs(mean) / error
+        limit = np.concatenate([np.full(len(pairs.differences), pairs.limit) for pairs, _ in members])
+        known, p_together, reach = _together(d, limit, t, options)
+        p_corrected = np.minimum(1.0, np.where(known, np.fmax(p, p_together), p * number))
+        if not known.all():
+            _, lower, upper = alone(np.where(known, confidence, 1 - level / number))
+        lower = np.where(known, np.minimum(lower, mean - reach * error), lower)
+        upper = np.where(known, np.maximum(upper, mean + reach * error), upper)
+    elif correction is not None and number > 1:
+        p_corrected = corrected(p, correction, level)
+        share = np.where(p_corrected > 0, p / np.where(p_corrected > 0, p_corrected, 1.0), 1 / number)
+        _, lower, upper = alone(1 - level * np.where(np.isnan(share), 1.0, share))
     columns = [np.split(x, splits) for x in (p, p_corrected, lower, upper)]
     return [Corrected(*one) for one in zip(*columns, strict=True)]
 
@@ -118,8 +101,8 @@ def _together(
     limit: FloatArray,
     t: FloatArray,
     options: PairedTestOptions,
-) -> _Together:
-    """One bootstrap of topics for all rows: the largest t of a resample is compared with the t of each row.
+) -> tuple[BoolArray, FloatArray, FloatArray]:
+    """One bootstrap of topics: which rows it can tell of, their p, and how far intervals reach in standard errors.
 
     A resample in which some row has no spread has an infinite t, for all rows: so each may have but its part of those.
     """
@@ -140,37 +123,6 @@ def _together(
     return there, p, critical(ordered, 1 - options.confidence) * own
 
 
-def _corrected(
-    alone: Callable[[FloatArray], list[FloatArray]],
-    together: Callable[[], _Together],
-    reaching: Callable[[FloatArray], tuple[FloatArray, FloatArray]],
-    correction: str | None,
-    rows: int,
-    options: PairedTestOptions,
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """p, p corrected and the ends of the intervals, from what is said of each row alone, and of all together."""
-    confidence, level = np.full(rows, options.confidence), 1 - options.confidence
-    p, lower, upper = alone(confidence)
-    number = int((~np.isnan(p) | ~np.isnan(lower)).sum())
-    if correction is None or number < 2:
-        return p, p, lower, upper
-    if correction != MAX_T:
-        p_corrected = corrected(p, correction, level)
-        share = np.where(p_corrected > 0, p / np.where(p_corrected > 0, p_corrected, 1.0), 1 / number)
-        _, lower, upper = alone(1 - level * np.where(np.isnan(share), 1.0, share))
-        return p, p_corrected, lower, upper
-    told, p_together, reach = together()
-    p_corrected = np.minimum(1.0, np.where(told, np.fmax(p, p_together), p * number))
-    if not told.all():
-        _, lower, upper = alone(np.where(told, confidence, 1 - level / number))
-    least, most = reaching(reach)
-    lower = np.where(told, np.minimum(lower, least), lower)
-    return p, p_corrected, lower, np.where(told, np.maximum(upper, most), upper)
-
-
-# --- p-values of a family of tests, corrected for how many these are
-
-
 def check_correction(correction: str | None) -> None:
     """Raises ValueError for a correction that statsmodels does not know; ImportError where it needs statsmodels."""
     if correction is None or correction in _HOLM:
@@ -187,11 +139,8 @@ def check_correction(correction: str | None) -> None:
 
 
 def corrected(p: FloatArray, correction: str | None, level: float = 0.05) -> FloatArray:
-    """The p-values, shape (…, tests), corrected for the number in each row; NaN stay, and do not count.
-
-    Args:
-        correction: ``"holm"``, or another that statsmodels' ``multipletests`` knows; None for none.
-        level: of the tests; only two-stage corrections, such as ``"fdr_tsbh"``, go by it.
+    """The p-values, shape (…, tests), corrected for the number in each row, without NaN; few corrections use
+    ``level``.
     """
     if correction is None or not p.size:
         return p
@@ -220,17 +169,10 @@ _SPARSE = 2 * FEWEST_DIFFERING
 def simultaneous_intervals(
     values: FloatArray, ends: tuple[float, float], options: PairedTestOptions
 ) -> tuple[FloatArray, FloatArray]:
-    """The ends of the interval of the mean of each row, which all hold at once with the confidence asked for.
+    """The ends of the interval of the mean of each row, (rows, topics), which all hold at once.
 
-    A row that is 0 on every topic has the interval [0, 0], and no part in what follows. Each of the R others may miss
-    its mean with a probability of (1 - confidence) / R: a sparse one, in which fewer than ten topics differ from 0, has
-    the interval of :func:`.cautious_interval` for that; the rest share theirs by max-t, and each has the wider of the
-    interval of :class:`.Family` and of :func:`.cautious_interval`.
-
-    Args:
-        values: shape (rows, topics); NaN where a row has no such topic.
-        ends: the least and the greatest value that there can be.
-        options: the confidence, the resamples and their seed.
+    A row of zeros has [0, 0]. Of R others, sparse ones have the :func:`.cautious_interval` at 1 - (1 - confidence) /
+    R; the rest share theirs by max-t, and have the wider of the two.
     """
     pairs = Pairs.of_differences(values)
     lower, upper = np.zeros((2, len(values)))

@@ -1,8 +1,7 @@
 """The paired tests, as a registry: is the mean difference of each pair of runs above or below 0?
 
-A test says what it makes of many pairs at once. Most statistics are sums over topics: where the names of the two runs
-are swapped on a topic, the sign of its term turns, and nothing else changes. So the p-values of a thousand tables of
-swapped names are one product of matrices. A new test is an entry of :data:`TESTS`.
+Most statistics are sums over topics, whose terms turn their signs where the names of the runs are swapped: so the
+p-values of a thousand tables of swapped names are one product of matrices. A new test is an entry of :data:`TESTS`.
 """
 
 from __future__ import annotations
@@ -38,22 +37,12 @@ _MOST_INTEGRATED = 1000
 
 @dataclass(frozen=True, kw_only=True)
 class PairedTestOptions:
-    """How a test is made.
-
-    Args:
-        confidence: of the interval, between 0 and 1.
-        greater: whether the question is one-sided: is the mean above 0? The interval then has no upper end.
-        resamples: how many, for the tests that resample.
-        seed: of their random numbers, begun anew for every test, so that none depends on those made before it.
-
-    Raises:
-        ValueError: a value that is not allowed.
-    """
+    """How a test is made; ``greater`` asks whether the mean is above 0, and leaves the upper end open."""
 
     confidence: float = 0.95
     greater: bool = False
     resamples: int = 9999
-    seed: int = 0
+    seed: int = 0  #: of every test anew, so that none depends on those made before it
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
@@ -62,18 +51,14 @@ class PairedTestOptions:
 
 
 class TestResult(NamedTuple):
-    """What a test finds out about pairs.
+    """What a test says of pairs."""
 
-    Attributes:
-        p: of each pair; 1 of two that never differ, NaN where the test says nothing.
-        terms: pairs × topics: the test is for the run that their sum is for.
-        null: the p-values, tables × pairs, of so many tables in which the runs do not differ, by a seed.
-        interval: the ends of the interval of each pair's mean difference, of a confidence for each; None for Student's.
-    """
-
-    p: FloatArray
-    terms: FloatArray
-    null: Callable[[int, int], FloatArray]
+    p: FloatArray  #: of each pair; 1 of two that never differ, NaN where the test says nothing
+    terms: FloatArray  #: pairs × topics: the test is for the run that their sum is for
+    null: Callable[
+        [int, int], FloatArray
+    ]  #: p of so many tables where runs do not differ, by a seed; tables × pairs
+    #: from the confidence of each pair to the ends of its interval; None for Student's
     interval: Callable[[FloatArray], tuple[FloatArray, FloatArray]] | None = None
 
 
@@ -86,31 +71,21 @@ class Outcome(NamedTuple):
 
 
 class PairedTest(NamedTuple):
-    """One test.
-
-    Attributes:
-        run: makes it of pairs without NaN.
-        needs: ``"pair"`` for a test of the differences of one pair, whatever other runs there are; ``"campaign"`` for
-            one that needs the values of all runs.
-        by_spread: whether it says nothing of differences that are all the same and not 0.
-        corrects: whether it allows for the number of pairs itself.
-        of_t: whether it says that the mean is not 0 just where t is large.
-    """
+    """One test; ``run`` makes it of pairs without NaN."""
 
     run: Callable[[Pairs, PairedTestOptions], TestResult]
-    needs: str = "pair"
-    by_spread: bool = False
-    corrects: bool = False
-    of_t: bool = False
+    needs: str = "pair"  #: "pair", or "campaign" for a test that needs the values of all runs
+    by_spread: bool = False  #: whether it says nothing of differences that are all the same and not 0
+    corrects: bool = False  #: whether it allows for the number of pairs itself
+    of_t: bool = False  #: whether it says that the mean is not 0 just where t is large
 
 
 def check_test(test: Any, campaign: bool = False) -> PairedTest:
-    """The test of this name; raises ValueError where there is none, or it needs the whole campaign and has it not."""
+    """The test of this name; raises ValueError where there is none, or it needs all runs and has them not."""
     of_pairs = [name for name, known in TESTS.items() if known.needs == "pair"]
     if not campaign and isinstance(test, str) and test in TESTS and test not in of_pairs:
         raise ValueError(
-            f"test={test!r} needs the values of all runs, and here each pair is tested on its own; give one of "
-            f"{', '.join(map(repr, of_pairs))}, or the table of evaluate(…, perquery=True) to "
+            f"test={test!r} needs the values of all runs; give one of {', '.join(map(repr, of_pairs))}, or use "
             f"meta.discriminative_power(table, {test!r})"
         )
     check_choice("test", test, list(TESTS) if campaign else of_pairs)
@@ -122,15 +97,8 @@ def paired_test(
 ) -> Outcome:
     """What a test says of each pair on its own, from the topics on which both of its runs have a value.
 
-    NaN of a pair with fewer than two such topics, and where the test says nothing: a test that goes by the spread of
-    the differences says nothing where all are the same and not 0. Two runs that never differ have p = 1 and no interval
-    either: how seldom they may differ on other topics is not known.
-
-    Args:
-        confidence: of the interval of each pair, instead of that of the options.
-
-    Raises:
-        ValueError: a test that there is not, or that needs all runs.
+    NaN of a pair with fewer than two such topics, and where the test says nothing. Two runs that never differ have p
+    = 1 and no interval. ``confidence`` is that of each pair, instead of the options'.
     """
     chosen, options = check_test(test), options or PairedTestOptions()
     if confidence is None:
@@ -153,29 +121,18 @@ def paired_test(
     return Outcome(*result)
 
 
-# --- the interval of a mean that a decision can stand on
-
-
 def cautious_interval(
     values: FloatArray, ends: tuple[float, float], confidence: float, counts: FloatArray
 ) -> tuple[float, float]:
     """The interval of the mean of one value a topic. It has two ends, whatever the values are.
 
-    - Fewer than five topics say nothing: the interval is the range of the measure.
-    - All values but at most four are the same, c, or so many are that the bootstrap says nothing. The others then make
-      up a share of at most s of all topics, by the exact binomial interval (Clopper and Pearson 1934), and lie anywhere
-      in the range of the measure. So the interval is from ``(1 - s)·c + s·least`` to ``(1 - s)·c + s·greatest``. Of 50
-      topics that are all the same, s is 0.07 at 95 %.
-      Of values that are 0 or more, of which one to four are not 0, the upper end is the greatest value that there is
-      times s, or Student's on the scale of the logarithm, if that is higher.
-    - Else it is the widest of Student's interval, of the studentized bootstrap's, with half of the error at each end,
-      and, where no value can be negative, of Student's on the scale of the logarithm.
-
-    Args:
-        values: one a topic.
-        ends: the least and the greatest value that the measure can have.
-        confidence: of the interval.
-        counts: how often each resample of the bootstrap holds each topic, as of :func:`.topic_counts`.
+    - Fewer than five topics say nothing: it is the range of the measure, ``ends``.
+    - All values but at most four are the same, c, or so many are that the bootstrap says nothing. The others make up
+      a share of at most s of all topics (Clopper and Pearson 1934), anywhere in the range: from ``(1 - s)·c +
+      s·least`` to ``(1 - s)·c + s·greatest``. Of values from 0 up, of which one to four are not 0, the upper end is
+      the greatest of them times s, or Student's on the scale of the logarithm, if that is higher.
+    - Else it is the widest of Student's interval, of the studentized bootstrap's and, of values from 0 up, of
+      Student's on the scale of the logarithm.
     """
     low, high = ends
     n = len(values)
@@ -202,9 +159,6 @@ def cautious_interval(
             upper = min(upper, max(share * d.max(), logs[1][0]))
         return float(lower), float(upper)
     return float(max(min(one[0][0] for one in found), low)), float(min(max(one[1][0] for one in found), high))
-
-
-# --- tests of the differences of each pair
 
 
 def _of_sums(
@@ -341,11 +295,8 @@ def _bootstrap(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     """The studentized bootstrap: of t, over resamples of the differences shifted to a mean of 0; and its interval.
 
     p is (1 + how many resampled \\|t\\| are at least the observed) / (1 + resamples): Sakai's achieved significance
-    level. Two-sided, the interval is symmetric, and holds 0 where p is above 1 - confidence. The percentile and the BCa
-    interval are too narrow on relative measures: of 50 topics, they hold the mean difference in NRG in 92 and 91 % of
-    the cases instead of 95.
-
-    It says nothing, NaN, where fewer than five topics differ, or more than one resample in a hundred has no spread.
+    level. It says nothing, NaN, where fewer than five topics differ, or more than one resample in a hundred has no
+    spread.
     """
     d = pairs.differences
     counts = topic_counts(options.resamples, d.shape[1], options.seed)
@@ -373,9 +324,6 @@ def _bootstrap(pairs: Pairs, options: PairedTestOptions) -> TestResult:
         return mean - reach, np.where(np.isnan(reach), np.nan, np.inf) if options.greater else mean + reach
 
     return TestResult(p_of(d), d, null, interval)
-
-
-# --- tests of all runs of a campaign
 
 
 def _unpaired_t(pairs: Pairs, options: PairedTestOptions) -> TestResult:
@@ -442,8 +390,7 @@ def _studentized_range(runs: int, df: int) -> tuple[FloatArray, FloatArray]:
 
 def _campaign(pairs: Pairs) -> FloatArray:
     """The values of all runs, from their mean on: what is added to all of them takes no digits away."""
-    if pairs.values is None:
-        raise ValueError("there are values of pairs alone, and the test needs one of each run")
+    assert pairs.values is not None  # see check_test
     centred: FloatArray = pairs.values - pairs.values.mean()
     return centred
 
@@ -486,17 +433,10 @@ class SignTest(NamedTuple):
 
 
 def sign_test(a: Any, b: Any) -> SignTest:
-    """The exact two-sided sign test of paired values: is ``a`` above ``b`` as often as below it?
+    """The exact two-sided sign test of paired values, ties left out: is ``a`` above ``b`` as often as below it?
 
-    The binomial test that the lexiprecision paper uses for sgnLP, on the pairs that are not tied; p is 1 where all
-    are. It is the ``test="sign"`` of :func:`~ir_measures_relative.compare`, for plain ``pt.Experiment(…, [sgnLP],
-    baseline=0, test=sign_test)`` with the baseline as the reference: the baseline's own values are then 0, so that the
-    pairs won and lost are those of the preference. How large a difference is does not count; one of at most 10⁻⁹ of
-    the spread of all values is a tie.
-
-    Args:
-        a: the values of one system, one a query.
-        b: those of the other (for pt.Experiment, the baseline), in the same order.
+    It is the binomial test that the lexiprecision paper uses for sgnLP; p is 1 where all are tied. For
+    ``pt.Experiment(…, [sgnLP], baseline=0, test=sign_test)`` with the baseline as the reference.
 
     Raises:
         ValueError: values that are not two lists of the same length, or that hold a NaN.

@@ -15,13 +15,7 @@ BATCH = 2**22
 
 
 def tie_limit(values: FloatArray) -> float:
-    """The largest difference of two values that is still a tie; NaN do not count.
-
-    It is :data:`~ir_measures_relative.arguments.TIED` of the spread of the values: of all runs and topics that are
-    compared at once, so of two runs' values where there are only two. Values that are all the same but for rounding
-    have no spread; a difference of :data:`~ir_measures_relative.arguments.ROUNDED` of the largest value is a tie in any
-    case.
-    """
+    """The largest difference that is still a tie: :data:`.TIED` of the spread of all values that are compared at once."""
     known = values[~np.isnan(values)]
     return max(TIED * float(np.ptp(known)), ROUNDED * float(np.abs(known).max())) if known.size else 0.0
 
@@ -39,14 +33,10 @@ def with_ties(values: FloatArray, limit: float) -> FloatArray:
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of runs on the same topics.
+    """Pairs of runs on the same topics: by how much the first is better, 0 of a tie, NaN where one is unknown.
 
-    Attributes:
-        differences: pairs × topics: by how much the first run is better than the second. 0 of a tie; NaN on topics
-            that one of the two has no value on.
-        limit: up to which a difference is a tie.
-        values: runs × topics, of which these are all pairs, the earlier run first; None where only differences are
-            known.
+    ``differences`` are pairs × topics; ``values`` the runs × topics of which these are all pairs, the earlier run
+    first.
     """
 
     differences: FloatArray
@@ -103,14 +93,10 @@ def _tied(differences: FloatArray, limit: float) -> FloatArray:
     return np.where(np.abs(differences) <= limit, 0.0, differences)
 
 
-# --- random numbers: resamples of topics, flipped signs, permuted names
-
-
 @lru_cache(maxsize=1)  # a decision asks for the same ones again and again
 def topic_counts(resamples: int, topics: int, seed: int) -> FloatArray:
-    """How often each of some resamples of topics, drawn with replacement, holds each topic: resamples × topics.
-
-    Every caller gets the same array, which cannot be written to.
+    """How often each resample of topics, drawn with replacement, holds each topic: resamples × topics, shared by
+    callers.
     """
     draws = np.random.default_rng(seed).integers(topics, size=(resamples, topics))
     flat = (draws + topics * np.arange(resamples)[:, None]).ravel()
@@ -120,10 +106,7 @@ def topic_counts(resamples: int, topics: int, seed: int) -> FloatArray:
 
 
 def flipped_signs(resamples: int, topics: int, seed: int) -> tuple[FloatArray, bool]:
-    """Signs by topic, 1 or -1, each as likely: resamples × topics; and whether these are all that there are.
-
-    They are all, each once, where there are at most as many as ``resamples``.
-    """
+    """Signs by topic, resamples × topics; and whether these are all that there are, each once."""
     if 2**topics <= resamples:
         every: FloatArray = (np.arange(2**topics)[:, None] >> np.arange(topics) & 1).astype(np.float64)
         return 1.0 - 2.0 * every, True

@@ -35,14 +35,10 @@ class TopicsNeeded(NamedTuple):
 def topics_to_settle(
     values: FloatArray, reach: float, threshold: float, confidence: float
 ) -> TopicsNeeded | None:
-    """How many topics would settle with 80 % power on which side of a threshold a mean is.
+    """How many topics would settle, with 80 % power, on which side of a threshold a mean is; None where none is known
+    to.
 
-    None where no number is known to: the mean is at the threshold, or the values are all the same.
-
-    Args:
-        values: one a topic.
-        reach: how far the interval of their mean reaches to the side of the threshold; where it is wider than
-            Student's, as one that holds with others at once is, it stays so.
+    ``reach`` is how far the interval of the mean reaches to that side.
     """
     from scipy.special import stdtrit
 
@@ -63,11 +59,7 @@ def topics_if_some_are_unlike(
 ) -> TopicsNeeded:
     """As many more topics as :func:`.cautious_interval` takes where a few topics are unlike the others.
 
-    Such topics make bootstrap intervals longer than their spread tells. So samples are drawn from the values, each of
-    ``needed`` topics or more, until the intervals of 80 % of them leave out the threshold.
-
-    Args:
-        found: what :func:`topics_to_settle` says; its other arguments are the same here.
+    Samples of topics are drawn until the intervals of 80 % of them leave out the threshold.
     """
     differences = (values - threshold) * np.sign(values.mean() - threshold)
     _, own = _lower_reach(differences[None], confidence)
@@ -102,19 +94,11 @@ def _lower_reach(values: FloatArray, confidence: float) -> tuple[FloatArray, Flo
 def topics_for_power(
     values: FloatArray, threshold: float, confidence: float, widening: float = 1.0, power: float = 0.8
 ) -> TopicsNeeded | None:
-    """How many topics have an interval that leaves a threshold out, with some power.
+    """How many topics have an interval that leaves a threshold out, with some power: the smallest N with
 
-    Were the mean and the spread s those of these values, the interval of N topics would leave the threshold out in
-    that share of the samples for the smallest N with::
-
-        sqrt(N) * |mean - threshold| / s >= widening * t(N - 1, (1 + confidence) / 2) + t(N - 1, power)
-
-    s is itself known from a sample: ``fewest`` and ``most`` are N at the ends of its 95 % interval, by the chi-squared
-    distribution. None where the mean is at the threshold, or there are fewer than two values.
-
-    Args:
-        values: one a topic.
-        widening: how much wider the interval is than Student's, as one that holds with others at once is.
+    ``sqrt(N) * |mean - threshold| / s >= widening * t(N - 1, (1 + confidence) / 2) + t(N - 1, power)``. s is itself
+    known from a sample: ``fewest`` and ``most`` are N at the ends of its 95 % interval. None where the mean is at the
+    threshold.
     """
     from scipy.special import chdtri
 
