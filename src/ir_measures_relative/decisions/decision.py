@@ -168,3 +168,14 @@ def junit_of(decisions: Mapping[str, Decision], as_judged: bool = False) -> str:
 
 def _xml(text: str) -> str:
     return _NO_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def number(value: float) -> str:
+    """A number with two decimals; with three where these say nothing; and never "-0"."""
+    text = f"{value:.2f}" if abs(value) >= 0.005 else f"{value:.3f}"
+    return "0" if float(text) == 0 else text.replace("-", "−")
+
+
+def paragraphs(*parts: str) -> str:
+    """The paragraphs that say something."""
+    return "\n\n".join(stripped for part in parts if (stripped := part.strip()))

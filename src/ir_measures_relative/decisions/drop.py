@@ -12,18 +12,20 @@ import pandas as pd
 from ..context.evaluate import check_runs
 from ..context.lengths import Tokens
 from ..context.run_context import RunContext
-from ..context.view import view_of
+from ..context.view import check_is_context, view_of
 from ..data.arrays import FloatArray
 from ..further_measures.fusion_gain import METHODS, Fusion
 from ..io.qrels import Qrels
 from ..io.runs import Run
+from ..stats.paired_tests import PairedTestOptions
 from ..tolerances import LABELED_ALIKE
+from ..work import Work
 from . import decision_text, evidence
 from .compared import NEEDED, NOT_GRADED, NOT_SETTLED, SAFE, RunsDropped
 from .decision import Decision
 from .fuse import FusionChoice, ValuesOfSets, divided, reach_of_interval
 from .fused_values import FusedValues, RunSet
-from .options import Option, OptionLists, OptionValues, settings_of
+from .options import Option, OptionLists, OptionValues, Settings, combination_of, deciding_measure
 from .worth import deployed_runs
 
 # Random halves of the topics, by which the smallest set is chosen and scored.
@@ -94,9 +96,15 @@ def drop(
         1  drop good  0.386853  needed
         2   drop bad -0.613147    safe
     """
-    how = method, margin or 0.0, k, depth, rerank, pool, tokens, budget
-    certain = groups, confidence, unretrieved_relevant, n, resamples, seed, time_limit
-    settings = settings_of(context, by, *how, *certain)
+    check_is_context(context)
+    work, measure = Work(time_limit=time_limit), deciding_measure(by)
+    test = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
+    how = combination_of(
+        context, measure, method, k=k, depth=depth, rerank=rerank, pool=pool, tokens=tokens, budget=budget
+    )
+    settings = Settings(
+        measure, how, test, unretrieved_relevant, margin=margin or 0.0, groups=groups, n=n, work=work
+    )
     names = deployed_runs(context, deployed, None)
     if len(names) < 2:
         raise ValueError(f"drop needs two deployed runs or more, and {names} is one; pass more runs")

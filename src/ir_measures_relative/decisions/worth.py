@@ -12,15 +12,17 @@ from ..context.evaluate import check_runs
 from ..context.lengths import Tokens
 from ..context.priors import fitting
 from ..context.run_context import RunContext
-from ..context.view import view_of
+from ..context.view import check_is_context, view_of
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels
 from ..io.runs import Run, name_runs, read_run
 from ..messages import few_quoted
+from ..stats.paired_tests import PairedTestOptions
+from ..work import Work
 from . import decision_text, evidence
 from .compared import CandidateCompared
 from .decision import Decision
-from .options import settings_of
+from .options import Settings, combination_of, deciding_measure
 
 # What a candidate without a name is called.
 _UNNAMED = "candidate"
@@ -90,9 +92,15 @@ def worth(
         >>> worth(RunContext({"BM25": old, "dense": new}, grades=(0, 1)), qrels, "dense", by="nDCG@2").verdict
         'replace BM25'
     """
-    how = method, margin, k, depth, rerank, pool, tokens, budget
-    certain = groups, confidence, unretrieved_relevant, n, resamples, seed, time_limit
-    settings = settings_of(context, by, *how, *certain)
+    check_is_context(context)
+    work, measure = Work(time_limit=time_limit), deciding_measure(by)
+    test = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
+    how = combination_of(
+        context, measure, method, k=k, depth=depth, rerank=rerank, pool=pool, tokens=tokens, budget=budget
+    )
+    settings = Settings(
+        measure, how, test, unretrieved_relevant, margin=margin, groups=groups, n=n, work=work
+    )
     name, run, member = candidate_of(context, candidate)
     names = deployed_runs(context, deployed, member)
     if name in names:

@@ -14,7 +14,7 @@ import pandas as pd
 from ..audit import estimate, plan
 from ..audit.targets import Judge
 from ..context.run_context import RunContext
-from ..context.view import View
+from ..context.view import View, check_is_context
 from ..data.arrays import object_array
 from ..data.documents import Judgments
 from ..data.rankings import Rankings
@@ -23,15 +23,23 @@ from ..io.qrels import judge as judge_columns
 from ..io.runs import Run
 from ..messages import escaped
 from ..stats.intervals import FEWEST_DIFFERING
+from ..stats.paired_tests import PairedTestOptions
 from .compared import candidate_options, copy_of
-from .decision import Decision
+from .decision import Decision, number, paragraphs
 from .decision_rule import KEEP, CandidateDecided, Intervals
-from .decision_text import AUDIT, number, paragraphs, reason_of_worth
-from .options import OptionLists, settings_of
+from .decision_text import reason_of_worth
+from .options import OptionLists, Settings, combination_of, deciding_measure
 from .worth import candidate_of, deployed_runs
 
 #: Each two options, as places.
 Pairs: TypeAlias = Sequence[tuple[int, int]]
+
+#: What settles an open verdict, and what the answer rests on.
+AUDIT = {
+    "judgments": "Label more documents: a plan with a larger budget and the same seed asks for these and for more.",
+    "topics": "Label documents of more topics. On these {topics} alone the verdict is {here}.",
+    "evidence": "This rests on {labels} human labels on {topics} topics. By the model's labels alone: {alone}.",
+}
 
 # Where the lists of two options differ on fewer topics, an interval over topics says nothing.
 _FEWEST_TOPICS = 2 * FEWEST_DIFFERING
@@ -82,7 +90,10 @@ class WorthAudit:
         depth: int = 1000,
         confidence: float = 0.95,
     ) -> None:
-        settings = settings_of(context, by, method, margin, k=k, depth=depth, confidence=confidence)
+        check_is_context(context)
+        measure = deciding_measure(by)
+        how = combination_of(context, measure, method, k=k, depth=depth)
+        settings = Settings(measure, how, PairedTestOptions(confidence=confidence), margin=margin)
         if settings.by.NAME != "P" or settings.how.length is None:
             raise ValueError(
                 f"by={str(by)!r} cannot be audited here; set by='P@10', or judge what worth() asks for"
