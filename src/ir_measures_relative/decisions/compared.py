@@ -38,12 +38,7 @@ class Compared(Decided):
     """
 
     def __init__(
-        self,
-        view: View,
-        options: Sequence[Option],
-        rivals: Sequence[Rivals],
-        settings: Settings,
-        whole: View,
+        self, view: View, options: Sequence[Option], rivals: Sequence[Rivals], settings: Settings, whole: View
     ) -> None:
         self.view, self.options, self.rivals, self.settings = view, list(options), rivals, settings
         self.margin, self.by, self.confidence = settings.margin, str(settings.by), settings.test.confidence
@@ -52,10 +47,8 @@ class Compared(Decided):
         self.names = [option.name for option in options]
         warn_of_last_labels(view, [settings.by])
         rel = value_of(settings.by, "rel", 1)
-        judgments = view.judgments
-        if not (
-            (judgments.labels or judgments).grade >= rel
-        ).any():  # a document may be judged for several aspects
+        labels = view.judgments.labels or view.judgments  # a document may be judged for several aspects
+        if not (labels.grade >= rel).any():
             raise ValueError(
                 f"no judgment has the grade {rel} or a higher one; set other qrels, or a lower rel="
             )
@@ -97,16 +90,12 @@ class Compared(Decided):
         least = int(np.median(runs, axis=1).min())
         cutoff = value_of(self.settings.by, "cutoff")
         until = f"depth={least}" if cutoff is None else f"a cutoff of {least}"
-        to_do = (
-            f"set {until}, to which all runs have documents, or give deeper runs"
-            if least
-            else "give deeper runs"
-        )
+        to_do = f"set {until}, to which all runs have documents, or give" if least else "give"
         named = few(escaped(self.view.names[i]) for i in short)
         have = "has" if len(short) == 1 else "have"
         return (
             f"the options are not at the same cost: {named} {have} fewer documents than the longest list on most "
-            f"topics, so not all lists have the same length; {to_do}"
+            f"topics, so not all lists have the same length; {to_do} deeper runs"
         )
 
     # ---- what an open verdict lacks
@@ -119,7 +108,7 @@ class Compared(Decided):
         if self.overall != self.as_judged:
             return "judgments"
         row, _, found = self._decisive
-        if found.worst[row] <= self.settings.margin < found.best[row] and found.worst[row] < found.best[row]:
+        if found.worst[row] <= self.margin < found.best[row] and found.worst[row] < found.best[row]:
             return "topics and judgments"
         return "topics"
 
@@ -129,7 +118,7 @@ class Compared(Decided):
         best = int(self.gain.difference.argmax())
         if self.overall != UNSETTLED:
             return best, self.gains, self.gain
-        margin, (lower, upper) = self.settings.margin, self.between.overall()
+        margin, (lower, upper) = self.margin, self.between.overall()
         open_rows = [
             i
             for i, pair in enumerate(self.rivals)
@@ -144,7 +133,7 @@ class Compared(Decided):
         if self.missing not in ("topics", "topics and judgments") or self.topics < FEWEST_DIFFERING:
             return None
         row, of, found = self._decisive
-        margin = self.settings.margin
+        margin = self.margin
         if found.worst[row] > margin:
             return self.choose_needed(max, [(of.worst[row], found.worst[row] - found.lower[row])], of)
         rows = [row] if self.overall == UNSETTLED else np.flatnonzero(found.upper > margin).tolist()
@@ -166,14 +155,8 @@ class Compared(Decided):
         return topics_if_some_are_unlike(one, values, reach, self.margin, self.confidence)
 
     def needed_of(self, values: FloatArray, reach: float, among: Differences) -> TopicsNeeded | None:
-        """How many topics would settle on which side of the margin the mean of these differences is.
-
-        Args:
-            values: one a topic.
-            reach: of their interval, to the side of the margin.
-            among: the differences whose intervals hold at once.
-        """
-        margin, confidence = self.settings.margin, self.settings.test.confidence
+        """How many topics would settle on which side of the margin the mean of these differences is."""
+        margin, confidence = self.margin, self.confidence
         if np.ptp(values) > LABELED_ALIKE:
             return topics_to_settle(values, reach, margin, confidence)
         # All are the same: so many have a cautious interval (stats.paired_tests) that ends at the margin.
@@ -191,7 +174,7 @@ class Compared(Decided):
         """The documents whose judgments an open verdict depends on."""
         if not self.missing or "judgments" not in self.missing:
             return pd.DataFrame({name: pd.Series([], dtype=str) for name in ("query_id", "doc_id")})
-        margin = self.settings.margin
+        margin = self.margin
         gain = np.flatnonzero((self.gain.lower <= margin) & (margin < self.gain.upper))
         between = np.flatnonzero((self.between.lower <= margin) & (margin < self.between.upper))
         a = np.concatenate([1 + gain, self._pairs[0][between]])
@@ -202,16 +185,14 @@ class Compared(Decided):
 
     @cached_property
     def stands(self) -> float | None:
-        """How probable it is that the verdict as judged stays once all documents are judged.
-
-        Judgments are drawn, and the intervals reach as many standard errors as they do now.
-        """
+        """The probability that the verdict as judged stays once all documents are judged, by drawn judgments."""
         if self.overall == self.as_judged or not self.values.bounded:
             return None
         drawn = self.values.sampled(_SAMPLES, self.settings.test.seed)
         if drawn is None:
             return None
-        reaches = [_reach(of.judged, found) for of, found in self._both()]
+        both = (self.gains, self.gain), (self.rival_differences, self.between)
+        reaches = [_reach(of.judged, found) for of, found in both]
         stays = 0
         for values in drawn:  # options × judgments × topics
             gains, between = values[1:] - values[:1], values[self._pairs[0]] - values[self._pairs[1]]
@@ -221,9 +202,6 @@ class Compared(Decided):
                 gain, other = (Ends(lower[:, i], upper[:, i]) for lower, upper in ends)
                 stays += self.verdict_by(gain, other, means[:, i]) == self.as_judged
         return (stays + 0.5) / (_SAMPLES + 1)
-
-    def _both(self) -> list[tuple[Differences, Intervals]]:
-        return [(self.gains, self.gain), (self.rival_differences, self.between)]
 
     # ---- the answer
 
@@ -254,13 +232,7 @@ class Compared(Decided):
         return table
 
     def decision(self, text: Any, tables: Mapping[str, pd.DataFrame]) -> Decision:
-        """The answer.
-
-        Args:
-            text: from this, and the tables of evidence, to the sentences.
-            tables: of evidence, by name.
-        """
-        n = self.settings.n
+        """The answer; ``text`` makes the sentences of this and the tables of evidence."""
         return Decision(
             tuple(self.names),
             self.word() if self.values.bounded else None,
@@ -269,7 +241,7 @@ class Compared(Decided):
             self.missing,
             text(self, tables),
             self.table,
-            self.judge[:n],
+            self.judge[: self.settings.n],
             tables,
             {**self.about(), **self.settings.shown()},
             self.topics_needed,
@@ -310,12 +282,7 @@ class CandidateCompared(CandidateDecided, Compared):
     """The options with a candidate, compared."""
 
     def __init__(
-        self,
-        view: View,
-        deployed: Sequence[str],
-        candidate: str,
-        settings: Settings,
-        whole: View,
+        self, view: View, deployed: Sequence[str], candidate: str, settings: Settings, whole: View
     ) -> None:
         self.deployed, self.candidate = tuple(deployed), candidate
         self.copy_of = copy_of(view, self.deployed, candidate)
@@ -345,12 +312,7 @@ class RunsDropped(Compared):
     """The options without each run, compared with all of them."""
 
     def __init__(
-        self,
-        view: View,
-        options: Sequence[Option],
-        settings: Settings,
-        whole: View,
-        graded: bool,
+        self, view: View, options: Sequence[Option], settings: Settings, whole: View, graded: bool
     ) -> None:
         super().__init__(view, options, [], settings, whole)
         self.graded = graded
@@ -358,12 +320,12 @@ class RunsDropped(Compared):
 
     def _grades(self, lower: FloatArray, upper: FloatArray) -> list[str]:
         """The verdict on each run, by the ends of its loss."""
-        margin = self.settings.margin
-        if not self.graded:
-            return [NOT_GRADED] * len(lower)
+        if not self.graded or self.topics < 2:
+            return [NOT_SETTLED if self.graded else NOT_GRADED] * len(lower)
         ends = zip(lower, upper, strict=True)
-        words = [SAFE if up <= margin else NEEDED if low > margin else NOT_SETTLED for low, up in ends]
-        return words if self.topics > 1 else [NOT_SETTLED] * len(words)
+        return [
+            SAFE if up <= self.margin else NEEDED if low > self.margin else NOT_SETTLED for low, up in ends
+        ]
 
     @cached_property
     def grades(self) -> list[str]:
@@ -386,7 +348,7 @@ class RunsDropped(Compared):
     @cached_property
     def topics_needed(self) -> TopicsNeeded | None:
         """How many topics would settle the first open verdict to be settled."""
-        margin, asked, gain = self.settings.margin, list[tuple[FloatArray, float]](), self.gain
+        margin, asked, gain = self.margin, list[tuple[FloatArray, float]](), self.gain
         for i, grade in enumerate(self.grades):
             if grade != NOT_SETTLED or self.grades_as_judged[i] != NOT_SETTLED:
                 continue

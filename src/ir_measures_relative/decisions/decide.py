@@ -86,16 +86,6 @@ def decide(
     Raises:
         ValueError: fewer than two options, an unknown run, a relative measure, a document of a pool without a score, a
             router without a run for a judged topic.
-
-    Example:
-        >>> from ir_measures_relative import RunContext
-        >>> from ir_measures_relative.decisions.decide import decide
-        >>> qrels = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(12)}
-        >>> old, new = ({q: {d: -i for i, d in enumerate(docs)} for q in qrels} for docs in ("XYAB", "ABXY"))
-        >>> context = RunContext({"old": old, "new": new}, grades=(0, 1))
-        >>> decision = decide(context, qrels, {"keep": ["old"], "both": ["old", "new"], "new": ["new"]}, by="nDCG@2")
-        >>> decision.verdict
-        'new'
     """
     check_is_context(context)
     work, measure = Work(time_limit=time_limit), deciding_measure(by)

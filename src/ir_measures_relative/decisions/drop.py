@@ -23,7 +23,7 @@ from ..work import Work
 from . import decision_text, evidence
 from .compared import NEEDED, NOT_GRADED, NOT_SETTLED, SAFE, RunsDropped
 from .decision import Decision
-from .fuse import FusionChoice, ValuesOfSets, divided, reach_of_interval
+from .fuse import Chooser, FusionChoice, ValuesOfSets, divided, in_order, reach_of_interval
 from .fused_values import FusedValues, RunSet
 from .options import Option, OptionLists, OptionValues, Settings, combination_of, deciding_measure
 from .worth import deployed_runs
@@ -56,45 +56,23 @@ def drop(
 ) -> Decision:
     """Which deployed run can go? What is lost without each of them, in lists of the same length.
 
-    The options are *keep* (the deployed runs), and *drop X* for each deployed run X (the others). The loss is *keep*
-    minus *drop X*. Its interval holds for all runs at once, and is the widest of the intervals under the worst, the
-    present and the best judgments of the unjudged documents.
+    The options are *keep* (the deployed runs), and *drop X* for each (the others). The loss is *keep* minus *drop X*,
+    with its interval for all runs at once, as for :func:`decide`, which also has the other arguments.
 
     Args:
-        context, qrels: as for :func:`decide`.
-        deployed: the names of the deployed runs, or globs; all runs of the context if not given.
+        deployed: names of the deployed runs, or globs; default: all runs of the context.
         margin: the largest loss that you accept, in the unit of ``by``. Without it there is no verdict.
-
-    The other arguments are those of :func:`decide`.
 
     Returns:
         a :class:`Decision`. ``verdict`` is ``"safe"`` if some run is safe to drop, else ``"open"`` if some run is open,
-        else ``"needed"``; ``"not graded"`` without a margin. ``may_be_best`` has the options that are not ruled out.
-        The table has one row per run:
-
-        - ``option``, ``run``, ``mean``: the value without it; the first row is *keep*;
-        - ``loss``, with ``ci_lower``, ``ci_upper``, ``worst``, ``best``, ``lower``, ``upper``, ``settled`` as for
-          :func:`decide`; below 0, the list scores higher without the run;
-        - ``won``, ``lost``: on how many topics the list without the run is above and below *keep*;
-        - ``verdict``: ``"safe"``: the upper end is at most the margin; ``"needed"``: the lower end is above it;
-          ``"open"``; ``"not graded"``. ``as_judged``: the same by the judgments as they are.
-
-        ``evidence["fewer"]``: the smallest set of runs within the margin. It is chosen run by run on one half of the
-        topics; its loss is measured on the other half.
+        else ``"needed"``; ``"not graded"`` without a margin. The table has a row per run: ``option``, ``run``,
+        ``mean`` without it; ``loss`` and the columns of :func:`decide` (below 0, the list scores higher without the
+        run); ``verdict``: ``"safe"``: the upper end is at most the margin; ``"needed"``: the lower end is above it; or
+        ``"open"``; and ``as_judged``. ``evidence["fewer"]``: the smallest set of runs within the margin, chosen run by
+        run on one half of the topics; its loss on the other half.
 
     Raises:
         ValueError: one deployed run; what :func:`decide` raises.
-
-    Example:
-        >>> from ir_measures_relative import RunContext
-        >>> from ir_measures_relative.decisions.drop import drop
-        >>> qrels = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(20)}
-        >>> good, bad = ({q: {d: -i for i, d in enumerate(docs)} for q in qrels} for docs in ("ABXY", "XYAB"))
-        >>> decision = drop(RunContext({"good": good, "bad": bad}, grades=(0, 1)), qrels, by="nDCG@2", margin=0.1)
-        >>> decision.table[["option", "loss", "verdict"]][1:]
-              option      loss verdict
-        1  drop good  0.386853  needed
-        2   drop bad -0.613147    safe
     """
     check_is_context(context)
     work, measure = Work(time_limit=time_limit), deciding_measure(by)
@@ -147,7 +125,8 @@ def _fewer(of: RunsDropped, names: Sequence[str]) -> pd.DataFrame:
         values = partial(_values_of_sets, of)
     halves = divided(of.topics, 2, _HALVES, 0)
     every = tuple(range(len(names)))
-    sets = smallest_sets(values, len(names), halves.weights, of.settings.margin)
+    enough = halves.weights @ values([every])[0] - of.margin - LABELED_ALIKE
+    sets = Chooser([values], len(names), halves).grown(in_order(values), len(names), enough=enough)
     whole = np.broadcast_to(values([every]), (len(sets), of.topics))
     of_sets, m = values(sets), len(halves.held_out)
     chosen, other = (FusionChoice(0, every, 0.0, 0.0, one, {}) for one in (of_sets, whole))
@@ -171,32 +150,6 @@ def _values_of_sets(of: RunsDropped, sets: Sequence[RunSet]) -> FloatArray:
     options = [Option(f"set {i}", tuple(names[run] for run in runs)) for i, runs in enumerate(sets)]
     lists = OptionLists(of.view, options, of.settings.how).rankings()
     return OptionValues(of.view, lists, of.settings.by).values
-
-
-def smallest_sets(values: ValuesOfSets, n_runs: int, weights: FloatArray, margin: float) -> list[RunSet]:
-    """For each choice of topics a small set of runs whose mean is at most the margin below that of all runs.
-
-    It starts with the best run, and adds the run that makes it best until it is within the margin.
-
-    Args:
-        weights: of the topics of each choice, with sum 1, shape (choices, topics).
-    """
-    target = weights @ values([tuple(range(n_runs))])[0] - margin
-    chosen: list[RunSet] = [()] * len(weights)
-    left = list(range(len(weights)))
-    while left:
-        rows_of: dict[RunSet, list[int]] = {}
-        for row in left:
-            rows_of.setdefault(chosen[row], []).append(row)
-        left = []
-        for runs, rows in rows_of.items():
-            larger = [tuple(sorted((*runs, i))) for i in range(n_runs) if i not in runs]
-            means = (values(larger) @ weights[rows].T).round(12)
-            for row, best, mean in zip(rows, means.argmax(axis=0).tolist(), means.max(axis=0), strict=True):
-                chosen[row] = larger[best]
-                if mean < target[row] - LABELED_ALIKE and len(chosen[row]) < n_runs:
-                    left.append(row)
-    return chosen
 
 
 def _overall(grades: Sequence[str]) -> str:

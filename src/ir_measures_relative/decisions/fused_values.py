@@ -42,10 +42,8 @@ class Votes(NamedTuple):
     def enough(self, topics: int | slice, runs: IntArray, last: FloatArray) -> bool:
         """Whether no other document can be among the first of some fused sets of runs.
 
-        Args:
-            topics: one, or all.
-            runs: of each set, shape (…, size).
-            last: the score of the last of these first documents, below 0 where there are fewer; shape (topics, …).
+        ``runs`` has shape (…, size); ``last``, (topics, …), the score of the last of these, below 0 where there are
+        fewer.
         """
         below, goes_on = (values[topics][..., runs] for values in (self.below, self.goes_on))
         most = self.fusion.fused(below.sum(axis=-1), goes_on.sum(axis=-1))

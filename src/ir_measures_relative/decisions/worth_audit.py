@@ -48,14 +48,14 @@ _FEWEST_TOPICS = 2 * FEWEST_DIFFERING
 class WorthAudit:
     """:func:`worth` by P@k, with the labels of a language model, and of people for a sample that a plan asks for.
 
-    P@k is a sum of labels of what each option shows, so the difference of two options is one as well: ``audit.plan``
-    and ``audit.estimate`` hold for it, with the lists of the options as the runs.
+    The difference of two options by P@k is a sum of labels, so ``audit.plan`` and ``audit.estimate`` hold for it.
 
     Args:
         context: the runs, and ``grades=``.
         judge: the model's labels, as for ``audit.plan``.
-        candidate, deployed, method, margin, k, depth, confidence: as for :func:`worth`.
         by: P@k, such as ``"P(rel=2)@10"``.
+
+    The other arguments are those of :func:`worth`.
 
     Raises:
         ValueError: a measure that is not P@k; a candidate that ranks every topic as a deployed run does; what
@@ -132,20 +132,17 @@ class WorthAudit:
         )
 
     def estimate(self, plan: pd.DataFrame | str | os.PathLike[str], labels: Qrels) -> Decision:
-        """The verdict by the labels that the plan asked for.
-
-        The rule is that of :func:`worth`. Its intervals are those of ``audit.estimate``, for all options at once by
-        Bonferroni's rule, and where two lists differ on fewer than ten topics the whole range.
+        """The verdict by the labels that the plan asked for, by the rule of :func:`worth`.
 
         Args:
             plan: what :meth:`plan` gave, or the path that it wrote to.
             labels: the human labels, as qrels, of just the documents that the plan asks for.
 
         Returns:
-            a :class:`Decision`, and no value that the sample does not carry: ``table`` has ``option``, ``runs``,
-            ``difference``; ``ci_lower``, ``ci_upper``: what all human labels would say on these topics; ``lower``,
-            ``upper``: the same on topics like these, by which the verdict goes; ``labels`` and ``judge_alone`` as
-            ``audit.estimate`` has them. ``as_judged`` is the verdict.
+            a :class:`Decision`. Its table has ``option``, ``runs``, ``difference``; ``ci_lower``, ``ci_upper``: what
+            all human labels would say on these topics; ``lower``, ``upper``: the same on topics like these, by which
+            the verdict goes, for all options by Bonferroni's rule, and the whole range where two lists differ on fewer
+            than ten topics; ``labels`` and ``judge_alone`` as ``audit.estimate`` has them.
 
         Raises:
             ValueError: what ``audit.estimate`` raises, such as for missing labels.

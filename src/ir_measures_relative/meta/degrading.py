@@ -17,7 +17,7 @@ from ..context.priors import Members
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
 from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within
-from ..decisions.added_value_curve import of_size
+from ..decisions.select import of_size
 from ..io.qrels import Qrels
 from ..messages import few_quoted
 from ..stats.pairs_and_ties import Pairs, tie_limit, with_ties
@@ -65,16 +65,6 @@ def degrade(
     Returns:
         a DataFrame with one row per ``measure``, ``statistic`` and ``level``: ``kept``, the share that is left;
         ``samples`` with a value; their ``mean`` and ``deviation`` (n - 1).
-
-    Example:
-        >>> from ir_measures import P
-        >>> from ir_measures_relative import RunContext, meta
-        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"A": 2, "X": 1}}, "c": {"q": {"X": 2, "Y": 1}}}
-        >>> qrels = {"q": {"A": 1, "B": 1, "X": 0, "Y": 0}}
-        >>> meta.degrade(RunContext(runs), qrels, [P @ 2], "pool", levels=[1, 2]).round(3)
-          measure statistic  level  kept  samples   mean  deviation
-        0     P@2       tau      1   0.5        1  0.816        NaN
-        1     P@2       tau      2   1.0        1  1.000        NaN
     """
     check_is_context(context)
     parsed = parse_measures(measures)
@@ -192,17 +182,6 @@ def system_subsets(
     Returns:
         a DataFrame with one row per ``measure``, ``statistic`` and size (``systems``): ``samples`` with a value, their
         ``mean`` and ``deviation`` (n - 1).
-
-    Example:
-        >>> from ir_measures_relative import P_Rareness, RunContext, meta
-        >>> ranking = lambda docs: {"q": {d: -float(i) for i, d in enumerate(docs)}}
-        >>> runs = {name: ranking(docs) for name, docs in [("a", "ABX"), ("b", "ABC"), ("c", "DEX"), ("d", "CXY")]}
-        >>> context, qrels = RunContext(runs), {"q": dict.fromkeys("ABCDE", 1)}
-        >>> meta.system_subsets(context, qrels, [P_Rareness @ 3], sizes=[2, 3, 4]).round(3)
-                measure statistic  systems  samples   mean  deviation
-        0  P_Rareness@3       tau        2        5  1.000      0.000
-        1  P_Rareness@3       tau        3        4  0.954      0.092
-        2  P_Rareness@3       tau        4        1  1.000        NaN
     """
     check_is_context(context)
     parsed, names = parse_measures(measures), context.names

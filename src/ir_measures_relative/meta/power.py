@@ -52,16 +52,6 @@ def discriminative_power(
     Returns:
         a DataFrame with one row per measure: ``measure``, ``pairs``, ``significant``, ``share`` and the two rates (NaN
         with ``swaps=0``). Pairs without a p-value count as not significant.
-
-    Example:
-        >>> import pandas as pd
-        >>> from ir_measures_relative import meta
-        >>> rows = [(n, q, "P@10", v + q % 3 / 10) for n, v in [("a", 0.1), ("b", 0.5)] for q in range(9)]
-        >>> rows += [("c", q, "P@10", 0.1 + q % 2 / 10) for q in range(9)]
-        >>> table = pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"])
-        >>> meta.discriminative_power(table, test="sign", swaps=0)[["measure", "pairs", "significant", "share"]]
-          measure  pairs  significant     share
-        0    P@10      3            2  0.666667
     """
     check_share("level", level)
     check_count("swaps", swaps, 0)
@@ -122,17 +112,6 @@ def conflicts(
         a DataFrame with one row per two measures: ``measure``, ``other``, ``pairs``; the counts ``agree`` (significant
         for the same run by both), ``contradict`` (for different runs), ``only_measure``, ``only_other`` (by one of the
         two), ``neither``; ``conflicts`` = contradict + only_measure + only_other (UE, Table 8), and their ``share``.
-
-    Example:
-        >>> import pandas as pd
-        >>> from ir_measures_relative import meta
-        >>> values = {"A": {"a": 0.1, "b": 0.5, "c": 0.3}, "B": {"a": 0.1, "b": 0.5, "c": 0.5}}
-        >>> rows = [(n, q, m, v + q * i % 3 / 50) for m, vs in values.items() for i, (n, v) in enumerate(vs.items())
-        ...         for q in range(9)]
-        >>> table = pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"])
-        >>> meta.conflicts(table)[["measure", "other", "agree", "contradict", "only_measure", "only_other", "neither"]]
-          measure other  agree  contradict  only_measure  only_other  neither
-        0       A     B      2           0             1           0        0
     """
     check_share("level", level)
     verdicts = [

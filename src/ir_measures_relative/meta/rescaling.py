@@ -80,17 +80,6 @@ def rescaling_test(
         a DataFrame with one row per measure, statistic, column of numbers and change: ``measure``, ``statistic``,
         ``column``, ``change`` such as ``"× 2"``; ``before`` and ``after`` of the row that changes most (NaN where the
         statistic has other rows than before); ``moves``, whether it changes by more than 10⁻⁹ of itself.
-
-    Example:
-        >>> import pandas as pd
-        >>> from ir_measures_relative import meta
-        >>> rows = [(n, q, "M", v) for n, v in [("a", 0.30), ("b", 0.26)] for q in range(4)]
-        >>> found = meta.rescaling_test(pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"]))
-        >>> found.loc[found["moves"], ["statistic", "column", "change"]].head(3)
-                                 statistic      column change
-        20  percentage_absolute_difference  difference    + 1
-        69             stability, relative   stability    + 1
-        71             stability, relative        ties    + 1
     """
     read_table(table)
     for name, numbers, least in (("factors", factors, 0.0), ("shifts", shifts, -np.inf)):

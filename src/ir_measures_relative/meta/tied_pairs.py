@@ -30,14 +30,6 @@ def ties(table: Any) -> pd.DataFrame:
     Returns:
         a DataFrame with one row per measure: ``measure``, ``comparisons`` (pairs × topics), how many are ``tied``, and
         their ``share``.
-
-    Example:
-        >>> import pandas as pd
-        >>> from ir_measures_relative import meta
-        >>> rows = [("a", "q1", "RR", 1.0), ("b", "q1", "RR", 1.0), ("c", "q1", "RR", 0.5)]
-        >>> meta.ties(pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"]))
-          measure  comparisons  tied     share
-        0      RR            3     1  0.333333
     """
     rows = []
     for scores in read_table(table):
@@ -129,14 +121,6 @@ def separation(
         a DataFrame with one row per level at which some pair separates: ``measure``, ``level`` from 1, ``comparisons``
         (pairs × topics), how many ``separated`` here, their ``share``, and ``cumulative``: of all that separate
         somewhere, the share that has by this level.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, meta
-        >>> runs = {"a": {"q": {"A": 3, "B": 2}}, "b": {"q": {"A": 3, "X": 2, "B": 1}}, "c": {"q": {"X": 3, "A": 2}}}
-        >>> meta.separation(RunContext(runs), {"q": {"A": 1, "B": 1, "C": 1}}).round(3)
-          measure  level  comparisons  separated  share  cumulative
-        0    rrLP      1            3          2  0.667       0.667
-        1    rrLP      2            3          1  0.333       1.000
     """
     found = _levels(context, qrels, measure)
     counts = np.zeros(found.ranks.shape[2] + 1, dtype=np.int64)

@@ -148,20 +148,6 @@ def reliability(table: Any, samples: int = 1000, *, seed: int = 0) -> pd.DataFra
 
     Returns:
         a DataFrame with one row per measure: ``measure``, ``runs``, ``of_topics``, and these statistics.
-
-    Example:
-        >>> import pandas as pd
-        >>> from ir_measures_relative import meta
-        >>> values = {"P@10": {"a": [0.2, 0.4, 0.2, 0.4], "b": [0.1, 0.2, 0.1, 0.2]},
-        ...           "NRG@10": {"a": [0.0, 0.0, 0.9, 0.0], "b": [0.1, 0.1, 0.0, 0.2]}}
-        >>> rows = [(n, f"q{i}", m, v) for m, vs in values.items() for n, of_run in vs.items()
-        ...         for i, v in enumerate(of_run)]
-        >>> table = pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"])
-        >>> found = meta.reliability(table).round(2)
-        >>> found[["measure", "split_half", "topics", "of_topics", "largest", "maximum"]]
-          measure  split_half  topics  of_topics  largest  maximum
-        0    P@10         1.0    3.60          4     0.33     0.33
-        1  NRG@10        -1.0    1.83          4     0.75     1.00
     """
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
