@@ -152,30 +152,27 @@ def _candidates(
     if isinstance(names, str):
         raise ValueError(f"names={names!r} must be a list of run names, such as [{names!r}]")
     policy = context.policy if priors is None else policy_of(priors, context.names, context.groups)
-    of_each = None if priors is None else policy.priors_of
     fixed = policy.priors if isinstance(policy, FixedPriors) else ()
     asked = [n for n in context.names if n not in fixed] if names is None else list(names)
     if baseline is not None and baseline not in asked:
         asked.append(baseline)
-    for name in asked:
+    for i, name in enumerate(asked):
+        what = "baseline" if name == baseline else "names"
         if not isinstance(name, str):
             raise ValueError(f"{name!r} is {kind_of(name)}; give the name of a run of the context")
-        what = "baseline" if name == baseline else "names"
         if name not in context.runs:
-            raise ValueError(
-                f"{what}={name!r}: the context holds no such run; its runs are {few_quoted(context.names)}"
-            )
+            known = few_quoted(context.names)
+            raise ValueError(f"{what}={name!r}: the context holds no such run; its runs are {known}")
         if name in fixed:
             raise ValueError(
                 f"{what}={name!r} is among the fixed priors={few_quoted(fixed)}; leave it out, or give priors='others'"
             )
-    twice = next((n for i, n in enumerate(asked) if n in asked[:i]), None)
-    if twice is not None:
-        raise ValueError(f"names holds {twice!r} twice; name every run once")
+        if name in asked[:i]:
+            raise ValueError(f"names holds {name!r} twice; name every run once")
     if not asked:
         why = "all are among the fixed priors; give fewer priors" if fixed else "give the names of some"
         raise ValueError(f"there is no run to compare: {why if context.runs else 'the context holds none'}")
-    return asked, of_each, fixed
+    return asked, None if priors is None else policy.priors_of, fixed
 
 
 def _refuse_copies(

@@ -124,30 +124,27 @@ def _options_of(options: Any, whole: View) -> list[Option]:
     for name, given in options.items():
         if not isinstance(name, str) or not name or name == "open" or " or " in name:
             raise ValueError(f"options: {name!r} cannot be the name of an option; use other text")
-        if isinstance(given, Mapping):
-            found.append(_rule(name, given, whole))
-            continue
-        if not isinstance(given, Iterable):
+        rule = given if isinstance(given, Mapping) else None
+        if rule is not None:
+            lacking = [q for q in whole.query_ids if q not in rule]
+            if lacking:
+                some = few_quoted(lacking[:3])
+                raise ValueError(
+                    f"options[{name!r}] names no run for {len(lacking)} judged queries, such as {some}"
+                )
+            runs = tuple(rule[q] for q in whole.query_ids)
+        elif isinstance(given, Iterable):
+            runs = (given,) if isinstance(given, str) else tuple(given)
+        else:
             raise ValueError(
                 f"options[{name!r}]={given!r} must be a run, runs, or a dict from query id to run"
             )
-        runs = (given,) if isinstance(given, str) else tuple(given)
         _check_known(name, runs, whole)
-        if not runs or len(set(runs)) < len(runs):
+        different = tuple(dict.fromkeys(runs))
+        if not runs or (rule is None and len(different) < len(runs)):
             raise ValueError(f"options[{name!r}]={given!r} must hold one run or more, each once")
-        found.append(Option(name, runs))
+        found.append(Option(name, different, rule))
     return found
-
-
-def _rule(name: str, given: Mapping[str, str], whole: View) -> Option:
-    lacking = [q for q in whole.query_ids if q not in given]
-    if lacking:
-        raise ValueError(
-            f"options[{name!r}] names no run for {len(lacking)} judged queries, such as {few_quoted(lacking[:3])}"
-        )
-    picked = [given[q] for q in whole.query_ids]
-    _check_known(name, picked, whole)
-    return Option(name, tuple(dict.fromkeys(picked)), given)
 
 
 def _check_known(name: str, runs: Sequence[Any], whole: View) -> None:

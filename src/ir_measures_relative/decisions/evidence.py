@@ -18,6 +18,7 @@ from ..messages import escaped, few
 from ..stats.families import simultaneous_intervals
 from ..stats.paired_tests import PairedTestOptions
 from ..tolerances import LABELED_ALIKE
+from .compare import shared_documents
 from .decision import number
 from .decision_rule import KEEP, OPEN, intervals
 from .fuse import Chooser, divided
@@ -124,7 +125,8 @@ def instead_of_candidate(of: Compared, option: int, deployed: Sequence[str], can
     The copy is of the deployed run with most documents in common with the candidate. The interval of the candidate's
     ``lead`` is over topics, by the judgments as they are.
     """
-    near = max(deployed, key=lambda name: of.lists.n_shared(candidate, name))
+    shared = shared_documents(of.view, of.settings.how.ends)[of.view.members.index[candidate]]
+    near = max(deployed, key=lambda name: int(shared[of.view.members.index[name]]))
     others = tuple(run for run in of.options[option].runs if run != candidate)
     sets = {"no run": others, f"a second copy of {near}": (*others, near)}
     if len(others) == len(deployed):  # to add no run is to keep them

@@ -22,7 +22,7 @@ from ..context.measure_strings import absolute_measure, is_relative, parse_measu
 from ..context.run_context import RunContext
 from ..context.tops import Top
 from ..context.view import View
-from ..data.arrays import BoolArray, FloatArray, IntArray, rows_of_queries
+from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within, rows_of_queries
 from ..data.documents import Documents
 from ..data.rankings import Rankings
 from ..further_measures.fusion_gain import METHODS, Fusion, cutoff_of, union_of
@@ -95,22 +95,22 @@ class OptionLists:
         if how.rerank is None:
             self.pools = self.lists = [self._cut(rows) for rows in combined if rows is not None]
         else:
-            self.pools = _of_equal_size([self._interleaved(option, how.pool) for option in options])
+            pools = [self._interleaved(option, how.pool) for option in options]
+            sizes = [min(map(len, of_topic)) for of_topic in zip(*pools, strict=True)]
+            self.pools = [[rows[:n] for rows, n in zip(pool, sizes, strict=True)] for pool in pools]
             self._scores = self._scores_of_reranker(how.rerank)
             self.lists = [self._reranked(pool) for pool in self.pools]
 
     def rankings(self) -> list[Rankings]:
         """The list of each option as a run."""
-        named = zip(self.options, self.lists, strict=True)
-        return [self._as_run(rows, option.name) for option, rows in named]
+        return [
+            self._as_run(rows, option.name) for option, rows in zip(self.options, self.lists, strict=True)
+        ]
 
     def best_orders(self) -> list[Rankings]:
         """The pool of each option in its best order, by grade; with a budget, shorter documents of a grade first."""
         best = [self._cut([rows[self._best_order(rows)] for rows in pool]) for pool in self.pools]
-        return [
-            self._as_run(rows, f"the best order of the pool of {option.name}")
-            for option, rows in zip(self.options, best, strict=True)
-        ]
+        return [self._as_run(rows, "the best order of a pool") for rows in best]
 
     def rows_to(self, depth: int) -> tuple[Documents, list[TopicRows]]:
         """The documents of the runs, and the ranking of each run, at least so deep, as rows of these."""
@@ -118,12 +118,6 @@ class OptionLists:
             return self.docs, self._rows_of_run
         docs, holdings = union_of(self.view, depth)
         return docs, rows_of_runs(docs, holdings)
-
-    def n_shared(self, one: str, other: str) -> int:
-        """How many documents two runs have in common, over all topics, to where every list ends."""
-        a, b = (self._rows_of_run[self.view.members.index[name]] for name in (one, other))
-        ends = self.how.ends
-        return sum(len(np.intersect1d(x[:ends], y[:ends])) for x, y in zip(a, b, strict=True))
 
     def run_sizes(self) -> IntArray:
         """How many documents each run of the context has on each topic, as far as they are looked at."""
@@ -150,9 +144,7 @@ class OptionLists:
         for i, option in enumerate(self.options):
             held: BoolArray = np.zeros(len(relevant), dtype=bool)
             for run in option.runs:
-                asked = np.array(
-                    [run in self._runs_of(option, topic) for topic in range(len(self.query_ids))]
-                )
+                asked = np.array([option.rule is None or option.rule[q] == run for q in self.query_ids])
                 held |= (relevant.positions_in(self.view.runs[run]) > 0) & asked[relevant.query]
             pool, shown = (
                 sum(int((self.docs.grade[rows] >= rel).sum()) for rows in of[i])
@@ -207,8 +199,10 @@ class OptionLists:
         return result if votes.enough(slice(None), np.array(runs), last) else None
 
     def _reranked(self, pool: TopicRows) -> TopicRows:
-        """What is shown of a pool."""
-        return self._cut([_by_score(rows, self._scores) for rows in pool])
+        """What is shown of a pool: by falling 32-bit score; ties by document id, descending, as the rows stand."""
+        ordered = map(np.sort, pool)
+        score = self._scores.astype(np.float32)
+        return self._cut([rows[np.argsort(-score[rows], kind="stable")] for rows in ordered])
 
     def _best_order(self, rows: IntArray) -> IntArray:
         """The order of a pool by grade; with a budget, the shortest documents of a grade first."""
@@ -227,7 +221,7 @@ class OptionLists:
         return [rows[: self._within_budget(rows)] for rows in lists]
 
     def _within_budget(self, rows: IntArray) -> int:
-        """How many of the first documents fit; no length is looked up but theirs, and of the first that does not."""
+        """How many of the first documents fit; no lengths are looked up beyond the first that does not."""
         lengths, budget = self.how.lengths, self.how.budget
         assert lengths is not None and budget is not None
         total = 0
@@ -260,9 +254,8 @@ class OptionLists:
     def _as_run(self, lists: TopicRows, name: str) -> Rankings:
         sizes = np.array([len(rows) for rows in lists], dtype=np.int64)
         rows = np.concatenate([np.empty(0, dtype=np.int64), *lists])
-        place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         query = np.repeat(np.arange(len(lists)), sizes)
-        return Rankings(self.query_ids[query], self.docs.ids.take(rows), -place.astype(np.float64), name=name)
+        return Rankings(self.query_ids[query], self.docs.ids.take(rows), 1.0 - rank_within(query), name=name)
 
 
 def rows_of_runs(docs: Documents, holdings: Sequence[tuple[IntArray, Top]]) -> list[TopicRows]:
@@ -282,19 +275,6 @@ def interleaved(lists: Sequence[Sequence[int]]) -> Iterator[int]:
             else:
                 taken.add(document)
                 yield document
-
-
-def _of_equal_size(pools: list[TopicRows]) -> list[TopicRows]:
-    """The pools of a topic, each cut to the size of the smallest."""
-    sizes = [min(map(len, of_topic)) for of_topic in zip(*pools, strict=True)]
-    return [[rows[:size] for rows, size in zip(pool, sizes, strict=True)] for pool in pools]
-
-
-def _by_score(rows: IntArray, scores: FloatArray) -> IntArray:
-    """By falling score, as 32 bits; ties by document id, descending, in which order the rows stand."""
-    rows = np.sort(rows)
-    result: IntArray = rows[np.argsort(-scores[rows].astype(np.float32), kind="stable")]
-    return result
 
 
 class Differences(NamedTuple):

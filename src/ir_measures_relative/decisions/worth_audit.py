@@ -60,20 +60,6 @@ class WorthAudit:
     Raises:
         ValueError: a measure that is not P@k; a candidate that ranks every topic as a deployed run does; what
             :func:`worth` raises.
-
-    Example:
-        >>> from ir_measures_relative import RunContext
-        >>> from ir_measures_relative.decisions import WorthAudit
-        >>> people = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(12)}
-        >>> old, new = ({q: {d: -i for i, d in enumerate(docs)} for q in people} for docs in ("XYAB", "ABXY"))
-        >>> context, judge = RunContext({"BM25": old, "dense": new}, grades=(0, 1)), lambda query, doc: 1
-        >>> audited = WorthAudit(context, judge, "dense", ["BM25"], by="P@2")
-        >>> plan = audited.plan(budget=48)
-        >>> labels = {}
-        >>> for row in plan[plan["ask"]].itertuples():
-        ...     labels.setdefault(row.query_id, {})[row.doc_id] = people[row.query_id][row.doc_id]
-        >>> audited.estimate(plan, labels).verdict
-        'replace BM25'
     """
 
     def __init__(
@@ -112,9 +98,8 @@ class WorthAudit:
         self.topics = view.n_queries
         lists = OptionLists(view, self.options, settings.how)
         self._shown = [[set(rows.tolist()) for rows in of] for of in lists.lists]
-        if copy_of(view, names, self.candidate) is not None or not any(
-            self._differing(*two) for two in self.gains
-        ):
+        alike = copy_of(view, names, self.candidate) is not None
+        if alike or not any(self._differing(*two) for two in self.gains):
             raise ValueError(
                 f"nothing to label: all options show the same documents; {self.candidate!r} is nearly a copy"
             )
@@ -126,10 +111,8 @@ class WorthAudit:
 
     def plan(self, budget: int, *, seed: int = 0, path: str | os.PathLike[str] | None = None) -> pd.DataFrame:
         """Which documents people should label, at most ``budget``; arguments and result are those of ``audit.plan``."""
-        between = self._between([*self.gains, *self.between_rivals])
-        return plan(
-            self._lists, self._judge, [self.settings.by], budget, between=between, seed=seed, path=path
-        )
+        between, by = self._between([*self.gains, *self.between_rivals]), [self.settings.by]
+        return plan(self._lists, self._judge, by, budget, between=between, seed=seed, path=path)
 
     def estimate(self, plan: pd.DataFrame | str | os.PathLike[str], labels: Qrels) -> Decision:
         """The verdict by the labels that the plan asked for, by the rule of :func:`worth`.
@@ -151,25 +134,15 @@ class WorthAudit:
 
     def intervals(self, pairs: Pairs, plan: Any, labels: QrelsColumns) -> tuple[Intervals, pd.DataFrame]:
         """The differences of some options, with what ``audit.estimate`` says of them."""
-        asked = (
-            self._lists,
-            plan,
-            labels,
-            self._judge,
-            [self.settings.by],
-            self._between(pairs),
-            self.settings.test.confidence,
-        )
+        by, between, confidence = [self.settings.by], self._between(pairs), self.settings.test.confidence
+        asked = self._lists, plan, labels, self._judge, by, between, confidence
         here = estimate(*asked, simultaneous=True)
-        least, most = np.full((2, len(pairs)), 1.0) * [[-1.0], [1.0]]
+        least, most = np.full(len(pairs), -1.0), np.full(len(pairs), 1.0)
         if self.topics > 1:
             like_these = estimate(*asked, simultaneous=True, like_these=True)
             differing = np.array([self._differing(a, b) for a, b in pairs])
             few = (differing > 0) & (differing < _FEWEST_TOPICS)
-            least, most = (
-                np.where(few, end, like_these[column])
-                for end, column in ((least, "ci_lower"), (most, "ci_upper"))
-            )
+            least, most = np.where(few, (least, most), (like_these["ci_lower"], like_these["ci_upper"]))
         difference, low, high = (here[name].to_numpy() for name in ("difference", "ci_lower", "ci_upper"))
         lower, upper = np.minimum(least, low), np.maximum(most, high)
         return Intervals(difference, low, high, low, high, lower, upper), here
@@ -209,19 +182,23 @@ class CandidateAudited(CandidateDecided):
         table = pd.concat([table, told[columns]], ignore_index=True)
         table.insert(0, "option", self.names)
         table.insert(1, "runs", [", ".join(option.runs) for option in self.options])
-        alone = [f"{escaped(row.option)} {number(row.judge_alone)}" for row in table[1:].itertuples()]
-        words = {"topics": self.topics, "labels": self.labels, "here": self.word(as_judged=True)}
-        missing, evidence = (
-            AUDIT[key].format(**words, alone=", ".join(alone)) if key else ""
-            for key in (self.missing, "evidence")
+        alone = ", ".join(
+            f"{escaped(row.option)} {number(row.judge_alone)}" for row in table[1:].itertuples()
         )
+        words = {
+            "topics": self.topics,
+            "labels": self.labels,
+            "alone": alone,
+            "here": self.word(as_judged=True),
+        }
+        missing = AUDIT[self.missing].format(**words) if self.missing else ""
         return Decision(
             tuple(self.names),
             self.word(),
             self.word(),
             tuple(self.names[i] for i in self.may_be_best()),
             self.missing,
-            paragraphs(reason, f"{to_do} {missing}", evidence),
+            paragraphs(reason, f"{to_do} {missing}", AUDIT["evidence"].format(**words)),
             table,
             pd.DataFrame({"query_id": [], "doc_id": []}, dtype=str),
             settings=self.shown,
