@@ -28,14 +28,7 @@ _SAMPLES = 200
 
 
 class Compared(Decided):
-    """Some options, compared: what a :class:`Decision` is made of.
-
-    Args:
-        view: the runs of the options.
-        options: the first is in use.
-        rivals: which of the others are compared with each other.
-        whole: all runs of the context, and a candidate that is none of them; their unjudged documents may be relevant.
-    """
+    """Some options of the runs of a view, compared; unjudged documents of the ``whole`` context may be relevant."""
 
     def __init__(
         self, view: View, options: Sequence[Option], rivals: Sequence[Rivals], settings: Settings, whole: View
@@ -133,11 +126,10 @@ class Compared(Decided):
         if self.missing not in ("topics", "topics and judgments") or self.topics < FEWEST_DIFFERING:
             return None
         row, of, found = self._decisive
-        margin = self.margin
-        if found.worst[row] > margin:
+        if found.worst[row] > self.margin:
             return self.choose_needed(max, [(of.worst[row], found.worst[row] - found.lower[row])], of)
-        rows = [row] if self.overall == UNSETTLED else np.flatnonzero(found.upper > margin).tolist()
-        if not all(found.best[i] < margin for i in rows):
+        rows = [row] if self.overall == UNSETTLED else np.flatnonzero(found.upper > self.margin).tolist()
+        if not all(found.best[i] < self.margin for i in rows):
             return None
         asked = [(of.best[i], found.upper[i] - found.best[i]) for i in rows]
         return self.choose_needed(max, asked, of)
@@ -174,14 +166,15 @@ class Compared(Decided):
         """The documents whose judgments an open verdict depends on."""
         if not self.missing or "judgments" not in self.missing:
             return pd.DataFrame({name: pd.Series([], dtype=str) for name in ("query_id", "doc_id")})
-        margin = self.margin
-        gain = np.flatnonzero((self.gain.lower <= margin) & (margin < self.gain.upper))
-        between = np.flatnonzero((self.between.lower <= margin) & (margin < self.between.upper))
+        gain, between = (
+            np.flatnonzero((one.lower <= self.margin) & (self.margin < one.upper))
+            for one in (self.gain, self.between)
+        )
         a = np.concatenate([1 + gain, self._pairs[0][between]])
         b = np.concatenate([np.zeros_like(gain), self._pairs[1][between]])
-        parts = zip(self.gains.take(gain), self.rival_differences.take(between), strict=True)
-        moved = Differences(*map(np.concatenate, parts))
-        return self.values.to_judge(a, b, moved)
+        both = zip(self.gains, self.rival_differences, strict=True)
+        moved = [np.concatenate([one[gain], other[between]]) for one, other in both]
+        return self.values.to_judge(a, b, Differences(*moved))
 
     @cached_property
     def stands(self) -> float | None:
@@ -205,27 +198,26 @@ class Compared(Decided):
 
     # ---- the answer
 
-    def about(self) -> dict[str, Any]:
-        """What the settings of the answer say beside those of the comparison."""
-        return {}
+    def shown(self) -> dict[str, Any]:
+        """By what, and how, the options are compared."""
+        return self.settings.shown()
 
     @cached_property
     def table(self) -> pd.DataFrame:
         """The row of each option."""
-        rows = []
-        means, unjudged = self.values.values.mean(axis=1), self.values.unjudged()
+        judged = self.gains.judged
         settled = settled_of(rounded_to_zero(self.gain.worst), rounded_to_zero(self.gain.best))
-        for i, option in enumerate(self.options):
-            row: dict[str, Any] = {"option": option.name, "runs": ", ".join(option.runs), "mean": means[i]}
-            row |= dict.fromkeys(Intervals._fields, 0.0)
-            row |= {"settled": "equal", "won": 0, "lost": 0, "unjudged": unjudged[i]}
-            if i:
-                row |= {name: float(values[i - 1]) for name, values in self.gain._asdict().items()}
-                row["settled"] = settled[i - 1]
-                row["won"] = int((self.gains.judged[i - 1] > LABELED_ALIKE).sum())
-                row["lost"] = int((self.gains.judged[i - 1] < -LABELED_ALIKE).sum())
-            rows.append(row)
-        table = pd.DataFrame(rows)
+        runs = [", ".join(option.runs) for option in self.options]
+        columns: dict[str, Any] = {
+            "option": self.names,
+            "runs": runs,
+            "mean": self.values.values.mean(axis=1),
+        }
+        columns |= {name: np.append(0.0, values) for name, values in self.gain._asdict().items()}
+        columns |= {"settled": ["equal", *map(str, settled)]}
+        columns |= {"won": np.append(0, (judged > LABELED_ALIKE).sum(axis=1))}
+        columns |= {"lost": np.append(0, (judged < -LABELED_ALIKE).sum(axis=1))}
+        table = pd.DataFrame(columns | {"unjudged": self.values.unjudged()})
         if not self.values.bounded:
             table[["worst", "best", "lower", "upper"]] = np.nan
             table["settled"] = None
@@ -243,7 +235,7 @@ class Compared(Decided):
             self.table,
             self.judge[: self.settings.n],
             tables,
-            {**self.about(), **self.settings.shown()},
+            self.shown(),
             self.topics_needed,
             self.stands,
         )
@@ -295,8 +287,8 @@ class CandidateCompared(CandidateDecided, Compared):
         """The option that the answer is about: the one that the verdict names, else the best one with the candidate."""
         return self.overall if self.overall > 0 else 1 + int(self.gain.difference.argmax())
 
-    def about(self) -> dict[str, Any]:
-        return {"candidate": self.candidate, "deployed": list(self.deployed)}
+    def shown(self) -> dict[str, Any]:
+        return {"candidate": self.candidate, "deployed": list(self.deployed), **super().shown()}
 
 
 def copy_of(view: View, deployed: Iterable[str], candidate: str) -> str | None:
@@ -316,6 +308,7 @@ class RunsDropped(Compared):
     ) -> None:
         super().__init__(view, options, [], settings, whole)
         self.graded = graded
+        self.stands = None
         self.dropped = [name.removeprefix("drop ") for name in self.names[1:]]
 
     def _grades(self, lower: FloatArray, upper: FloatArray) -> list[str]:
@@ -336,6 +329,17 @@ class RunsDropped(Compared):
     def grades_as_judged(self) -> list[str]:
         """The verdict on each run by the judgments as they are."""
         return self._grades(-self.gain.ci_upper, -self.gain.ci_lower)
+
+    def word(self, as_judged: bool = False) -> str:
+        grades = self.grades_as_judged if as_judged else self.grades
+        return next(word for word in (SAFE, NOT_SETTLED, NEEDED, NOT_GRADED) if word in grades)
+
+    def may_be_best(self, as_judged: bool = False) -> list[int]:
+        grades = self.grades if self.values.bounded and not as_judged else self.grades_as_judged
+        return [0, *(1 + i for i, grade in enumerate(grades) if grade != NEEDED)]
+
+    def shown(self) -> dict[str, Any]:
+        return super().shown() | ({} if self.graded else {"margin": None})
 
     @cached_property
     def missing(self) -> str | None:

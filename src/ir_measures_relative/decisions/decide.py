@@ -100,18 +100,15 @@ def decide(
     check_runs(whole)
     chosen = _options_of(options, whole)
     needed = dict.fromkeys(run for option in chosen for run in option.runs)
-    rivals = [
-        Rivals(1 + more, 1 + less, equal)
-        for more, less, equal in _all_rivals([len(option.runs) for option in chosen[1:]])
-    ]
+    rivals = _all_rivals([len(option.runs) for option in chosen[1:]])
     compared = Compared(whole.of_runs(list(needed)), chosen, rivals, settings, whole)
     return compared.decision(decision_text.of_options, evidence.tables_of(compared))
 
 
-def _all_rivals(sizes: Sequence[int]) -> list[tuple[int, int, bool]]:
+def _all_rivals(sizes: Sequence[int]) -> list[Rivals]:
     pairs = [(i, j) for j in range(len(sizes)) for i in range(len(sizes)) if i != j]
-    larger = [(i, j, False) for i, j in pairs if sizes[i] > sizes[j]]
-    return larger + [(i, j, True) for i, j in pairs if i < j and sizes[i] == sizes[j]]
+    larger = [Rivals(1 + i, 1 + j) for i, j in pairs if sizes[i] > sizes[j]]
+    return larger + [Rivals(1 + i, 1 + j, True) for i, j in pairs if i < j and sizes[i] == sizes[j]]
 
 
 # ---- the options

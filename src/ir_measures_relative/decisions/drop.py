@@ -21,7 +21,7 @@ from ..stats.paired_tests import PairedTestOptions
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from . import decision_text, evidence
-from .compared import NEEDED, NOT_GRADED, NOT_SETTLED, SAFE, RunsDropped
+from .compared import RunsDropped
 from .decision import Decision
 from .fuse import Chooser, FusionChoice, ValuesOfSets, divided, in_order, reach_of_interval
 from .fused_values import FusedValues, RunSet
@@ -92,28 +92,11 @@ def drop(
     sets = {"keep": tuple(names)}
     sets |= {f"drop {name}": tuple(other for other in names if other != name) for name in names}
     options = [Option(name, runs) for name, runs in sets.items()]
-    return _answer(RunsDropped(view, options, settings, whole, margin is not None), names)
-
-
-def _answer(of: RunsDropped, names: Sequence[str]) -> Decision:
-    tables = evidence.tables_of(of)
-    if of.graded and len(names) > 2 and of.topics > 3:
-        tables = {"fewer": _fewer(of, names), **tables}
-    grades = of.grades if of.values.bounded else of.grades_as_judged
-    possible = [name for name, grade in zip(of.names[1:], grades, strict=True) if grade != NEEDED]
-    return Decision(
-        tuple(of.names),
-        _overall(of.grades) if of.values.bounded else None,
-        _overall(of.grades_as_judged),
-        (of.names[0], *possible),
-        of.missing,
-        decision_text.of_drop(of, tables),
-        of.table,
-        of.judge[: of.settings.n],
-        tables,
-        of.settings.shown() | ({} if of.graded else {"margin": None}),
-        of.topics_needed,
-    )
+    compared = RunsDropped(view, options, settings, whole, margin is not None)
+    tables = evidence.tables_of(compared)
+    if compared.graded and len(names) > 2 and compared.topics > 3:
+        tables = {"fewer": _fewer(compared, names), **tables}
+    return compared.decision(decision_text.of_drop, tables)
 
 
 def _fewer(of: RunsDropped, names: Sequence[str]) -> pd.DataFrame:
@@ -150,7 +133,3 @@ def _values_of_sets(of: RunsDropped, sets: Sequence[RunSet]) -> FloatArray:
     options = [Option(f"set {i}", tuple(names[run] for run in runs)) for i, runs in enumerate(sets)]
     lists = OptionLists(of.view, options, of.settings.how).rankings()
     return OptionValues(of.view, lists, of.settings.by).values
-
-
-def _overall(grades: Sequence[str]) -> str:
-    return next(word for word in (SAFE, NOT_SETTLED, NEEDED, NOT_GRADED) if word in grades)

@@ -284,10 +284,6 @@ class Differences(NamedTuple):
     worst: FloatArray  #: the least under any judgments of the unjudged documents
     best: FloatArray  #: the greatest
 
-    def take(self, rows: IntArray) -> Differences:
-        """Some of them."""
-        return Differences(*(values[rows] for values in self))
-
 
 class OptionValues:
     """The lists of some options, judged: ``values`` of shape (options, topics), and whether these are ``bounded``.

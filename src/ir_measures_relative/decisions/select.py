@@ -341,17 +341,6 @@ def added_value_curve(
 
     Raises:
         ValueError: a measure without priors, an unknown run, or every subset of too many runs.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, UniqueRel
-        >>> from ir_measures_relative.decisions import added_value_curve
-        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "A": 1}}, "c": {"q": {"C": 2, "B": 1}}}
-        >>> qrels = {"q": {"A": 1, "B": 1, "C": 1}}
-        >>> added_value_curve(RunContext(runs), qrels, UniqueRel @ 2, names=["c"])[["name", "size", "mean"]]
-          name  size  mean
-        0    c     0   2.0
-        1    c     1   1.0
-        2    c     2   1.0
     """
     check_is_context(context)
     parsed = measure_with_free_priors(measure)

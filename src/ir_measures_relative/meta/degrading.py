@@ -252,16 +252,6 @@ def reusability(
         a DataFrame with one row per run and measure: ``name``, ``measure``; ``value`` and ``place`` by all judgments
         (1 is best; tied runs share the better one); ``simulated`` and ``simulated_place`` without them; ``lost``, how
         many judgments these are; ``pool_depth``.
-
-    Example:
-        >>> from ir_measures_relative import RunContext
-        >>> from ir_measures_relative.meta import reusability
-        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "X": 1}}}
-        >>> table = reusability(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"], pool_depth=2)
-        >>> table[["name", "value", "simulated", "place", "simulated_place", "lost"]]
-          name  value  simulated  place  simulated_place  lost
-        0    a    1.0        0.5      1                1     1
-        1    b    0.5        0.5      2                2     1
     """
     check_is_context(context)
     parsed, view = parse_measures(measures), view_of(context, qrels)

@@ -88,15 +88,6 @@ def ties_by_level(
     Returns:
         a DataFrame with one row per level: ``measure``, ``level`` from 1, ``comparisons`` (pairs × topics), how many
         are ``tied``, and their ``share``.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, meta
-        >>> runs = {"a": {"q": {"A": 3, "B": 2}}, "b": {"q": {"A": 3, "X": 2, "B": 1}}, "c": {"q": {"A": 3}}}
-        >>> meta.ties_by_level(RunContext(runs), {"q": {"A": 1, "B": 1, "C": 1}})
-          measure  level  comparisons  tied  share
-        0    rrLP      1            3     3    1.0
-        1    rrLP      2            3     0    0.0
-        2    rrLP      3            3     3    1.0
     """
     check_count("levels", levels, 1)
     found = _levels(context, qrels, measure)

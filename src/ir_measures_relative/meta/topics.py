@@ -234,16 +234,6 @@ def query_sets(
     Returns:
         a DataFrame with one row per topic: ``measure``, ``query_id``, ``actual``, ``expected``, ``difference``,
         ``set``, ``informative`` and ``breadth``.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, meta
-        >>> qrels = {"q1": {"A": 1, "B": 0, "C": 0}, "q2": {"A": 2, "B": 2, "C": 0}}
-        >>> run = {"q1": {"A": 2, "X": 1}, "q2": {"C": 2, "B": 1}}
-        >>> sets = meta.query_sets(RunContext({"a": run}), qrels, share=0.5).round(2)
-        >>> sets[["query_id", "actual", "expected", "difference", "set", "breadth"]]
-          query_id  actual  expected  difference            set  breadth
-        0       q1    1.00      0.71        0.29          ideal  focused
-        1       q2    0.39      0.87       -0.48  uninformative    broad
     """
     check_is_context(context)
     parsed: Any = parse_measure(measure)
