@@ -90,17 +90,6 @@ def compare(
 
     Raises:
         ValueError: an unknown run, test or correction; a single run; a run among the fixed priors.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, UniqueRel, compare
-        >>> qrels = {f"q{i}": {"A": 1, "B": 1} for i in range(8)}
-        >>> def run(docs, n=8):
-        ...     return {f"q{i}": {docs[i]: 1.0} for i in range(n)}
-        >>> context = RunContext({"BM25": run("AAAAAAAA"), "one": run("BBBBBBBA"), "two": run("AAAAAABB")})
-        >>> table = compare(context, qrels, [UniqueRel @ 1], priors=["BM25"], test="sign")
-        >>> table[["name", "other", "mean", "other_mean", "p", "wins", "ties", "losses"]]
-          name other   mean  other_mean      p  wins  ties  losses
-        0  one   two  0.875        0.25  0.125     6     1       1
     """
     check_is_context(context)
     if test is not None:

@@ -111,7 +111,7 @@ class Compared(Decided):
         best = int(self.gain.difference.argmax())
         if self.overall != UNSETTLED:
             return best, self.gains, self.gain
-        margin, (lower, upper) = self.margin, self.between.overall()
+        margin, (lower, upper) = self.margin, self.between.ends()
         open_rows = [
             i
             for i, pair in enumerate(self.rivals)

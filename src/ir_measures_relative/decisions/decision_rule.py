@@ -29,13 +29,9 @@ class Intervals(NamedTuple):
     lower: FloatArray  #: over topics, and allowing for unjudged documents
     upper: FloatArray
 
-    def as_judged(self) -> Ends:
-        """The ends over topics alone."""
-        return Ends(self.ci_lower, self.ci_upper)
-
-    def overall(self) -> Ends:
-        """The ends over both."""
-        return Ends(self.lower, self.upper)
+    def ends(self, as_judged: bool = False) -> Ends:
+        """The ends over topics and judgments, or over topics alone."""
+        return Ends(self.ci_lower, self.ci_upper) if as_judged else Ends(self.lower, self.upper)
 
 
 class Ends(NamedTuple):
@@ -133,19 +129,17 @@ class Decided:
     @cached_property
     def overall(self) -> int:
         """The verdict, allowing for unjudged documents."""
-        return self.verdict_by(self.gain.overall(), self.between.overall(), self.gain.difference)
+        return self.verdict_by(self.gain.ends(), self.between.ends(), self.gain.difference)
 
     @cached_property
     def as_judged(self) -> int:
         """The verdict by the judgments as they are."""
-        return self.verdict_by(self.gain.as_judged(), self.between.as_judged(), self.gain.difference)
+        return self.verdict_by(self.gain.ends(True), self.between.ends(True), self.gain.difference)
 
     def may_be_best(self, as_judged: bool = False) -> list[int]:
         """The options that the verdict does not rule out."""
-        gain, between = (
-            part.as_judged() if as_judged else part.overall() for part in (self.gain, self.between)
-        )
         verdict = self.as_judged if as_judged else self.overall
+        gain, between = self.gain.ends(as_judged), self.between.ends(as_judged)
         return possible(verdict, gain, self.rivals, between, self.margin)
 
     def word(self, as_judged: bool = False) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import ir_measures
 import numpy as np
 import pandas as pd
 
@@ -16,7 +15,6 @@ from ..further_measures.alpha_nrg import NewAspects
 from ..measures.nrg import NRG
 from ..messages import escaped, few
 from ..stats.families import simultaneous_intervals
-from ..stats.paired_tests import PairedTestOptions
 from ..tolerances import LABELED_ALIKE
 from .compare import shared_documents
 from .decision import number
@@ -81,22 +79,16 @@ class NewDocuments(NamedTuple):
         return sum_by_query(of * relevant, self.query, self.n_topics)
 
 
-def of_candidate(
-    lists: OptionLists,
-    deployed: Sequence[str],
-    candidate: str,
-    by: ir_measures.Measure,
-    test: PairedTestOptions,
-) -> pd.DataFrame:
+def of_candidate(of: CandidateCompared) -> pd.DataFrame:
     """What a candidate brings that the deployed runs do not, in documents per topic; this makes no verdict.
 
     The rows: relevant documents that are new, those on the next page (:class:`NewDocuments`), and their difference;
     NRG(norm='ideal')@k, also of a copy of the best deployed run in the candidate's place; and NewAspects@k where the
     judgments name aspects. The columns are ``what``, ``mean``, ``copy``, and the ends as in :func:`.decide`.
     """
+    by, test, view = of.settings.by, of.settings.test, of.view
     k, rel = value_of(by, "cutoff") or _CUTOFF, int(value_of(by, "rel", 1))
-    view = lists.view
-    found = NewDocuments.of(lists, deployed, candidate, k)
+    found = NewDocuments.of(of.lists, of.deployed, of.candidate, k)
     new, page = found.new.astype(np.float64), found.next_page.astype(np.float64)
     rows: list[dict[str, Any]] = []
     for what, weight, low, of_copy in (
@@ -109,9 +101,9 @@ def of_candidate(
         row = {"what": f"{what}@{k}", "mean": float(ends.pop("difference")[0]), "copy": of_copy}
         rows.append(row | {name: float(end[0]) for name, end in ends.items()})
     measures = [NRG(norm="ideal") @ k, *([NewAspects @ k] if view.judgments.has_aspects else [])]
-    best = max(deployed, key=lambda name: float(value_beside(view, measures[0], name, []).mean()))
+    best = max(of.deployed, key=lambda name: float(value_beside(view, measures[0], name, []).mean()))
     for measure in measures:
-        own, copy = (value_beside(view, measure, name, deployed) for name in (candidate, best))
+        own, copy = (value_beside(view, measure, name, of.deployed) for name in (of.candidate, best))
         most = 1.0 if measure is measures[0] else np.inf
         lower, upper = simultaneous_intervals(own[None], (0.0, most), test)
         row = {"what": str(measure), "mean": float(own.mean()), "copy": float(copy.mean())}
@@ -119,17 +111,18 @@ def of_candidate(
     return pd.DataFrame(rows)
 
 
-def instead_of_candidate(of: Compared, option: int, deployed: Sequence[str], candidate: str) -> pd.DataFrame:
+def instead_of_candidate(of: CandidateCompared) -> pd.DataFrame:
     """What an option would gain with no run in the candidate's place, or with a second copy of a deployed one.
 
     The copy is of the deployed run with most documents in common with the candidate. The interval of the candidate's
     ``lead`` is over topics, by the judgments as they are.
     """
+    option, candidate = of.best(), of.candidate
     shared = shared_documents(of.view, of.settings.how.ends)[of.view.members.index[candidate]]
-    near = max(deployed, key=lambda name: int(shared[of.view.members.index[name]]))
+    near = max(of.deployed, key=lambda name: int(shared[of.view.members.index[name]]))
     others = tuple(run for run in of.options[option].runs if run != candidate)
     sets = {"no run": others, f"a second copy of {near}": (*others, near)}
-    if len(others) == len(deployed):  # to add no run is to keep them
+    if len(others) == len(of.deployed):  # to add no run is to keep them
         del sets["no run"]
     options = [Option(name, runs) for name, runs in sets.items()]
     lists = OptionLists(of.view, options, of.settings.how).rankings()

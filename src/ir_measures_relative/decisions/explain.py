@@ -12,7 +12,6 @@ from ..context.evaluate import check_runs
 from ..context.measure_strings import parse_measure, value_of
 from ..context.priors import group_of
 from ..context.run_context import RunContext
-from ..context.tops import Top
 from ..context.view import View, check_is_context, some, view_of
 from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array, ratio
 from ..data.ids import Ids
@@ -225,25 +224,15 @@ def new_aspects(
 
 def _means(view: View, measure: OfAspects, name: str) -> tuple[float, float, float, float]:
     """Of one run, over the queries: new aspects, aspects, new documents, and new tokens."""
-    evaluated, alone = view.of(name), view.of(name, priors=())
-    without_priors = type(measure)(**{k: v for k, v in measure.params.items() if k != "prior"})
-    new_ones, shown = (
-        float(m.score(one).mean()) for m, one in ((measure, evaluated), (without_priors, alone))
-    )
-    top, new = new_documents(evaluated.at(measure.depth), measure.get("prior"))
-    lengths, n = view.members.lengths, view.n_queries
-    tokens = 0 if lengths is None else int(lengths.of(top.docs.doc_ids[new].tolist()).sum())
-    return new_ones, shown, int(new.sum()) / n, tokens / n
-
-
-def new_documents(view: View, prior: str | None = None) -> tuple[Top, BoolArray]:
-    """The documents at the top of the evaluated run, judged or not, and which of them stand in no prior's top.
-
-    ``prior`` is the measure's parameter.
-    """
-    top = view.top()
+    free = type(measure)(**{k: v for k, v in measure.params.items() if k != "prior"})
+    evaluated, n = view.of(name), view.n_queries
+    added, shown = float(measure.score(evaluated).mean()), float(free.score(view.of(name, priors=())).mean())
+    read = evaluated.at(measure.depth)
+    top = read.top()
     new = np.ones(len(top.position), dtype=bool)
-    for i in view.priors(prior):
-        row = view.rows_in_top(view.members.rankings[i])
+    for i in read.priors(measure.get("prior")):
+        row = read.rows_in_top(view.members.rankings[i])
         new[row[row >= 0]] = False
-    return top, new
+    lengths = view.members.lengths
+    tokens = 0 if lengths is None else int(lengths.of(top.docs.doc_ids[new].tolist()).sum())
+    return added, shown, int(new.sum()) / n, tokens / n

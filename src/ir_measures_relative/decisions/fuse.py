@@ -86,7 +86,14 @@ def fuse(
     Raises:
         ValueError: more runs than there are, one topic, a relative measure, more sets than ``max_sets``, no cost.
     """
-    view, base = _judged_together(context, qrels, measure, confidence)
+    check_is_context(context)
+    base = absolute_measure(measure)
+    check_confidence(confidence)
+    view = view_of(context, qrels)
+    check_runs(view)
+    if view.n_queries < 2:
+        raise ValueError("the qrels hold one topic; a choice is made on some and scored on others: give more")
+    _refuse_disjoint(view)
     for name, value, least in (("seed", seed, 0), ("repeats", repeats, 1), ("max_sets", max_sets, 1)):
         check_count(name, value, least)
     names, sizes = context.names, _several("n", n, _from_1)
@@ -144,24 +151,13 @@ def _added_by_nrg(view: View, runs: RunSet) -> FloatArray:
     return values
 
 
-def _judged_together(
-    context: RunContext, qrels: Qrels | None, measure: ir_measures.Measure | str, confidence: float
-) -> tuple[View, ir_measures.Measure]:
-    """The context on the judgments, and the measure; ValueError where two runs have no topic in common."""
-    check_is_context(context)
-    base = absolute_measure(measure)
-    check_confidence(confidence)
-    view = view_of(context, qrels)
-    check_runs(view)
-    if view.n_queries < 2:
-        raise ValueError("the qrels hold one topic; a choice is made on some and scored on others: give more")
+def _refuse_disjoint(view: View) -> None:
     topics = np.arange(view.n_queries)
-    held = np.array([np.isin(topics, view.documents.queries_of(run)) for run in context.runs.values()])
+    held = np.array([np.isin(topics, view.documents.queries_of(run)) for run in view.runs.values()])
     for a, b in np.argwhere(~(held @ held.T))[:1]:  # of truth values: whether any topic is held by both
         raise ValueError(
-            f"runs {context.names[a]!r} and {context.names[b]!r} have no judged topic in common; leave one out"
+            f"runs {view.names[a]!r} and {view.names[b]!r} have no judged topic in common; leave one out"
         )
-    return view, base
 
 
 def _several(name: str, value: Any, check: Callable[[str, Any], None]) -> list[Any]:

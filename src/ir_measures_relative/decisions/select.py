@@ -34,9 +34,6 @@ from .explain import relative_measure
 
 T = TypeVar("T")
 
-# The largest number of other runs of which every subset is looked at.
-_MOST_SUBSETS_OF = 12
-
 
 @dataclass(frozen=True)
 class CoverageFunction:
@@ -52,11 +49,6 @@ class CoverageFunction:
     best: bool = False
     #: The query of each item, ascending, where a query is worth its largest item and not the sum of all.
     query: IntArray | None = None
-
-    @property
-    def submodular(self) -> bool:
-        """Whether the bounds hold."""
-        return self.query is None
 
     def covered(self, runs: Iterable[int]) -> FloatArray:
         """How far a group covers each item."""
@@ -189,7 +181,7 @@ def select_complementary(
         chosen, marginal = _greedy(view, parsed, n, range(len(names)))
         found = None
     else:
-        if coverage is None or not coverage.submodular:
+        if coverage is None or coverage.query is not None:
             raise ValueError(f"measure={parsed!r}: method='exact' needs a measure that sums, such as NRG@10")
         found = best_group(coverage, int(n), work)
         if found.bound > found.value:
@@ -241,12 +233,12 @@ def _values(
     value, bound = np.full(n + 1, np.nan), np.full(n, np.nan)
     if coverage is None:
         return {"cumulative": value[1:], "bound": bound}
-    if coverage.submodular:
+    if coverage.query is None:
         bound[:] = np.inf
     covered = coverage.covered([])
     for i in range(n + 1):
         value[i] = coverage.value(covered)
-        if coverage.submodular:
+        if coverage.query is None:
             bound = np.minimum(bound, value[i] + np.cumsum(-np.sort(-coverage.gains(covered))[:n]))
         if i < n:
             covered = coverage.joined(covered, chosen[i])
@@ -330,8 +322,8 @@ def added_value_curve(
     Args:
         measure: NRG, UniqueRel, NewAspects, alpha_NRG or TaSC, without ``prior=``; the context's priors are ignored.
         over: ``"size"``: a row per number of priors, the mean over all sets of that size, or over ``samples`` random
-            ones; ``"subset"``: every set of up to 12 others; or families: a list of names or globs such as
-            ``["bm25*", "neural*"]``, or a dict from a label to these.
+            ones; or families: a list of names or globs such as ``["bm25*", "neural*"]``, or a dict from a label to
+            these.
         names: the runs that are scored; default: all.
 
     Returns:
@@ -340,24 +332,18 @@ def added_value_curve(
         interval over topics, or over topics and random sets (NaN for ``samples=1``); ``topics``.
 
     Raises:
-        ValueError: a measure without priors, an unknown run, or every subset of too many runs.
+        ValueError: a measure without priors, or an unknown run.
     """
     check_is_context(context)
     parsed = measure_with_free_priors(measure)
     check_confidence(confidence)
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
-    if names is not None and not len(names):
-        raise ValueError("names is empty; give the names of some runs, or leave it out for all")
-    if not isinstance(over, str) and not len(over):
-        raise ValueError("over is empty; give families of priors, 'size' or 'subset'")
+    if over != "size" and (isinstance(over, str) or not len(over)):
+        raise ValueError(f"over={over!r} is not allowed; give 'size', or a list of globs such as ['bm25*']")
     chosen = context.names if names is None else list(names)
-    unknown = [n for n in chosen if n not in context.runs]
-    if isinstance(names, str) or unknown:
-        wrong = repr(names) if isinstance(names, str) else str(unknown)
-        raise ValueError(
-            f"names={wrong}: give a list of runs of the context, which are {few_quoted(context.names)}"
-        )
+    if isinstance(names, str) or not chosen or any(name not in context.runs for name in chosen):
+        raise ValueError(f"names={names!r}: give a list of the context's runs {few_quoted(context.names)}")
     view = view_of(context, qrels)
     check_runs(view)
     rows = []
@@ -374,39 +360,22 @@ def added_value_curve(
 
 
 def _sets(
-    names: Sequence[str],
-    name: str,
-    over: str | Sequence[str] | Mapping[str, Sequence[str]],
-    samples: int,
-    seed: int,
+    names: Sequence[str], name: str, over: Any, samples: int, seed: int
 ) -> Iterator[tuple[Any, int, list[tuple[str, ...]]]]:
     """The label, the size, and the sets of priors of each row of a run."""
     others = [n for n in names if n != name]
     if over == "size":
         for size in range(len(others) + 1):
             yield None, size, of_size(others, size, samples, seed)
-    elif over == "subset":
-        if len(others) > _MOST_SUBSETS_OF:
+        return
+    for label, globs in (over if isinstance(over, Mapping) else {glob: [glob] for glob in over}).items():
+        if isinstance(globs, str):
             raise ValueError(
-                f"over='subset' would score 2^{len(others)} sets; give over='size', or up to {_MOST_SUBSETS_OF} others"
+                f"over[{label!r}]={globs!r} must be a list of names or globs, such as [{globs!r}]"
             )
-        for size in range(len(others) + 1):
-            for priors in itertools.combinations(others, size):
-                yield priors, size, [priors]
-    elif isinstance(over, str):
-        raise ValueError(
-            f"over={over!r} is not allowed; give 'size', 'subset', or a list of globs such as ['bm25*']"
-        )
-    else:
-        families = over if isinstance(over, Mapping) else {glob: [glob] for glob in over}
-        for label, globs in families.items():
-            if isinstance(globs, str):
-                raise ValueError(
-                    f"over[{label!r}]={globs!r} must be a list of names or globs, such as [{globs!r}]"
-                )
-            family = {n for glob in globs for n in matching(glob, names)}
-            priors = tuple(n for n in others if n in family)
-            yield label, len(priors), [priors]
+        family = {n for glob in globs for n in matching(glob, names)}
+        priors = tuple(n for n in others if n in family)
+        yield label, len(priors), [priors]
 
 
 def of_size(others: Sequence[T], size: int, samples: int, seed: int) -> list[tuple[T, ...]]:

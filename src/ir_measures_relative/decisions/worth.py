@@ -76,14 +76,6 @@ def worth(
 
     Raises:
         ValueError: no deployed run, or the candidate among them; no judgments; what :func:`decide` raises.
-
-    Example:
-        >>> from ir_measures_relative import RunContext
-        >>> from ir_measures_relative.decisions.worth import worth
-        >>> qrels = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(12)}
-        >>> old, new = ({q: {d: -i for i, d in enumerate(docs)} for q in qrels} for docs in ("XYAB", "ABXY"))
-        >>> worth(RunContext({"BM25": old, "dense": new}, grades=(0, 1)), qrels, "dense", by="nDCG@2").verdict
-        'replace BM25'
     """
     check_is_context(context)
     work, measure = Work(time_limit=time_limit), deciding_measure(by)
@@ -103,10 +95,9 @@ def worth(
     view = whole.of_runs([*names, name])
     check_runs(view)
     compared = CandidateCompared(view, names, name, settings, whole)
-    why = evidence.of_candidate(compared.lists, names, name, settings.by, settings.test)
-    tables = {"why": why}
+    tables = {"why": evidence.of_candidate(compared)}
     if len(names) > 1 and compared.copy_of is None:
-        tables["instead"] = evidence.instead_of_candidate(compared, compared.best(), names, name)
+        tables["instead"] = evidence.instead_of_candidate(compared)
     return compared.decision(decision_text.of_worth, tables | evidence.tables_of(compared))
 
 

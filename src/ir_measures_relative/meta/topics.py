@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import ir_measures
@@ -169,26 +169,21 @@ def reliability(table: Any, samples: int = 1000, *, seed: int = 0) -> pd.DataFra
 
 
 def _split_half(scores: ScoreTable, place: IntArray) -> float:
-    """The mean of τ_b of the runs' means on two halves: the first places, and as many behind; -1 is in neither."""
-    half = (int(place[0].max()) + 1) // 2
-    taus = np.concatenate([_taus(scores, place[i : i + _BATCH], half) for i in range(0, len(place), _BATCH)])
-    known = ~np.isnan(taus)
-    return float(taus[known].mean()) if known.any() else np.nan
+    """The mean of τ_b of the runs' means on two halves: the first places, and as many behind; -1 is in neither.
 
-
-def _taus(scores: ScoreTable, place: IntArray, half: int) -> FloatArray:
-    """τ_b of each sample; NaN where all runs are tied on one of its halves."""
-    first, second = pairs_of(scores.names)
-    signs = []
-    for chosen in ((place >= 0) & (place < half), (place >= half) & (place < 2 * half)):
-        means = scores.runs() @ chosen.T.astype(np.float64) / half
-        differences = means[first] - means[second]
-        signs.append(np.sign(np.where(np.abs(differences) <= scores.pairs.limit, 0.0, differences)))
-    one, two = signs
-    told = np.sqrt(np.count_nonzero(one, axis=0) * np.count_nonzero(two, axis=0))
-    taus: FloatArray = np.full(len(place), np.nan)
-    np.divide((one * two).sum(axis=0), told, out=taus, where=told > 0)
-    return taus
+    A sample counts unless all runs are tied on one of its halves.
+    """
+    half, (first, second) = (int(place[0].max()) + 1) // 2, pairs_of(scores.names)
+    taus = []
+    for at in range(0, len(place), _BATCH):
+        signs = []
+        for i in (0, 1):
+            means = scores.runs() @ (place[at : at + _BATCH] // half == i).T.astype(np.float64) / half
+            signs.append(np.sign(Pairs.between(means[first], means[second], scores.pairs.limit).differences))
+        told = np.sqrt(np.count_nonzero(signs[0], axis=0) * np.count_nonzero(signs[1], axis=0))
+        taus.append(((signs[0] * signs[1]).sum(axis=0) / np.where(told > 0, told, np.nan))[told > 0])
+    known = np.concatenate(taus)
+    return float(known.mean()) if len(known) else np.nan
 
 
 def _jackknifed(scores: ScoreTable, place: IntArray) -> float:
@@ -211,12 +206,11 @@ def query_sets(
     context: RunContext,
     qrels: Qrels | None,
     measure: ir_measures.Measure | str = "nDCG_UE@10",
-    cutoffs: Sequence[int] | None = None,
     share: float = 0.1,
 ) -> pd.DataFrame:
     """The topics on which runs are hardly, or far, above a random ranking; broad and focused ones (UE §6.3.2).
 
-    - ``actual``: the mean over runs (and ``cutoffs``) of the value divided by that of a perfect ranking; ``expected``:
+    - ``actual``: the mean over runs of the value divided by that of a perfect ranking; ``expected``:
       the same of a random ranking of the topic's pool.
     - ``set``: ``"uninformative"``: the ``share`` of topics with the lowest ``difference``, rounded up, at most half;
       ``"ideal"``: the same share with the highest; else ``""``. Ties keep the order of the qrels.
@@ -229,7 +223,6 @@ def query_sets(
 
     Args:
         measure: nDCG_UE or AP_UE, whose pool and random level count; ``version`` does not.
-        cutoffs: the paper has 5, 10, 15, 20 and 30; default: the measure's own.
 
     Returns:
         a DataFrame with one row per topic: ``measure``, ``query_id``, ``actual``, ``expected``, ``difference``,
@@ -244,17 +237,10 @@ def query_sets(
         raise ValueError("the context holds no run; give it some")
     view = view_of(context, qrels)
     check_runs(view)
-    if cutoffs is not None and not len(cutoffs):
-        raise ValueError("cutoffs is empty; give some, such as [5, 10], or leave it out")
-    wanted = [parsed] if cutoffs is None else [parsed(cutoff=int(k)) for k in cutoffs]
-    actual = np.zeros((len(context.names), view.n_queries))
-    expected = np.zeros(view.n_queries)
-    for one in wanted:
-        compared = view.of_each()
-        normalizers = one.normalizers(compared[0])  # of the judgments alone
-        for of_run, comparison in zip(actual, compared, strict=True):
-            of_run += ratio(one.actual(comparison), normalizers.upper) / len(wanted)
-        expected += ratio(normalizers.expected, normalizers.upper) / len(wanted)
+    compared = view.of_each()
+    normalizers = parsed.normalizers(compared[0])  # of the judgments alone
+    actual = np.array([ratio(parsed.actual(one), normalizers.upper) for one in compared])
+    expected = ratio(normalizers.expected, normalizers.upper)
     limit = tie_limit(np.vstack([actual, expected]))
     difference = actual.mean(axis=0) - expected
     ranked = with_ties(difference, limit)
