@@ -72,7 +72,7 @@ TO_DO = {
     "judge": "Judge the {judge} that can change the verdict, in the order of the table judge.",
     "as judged": "By the judgments as they are the verdict is {as_judged}{stands}.",
     "alike": "{topics} topics are too few: were the difference the same on others, about {about} would settle it.",
-    "few": "Judge more topics: {topics} are too few to say how many would settle it.",
+    "few": "Judge more topics: by {topics} it is not known how many would settle it.",
     "close": "More topics will not settle this: the difference is too close to {margin}. Set {larger}.",
     "about": "About {about} topics would settle it with 80 % power ({fewest} to {most}); there are {topics}.",
 }
