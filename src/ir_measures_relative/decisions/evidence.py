@@ -228,7 +228,7 @@ def pools(of: Compared) -> pd.DataFrame | None:
 NOT_THE_REASON = (
     "It is open whether {new} is the reason: with {instead} in its place, the gain is {gain} ({new}'s lead over "
     "that: {lead}, {ci_lower} to {ci_upper}).",
-    "{most} of the gain does not need {new}: with {instead} in its place, it is {gain} ({new}'s lead over that: "
+    "{most} of the gain comes without {new}: with {instead} in its place, it is {gain} ({new}'s lead over that: "
     "{lead}, {ci_lower} to {ci_upper}).",
 )
 #: Of each table the sentence of a row.
