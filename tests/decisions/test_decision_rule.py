@@ -126,15 +126,6 @@ def test_simultaneous_intervals_cover() -> None:
     assert held >= 89
 
 
-def test_one_topic_is_open() -> None:
-    good, bad = ({"q": {d: -float(i) for i, d in enumerate(docs)}} for docs in ("ABXY", "XYAB"))
-    context, qrels = (
-        RunContext({"bad": bad, "good": good}, grades=(0, 1)),
-        {"q": {"A": 1, "B": 1, "X": 0, "Y": 0}},
-    )
-    assert worth(context, qrels, "good", "bad", by="nDCG@2").verdict == "open"
-
-
 # ---- how many topics
 
 
@@ -181,8 +172,8 @@ def _values(
 @pytest.mark.parametrize("by", ["nDCG@3", "P@3", "RR@3", "AP@3"])
 def test_worst_and_best_are_those_of_all_judgments(by: str) -> None:
     rng, docs = random.Random(4), "abcdefg"
-    for _ in range(3):
-        queries = [f"q{i}" for i in range(6)]
+    for _ in range(2):
+        queries = [f"q{i}" for i in range(4)]
         runs = {
             name: {q: {d: -float(i) for i, d in enumerate(rng.sample(docs, 5))} for q in queries}
             for name in ("old", "new")
@@ -218,7 +209,7 @@ def test_worst_and_best_are_those_of_all_judgments(by: str) -> None:
 
 def test_no_judgments_of_the_unjudged_documents_contradict_the_verdict() -> None:
     rng, decided = random.Random(5), 0
-    for _ in range(8):
+    for _ in range(4):
         queries = [f"q{i}" for i in range(24)]
         good = {q: {d: -float(i) for i, d in enumerate("AB" + rng.choice(["XY", "YX"]))} for q in queries}
         bad = {q: {d: -float(i) for i, d in enumerate(rng.choice(["XAYB", "YXAB", "AXYB"]))} for q in queries}
@@ -240,4 +231,4 @@ def test_no_judgments_of_the_unjudged_documents_contradict_the_verdict() -> None
             gain = float(np.mean([p(good, q) - p(bad, q) for q in queries]))
             assert row["worst"] - 1e-12 <= gain <= row["best"] + 1e-12
             assert answer.verdict != "replace bad" or gain > 0
-    assert decided > 4
+    assert decided > 2

@@ -1,8 +1,7 @@
-"""explain() and select_complementary()."""
+"""explain(): rows that sum to the score, document by document."""
 
 from __future__ import annotations
 
-import itertools
 import warnings
 from typing import Any
 
@@ -14,9 +13,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from drawn import examples
-from ir_measures_relative import NRG, RunContext, UniqueRel, explain, select_complementary
+from ir_measures_relative import NRG, RunContext, explain
 from ir_measures_relative.context.priors import BestOfOtherGroups
-from oracles.nrg import nrg_oracle
 from oracles.rankings import only_judged
 from random_campaigns import Labels, Run, contexts, qrels
 from scored import assume_common, ranking
@@ -112,15 +110,8 @@ def test_explain_one_query_of_table_1() -> None:
     table = explain(
         RunContext(runs), "R1", {"q": dict.fromkeys("AEFJ", 1), "p": {"A": 1}}, NRG @ 10, query_id="q"
     )
-    assert list(table.columns) == [
-        "query_id",
-        "doc_id",
-        "relevance",
-        "position",
-        "position in R2",
-        "gain",
-        "contribution",
-    ]
+    columns = ["query_id", "doc_id", "relevance", "position", "position in R2", "gain", "contribution"]
+    assert list(table.columns) == columns
     row = table.set_index("doc_id").loc["A"]
     assert (row["position"], row["position in R2"]) == (1, 5)
     assert row["gain"] == pytest.approx(1 - 1 / np.log2(6))
@@ -138,75 +129,8 @@ def test_explain_bad_input() -> None:
         explain(context, "a", labels, "nDCG@10")
     with pytest.raises(ValueError, match="is not a sum over documents"):
         explain(context, "a", labels, "rrLP(ref='b')")
-
-
-@examples(40)
-@given(context=contexts, labels=qrels, k=st.sampled_from([1, 2, 5]))
-def test_every_greedy_step_is_the_best_one(context: dict[str, Run], labels: Labels, k: int | None) -> None:
-    """Against the oracle, over all runs that are left; the cumulative gain counts distinct relevant documents."""
-    assume(context)
-    for run in context.values():
-        assume_common(run, labels)
-    members = RunContext(context)
-    table = select_complementary(members, labels, len(context), UniqueRel @ k)
-
-    def distinct(names: Any) -> float:
-        found = 0
-        for query, docs in labels.items():
-            pooled = set(itertools.chain.from_iterable(ranking(context[n], query)[:k] for n in names))
-            found += sum(docs.get(d, 0) >= 1 for d in pooled)
-        return found / len(labels)
-
-    order = table["name"].tolist()
-    assert sorted(order) == sorted(context)
-    for i, row in enumerate(table.itertuples()):
-        assert row.cumulative == pytest.approx(distinct(order[: i + 1]))
-        left = [n for n in context if n not in order[:i]]
-        best = max(distinct([*order[:i], n]) for n in left)
-        assert distinct(order[: i + 1]) == pytest.approx(best)
-    for n in range(1, len(context) + 1):  # greedy reaches at least 1 - 1/e of the best subset of its size
-        best = max(distinct(subset) for subset in itertools.combinations(context, n))
-        assert distinct(order[:n]) >= (1 - 1 / np.e) * best - 1e-12
-
-
-@examples(40)
-@given(context=contexts, labels=qrels)
-def test_nrg_steps_against_the_oracle(context: dict[str, Run], labels: Labels) -> None:
-    assume(context)
-    for run in context.values():
-        assume_common(run, labels)
-    table = select_complementary(RunContext(context), labels, len(context), NRG @ 3)
-    chosen: list[str] = []
-    for row in table.itertuples():
-        values = {
-            name: np.mean(
-                [
-                    nrg_oracle(
-                        ranking(context[name], q), [ranking(context[c], q) for c in chosen], labels[q], k=3
-                    )
-                    for q in labels
-                ]
-            )
-            for name in context
-            if name not in chosen
-        }
-        assert row.marginal == pytest.approx(max(values.values()), abs=1e-12)
-        assert values[row.name] == pytest.approx(row.marginal, abs=1e-12)
-        chosen.append(row.name)
-
-
-def test_select_complementary_bad_input() -> None:
-    context = RunContext({"a": {"q": {"A": 1.0}}})
-    labels = {"q": {"A": 1}}
-    for n in (0, 2, 1.0, True):
-        with pytest.raises(ValueError, match="must be a whole number from 1 to 1"):
-            select_complementary(context, labels, n)
-    for measure in ("P_Rareness@10", "NRG(prior='a')@10"):
-        with pytest.raises(ValueError, match="whose priors are free"):
-            select_complementary(context, labels, 1, measure)
-    with pytest.raises(ValueError, match="hold no judgment"):
-        select_complementary(context, {}, 1)
+    with pytest.raises(ValueError, match="group='g' goes with a new run"):
+        explain(context, "a", labels, group="g")
     other = RunContext({"a": {"q": {"A": 1.0}}, "b": {"z": {"A": 1.0}}})
-    for call in (lambda: select_complementary(other, labels, 1), lambda: explain(other, "a", labels)):
-        with pytest.raises(ValueError, match="run 'b' has no query in common with the qrels"):
-            call()
+    with pytest.raises(ValueError, match="run 'b' has no query in common with the qrels"):
+        explain(other, "a", labels)

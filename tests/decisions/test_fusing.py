@@ -126,9 +126,7 @@ def test_a_table_worked_through_by_hand() -> None:
         assert row.chosen == pytest.approx({name: n / 12 for name, n in count.items() if n})
     single = table["held_out"][0]
     assert table["difference"].tolist() == pytest.approx((table["held_out"] - single).tolist())
-    assert (table["ci_lower"] <= table["difference"]).all() and (
-        table["difference"] <= table["ci_upper"]
-    ).all()
+    assert ((table["ci_lower"] <= table["difference"]) & (table["difference"] <= table["ci_upper"])).all()
     assert table.loc[0, ["difference", "ci_lower", "ci_upper"]].tolist() == [0.0, 0.0, 0.0]
 
 
@@ -192,42 +190,6 @@ class Table:
         return np.array([self.values[s] for s in sets])
 
 
-def exchangeable(runs: dict[str, Run], seed: int) -> dict[str, Run]:
-    """The runs, their names permuted within each topic."""
-    rng = np.random.default_rng(seed)
-    result: dict[str, Run] = {name: {} for name in runs}
-    for topic in next(iter(runs.values())):
-        rankings = [run[topic] for run in runs.values()]
-        for name, i in zip(runs, rng.permutation(len(rankings)), strict=True):
-            result[name][topic] = rankings[i]
-    return result
-
-
-@pytest.mark.slow
-def test_where_nothing_is_to_be_chosen_choosing_gains_nothing() -> None:
-    """17 runs, their names permuted within each topic: held out, every choice is worth what a random one is."""
-    good = np.linspace(0.3, 1.7, 17).tolist()
-    runs, qrels = campaign(17, 24, 6, good=good)
-    difference: dict[str, list[float]] = {"top": [], "greedy": [], "exact": []}
-    optimism: dict[str, list[float]] = {"top": [], "greedy": [], "exact": []}
-    rng = np.random.default_rng(7)
-    for seed in range(8):
-        context = RunContext(exchangeable(runs, seed))
-        view = view_of(context, qrels)
-        values = FusedValues(view, ir_measures.P @ 10, Fusion("rrf", 60, 30))
-        every = list(itertools.combinations(range(17), 3))
-        random = values([every[i] for i in rng.choice(len(every), 100)]).mean()
-        table = fuse(context, qrels, 3, "P@10", depth=30, strategies=list(difference), repeats=5, seed=seed)
-        for row in table.itertuples(index=False):
-            difference[row.strategy].append(row.held_out - random)
-            optimism[row.strategy].append(row.in_sample - random)
-    for strategy, values_of in difference.items():
-        error = np.std(values_of, ddof=1) / np.sqrt(len(values_of))
-        assert abs(np.mean(values_of)) < 3.5 * error, strategy
-        assert np.mean(optimism[strategy]) > 4 * error
-    assert np.mean(optimism["exact"]) > 5 * abs(np.mean(difference["exact"]))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("folds", "repeats", "equal"), [(2, 10, True), (5, 4, False)])
 def test_the_interval_holds_the_true_difference(folds: int, repeats: int, equal: bool) -> None:
@@ -288,39 +250,33 @@ QRELS = {"1": {"A": 1}, "2": {"B": 1}}
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"n": 3}, "n=3 is not allowed; the context holds 2 runs"),
-        ({"n": 0}, "n=0 is not allowed"),
+        *(({"n": n}, f"n={n}") for n in (0, 3)),
         ({"n": []}, "n is empty"),
-        ({"measure": "NRG@10"}, "measure='NRG@10' is itself relative to other runs"),
+        ({"measure": "NRG@10"}, "measure='NRG@10'"),
         ({"measure": "nDGC@10"}, "the nearest is 'nDCG'"),
-        ({"method": "borda"}, "method='borda' is not allowed; it must be one of 'rrf'"),
-        ({"k": -1}, "k=-1 is not allowed"),
+        ({"method": "borda"}, "method='borda'"),
+        ({"k": -1}, "k=-1"),
         ({"k": [1, 60], "method": "isr"}, "goes with method='rrf'"),
         ({"depth": []}, "depth is empty"),
-        ({"depth": 0}, "depth=0 is not allowed"),
-        ({"strategies": "exact"}, "must be a list of some of 'single', 'top'"),
-        ({"strategies": ["best"]}, "'best' is not allowed"),
-        ({"folds": 1}, "folds=1 is not allowed"),
-        ({"folds": 3}, "folds=3 is more than the 2 topics"),
-        ({"repeats": 0}, "repeats=0 is not allowed"),
-        ({"budget": 3}, "budget= needs to know what each run costs"),
-        (
-            {"cost": {"a": 1}},
-            r"cost= must hold a number for each run, and no other; correct \['b'\]",
-        ),
-        ({"cost": {"a": 1, "b": 1, "c": 1}}, r"correct \['c'\]"),
-        ({"cost": {"a": 1, "b": float("nan")}}, r"cost\['b'\]=nan is not allowed"),
-        ({"cost": {"a": 1, "b": -1}}, r"cost\['b'\]=-1 is not allowed"),
-        ({"cost": {"a": 2, "b": 3}, "budget": 1}, "not enough for any run; the cheapest costs 2"),
-        ({"cost": {"a": 2, "b": 3}, "budget": float("nan")}, "budget=nan is not allowed"),
-        ({"confidence": 1.0}, "confidence=1.0 is not allowed"),
-        ({"n": 2, "max_sets": 0}, "max_sets=0 is not allowed"),
+        ({"depth": 0}, "depth=0"),
+        ({"strategies": "exact"}, "strategies='exact'"),
+        ({"strategies": ["best"]}, "'best'"),
+        *(({"folds": folds}, f"folds={folds}") for folds in (1, 3)),
+        ({"repeats": 0}, "repeats=0"),
+        ({"max_sets": 0}, "max_sets=0"),
+        ({"confidence": 1.0}, "confidence=1.0"),
+        ({"budget": 3}, "budget= needs"),
+        ({"cost": {"a": 1}}, r"cost=.*\['b'\]"),
+        ({"cost": {"a": 1, "b": 1, "c": 1}}, r"cost=.*\['c'\]"),
+        *(({"cost": {"a": 1, "b": wrong}}, rf"cost\['b'\]={wrong}") for wrong in (float("nan"), -1)),
+        ({"cost": {"a": 2, "b": 3}, "budget": 1}, "budget=1 is not enough"),
+        ({"cost": {"a": 2, "b": 3}, "budget": 2, "strategies": ["all"]}, "budget=2 is not enough for all"),
+        ({"cost": {"a": 2, "b": 3}, "budget": float("nan")}, "budget=nan"),
     ],
 )
 def test_bad_input(options: dict[str, Any], message: str) -> None:
-    arguments = {"n": 1} | options
     with pytest.raises(ValueError, match=message):
-        fuse(RunContext(TWO), QRELS, **arguments)
+        fuse(RunContext(TWO), QRELS, **{"n": 1} | options)
 
 
 def test_bad_campaigns() -> None:

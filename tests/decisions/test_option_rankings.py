@@ -115,10 +115,9 @@ def test_pools_ceilings_and_fates() -> None:
 
 
 def test_a_document_without_a_score_of_the_reranker_is_rejected() -> None:
-    runs = {"a": {"q1": {"x": 2.0, "y": 1.0}}, "b": {"q1": {"z": 1.0}}}
-    options = {"keep": ["a"], "add": ["a", "b"]}
-    context = RunContext(runs)
+    context = RunContext({"a": {"q1": {"x": 2.0, "y": 1.0}}, "b": {"q1": {"z": 1.0}}})
     with pytest.raises(ValueError, match=r"no score for 1 of the 3 pooled documents.*y \(query q1\)"):
+        options = {"keep": ["a"], "add": ["a", "b"]}
         decide(context, {"q1": {"x": 1}}, options, rerank={"q1": {"x": 1.0, "z": 1.0}}, pool=2)
 
 
@@ -197,16 +196,3 @@ def test_new_documents_and_the_next_page() -> None:
             assert [one[t] for one in values] == rows
             compared += len(rows)
     assert compared > 1500
-
-
-def test_a_copy_and_its_own_next_page_bring_nothing_more() -> None:
-    rng = random.Random(7)
-    docs = {query: {f"d{i}": -float(i) for i in range(30)} for query in QUERIES}
-    page = {query: dict(list(ranking.items())[3:6]) for query, ranking in docs.items()}
-    qrels = {query: {f"d{i}": rng.choice([0, 1]) for i in range(30)} for query in QUERIES}
-    for candidate in (docs, page):
-        view = view_of(RunContext({"old": docs, "new": candidate}), qrels)
-        lists = OptionLists(view, [Option("all", ("old", "new"))], Combination(length=3))
-        found = NewDocuments.of(lists, ["old"], "new", 3)
-        weight = found.new.astype(float) - found.next_page.astype(float)
-        assert not found.relevant(1, weight).any()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from ir_measures import nDCG
 
-from ir_measures_relative import MED, RelativeWarning, RunContext, UniqueRel, rrLP, similarity
+from ir_measures_relative import MED, RBO, RelativeWarning, RunContext, UniqueRel, rrLP, similarity
 from ir_measures_relative.decisions.similarity import inner_range
 
 GENERATOR = np.random.default_rng(20)
@@ -30,6 +29,9 @@ def campaign(n_runs: int = 5, n_queries: int = 6, depth: int = 12) -> tuple[RunC
         for d in GENERATOR.permutation(40)[:15]
     ]
     return RunContext(runs), pd.DataFrame(judged, columns=["query_id", "doc_id", "relevance"])
+
+
+APART = RunContext({"a": {"q": {"A": 1.0}}, "b": {"other": {"A": 1.0}}})
 
 
 def test_values_are_those_of_evaluate_with_each_run_for_reference() -> None:
@@ -75,45 +77,33 @@ def test_several_processes_warn_once_of_what_each_of_them_would() -> None:
         similarity(context, qrels, [hard], jobs=2)
 
 
-def test_a_script_without_a_main_guard_may_use_several_processes(tmp_path) -> None:
-    pytest.importorskip("joblib")
-    script = tmp_path / "pairs.py"
-    script.write_text(
-        "from ir_measures_relative import RunContext, similarity\n"
-        "run = lambda ranking: {'q': {d: -float(i) for i, d in enumerate(ranking)}}\n"
-        "context = RunContext({'a': run('ABC'), 'b': run('BAC'), 'c': run('CDE')})\n"
-        "print(similarity(context, {'q': {'A': 1}}, ['rrLP'], jobs=2)['value'].tolist())\n"
-    )
-    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("[0.5, 1.0, 0.5]\n", "")
-
-
-@pytest.mark.parametrize("jobs", [0, -2, 1.5, True, "two", None])
-def test_no_number_of_processes(jobs: object) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        *(({"jobs": jobs}, "jobs=") for jobs in (0, -2, 1.5, True, "two", None)),
+        ({"measures": [nDCG @ 10]}, "nDCG@10 does not compare two runs; use one of"),
+        ({"measures": [UniqueRel @ 10]}, "UniqueRel@10 does not compare two runs"),
+        ({"measures": [rrLP(ref="run 0")]}, "leave ref= out"),
+        ({"measures": [rrLP], "qrels": None}, "rrLP needs judgments"),
+        ({"context": campaign(n_runs=1)[0]}, "two runs or more"),
+        (
+            {"context": RunContext({"a": {}, "b": {}}), "qrels": None, "measures": [RBO]},
+            "the runs hold no ranking",
+        ),
+        ({"context": APART, "qrels": None, "measures": [RBO]}, r"no query is in two.*'a' has \['q'\]"),
+    ],
+)
+def test_what_it_rejects(arguments: dict[str, Any], message: str) -> None:
     context, qrels = campaign()
-    with pytest.raises(ValueError, match=r"jobs=.* is not allowed"):
-        similarity(context, qrels, jobs=jobs)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=message):
+        similarity(**{"context": context, "qrels": qrels} | arguments)
 
 
-@pytest.mark.parametrize("measure", [nDCG @ 10, UniqueRel @ 10])
-def test_measures_that_compare_no_two_runs(measure: object) -> None:
-    context, qrels = campaign()
-    with pytest.raises(ValueError, match="does not compare two runs; use one of"):
-        similarity(context, qrels, [measure])  # type: ignore[list-item]
-
-
-def test_one_run() -> None:
-    context, qrels = campaign(n_runs=1)
-    with pytest.raises(ValueError, match="give it two runs or more"):
-        similarity(context, qrels)
-
-
-def test_a_scale_of_colours_where_all_but_one_are_equal_holds_all() -> None:
+def test_a_scale_of_colours() -> None:
+    """All where all but one are equal, and both sides of 0 where values are signed."""
     assert inner_range(np.array([0.4] * 9 + [0.9])) == (0.0, 0.9, "neither")
     assert inner_range(np.array([0.4, 0.5, 0.6, 0.5, 0.4, 9.0])) == (0.4, 0.6, "max")
-
-
-def test_a_scale_of_colours_has_values_below_0_where_they_are() -> None:
+    assert inner_range(np.array([0.4, 0.5, 0.6, 0.5, 0.4, -9.0, 9.0])) == (0.4, 0.6, "both")
     values = np.array([-0.5, -0.3, 0.1, 0.2])
     assert inner_range(values) == (-0.5, 0.2, "neither")
     assert inner_range(values, signed=True) == (-0.5, 0.5, "neither")

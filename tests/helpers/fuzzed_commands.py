@@ -61,7 +61,7 @@ _GOOD: dict[str, list[str]] = {
     "method": ["rrf", "isr", "combsum", "greedy", "exact"],
     "depth": ["10"],
     "strategies": ["single,top", "greedy"],
-    "over": ["size", "subset", "run1,run2", "run*"],
+    "over": ["size", "run1,run2", "run*"],
     "samples": ["5"],
     "query": ["t0", "t1"],
     "output": ["out.html", "out.svg", "out.png"],

@@ -38,16 +38,13 @@ def test_stability_of_robust03(robust03_table: pd.DataFrame) -> None:
     [
         ("unpaired_t", [66, 76, 61, 69]),
         ("t", [105, 106, 108, 107]),
-        ("tukey", [68, 75]),  # a measure takes a second
     ],
 )
 def test_pairs_told_apart_on_robust03(
     robust03_table: pd.DataFrame, test: str, significant: list[int]
 ) -> None:
-    measures = map(str, MEASURES[: len(significant)])
-    table = robust03_table[robust03_table["measure"].isin(list(measures))]
-    found = meta.discriminative_power(table, test, swaps=0)
-    assert list(found["pairs"]) == [136] * len(significant) and list(found["significant"]) == significant
+    found = meta.discriminative_power(robust03_table, test, swaps=0)
+    assert list(found["pairs"]) == [136] * 4 and list(found["significant"]) == significant
 
 
 @pytest.fixture(scope="module")
@@ -105,13 +102,6 @@ def test_reliability_on_dl19(dl19: tuple[RunContext, pd.DataFrame], dl19_path: P
     assert list(found["split_half"].round(2)) == [0.37, 0.45, 0.69]
     assert list(found["topics"].round()) == [5, 9, 39]
     assert list(found["largest"].round(2)) == [0.39, 0.21, 0.03] and round(found["maximum"][0], 2) == 0.66
-
-
-def test_reliability_on_robust03(robust03: Any) -> None:
-    runs, qrels = robust03
-    measures = [NRG @ 10, NRG(norm="ideal") @ 10, nDCG @ 10]
-    found = meta.reliability(RunContext(runs).evaluate(qrels, measures, perquery=True))
-    assert list(found["topics"].round()) == [29, 29, 66]
 
 
 def test_fewer_systems_on_robust03(robust03: Any) -> None:

@@ -85,7 +85,7 @@ def _rows(scores: Scores, is_folder: bool, by_query: bool, summary: bool) -> Ite
 
 
 def _with_intervals(scores: Scores, is_folder: bool) -> pd.DataFrame:
-    from ..decisions.mean_intervals import check_means, intervals_of_means
+    from ..decisions.compare import check_means, intervals_of_means
 
     check_means(scores.measures)
     table = intervals_of_means(scores.long_table(), scores.measures)

@@ -18,8 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--over",
         default="size",
         metavar="SETS",
-        help="the sets of other runs that a run is compared with: size (default; random sets of each size), subset "
-        "(every set), or names and globs separated by commas",
+        help="the sets of other runs that a run is compared with: size (default; random sets of each size), or names "
+        "and globs separated by commas",
     )
     parser.add_argument(
         "--samples", type=int, default=100, metavar="N", help="random sets per size (default: 100)"
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
     from ..decisions import added_value_curve
     from .inputs import read
 
-    over = args.over if args.over in ("size", "subset") else args.over.split(",")
+    over = args.over if args.over == "size" else args.over.split(",")
     given = read(args)
     curves = [
         added_value_curve(context, given.judgments, measure, over, names, samples=args.samples)

@@ -1,15 +1,12 @@
 """What to decide about the runs of a context: which to add, to fuse, to choose, and which is better."""
 
-from .added_value_curve import added_value_curve
-from .compare import compare
+from .compare import compare, mean_intervals
 from .decide import decide
 from .decision import Decision
 from .drop import drop
-from .explain import explain
+from .explain import explain, new_aspects
 from .fuse import fuse
-from .mean_intervals import mean_intervals
-from .new_aspects import new_aspects
-from .select import select_complementary
+from .select import added_value_curve, select_complementary
 from .similarity import similarity
 from .worth import worth
 from .worth_audit import WorthAudit

@@ -32,10 +32,14 @@ from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
 from ..messages import few_quoted, kind_of, warn
 from ..stats.families import Corrected, Family
-from ..stats.intervals import effect_interval, mean_and_error
+from ..stats.intervals import effect_interval, mean_and_error, means_and_margins
 from ..stats.paired_tests import TESTS, PairedTestOptions, check_test
 from ..stats.pairs_and_ties import Pairs, tie_limit
 from ..stats.power import topics_to_settle
+
+# The columns of the effect and its interval, and of the number of topics and its interval.
+_EFFECT = ("effect", "effect_ci_lower", "effect_ci_upper")
+_TOPICS = ("topics_needed", "topics_fewest", "topics_most")
 
 
 def compare(
@@ -55,77 +59,37 @@ def compare(
 ) -> pd.DataFrame:
     """Compare runs in pairs: differences, confidence intervals and valid tests, for relative and absolute measures.
 
-    A paired test asks whether one quantity differs between two runs. With a measure relative to priors, it is one
-    quantity only if two conditions are met. Apart from the two themselves, both runs are scored against the same runs.
-    And each counts the other as a prior, or neither does. There are two ways:
-
-    - fixed priors, ``priors=["BM25", …]``: what does each candidate add to these? The candidates are not among them;
-    - symmetric priors, ``priors="others"``: which of the two would you rather drop?
-
-    With ``"earlier"`` or other policies, pairs that do not meet the conditions have only their two means, and a warning
-    says why. rrLP, sgnLP, sgnLR and RPP without ``ref=`` are computed for every pair, with ``other`` as the reference,
-    and tested against 0. For rrLP, t tests the sizes of the preferences, and not the counts of wins.
+    With a measure relative to priors, a comparison is valid if, apart from the two themselves, both runs are scored
+    against the same runs, and each counts the other as a prior or neither does: so with fixed ``priors=["BM25", …]``
+    (what does each add to these?) or ``"others"`` (which would you rather drop?). Other pairs have only their two
+    means, and a warning says why. rrLP, sgnLP, sgnLR and RPP without ``ref=`` are computed for every pair, with
+    ``other`` as the reference, and tested against 0.
 
     Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measures: measures of this package and of ir_measures, or measure strings.
         names: the runs to compare; default: all but the fixed priors.
         priors: as for :class:`RunContext`; default: those of the context.
         baseline: the run to compare every other with; default: all pairs.
-        test: ``"t"`` (paired t-test), ``"wilcoxon"`` (signed ranks), ``"sign"``, ``"randomization"`` (signs
-            flipped) or ``"bootstrap"`` (of t, shifted to a mean of 0). Default: ``"bootstrap"`` for NRG, UniqueRel and
-            TaSC, whose differences are sparse and skewed, and ``"t"`` for other measures. The interval is Student's, or
-            with ``"bootstrap"`` that of the same resamples.
-        correction: for the number of rows: ``"max-t"``, ``"holm"``, or a method of statsmodels' ``multipletests``, such
-            as ``"bonferroni"`` or ``"fdr_bh"``; None for none. ``"max-t"`` corrects the tests ``"t"`` and
-            ``"bootstrap"``; the others are then corrected by Holm's method. All rows share the resamples of topics.
-            Each t is divided by its own bootstrap critical value, and compared with the largest of all rows. One factor
-            widens all intervals.
-        confidence: of the intervals: of all at once with ``"max-t"`` (on sparse measures, 95 % is 80 to 90 % in
-            practice), of each on its own with None. With another correction, the interval of a row has the confidence
-            of its test, 1 - (1 - confidence) · p / p_corrected.
-        family: which rows are corrected together: ``"call"``, all of them, or ``"measure"``, those of each measure.
-        resamples: the number of resamples for randomization, bootstrap and max-t.
-        seed: of their random numbers.
+        test: ``"t"``, ``"wilcoxon"``, ``"sign"``, ``"randomization"`` or ``"bootstrap"``. Default: ``"bootstrap"`` for
+            NRG, UniqueRel and TaSC, ``"t"`` for others. The interval is Student's, or that of the bootstrap.
+        correction: for the number of rows: ``"max-t"`` (one bootstrap of topics for all rows, for ``"t"`` and
+            ``"bootstrap"``; other tests by Holm's method), ``"holm"``, a method of statsmodels' ``multipletests``, or
+            None.
+        confidence: of all intervals at once with ``"max-t"``, of each on its own with None, else of a row
+            1 - (1 - confidence) · p / p_corrected.
+        family: ``"call"`` corrects all rows together, ``"measure"`` those of each measure.
 
     Returns:
-        a DataFrame with one row per measure and pair:
-
-        - ``name``, ``other``, ``measure``;
-        - ``mean``, ``other_mean``: over topics, also for measures that ir_measures sums;
-        - ``difference``: of the two means, with its interval ``ci_lower`` to ``ci_upper``;
-        - ``test``: its name;
-        - ``p``: two-sided, and ``p_corrected``. For ``"t"`` and ``"bootstrap"``, the interval excludes 0 exactly if
-          ``p_corrected`` is below 1 - confidence. The other tests ask another question; their interval is Student's.
-          With ``"max-t"``, ``p_corrected`` is from resamples. It is never below 1/(1 + resamples), may exceed p times
-          the number of rows, and may order rows differently than p;
-        - ``effect``: d_z, the mean difference divided by the standard deviation of the differences over topics.
-          (Cohen's d divides by the standard deviation of the values; d_z is larger for runs that mostly agree.)
-          ``effect_ci_lower`` and ``effect_ci_upper``: its interval by the noncentral t distribution, which includes 0
-          if that of the difference does;
-        - ``wins``, ``ties``, ``losses``: the number of topics on which the run is above, level and below. A difference
-          of at most 10⁻⁹ of the measure's spread is a tie, also for the test;
-        - ``topics``: the number of topics;
-        - ``topics_needed``: if the interval includes 0, the number of topics that would show with 80 % power which run
-          is above, for the present difference and variance; inf for more than 10,000. ``topics_fewest``,
-          ``topics_most``: the same at the ends of the interval of the variance.
+        a DataFrame with one row per measure and pair: ``name``, ``other``, ``measure``, ``mean``, ``other_mean``,
+        ``difference`` with ``ci_lower`` and ``ci_upper``, ``test``; ``p``, two-sided, and ``p_corrected``: for ``"t"``
+        and ``"bootstrap"`` the interval excludes 0 exactly if it is below 1 - confidence; ``effect``, d_z: the mean
+        difference divided by the standard deviation of the differences, with its interval by the noncentral t;
+        ``wins``, ``ties``, ``losses``, ``topics``: counts of topics; a difference of at most 10⁻⁹ of the measure's
+        spread is a tie; ``topics_needed``, if the interval includes 0: how many topics would show with 80 % power which
+        run is above, inf for more than 10,000; ``topics_fewest`` and ``topics_most`` at the ends of the variance's
+        interval.
 
     Raises:
-        ValueError: names or a baseline that are not in the context, or are among the fixed priors; a single run; an
-            unknown test or correction.
-        ImportError: a correction that needs statsmodels, which is not installed.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, UniqueRel, compare
-        >>> qrels = {f"q{i}": {"A": 1, "B": 1} for i in range(8)}
-        >>> def run(docs, n=8):
-        ...     return {f"q{i}": {docs[i]: 1.0} for i in range(n)}
-        >>> context = RunContext({"BM25": run("AAAAAAAA"), "one": run("BBBBBBBA"), "two": run("AAAAAABB")})
-        >>> table = compare(context, qrels, [UniqueRel @ 1], priors=["BM25"], test="sign")
-        >>> table[["name", "other", "mean", "other_mean", "p", "wins", "ties", "losses"]]
-          name other   mean  other_mean      p  wins  ties  losses
-        0  one   two  0.875        0.25  0.125     6     1       1
+        ValueError: an unknown run, test or correction; a single run; a run among the fixed priors.
     """
     check_is_context(context)
     if test is not None:
@@ -159,13 +123,14 @@ def compare(
             (Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit), test or test_of(measure))
         )
         told.append((measure, one, other, pairs, reasons))
-    asked = _Warnings()
+    notes: dict[str, list[str]] = {}
     tested = of_family.compared(members, options)
     tables = [
-        _table(*of_measure, found, made, asked, who, confidence)
+        _table(*of_measure, found, made, notes, who, confidence)
         for of_measure, (_, made), found in zip(told, members, tested, strict=True)
     ]
-    asked.say()
+    for message, *more in notes.values():  # each kind is said once
+        warn(message + (f" (and {len(more)} more such)" if more else ""))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -176,30 +141,27 @@ def _candidates(
     if isinstance(names, str):
         raise ValueError(f"names={names!r} must be a list of run names, such as [{names!r}]")
     policy = context.policy if priors is None else policy_of(priors, context.names, context.groups)
-    of_each = None if priors is None else policy.priors_of
     fixed = policy.priors if isinstance(policy, FixedPriors) else ()
     asked = [n for n in context.names if n not in fixed] if names is None else list(names)
     if baseline is not None and baseline not in asked:
         asked.append(baseline)
-    for name in asked:
+    for i, name in enumerate(asked):
+        what = "baseline" if name == baseline else "names"
         if not isinstance(name, str):
             raise ValueError(f"{name!r} is {kind_of(name)}; give the name of a run of the context")
-        what = "baseline" if name == baseline else "names"
         if name not in context.runs:
-            raise ValueError(
-                f"{what}={name!r}: the context holds no such run; its runs are {few_quoted(context.names)}"
-            )
+            known = few_quoted(context.names)
+            raise ValueError(f"{what}={name!r}: the context holds no such run; its runs are {known}")
         if name in fixed:
             raise ValueError(
                 f"{what}={name!r} is among the fixed priors={few_quoted(fixed)}; leave it out, or give priors='others'"
             )
-    twice = next((n for i, n in enumerate(asked) if n in asked[:i]), None)
-    if twice is not None:
-        raise ValueError(f"names holds {twice!r} twice; name every run once")
+        if name in asked[:i]:
+            raise ValueError(f"names holds {name!r} twice; name every run once")
     if not asked:
         why = "all are among the fixed priors; give fewer priors" if fixed else "give the names of some"
         raise ValueError(f"there is no run to compare: {why if context.runs else 'the context holds none'}")
-    return asked, of_each, fixed
+    return asked, None if priors is None else policy.priors_of, fixed
 
 
 def _refuse_copies(
@@ -234,7 +196,7 @@ def _table(
     reasons: Sequence[str | None],
     found: Corrected,
     test: str,
-    warnings: _Warnings,
+    notes: dict[str, list[str]],
     who: Sequence[tuple[str, ...]],
     confidence: float,
 ) -> pd.DataFrame:
@@ -249,47 +211,51 @@ def _table(
     far = high if is_of_pairs(measure) else high - low
     ends = (np.clip(end, -far, far) for end in (found.lower, found.upper))
     rows: list[dict[str, Any]] = []
+
+    def note(kind: str, message: str) -> None:
+        notes.setdefault(kind, []).append(message)
+
     for i, (p, p_corrected, lower, upper) in enumerate(zip(found.p, found.p_corrected, *ends, strict=True)):
-        d = pairs.differences[i, known[i]]
+        d, reason = pairs.differences[i, known[i]], reasons[i]
         n, wins, losses = len(d), int(pairs.wins[i]), int(pairs.losses[i])
         mean, other_mean = (_mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
         both = " and ".join(map(repr, who[i]))
         row: dict[str, Any] = {"name": who[i][0], "other": who[i][1], "measure": str(measure)}
-        row |= {"mean": mean, "other_mean": other_mean}
-        row |= {"difference": mean - other_mean, "ci_lower": lower, "ci_upper": upper, "test": test, "p": p}
-        row |= {
-            "p_corrected": p_corrected,
-            "effect": np.nan,
-            "effect_ci_lower": np.nan,
-            "effect_ci_upper": np.nan,
-        }
+        row |= {"mean": mean, "other_mean": other_mean, "difference": mean - other_mean}
+        row |= {"ci_lower": lower, "ci_upper": upper, "test": test, "p": p, "p_corrected": p_corrected}
+        row |= dict.fromkeys(_EFFECT, np.nan)
         row |= {"wins": wins, "ties": n - wins - losses, "losses": losses, "topics": n}
-        row |= dict.fromkeys(("topics_needed", "topics_fewest", "topics_most"), np.nan)
-        if reasons[i] is None and lower <= 0 <= upper and n > 1:
+        row |= dict.fromkeys(_TOPICS, np.nan)
+        if reason is None and lower <= 0 <= upper and n > 1:
             needed = topics_to_settle(d, (upper - lower) / 2, 0.0, confidence)
             counts = (np.inf,) * 3 if needed is None or not needed.possible else needed
-            row |= dict(zip(("topics_needed", "topics_fewest", "topics_most"), counts, strict=True))
-        warnings.note_topics(measure, n, len(known[i]) - n, valid=reasons[i] is None)
-        if (reason := reasons[i]) is not None:
-            instead = (
-                "give fixed priors that neither is among, compare(…, priors=[…]), or priors='others'"
-                if isinstance(measure, RelativeMeasure) and measure.RELATIVE_TO == "priors"
-                else "compare runs that are not the reference"
+            row |= dict(zip(_TOPICS, counts, strict=True))
+        if left_out := len(known[i]) - n:
+            note(
+                "unknown",
+                f"{measure} has no value on {left_out} topic{'s' if left_out > 1 else ''}; the comparison leaves them "
+                "out, as its column topics says",
             )
-            warnings.note(
+        if n < 2 and reason is None:
+            there = "is 1 topic" if n else "are no topics"
+            note(
+                "topics",
+                f"there {there} to compare on, so there is no test and no interval; judge more topics",
+            )
+        if reason is not None:
+            priors = isinstance(measure, RelativeMeasure) and measure.RELATIVE_TO == "priors"
+            fixed = "give fixed priors that neither is among, compare(…, priors=[…]), or priors='others'"
+            note(
                 "not comparable",
                 f"the values of {both} on {measure} are different quantities, since {reason}; "
-                f"the comparison has no p-value and no interval: {instead}",
+                "the comparison has no p-value and no interval: "
+                + (fixed if priors else "compare runs that are not the reference"),
             )
             row |= {"difference": np.nan} | dict.fromkeys(("wins", "ties", "losses"))
         elif n > 1 and np.ptp(d) > limit:
-            row |= {
-                "effect": effects[0][i],
-                "effect_ci_lower": effects[1][i],
-                "effect_ci_upper": effects[2][i],
-            }
+            row |= {name: values[i] for name, values in zip(_EFFECT, effects, strict=True)}
             if np.isnan(p):
-                warnings.note(
+                note(
                     "sparse",
                     f"{both}: {measure} differs on {wins + losses} topics alone, and many resamples hold none of them, "
                     f"so test={test!r} has no p-value and no interval; give another test=, such as 'randomization'",
@@ -298,7 +264,7 @@ def _table(
             row["effect"] = 0.0
         elif n > 1 and np.isnan(p):
             others = ", ".join(repr(k) for k, t in TESTS.items() if t.needs == "pair" and not t.by_spread)
-            warnings.note(
+            note(
                 "constant",
                 f"{both}: the difference on {measure} is {d[0]:.6g} on every topic, and test={test!r} goes by its "
                 f"spread, so there is no p-value; give test= one of {others}",
@@ -320,9 +286,7 @@ def is_of_pairs(measure: ir_measures.Measure) -> bool:
 class Copies(NamedTuple):
     """Of each run by one measure: its nearest prior, and what a copy of that has in its place; None and NaN of none.
 
-    The nearest prior holds most of the documents of the run's top k in its own top k, over all topics that are judged,
-    whether the documents are or not; of equals it is the first in the context. k is the measure's cutoff; without one
-    the whole rankings count.
+    The nearest prior holds most of the documents of the run's top k, over all judged topics; of equals the first.
     """
 
     nearest: list[str | None]
@@ -331,47 +295,37 @@ class Copies(NamedTuple):
 
 
 def copies_of_nearest(
-    view: View,
-    names: Sequence[str],
-    measure: Any,
-    priors: Mapping[str, Collection[str]] | None = None,
+    view: View, names: Sequence[str], measure: Any, priors: Mapping[str, Collection[str]] | None = None
 ) -> Copies:
     """What copies of the nearest priors score, each in the place of a run.
 
     Args:
-        names: the runs.
         measure: one that is relative to priors, or to all systems, where all others are a run's priors.
         priors: the names of the priors of each run, instead of those that the context's policy gives it.
     """
-    cutoff = measure.params.get("cutoff")
+    cutoff, to_priors = measure.params.get("cutoff"), measure.RELATIVE_TO == "priors"
+    free = type(measure)(**{key: value for key, value in measure.params.items() if key != "prior"})
     shared = shared_documents(view, cutoff)
-    nearest: list[str | None] = []
+    nearest: list[str | None] = [None] * len(names)
     means = np.full(len(names), np.nan)
     values = np.full((len(names), len(view.query_ids)), np.nan)
     for i, name in enumerate(names):
         row = view.members.index[name]
         others = np.delete(np.arange(len(view.names)), row)
-        if measure.RELATIVE_TO == "priors":
+        if to_priors:
             others = priors_of(view, name, measure, priors)
-        near = view.names[others[shared[row, others].argmax()]] if len(others) else None
-        nearest.append(near)
-        if near is not None:
-            values[i] = _score_of_copy(view, name, near, measure, others)
-            means[i] = _mean_of_topics(measure, values[i])
+        if not len(others):
+            continue
+        nearest[i] = near = view.names[others[shared[row, others].argmax()]]
+        if to_priors:
+            # A new run with the run's priors, and so with the one that it is a copy of.
+            of_copy = view.with_run(view.runs[near], priors=[view.names[i] for i in others])
+            values[i] = free.score(of_copy)
+        else:
+            # All systems are those that there would be, without the run.
+            values[i] = measure.score(view.with_runs({name: view.runs[near]}).of(name))
+        means[i] = _mean_of_topics(measure, values[i])
     return Copies(nearest, means, values)
-
-
-def _score_of_copy(view: View, name: str, near: str, measure: Any, priors: IntArray) -> FloatArray:
-    copy = view.runs[near]
-    if measure.RELATIVE_TO == "priors":
-        # A new run with the run's priors, and so with the one that it is a copy of.
-        of_copy = view.with_run(copy, priors=[view.names[i] for i in priors])
-        measure = type(measure)(**{key: value for key, value in measure.params.items() if key != "prior"})
-    else:
-        # All systems are those that there would be, without the run.
-        of_copy = view.with_runs({name: copy}).of(name)
-    values: FloatArray = measure.score(of_copy)
-    return values
 
 
 def shared_documents(view: View, cutoff: int | None) -> IntArray:
@@ -390,34 +344,61 @@ def shared_documents(view: View, cutoff: int | None) -> IntArray:
     return view.cached(("shared", cutoff), compute)
 
 
-class _Warnings:
-    """What was met, each kind said once."""
+# ---- means
 
-    def __init__(self) -> None:
-        self._said: dict[str, tuple[str, int]] = {}
 
-    def note(self, kind: str, message: str, times: int = 1) -> None:
-        first, count = self._said.get(kind, (message, 0))
-        self._said[kind] = first, count + times
+def mean_intervals(
+    context: RunContext,
+    qrels: Qrels | None,
+    measures: Sequence[ir_measures.Measure | str],
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """The mean of each run by each measure, with its interval over topics.
 
-    def note_topics(self, measure: ir_measures.Measure, n: int, left_out: int, valid: bool = True) -> None:
-        """Topics without a value, and too few that have one."""
-        if left_out:
-            self.note(
-                "unknown",
-                f"{measure} has no value on {left_out} topic{'s' if left_out > 1 else ''}; the comparison leaves them "
-                "out, as its column topics says",
-            )
-        if n < 2 and valid:
-            self.note(
-                "topics",
-                f"there {'is 1 topic' if n else 'are no topics'} to compare on, so there is no test and no interval; "
-                "judge more topics",
-            )
+    The interval is Student's, of the logarithm of the mean for values that cannot be negative. Do not test a mean of
+    UniqueRel or NRG against 0: one topic above 0 shows that it is not 0. By UniqueRel and NRG(base='P') a duplicate of
+    a prior run has 0; by other measures it has more.
 
-    def say(self) -> None:
-        for message, count in self._said.values():
-            warn(message + (f" (and {count - 1} more such)" if count > 1 else ""))
+    Returns:
+        a DataFrame with one row per run and measure: ``name``, ``measure``, ``mean``, ``ci_lower``, ``ci_upper``; the
+        ends are NaN with fewer than two topics.
+
+    Raises:
+        ValueError: a measure that ir_measures sums, such as NumRet; what :meth:`RunContext.evaluate` raises.
+
+    Example:
+        >>> from ir_measures_relative import RunContext
+        >>> from ir_measures_relative.decisions import mean_intervals
+        >>> qrels = {f"q{i}": {"A": 1, "B": 1} for i in range(8)}
+        >>> old, new = ({q: {d: 1.0} for q, d in zip(qrels, docs)} for docs in ("AAAAAAAA", "BBBBBBBA"))
+        >>> context = RunContext({"old": old, "new": new}, priors=["old"])
+        >>> mean_intervals(context, qrels, ["UniqueRel@1"])[1:].round(3)
+          name      measure   mean  ci_lower  ci_upper
+        1  new  UniqueRel@1  0.875     0.624       1.0
+    """
+    parsed = parse_measures(measures)
+    check_means(parsed)
+    return intervals_of_means(context.evaluate(qrels, parsed, perquery=True), parsed, confidence)
+
+
+def check_means(measures: Sequence[ir_measures.Measure]) -> None:
+    """Raises ValueError for a measure without a mean."""
+    summed = [str(m) for m in measures if is_summed(m)]
+    if summed:
+        raise ValueError(f"{summed[0]} is a sum over topics, and no mean that has an interval; leave it out")
+
+
+def intervals_of_means(
+    table: pd.DataFrame, measures: Sequence[ir_measures.Measure], confidence: float = 0.95
+) -> pd.DataFrame:
+    """As :func:`mean_intervals`, from the long table of the values by topic."""
+    means, margins = means_and_margins(table, *measures, confidence=confidence)
+    names = list(map(str, measures))
+    mean = means[names].to_numpy().reshape(-1)
+    below, above = (np.transpose([margins[name][side] for name in names]).reshape(-1) for side in (0, 1))
+    ends = {"mean": mean, "ci_lower": mean - below, "ci_upper": mean + above}
+    of_each = {"name": means["name"].repeat(len(names)).tolist(), "measure": names * len(means)}
+    return pd.DataFrame(of_each | ends)
 
 
 def _mean_of_topics(measure: ir_measures.Measure, values: FloatArray) -> float:

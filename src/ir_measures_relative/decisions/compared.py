@@ -28,22 +28,10 @@ _SAMPLES = 200
 
 
 class Compared(Decided):
-    """Some options, compared: what a :class:`Decision` is made of.
-
-    Args:
-        view: the runs of the options.
-        options: the first is in use.
-        rivals: which of the others are compared with each other.
-        whole: all runs of the context, and a candidate that is none of them; their unjudged documents may be relevant.
-    """
+    """Some options of the runs of a view, compared; unjudged documents of the ``whole`` context may be relevant."""
 
     def __init__(
-        self,
-        view: View,
-        options: Sequence[Option],
-        rivals: Sequence[Rivals],
-        settings: Settings,
-        whole: View,
+        self, view: View, options: Sequence[Option], rivals: Sequence[Rivals], settings: Settings, whole: View
     ) -> None:
         self.view, self.options, self.rivals, self.settings = view, list(options), rivals, settings
         self.margin, self.by, self.confidence = settings.margin, str(settings.by), settings.test.confidence
@@ -52,10 +40,8 @@ class Compared(Decided):
         self.names = [option.name for option in options]
         warn_of_last_labels(view, [settings.by])
         rel = value_of(settings.by, "rel", 1)
-        judgments = view.judgments
-        if not (
-            (judgments.labels or judgments).grade >= rel
-        ).any():  # a document may be judged for several aspects
+        labels = view.judgments.labels or view.judgments  # a document may be judged for several aspects
+        if not (labels.grade >= rel).any():
             raise ValueError(
                 f"no judgment has the grade {rel} or a higher one; set other qrels, or a lower rel="
             )
@@ -97,16 +83,12 @@ class Compared(Decided):
         least = int(np.median(runs, axis=1).min())
         cutoff = value_of(self.settings.by, "cutoff")
         until = f"depth={least}" if cutoff is None else f"a cutoff of {least}"
-        to_do = (
-            f"set {until}, to which all runs have documents, or give deeper runs"
-            if least
-            else "give deeper runs"
-        )
+        to_do = f"set {until}, to which all runs have documents, or give" if least else "give"
         named = few(escaped(self.view.names[i]) for i in short)
         have = "has" if len(short) == 1 else "have"
         return (
             f"the options are not at the same cost: {named} {have} fewer documents than the longest list on most "
-            f"topics, so not all lists have the same length; {to_do}"
+            f"topics, so not all lists have the same length; {to_do} deeper runs"
         )
 
     # ---- what an open verdict lacks
@@ -119,7 +101,7 @@ class Compared(Decided):
         if self.overall != self.as_judged:
             return "judgments"
         row, _, found = self._decisive
-        if found.worst[row] <= self.settings.margin < found.best[row] and found.worst[row] < found.best[row]:
+        if found.worst[row] <= self.margin < found.best[row] and found.worst[row] < found.best[row]:
             return "topics and judgments"
         return "topics"
 
@@ -129,7 +111,7 @@ class Compared(Decided):
         best = int(self.gain.difference.argmax())
         if self.overall != UNSETTLED:
             return best, self.gains, self.gain
-        margin, (lower, upper) = self.settings.margin, self.between.overall()
+        margin, (lower, upper) = self.margin, self.between.ends()
         open_rows = [
             i
             for i, pair in enumerate(self.rivals)
@@ -144,11 +126,10 @@ class Compared(Decided):
         if self.missing not in ("topics", "topics and judgments") or self.topics < FEWEST_DIFFERING:
             return None
         row, of, found = self._decisive
-        margin = self.settings.margin
-        if found.worst[row] > margin:
+        if found.worst[row] > self.margin:
             return self.choose_needed(max, [(of.worst[row], found.worst[row] - found.lower[row])], of)
-        rows = [row] if self.overall == UNSETTLED else np.flatnonzero(found.upper > margin).tolist()
-        if not all(found.best[i] < margin for i in rows):
+        rows = [row] if self.overall == UNSETTLED else np.flatnonzero(found.upper > self.margin).tolist()
+        if not all(found.best[i] < self.margin for i in rows):
             return None
         asked = [(of.best[i], found.upper[i] - found.best[i]) for i in rows]
         return self.choose_needed(max, asked, of)
@@ -166,14 +147,8 @@ class Compared(Decided):
         return topics_if_some_are_unlike(one, values, reach, self.margin, self.confidence)
 
     def needed_of(self, values: FloatArray, reach: float, among: Differences) -> TopicsNeeded | None:
-        """How many topics would settle on which side of the margin the mean of these differences is.
-
-        Args:
-            values: one a topic.
-            reach: of their interval, to the side of the margin.
-            among: the differences whose intervals hold at once.
-        """
-        margin, confidence = self.settings.margin, self.settings.test.confidence
+        """How many topics would settle on which side of the margin the mean of these differences is."""
+        margin, confidence = self.margin, self.confidence
         if np.ptp(values) > LABELED_ALIKE:
             return topics_to_settle(values, reach, margin, confidence)
         # All are the same: so many have a cautious interval (stats.paired_tests) that ends at the margin.
@@ -191,27 +166,26 @@ class Compared(Decided):
         """The documents whose judgments an open verdict depends on."""
         if not self.missing or "judgments" not in self.missing:
             return pd.DataFrame({name: pd.Series([], dtype=str) for name in ("query_id", "doc_id")})
-        margin = self.settings.margin
-        gain = np.flatnonzero((self.gain.lower <= margin) & (margin < self.gain.upper))
-        between = np.flatnonzero((self.between.lower <= margin) & (margin < self.between.upper))
+        gain, between = (
+            np.flatnonzero((one.lower <= self.margin) & (self.margin < one.upper))
+            for one in (self.gain, self.between)
+        )
         a = np.concatenate([1 + gain, self._pairs[0][between]])
         b = np.concatenate([np.zeros_like(gain), self._pairs[1][between]])
-        parts = zip(self.gains.take(gain), self.rival_differences.take(between), strict=True)
-        moved = Differences(*map(np.concatenate, parts))
-        return self.values.to_judge(a, b, moved)
+        both = zip(self.gains, self.rival_differences, strict=True)
+        moved = [np.concatenate([one[gain], other[between]]) for one, other in both]
+        return self.values.to_judge(a, b, Differences(*moved))
 
     @cached_property
     def stands(self) -> float | None:
-        """How probable it is that the verdict as judged stays once all documents are judged.
-
-        Judgments are drawn, and the intervals reach as many standard errors as they do now.
-        """
+        """The probability that the verdict as judged stays once all documents are judged, by drawn judgments."""
         if self.overall == self.as_judged or not self.values.bounded:
             return None
         drawn = self.values.sampled(_SAMPLES, self.settings.test.seed)
         if drawn is None:
             return None
-        reaches = [_reach(of.judged, found) for of, found in self._both()]
+        both = (self.gains, self.gain), (self.rival_differences, self.between)
+        reaches = [_reach(of.judged, found) for of, found in both]
         stays = 0
         for values in drawn:  # options × judgments × topics
             gains, between = values[1:] - values[:1], values[self._pairs[0]] - values[self._pairs[1]]
@@ -222,45 +196,35 @@ class Compared(Decided):
                 stays += self.verdict_by(gain, other, means[:, i]) == self.as_judged
         return (stays + 0.5) / (_SAMPLES + 1)
 
-    def _both(self) -> list[tuple[Differences, Intervals]]:
-        return [(self.gains, self.gain), (self.rival_differences, self.between)]
-
     # ---- the answer
 
-    def about(self) -> dict[str, Any]:
-        """What the settings of the answer say beside those of the comparison."""
-        return {}
+    def shown(self) -> dict[str, Any]:
+        """By what, and how, the options are compared."""
+        return self.settings.shown()
 
     @cached_property
     def table(self) -> pd.DataFrame:
         """The row of each option."""
-        rows = []
-        means, unjudged = self.values.values.mean(axis=1), self.values.unjudged()
+        judged = self.gains.judged
         settled = settled_of(rounded_to_zero(self.gain.worst), rounded_to_zero(self.gain.best))
-        for i, option in enumerate(self.options):
-            row: dict[str, Any] = {"option": option.name, "runs": ", ".join(option.runs), "mean": means[i]}
-            row |= dict.fromkeys(Intervals._fields, 0.0)
-            row |= {"settled": "equal", "won": 0, "lost": 0, "unjudged": unjudged[i]}
-            if i:
-                row |= {name: float(values[i - 1]) for name, values in self.gain._asdict().items()}
-                row["settled"] = settled[i - 1]
-                row["won"] = int((self.gains.judged[i - 1] > LABELED_ALIKE).sum())
-                row["lost"] = int((self.gains.judged[i - 1] < -LABELED_ALIKE).sum())
-            rows.append(row)
-        table = pd.DataFrame(rows)
+        runs = [", ".join(option.runs) for option in self.options]
+        columns: dict[str, Any] = {
+            "option": self.names,
+            "runs": runs,
+            "mean": self.values.values.mean(axis=1),
+        }
+        columns |= {name: np.append(0.0, values) for name, values in self.gain._asdict().items()}
+        columns |= {"settled": ["equal", *map(str, settled)]}
+        columns |= {"won": np.append(0, (judged > LABELED_ALIKE).sum(axis=1))}
+        columns |= {"lost": np.append(0, (judged < -LABELED_ALIKE).sum(axis=1))}
+        table = pd.DataFrame(columns | {"unjudged": self.values.unjudged()})
         if not self.values.bounded:
             table[["worst", "best", "lower", "upper"]] = np.nan
             table["settled"] = None
         return table
 
     def decision(self, text: Any, tables: Mapping[str, pd.DataFrame]) -> Decision:
-        """The answer.
-
-        Args:
-            text: from this, and the tables of evidence, to the sentences.
-            tables: of evidence, by name.
-        """
-        n = self.settings.n
+        """The answer; ``text`` makes the sentences of this and the tables of evidence."""
         return Decision(
             tuple(self.names),
             self.word() if self.values.bounded else None,
@@ -269,9 +233,9 @@ class Compared(Decided):
             self.missing,
             text(self, tables),
             self.table,
-            self.judge[:n],
+            self.judge[: self.settings.n],
             tables,
-            {**self.about(), **self.settings.shown()},
+            self.shown(),
             self.topics_needed,
             self.stands,
         )
@@ -310,12 +274,7 @@ class CandidateCompared(CandidateDecided, Compared):
     """The options with a candidate, compared."""
 
     def __init__(
-        self,
-        view: View,
-        deployed: Sequence[str],
-        candidate: str,
-        settings: Settings,
-        whole: View,
+        self, view: View, deployed: Sequence[str], candidate: str, settings: Settings, whole: View
     ) -> None:
         self.deployed, self.candidate = tuple(deployed), candidate
         self.copy_of = copy_of(view, self.deployed, candidate)
@@ -328,8 +287,8 @@ class CandidateCompared(CandidateDecided, Compared):
         """The option that the answer is about: the one that the verdict names, else the best one with the candidate."""
         return self.overall if self.overall > 0 else 1 + int(self.gain.difference.argmax())
 
-    def about(self) -> dict[str, Any]:
-        return {"candidate": self.candidate, "deployed": list(self.deployed)}
+    def shown(self) -> dict[str, Any]:
+        return {"candidate": self.candidate, "deployed": list(self.deployed), **super().shown()}
 
 
 def copy_of(view: View, deployed: Iterable[str], candidate: str) -> str | None:
@@ -345,25 +304,21 @@ class RunsDropped(Compared):
     """The options without each run, compared with all of them."""
 
     def __init__(
-        self,
-        view: View,
-        options: Sequence[Option],
-        settings: Settings,
-        whole: View,
-        graded: bool,
+        self, view: View, options: Sequence[Option], settings: Settings, whole: View, graded: bool
     ) -> None:
         super().__init__(view, options, [], settings, whole)
         self.graded = graded
+        self.stands = None
         self.dropped = [name.removeprefix("drop ") for name in self.names[1:]]
 
     def _grades(self, lower: FloatArray, upper: FloatArray) -> list[str]:
         """The verdict on each run, by the ends of its loss."""
-        margin = self.settings.margin
-        if not self.graded:
-            return [NOT_GRADED] * len(lower)
+        if not self.graded or self.topics < 2:
+            return [NOT_SETTLED if self.graded else NOT_GRADED] * len(lower)
         ends = zip(lower, upper, strict=True)
-        words = [SAFE if up <= margin else NEEDED if low > margin else NOT_SETTLED for low, up in ends]
-        return words if self.topics > 1 else [NOT_SETTLED] * len(words)
+        return [
+            SAFE if up <= self.margin else NEEDED if low > self.margin else NOT_SETTLED for low, up in ends
+        ]
 
     @cached_property
     def grades(self) -> list[str]:
@@ -374,6 +329,17 @@ class RunsDropped(Compared):
     def grades_as_judged(self) -> list[str]:
         """The verdict on each run by the judgments as they are."""
         return self._grades(-self.gain.ci_upper, -self.gain.ci_lower)
+
+    def word(self, as_judged: bool = False) -> str:
+        grades = self.grades_as_judged if as_judged else self.grades
+        return next(word for word in (SAFE, NOT_SETTLED, NEEDED, NOT_GRADED) if word in grades)
+
+    def may_be_best(self, as_judged: bool = False) -> list[int]:
+        grades = self.grades if self.values.bounded and not as_judged else self.grades_as_judged
+        return [0, *(1 + i for i, grade in enumerate(grades) if grade != NEEDED)]
+
+    def shown(self) -> dict[str, Any]:
+        return super().shown() | ({} if self.graded else {"margin": None})
 
     @cached_property
     def missing(self) -> str | None:
@@ -386,7 +352,7 @@ class RunsDropped(Compared):
     @cached_property
     def topics_needed(self) -> TopicsNeeded | None:
         """How many topics would settle the first open verdict to be settled."""
-        margin, asked, gain = self.settings.margin, list[tuple[FloatArray, float]](), self.gain
+        margin, asked, gain = self.margin, list[tuple[FloatArray, float]](), self.gain
         for i, grade in enumerate(self.grades):
             if grade != NOT_SETTLED or self.grades_as_judged[i] != NOT_SETTLED:
                 continue

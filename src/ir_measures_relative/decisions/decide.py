@@ -10,15 +10,17 @@ import ir_measures
 from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
 from ..context.tops import Tokens
-from ..context.view import View, view_of
+from ..context.view import View, check_is_context, view_of
 from ..io.qrels import Qrels
 from ..io.runs import Run
 from ..messages import few_quoted, kind_of
+from ..stats.paired_tests import PairedTestOptions
+from ..work import Work
 from . import decision_text, evidence
 from .compared import Compared
 from .decision import Decision
 from .decision_rule import Rivals
-from .options import Option, settings_of
+from .options import Option, Settings, combination_of, deciding_measure
 
 #: What an option may be: a run, several runs, or from query id to the run that a router picks.
 OptionLike: TypeAlias = "str | Sequence[str] | Mapping[str, str]"
@@ -48,96 +50,65 @@ def decide(
 ) -> Decision:
     """Which of several set-ups is best at the same cost? One verdict, its reason, and the evidence.
 
-    Each option becomes one list, and ``by`` scores these lists. All lists have the same length: the cutoff of ``by``,
-    or else ``depth``. A warning names runs that are shorter. I(o) is the interval of option o minus the first option.
-    It holds for all options at once, and is the widest of the intervals under the worst, the present and the best
-    judgments of the unjudged documents. Judgments between these may exceed it slightly. The verdict is the first of
-    these that is true:
+    Each option becomes one list, which ends at the cutoff of ``by``, or else at ``depth``. I(o) is the interval of
+    option o minus the first, for all options at once: the widest under the worst, the present and the best judgments of
+    the unjudged documents. The verdict is the first of these that is true:
 
-    - the name of the first option, which is in use: no upper end is above ``margin``;
+    - the first option, which is in use: no upper end is above ``margin``;
     - ``"open"``: no lower end is above ``margin``;
-    - the name of another option. Its lower end is above ``margin``. It is above each option with fewer runs by more
-      than ``margin`` (lower end). Each option with as many or more runs is above it by at most ``margin`` (upper end).
-      If several options qualify, it is the one with the highest mean;
-    - several names, joined by " or ": the options that are not ruled out.
-
-    With one topic the verdict is open. With fewer than five topics, each interval is the whole range. A difference that
-    is 0 on every topic has the interval [0, 0].
+    - another option: its lower end is above ``margin``; it is above each option with fewer runs by more than ``margin``
+      (lower end), and each with as many or more is above it by at most ``margin`` (upper end). Of several, the one with
+      the highest mean;
+    - several, joined by " or ": those that are not ruled out.
 
     Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        options: from name to the runs of an option; the first is in use. An option can be a router: a dict from query
-            id to the name of a run.
+        options: from name to runs, the first in use; or a router: a dict from query id to the name of a run.
         by: an absolute measure for which higher is better.
-        method: how the runs of an option become one list: "rrf", "isr", "combsum", "combmnz" as in FusionGain, or
-            "interleave": one document of each run in turn, in the order of the option. Each run gives its next document
-            that the list does not have yet; a run that has ended is skipped.
+        method: "rrf", "isr", "combsum", "combmnz" as in FusionGain with ``k`` and ``depth``, or "interleave": one
+            document of each run in turn, skipping those already taken. A single run is its own list.
         margin: the smallest difference that matters, in the unit of ``by``.
-        k, depth: of the methods, as for FusionGain. A single run is its own list.
-        rerank: a run with the scores of a reranker, or its name in the context. The runs of an option are interleaved;
-            the first ``pool`` documents, ordered by these scores, are its list. If some option has fewer on a topic,
-            all pools shrink to the smallest there.
-        pool: the number of documents to rerank.
-        tokens, budget: the lengths of documents (default: the context's), and the number of tokens that a list may
-            have. A list ends before the first document that does not fit.
+        rerank: a run with a reranker's scores, or its name. The first ``pool`` interleaved documents are ordered by
+            them; where an option has fewer on a topic, all pools shrink to the smallest.
+        tokens, budget: the lengths of documents (default: the context's); a list ends before the first document that
+            exceeds ``budget`` tokens.
         groups: from query id to a group of topics.
-        confidence: of the intervals.
         unretrieved_relevant: as for :func:`bounds`.
         n: the number of documents to list for judging.
-        resamples, seed: of the bootstrap.
         time_limit: seconds for the bounds; unfinished bounds are wider.
 
     Returns:
-        a :class:`Decision`. Its table has one row per option, and the columns
-
-        - ``option``, ``runs``, ``mean``;
-        - ``difference``: from the first option, with ``ci_lower``, ``ci_upper``: its interval over topics, by the
-          judgments as they are. It is the widest of Student's and the bootstrap's, so it may be wider than that of
-          :func:`compare`, and needs more topics;
-        - ``worst``, ``best``: the difference on these topics under the worst and the best judgments of the unjudged
-          documents; ``lower``, ``upper``: the interval allowing for both;
-        - ``settled``: ``above``, ``below`` or ``equal`` if no judgments of the unjudged documents can change that on
-          these topics, else ``undecided``;
-        - ``won``, ``lost``: on how many topics the option is above and below the first;
-        - ``unjudged``: the unjudged share of its list, a mean over topics.
-
-        The unjudged documents are those of all runs of the context (as for :func:`verdicts`), those of the options'
-        lists, and those of ``unretrieved_relevant``.
+        a :class:`Decision`. Its table has a row per option: ``option``, ``runs``, ``mean``; ``difference`` from the
+        first; ``ci_lower``, ``ci_upper`` over topics, by the judgments as they are; ``worst``, ``best`` on these topics
+        over all judgments; ``lower``, ``upper`` over both; ``settled``: ``above``, ``below`` or ``equal`` if no
+        judgments can change that, else ``undecided``; ``won``, ``lost``: topics above and below the first; and
+        ``unjudged``: the mean unjudged share of its list.
 
     Raises:
-        ValueError: a run that is not in the context, fewer than two options, a measure that is relative to other runs,
-            a document of a pool without a score (how many, and which), a router without a run for a judged topic.
-
-    Example:
-        >>> from ir_measures_relative import RunContext
-        >>> from ir_measures_relative.decisions.decide import decide
-        >>> qrels = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(12)}
-        >>> old, new = ({q: {d: -i for i, d in enumerate(docs)} for q in qrels} for docs in ("XYAB", "ABXY"))
-        >>> context = RunContext({"old": old, "new": new}, grades=(0, 1))
-        >>> decision = decide(context, qrels, {"keep": ["old"], "both": ["old", "new"], "new": ["new"]}, by="nDCG@2")
-        >>> decision.verdict
-        'new'
+        ValueError: fewer than two options, an unknown run, a relative measure, a document of a pool without a score, a
+            router without a run for a judged topic.
     """
-    how = method, margin, k, depth, rerank, pool, tokens, budget
-    certain = groups, confidence, unretrieved_relevant, n, resamples, seed, time_limit
-    settings = settings_of(context, by, *how, *certain)
+    check_is_context(context)
+    work, measure = Work(time_limit=time_limit), deciding_measure(by)
+    test = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
+    how = combination_of(
+        context, measure, method, k=k, depth=depth, rerank=rerank, pool=pool, tokens=tokens, budget=budget
+    )
+    settings = Settings(
+        measure, how, test, unretrieved_relevant, margin=margin, groups=groups, n=n, work=work
+    )
     whole = view_of(context, qrels)
     check_runs(whole)
     chosen = _options_of(options, whole)
     needed = dict.fromkeys(run for option in chosen for run in option.runs)
-    rivals = [
-        Rivals(1 + more, 1 + less, equal)
-        for more, less, equal in _all_rivals([len(option.runs) for option in chosen[1:]])
-    ]
+    rivals = _all_rivals([len(option.runs) for option in chosen[1:]])
     compared = Compared(whole.of_runs(list(needed)), chosen, rivals, settings, whole)
     return compared.decision(decision_text.of_options, evidence.tables_of(compared))
 
 
-def _all_rivals(sizes: Sequence[int]) -> list[tuple[int, int, bool]]:
+def _all_rivals(sizes: Sequence[int]) -> list[Rivals]:
     pairs = [(i, j) for j in range(len(sizes)) for i in range(len(sizes)) if i != j]
-    larger = [(i, j, False) for i, j in pairs if sizes[i] > sizes[j]]
-    return larger + [(i, j, True) for i, j in pairs if i < j and sizes[i] == sizes[j]]
+    larger = [Rivals(1 + i, 1 + j) for i, j in pairs if sizes[i] > sizes[j]]
+    return larger + [Rivals(1 + i, 1 + j, True) for i, j in pairs if i < j and sizes[i] == sizes[j]]
 
 
 # ---- the options
@@ -150,30 +121,27 @@ def _options_of(options: Any, whole: View) -> list[Option]:
     for name, given in options.items():
         if not isinstance(name, str) or not name or name == "open" or " or " in name:
             raise ValueError(f"options: {name!r} cannot be the name of an option; use other text")
-        if isinstance(given, Mapping):
-            found.append(_rule(name, given, whole))
-            continue
-        if not isinstance(given, Iterable):
+        rule = given if isinstance(given, Mapping) else None
+        if rule is not None:
+            lacking = [q for q in whole.query_ids if q not in rule]
+            if lacking:
+                some = few_quoted(lacking[:3])
+                raise ValueError(
+                    f"options[{name!r}] names no run for {len(lacking)} judged queries, such as {some}"
+                )
+            runs = tuple(rule[q] for q in whole.query_ids)
+        elif isinstance(given, Iterable):
+            runs = (given,) if isinstance(given, str) else tuple(given)
+        else:
             raise ValueError(
                 f"options[{name!r}]={given!r} must be a run, runs, or a dict from query id to run"
             )
-        runs = (given,) if isinstance(given, str) else tuple(given)
         _check_known(name, runs, whole)
-        if not runs or len(set(runs)) < len(runs):
+        different = tuple(dict.fromkeys(runs))
+        if not runs or (rule is None and len(different) < len(runs)):
             raise ValueError(f"options[{name!r}]={given!r} must hold one run or more, each once")
-        found.append(Option(name, runs))
+        found.append(Option(name, different, rule))
     return found
-
-
-def _rule(name: str, given: Mapping[str, str], whole: View) -> Option:
-    lacking = [q for q in whole.query_ids if q not in given]
-    if lacking:
-        raise ValueError(
-            f"options[{name!r}] names no run for {len(lacking)} judged queries, such as {few_quoted(lacking[:3])}"
-        )
-    picked = [given[q] for q in whole.query_ids]
-    _check_known(name, picked, whole)
-    return Option(name, tuple(dict.fromkeys(picked)), given)
 
 
 def _check_known(name: str, runs: Sequence[Any], whole: View) -> None:

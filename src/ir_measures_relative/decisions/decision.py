@@ -61,11 +61,7 @@ class Decision:
         return [bold_and_rest(first), *(("", one) for one in others)]
 
     def outcome(self, as_judged: bool = False) -> str:
-        """What the verdict means for the option in use: ``"change"``, ``"keep"`` or ``"open"``.
-
-        Args:
-            as_judged: whether it goes by the verdict by the judgments as they are.
-        """
+        """What the verdict means for the option in use: ``"change"``, ``"keep"`` or ``"open"``."""
         verdict = self.as_judged if as_judged else self.verdict
         if verdict in (None, "open", "not graded"):
             return "open"
@@ -73,12 +69,10 @@ class Decision:
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
-        parts = []
-        for paragraph in self._paragraphs:
-            bold, rest = map(escape, paragraph)
-            parts.append(f"<p><b>{bold}</b>{rest}</p>" if bold else f"<p>{rest}</p>")
-        for one in [self.table, *self.evidence.values()]:
-            parts.append(one.to_html(index=False, float_format="%.3f", na_rep="", border=0))
+        told = [(escape(bold), escape(rest)) for bold, rest in self._paragraphs]
+        parts = [f"<p><b>{bold}</b>{rest}</p>" if bold else f"<p>{rest}</p>" for bold, rest in told]
+        tables = [self.table, *self.evidence.values()]
+        parts += [one.to_html(index=False, float_format="%.3f", na_rep="", border=0) for one in tables]
         return "".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
@@ -112,10 +106,8 @@ class Decision:
         tables = {"": self.table, **self.evidence}
         if len(self.judge):
             tables["documents to judge"] = self.judge
-        parts = []
-        for paragraph in self._paragraphs:
-            bold, rest = map(markdown_text, paragraph)
-            parts.append(f"**{bold}**{rest}" if bold else rest)
+        told = [(markdown_text(bold), markdown_text(rest)) for bold, rest in self._paragraphs]
+        parts = [f"**{bold}**{rest}" if bold else rest for bold, rest in told]
         for name, one in tables.items():
             lines = "\n".join(_markdown(one))
             folded = f"<details>\n<summary>{name}</summary>\n\n{lines}\n\n</details>"
@@ -123,12 +115,7 @@ class Decision:
         return "\n\n".join(parts)
 
     def to_junit(self, name: str = "decision", as_judged: bool = False) -> str:
-        """One test case: it fails where the option in use stays, and is skipped where the verdict is open.
-
-        Args:
-            name: of the test case.
-            as_judged: whether it depends on the verdict by the judgments as they are.
-        """
+        """One test case: it fails where the option in use stays, and is skipped where the verdict is open."""
         return junit_of({name: self}, as_judged)
 
 
@@ -168,3 +155,14 @@ def junit_of(decisions: Mapping[str, Decision], as_judged: bool = False) -> str:
 
 def _xml(text: str) -> str:
     return _NO_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def number(value: float) -> str:
+    """A number with two decimals; with three where these say nothing; and never "-0"."""
+    text = f"{value:.2f}" if abs(value) >= 0.005 else f"{value:.3f}"
+    return "0" if float(text) == 0 else text.replace("-", "−")
+
+
+def paragraphs(*parts: str) -> str:
+    """The paragraphs that say something."""
+    return "\n\n".join(stripped for part in parts if (stripped := part.strip()))

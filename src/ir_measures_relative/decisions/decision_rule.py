@@ -29,13 +29,9 @@ class Intervals(NamedTuple):
     lower: FloatArray  #: over topics, and allowing for unjudged documents
     upper: FloatArray
 
-    def as_judged(self) -> Ends:
-        """The ends over topics alone."""
-        return Ends(self.ci_lower, self.ci_upper)
-
-    def overall(self) -> Ends:
-        """The ends over both."""
-        return Ends(self.lower, self.upper)
+    def ends(self, as_judged: bool = False) -> Ends:
+        """The ends over topics and judgments, or over topics alone."""
+        return Ends(self.ci_lower, self.ci_upper) if as_judged else Ends(self.lower, self.upper)
 
 
 class Ends(NamedTuple):
@@ -46,15 +42,10 @@ class Ends(NamedTuple):
 
 
 def intervals(found: Differences, ends: tuple[float, float], options: PairedTestOptions) -> Intervals:
-    """The intervals of differences, which hold at once.
+    """The intervals of differences between two ``ends``, which hold at once; NaN where a row has no such topic.
 
-    The lower end allowing for unjudged documents is that under their worst judgments, and the upper end that under
-    their best: topic by topic, so that no judgments are worse or better. Other values may have a shorter interval, and
-    the judgments may stay as they are, so the interval as judged is a part of it.
-
-    Args:
-        found: shape (differences, topics) each; NaN where a row has no such topic.
-        ends: between which a difference lies.
+    The lower end allowing for unjudged documents is that under their worst judgments, the upper end that under their
+    best, topic by topic; the interval as judged is a part of it.
     """
     as_judged = simultaneous_intervals(found.judged, ends, options)
     under = []
@@ -76,29 +67,12 @@ class Rivals(NamedTuple):
     )
 
 
-def verdict_of(
-    gain: Ends,
-    means: FloatArray,
-    rivals: Sequence[Rivals],
-    between: Ends,
-    margin: float,
-) -> int:
-    """The one verdict: an option from 1, or ``KEEP``, ``OPEN``, ``UNSETTLED``.
-
-    In this order:
-
-    - ``KEEP``: the upper end of every option's gain is at most the margin;
-    - ``OPEN``: no lower end is above the margin;
-    - an option whose lower end is above the margin, where each of its rivals is settled: one that needs less has to be
-      below it by more than the margin at the lower end, and one that needs more above it by at most the margin at the
-      upper end. Of several such options it is that with the highest mean;
-    - ``UNSETTLED``: else.
+def verdict_of(gain: Ends, means: FloatArray, rivals: Sequence[Rivals], between: Ends, margin: float) -> int:
+    """The one verdict, by the rule of :func:`decide`: an option from 1, or ``KEEP``, ``OPEN``, ``UNSETTLED``.
 
     Args:
-        gain: of each option but the first, less the first.
-        means: of the same, for the choice among several.
-        rivals: the pairs of options that are compared.
-        between: of ``more`` less ``less`` of each of these pairs.
+        gain: of each option but the first, less the first; with their ``means``.
+        between: of ``more`` less ``less`` of each pair of rivals.
     """
     if (gain.upper <= margin).all():
         return KEEP
@@ -155,19 +129,17 @@ class Decided:
     @cached_property
     def overall(self) -> int:
         """The verdict, allowing for unjudged documents."""
-        return self.verdict_by(self.gain.overall(), self.between.overall(), self.gain.difference)
+        return self.verdict_by(self.gain.ends(), self.between.ends(), self.gain.difference)
 
     @cached_property
     def as_judged(self) -> int:
         """The verdict by the judgments as they are."""
-        return self.verdict_by(self.gain.as_judged(), self.between.as_judged(), self.gain.difference)
+        return self.verdict_by(self.gain.ends(True), self.between.ends(True), self.gain.difference)
 
     def may_be_best(self, as_judged: bool = False) -> list[int]:
         """The options that the verdict does not rule out."""
-        gain, between = (
-            part.as_judged() if as_judged else part.overall() for part in (self.gain, self.between)
-        )
         verdict = self.as_judged if as_judged else self.overall
+        gain, between = self.gain.ends(as_judged), self.between.ends(as_judged)
         return possible(verdict, gain, self.rivals, between, self.margin)
 
     def word(self, as_judged: bool = False) -> str:

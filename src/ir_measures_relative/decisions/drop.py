@@ -12,18 +12,20 @@ import pandas as pd
 from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
 from ..context.tops import Tokens
-from ..context.view import view_of
+from ..context.view import check_is_context, view_of
 from ..data.arrays import FloatArray
 from ..further_measures.fusion_gain import METHODS, Fusion
 from ..io.qrels import Qrels
 from ..io.runs import Run
+from ..stats.paired_tests import PairedTestOptions
 from ..tolerances import LABELED_ALIKE
+from ..work import Work
 from . import decision_text, evidence
-from .compared import NEEDED, NOT_GRADED, NOT_SETTLED, SAFE, RunsDropped
+from .compared import RunsDropped
 from .decision import Decision
-from .fuse import FusionChoice, ValuesOfSets, divided, reach_of_interval
+from .fuse import Chooser, FusionChoice, ValuesOfSets, divided, in_order, reach_of_interval
 from .fused_values import FusedValues, RunSet
-from .options import Option, OptionLists, OptionValues, settings_of
+from .options import Option, OptionLists, OptionValues, Settings, combination_of, deciding_measure
 from .worth import deployed_runs
 
 # Random halves of the topics, by which the smallest set is chosen and scored.
@@ -54,49 +56,33 @@ def drop(
 ) -> Decision:
     """Which deployed run can go? What is lost without each of them, in lists of the same length.
 
-    The options are *keep* (the deployed runs), and *drop X* for each deployed run X (the others). The loss is *keep*
-    minus *drop X*. Its interval holds for all runs at once, and is the widest of the intervals under the worst, the
-    present and the best judgments of the unjudged documents.
+    The options are *keep* (the deployed runs), and *drop X* for each (the others). The loss is *keep* minus *drop X*,
+    with its interval for all runs at once, as for :func:`decide`, which also has the other arguments.
 
     Args:
-        context, qrels: as for :func:`decide`.
-        deployed: the names of the deployed runs, or globs; all runs of the context if not given.
+        deployed: names of the deployed runs, or globs; default: all runs of the context.
         margin: the largest loss that you accept, in the unit of ``by``. Without it there is no verdict.
-
-    The other arguments are those of :func:`decide`.
 
     Returns:
         a :class:`Decision`. ``verdict`` is ``"safe"`` if some run is safe to drop, else ``"open"`` if some run is open,
-        else ``"needed"``; ``"not graded"`` without a margin. ``may_be_best`` has the options that are not ruled out.
-        The table has one row per run:
-
-        - ``option``, ``run``, ``mean``: the value without it; the first row is *keep*;
-        - ``loss``, with ``ci_lower``, ``ci_upper``, ``worst``, ``best``, ``lower``, ``upper``, ``settled`` as for
-          :func:`decide`; below 0, the list scores higher without the run;
-        - ``won``, ``lost``: on how many topics the list without the run is above and below *keep*;
-        - ``verdict``: ``"safe"``: the upper end is at most the margin; ``"needed"``: the lower end is above it;
-          ``"open"``; ``"not graded"``. ``as_judged``: the same by the judgments as they are.
-
-        ``evidence["fewer"]``: the smallest set of runs within the margin. It is chosen run by run on one half of the
-        topics; its loss is measured on the other half.
+        else ``"needed"``; ``"not graded"`` without a margin. The table has a row per run: ``option``, ``run``,
+        ``mean`` without it; ``loss`` and the columns of :func:`decide` (below 0, the list scores higher without the
+        run); ``verdict``: ``"safe"``: the upper end is at most the margin; ``"needed"``: the lower end is above it; or
+        ``"open"``; and ``as_judged``. ``evidence["fewer"]``: the smallest set of runs within the margin, chosen run by
+        run on one half of the topics; its loss on the other half.
 
     Raises:
         ValueError: one deployed run; what :func:`decide` raises.
-
-    Example:
-        >>> from ir_measures_relative import RunContext
-        >>> from ir_measures_relative.decisions.drop import drop
-        >>> qrels = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(20)}
-        >>> good, bad = ({q: {d: -i for i, d in enumerate(docs)} for q in qrels} for docs in ("ABXY", "XYAB"))
-        >>> decision = drop(RunContext({"good": good, "bad": bad}, grades=(0, 1)), qrels, by="nDCG@2", margin=0.1)
-        >>> decision.table[["option", "loss", "verdict"]][1:]
-              option      loss verdict
-        1  drop good  0.386853  needed
-        2   drop bad -0.613147    safe
     """
-    how = method, margin or 0.0, k, depth, rerank, pool, tokens, budget
-    certain = groups, confidence, unretrieved_relevant, n, resamples, seed, time_limit
-    settings = settings_of(context, by, *how, *certain)
+    check_is_context(context)
+    work, measure = Work(time_limit=time_limit), deciding_measure(by)
+    test = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
+    how = combination_of(
+        context, measure, method, k=k, depth=depth, rerank=rerank, pool=pool, tokens=tokens, budget=budget
+    )
+    settings = Settings(
+        measure, how, test, unretrieved_relevant, margin=margin or 0.0, groups=groups, n=n, work=work
+    )
     names = deployed_runs(context, deployed, None)
     if len(names) < 2:
         raise ValueError(f"drop needs two deployed runs or more, and {names} is one; pass more runs")
@@ -106,28 +92,11 @@ def drop(
     sets = {"keep": tuple(names)}
     sets |= {f"drop {name}": tuple(other for other in names if other != name) for name in names}
     options = [Option(name, runs) for name, runs in sets.items()]
-    return _answer(RunsDropped(view, options, settings, whole, margin is not None), names)
-
-
-def _answer(of: RunsDropped, names: Sequence[str]) -> Decision:
-    tables = evidence.tables_of(of)
-    if of.graded and len(names) > 2 and of.topics > 3:
-        tables = {"fewer": _fewer(of, names), **tables}
-    grades = of.grades if of.values.bounded else of.grades_as_judged
-    possible = [name for name, grade in zip(of.names[1:], grades, strict=True) if grade != NEEDED]
-    return Decision(
-        tuple(of.names),
-        _overall(of.grades) if of.values.bounded else None,
-        _overall(of.grades_as_judged),
-        (of.names[0], *possible),
-        of.missing,
-        decision_text.of_drop(of, tables),
-        of.table,
-        of.judge[: of.settings.n],
-        tables,
-        of.settings.shown() | ({} if of.graded else {"margin": None}),
-        of.topics_needed,
-    )
+    compared = RunsDropped(view, options, settings, whole, margin is not None)
+    tables = evidence.tables_of(compared)
+    if compared.graded and len(names) > 2 and compared.topics > 3:
+        tables = {"fewer": _fewer(compared, names), **tables}
+    return compared.decision(decision_text.of_drop, tables)
 
 
 def _fewer(of: RunsDropped, names: Sequence[str]) -> pd.DataFrame:
@@ -139,7 +108,8 @@ def _fewer(of: RunsDropped, names: Sequence[str]) -> pd.DataFrame:
         values = partial(_values_of_sets, of)
     halves = divided(of.topics, 2, _HALVES, 0)
     every = tuple(range(len(names)))
-    sets = smallest_sets(values, len(names), halves.weights, of.settings.margin)
+    enough = halves.weights @ values([every])[0] - of.margin - LABELED_ALIKE
+    sets = Chooser([values], len(names), halves).grown(in_order(values), len(names), enough=enough)
     whole = np.broadcast_to(values([every]), (len(sets), of.topics))
     of_sets, m = values(sets), len(halves.held_out)
     chosen, other = (FusionChoice(0, every, 0.0, 0.0, one, {}) for one in (of_sets, whole))
@@ -163,33 +133,3 @@ def _values_of_sets(of: RunsDropped, sets: Sequence[RunSet]) -> FloatArray:
     options = [Option(f"set {i}", tuple(names[run] for run in runs)) for i, runs in enumerate(sets)]
     lists = OptionLists(of.view, options, of.settings.how).rankings()
     return OptionValues(of.view, lists, of.settings.by).values
-
-
-def smallest_sets(values: ValuesOfSets, n_runs: int, weights: FloatArray, margin: float) -> list[RunSet]:
-    """For each choice of topics a small set of runs whose mean is at most the margin below that of all runs.
-
-    It starts with the best run, and adds the run that makes it best until it is within the margin.
-
-    Args:
-        weights: of the topics of each choice, with sum 1, shape (choices, topics).
-    """
-    target = weights @ values([tuple(range(n_runs))])[0] - margin
-    chosen: list[RunSet] = [()] * len(weights)
-    left = list(range(len(weights)))
-    while left:
-        rows_of: dict[RunSet, list[int]] = {}
-        for row in left:
-            rows_of.setdefault(chosen[row], []).append(row)
-        left = []
-        for runs, rows in rows_of.items():
-            larger = [tuple(sorted((*runs, i))) for i in range(n_runs) if i not in runs]
-            means = (values(larger) @ weights[rows].T).round(12)
-            for row, best, mean in zip(rows, means.argmax(axis=0).tolist(), means.max(axis=0), strict=True):
-                chosen[row] = larger[best]
-                if mean < target[row] - LABELED_ALIKE and len(chosen[row]) < n_runs:
-                    left.append(row)
-    return chosen
-
-
-def _overall(grades: Sequence[str]) -> str:
-    return next(word for word in (SAFE, NOT_SETTLED, NEEDED, NOT_GRADED) if word in grades)

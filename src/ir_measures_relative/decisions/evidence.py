@@ -1,12 +1,11 @@
-"""Tables beside a verdict: what the candidate brings, groups of topics, routers, and pools of a reranker."""
+"""Tables beside a verdict, and their sentences: what the candidate brings, groups of topics, routers, pools."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import ir_measures
 import numpy as np
 import pandas as pd
 
@@ -14,15 +13,18 @@ from ..context.measure_strings import value_of
 from ..data.arrays import BoolArray, FloatArray, IntArray, sum_by_query
 from ..further_measures.alpha_nrg import NewAspects
 from ..measures.nrg import NRG
+from ..messages import escaped, few
 from ..stats.families import simultaneous_intervals
-from ..stats.paired_tests import PairedTestOptions
-from .decision_rule import intervals
+from ..tolerances import LABELED_ALIKE
+from .compare import shared_documents
+from .decision import number
+from .decision_rule import KEEP, OPEN, intervals
 from .fuse import Chooser, divided
 from .fused_values import RunSet
 from .options import Differences, Option, OptionLists, OptionValues, interleaved, value_beside
 
 if TYPE_CHECKING:
-    from .compared import Compared
+    from .compared import CandidateCompared, Compared
 
 # How deep rankings are looked at where the measure has no cutoff.
 _CUTOFF = 10
@@ -34,12 +36,10 @@ _HALVES, _SEED = 20, 0
 
 
 class NewDocuments(NamedTuple):
-    """The documents that a candidate retrieves in its top k, and no deployed run in its own; and the next page.
+    """The documents in a candidate's top k that are in no deployed run's, and the next page, by topic.
 
-    On a topic with m new documents, the next page is the m documents that the deployed runs would retrieve next: those
-    below their top k, one of each run in turn. A document in some deployed run's top k, or taken, is skipped.
-
-    Each array has an entry for each document of a topic that is new, or on the next page.
+    With m new documents, the next page is the m documents that the deployed runs retrieve next below their top k, one
+    of each run in turn; those in some deployed run's top k are skipped.
     """
 
     query: IntArray
@@ -71,9 +71,7 @@ class NewDocuments(NamedTuple):
     def relevant(self, rel: int, of: FloatArray, under: float | None = None) -> FloatArray:
         """The sum by topic of the weights of the relevant documents.
 
-        Args:
-            of: the weight of each document.
-            under: -1 takes the unjudged documents of negative weight for relevant, 1 those of positive weight.
+        Unjudged documents count as relevant where their weight has the sign of ``under``.
         """
         relevant = self.judged & (self.grade >= rel)
         if under is not None:
@@ -81,75 +79,50 @@ class NewDocuments(NamedTuple):
         return sum_by_query(of * relevant, self.query, self.n_topics)
 
 
-def of_candidate(
-    lists: OptionLists,
-    deployed: Sequence[str],
-    candidate: str,
-    by: ir_measures.Measure,
-    test: PairedTestOptions,
-) -> pd.DataFrame:
-    """What a candidate brings that the deployed runs do not; this explains a verdict, and does not make it.
+def of_candidate(of: CandidateCompared) -> pd.DataFrame:
+    """What a candidate brings that the deployed runs do not, in documents per topic; this makes no verdict.
 
-    The rows, in documents per topic:
-
-    - ``new relevant``: relevant documents in the candidate's top k that are in no deployed run's (UniqueRel@k);
-    - ``next page``: relevant ones among as many further documents of the deployed runs; see :class:`NewDocuments`;
-    - ``new less next page``: the difference of the two. It is 0 for a copy of a deployed run and for the ranks k + 1 to
-      2k of the only one, and each document counts by its own judgment;
-
-    then NRG(norm='ideal')@k of the candidate, and of a copy of the best deployed run in its place, and NewAspects@k
-    where the judgments name aspects.
-
-    Columns: ``what``, ``mean``, ``copy``, and the ends as in :func:`.decide`; without those of unjudged documents for
-    measures.
+    The rows: relevant documents that are new, those on the next page (:class:`NewDocuments`), and their difference;
+    NRG(norm='ideal')@k, also of a copy of the best deployed run in the candidate's place; and NewAspects@k where the
+    judgments name aspects. The columns are ``what``, ``mean``, ``copy``, and the ends as in :func:`.decide`.
     """
-    k = value_of(by, "cutoff") or _CUTOFF
-    rel = int(value_of(by, "rel", 1))
-    view = lists.view
-    found = NewDocuments.of(lists, deployed, candidate, k)
+    by, test, view = of.settings.by, of.settings.test, of.view
+    k, rel = value_of(by, "cutoff") or _CUTOFF, int(value_of(by, "rel", 1))
+    found = NewDocuments.of(of.lists, of.deployed, of.candidate, k)
     new, page = found.new.astype(np.float64), found.next_page.astype(np.float64)
     rows: list[dict[str, Any]] = []
-    for what, weight, low in (
-        ("new relevant", new, 0.0),
-        ("next page", page, 0.0),
-        ("new less next page", new - page, -k),
+    for what, weight, low, of_copy in (
+        ("new relevant", new, 0.0, 0.0),
+        ("next page", page, 0.0, np.nan),
+        ("new less next page", new - page, -k, 0.0),
     ):
-        values = Differences(*(found.relevant(rel, weight, under) for under in (None, -1.0, 1.0)))
-        some = intervals(Differences(*(v[None] for v in values)), (float(low), float(k)), test)
-        ends = {name: float(end[0]) for name, end in some._asdict().items()}
-        rows.append(
-            {
-                "what": f"{what}@{k}",
-                "mean": ends.pop("difference"),
-                "copy": 0.0 if what != "next page" else np.nan,
-                **ends,
-            }
-        )
-    measures = [NRG(norm="ideal") @ k]
-    if view.judgments.has_aspects:
-        measures.append(NewAspects @ k)
-    best = max(deployed, key=lambda name: float(value_beside(view, measures[0], name, []).mean()))
+        values = Differences(*(found.relevant(rel, weight, under)[None] for under in (None, -1.0, 1.0)))
+        ends = intervals(values, (float(low), float(k)), test)._asdict()
+        row = {"what": f"{what}@{k}", "mean": float(ends.pop("difference")[0]), "copy": of_copy}
+        rows.append(row | {name: float(end[0]) for name, end in ends.items()})
+    measures = [NRG(norm="ideal") @ k, *([NewAspects @ k] if view.judgments.has_aspects else [])]
+    best = max(of.deployed, key=lambda name: float(value_beside(view, measures[0], name, []).mean()))
     for measure in measures:
-        own = value_beside(view, measure, candidate, deployed)
+        own, copy = (value_beside(view, measure, name, of.deployed) for name in (of.candidate, best))
         most = 1.0 if measure is measures[0] else np.inf
         lower, upper = simultaneous_intervals(own[None], (0.0, most), test)
-        copy = float(value_beside(view, measure, best, deployed).mean())
-        row = {"what": str(measure), "mean": float(own.mean()), "copy": copy}
+        row = {"what": str(measure), "mean": float(own.mean()), "copy": float(copy.mean())}
         rows.append(row | {"ci_lower": float(lower[0]), "ci_upper": float(upper[0])})
     return pd.DataFrame(rows)
 
 
-def instead_of_candidate(of: Compared, option: int, deployed: Sequence[str], candidate: str) -> pd.DataFrame:
+def instead_of_candidate(of: CandidateCompared) -> pd.DataFrame:
     """What an option would gain with no run in the candidate's place, or with a second copy of a deployed one.
 
-    With several deployed runs, to retire one of them or to count another twice can be a gain without any candidate.
-    The copy is of the deployed run with most documents in common with the candidate, to the end of the lists. The
-    interval of the candidate's ``lead`` is over topics, by the judgments as they are, simultaneous over the rows.
+    The copy is of the deployed run with most documents in common with the candidate. The interval of the candidate's
+    ``lead`` is over topics, by the judgments as they are.
     """
-    near = max(deployed, key=lambda name: of.lists.n_shared(candidate, name))
+    option, candidate = of.best(), of.candidate
+    shared = shared_documents(of.view, of.settings.how.ends)[of.view.members.index[candidate]]
+    near = max(of.deployed, key=lambda name: int(shared[of.view.members.index[name]]))
     others = tuple(run for run in of.options[option].runs if run != candidate)
     sets = {"no run": others, f"a second copy of {near}": (*others, near)}
-    if len(others) == len(deployed):  # to add no run is to keep them
+    if len(others) == len(of.deployed):  # to add no run is to keep them
         del sets["no run"]
     options = [Option(name, runs) for name, runs in sets.items()]
     lists = OptionLists(of.view, options, of.settings.how).rankings()
@@ -201,11 +174,9 @@ def by_group(of: Compared) -> pd.DataFrame | None:
 
 
 def routers(of: Compared) -> pd.DataFrame | None:
-    """What each rule is worth, between the best single run and the best run of each topic.
+    """What each router is worth, between the best single run on held-out topics and the best run of each topic.
 
-    The single run is chosen on a half of the topics and scored on the other, again and again; the best run of each
-    topic is a ceiling, which a part of is chance. Behind a reranker each run's list is its reranked pool; where some
-    document of these has no score, ``single`` and ``best_of_each`` are NaN.
+    Both are NaN where the reranker did not score some document of these.
     """
     rules = [i for i, option in enumerate(of.options) if option.rule is not None]
     if not rules or of.topics < 2:
@@ -217,19 +188,12 @@ def routers(of: Compared) -> pd.DataFrame | None:
         runs = [of.view.members.index[run] for run in of.options[i].runs]
         some = values[runs]
         row = {"option": of.names[i], "mean": float(of.values.values[i].mean())}
-        if np.isnan(some).any():  # the reranker did not score all of them
-            rows.append(row | {"single": np.nan, "best_of_each": np.nan, "chosen": ""})
-            continue
-        of_sets = partial(_of_single_runs, some)
-        chosen = Chooser([of_sets], len(runs), halves).choose("single", 1)
-        rows.append(
-            row
-            | {
-                "single": chosen.held_out,
-                "best_of_each": float(some.max(axis=0).mean()),
-                "chosen": ", ".join(of.options[i].runs[run] for run in chosen.shares),
-            }
-        )
+        row |= {"single": np.nan, "best_of_each": np.nan, "chosen": ""}
+        if not np.isnan(some).any():
+            chosen = Chooser([partial(_of_single_runs, some)], len(runs), halves).choose("single", 1)
+            row["single"], row["best_of_each"] = chosen.held_out, float(some.max(axis=0).mean())
+            row["chosen"] = ", ".join(of.options[i].runs[run] for run in chosen.shares)
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -242,12 +206,9 @@ def _of_single_runs(values: FloatArray, sets: Sequence[RunSet]) -> FloatArray:
 
 
 def pools(of: Compared) -> pd.DataFrame | None:
-    """Of each option the ceiling, which is the best order of its pool, and where the relevant documents end.
+    """Of each option the ceiling, which is the best order of its pool, cut as the list is; and where documents end.
 
-    The best order is cut as the list is: at the cutoff or ``depth``, and within the budget.
-
-    ``never_retrieved``, ``outside_pool``, ``not_shown`` and ``shown`` are numbers of documents over all topics, and sum
-    to all relevant ones.
+    ``never_retrieved``, ``outside_pool``, ``not_shown`` and ``shown`` count the relevant documents of all topics.
     """
     if of.settings.how.rerank is None:
         return None
@@ -259,3 +220,68 @@ def pools(of: Compared) -> pd.DataFrame | None:
     columns = dict(zip(("never_retrieved", "outside_pool", "not_shown", "shown"), where.T, strict=True))
     means = of.values.values.mean(axis=1)
     return pd.DataFrame({"option": of.names, "mean": means, "ceiling": best, **columns})
+
+
+# ---- sentences
+
+#: Where something else in the candidate's place gains as much, or may.
+NOT_THE_REASON = (
+    "It is open whether {new} is the reason: with {instead} in its place, the gain is {gain} ({new}'s lead over "
+    "that: {lead}, {ci_lower} to {ci_upper}).",
+    "{most} of the gain comes without {new}: with {instead} in its place, it is {gain} ({new}'s lead over that: "
+    "{lead}, {ci_lower} to {ci_upper}).",
+)
+#: Of each table the sentence of a row.
+ROW = {
+    "unscored": "{option} has {mean}; what its runs alone have is not known, for the reranker did not score them on "
+    "every topic.",
+    "routers": "{option} has {mean}; the best single run, chosen on other topics, has {single}, and the best run of "
+    "each topic {best_of_each}.",
+    "pools": "{option} shows {shown} relevant documents; {not_shown} more are in its pool, {outside_pool} outside, and "
+    "{never_retrieved} are never retrieved. The best order of its pool has {ceiling}.",
+    "fewer": "Fewer runs: {runs}. On topics that were not used to choose them, the loss against all runs is {loss} "
+    "({ci_lower} to {ci_upper}).",
+}
+Tables = Mapping[str, pd.DataFrame]
+
+
+def not_the_reason(of: CandidateCompared, tables: Tables) -> str:
+    """What gains as much with something else in the place of a candidate that is worth it; nothing where none may."""
+    if of.overall in (KEEP, OPEN) or "instead" not in tables:
+        return ""
+    rows = tables["instead"][tables["instead"]["ci_lower"] <= of.margin]
+    if rows.empty:
+        return ""
+    enough = rows["gain"] > rows["lead"]
+    row = rows.loc[enough.idxmax() if enough.any() else rows["gain"].idxmax()]
+    most = "Most" if row["lead"] > LABELED_ALIKE else "All"
+    return NOT_THE_REASON[bool(enough.any())].format(**_shown(row), new=escaped(of.candidate), most=most)
+
+
+def sentences(of: Compared, tables: Tables) -> list[str]:
+    """Wins and losses, unjudged documents, and what the tables say."""
+    counts = [
+        f"{escaped(row['option'])} wins {row['won']} {'topic' if row['won'] == 1 else 'topics'} and loses {row['lost']}"
+        for row in of.table.iloc[1:4].to_dict("records")
+    ]
+    per_cent = 100 * float(of.values.unjudged().max())
+    shown = f"{per_cent:.2g}" if per_cent < 10 else f"{per_cent:.0f}"
+    unjudged = f"up to {shown} % of a list is unjudged" if per_cent else "all lists are fully judged"
+    told = [f"{'; '.join(counts)}; {unjudged}."]
+    if of.unlike_lengths:
+        told.insert(0, f"{of.unlike_lengths[0].upper()}{of.unlike_lengths[1:]}.")
+    if "groups" in tables:
+        might = tables["groups"][~tables["groups"]["safe"]]
+        than = f" more than {of.margin:g}" if of.margin else ""
+        named = few(f"{escaped(str(row.group))} ({escaped(row.option)})" for row in might.itertuples())
+        lose = f"These groups of topics might lose{than}: {named}."
+        told.append(lose if named else f"No group of topics loses{than}.")
+    for name in ("fewer", "routers", "pools"):
+        for row in tables[name].to_dict("records") if name in tables else []:
+            unscored = name == "routers" and np.isnan(row["single"])
+            told.append(ROW["unscored" if unscored else name].format(**_shown(row)))
+    return told
+
+
+def _shown(row: Mapping[Any, Any]) -> dict[str, str]:
+    return {key: number(cell) if isinstance(cell, float) else escaped(str(cell)) for key, cell in row.items()}

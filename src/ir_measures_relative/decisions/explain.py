@@ -1,4 +1,4 @@
-"""What a run adds, document by document."""
+"""What a run adds, document by document; and in aspects (nuggets), with the tokens that they cost."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from ..context.measure_strings import parse_measure, value_of
 from ..context.priors import group_of
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, some, view_of
-from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
+from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array, ratio
 from ..data.ids import Ids
+from ..further_measures.alpha_nrg import NewAspects, OfAspects
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
 from ..measures.measure import Change, Contributions, RelativeMeasure
@@ -29,32 +30,23 @@ def explain(
     query_id: str | None = None,
     group: str | None = None,
 ) -> pd.DataFrame:
-    """The documents behind a run's score.
+    """The documents behind a run's score: a row per document of its top k, in the order of its rankings.
 
     Args:
-        context: the runs that it is compared with.
-        run: the name of a member; or a new run, as anything that a context takes but a path.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measure: NRG, UniqueRel, alpha_NRG, NewAspects, P_Rareness or AP_Rareness. For FusionGain, the documents are
-            those of the fused ranking, and those that the run pushed out of it, with ``position before``. A document
-            in the fused top k may be in the top k of no run.
-        query_id: one query; all if not given.
-        group: the group of a new run, as for :meth:`RunContext.evaluating`; else that of its column.
+        run: the name of a run of the context; or a new run, as anything that a context takes but a path.
+        measure: NRG, UniqueRel, alpha_NRG, NewAspects, P_Rareness or AP_Rareness; or FusionGain, where the documents
+            are those of the fused ranking, and those that the run pushed out of it, with ``position before``.
+        query_id: one query; default: all.
+        group: the group of a new run, as for :meth:`RunContext.evaluating`.
 
     Returns:
-        a DataFrame with one row per document of the run's top k, in the order of its rankings, and the columns
-
-        - ``query_id``, ``doc_id``
-        - ``relevance``: NA if the document is unjudged
-        - ``position``: in the run, from 1
-        - ``position in P`` for each prior P: NA outside its top k
-        - ``gain``: the residual gain G(d|R) of NRG, or the weight of rareness
-        - ``contribution``: to the score; the contributions of a query sum to its score
-        - ``aspects``, ``new aspects``, by alpha_NRG and NewAspects: the names of those that the document answers, as a
-          tuple; and of those that neither the documents above it nor any prior's top k show
+        a DataFrame with the columns ``query_id``, ``doc_id``; ``relevance`` (NA if unjudged); ``position``, from 1;
+        ``position in P`` for each prior P (NA outside its top k); ``gain``: the residual gain G(d|R) of NRG, or the
+        weight of rareness; ``contribution``: those of a query sum to its score; and with aspects ``aspects`` and ``new
+        aspects``: tuples of those that the document answers, and that no document above it and no prior does.
 
     Raises:
-        ValueError: no such member or query, or a measure that is not a sum over documents.
+        ValueError: no such run or query, or a measure that is not a sum over documents.
 
     Example:
         >>> from ir_measures_relative import RunContext, explain
@@ -71,9 +63,9 @@ def explain(
             raise ValueError(
                 f"explain({run!r}): the context holds no such run; its runs are {few_quoted(context.names)}"
             )
-        rankings, member = context.runs[run], run
         if group is not None:
             raise ValueError(f"group={group!r} goes with a new run; {run!r} is a run of the context")
+        rankings, member = context.runs[run], run
     else:
         rankings, member = read_run(run), None
         group = group_of(rankings, context, group)
@@ -190,3 +182,57 @@ def relative_measure(measure: ir_measures.Measure | str) -> RelativeMeasure:
     if not isinstance(parsed, RelativeMeasure):
         raise ValueError(f"{parsed!r} is not relative to other runs; give a measure such as NRG@10")
     return parsed
+
+
+# ---- aspects
+
+
+def new_aspects(
+    context: RunContext, qrels: Qrels | None, measure: ir_measures.Measure | str = NewAspects @ 10
+) -> pd.DataFrame:
+    """How many aspects each run adds to what its priors show, and how many tokens they cost.
+
+    Args:
+        context: the runs. Its ``tokens`` say how long the documents are.
+        qrels: judgments that name aspects.
+        measure: NewAspects, with a cutoff or a budget.
+
+    Returns:
+        a DataFrame with a row per run, those that add most per token first: ``name``; the measure; ``shown``: the
+        aspects per query that the run shows, new or not; ``new documents``: per query, those that no prior has in its
+        top; and, if the context has ``tokens``, ``new tokens``: their length; ``per 1,000 tokens``: new aspects per
+        1,000 of these, 0 for a run without.
+
+    Raises:
+        ValueError: another measure, qrels that name no aspect, or a document without a length.
+    """
+    check_is_context(context)
+    parsed = relative_measure(measure)
+    if not isinstance(parsed, type(NewAspects)):
+        raise ValueError(f"measure={parsed!r} does not count aspects; give NewAspects@10")
+    view = view_of(context, qrels)
+    check_runs(view)
+    rows = [(name, *_means(view, parsed, name)) for name in view.names]
+    table = pd.DataFrame(rows, columns=["name", str(parsed), "shown", "new documents", "new tokens"])
+    tokens = table["new tokens"].to_numpy(dtype=np.float64)
+    table["per 1,000 tokens"] = ratio(1000.0 * table[str(parsed)].to_numpy(dtype=np.float64), tokens)
+    by = "per 1,000 tokens"
+    if context.lengths is None:
+        table, by = table.drop(columns=["new tokens", by]), str(parsed)
+    return table.sort_values([by, str(parsed)], ascending=False, kind="stable").reset_index(drop=True)
+
+
+def _means(view: View, measure: OfAspects, name: str) -> tuple[float, float, float, float]:
+    """Of one run, over the queries: new aspects, aspects, new documents, and new tokens."""
+    free = type(measure)(**{k: v for k, v in measure.params.items() if k != "prior"})
+    evaluated, n = view.of(name), view.n_queries
+    added, shown = float(measure.score(evaluated).mean()), float(free.score(view.of(name, priors=())).mean())
+    read = evaluated.at(measure.depth)
+    top = read.top()
+    new = np.ones(len(top.position), dtype=bool)
+    for i in read.priors(measure.get("prior")):
+        row = read.rows_in_top(view.members.rankings[i])
+        new[row[row >= 0]] = False
+    lengths = view.members.lengths
+    tokens = 0 if lengths is None else int(lengths.of(top.docs.doc_ids[new].tolist()).sum())
+    return added, shown, int(new.sum()) / n, tokens / n

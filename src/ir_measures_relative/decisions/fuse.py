@@ -60,76 +60,42 @@ def fuse(
 ) -> pd.DataFrame:
     """Which runs to fuse, and the gain of the fusion on held-out topics.
 
-    A set of runs looks too good on the topics that were used to choose it. So each strategy chooses on a part of the
-    topics, and is scored on the others; every topic is scored once per repetition.
+    Each strategy chooses runs on a part of the topics, and is scored on the others, again and again:
 
-    The strategies:
-
-    - ``"single"``: the best run, unchanged: ``depth`` does not cut a single run;
-    - ``"top"``: the n best runs by the measure;
-    - ``"greedy"``: starts with the best run, and adds the run that makes the fusion best, until there are n;
+    - ``"single"``: the best run, unchanged; ``"top"``: the n best runs; ``"all"``: all runs;
+    - ``"greedy"``: from the best run on, the run that makes the fusion best, until there are n;
     - ``"exact"``: the best of all sets of n;
-    - ``"all"``: all runs;
-    - ``"complementary"``: the runs that :func:`select_complementary` chooses by NRG@10, without looking at the fusion.
+    - ``"complementary"``: the choice of :func:`select_complementary` by NRG@10.
 
     Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        n: the number of runs to fuse; a list for several answers at once. With a budget, the largest number.
+        n: the number of runs to fuse, or several; with a budget, the largest number.
         measure: an absolute measure.
-        method, k, depth: how rankings are fused, as for :data:`~ir_measures_relative.FusionGain`. If k or depth is a
-            list, the best value is chosen on the same topics as the runs.
-        strategies: which of the above.
-        folds: the number of parts of the topics. The choice is made on all parts but one.
-        repeats, seed: the number of random splits, and the random seed.
-        cost: the cost of each run, such as milliseconds. The cost of a set is the sum.
-        budget: the highest cost of a set; a list for several answers at once.
-        confidence: of the intervals.
+        method, k, depth: as for :data:`~ir_measures_relative.FusionGain`. Of several k or depths, the best is chosen
+            with the runs.
+        folds: the parts of the topics; the choice is made on all but one. ``repeats``: the number of random splits.
+        cost, budget: the cost of each run, and the highest cost of a set, or several.
         max_sets: the largest number of sets that ``"exact"`` may try.
 
     Returns:
-        a DataFrame with one row per strategy (and n, and budget), with the columns
-
-        - ``strategy``;
-        - ``n``: the number of runs asked for; 1 for ``"single"``, and all for ``"all"``;
-        - ``names``: the runs chosen on all topics;
-        - ``k``, ``depth``: the values chosen with them, if they were lists;
-        - ``cost``, ``budget``: the cost of these runs, and its limit, if costs were given;
-        - ``in_sample``: the value of these runs on the topics that were used to choose them;
-        - ``held_out``: the mean value on held-out topics;
-        - ``difference``: ``held_out`` minus that of ``"single"``;
-        - ``ci_lower``, ``ci_upper``: the interval of this difference, for new topics;
-        - ``chosen``: from run name to the share of the splits in which it was chosen.
-
-        All splits are of the same topics, and the interval allows for that: it is the wider of Nadeau and Bengio's and
-        the jackknife's. In simulations a 95 % interval covers the true difference in 97 to 100 % of the cases. An
-        interval for independent splits covers it in 26 to 63 %.
+        a DataFrame with one row per strategy (and n, and budget): ``strategy``, ``n``; ``names``: the runs chosen on
+        all topics; ``k``, ``depth``, ``cost``, ``budget``, where asked for; ``in_sample``: their value on the topics
+        that chose them; ``held_out``: the mean value on held-out topics; ``difference`` from ``"single"``, with
+        ``ci_lower`` and ``ci_upper`` for new topics, the wider of Nadeau and Bengio's and the jackknife's interval (in
+        simulations, 95 % cover 97 to 100 %); ``chosen``: from run to the share of splits in which it was chosen.
 
     Raises:
-        ValueError: more runs than the context has, one topic, a measure that is relative to other runs, more sets than
-            ``max_sets``, a cost that is missing or not a number.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, fuse
-        >>> runs = {
-        ...     "odd": {q: {"A": 3, "X": 2, "B": 1} for q in "1234"},
-        ...     "even": {q: {"B": 3, "Y": 2, "A": 1} for q in "1234"},
-        ...     "none": {q: {"X": 3, "Y": 2, "Z": 1} for q in "1234"},
-        ... }
-        >>> qrels = {q: {"A": 1, "B": 1} for q in "1234"}
-        >>> table = fuse(RunContext(runs), qrels, 2, "P@2")
-        >>> table[["strategy", "names", "in_sample", "held_out"]]
-          strategy              names  in_sample  held_out
-        0   single             (odd,)        0.5       0.5
-        1      top        (odd, even)        1.0       1.0
-        2   greedy        (odd, even)        1.0       1.0
-        3    exact        (odd, even)        1.0       1.0
-        4      all  (odd, even, none)        0.5       0.5
+        ValueError: more runs than there are, one topic, a relative measure, more sets than ``max_sets``, no cost.
     """
-    view, base = _judged_together(context, qrels, measure, confidence)
-    check_count("seed", seed, 0)
-    _from_1("repeats", repeats)
-    _from_1("max_sets", max_sets)
+    check_is_context(context)
+    base = absolute_measure(measure)
+    check_confidence(confidence)
+    view = view_of(context, qrels)
+    check_runs(view)
+    if view.n_queries < 2:
+        raise ValueError("the qrels hold one topic; a choice is made on some and scored on others: give more")
+    _refuse_disjoint(view)
+    for name, value, least in (("seed", seed, 0), ("repeats", repeats, 1), ("max_sets", max_sets, 1)):
+        check_count(name, value, least)
     names, sizes = context.names, _several("n", n, _from_1)
     if max(sizes) > len(names):
         raise ValueError(f"n={max(sizes)} is not allowed; the context holds {len(names)} runs")
@@ -165,22 +131,14 @@ def fuse(
             found = chooser.choose(strategy, size, within)
             difference, setting = found.held_out - single.held_out, settings[found.setting]
             reach = reach_of_interval(found, single, divisions, confidence)
-            row = {
-                "strategy": strategy,
-                "n": size,
-                "names": tuple(names[i] for i in found.runs),
-                "k": setting.k if _is_list(k) else None,
-                "depth": setting.depth if _is_list(depth) else None,
-                "cost": None if cost is None else total(found.runs),
-                "budget": limit,
-                "in_sample": found.in_sample,
-                "held_out": found.held_out,
-                "difference": difference,
-                "ci_lower": difference - reach,
-                "ci_upper": difference + reach,
-                "chosen": {names[i]: share for i, share in found.shares.items()},
-            }
-            rows.append({column: value for column, value in row.items() if value is not None})
+            row = {"strategy": strategy, "n": size, "names": tuple(names[i] for i in found.runs)}
+            row |= {"k": setting.k} if _is_list(k) else {}
+            row |= {"depth": setting.depth} if _is_list(depth) else {}
+            row |= {} if cost is None else {"cost": total(found.runs)}
+            row |= {} if limit is None else {"budget": limit}
+            row |= {"in_sample": found.in_sample, "held_out": found.held_out, "difference": difference}
+            row |= {"ci_lower": difference - reach, "ci_upper": difference + reach}
+            rows.append(row | {"chosen": {names[i]: share for i, share in found.shares.items()}})
     if not rows:
         raise ValueError(f"budget={budget!r} is not enough for all runs; ask for another strategy than 'all'")
     return pd.DataFrame(rows)
@@ -193,26 +151,13 @@ def _added_by_nrg(view: View, runs: RunSet) -> FloatArray:
     return values
 
 
-def _judged_together(
-    context: RunContext, qrels: Qrels | None, measure: ir_measures.Measure | str, confidence: float = 0.95
-) -> tuple[View, ir_measures.Measure]:
-    """The context on the judgments, and the measure, checked; ValueError where two runs have no topic in common."""
-    check_is_context(context)
-    base = absolute_measure(measure)
-    check_confidence(confidence)
-    view = view_of(context, qrels)
-    check_runs(view)
-    topics, ids = np.arange(view.n_queries), view.query_ids
-    if len(ids) < 2:
-        raise ValueError("the qrels hold one topic; a choice is made on some and scored on others: give more")
-    held = np.array([np.isin(topics, view.documents.queries_of(run)) for run in context.runs.values()])
-    apart = np.argwhere(~(held @ held.T))  # of truth values: whether any topic is held by both
-    if len(apart):
-        a, b = apart[0]
+def _refuse_disjoint(view: View) -> None:
+    topics = np.arange(view.n_queries)
+    held = np.array([np.isin(topics, view.documents.queries_of(run)) for run in view.runs.values()])
+    for a, b in np.argwhere(~(held @ held.T))[:1]:  # of truth values: whether any topic is held by both
         raise ValueError(
-            f"runs {context.names[a]!r} and {context.names[b]!r} have no judged topic in common; leave one out"
+            f"runs {view.names[a]!r} and {view.names[b]!r} have no judged topic in common; leave one out"
         )
-    return view, base
 
 
 def _several(name: str, value: Any, check: Callable[[str, Any], None]) -> list[Any]:
@@ -249,9 +194,10 @@ def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray, li
     for name, amount in given.items():
         check_amount(f"cost[{name!r}]", amount)
     costs = np.array([float(given[name]) for name in names])
-    for one in budgets:
-        if one is not None and one < costs.min():
-            raise ValueError(f"budget={one!r} is not enough for any run; the cheapest costs {costs.min():g}")
+    if budget is not None and min(budgets) < costs.min():
+        raise ValueError(
+            f"budget={min(budgets)!r} is not enough for any run; the cheapest costs {costs.min():g}"
+        )
     return costs, budgets
 
 
@@ -301,8 +247,7 @@ class FusionChoice(NamedTuple):
 class Chooser:
     """The choices of the strategies, in every division of the topics and on all topics.
 
-    ``values`` has one function for each way of fusion; the best way is chosen together with the runs. ``added`` is what
-    the last run of a set adds to the others, for the strategy ``"complementary"``.
+    ``values`` has one function for each way of fusion; ``added`` is what the last run of a set adds to the others.
     """
 
     def __init__(
@@ -336,14 +281,21 @@ class Chooser:
         """The means on the topics of some choices, shape (sets, choices); rounded: of equal sets the first counts."""
         return (values @ self.divisions.weights[choices].T).round(12)
 
-    def grown(self, values: ValuesOfSets, n: int, within: Allows, while_better: bool = False) -> list[RunSet]:
-        """Run by run the best one for each choice, by the values of sets of which the last run is the new one."""
+    def grown(
+        self,
+        values: ValuesOfSets,
+        n: int,
+        within: Allows = None,
+        while_better: bool = False,
+        enough: FloatArray | float = np.inf,
+    ) -> list[RunSet]:
+        """Run by run the best one for each choice, until that is ``enough``; the last run of a set is the new one."""
         chosen: list[RunSet] = [()] * len(self.divisions.weights)
         reached = np.full(len(chosen), -np.inf)
         for _ in range(n):
             rows_of: dict[RunSet, list[int]] = {}
-            for row, runs in enumerate(chosen):
-                rows_of.setdefault(runs, []).append(row)
+            for row in np.flatnonzero(reached < enough).tolist():
+                rows_of.setdefault(chosen[row], []).append(row)
             for runs, rows in rows_of.items():
                 larger = [(*runs, i) for i in range(self.n_runs) if i not in runs]
                 if larger := list(filter(within, larger)):
@@ -355,9 +307,14 @@ class Chooser:
         return chosen
 
 
+def in_order(values: ValuesOfSets) -> ValuesOfSets:
+    """The values of sets in any order of their runs."""
+    return lambda sets: values([tuple(sorted(s)) for s in sets])
+
+
 def _greedy(of: Chooser, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
     """With a budget, while it gets better."""
-    return of.grown(lambda sets: values([tuple(sorted(s)) for s in sets]), n, within, within is not None)
+    return of.grown(in_order(values), n, within, within is not None)
 
 
 def _exact(of: Chooser, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
@@ -381,11 +338,9 @@ def reach_of_interval(
 ) -> float:
     """How far the interval of the difference of two strategies, on topics that did not choose, reaches to each side.
 
-    More divisions of the same topics tell little more. Two estimates of the variance allow for that, and the larger one
-    counts: ``(1/J + n_held/n_choose) · s²``, with s² the variance of the J divisions' means (Nadeau and Bengio,
-    "Inference for the Generalization Error", Machine Learning, 2003), too small with more than two folds, whose
-    choices are alike; and the jackknife's, ``(T - 1)/T · Σ_t (d_t - d)²``, with d_t the difference when topic t
-    neither chooses nor is scored (Efron and Stein, "The Jackknife Estimate of Variance", Annals of Statistics, 1981).
+    The larger of two estimates of the variance counts: ``(1/J + n_held/n_choose) · s²``, with s² the variance of the J
+    divisions' means (Nadeau and Bengio, Machine Learning, 2003), and the jackknife's, ``(T - 1)/T · Σ_t (d_t - d)²``,
+    with d_t the difference when topic t neither chooses nor is scored (Efron and Stein, Annals of Statistics, 1981).
     """
     held_out, folds = divisions.held_out, divisions.folds
     n_divisions, n_topics = held_out.shape

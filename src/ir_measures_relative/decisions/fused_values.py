@@ -29,8 +29,7 @@ _FIRST, _FACTOR = 128, 4
 class Votes(NamedTuple):
     """What each run of a context gives to the documents that some run has in its first few, and to all others at most.
 
-    A document below those gets no more from a run than the run's first document below. So most fused tops are known
-    from a few documents; :meth:`enough` tells whether they are.
+    A document below those gets no more from a run than its first one below, so most fused tops are known from a few.
     """
 
     fusion: Fusion
@@ -42,10 +41,8 @@ class Votes(NamedTuple):
     def enough(self, topics: int | slice, runs: IntArray, last: FloatArray) -> bool:
         """Whether no other document can be among the first of some fused sets of runs.
 
-        Args:
-            topics: one, or all.
-            runs: of each set, shape (…, size).
-            last: the score of the last of these first documents, below 0 where there are fewer; shape (topics, …).
+        ``runs`` has shape (…, size); ``last``, (topics, …), the score of the last of these, below 0 where there are
+        fewer.
         """
         below, goes_on = (values[topics][..., runs] for values in (self.below, self.goes_on))
         most = self.fusion.fused(below.sum(axis=-1), goes_on.sum(axis=-1))
@@ -143,10 +140,6 @@ class _TopicVotes(NamedTuple):
     vote: FloatArray  #: what each run gives to each document, shape (runs, documents)
     holds: NDArray[np.int16]  #: 1 where it holds it, else 0
     label: IntArray  #: of each document; 0 where it is not judged
-
-    def of(self, docs: BoolArray) -> _TopicVotes:
-        """Some of the documents."""
-        return _TopicVotes(self.vote[:, docs], self.holds[:, docs], self.label[docs])
 
 
 class FusedValues:
@@ -264,4 +257,4 @@ class FusedValues:
         highest = np.sort(topic.vote, axis=0)[-size:].sum(axis=0)
         holders = np.minimum(topic.holds.sum(axis=0), size)
         keep = (self.fusion.fused(highest, holders) * SLACK >= least) | (topic.label > 0)
-        return topic.of(keep)
+        return _TopicVotes(topic.vote[:, keep], topic.holds[:, keep], topic.label[keep])

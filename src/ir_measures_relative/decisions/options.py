@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +20,8 @@ from ..bounding.verdicts import differences, rounded_to_zero, unjudged_shares
 from ..context.measure_strings import absolute_measure, is_relative, parse_measure, value_of, value_range
 from ..context.run_context import RunContext
 from ..context.tops import DocumentLengths, Tokens, Top
-from ..context.view import View, check_is_context
-from ..data.arrays import BoolArray, FloatArray, IntArray, rows_of_queries
+from ..context.view import View
+from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within, rows_of_queries
 from ..data.documents import Documents
 from ..data.rankings import Rankings
 from ..further_measures.fusion_gain import METHODS, Fusion, cutoff_of, union_of
@@ -50,18 +50,10 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """How the runs of an option become one list, and how long it is.
+    """How the runs of an option become one list, and how long it is; :func:`decide` names the methods.
 
-    - ``rrf``, ``isr``, ``combsum``, ``combmnz``: as for :data:`~ir_measures_relative.FusionGain`; the order of the runs
-      does not matter.
-    - ``interleave``: one document of each run in turn, in the order of the runs. A document that was taken is skipped,
-      and the same run gives its next one. A run that has ended is skipped.
-    - with ``rerank``: the first ``pool`` documents that interleaving gives, ordered by the scores of that run, ties by
-      document id descending. On a topic where some option has fewer documents than ``pool``, the pools of all options
-      have as many as the smallest.
-
-    A single run is its own list, as it is. Every list ends at ``length``; with ``budget``, before the first document
-    that does not fit.
+    A single run is its own list. Every list ends at ``length``; with ``budget``, before the first document that does
+    not fit.
     """
 
     method: str = "rrf"
@@ -87,12 +79,7 @@ class Combination:
 
 
 class OptionLists:
-    """The list of each option on each topic, from the runs of a context.
-
-    Attributes:
-        lists: of each option, what is shown.
-        pools: of each option, what the reranker gets; the lists where there is no reranker.
-    """
+    """The list of each option on each topic (``lists``), and what a reranker gets (``pools``; else the lists)."""
 
     def __init__(self, view: View, options: Sequence[Option], how: Combination) -> None:
         self.view, self.options, self.how = view, options, how
@@ -107,25 +94,22 @@ class OptionLists:
         if how.rerank is None:
             self.pools = self.lists = [self._cut(rows) for rows in combined if rows is not None]
         else:
-            self.pools = _of_equal_size([self._interleaved(option, how.pool) for option in options])
+            pools = [self._interleaved(option, how.pool) for option in options]
+            sizes = [min(map(len, of_topic)) for of_topic in zip(*pools, strict=True)]
+            self.pools = [[rows[:n] for rows, n in zip(pool, sizes, strict=True)] for pool in pools]
             self._scores = self._scores_of_reranker(how.rerank)
             self.lists = [self._reranked(pool) for pool in self.pools]
 
     def rankings(self) -> list[Rankings]:
         """The list of each option as a run."""
-        named = zip(self.options, self.lists, strict=True)
-        return [self._as_run(rows, option.name) for option, rows in named]
+        return [
+            self._as_run(rows, option.name) for option, rows in zip(self.options, self.lists, strict=True)
+        ]
 
     def best_orders(self) -> list[Rankings]:
-        """The pool of each option in its best order: higher grades first, cut where every list is.
-
-        With a budget, the shortest documents of a grade come first, so that more of them fit.
-        """
+        """The pool of each option in its best order, by grade; with a budget, shorter documents of a grade first."""
         best = [self._cut([rows[self._best_order(rows)] for rows in pool]) for pool in self.pools]
-        return [
-            self._as_run(rows, f"the best order of the pool of {option.name}")
-            for option, rows in zip(self.options, best, strict=True)
-        ]
+        return [self._as_run(rows, "the best order of a pool") for rows in best]
 
     def rows_to(self, depth: int) -> tuple[Documents, list[TopicRows]]:
         """The documents of the runs, and the ranking of each run, at least so deep, as rows of these."""
@@ -134,21 +118,12 @@ class OptionLists:
         docs, holdings = union_of(self.view, depth)
         return docs, rows_of_runs(docs, holdings)
 
-    def n_shared(self, one: str, other: str) -> int:
-        """How many documents two runs have in common, over all topics, to where every list ends."""
-        a, b = (self._rows_of_run[self.view.members.index[name]] for name in (one, other))
-        ends = self.how.ends
-        return sum(len(np.intersect1d(x[:ends], y[:ends])) for x, y in zip(a, b, strict=True))
-
     def run_sizes(self) -> IntArray:
         """How many documents each run of the context has on each topic, as far as they are looked at."""
         return np.array([list(map(len, lists)) for lists in self._rows_of_run], dtype=np.int64)
 
     def single_runs(self) -> list[Rankings | None]:
-        """Each run of the context as the list that it is by itself, behind the reranker as the options are.
-
-        None for a run with documents in its pools that the reranker did not score.
-        """
+        """Each run as a list by itself; None where the reranker did not score all of its pools."""
         found: list[Rankings | None] = []
         for lists, name in zip(self._rows_of_run, self.view.names, strict=True):
             if self.how.rerank is None:
@@ -162,25 +137,14 @@ class OptionLists:
     # ---- where relevant documents end
 
     def fates(self, rel: int) -> IntArray:
-        """How many relevant documents of all topics each option loses where, shape (options, 4).
-
-        In this order: no run of the option retrieves it, outside the pool, in the pool and not shown, shown. The row of
-        each option sums to the number of relevant documents.
-        """
+        """How many relevant documents end where: never retrieved, outside the pool, not shown, shown; options × 4."""
         relevant = self.view.judgments.select(self.view.judgments.grade >= rel)
-        holds = {
-            name: relevant.positions_in(self.view.runs[name]) > 0
-            for name in {run for option in self.options for run in option.runs}
-        }
         result = np.zeros((len(self.options), 4), dtype=np.int64)
         for i, option in enumerate(self.options):
             held: BoolArray = np.zeros(len(relevant), dtype=bool)
             for run in option.runs:
-                if option.rule is None:
-                    held |= holds[run]
-                else:
-                    asked = np.array([option.rule[q] == run for q in self.query_ids])
-                    held |= holds[run] & asked[relevant.query]
+                asked = np.array([option.rule is None or option.rule[q] == run for q in self.query_ids])
+                held |= (relevant.positions_in(self.view.runs[run]) > 0) & asked[relevant.query]
             pool, shown = (
                 sum(int((self.docs.grade[rows] >= rel).sum()) for rows in of[i])
                 for of in (self.pools, self.lists)
@@ -196,26 +160,20 @@ class OptionLists:
 
     def _combined(self, option: Option) -> TopicRows | None:
         """The list of an option; None where the documents looked at are too few to tell."""
-        if option.rule is not None or len(option.runs) == 1:
-            chosen = [self._runs_of(option, t)[0] for t in range(self.docs.n_queries)]
-            return [
-                self._rows_of_run[self.view.members.index[run]][t][: self.how.ends]
-                for t, run in enumerate(chosen)
-            ]
-        if self.how.method == INTERLEAVE:
+        if option.rule is not None or len(option.runs) == 1 or self.how.method == INTERLEAVE:
             return self._interleaved(option, self.how.ends)
         return self._fused(sorted(self.view.members.index[run] for run in option.runs))
 
     def _interleaved(self, option: Option, length: int) -> TopicRows:
         result = []
         for topic in range(self.docs.n_queries):
-            lists = [
+            rows = [
                 self._rows_of_run[self.view.members.index[run]][topic] for run in self._runs_of(option, topic)
             ]
-            if len(lists) == 1:
-                result.append(lists[0][:length])
+            if len(rows) == 1:
+                result.append(rows[0][:length])
             else:
-                taken = list(itertools.islice(interleaved([rows.tolist() for rows in lists]), length))
+                taken = list(itertools.islice(interleaved([one.tolist() for one in rows]), length))
                 result.append(np.array(taken, dtype=np.int64))
         return result
 
@@ -240,8 +198,10 @@ class OptionLists:
         return result if votes.enough(slice(None), np.array(runs), last) else None
 
     def _reranked(self, pool: TopicRows) -> TopicRows:
-        """What is shown of a pool."""
-        return self._cut([_by_score(rows, self._scores) for rows in pool])
+        """What is shown of a pool: by falling 32-bit score; ties by document id, descending, as the rows stand."""
+        ordered = map(np.sort, pool)
+        score = self._scores.astype(np.float32)
+        return self._cut([rows[np.argsort(-score[rows], kind="stable")] for rows in ordered])
 
     def _best_order(self, rows: IntArray) -> IntArray:
         """The order of a pool by grade; with a budget, the shortest documents of a grade first."""
@@ -260,7 +220,7 @@ class OptionLists:
         return [rows[: self._within_budget(rows)] for rows in lists]
 
     def _within_budget(self, rows: IntArray) -> int:
-        """How many of the first documents fit; no length is looked up but theirs, and of the first that does not."""
+        """How many of the first documents fit; no lengths are looked up beyond the first that does not."""
         lengths, budget = self.how.lengths, self.how.budget
         assert lengths is not None and budget is not None
         total = 0
@@ -293,9 +253,8 @@ class OptionLists:
     def _as_run(self, lists: TopicRows, name: str) -> Rankings:
         sizes = np.array([len(rows) for rows in lists], dtype=np.int64)
         rows = np.concatenate([np.empty(0, dtype=np.int64), *lists])
-        place = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
         query = np.repeat(np.arange(len(lists)), sizes)
-        return Rankings(self.query_ids[query], self.docs.ids.take(rows), -place.astype(np.float64), name=name)
+        return Rankings(self.query_ids[query], self.docs.ids.take(rows), 1.0 - rank_within(query).astype(np.float64), name=name)
 
 
 def rows_of_runs(docs: Documents, holdings: Sequence[tuple[IntArray, Top]]) -> list[TopicRows]:
@@ -317,19 +276,6 @@ def interleaved(lists: Sequence[Sequence[int]]) -> Iterator[int]:
                 yield document
 
 
-def _of_equal_size(pools: list[TopicRows]) -> list[TopicRows]:
-    """The pools of a topic, each cut to the size of the smallest."""
-    sizes = [min(map(len, of_topic)) for of_topic in zip(*pools, strict=True)]
-    return [[rows[:size] for rows, size in zip(pool, sizes, strict=True)] for pool in pools]
-
-
-def _by_score(rows: IntArray, scores: FloatArray) -> IntArray:
-    """By falling score, as 32 bits; ties by document id, descending, in which order the rows stand."""
-    rows = np.sort(rows)
-    result: IntArray = rows[np.argsort(-scores[rows].astype(np.float32), kind="stable")]
-    return result
-
-
 class Differences(NamedTuple):
     """Differences of options on every topic, each of shape (differences, topics)."""
 
@@ -337,24 +283,13 @@ class Differences(NamedTuple):
     worst: FloatArray  #: the least under any judgments of the unjudged documents
     best: FloatArray  #: the greatest
 
-    def take(self, rows: IntArray) -> Differences:
-        """Some of them."""
-        return Differences(*(values[rows] for values in self))
-
 
 class OptionValues:
-    """The lists of some options, judged.
+    """The lists of some options, judged: ``values`` of shape (options, topics), and whether these are ``bounded``.
 
     Args:
-        view: all runs; their unjudged documents may be relevant too, as in :func:`.verdicts`, and they
-            tell how probable that is.
-        lists: the list of each option.
-        by: an absolute measure.
+        view: all runs, whose unjudged documents may be relevant too.
         unretrieved_relevant: how many further documents a topic, in no list, may turn out relevant.
-
-    Attributes:
-        values: shape (options, topics), by the judgments as they are.
-        bounded: whether it is known what the unjudged documents could change.
     """
 
     def __init__(
@@ -407,10 +342,9 @@ class OptionValues:
         return pd.DataFrame(columns)
 
     def sampled(self, samples: int, seed: int) -> Iterator[FloatArray] | None:
-        """Values under judgments that are drawn, in batches (options, judgments, topics).
+        """Values under judgments that are drawn, in batches (options, judgments, topics); None of too few runs.
 
-        The probability of each document to be relevant is that of the judged documents which the runs rank alike. None
-        where too few runs tell it.
+        A document is relevant with the probability of the judged documents which the runs rank alike.
         """
         runs = len(self._view.names)
         if not self.bounded or runs < FEWEST_RUNS:
@@ -436,22 +370,31 @@ def value_beside(view: View, measure: Any, name: str, priors: Sequence[str]) -> 
 
 # Measures of which more is not better, or which do not look at relevance.
 _NO_QUALITY = ("Judged", "NumQ", "NumRel", "NumRet")
-# Relative measures of what a run adds to others.
-_ADDED = ("UniqueRel", "NRG", "FusionGain", "NewAspects", "alpha_NRG")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Settings:
-    """By what options are compared, and how; :func:`decide` says what each is. Checked by :func:`settings_of`."""
+    """By what options are compared, and how; :func:`decide` says what each is."""
 
     by: ir_measures.Measure
-    margin: float
     how: Combination
-    test: PairedTestOptions
-    unretrieved_relevant: int | None
-    n: int
-    work: Work
-    groups: Mapping[str, str] | None
+    test: PairedTestOptions = field(default_factory=PairedTestOptions)
+    unretrieved_relevant: int | None = None
+    margin: float = field(default=0.0, kw_only=True)
+    groups: Mapping[str, str] | None = field(default=None, kw_only=True)
+    n: int = field(default=20, kw_only=True)
+    work: Work = field(default_factory=lambda: Work(time_limit=10.0), kw_only=True)
+
+    def __post_init__(self) -> None:
+        check_amount("margin", self.margin)
+        low, high = value_range(self.by)
+        if self.margin >= high - low:
+            raise ValueError(
+                f"margin={self.margin!r} is not allowed; {self.by} lies between {low:g} and {high:g}"
+            )
+        check_count("n", self.n, 1)
+        if self.unretrieved_relevant is not None:
+            check_count("unretrieved_relevant", self.unretrieved_relevant, 0)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -462,51 +405,34 @@ class Settings:
     def shown(self) -> dict[str, Any]:
         """What a decision says of it."""
         method = "rerank" if self.how.rerank is not None else self.how.method
-        shown = {"by": str(self.by), "method": method, "margin": self.margin}
+        shown = {"by": str(self.by), "method": method, "margin": float(self.margin)}
         return shown | {"confidence": self.test.confidence}
 
 
-def settings_of(
+def combination_of(
     context: RunContext,
-    by: ir_measures.Measure | str,
+    by: ir_measures.Measure,
     method: str = "rrf",
-    margin: float = 0.0,
+    *,
     k: int = 60,
     depth: int = 1000,
     rerank: Run | str | None = None,
     pool: int = 100,
     tokens: Tokens | None = None,
     budget: int | None = None,
-    groups: Mapping[str, str] | None = None,
-    confidence: float = 0.95,
-    unretrieved_relevant: int | None = None,
-    n: int = 20,
-    resamples: int = 9999,
-    seed: int = 0,
-    time_limit: float | None = 10.0,
-) -> Settings:
-    """The arguments of :func:`decide`, checked."""
-    check_is_context(context)
-    measure = _measure(by)
+) -> Combination:
+    """How :func:`decide` combines runs, checked."""
     check_choice("method", method, ALL_METHODS)
-    check_amount("margin", margin)
-    low, high = value_range(measure)
-    if margin >= high - low:
-        raise ValueError(f"margin={margin!r} is not allowed; {measure} lies between {low:g} and {high:g}")
+    for name, value, least in (("k", k, 0), ("depth", depth, 1), ("pool", pool, 1)):
+        check_count(name, value, least)
     if rerank is None and pool != 100:
         raise ValueError(f"pool={pool!r} is how many documents a reranker gets; set rerank=, or leave it out")
-    if rerank is not None:
-        for name, value, usual in (("method", method, "rrf"), ("k", k, 60)):
-            if value != usual:
-                raise ValueError(f"{name}={value!r} does not go with rerank=; leave it out")
+    if k != 60 and (rerank is not None or method != "rrf"):
+        raise ValueError(f"k={k!r} goes with method='rrf', and not with rerank=; leave it out")
+    if method != "rrf" and rerank is not None:
+        raise ValueError(f"method={method!r} does not go with rerank=; leave it out")
     if tokens is not None and budget is None:
         raise ValueError("tokens= has no effect without a budget=, how many tokens a list may have; set one")
-    if k != 60 and method != "rrf":
-        raise ValueError(f"k={k!r} goes with method='rrf', not {method!r}; leave it out")
-    for name, value, least in (("k", k, 0), ("depth", depth, 1), ("pool", pool, 1), ("n", n, 1)):
-        check_count(name, value, least)
-    if unretrieved_relevant is not None:
-        check_count("unretrieved_relevant", unretrieved_relevant, 0)
     lengths = context.lengths if tokens is None else DocumentLengths(tokens)
     if budget is not None:
         check_count("budget", budget, 1)
@@ -520,31 +446,14 @@ def settings_of(
                 f"rerank={rerank!r} is neither a run of the context nor a file: {few_quoted(context.names)}"
             )
         scores = context.runs[str(rerank)] if named else read_run(rerank, "the reranker")
-    how = Combination(method, k, depth, cutoff_of(measure), scores, pool, lengths, budget)
-    test = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
-    return Settings(
-        by=measure,
-        margin=float(margin),
-        how=how,
-        test=test,
-        unretrieved_relevant=unretrieved_relevant,
-        n=n,
-        work=Work(time_limit=time_limit),
-        groups=groups,
-    )
+    return Combination(method, k, depth, cutoff_of(by), scores, pool, lengths, budget)
 
 
-def _measure(by: ir_measures.Measure | str) -> ir_measures.Measure:
+def deciding_measure(by: ir_measures.Measure | str) -> ir_measures.Measure:
     """The measure that decides; ValueError for one that does not say how good a list is."""
     asked = parse_measure(by)
-    if is_relative(asked) and asked.NAME not in _ADDED:
-        raise ValueError(
-            f"by={str(by)!r} depends on other runs or on the pool; set an absolute measure such as 'nDCG@10'"
-        )
     if is_relative(asked):
-        raise ValueError(
-            f"by={str(by)!r} counts what a run adds to others; set an absolute measure such as 'nDCG@10'"
-        )
+        raise ValueError(f"by={str(by)!r} depends on other runs; set an absolute measure such as 'nDCG@10'")
     measure = absolute_measure(by, "by")
     if measure.NAME in _NO_QUALITY and measure.params.get("rel") is None:
         raise ValueError(f"by={str(by)!r} does not say how good a list is; set another, such as 'nDCG@10'")

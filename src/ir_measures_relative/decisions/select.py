@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
-from typing import NamedTuple
+from functools import lru_cache, singledispatch
+from typing import Any, NamedTuple, TypeVar
 
 import ir_measures
 import numpy as np
@@ -15,8 +16,9 @@ import pandas as pd
 from ir_measures import Measure
 from tqdm import tqdm
 
-from ..arguments import check_choice
+from ..arguments import check_choice, check_confidence, check_count
 from ..context.evaluate import check_runs
+from ..context.priors import matching
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio
@@ -24,20 +26,21 @@ from ..further_measures.alpha_nrg import _NewAspects, best_shown
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
 from ..measures.nrg import _NRG, _TaSC, _UniqueRel
-from ..messages import warn
+from ..messages import few_quoted, warn
+from ..stats.intervals import crossed_interval
 from ..tolerances import ROUNDED
 from ..work import Work
 from .explain import relative_measure
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class CoverageFunction:
     """The value v(S) of a group S of runs: how far they cover a number of items, each with its weight.
 
-    Monotone, and submodular unless ``query`` is given: what a run adds to a group is never more than what it adds to
-    a part of it. So greedy selection reaches at least 1 - 1/e of the best group of its size, and ``v(T)`` plus the
-    largest n gains over T is a bound for every group of n (Nemhauser, Wolsey and Fisher, "An Analysis of
-    Approximations for Maximizing Submodular Set Functions", Mathematical Programming, 1978).
+    Monotone, and submodular unless ``query`` is given, so ``v(T)`` plus the largest n gains over T is a bound for every
+    group of n (Nemhauser, Wolsey and Fisher, Mathematical Programming, 1978).
     """
 
     seen: FloatArray  #: how far each run covers each item, in [0, 1], shape (runs, items)
@@ -46,11 +49,6 @@ class CoverageFunction:
     best: bool = False
     #: The query of each item, ascending, where a query is worth its largest item and not the sum of all.
     query: IntArray | None = None
-
-    @property
-    def submodular(self) -> bool:
-        """Whether the bounds hold."""
-        return self.query is None
 
     def covered(self, runs: Iterable[int]) -> FloatArray:
         """How far a group covers each item."""
@@ -144,59 +142,30 @@ def select_complementary(
     method: str = "greedy",
     time_limit: float | None = None,
 ) -> pd.DataFrame:
-    """Choose complementary runs of a context.
+    """Choose complementary runs of a context, for pooling, or for users who read several lists.
 
-    With UniqueRel@k these are the runs whose top k together contain the most distinct relevant documents. Use them for
-    pooling, or for users who read several lists. Do not use them to choose what to fuse: a fused list has only k ranks,
-    and the documents that several runs agree on come first.
+    Do not use them to choose what to fuse: a fused list has only k ranks (:func:`fuse`). ``"greedy"`` takes the best
+    run, then again and again the best given those chosen. ``"exact"`` takes the group with the highest value
+    (``cumulative``), by branch and bound.
 
-    ``"greedy"``: the first run is the best without priors. Each next one is the best given all chosen before. Ties
-    keep the order of the context.
-    ``"exact"``: the group of n with the highest value (``cumulative``), by branch and bound. Its runs are in the order
-    of a greedy selection among them.
-
-    The value of a group of runs is the gain of a user who reads them all:
-    ``(1/N) · Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))`` for NRG, N from the gains before any prior (1 with
-    ``norm=None``, of all judged documents with ``norm='whole'``); the largest term instead of the sum with base
-    RR; for UniqueRel@k the number of distinct relevant documents in their top k; for NewAspects@k that of aspects; for
-    TaSC what a searcher gains who knows the best of them for each query. It is that of the measure for one run, and
-    may exceed 1 for several, which show more than one ranking can hold. Except for base RR it is monotone and
-    submodular. Where the measure is what a run adds to it, as ``NRG(norm='ideal')``, NRG of base P and RBP, UniqueRel
-    and NewAspects are, the marginals sum to it and the greedy selection reaches at least 1 - 1/e (63 %) of the best
-    group's. ``NRG@10`` itself prefers what is good *for what is left to find*, which is another aim: no such promise
-    goes with it.
+    The value of a group is the gain of a user who reads it all: ``(1/N) · Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``
+    for NRG, N from the gains before any prior; with base RR the largest term; the distinct relevant documents or
+    aspects in the top k for UniqueRel and NewAspects; for TaSC the best run of each query. It may exceed 1. Greedy
+    selection reaches at least 1 - 1/e of the best group's with ``NRG(norm='ideal')``, bases P and RBP, UniqueRel and
+    NewAspects, where the marginals sum to it; there is no such promise for ``NRG@10`` itself.
 
     Args:
-        context: the runs; its own priors are ignored here.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
         n: the number of runs to choose.
-        measure: a measure with priors: NRG, UniqueRel, NewAspects, alpha_NRG or TaSC, without ``prior=``.
-        method: ``"greedy"`` or ``"exact"``.
-        time_limit: seconds after which ``"exact"`` returns the best group so far, with a warning; None for no limit.
+        measure: NRG, UniqueRel, NewAspects, alpha_NRG or TaSC, without ``prior=``; the context's priors are ignored.
+        time_limit: seconds after which ``"exact"`` returns the best group so far, with a warning.
 
     Returns:
-        a DataFrame with one row per chosen run, in their order, and the columns
-
-        - ``name``
-        - ``marginal``: the mean over queries of the measure given those before
-        - ``cumulative``: the value of the runs so far; NaN with base ERR and alpha_NRG, where it is unknown
-        - ``bound``: no group of as many runs has a higher value; NaN where it is unknown, and with base RR
-
-        If the last bound of an exact selection equals ``cumulative``, its group is the best. It is higher only if the
-        time ran out.
+        a DataFrame with one row per chosen run: ``name``; ``marginal``: the mean of the measure given those before;
+        ``cumulative``: the value of the runs so far, NaN with base ERR and alpha_NRG; ``bound``: no group of as many
+        runs has a higher value, NaN where it is unknown and with base RR.
 
     Raises:
-        ValueError: n or ``time_limit`` out of range, a measure without priors, or ``method="exact"`` with base RR or
-            ERR.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, UniqueRel, select_complementary
-        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "A": 1}}, "c": {"q": {"C": 2, "X": 1}}}
-        >>> select_complementary(RunContext(runs), {"q": {"A": 1, "B": 1, "C": 1}}, 3, UniqueRel @ 2)
-          name  marginal  cumulative  bound
-        0    a       2.0         2.0    2.0
-        1    c       1.0         3.0    3.0
-        2    b       0.0         3.0    3.0
+        ValueError: n out of range, a measure without priors, or ``"exact"`` with base RR or ERR.
     """
     check_is_context(context)
     parsed = measure_with_free_priors(measure)
@@ -212,7 +181,7 @@ def select_complementary(
         chosen, marginal = _greedy(view, parsed, n, range(len(names)))
         found = None
     else:
-        if coverage is None or not coverage.submodular:
+        if coverage is None or coverage.query is not None:
             raise ValueError(f"measure={parsed!r}: method='exact' needs a measure that sums, such as NRG@10")
         found = best_group(coverage, int(n), work)
         if found.bound > found.value:
@@ -264,12 +233,12 @@ def _values(
     value, bound = np.full(n + 1, np.nan), np.full(n, np.nan)
     if coverage is None:
         return {"cumulative": value[1:], "bound": bound}
-    if coverage.submodular:
+    if coverage.query is None:
         bound[:] = np.inf
     covered = coverage.covered([])
     for i in range(n + 1):
         value[i] = coverage.value(covered)
-        if coverage.submodular:
+        if coverage.query is None:
             bound = np.minimum(bound, value[i] + np.cumsum(-np.sort(-coverage.gains(covered))[:n]))
         if i < n:
             covered = coverage.joined(covered, chosen[i])
@@ -281,8 +250,7 @@ def _values(
 def best_group(coverage: CoverageFunction, n: int, work: Work) -> BestGroup:
     """The group of n runs with the highest value, by best-first branch and bound.
 
-    A node is a group T and the runs that may still join it; its bound is v(T) plus the largest gains over T of as
-    many of these as are lacking, since no run adds more to a larger group.
+    A node is a group T and the runs that may still join it; its bound is v(T) plus the largest gains over T.
     """
     used = np.flatnonzero((coverage.weight > 0) & (coverage.seen > 0).any(axis=0))
     coverage = CoverageFunction(coverage.seen[:, used], coverage.weight[used], coverage.best)
@@ -313,7 +281,7 @@ def best_group(coverage: CoverageFunction, n: int, work: Work) -> BestGroup:
 def _children(
     coverage: CoverageFunction, group: tuple[int, ...], left: tuple[int, ...], n: int
 ) -> Iterator[tuple[float, tuple[int, ...], tuple[int, ...]]]:
-    """The groups of one run more, each with its bound and the runs that may still join: those that add less to T."""
+    """The groups of one run more, each with its bound, and the runs that may still join: those that add less."""
     covered = coverage.covered(group)
     gains = coverage.gains(covered)[list(left)]
     order = np.argsort(-gains, kind="stable")
@@ -333,3 +301,95 @@ def _greedy_group(coverage: CoverageFunction, n: int) -> tuple[int, ...]:
         gains[group] = -1.0
         group.append(int(gains.argmax()))
     return tuple(group)
+
+
+# ---- what a run adds as more is deployed
+
+
+def added_value_curve(
+    context: RunContext,
+    qrels: Qrels | None,
+    measure: ir_measures.Measure | str = "NRG(norm='ideal')@10",
+    over: str | Sequence[str] | Mapping[str, Sequence[str]] = "size",
+    names: Sequence[str] | None = None,
+    confidence: float = 0.95,
+    *,
+    samples: int = 100,
+    seed: int = 0,
+) -> pd.DataFrame:
+    """What runs add to different sets of priors, taken from the other runs of a context.
+
+    Args:
+        measure: NRG, UniqueRel, NewAspects, alpha_NRG or TaSC, without ``prior=``; the context's priors are ignored.
+        over: ``"size"``: a row per number of priors, the mean over all sets of that size, or over ``samples`` random
+            ones; or families: a list of names or globs such as ``["bm25*", "neural*"]``, or a dict from a label to
+            these.
+        names: the runs that are scored; default: all.
+
+    Returns:
+        a DataFrame with one row per run and set, or size, of priors: ``name``; ``priors``: the set, the label of the
+        family, or nothing for a size; ``size``; ``mean`` over topics, with ``ci_lower`` and ``ci_upper``: Student's
+        interval over topics, or over topics and random sets (NaN for ``samples=1``); ``topics``.
+
+    Raises:
+        ValueError: a measure without priors, or an unknown run.
+    """
+    check_is_context(context)
+    parsed = measure_with_free_priors(measure)
+    check_confidence(confidence)
+    check_count("samples", samples, 1)
+    check_count("seed", seed, 0)
+    if over != "size" and (isinstance(over, str) or not len(over)):
+        raise ValueError(f"over={over!r} is not allowed; give 'size', or a list of globs such as ['bm25*']")
+    chosen = context.names if names is None else list(names)
+    if isinstance(names, str) or not chosen or any(name not in context.runs for name in chosen):
+        raise ValueError(f"names={names!r}: give a list of the context's runs {few_quoted(context.names)}")
+    view = view_of(context, qrels)
+    check_runs(view)
+    rows = []
+    todo = [(name, *one) for name in chosen for one in _sets(context.names, name, over, samples, seed)]
+    for name, label, size, sets in tqdm(todo, desc="sweeping priors", unit="set", disable=None, leave=False):
+        of_sets = np.array([parsed.score(view.of(name, priors)) for priors in sets])
+        there_are = math.comb(len(context.names) - 1, size) if over == "size" else len(sets)
+        ends = np.clip(crossed_interval(of_sets, there_are, confidence), *parsed.value_range)
+        rows.append(
+            (name, label, size, float(of_sets.mean(axis=0).mean()), *map(float, ends), view.n_queries)
+        )
+    columns = ["name", "priors", "size", "mean", "ci_lower", "ci_upper", "topics"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _sets(
+    names: Sequence[str], name: str, over: Any, samples: int, seed: int
+) -> Iterator[tuple[Any, int, list[tuple[str, ...]]]]:
+    """The label, the size, and the sets of priors of each row of a run."""
+    others = [n for n in names if n != name]
+    if over == "size":
+        for size in range(len(others) + 1):
+            yield None, size, of_size(others, size, samples, seed)
+        return
+    for label, globs in (over if isinstance(over, Mapping) else {glob: [glob] for glob in over}).items():
+        if isinstance(globs, str):
+            raise ValueError(
+                f"over[{label!r}]={globs!r} must be a list of names or globs, such as [{globs!r}]"
+            )
+        family = {n for glob in globs for n in matching(glob, names)}
+        priors = tuple(n for n in others if n in family)
+        yield label, len(priors), [priors]
+
+
+def of_size(others: Sequence[T], size: int, samples: int, seed: int) -> list[tuple[T, ...]]:
+    """All sets of a size, or as many of them as asked for."""
+    if math.comb(len(others), size) <= samples:
+        return list(itertools.combinations(others, size))
+    return [tuple(map(others.__getitem__, one)) for one in _drawn(len(others), size, samples, seed)]
+
+
+@lru_cache(maxsize=128)
+def _drawn(n: int, size: int, samples: int, seed: int) -> list[tuple[int, ...]]:
+    """So many sets of ``size`` of the first ``n`` whole numbers: the same for every run of a sweep."""
+    rng = np.random.default_rng([seed, size])
+    found: set[tuple[int, ...]] = set()
+    while len(found) < samples:
+        found.add(tuple(sorted(rng.choice(n, size, replace=False).tolist())))
+    return sorted(found)

@@ -34,25 +34,19 @@ def similarity(
     perquery: bool = False,
     jobs: int = 1,
 ) -> pd.DataFrame:
-    """Distances between every two runs.
+    """Distances between every two runs, each pair once, in the context's order.
 
     Args:
-        context: the runs.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`. None: those of the context's dataset, or no judgments.
-            Without judgments, RBO, RBA and MED compare all queries of the runs.
+        qrels: default: those of the context's dataset, or no judgments; RBO, RBA and MED then compare all queries.
         measures: measures with a reference run, without ``ref=``: MED, RBO, RBA, rrLP, sgnLP, sgnLR, RPP.
         perquery: one row per query too.
-        jobs: number of processes; -1 for one per core. The values are the same.
+        jobs: number of processes; -1 for one per core.
 
     Returns:
-        a DataFrame with each pair once, in the context's order, and the columns
-
-        - ``name``, ``other``: the two runs
-        - ``query_id``: with ``perquery``
-        - ``measure``
-        - ``value``: the measure of ``name`` with ``other`` as its reference; the mean over queries without ``perquery``
-        - ``distance``: without ``perquery``; the mean over queries of the absolute value, so that queries do not cancel
-          each other. For RBO and RBA, which are 1 for equal rankings, it is the mean of 1 minus the value
+        a DataFrame with the columns ``name``, ``other``, ``measure``; ``value``, of ``name`` with ``other`` as its
+        reference; with ``perquery``, ``query_id``; else ``distance``: the mean over queries of the absolute value, or
+        for RBO and RBA, which are 1 for equal rankings, of 1 minus the value. Do not cluster runs by
+        ``MED(base='mean_nDCG')``: one distance may exceed the sum of two others.
 
     Raises:
         ValueError: a measure without a reference run, or with one; one that needs judgments, without any; a context
@@ -91,26 +85,20 @@ def with_reference(measure: ir_measures.Measure | str) -> RelativeMeasure:
     """The measure; ValueError for one that does not compare a run with a reference, or that names the reference."""
     parsed = parse_measure(measure)
     if not isinstance(parsed, RelativeMeasure) or parsed.RELATIVE_TO != "reference":
-        known = sorted(name for name, m in registered().items() if m.RELATIVE_TO == "reference")
-        raise ValueError(f"{parsed} does not compare two runs; use one of {', '.join(known)}")
+        known = ", ".join(name for name, m in registered().items() if m.RELATIVE_TO == "reference")
+        raise ValueError(f"{parsed} does not compare two runs; use one of {known}")
     if parsed.get("ref") is not None:
         raise ValueError(f"{parsed} compares with {parsed.get('ref')!r} alone; leave ref= out")
     return parsed
 
 
 def judged_or_not(context: Members, qrels: Qrels | None, measures: Sequence[RelativeMeasure]) -> View:
-    """The context seen through the judgments; where there are none, through all queries of its runs without any.
-
-    ValueError for a measure that needs judgments where there are none.
-    """
+    """The context on the judgments; where there are none, on all queries of its runs."""
     if qrels is not None or context.dataset is not None:
         return view_of(context, qrels)
     for measure in measures:
         if measure.JUDGMENTS == "needed":
-            known = sorted(
-                n for n, m in registered().items() if m.RELATIVE_TO == "reference" and m.JUDGMENTS != "needed"
-            )
-            raise ValueError(f"{measure} needs judgments; give qrels, or one of {', '.join(known)}")
+            raise ValueError(f"{measure} needs judgments; give qrels, or use RBO, RBA or MED")
     query_ids = object_array(dict.fromkeys(q for run in context.runs.values() for q in run.query_ids))
     if not len(query_ids):
         raise ValueError("the runs hold no ranking, so there is nothing to compare")
@@ -156,10 +144,9 @@ def clustered(distance: FloatArray) -> list[int]:
 
 
 def inner_range(values: FloatArray, signed: bool = False) -> tuple[float, float, str]:
-    """The range of values but for those that are far out, for a scale of colours; and where there are others beyond.
+    """The range within Tukey's outer fences, for a scale of colours; and whether values lie below it or above it.
 
-    Far out is what lies three times the distance of the quartiles beyond them (Tukey's outer fences). Where ``signed``,
-    the range is the same on both sides of 0. What lies beyond it: ``neither``, ``min``, ``max`` or ``both``.
+    Where ``signed``, the range is the same on both sides of 0.
     """
     if signed:
         values = np.abs(values)
@@ -174,7 +161,7 @@ def inner_range(values: FloatArray, signed: bool = False) -> tuple[float, float,
         return -high, high, "both" if high < values.max() else "neither"
     if low == high:
         low, high = 0.0, float(values.max())
-    beyond = (("neither", "max"), ("min", "both"))[bool(low > values.min())][bool(high < values.max())]
+    beyond = ("neither", "max", "min", "both")[2 * bool(low > values.min()) + bool(high < values.max())]
     return low, high, beyond
 
 
@@ -187,9 +174,8 @@ def score_pairs(
     size = max(1, -(-n // (_PORTIONS * processes)))
     of_one_run = [list(some) for _, some in itertools.groupby(pairs, lambda pair: pair[0])]
     split = of_one_run if jobs == 1 else [pairs[i : i + size] for i in range(0, n, size)]
-    portions = [(view, measure, some) for some in split]
-    total, unit = len(portions), "portion"
-    found = map_tasks(_score_portion, portions, jobs, total=total, desc="comparing runs", unit=unit)
+    tasks = [(view, measure, some) for some in split]
+    found = map_tasks(_score_portion, tasks, jobs, total=len(tasks), desc="comparing runs", unit="portion")
     return np.concatenate([np.empty((0, view.n_queries)), *found])
 
 

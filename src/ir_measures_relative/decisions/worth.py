@@ -12,15 +12,17 @@ from ..context.evaluate import check_runs
 from ..context.priors import fitting
 from ..context.run_context import RunContext
 from ..context.tops import Tokens
-from ..context.view import view_of
+from ..context.view import check_is_context, view_of
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels
 from ..io.runs import Run, name_runs, read_run
 from ..messages import few_quoted
+from ..stats.paired_tests import PairedTestOptions
+from ..work import Work
 from . import decision_text, evidence
 from .compared import CandidateCompared
 from .decision import Decision
-from .options import settings_of
+from .options import Settings, combination_of, deciding_measure
 
 # What a candidate without a name is called.
 _UNNAMED = "candidate"
@@ -51,48 +53,39 @@ def worth(
 ) -> Decision:
     """Keep the deployed runs, add the candidate, or replace a run by it: which is best at the same cost?
 
-    The options are *keep* (the deployed runs), *add* (the deployed runs and the candidate, which comes last), and
-    *replace X* for each deployed run X (the other deployed runs and the candidate). I(o) is the interval of option o
-    minus *keep*. It holds for all options at once, and is the widest of the intervals under the worst, the present and
-    the best judgments of the unjudged documents. The verdict is the first of these that is true:
+    The options are *keep* (the deployed runs), *add* (these and the candidate, which comes last), and *replace X* for
+    each deployed run X (the others and the candidate). With I(o) as for :func:`decide`, the verdict is the first of
+    these that is true:
 
-    - ``"keep"``: no upper end is above ``margin``;
+    - ``"keep"``: no upper end is above ``margin``; so for a candidate with the same rankings as a deployed run;
     - ``"open"``: no lower end is above ``margin``;
-    - ``"add"``: the lower end of I(add) is above ``margin``, and so is that of *add* minus each *replace*;
+    - ``"add"``: the lower ends of I(add), and of *add* minus each *replace*, are above ``margin``;
     - ``"replace X"``: the lower end of I(replace X) is above ``margin``, and the upper end of *add* minus *replace X*
-      is not. If several runs X qualify, it is the one with the highest mean;
-    - ``"add or replace"``: the candidate is worth it, but whether to add or to replace is not settled.
-
-    If the candidate has the same rankings as a deployed run, all options are equal to *keep*.
+      is not. Of several, the one with the highest mean;
+    - ``"add or replace"``: the candidate is worth it; whether to add or to replace is not settled.
 
     Args:
-        context: the runs. Its ``priors``, groups and reference are ignored here.
-        qrels: the judgments, as for :meth:`RunContext.evaluate`.
         candidate: the name of a run of the context, or any other run: a dict, a DataFrame, the path of a file.
-        deployed: the names of the deployed runs, or globs; all other runs of the context if not given.
+        deployed: names of the deployed runs, or globs; default: all other runs of the context.
 
-    The other arguments, and the table, are those of :func:`decide`.
+    The other arguments, and the table, are those of :func:`decide`. ``priors`` of the context are ignored.
 
     Returns:
-        a :class:`Decision`. Two tables of its ``evidence`` explain the verdict, and do not decide it. ``"why"`` counts
-        what the candidate retrieves that the deployed runs do not, and what as many further documents of theirs
-        contain. With several deployed runs, ``"instead"`` is the gain of the best option with no run in the candidate's
-        place, or with a second copy of the most similar deployed run.
+        a :class:`Decision`. In its ``evidence``, ``"why"`` counts what the candidate retrieves that the deployed runs
+        do not; ``"instead"`` (of several deployed runs) is the gain with no run, or a second copy, in its place.
 
     Raises:
         ValueError: no deployed run, or the candidate among them; no judgments; what :func:`decide` raises.
-
-    Example:
-        >>> from ir_measures_relative import RunContext
-        >>> from ir_measures_relative.decisions.worth import worth
-        >>> qrels = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(12)}
-        >>> old, new = ({q: {d: -i for i, d in enumerate(docs)} for q in qrels} for docs in ("XYAB", "ABXY"))
-        >>> worth(RunContext({"BM25": old, "dense": new}, grades=(0, 1)), qrels, "dense", by="nDCG@2").verdict
-        'replace BM25'
     """
-    how = method, margin, k, depth, rerank, pool, tokens, budget
-    certain = groups, confidence, unretrieved_relevant, n, resamples, seed, time_limit
-    settings = settings_of(context, by, *how, *certain)
+    check_is_context(context)
+    work, measure = Work(time_limit=time_limit), deciding_measure(by)
+    test = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
+    how = combination_of(
+        context, measure, method, k=k, depth=depth, rerank=rerank, pool=pool, tokens=tokens, budget=budget
+    )
+    settings = Settings(
+        measure, how, test, unretrieved_relevant, margin=margin, groups=groups, n=n, work=work
+    )
     name, run, member = candidate_of(context, candidate)
     names = deployed_runs(context, deployed, member)
     if name in names:
@@ -102,10 +95,9 @@ def worth(
     view = whole.of_runs([*names, name])
     check_runs(view)
     compared = CandidateCompared(view, names, name, settings, whole)
-    why = evidence.of_candidate(compared.lists, names, name, settings.by, settings.test)
-    tables = {"why": why}
+    tables = {"why": evidence.of_candidate(compared)}
     if len(names) > 1 and compared.copy_of is None:
-        tables["instead"] = evidence.instead_of_candidate(compared, compared.best(), names, name)
+        tables["instead"] = evidence.instead_of_candidate(compared)
     return compared.decision(decision_text.of_worth, tables | evidence.tables_of(compared))
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from ..audit import estimate, plan
 from ..audit.targets import Judge
 from ..context.run_context import RunContext
-from ..context.view import View
+from ..context.view import View, check_is_context
 from ..data.arrays import object_array
 from ..data.documents import Judgments
 from ..data.rankings import Rankings
@@ -23,15 +23,23 @@ from ..io.qrels import judge as judge_columns
 from ..io.runs import Run
 from ..messages import escaped
 from ..stats.intervals import FEWEST_DIFFERING
+from ..stats.paired_tests import PairedTestOptions
 from .compared import candidate_options, copy_of
-from .decision import Decision
+from .decision import Decision, number, paragraphs
 from .decision_rule import KEEP, CandidateDecided, Intervals
-from .decision_text import AUDIT, number, paragraphs, reason_of_worth
-from .options import OptionLists, settings_of
+from .decision_text import reason_of_worth
+from .options import OptionLists, Settings, combination_of, deciding_measure
 from .worth import candidate_of, deployed_runs
 
 #: Each two options, as places.
 Pairs: TypeAlias = Sequence[tuple[int, int]]
+
+#: What settles an open verdict, and what the answer rests on.
+AUDIT = {
+    "judgments": "Label more documents: a plan with a larger budget and the same seed asks for these and for more.",
+    "topics": "Label documents of more topics. On these {topics} alone the verdict is {here}.",
+    "evidence": "This rests on {labels} human labels on {topics} topics. By the model's labels alone: {alone}.",
+}
 
 # Where the lists of two options differ on fewer topics, an interval over topics says nothing.
 _FEWEST_TOPICS = 2 * FEWEST_DIFFERING
@@ -40,32 +48,18 @@ _FEWEST_TOPICS = 2 * FEWEST_DIFFERING
 class WorthAudit:
     """:func:`worth` by P@k, with the labels of a language model, and of people for a sample that a plan asks for.
 
-    P@k is a sum of labels of what each option shows, so the difference of two options is one as well: ``audit.plan``
-    and ``audit.estimate`` hold for it, with the lists of the options as the runs.
+    The difference of two options by P@k is a sum of labels, so ``audit.plan`` and ``audit.estimate`` hold for it.
 
     Args:
         context: the runs, and ``grades=``.
         judge: the model's labels, as for ``audit.plan``.
-        candidate, deployed, method, margin, k, depth, confidence: as for :func:`worth`.
         by: P@k, such as ``"P(rel=2)@10"``.
+
+    The other arguments are those of :func:`worth`.
 
     Raises:
         ValueError: a measure that is not P@k; a candidate that ranks every topic as a deployed run does; what
             :func:`worth` raises.
-
-    Example:
-        >>> from ir_measures_relative import RunContext
-        >>> from ir_measures_relative.decisions import WorthAudit
-        >>> people = {f"q{i}": {"A": 1, "B": 1, "X": 0, "Y": 0} for i in range(12)}
-        >>> old, new = ({q: {d: -i for i, d in enumerate(docs)} for q in people} for docs in ("XYAB", "ABXY"))
-        >>> context, judge = RunContext({"BM25": old, "dense": new}, grades=(0, 1)), lambda query, doc: 1
-        >>> audited = WorthAudit(context, judge, "dense", ["BM25"], by="P@2")
-        >>> plan = audited.plan(budget=48)
-        >>> labels = {}
-        >>> for row in plan[plan["ask"]].itertuples():
-        ...     labels.setdefault(row.query_id, {})[row.doc_id] = people[row.query_id][row.doc_id]
-        >>> audited.estimate(plan, labels).verdict
-        'replace BM25'
     """
 
     def __init__(
@@ -82,7 +76,10 @@ class WorthAudit:
         depth: int = 1000,
         confidence: float = 0.95,
     ) -> None:
-        settings = settings_of(context, by, method, margin, k=k, depth=depth, confidence=confidence)
+        check_is_context(context)
+        measure = deciding_measure(by)
+        how = combination_of(context, measure, method, k=k, depth=depth)
+        settings = Settings(measure, how, PairedTestOptions(confidence=confidence), margin=margin)
         if settings.by.NAME != "P" or settings.how.length is None:
             raise ValueError(
                 f"by={str(by)!r} cannot be audited here; set by='P@10', or judge what worth() asks for"
@@ -101,9 +98,8 @@ class WorthAudit:
         self.topics = view.n_queries
         lists = OptionLists(view, self.options, settings.how)
         self._shown = [[set(rows.tolist()) for rows in of] for of in lists.lists]
-        if copy_of(view, names, self.candidate) is not None or not any(
-            self._differing(*two) for two in self.gains
-        ):
+        alike = copy_of(view, names, self.candidate) is not None
+        if alike or not any(self._differing(*two) for two in self.gains):
             raise ValueError(
                 f"nothing to label: all options show the same documents; {self.candidate!r} is nearly a copy"
             )
@@ -115,26 +111,21 @@ class WorthAudit:
 
     def plan(self, budget: int, *, seed: int = 0, path: str | os.PathLike[str] | None = None) -> pd.DataFrame:
         """Which documents people should label, at most ``budget``; arguments and result are those of ``audit.plan``."""
-        between = self._between([*self.gains, *self.between_rivals])
-        return plan(
-            self._lists, self._judge, [self.settings.by], budget, between=between, seed=seed, path=path
-        )
+        between, by = self._between([*self.gains, *self.between_rivals]), [self.settings.by]
+        return plan(self._lists, self._judge, by, budget, between=between, seed=seed, path=path)
 
     def estimate(self, plan: pd.DataFrame | str | os.PathLike[str], labels: Qrels) -> Decision:
-        """The verdict by the labels that the plan asked for.
-
-        The rule is that of :func:`worth`. Its intervals are those of ``audit.estimate``, for all options at once by
-        Bonferroni's rule, and where two lists differ on fewer than ten topics the whole range.
+        """The verdict by the labels that the plan asked for, by the rule of :func:`worth`.
 
         Args:
             plan: what :meth:`plan` gave, or the path that it wrote to.
             labels: the human labels, as qrels, of just the documents that the plan asks for.
 
         Returns:
-            a :class:`Decision`, and no value that the sample does not carry: ``table`` has ``option``, ``runs``,
-            ``difference``; ``ci_lower``, ``ci_upper``: what all human labels would say on these topics; ``lower``,
-            ``upper``: the same on topics like these, by which the verdict goes; ``labels`` and ``judge_alone`` as
-            ``audit.estimate`` has them. ``as_judged`` is the verdict.
+            a :class:`Decision`. Its table has ``option``, ``runs``, ``difference``; ``ci_lower``, ``ci_upper``: what
+            all human labels would say on these topics; ``lower``, ``upper``: the same on topics like these, by which
+            the verdict goes, for all options by Bonferroni's rule, and the whole range where two lists differ on fewer
+            than ten topics; ``labels`` and ``judge_alone`` as ``audit.estimate`` has them.
 
         Raises:
             ValueError: what ``audit.estimate`` raises, such as for missing labels.
@@ -143,25 +134,15 @@ class WorthAudit:
 
     def intervals(self, pairs: Pairs, plan: Any, labels: QrelsColumns) -> tuple[Intervals, pd.DataFrame]:
         """The differences of some options, with what ``audit.estimate`` says of them."""
-        asked = (
-            self._lists,
-            plan,
-            labels,
-            self._judge,
-            [self.settings.by],
-            self._between(pairs),
-            self.settings.test.confidence,
-        )
+        by, between, confidence = [self.settings.by], self._between(pairs), self.settings.test.confidence
+        asked = self._lists, plan, labels, self._judge, by, between, confidence
         here = estimate(*asked, simultaneous=True)
-        least, most = np.full((2, len(pairs)), 1.0) * [[-1.0], [1.0]]
+        least, most = np.full(len(pairs), -1.0), np.full(len(pairs), 1.0)
         if self.topics > 1:
             like_these = estimate(*asked, simultaneous=True, like_these=True)
             differing = np.array([self._differing(a, b) for a, b in pairs])
             few = (differing > 0) & (differing < _FEWEST_TOPICS)
-            least, most = (
-                np.where(few, end, like_these[column])
-                for end, column in ((least, "ci_lower"), (most, "ci_upper"))
-            )
+            least, most = np.where(few, (least, most), (like_these["ci_lower"], like_these["ci_upper"]))
         difference, low, high = (here[name].to_numpy() for name in ("difference", "ci_lower", "ci_upper"))
         lower, upper = np.minimum(least, low), np.maximum(most, high)
         return Intervals(difference, low, high, low, high, lower, upper), here
@@ -201,19 +182,23 @@ class CandidateAudited(CandidateDecided):
         table = pd.concat([table, told[columns]], ignore_index=True)
         table.insert(0, "option", self.names)
         table.insert(1, "runs", [", ".join(option.runs) for option in self.options])
-        alone = [f"{escaped(row.option)} {number(row.judge_alone)}" for row in table[1:].itertuples()]
-        words = {"topics": self.topics, "labels": self.labels, "here": self.word(as_judged=True)}
-        missing, evidence = (
-            AUDIT[key].format(**words, alone=", ".join(alone)) if key else ""
-            for key in (self.missing, "evidence")
+        alone = ", ".join(
+            f"{escaped(row.option)} {number(row.judge_alone)}" for row in table[1:].itertuples()
         )
+        words = {
+            "topics": self.topics,
+            "labels": self.labels,
+            "alone": alone,
+            "here": self.word(as_judged=True),
+        }
+        missing = AUDIT[self.missing].format(**words) if self.missing else ""
         return Decision(
             tuple(self.names),
             self.word(),
             self.word(),
             tuple(self.names[i] for i in self.may_be_best()),
             self.missing,
-            paragraphs(reason, f"{to_do} {missing}", evidence),
+            paragraphs(reason, f"{to_do} {missing}", AUDIT["evidence"].format(**words)),
             table,
             pd.DataFrame({"query_id": [], "doc_id": []}, dtype=str),
             settings=self.shown,

@@ -11,13 +11,13 @@ import pandas as pd
 from tqdm import tqdm
 
 from ..arguments import check_choice, check_count, is_number
-from ..context.evaluate import Scores, check_runs, score_runs
+from ..context.evaluate import check_runs, score_runs
 from ..context.measure_strings import is_relative, parse_measure, parse_measures, value_of
 from ..context.priors import Members
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
-from ..data.arrays import BoolArray, IntArray, rank_within
-from ..decisions.added_value_curve import of_size
+from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within
+from ..decisions.select import of_size
 from ..io.qrels import Qrels
 from ..messages import few_quoted
 from ..stats.pairs_and_ties import Pairs, tie_limit, with_ties
@@ -42,45 +42,29 @@ def degrade(
     pool_depth: int = 100,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Takes labels, topics, pool depth or a group's contribution away, and says whether the ranking of runs holds.
+    """Does the order of the runs hold without some judgments or topics, or with a shallower pool?
 
     ``what`` is left, and the ``levels``:
 
-    - ``"labels"``: a share of each topic's labels, drawn at random and rounded up; documents without one are unjudged.
-      ``of="relevant"`` draws among those above 0, ``of="all"`` among all. A smaller share is part of the larger ones.
+    - ``"labels"``: a random share of each topic's judgments, rounded up, among those above 0 (``of="relevant"``) or
+      among all (``of="all"``). A smaller share is part of the larger ones.
     - ``"topics"``: a share of the topics, rounded up; priors that a policy chooses by means stay those of all topics.
-    - ``"pool"``: the labels of documents that some run of the context has in its first so many.
-    - ``"groups"``: for each group, all labels but of the documents that its runs alone have in their first
-      ``pool_depth``; run by run where there are no groups. See also :func:`reusability`.
+    - ``"pool"``: the judgments of documents that some run of the context has in its first 1, 2, …, 100.
+    - ``"groups"``: for each group, all judgments but of the documents that its runs alone have in their first
+      ``pool_depth``; run by run without groups. See also :func:`reusability`.
 
-    ``statistics``, with the values on all labels and topics for the truth: the correlations of :func:`correlation`;
-    ``"agreement"``, the share of pairs of runs whose means differ by the truth that differ alike (a tie does not);
-    ``"ranking_agreement"``, the same of each topic's rankings; ``"ties"``, the share of pairs and topics that are tied.
-    For correlations by a measure of pairs (rrLP, …) runs are ranked by their means over topics and opponents.
-
-    Invariant under: positive factors and added constants of the measures.
+    ``statistics``, with the values on all judgments and topics as the truth: the correlations of :func:`correlation`
+    (a measure of pairs ranks runs by their means over topics and opponents); ``"agreement"``, the share of pairs of
+    runs with different means by the truth that differ in the same direction; ``"ranking_agreement"``, the same on each
+    topic; ``"ties"``, the share of tied pairs. Invariant under: positive factors and added constants of the measures.
 
     Args:
-        levels: shares above 0 and up to 1, in tenths if not given; depths for ``"pool"``, from 1 to 100 if not given;
-            names of groups, all if not given.
-        truth: a measure whose values on all labels and topics are the truth for all, such as RR for lexiprecision; each
-            measure's own if not given.
-        groups: from run name to group; the context's if not given.
-        pool_depth: how deep runs are taken to have been pooled, for groups.
+        truth: a measure whose values are the truth for all; default: each measure's own.
+        groups: from run name to group; default: the context's.
 
     Returns:
-        a DataFrame with one row a ``measure``, ``statistic`` and ``level``: ``kept``, the share of the labels, or
-        topics, that are left; ``samples``, how many have a value; their ``mean`` and ``deviation`` (n - 1).
-
-    Example:
-        >>> from ir_measures import P
-        >>> from ir_measures_relative import RunContext, meta
-        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"A": 2, "X": 1}}, "c": {"q": {"X": 2, "Y": 1}}}
-        >>> qrels = {"q": {"A": 1, "B": 1, "X": 0, "Y": 0}}
-        >>> meta.degrade(RunContext(runs), qrels, [P @ 2], "pool", levels=[1, 2]).round(3)
-          measure statistic  level  kept  samples   mean  deviation
-        0     P@2       tau      1   0.5        1  0.816        NaN
-        1     P@2       tau      2   1.0        1  1.000        NaN
+        a DataFrame with one row per ``measure``, ``statistic`` and ``level``: ``kept``, the share that is left;
+        ``samples`` with a value; their ``mean`` and ``deviation`` (n - 1).
     """
     check_is_context(context)
     parsed = parse_measures(measures)
@@ -182,35 +166,22 @@ def system_subsets(
     *,
     seed: int = 0,
 ) -> pd.DataFrame:
-    r"""Does a measure that is relative to the systems rank runs alike where there are fewer? (rareness, Algorithm 1)
+    """Does a measure relative to the systems order the runs in the same way with fewer systems? (rareness, Algorithm 1)
 
-    Draws subsets of N of the context's runs, ranks the runs of each as though these alone had taken part, and
-    correlates that with the ranking of all runs; by a measure that is not relative to the others it is 1. By a measure
-    of pairs the opponents are the subset's. No subset counts twice; where there are at most ``samples`` of a size, all
-    are taken. Invariant under: positive factors and added constants of the measure.
+    Draws subsets of the context's runs, ranks each as though its runs alone had taken part, and correlates that with
+    the ranking of all runs: 1 by a measure that is not relative to the others. No subset counts twice. Invariant under:
+    positive factors and added constants of the measure.
 
     Args:
-        context: its policy of priors is asked anew in each subset, without the runs that are left out.
+        context: its policy of priors is asked anew in each subset.
         measures: as for :func:`degrade`; without ``ref=`` and ``prior=``.
-        sizes: the N, from 2 to the number of runs; the powers of 2 below it if not given.
-        statistics: ``"tau"``, ``"tau_ap"``, ``"weighted"`` as in :func:`correlation`, or a list of these; the ranking
-            of all runs is the truth.
-        samples: subsets of a size.
+        sizes: of the subsets; default: the powers of 2 below the number of runs.
+        statistics: ``"tau"``, ``"tau_ap"``, ``"weighted"`` as in :func:`correlation`, or a list of these.
+        samples: subsets per size; all of them where there are no more.
 
     Returns:
-        a DataFrame with one row a ``measure``, ``statistic`` and size (``systems``): ``samples``, how many subsets have
-        a value; ``mean`` and ``deviation`` of their correlations (n - 1).
-
-    Example:
-        >>> from ir_measures_relative import P_Rareness, RunContext, meta
-        >>> ranking = lambda docs: {"q": {d: -float(i) for i, d in enumerate(docs)}}
-        >>> runs = {name: ranking(docs) for name, docs in [("a", "ABX"), ("b", "ABC"), ("c", "DEX"), ("d", "CXY")]}
-        >>> context, qrels = RunContext(runs), {"q": dict.fromkeys("ABCDE", 1)}
-        >>> meta.system_subsets(context, qrels, [P_Rareness @ 3], sizes=[2, 3, 4]).round(3)
-                measure statistic  systems  samples   mean  deviation
-        0  P_Rareness@3       tau        2        5  1.000      0.000
-        1  P_Rareness@3       tau        3        4  0.954      0.092
-        2  P_Rareness@3       tau        4        1  1.000        NaN
+        a DataFrame with one row per ``measure``, ``statistic`` and size (``systems``): ``samples`` with a value, their
+        ``mean`` and ``deviation`` (n - 1).
     """
     check_is_context(context)
     parsed, names = parse_measures(measures), context.names
@@ -268,33 +239,19 @@ def reusability(
     *,
     pool_depth: int = 100,
 ) -> pd.DataFrame:
-    """Leave-out-uniques: each run's score and place without the judgments that it alone contributed.
+    """Leave-out-uniques: each run's score and rank without the judgments that it alone contributed.
 
-    A new system meets judgments that its own documents had no part in. What a pooled run loses, when the documents that
-    only it (or its group) brought into the pool are taken out of the qrels, is what a new one like it would lose. This
-    is a simulation: the qrels do not say to which depth the runs were pooled, so ``pool_depth`` does.
+    What a pooled run loses without the judgments of documents that only it, or its group, brought into the pool is what
+    a new run like it would lose.
 
     Args:
-        groups: from run name to group, whose runs are left out together; the context's, where it has any.
-        pool_depth: how deep each run is taken to have been pooled.
+        groups: from run name to group, whose runs are left out together; default: the context's.
+        pool_depth: to which depth each run is taken to have been pooled; the qrels do not say it.
 
     Returns:
-        a DataFrame with one row a run and measure:
-
-        - ``name``, ``measure``;
-        - ``value``, ``place``: by all judgments; 1 is the best place, and tied values share the better one;
-        - ``simulated``, ``simulated_place``: without the judgments that only the run, or its group, contributed;
-        - ``lost``: how many judgments these are; ``pool_depth``: as given.
-
-    Example:
-        >>> from ir_measures_relative import RunContext
-        >>> from ir_measures_relative.meta import reusability
-        >>> runs = {"a": {"q": {"A": 2, "B": 1}}, "b": {"q": {"B": 2, "X": 1}}}
-        >>> table = reusability(RunContext(runs), {"q": {"A": 1, "B": 1, "X": 0}}, ["P@2"], pool_depth=2)
-        >>> table[["name", "value", "simulated", "place", "simulated_place", "lost"]]
-          name  value  simulated  place  simulated_place  lost
-        0    a    1.0        0.5      1                1     1
-        1    b    0.5        0.5      2                2     1
+        a DataFrame with one row per run and measure: ``name``, ``measure``; ``value`` and ``place`` by all judgments
+        (1 is best; tied runs share the better one); ``simulated`` and ``simulated_place`` without them; ``lost``, how
+        many judgments these are; ``pool_depth``.
     """
     check_is_context(context)
     parsed, view = parse_measures(measures), view_of(context, qrels)
@@ -302,43 +259,31 @@ def reusability(
     check_count("pool_depth", pool_depth, 1)
     names = context.names
     own = np.array(groups_of(context, groups), dtype=object)
-    scores = score_runs(view, names, parsed)
-    means, place = scores.means(), _places_of(scores)
+    means, place = _means_and_places(view, parsed)
+    left, place_left, lost_of = means.copy(), place.copy(), np.zeros(len(names), dtype=np.int64)
     lost_by = contributions(view, own.tolist(), pool_depth)
-    rows: list[dict[str, Any]] = []
     for group, lost in tqdm(lost_by.items(), desc="leaving out", unit="group", disable=None, leave=False):
-        left, place_left = means, place
         if lost.any():
             without = view.with_judgments(~lost)
             check_runs(without)
-            scores = score_runs(without, names, parsed)
-            left, place_left = scores.means(), _places_of(scores)
-        for i in np.flatnonzero(own == group).tolist():
-            rows += [
-                {
-                    "name": names[i],
-                    "measure": str(measure),
-                    "value": means[i, j],
-                    "simulated": left[i, j],
-                    "place": place[i, j],
-                    "simulated_place": place_left[i, j],
-                    "lost": int(lost.sum()),
-                    "pool_depth": pool_depth,
-                }
-                for j, measure in enumerate(parsed)
-            ]
-    rows.sort(key=lambda row: names.index(row["name"]))
-    return pd.DataFrame(rows).astype({"name": str, "measure": str})
+            for kept, found in zip((left, place_left), _means_and_places(without, parsed), strict=True):
+                kept[own == group] = found[own == group]
+            lost_of[own == group] = lost.sum()
+    columns = {"value": means, "simulated": left, "place": place, "simulated_place": place_left}
+    of_each = {"name": np.repeat(names, len(parsed)), "measure": list(map(str, parsed)) * len(names)}
+    table = pd.DataFrame(of_each | {column: values.ravel() for column, values in columns.items()})
+    lost_rows = np.repeat(lost_of, len(parsed))
+    return table.astype({"name": str}).assign(lost=lost_rows, pool_depth=pool_depth)
 
 
-def _places_of(scores: Scores) -> IntArray:
-    """The place of every run by the mean of each measure, shape (runs, measures); tied runs share the better one."""
-    limits = [tie_limit(scores.values[:, j]) for j in range(len(scores.measures))]
-    means = np.array(
-        [with_ties(of_runs, limit) for of_runs, limit in zip(scores.means().T, limits, strict=True)]
-    )
-    above: IntArray = (means[:, None, :] > means[:, :, None]).sum(axis=2)
-    return above.T + 1
+def _means_and_places(view: View, measures: Sequence[ir_measures.Measure]) -> tuple[FloatArray, IntArray]:
+    """The mean and the place of each run by each measure: runs × measures; tied runs share the better place."""
+    scores = score_runs(view, view.names, measures)
+    means = scores.means()
+    limits = [tie_limit(scores.values[:, j]) for j in range(len(measures))]
+    tied = np.array([with_ties(of_runs, limit) for of_runs, limit in zip(means.T, limits, strict=True)])
+    above: IntArray = (tied[:, None, :] > tied[:, :, None]).sum(axis=2)
+    return means, above.T + 1
 
 
 def groups_of(context: Members, groups: Mapping[str, str] | None) -> list[str]:

@@ -14,39 +14,25 @@ from ..io.frames import is_frame
 from ..messages import kind_of
 from ..tolerances import ROUNDED, TIED
 from .power import conflicts, discriminative_power
-from .table import ScoreTable, correlation, of_runs, pairs_of, read_table
+from .table import correlation, pairs_of, read_table
 from .tied_pairs import ties
 from .topics import reliability, stability, swap_rate
 
 
-def percentage_absolute_difference(
-    table: Any, families: Mapping[str, Sequence[str]] | None = None
-) -> pd.DataFrame:
+def percentage_absolute_difference(table: Any) -> pd.DataFrame:
     r"""PAD: by how many per cent the means of two runs differ, the mean over pairs (UE, Eq. 8 and Tables 10 and 22).
 
-    Of two runs with means :math:`M_1` and :math:`M_2` it is :math:`100 \cdot |M_1 - M_2| / \max(M_1, M_2)`. The paper
-    takes means over cutoffs as well as topics, which ``families`` does, and reads a higher PAD as a measure that
-    distinguishes better.
-
-    **Warning.** Invariant under: positive factors. **Not under added constants**: what is taken off all values alike
-    makes every percentage larger and tells no two runs further apart. 0.50 and 0.55 differ by 9 %; less 0.40, the same
-    two differ by 33 %. nDCG_UE takes an expected value off nDCG, so that its PAD must be higher, whatever it
-    distinguishes: do not compare measures of different origins by PAD, but by :func:`discriminative_power` with its
-    false positive rate.
-
-    Args:
-        families: from a label to measures of the table whose values are averaged first, such as
-            ``{"nDCG": ["nDCG@5", "nDCG@10"]}``; each measure on its own if not given.
+    With means :math:`M_1` and :math:`M_2`: :math:`100 \cdot |M_1 - M_2| / \max(M_1, M_2)`. Invariant under: positive
+    factors, and **not under added constants**: 0.50 and 0.55 differ by 9 %; less 0.40, the same two differ by 33 %.
+    nDCG_UE subtracts an expected value from nDCG, so its PAD is higher whatever it distinguishes. Compare measures of
+    different origins by :func:`discriminative_power` with its false positive rate.
 
     Returns:
-        a DataFrame with one row a measure, or family:
-
-        - ``measure``; ``pairs``: how many have a PAD. Two means that differ have none where the larger is not above 0;
-        - ``difference``: the mean PAD in per cent, 0 of equal means, above 100 where one of two is below 0; NaN of no
-          pair.
+        a DataFrame with one row per measure: ``measure``; ``pairs``, those with a PAD (unequal means have none where
+        the larger is not above 0); ``difference``, the mean PAD in per cent, above 100 where a mean is below 0.
     """
     rows = []
-    for scores in _families(read_table(table), families):
+    for scores in read_table(table):
         means = scores.runs().mean(axis=1)
         a, b = (means[i] for i in pairs_of(scores.names))
         apart, larger = np.abs(a - b), np.maximum(a, b)
@@ -57,29 +43,6 @@ def percentage_absolute_difference(
         row = {"measure": scores.measure, "pairs": len(percent)}
         rows.append(row | {"difference": float(percent.mean()) if len(percent) else np.nan})
     return pd.DataFrame(rows)
-
-
-def _families(scores: list[ScoreTable], families: Mapping[str, Sequence[str]] | None) -> list[ScoreTable]:
-    """The means of the measures of each family, as a measure of its own."""
-    if families is None:
-        return scores
-    such = "give a dict from label to a list of measures, such as {'nDCG': ['nDCG@5', 'nDCG@10']}"
-    if not isinstance(families, Mapping):
-        raise ValueError(f"families is {kind_of(families)}; {such}")
-    known = {s.measure: s for s in scores}
-    result = []
-    for label, members in families.items():
-        if isinstance(members, str):
-            raise ValueError(f"families[{label!r}]={members!r} is a string; {such}")
-        wanted = [str(m) for m in members]
-        lacking = [m for m in wanted if m not in known]
-        if lacking or not wanted:
-            raise ValueError(
-                f"families[{label!r}]={wanted} must name measures of the table, which are {list(known)}"
-            )
-        values = np.mean([known[m].runs() for m in wanted], axis=0)
-        result.append(of_runs(str(label), values, scores[0].names, scores[0].queries))
-    return result
 
 
 #: What :func:`rescaling_test` looks at if nothing is asked for.
@@ -103,36 +66,20 @@ def rescaling_test(
     factors: Sequence[float] = (2.0, 0.5),
     shifts: Sequence[float] = (1.0,),
 ) -> pd.DataFrame:
-    """Multiplies each measure by constants, and adds constants to it, and says which statistics move.
+    """Multiply each measure by constants, add constants to it, and say which statistics change.
 
-    2 × P@10 is the same measure as P@10: what differs between the two is no evidence for either. Where a statistic
-    moves, it must not be used to compare measures of different units, such as AP with its rareness.
+    2 × P@10 is the same measure as P@10. A statistic that changes must not compare measures of different units.
 
     Args:
-        statistics: from a name to a function of such a table that returns a DataFrame with a column ``measure``, such
-            as ``{"stability": functools.partial(meta.stability, threshold="absolute")}``; all of this module that
-            take a table if not given.
+        statistics: from a name to a function of a table that returns a DataFrame with a column ``measure``; default:
+            all of this module that take a table.
         factors: above 0.
         shifts: what is added.
 
     Returns:
-        a DataFrame with one row a measure, statistic, column of numbers and change:
-
-        - ``measure``, ``statistic``, ``column``; ``change``, such as ``"× 2"``;
-        - ``before``, ``after``: of the row that moves most, where a statistic has several a measure; NaN where the
-          statistic has other rows than before;
-        - ``moves``: whether it does, by more than 10⁻⁹ of itself.
-
-    Example:
-        >>> import pandas as pd
-        >>> from ir_measures_relative import meta
-        >>> rows = [(n, q, "M", v) for n, v in [("a", 0.30), ("b", 0.26)] for q in range(4)]
-        >>> found = meta.rescaling_test(pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"]))
-        >>> found.loc[found["moves"], ["statistic", "column", "change"]].head(3)
-                                 statistic      column change
-        20  percentage_absolute_difference  difference    + 1
-        69             stability, relative   stability    + 1
-        71             stability, relative        ties    + 1
+        a DataFrame with one row per measure, statistic, column of numbers and change: ``measure``, ``statistic``,
+        ``column``, ``change`` such as ``"× 2"``; ``before`` and ``after`` of the row that changes most (NaN where the
+        statistic has other rows than before); ``moves``, whether it changes by more than 10⁻⁹ of itself.
     """
     read_table(table)
     for name, numbers, least in (("factors", factors, 0.0), ("shifts", shifts, -np.inf)):

@@ -15,7 +15,7 @@ from ..arguments import check_choice
 from ..context.evaluate import score_runs
 from ..context.run_context import RunContext
 from ..context.view import View
-from ..data.arrays import FloatArray, IntArray
+from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..decisions.compare import is_of_pairs
 from ..decisions.similarity import score_pairs
 from ..io.frames import is_frame
@@ -58,11 +58,7 @@ class ScoreTable(NamedTuple):
 
 
 def read_table(table: Any, *, least_topics: int = 1) -> list[ScoreTable]:
-    """The measures of a table, in its order.
-
-    ValueError for columns that are not there, values that are missing, not finite or given twice, and for fewer than
-    two runs or too few topics.
-    """
+    """The measures of a table, in its order; ValueError for an incomplete table, or too few runs or topics."""
     if not is_frame(table):
         raise TypeError(
             f"table is {kind_of(table)}; give the DataFrame that RunContext.evaluate(…, perquery=True) or "
@@ -86,42 +82,30 @@ def read_table(table: Any, *, least_topics: int = 1) -> list[ScoreTable]:
     queries = pd.unique(table[query]).tolist()
     if len(queries) < least_topics:
         raise ValueError(f"table has {len(queries)} topic; {least_topics} or more are needed")
-    numbers = pd.to_numeric(table["value"], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
-    cells = table[[*runs, query]].assign(value=numbers)
+    value = pd.to_numeric(table["value"], errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+    measure = table["measure"].astype(str)
+    cells = table[[*runs, query]].assign(measure=measure, value=np.where(np.isfinite(value), value, np.nan))
+    keys = [*runs, query]
+    again = cells.duplicated([*keys, "measure"]).to_numpy()
+    for row in cells[again].head(1).to_dict("records"):
+        who = " and ".join(repr(row[run]) for run in runs)
+        raise ValueError(
+            f"{row['measure']} of run {who} on query {row[query]!r} stands twice in the table; drop one"
+        )
+    axes = [*([names] * len(runs)), queries]
     make = _of_square if len(runs) == 2 else of_runs
-    return [
-        make(str(measure), _filled(str(measure), rows, [names] * len(runs) + [queries]), names, queries)
-        for measure, rows in cells.groupby(table["measure"].astype(str), sort=False)
-    ]
-
-
-def _filled(measure: str, rows: pd.DataFrame, axes: Sequence[list[Any]]) -> FloatArray:
-    """The values, the last column of the rows, in the places that the others say; NaN where there is none."""
-    keys = list(rows.columns[:-1])
-    for wrong, says in (
-        (~np.isfinite(rows["value"]), "is missing or not a finite number; drop the measure, or that topic"),
-        (rows.duplicated(keys), "stands twice in the table; drop one"),
-    ):
-        for cell in rows.loc[wrong, keys].head(1).itertuples(index=False):
-            raise ValueError(f"{measure} of {_words(*cell)} {says}")
-    at = (pd.Index(axis).get_indexer(rows[key]) for axis, key in zip(axes, keys, strict=True))
-    result: FloatArray = np.full(tuple(map(len, axes)), np.nan)
-    result[tuple(at)] = rows["value"]
-    return result
-
-
-def _words(*names_and_query: Any) -> str:
-    *names, query = names_and_query
-    return f"{' and '.join(f'run {n!r}' for n in names)} on query {query!r}"
+    tables = []
+    for of, rows in cells.groupby("measure", sort=False):
+        at = (pd.Index(axis).get_indexer(rows[key]) for axis, key in zip(axes, keys, strict=True))
+        values = np.full(tuple(map(len, axes)), np.nan)
+        values[tuple(at)] = rows["value"]
+        tables.append(make(str(of), values, names, queries))
+    return tables
 
 
 def of_runs(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> ScoreTable:
-    """The values of runs × queries; ValueError where one is not there."""
-    for run, query in np.argwhere(np.isnan(values))[:1]:
-        raise ValueError(
-            f"{measure} of {_words(names[run], queries[query])} is not in the table; every measure needs a value of "
-            "every run on every query"
-        )
+    """The values of runs × queries; ValueError where one is missing."""
+    _refuse(np.isnan(values), measure, [f"run {name!r}" for name in names], queries, _MISSING)
     return ScoreTable(measure, names, queries, Pairs.of_runs(values))
 
 
@@ -130,17 +114,20 @@ def _of_square(measure: str, values: FloatArray, names: list[str], queries: list
     first, second = pairs_of(names)
     one, two = values[first, second], -values[second, first]
     differences = np.where(np.isnan(one), two, one)
-    for wrong, message in (
-        (
-            np.abs(one - two) > tie_limit(np.array([differences, -differences])),
-            "is not the negative of that of the two the other way round; give each pair once",
-        ),
-        (np.isnan(differences), "is not in the table; every pair needs a value on every query"),
-    ):
-        for pair, query in np.argwhere(wrong)[:1]:
-            a, b = names[first[pair]], names[second[pair]]
-            raise ValueError(f"{measure} of runs {a!r} and {b!r} on query {queries[query]!r} {message}")
+    pairs = [f"runs {names[a]!r} and {names[b]!r}" for a, b in zip(first, second, strict=True)]
+    unlike = np.abs(one - two) > tie_limit(np.array([differences, -differences]))
+    once = "is not the negative of that of the two the other way round; give each pair once"
+    _refuse(unlike, measure, pairs, queries, once)
+    _refuse(np.isnan(differences), measure, pairs, queries, _MISSING)
     return ScoreTable(measure, names, queries, Pairs.of_differences(differences))
+
+
+_MISSING = "is missing or not a finite number; drop the measure, or that topic"
+
+
+def _refuse(wrong: BoolArray, measure: str, rows: Sequence[str], queries: Sequence[Any], says: str) -> None:
+    for row, query in np.argwhere(wrong)[:1]:
+        raise ValueError(f"{measure} of {rows[row]} on query {queries[query]!r} {says}")
 
 
 def pairs_of(names: Sequence[Any]) -> tuple[IntArray, IntArray]:
@@ -169,28 +156,20 @@ def summaries(found: Mapping[tuple[Any, ...], Sequence[float]], *keys: str) -> p
 
 
 def correlation(table: Any, statistic: str = "tau") -> pd.DataFrame:
-    r"""How alike two measures order the runs, by their means over topics.
+    r"""How similarly two measures order the runs, by their means over topics. From -1 to 1.
 
-    With n runs, C concordant and D discordant pairs:
-
-    - ``"tau"``: Kendall's τ_b, :math:`(C - D) / \sqrt{(C + D + T_x)(C + D + T_y)}`, T the pairs tied by one measure
-      alone; by scipy. Symmetric.
+    - ``"tau"``: Kendall's τ_b, :math:`(C - D) / \sqrt{(C + D + T_x)(C + D + T_y)}`, of C concordant and D discordant
+      pairs, and T tied by one measure only.
     - ``"tau_ap"``: :math:`\frac{2}{n-1} \sum_{i=2}^{n} \frac{C(i)}{i-1} - 1`, C(i) how many of the runs above rank i by
-      ``measure`` stand above that run by ``other`` as well (Yilmaz, Aslam and Robertson, SIGIR 2008). A swap at the top
-      weighs more. Not symmetric: ``other`` is the truth. With ties it is the mean over all ways to break them.
-    - ``"weighted"``: Vigna's weighted τ (WWW 2015), a pair weighing 1/(1 + r) + 1/(1 + s) at ranks r and s from 0; by
-      scipy. Symmetric.
+      ``measure`` are above that run by ``other`` as well (Yilmaz, Aslam and Robertson, SIGIR 2008). ``other`` is the
+      truth. With ties it is the mean over all ways to break them.
+    - ``"weighted"``: Vigna's weighted τ (WWW 2015), a pair weighing 1/(1 + r) + 1/(1 + s) at ranks r and s from 0.
 
     Invariant under: positive factors and added constants, of any measure on its own.
 
-    Args:
-        statistic: ``"tau"``, ``"tau_ap"`` or ``"weighted"``.
-
     Returns:
-        a DataFrame with a row for each two measures, both ways:
-
-        - ``measure``, ``other``;
-        - ``correlation``: from -1 to 1; NaN by τ and weighted τ where a measure ties all runs.
+        a DataFrame with one row per two measures, both ways: ``measure``, ``other``, ``correlation`` (NaN by τ and
+        weighted τ where a measure ties all runs).
 
     Example:
         >>> import pandas as pd

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import ir_measures
@@ -18,65 +18,25 @@ from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..decisions.similarity import with_reference
 from ..io.qrels import Qrels
 from ..measures.lexiprecision import RecallLevels, reciprocal_ranks
-from ..messages import kind_of
 from .table import check_two_runs, pairs_of, read_table
 
 
-def ties(table: Any, by: Mapping[Any, Any] | None = None) -> pd.DataFrame:
+def ties(table: Any) -> pd.DataFrame:
     """The share of pairs of runs that a measure ties, of all pairs on all topics (lexiprecision, Table 2).
 
-    Values that differ by no more than 10⁻⁹ of the measure's spread are tied.
-
-    With ``by`` a row for each class of topics, such as their numbers of relevant documents; by recall level it is
-    :func:`ties_by_level`.
-
+    Values that differ by at most 10⁻⁹ of the measure's spread are tied; in a table with a column ``other``, 0 is a tie.
     Invariant under: factors other than 0, added constants, and any function that keeps different values apart.
 
-    Args:
-        table: with a column ``other`` each value is of a pair, and 0 a tie.
-        by: from each topic to its class, as a dict or a Series, such as
-            ``qrels[qrels["relevance"] > 0].groupby("query_id").size()``. Topics that it does not hold are left out.
-
     Returns:
-        a DataFrame with one row a measure, or with ``by`` one a measure and class, in the order of the classes:
-
-        - ``measure``; ``of``: the class, with ``by`` alone;
-        - ``comparisons``: pairs × topics;
-        - ``tied``: how many of them are, and ``share``, from 0 to 1.
-
-    Example:
-        >>> import pandas as pd
-        >>> from ir_measures_relative import meta
-        >>> rows = [("a", "q1", "RR", 1.0), ("b", "q1", "RR", 1.0), ("c", "q1", "RR", 0.5)]
-        >>> meta.ties(pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"]))
-          measure  comparisons  tied     share
-        0      RR            3     1  0.333333
+        a DataFrame with one row per measure: ``measure``, ``comparisons`` (pairs × topics), how many are ``tied``, and
+        their ``share``.
     """
-    if by is not None and not hasattr(by, "items"):
-        raise TypeError(f"by is {kind_of(by)}; give a dict or a Series from topic to class")
     rows = []
     for scores in read_table(table):
         tied = scores.pairs.differences == 0
-        for label, topics in _classes(scores.queries, by):
-            here = tied[:, topics]
-            row = {"measure": scores.measure} | label | {"comparisons": here.size, "tied": int(here.sum())}
-            rows.append(row | {"share": float(here.mean())})
+        row = {"measure": scores.measure, "comparisons": tied.size, "tied": int(tied.sum())}
+        rows.append(row | {"share": float(tied.mean())})
     return pd.DataFrame(rows)
-
-
-def _classes(queries: list[Any], by: Mapping[Any, Any] | None) -> Iterator[tuple[dict[str, Any], list[int]]]:
-    """What each class of topics is called, and which they are."""
-    if by is None:
-        yield {}, list(range(len(queries)))
-        return
-    class_of = dict(by.items())
-    known = {class_of[q] for q in queries if q in class_of}
-    if not known:
-        raise ValueError(
-            f"by holds none of the topics of the table, which has {queries[:3]}; give a dict from topic to class"
-        )
-    for label in sorted(known):
-        yield {"of": label}, [i for i, q in enumerate(queries) if q in class_of and class_of[q] == label]
 
 
 class Levels(NamedTuple):
@@ -121,28 +81,13 @@ def ties_by_level(
 ) -> pd.DataFrame:
     """The share of pairs of rankings that are tied at each recall level (lexiprecision, Figure 5).
 
-    Tied at level i are two rankings whose i-th highest-ranked relevant documents stand at the same position, or that
-    both do not retrieve it: RR_i(run) = RR_i(other), whatever the levels before. Level 1 is reciprocal rank. A level
-    counts the topics that have so many relevant documents.
-
-    Args:
-        levels: how many.
+    Two rankings are tied at level i if their i-th highest relevant documents have the same rank, or neither retrieves
+    one, whatever the levels before. Level 1 is reciprocal rank. A level counts the topics with so many relevant
+    documents.
 
     Returns:
-        a DataFrame with one row a level that some topic has:
-
-        - ``measure``; ``level``, from 1;
-        - ``comparisons``: pairs of runs × topics;
-        - ``tied``: how many of them are, and ``share``, from 0 to 1.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, meta
-        >>> runs = {"a": {"q": {"A": 3, "B": 2}}, "b": {"q": {"A": 3, "X": 2, "B": 1}}, "c": {"q": {"A": 3}}}
-        >>> meta.ties_by_level(RunContext(runs), {"q": {"A": 1, "B": 1, "C": 1}})
-          measure  level  comparisons  tied  share
-        0    rrLP      1            3     3    1.0
-        1    rrLP      2            3     0    0.0
-        2    rrLP      3            3     3    1.0
+        a DataFrame with one row per level: ``measure``, ``level`` from 1, ``comparisons`` (pairs × topics), how many
+        are ``tied``, and their ``share``.
     """
     check_count("levels", levels, 1)
     found = _levels(context, qrels, measure)
@@ -161,24 +106,12 @@ def separation(
 ) -> pd.DataFrame:
     """At which recall level pairs of rankings separate: the distribution of i* (lexiprecision, Figure 6).
 
-    i* is the first level at which the reciprocal ranks of two rankings differ, so the number of levels that
-    lexiprecision looks at (for sgnLR from the worst one on).
+    i* is the first level at which the reciprocal ranks of two rankings differ (for sgnLR from the worst one on).
 
     Returns:
-        a DataFrame with one row a level at which some pair separates:
-
-        - ``measure``; ``level``, from 1;
-        - ``comparisons``: pairs of runs × topics;
-        - ``separated``: how many of them separate here, and ``share``, of all comparisons;
-        - ``cumulative``: of all that separate somewhere, the share that has by this level: the curve of Figure 6.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, meta
-        >>> runs = {"a": {"q": {"A": 3, "B": 2}}, "b": {"q": {"A": 3, "X": 2, "B": 1}}, "c": {"q": {"X": 3, "A": 2}}}
-        >>> meta.separation(RunContext(runs), {"q": {"A": 1, "B": 1, "C": 1}}).round(3)
-          measure  level  comparisons  separated  share  cumulative
-        0    rrLP      1            3          2  0.667       0.667
-        1    rrLP      2            3          1  0.333       1.000
+        a DataFrame with one row per level at which some pair separates: ``measure``, ``level`` from 1, ``comparisons``
+        (pairs × topics), how many ``separated`` here, their ``share``, and ``cumulative``: of all that separate
+        somewhere, the share that has by this level.
     """
     found = _levels(context, qrels, measure)
     counts = np.zeros(found.ranks.shape[2] + 1, dtype=np.int64)
@@ -202,26 +135,15 @@ def locality(
 ) -> pd.DataFrame:
     """Does what two rankings differ by at one recall level tell of the next? (lexiprecision, Figure 7)
 
-    Over all pairs of rankings of the topics with at least so many ``levels``: the correlation of the differences in
-    reciprocal rank, δRR_i, at each two levels, and the coefficients of a linear model of δRR_i by the ``ahead`` levels
-    that follow. Each pair counts both ways round, so that the order of the runs does not matter, means are 0, and the
-    model has no constant.
-
-    The coefficients are in units of reciprocal rank, which shrinks with the level: a coefficient below 1 is no weak
-    relation.
-
-    Args:
-        levels: how many.
-        ahead: how many following levels the model has.
+    Over all pairs of rankings, of the topics with at least ``levels`` relevant documents: the correlation of the
+    differences in reciprocal rank, δRR_i, at each two levels, and the coefficients of a linear model of δRR_i by the
+    ``ahead`` levels that follow. Each pair counts both ways, so that means are 0 and the model has no constant.
+    Reciprocal ranks shrink with the level, so a coefficient below 1 is no weak relation.
 
     Returns:
-        a DataFrame with one row for each level and later one:
-
-        - ``measure``; ``level``, from 1, and ``other``, the later one;
-        - ``comparisons``: pairs of runs × topics;
-        - ``correlation``: from -1 to 1; NaN of what never differs;
-        - ``coefficient``: of ``other`` in the model of ``level``; NaN where ``other`` is not in it, or the model goes
-          beyond the levels.
+        a DataFrame with one row per level and later one: ``measure``, ``level`` from 1, ``other``, ``comparisons``
+        (pairs × topics), ``correlation`` (NaN where nothing differs), and ``coefficient`` of ``other`` in the model of
+        ``level`` (NaN where it is not in the model).
     """
     check_count("levels", levels, 2)
     check_count("ahead", ahead, 1)

@@ -24,7 +24,7 @@ from ..decisions.compare import compare, is_of_pairs
 from ..decisions.compared import CandidateCompared
 from ..decisions.decision import bold_and_rest
 from ..decisions.decision_text import reason_of_worth
-from ..decisions.options import settings_of
+from ..decisions.options import Settings, combination_of, deciding_measure
 from ..io.datasets import dataset_of, fetching
 from ..io.qrels import QrelsColumns
 from ..measures.measure import RelativeMeasure
@@ -350,7 +350,8 @@ def decisions_of(campaign: ReportedCampaign) -> dict[str, Any] | None:
     with warnings.catch_warnings():  # the page is about all pairs
         warnings.simplefilter("ignore", RelativeWarning)
         try:
-            settings = settings_of(campaign.context, campaign.measures[place])
+            measure = deciding_measure(campaign.measures[place])
+            settings = Settings(measure, combination_of(campaign.context, measure))
             for deployed, candidate in itertools.permutations(best, 2):
                 names = view.names[deployed], view.names[candidate]
                 compared = CandidateCompared(view.of_runs(names), names[:1], names[1], settings, view)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...decisions.new_aspects import new_aspects
+from ...decisions.explain import new_aspects
 from ...further_measures.alpha_nrg import NewAspects
 from ..contents import ReportedCampaign
 from . import Section, Table
