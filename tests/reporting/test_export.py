@@ -1,34 +1,12 @@
-"""What goes out to others: ranx's runs, LaTeX, ir_metadata."""
+"""Tables as LaTeX."""
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
-import ir_measures
 import pandas as pd
 import pytest
-import yaml
 
 from ir_measures_relative import RunContext, compare
-from ir_measures_relative.formats.export import latex_table, to_latex, to_ranx, write_ir_metadata
-from ir_measures_relative.io.runs import read_run
-from kinds import QRELS, RUNS
-
-
-def test_runs_of_ranx_rank_as_trec_eval_does() -> None:
-    ranx = pytest.importorskip("ranx", reason="ranx is not installed")
-    context = RunContext(RUNS)
-    found = to_ranx(context)
-    assert list(found) == list(RUNS) and all(run.name == name for name, run in found.items())
-    for name, run in found.items():
-        assert read_run(run).to_dict() == context.runs[name].to_dict()
-        for query, docs in run.to_dict().items():
-            assert docs == pytest.approx(RUNS[name][query], rel=1e-6)
-            assert len(set(docs.values())) == len(docs)  # no ties
-    judged = {q: docs for q, docs in QRELS.items() if q in RUNS["dense_ü"]}
-    score = ranx.evaluate(ranx.Qrels(judged), found["dense_ü"], "map", make_comparable=True)
-    assert score == pytest.approx(ir_measures.AP.calc_aggregate(judged, RUNS["dense_ü"]))
+from ir_measures_relative.formats.export import latex_table, to_latex
 
 
 def lines_of(table: str) -> list[str]:
@@ -75,19 +53,3 @@ def test_latex_of_a_context() -> None:
 
 def test_latex_without_rows_has_its_columns() -> None:
     assert latex_table(["a", "b"], [], ["left", "right"]).startswith("\\begin{tabular}{lr}\n\\toprule\n")
-
-
-def test_metadata_has_the_fingerprint(tmp_path: Path) -> None:
-    context = RunContext(RUNS, reference="bm25-base")
-    write_ir_metadata(context, tmp_path / "ir-metadata.yml", QRELS, ["NRG@10"])
-    found = yaml.safe_load((tmp_path / "ir-metadata.yml").read_text("utf-8"))
-    expected = json.loads(json.dumps(context.fingerprint(QRELS)))
-    versions = expected.pop("versions")
-    assert found["relative to"] == expected
-    assert found["research goal"]["evaluation"] == {
-        "reported measures": ["NRG@10"],
-        "baseline": ["bm25-base"],
-    }
-    assert f"numpy=={versions['numpy']}" in found["platform"]["software"]["libraries"]["python"]
-    with pytest.raises(FileNotFoundError, match="there is no folder"):
-        write_ir_metadata(context, tmp_path / "no" / "x.yml")

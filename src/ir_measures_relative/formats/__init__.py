@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 from ..data.registry import imported_later
 
 if TYPE_CHECKING:
-    from .export import to_latex, to_ranx, write_ir_metadata
+    from .export import to_latex
 
-__all__ = ["to_latex", "to_ranx", "write_ir_metadata"]
+__all__ = ["to_latex"]
 
 __getattr__, __dir__ = imported_later(__name__, dict.fromkeys(__all__, "export"))
