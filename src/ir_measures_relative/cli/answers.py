@@ -25,12 +25,7 @@ _ARGUMENT, _FLAG = re.compile("([Ss]et )(a )?margin="), r"\1\2--margin"
 
 
 def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | None = 0.0) -> None:
-    """By which measure, how runs become one list, how much is enough, and who reads the answer.
-
-    Args:
-        gate: what the exit codes 0 and 1 stand for.
-        margin: the default; None for none.
-    """
+    """By which measure, how runs become one list, how much is enough, and who reads the answer."""
     parser.add_argument(
         "--by",
         default="nDCG@10",
@@ -103,9 +98,6 @@ def check_deployed(given: Inputs, names: list[str]) -> None:
     """Raises ValueError for a run that is empty, and for a deployed one with the documents of another collection.
 
     Beside one, any candidate is a gain: an earlier step that went wrong must not open the gate.
-
-    Args:
-        names: of the deployed runs.
     """
     from ..context.view import view_of
 
@@ -127,12 +119,7 @@ def _files(given: Inputs, names: list[str]) -> str:
 
 
 def finish(answers: Mapping[str, Decision], args: argparse.Namespace, named: bool = True) -> int:
-    """Prints the answers, and returns the exit code.
-
-    Args:
-        answers: by the name of the candidate.
-        named: whether several may be asked about, so that each answer stands under its name.
-    """
+    """Prints the answers, and returns the exit code."""
     answers = {name: replace(one, text=_ARGUMENT.sub(_FLAG, one.text)) for name, one in answers.items()}
     if args.output_format == "junit":
         from ..decisions.decision import junit_of

@@ -104,11 +104,7 @@ class Inputs:
         return self.context([*self.others, *own])
 
     def campaigns(self, check: bool = True) -> Iterator[tuple[list[str], RunContext]]:
-        """Which candidates stand in which context: each beside ``--to`` alone, or all in one.
-
-        Args:
-            check: refuse a candidate that is a run of ``--to`` under another name.
-        """
+        """Which candidates stand in which context: each beside ``--to`` alone, or all in one."""
         if not self.alone:
             yield self.candidates, self.together
             return
@@ -134,11 +130,7 @@ class Inputs:
         return name
 
     def scores(self, measures: list[ir_measures.Measure], provider: Any, of_all: bool = False) -> Scores:
-        """The values of the candidates; those of ir_measures by a provider, which also gets the qrels' iterations.
-
-        Args:
-            of_all: those of the runs of ``--to`` as well.
-        """
+        """The values of the candidates; those of ir_measures by a provider, which also gets the qrels' iterations."""
         assert self.qrels is not None
         beside = self.alone and not of_all  # where a candidate is no system to the others
         context = self.context(self.others) if beside else self.together
@@ -173,12 +165,7 @@ class Inputs:
 
 
 def find_files(args: argparse.Namespace, baseline: str | None = None, warns: bool = True) -> RunFiles:
-    """The files of runs; ValueError, or an error of the system, for what is not there.
-
-    Args:
-        baseline: a run that is compared as well, if it is a file.
-        warns: whether to say which candidates ``--to`` holds as well.
-    """
+    """The files of runs; ValueError, or an error of the system, for what is not there."""
     is_folder = os.path.isdir(args.run) or (not os.path.exists(args.run) and glob.has_magic(args.run))
     candidates = _files(args.called, args.run)
     others = [file for path in args.to for file in _files("--to", path)]
@@ -230,12 +217,7 @@ def read(
     files: RunFiles | None = None,
     may_lack_qrels: bool = False,
 ) -> Inputs:
-    """Reads judgments and runs; ValueError for what cannot be read, or does not go together.
-
-    Args:
-        measures: those that will be computed, of which some need runs to compare with.
-        may_lack_qrels: whether QRELS may be the word none.
-    """
+    """Reads judgments and runs; ValueError for what cannot be read, or does not go together."""
     files = find_files(args) if files is None else files
     if args.priors and NAMED[args.priors].needs_groups and not args.groups:
         raise ValueError(f"--priors {args.priors} needs the groups: give --groups CSV")

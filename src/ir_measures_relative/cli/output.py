@@ -32,13 +32,7 @@ _WIDTH = 100
 def check_loss(
     path: str, inputs: Mapping[str, str], kind: str, is_one: Callable[[str], bool], flag: str = "--output"
 ) -> None:
-    """Raises ValueError where a file would take the place of anything but one of its kind, or an empty file.
-
-    Args:
-        inputs: the files that the command reads, by what they are called.
-        kind: what the file is called.
-        is_one: whether what is there is such a file.
-    """
+    """Raises ValueError where a file would take the place of anything but one of its kind, or an empty file."""
     if not os.path.exists(path):
         return
     for called, file in inputs.items():
@@ -148,11 +142,7 @@ def wrapped(text: str) -> str:
 
 
 def open_streams() -> None:
-    """Makes stdout and stderr usable, also where the command was started with them closed.
-
-    Raises:
-        ValueError: stdout is closed.
-    """
+    """Makes stdout and stderr usable, also where the command was started with them closed."""
     for descriptor in range(3):  # so that no file that is opened later takes the place of a closed one
         try:
             os.fstat(descriptor)
@@ -225,13 +215,7 @@ def show(
     header: bool = True,
     about: str = "",
 ) -> None:
-    """Prints a table, row by row.
-
-    Args:
-        table: a DataFrame, or rows, each from column to cell.
-        about: a line before it.
-        header: whether the plain formats start with the names of the columns; the others always have them.
-    """
+    """Prints a table, row by row."""
     columns: list[str] | None = None
     rows: Any = table
     if hasattr(table, "columns"):
@@ -283,11 +267,7 @@ def _cells(
     columns: Sequence[str] | None = None,
     nothing: str = "",
 ) -> Iterator[list[str]]:
-    """The rows as text, one list a row, the header first: that of the columns, else that of the first row.
-
-    Args:
-        nothing: what stands where there is no value.
-    """
+    """The rows as text, one list a row, the header first: that of the columns, else that of the first row."""
     if header and columns is not None:
         yield [text_of(name) for name in columns]
     for number, row in enumerate(rows):

@@ -30,12 +30,7 @@ _DELIMITED = re.compile(rb"[,\t]")
 
 
 class Content:
-    """The content of a file. What a property parses is kept for the next format that asks.
-
-    Attributes:
-        source: what messages call the file.
-        start: its first :data:`BLOCK` bytes.
-    """
+    """The content of a file. What a property parses is kept for the next format that asks."""
 
     def __init__(self, data: bytes, source: str) -> None:
         self.data = data
@@ -72,11 +67,7 @@ class Content:
 
     @cached_property
     def table(self) -> list[list[str]]:
-        """The rows of cells below the header, all of its length, without white space around; blank lines do not count.
-
-        Raises:
-            ValueError: a row with more or fewer cells, no text in UTF-8.
-        """
+        """The rows of cells below the header, all of its length, without white space around; blank lines do not count."""
         rows = list(_numbered(self.text, self.delimiter, self.source))
         width = len(self.header)
         for number, row in rows[1:]:
@@ -290,10 +281,6 @@ def keeping_order(query: IntArray, rank: Any, scores: Sequence[Any] | None = Non
 
     They are the given scores as 32-bit floats, each a step of a float below the one before where it is not less anyway.
     Where a score is missing, all are minus the position.
-
-    Args:
-        query: a number a row, the same for the rows of one query.
-        rank: what orders the rows of a query, ascending; equal ranks keep the order of the rows.
     """
     order = np.lexsort((rank, query))
     query = query[order]

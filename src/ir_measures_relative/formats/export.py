@@ -15,7 +15,7 @@ def to_latex(
 ) -> str:
     """A table of ``context.evaluate`` as LaTeX, in the form of ranx's reports. Needs the package booktabs.
 
-    The best mean of each measure is in bold. Superscripts are the letters of the runs that a run is significantly above.
+    The best mean of each measure is in bold. Superscripts are letters of runs that a run is significantly above.
 
     Args:
         table: a row a run: ``name`` and a column a measure.

@@ -17,11 +17,7 @@ _METADATA = ("ir-metadata.yml", "ir-metadata.yaml", ".ir-metadata.yml", ".ir_met
 
 @FOLDERS.register("TIRA")
 def read_tira(folder: Path) -> FolderContent | None:
-    """The run in one of TIRA's folders, or the runs in those below a folder; None where there are none.
-
-    Raises:
-        ValueError: a description that is no YAML.
-    """
+    """The run in one of TIRA's folders, or the runs in those below a folder; None where there are none."""
     names = os.listdir(folder)
     others = sorted(folder / name for name in names if not name.startswith(".") and name not in _METADATA)
     if not {*_RUNS, *_METADATA} & set(names) and any(file.is_file() for file in others):

@@ -70,11 +70,7 @@ def located(path: str | os.PathLike[str]) -> tuple[str, str | None]:
 
 
 def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
-    """The content of a file, unpacked where it is gzip, bzip2 or xz (by its first bytes), without a UTF-8 mark.
-
-    Args:
-        source: what messages call it.
-    """
+    """The content of a file, unpacked where it is gzip, bzip2 or xz (by its first bytes), without a UTF-8 mark."""
     file = Path(path)
     if file.is_dir():
         raise IsADirectoryError(f"{source} is a folder; give a file")

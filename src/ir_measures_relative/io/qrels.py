@@ -229,11 +229,7 @@ def dataset_of_judgments(judgments: Any) -> Any:
 
 
 def _with_labels(columns: QrelsColumns, source: str) -> tuple[QrelsColumns, NDArray[np.bool_]]:
-    """The judgments that have a label, with labels that are whole numbers; and which they are.
-
-    Raises:
-        ValueError: a label that is not a whole number.
-    """
+    """The judgments that have a label, with labels that are whole numbers; and which they are."""
     if columns.relevance.dtype.kind in "ib":
         return columns, np.ones(columns.n_rows, dtype=bool)
     labels = object_array(map(_as_number, columns.relevance))
@@ -258,11 +254,7 @@ def _as_number(label: Any) -> Any:
 
 
 def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
-    """The judgments in the content of a TREC qrels file: ``query_id 0 doc_id relevance`` a line.
-
-    Raises:
-        ValueError: a line without four columns, or a relevance that is not a whole number; names file and line.
-    """
+    """The judgments in the content of a TREC qrels file: ``query_id 0 doc_id relevance`` a line."""
     return parsed(data, source, _trec_columns, _mistake)
 
 
@@ -286,12 +278,6 @@ def judge(columns: QrelsColumns, *, once: bool = False) -> Judgments:
     """:class:`Judgments` from the columns of the qrels.
 
     A pair judged twice keeps its last label, as in ir_measures; where the labels differ, a warning says so.
-
-    Args:
-        once: whether a document must not have two labels.
-
-    Raises:
-        ValueError: an id that is not a string, a relevance that is not a whole number; two labels of a document.
     """
     grade = _whole_numbers(columns, "the qrels")
     starts, heads = query_blocks(columns.query_ids, "the qrels", "the run")

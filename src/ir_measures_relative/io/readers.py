@@ -62,28 +62,14 @@ class FileReader(Protocol):
     """Reads the content of a file; None where it is of no format that the reader knows."""
 
     def __call__(self, data: bytes, source: str, part: str | None, *, as_run: bool) -> FileContent | None:
-        """The runs of a file, or the judgments.
-
-        Args:
-            data: the content, unpacked.
-            source: what messages call the file.
-            part: the run or the judgments meant, where the file holds several; None for all.
-            as_run: whether it is to hold runs, and not judgments.
-
-        Raises:
-            ValueError: a damaged file, one that holds the other of the two, a part that it does not have.
-        """
+        """The runs of a file, or the judgments."""
 
 
 class ObjectReader(Protocol):
     """Reads an object of another library; None where it is something else."""
 
     def __call__(self, value: Any, source: str, *, as_run: bool) -> Given | None:
-        """The run or the judgments that an object holds; ``source`` is what messages call it.
-
-        Raises:
-            ValueError: it holds the other of the two, or nothing, or labels that cannot be told.
-        """
+        """The run or the judgments that an object holds; ``source`` is what messages call it."""
 
 
 class FolderReader(Protocol):
@@ -135,12 +121,7 @@ def import_pyterrier() -> Any:
 
 
 def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
-    """The results of each pipeline for the topics, by name; each runs once.
-
-    Args:
-        pipelines: PyTerrier transformers, or DataFrames of results that exist already.
-        topics: a DataFrame with ``qid`` and ``query``, or the path of a TREC topics file.
-    """
+    """The results of each pipeline for the topics, by name; each runs once."""
     import pandas as pd
 
     pt = import_pyterrier()

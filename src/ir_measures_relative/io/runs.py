@@ -273,9 +273,6 @@ def run_files(paths: RunPaths, task: str | None = None) -> list[Path]:
     Hidden files in a folder are left out, and so are pictures, with a warning: they are often put beside the runs, and
     so is what a reader of folders knows to be no run. What stands behind a path after a ``#`` is the part of each file
     that is meant.
-
-    Args:
-        task: the task whose runs are meant, in a folder whose pages tell the tasks.
     """
     if not isinstance(paths, (str, os.PathLike, Iterable)):
         raise TypeError(f"the runs are {kind_of(paths)}; give a path, a glob, or a list of these")

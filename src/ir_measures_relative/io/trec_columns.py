@@ -34,12 +34,7 @@ _HEAD = 1 << 16  # bytes in which the first line ends
 
 
 def starts_as_trec(data: bytes, *, columns: int, number: int) -> bool:
-    """Whether the first line leaves no doubt that a file is TREC's, so that it need not be told from other formats.
-
-    Args:
-        columns: how many there are.
-        number: the index of the one that holds a number.
-    """
+    """Whether the first line leaves no doubt that a file is TREC's, so that it need not be told from other formats."""
     line = data[:_HEAD].lstrip().split(b"\n", 1)[0]
     fields = line.split()
     if len(fields) != columns or _NUMBER.fullmatch(fields[number]) is None:
@@ -116,11 +111,7 @@ class Columns:
         return values
 
     def whole_numbers(self, i: int) -> IntArray:
-        """The i-th column as whole numbers, below 2^31 in size.
-
-        Raises:
-            ValueError: one that is not; without a message.
-        """
+        """The i-th column as whole numbers, below 2^31 in size."""
         column = self.ids(i)
         if column.n_words <= 1:  # relevance labels, of which there are few different ones
             words, row = np.unique(column.word(0), return_inverse=True)
@@ -197,10 +188,6 @@ def _quotient(number: IntArray, divisor: FloatArray) -> tuple[FloatArray, BoolAr
     The first quotient, by doubles, is off by a unit in its last place or two. What it leaves is known as exactly as a
     double can say it (the product of two doubles is the sum of two others, as Dekker showed), and so is what is to be
     added to the quotient.
-
-    Args:
-        number: whole numbers from 0 to 10^18.
-        divisor: powers of ten that a double holds exactly.
     """
     high = number.astype(np.float64)
     low = (number - high.astype(np.int64)).astype(np.float64)
@@ -241,11 +228,7 @@ def _digits(data: ByteArray, starts: IntArray, ends: IntArray) -> tuple[IntArray
 
 
 def _eight_digits(words: WordArray, lengths: IntArray) -> tuple[IntArray, BoolArray]:
-    """The numbers that the first bytes of little-endian words write, eight digits at once; and which rows hold digits.
-
-    Args:
-        words: 0 beyond the first ``lengths`` bytes, which are up to eight.
-    """
+    """The numbers that the first bytes of little-endian words write, eight digits at once; and which rows hold digits."""
     shift = (8 * (8 - lengths)).astype(np.uint64)
     with np.errstate(over="ignore"):
         digit = words ^ (_ZEROS >> shift)  # 0 to 9 in each byte, or it is no digit
@@ -277,13 +260,7 @@ def _pieces(data: bytes) -> Iterator[bytes]:
 
 
 def parsed(data: bytes, source: str, parse: Callable[[bytes], T], mistake: Callable[[bytes], str]) -> T:
-    """What ``parse`` makes of the content of a file; where it raises ValueError, one that names file and line.
-
-    Args:
-        source: what messages call the file.
-        parse: takes a line, or several; raises where it does for one of them.
-        mistake: what is wrong with the columns of a line for which it raises.
-    """
+    """What ``parse`` makes of the content of a file; where it raises ValueError, one that names file and line."""
     try:
         return parse(data)
     except ValueError:
