@@ -67,7 +67,7 @@ class Content:
 
     @cached_property
     def table(self) -> list[list[str]]:
-        """The rows of cells below the header, all of its length, without white space around; blank lines do not count."""
+        """The cells below the header, row by row, without white space around; blank lines do not count."""
         rows = list(_numbered(self.text, self.delimiter, self.source))
         width = len(self.header)
         for number, row in rows[1:]:

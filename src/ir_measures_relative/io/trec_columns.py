@@ -228,7 +228,7 @@ def _digits(data: ByteArray, starts: IntArray, ends: IntArray) -> tuple[IntArray
 
 
 def _eight_digits(words: WordArray, lengths: IntArray) -> tuple[IntArray, BoolArray]:
-    """The numbers that the first bytes of little-endian words write, eight digits at once; and which rows hold digits."""
+    """The numbers that up to eight first bytes of little-endian words write (0 behind); and which rows hold digits."""
     shift = (8 * (8 - lengths)).astype(np.uint64)
     with np.errstate(over="ignore"):
         digit = words ^ (_ZEROS >> shift)  # 0 to 9 in each byte, or it is no digit
