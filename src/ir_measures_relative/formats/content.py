@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 from collections import Counter
@@ -18,8 +17,6 @@ import numpy as np
 from ..data.arrays import FloatArray, IntArray
 from ..io.readers import Given, Rows
 from ..messages import brief, kind_of, warn
-
-PARQUET = b"PAR1"  #: the first bytes of a Parquet file
 
 #: How much of a file is looked at, in bytes, to tell what it is. No more is looked at of a file in TREC's format.
 BLOCK = 1 << 16
@@ -49,7 +46,8 @@ class Content:
             return []
         cells: list[str] = []
         with suppress(csv.Error):  # a cell of more than 100,000 characters; a NUL, to Python 3.10
-            cells = next(_rows(self.line.decode("utf-8", "replace"), self.delimiter), [])
+            line = [self.line.decode("utf-8", "replace")]
+            cells = next(csv.reader(line, delimiter=self.delimiter, skipinitialspace=True), [])
         return [cell.strip().lower() for cell in cells]
 
     @property
@@ -65,22 +63,10 @@ class Content:
             Content(self.line, self.source) if is_object and len(self.line) < len(self.data.strip()) else None
         )
 
-    @cached_property
-    def table(self) -> list[list[str]]:
-        """The cells below the header, row by row, without white space around; blank lines do not count."""
-        rows = list(_numbered(self.text, self.delimiter, self.source))
-        width = len(self.header)
-        for number, row in rows[1:]:
-            if len(row) != width:
-                raise ValueError(
-                    f"{self.source}, line {number}: {len(row)} cells where the header has {width}; check the line"
-                )
-        return [[cell.strip(" \t") for cell in row] for _, row in rows[1:]]
-
-    @cached_property
+    @property
     def is_parquet(self) -> bool:
         """Whether it is a Parquet file."""
-        return self.data.startswith(PARQUET)
+        return self.data.startswith(b"PAR1")
 
     @cached_property
     def is_json(self) -> bool:
@@ -126,20 +112,6 @@ class Content:
         except UnicodeDecodeError as error:
             line = self.data.count(b"\n", 0, error.start) + 1
             raise ValueError(f"{self.source}, line {line}: not text in UTF-8; convert the file") from None
-
-
-def _rows(text: str, delimiter: str) -> Any:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-
-
-def _numbered(text: str, delimiter: str, source: str) -> Iterable[tuple[int, list[str]]]:
-    reader = _rows(text, delimiter)
-    try:
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                yield reader.line_num, row
-    except csv.Error as error:
-        raise ValueError(f"{source}, line {reader.line_num}: {error}; check the quotation marks") from None
 
 
 class _MoreError(Exception):

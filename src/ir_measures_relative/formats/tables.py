@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any
 
 from ..io.files import max_unpacked, too_large
@@ -27,14 +27,9 @@ def _holds_rows(content: Content) -> bool:
 
 
 def _frame(content: Content, *, as_run: bool) -> Any:
-    import pandas as pd
-
     if len(set(content.header)) < len(content.header):
         raise ValueError("a column stands twice in the header; drop one")
-    frame = _cells_by_arrow(content)
-    if frame is None:
-        columns = zip(*content.table, strict=True) if content.table else [()] * len(content.header)
-        frame = pd.DataFrame(dict(zip(content.header, map(list, columns), strict=True)), dtype=object)
+    frame = _cells(content)
     kind = "score" if as_run else "relevance"
     *ids, values = column_names(frame, ("query_id", "doc_id", kind), content.source, "table")
     _check_ids(frame, ids, "row")
@@ -43,45 +38,53 @@ def _frame(content: Content, *, as_run: bool) -> Any:
     return frame
 
 
+def _cells(content: Content) -> Any:
+    """The text of the cells below the header."""
+    import pandas as pd
+
+    if b"\0" in content.data:
+        raise ValueError(f"{content.source}: it holds a NUL; is it a text file?")
+    plain: dict[str, Any] = {"sep": content.delimiter, "skipinitialspace": True, "header": None, "dtype": str}
+    try:
+        rows = pd.read_csv(io.BytesIO(content.data.lstrip()), keep_default_na=False, **plain)
+    except (pd.errors.ParserError, UnicodeDecodeError) as error:
+        assert content.text  # or it says which line is not in UTF-8
+        raise ValueError(
+            f"{content.source}: {error}; check the cells and quotation marks of the line"
+        ) from None
+    if (rows.iloc[:, -1] == "").any():  # where nothing is written, or a cell is missing
+        _check_width(content)
+        rows = rows[(rows != "").any(axis=1)]
+    found = rows.iloc[1:].set_axis(content.header, axis=1).reset_index(drop=True)
+    return found.apply(lambda cells: cells.str.strip(" \t"))
+
+
+def _check_width(content: Content) -> None:
+    reader = csv.reader(
+        io.StringIO(content.text, newline=""), delimiter=content.delimiter, skipinitialspace=True
+    )
+    for row in reader:
+        if any(map(str.strip, row)) and len(row) != len(content.header):
+            shape = f"{len(row)} cells where the header has {len(content.header)}"
+            raise ValueError(f"{content.source}, line {reader.line_num}: {shape}; check the line")
+
+
+_NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+
+
 def _numbers(column: Any, kind: str) -> Any:
     """A column of text as numbers, whole ones if they are; what is none stays, to be refused by query and document."""
     import pandas as pd
 
-    if isinstance(column.dtype, pd.ArrowDtype):
-        for dtype in ("int64", "float64")[: 2 if kind == "score" else 1]:
-            with suppress(ValueError):
-                return column.astype(f"{dtype}[pyarrow]").astype(dtype)
-    return pd.Series([_as_score(text) for text in column], dtype=object) if kind == "score" else column
-
-
-def _as_score(text: str) -> Any:
-    try:
-        return text if "_" in text or not text.isascii() else int(text) if text.isdigit() else float(text)
-    except ValueError:
-        return text
-
-
-def _cells_by_arrow(content: Content) -> Any:
-    """The table as columns of Arrow's strings, in a tenth of the time; None where Arrow may read it otherwise."""
-    if b'"' in content.data or b"\0" in content.data:
-        return None
-    try:
-        import pyarrow
-        from pyarrow import compute, csv
-    except ImportError:
-        return None
-    text = dict.fromkeys(content.header, pyarrow.large_string())
-    try:
-        table = csv.read_csv(
-            pyarrow.BufferReader(content.data.lstrip()),
-            csv.ReadOptions(use_threads=False, column_names=content.header, skip_rows=1),
-            csv.ParseOptions(delimiter=content.delimiter, quote_char=False),
-            csv.ConvertOptions(column_types=text, strings_can_be_null=False),
-        )
-    except pyarrow.ArrowException:  # which Python's reader finds as well, and says where
-        return None
-    return frame_of_arrow(
-        pyarrow.table({name: compute.utf8_trim(table[name], " \t") for name in content.header})
+    if column.str.fullmatch("[+-]?[0-9]{1,18}").all():
+        return column.astype("int64")
+    if kind == "relevance":
+        return column
+    known, texts = column.str.fullmatch(_NUMBER), column.to_numpy(dtype=object)
+    if known.all():
+        return texts.astype(float)
+    return pd.Series(
+        [float(x) if is_one else x for x, is_one in zip(texts, known, strict=True)], dtype=object
     )
 
 
