@@ -62,13 +62,6 @@ def test_latex(files: Path) -> None:
     assert [lines[i] for i in (1, 3, -2)] == [r"\toprule", r"\midrule", r"\bottomrule"]
 
 
-def test_parquet(files: Path, expected: pd.DataFrame) -> None:
-    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-    with open(files / "table.parquet", "wb") as out:
-        subprocess.run([*COMMAND, *GIVEN, "-o", "parquet"], cwd=files, stdout=out, check=True)
-    pd.testing.assert_frame_equal(pd.read_parquet(files / "table.parquet"), expected, check_dtype=False)
-
-
 def test_lists_in_cells(files: Path) -> None:
     """fuse names several runs in one: text in a table, a list in JSON."""
     given = "fuse", files / "qrels.txt", files / "runs", "P@2"
@@ -164,11 +157,3 @@ def test_aligned_on_a_terminal(files: Path) -> None:
     assert lines[start : start + 2] == ["name         nDCG@2  NRG@2", "A              0.46   0.00"]
     code, text = on_a_terminal(files, *GIVEN, "-o", "tsv")
     assert "name\tnDCG@2\tNRG@2\n" in text
-
-
-@pty
-def test_parquet_does_not_go_to_a_terminal(files: Path) -> None:
-    assert on_a_terminal(files, *GIVEN, "-o", "parquet") == (
-        2,
-        "ir_measures_relative: error: -o parquet is no text for a terminal; send it to a file: > table.parquet\n",
-    )

@@ -128,9 +128,6 @@ def test_names_by_tag_or_file(files: Path, key: str) -> None:
     (files / "names.csv").write_text(f"run,name\n{key},BM25 (tuned)\n")
     done = run("qrels.txt", "runs", "NRG(prior='BM25*')@2", "--names", "names.csv", cwd=files)
     assert done.stdout.splitlines()[1].startswith("BM25 (tuned)\t")
-    (files / "names.tsv").write_text(f"{key}\tBM25 (tuned)\n")
-    again = run("qrels.txt", "runs", "NRG(prior='BM25*')@2", "--names", "names.tsv", cwd=files)
-    assert again.stdout == done.stdout
     reference = ["MED@2", "--names", "names.csv", "--reference"]
     for name in ("BM25 (tuned)", "runs/A.run", "A.run"):
         assert run("qrels.txt", "runs", *reference, name, cwd=files).returncode == 0

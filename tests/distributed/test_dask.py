@@ -320,9 +320,7 @@ def test_a_mean_leaves_out_what_has_no_value(how: str) -> None:
     expected = context.evaluate(judgments, [OfSome(), "nDCG@10"])
     assert expected["OfSome"].notna().all()
     assert context.evaluate(judgments, [OfSome()], perquery=True)["value"].isna().any()
-    assert_same(
-        evaluate(spread(frame_of(runs), how), judgments, [OfSome(), "nDCG@10"]), expected
-    )
+    assert_same(evaluate(spread(frame_of(runs), how), judgments, [OfSome(), "nDCG@10"]), expected)
 
 
 def test_a_partition_refuses_what_it_cannot_know() -> None:

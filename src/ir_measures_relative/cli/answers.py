@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | No
         default="text",
         metavar="FORMAT",
         help="text (default), markdown (for a pull request), json, junit (one test case per candidate: keep is a "
-        "failure, open is skipped); or the table as tsv, csv, jsonl, latex or parquet",
+        "failure, open is skipped); or the table as tsv, csv, jsonl or latex",
     )
     parser.set_defaults(places=DEFAULT_PLACES, sort=None)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import gc
 import glob
 import io
@@ -305,30 +304,25 @@ def _of_run(given: Mapping[str, str], name: str, file: Path) -> str | None:
 
 
 def _read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:
-    """The lines of a file of two columns, which may start with their names."""
-    advice = f"give a CSV file of two columns, {columns}"
-    found: dict[str, str] = {}
+    """The lines of a CSV file of two columns, which may start with their names."""
+    import pandas as pd
+
+    source, names = f"{flag} {path}", columns.split(",")
+    plain: dict[str, Any] = {"header": None, "dtype": str, "keep_default_na": False, "skipinitialspace": True}
     try:
-        text = read_bytes(path, f"{flag} {path}").decode()
-        by_tab = "\t" in text and "," not in text
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if by_tab else ","))
-    except UnicodeDecodeError:
-        raise ValueError(f"{flag} {path} is not text in UTF-8; {advice}") from None
-    except csv.Error as error:
-        raise ValueError(f"{flag} {path}: {error}; {advice}") from None
-    for number, row in enumerate(rows, start=1):
-        cells = [cell.strip() for cell in row]
-        if not any(cells):
-            continue
-        if len(cells) != 2 or not all(cells):
-            raise ValueError(
-                f"{flag} {path}, line {number}: a line is '{columns}', not {','.join(row)[:80]!r}"
-            )
-        run, value = cells
-        if number == 1 and f"{run},{value}".lower() == columns:
+        rows = pd.read_csv(io.BytesIO(read_bytes(path, source)), **plain)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise ValueError(f"{source}: {error}; give a CSV file of two columns, {columns}") from None
+    if rows.shape[1] != 2:
+        raise ValueError(f"{source} has {rows.shape[1]} columns; give a CSV file of two columns, {columns}")
+    found: dict[str, str] = {}
+    for number, (run, value) in enumerate(rows.apply(lambda cells: cells.str.strip()).to_numpy(), start=1):
+        if not (run and value):
+            raise ValueError(f"{source}, line {number}: a line is '{columns}', not {f'{run},{value}'[:80]!r}")
+        if number == 1 and [run.lower(), value.lower()] == names:
             continue
         if found.setdefault(run, value) != value:
-            raise ValueError(f"{flag} {path}, line {number}: {run!r} is in {found[run]!r} already")
+            raise ValueError(f"{source}, line {number}: {run!r} is in {found[run]!r} already")
     return found
 
 
