@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import json
 import random
 from pathlib import Path
@@ -135,7 +136,7 @@ def test_a_document_that_stands_twice() -> None:
 def test_notebook() -> None:
     shown = RunContext({"BM25": RUN, "new": RUN}, reference="BM25", groups={"new": "ours"})._repr_html_()
     assert "RunContext of 2 runs" in shown and "BM25</bdi> (reference)" in shown and "ours" in shown
-    assert "<td><bdi>2</bdi></td><td><bdi>3</bdi></td>" in shown
+    assert re.search(r"<td>2</td>\s*<td>3</td>", shown)
     many = RunContext({f"r{i}": RUN for i in range(30)})._repr_html_()
     assert many.count("<tr>") == 22 and "and 10 more" in many
 

@@ -108,24 +108,23 @@ _LISTED, _LONGEST = 20, 60
 @DESCRIPTIONS.register("html")
 def table_of_runs(context: RunContext) -> str:
     """The runs with their queries and rows, and what else is known of the context, as HTML for a notebook."""
+    import pandas as pd
+
     runs, facts = context.runs, _facts(context) | {"priors": repr(context.priors)}
-    groups = facts["groups"]
-    about = ", ".join(f"{key} {fact}" for key, fact in facts.items() if key != "groups" and fact is not None)
+    groups = facts.pop("groups")
+    about = ", ".join(f"{key} {fact}" for key, fact in facts.items() if fact is not None)
     head = f"{type(context).__name__} of {len(runs)} run{'' if len(runs) == 1 else 's'}; {about}"
-    columns = ["run", "queries", "rows", *(["group"] if groups else [])]
     rows = []
     for name, run in list(runs.items())[:_LISTED]:
-        cells = [len(run.query_ids), len(run), *([groups.get(name, "")] if groups else [])]
-        marked = f"{_cell(name)} (reference)" if name == facts["reference"] else _cell(name)
-        rows.append(f"<tr><th>{marked}</th>" + "".join(f"<td>{_cell(c)}</td>" for c in cells) + "</tr>")
-    if len(runs) > _LISTED:
-        rows.append(f'<tr><td colspan="{len(columns)}">and {len(runs) - _LISTED} more</td></tr>')
-    header = "".join(f"<th>{c}</th>" for c in columns)
-    return f"<p>{_cell(head, 1000)}</p><table><thead><tr>{header}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+        marked = f"{_cell(name)} (reference)" if name == context.reference else _cell(name)
+        row = {"run": marked, "queries": f"{len(run.query_ids):,}", "rows": f"{len(run):,}"}
+        rows.append(row | ({"group": _cell(groups.get(name, ""))} if groups else {}))
+    with pd.option_context("display.max_colwidth", None):
+        table = pd.DataFrame(rows).to_html(index=False, border=0, escape=False) if rows else ""
+    more = f"<p>and {len(runs) - _LISTED} more</p>" if len(runs) > _LISTED else ""
+    return f"<p>{_cell(head, 1000)}</p>{table}{more}"
 
 
-def _cell(value: object, longest: int = _LONGEST) -> str:
-    """Any value as text that runs nothing; the direction in which it is written stays its own."""
-    text = format(value, ",") if isinstance(value, int) else str(value)
-    short = text if len(text) <= longest else f"{text[: longest - 1]}…"
-    return f"<bdi>{escape(short)}</bdi>"
+def _cell(text: str, longest: int = _LONGEST) -> str:
+    """A text that runs nothing; the direction in which it is written stays its own."""
+    return f"<bdi>{escape(text if len(text) <= longest else f'{text[: longest - 1]}…')}</bdi>"
