@@ -272,8 +272,6 @@ MISTAKES = {
     "no-break space": (RUN + "1 Q0 b\xa0c 2 1 t\n", r"line 2: it holds the character U\+00A0, which Python takes for"),
     "file separator": (RUN + "1 Q0 b\x1cc 2 1 t\n", r"line 2: it holds the character U\+001C"),
     "twice": (RUN + "1 Q0 b 2 1 t\n\n" + RUN, "line 4: query '1' lists document 'a' more than once, before in line 1"),
-    "CSV": ("1,a,2.0\n", "line 1: 1 columns .*it looks like CSV: separate the columns by spaces"),
-    "JSON": ('{q: {"d": 1.0, "e": 2.0, "f": 0.5}}', "line 1: 7 columns .*it looks like JSON: read it with json"),
 }  # fmt: skip
 
 
@@ -297,8 +295,6 @@ MISTAKES_IN_QRELS = {
     "bare return": ("1 0 a 1\r1 0 b 1\r", "line 1: it holds a carriage return"),
     "three columns": ("1 a 1\n", "line 1: a TREC qrels line is 'query_id 0 doc_id relevance', not '1 a 1'"),
     "ideographic space": ("1 0 a\u3000b 1\n", r"line 1: it holds the character U\+3000"),
-    "CSV": ("query_id;doc_id;relevance\n", "line 1: a TREC qrels line is .*it looks like CSV"),
-    "JSON": ('{q:{"d":1,"e":2}}', "line 1: a TREC qrels line is .*it looks like JSON"),
 }
 
 

@@ -95,10 +95,7 @@ def options_of(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def check_deployed(given: Inputs, names: list[str]) -> None:
-    """Raises ValueError for a run that is empty, and for a deployed one with the documents of another collection.
-
-    Beside one, any candidate is a gain: an earlier step that went wrong must not open the gate.
-    """
+    """Raises ValueError for deployed runs that are empty or of another collection: any candidate gains."""
     from ..context.view import view_of
 
     empty = [name for name, run in given.runs.items() if not len(run)]

@@ -6,12 +6,10 @@ import argparse
 import gc
 import glob
 import io
-import logging
 import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -93,10 +91,7 @@ class Inputs:
 
     @cached_property
     def together(self) -> RunContext:
-        """All runs; the priors of each are those of ``--to``, where they are given and no policy is.
-
-        By a policy the candidates come last, so that the runs of ``--to`` are earlier.
-        """
+        """All runs, with those of ``--to`` as priors; by a policy the candidates come last, and these are earlier."""
         if self.alone or not self.others:
             return self.context(self.runs, self.others or None)
         own = [name for name in self.candidates if name not in self.others]
@@ -340,26 +335,11 @@ def _read_qrels(name: str) -> Judged:
         dataset = dataset_of(name)
     except ValueError as error:
         raise ValueError(f"there is no qrels file {name!r}, and {error}") from None
-    with _held_back(logging.getLogger("ir_datasets")):
-        qrels = qrels_of(dataset)
+    qrels = qrels_of(dataset)
     columns = qrels_columns(qrels)
     aspects = columns.aspect_texts()
     iterations = object_array(["0"] * columns.n_rows) if aspects is None else aspects
     return Judged(QrelsFile(columns, iterations), dataset)
-
-
-@contextmanager
-def _held_back(logger: Any) -> Iterator[None]:
-    """Holds back what is logged, and says it afterwards if there was no error."""
-    records: list[Any] = []
-    hold = records.append  # which returns None: the record goes no further
-    logger.addFilter(hold)
-    try:
-        yield
-    finally:
-        logger.removeFilter(hold)
-    for record in records:
-        logger.handle(record)
 
 
 def _check_measures(given: Inputs, measures: Iterable[ir_measures.Measure]) -> None:

@@ -13,7 +13,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -166,7 +165,7 @@ def open_streams() -> None:
 def leaving_in_order() -> Iterator[None]:
     """Lets SIGHUP and SIGTERM end the process as an exception does, so that no temporary file is left."""
 
-    def leave(number: int, frame: FrameType | None) -> None:
+    def leave(number: int, frame: object) -> None:
         sys.exit(128 + number)
 
     names = ("SIGHUP", "SIGTERM") if threading.current_thread() is threading.main_thread() else ()
@@ -315,16 +314,22 @@ def _lines(name: str, lines: Iterable[Sequence[str]]) -> Iterable[str]:
     if name == "aligned":
         text = tabulate(kept, tablefmt="plain", colalign=alignment, disable_numparse=True)
         return map(str.rstrip, text.splitlines())
-    from ..formats.export import latex_table, latex_text
+    if name == "markdown":
+        header, *rows = [[*map(markdown_text, line)] for line in kept] or [[]]
+        return tabulate(rows, header, "pipe", colalign=alignment, disable_numparse=True).splitlines()
+    header, *rows = [["".join(_OF_LATEX.get(c, c) for c in cell) for cell in line] for line in kept] or [[]]
+    rows = rows or [[""] * len(header)]  # without a row tabulate does not align
+    text = tabulate(rows, header, "latex_raw", colalign=alignment, disable_numparse=True)
+    for rule in ("toprule", "midrule", "bottomrule"):  # of the package booktabs
+        text = text.replace(r"\hline", rf"\{rule}", 1)
+    return text.splitlines()
 
-    written = latex_text if name == "latex" else markdown_text
-    header, *rows = [[*map(written, line)] for line in kept] or [[]]
-    if name == "latex":
-        return latex_table(header, rows, alignment).splitlines()
-    markdown: str = tabulate(rows, header, "pipe", colalign=alignment, disable_numparse=True)
-    return markdown.splitlines()
 
-
+_OF_LATEX = {
+    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+    **{"<": "$<$", ">": "$>$"},
+}
 _NUMBER = re.compile(r"[<>]?-?\d+\.?\d*(e[+-]?\d+)?|-?inf|nan|")
 
 

@@ -52,9 +52,4 @@ FORMATS = (
         runs=_kilt,
         note="In the order of the provenance.",
     ),
-    Format(
-        name="an assignment of nuggets (AutoNuggetizer)",
-        holds=_has("qid", "nuggets"),
-        instead="give judgments by query and document",
-    ),
 )

@@ -1,4 +1,4 @@
-"""A context, described: what a relative value is relative to, in a form that can be cited; a table for notebooks."""
+"""A context, described: what a relative value is relative to, in a form that can be cited."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
-from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -99,32 +98,3 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:  # an optional one, or one that is vendored
             continue
     return found
-
-
-# How many runs are listed, and how many characters of a name are shown.
-_LISTED, _LONGEST = 20, 60
-
-
-@DESCRIPTIONS.register("html")
-def table_of_runs(context: RunContext) -> str:
-    """The runs with their queries and rows, and what else is known of the context, as HTML for a notebook."""
-    import pandas as pd
-
-    runs, facts = context.runs, _facts(context) | {"priors": repr(context.priors)}
-    groups = facts.pop("groups")
-    about = ", ".join(f"{key} {fact}" for key, fact in facts.items() if fact is not None)
-    head = f"{type(context).__name__} of {len(runs)} run{'' if len(runs) == 1 else 's'}; {about}"
-    rows = []
-    for name, run in list(runs.items())[:_LISTED]:
-        marked = f"{_cell(name)} (reference)" if name == context.reference else _cell(name)
-        row = {"run": marked, "queries": f"{len(run.query_ids):,}", "rows": f"{len(run):,}"}
-        rows.append(row | ({"group": _cell(groups.get(name, ""))} if groups else {}))
-    with pd.option_context("display.max_colwidth", None):
-        table = pd.DataFrame(rows).to_html(index=False, border=0, escape=False) if rows else ""
-    more = f"<p>and {len(runs) - _LISTED} more</p>" if len(runs) > _LISTED else ""
-    return f"<p>{_cell(head, 1000)}</p>{table}{more}"
-
-
-def _cell(text: str, longest: int = _LONGEST) -> str:
-    """A text that runs nothing; the direction in which it is written stays its own."""
-    return f"<bdi>{escape(text if len(text) <= longest else f'{text[: longest - 1]}…')}</bdi>"

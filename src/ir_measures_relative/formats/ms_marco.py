@@ -1,4 +1,4 @@
-"""MS MARCO's runs: query, document and rank a line, between tabs; and lists of nuggets, which look alike."""
+"""MS MARCO's runs: query, document and rank a line, between tabs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from .content import Content, Format, Parts, codes_of
 
 _RANKED = re.compile(rb"[^\t]+\t[^\t]+\t[0-9]+\s*")
 _OTHER_SPACE = re.compile(rb"[ \v\f]")
-_NUGGET = re.compile(rb"[^\t]+_[0-9]+\t[^\t]+\t(vital|okay)\s*")
 
 
 def _read(content: Content) -> Parts:
@@ -71,10 +70,5 @@ FORMATS = (
         holds=lambda content: _RANKED.fullmatch(content.line) is not None,
         runs=_read,
         note="In the order of the ranks, which must be 1, 2, 3 … in each query.",
-    ),
-    Format(
-        name="a list of nuggets (AutoNuggetizer)",
-        holds=lambda content: _NUGGET.fullmatch(content.line) is not None,
-        instead="give judgments by query and document",
     ),
 )

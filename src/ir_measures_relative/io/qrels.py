@@ -24,7 +24,7 @@ from .datasets import dataset_of
 from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
 from .readers import Rows, read_foreign_file, read_object
-from .trec_columns import Columns, format_hint, parsed, shown, starts_as_trec
+from .trec_columns import Columns, parsed, shown, starts_as_trec
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of
 #: a file; see :func:`read_qrels_file`.
@@ -269,7 +269,7 @@ def _mistake(line: bytes) -> str:
     fields = line.split()
     if len(fields) != 4:
         swapped = "; it looks like a run: the qrels come first, then the run" if len(fields) == 6 else ""
-        return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{swapped or format_hint(line)}"
+        return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{swapped}"
     wrong = f"the relevance {shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 to 9"
     return wrong + (_OF_FRACTIONS if re.fullmatch(rb"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*", fields[3]) else "")
 

@@ -23,7 +23,7 @@ from ..messages import brief, kind_of, progress, warn
 from .files import is_picture, located, read_bytes
 from .frames import columns_of, is_frame, scheme_of_others, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
-from .trec_columns import Columns, format_hint, parsed, shown, starts_as_trec
+from .trec_columns import Columns, parsed, shown, starts_as_trec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -235,7 +235,7 @@ def _mistake(line: bytes) -> str:
     if len(fields) != 6:
         return (
             f"{len(fields)} columns where a TREC run has six (query_id Q0 doc_id rank score tag): "
-            f"{shown(line)}{_SWAPPED if len(fields) == 4 else format_hint(line)}"
+            f"{shown(line)}{_SWAPPED if len(fields) == 4 else ''}"
         )
     query_id, doc_id, score = (shown(fields[i]) for i in (0, 2, 4))
     try:

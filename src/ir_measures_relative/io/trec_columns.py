@@ -318,14 +318,3 @@ def shown(text: bytes) -> str:
     """The start of a line or a column, for a message."""
     start = text[:80].decode("utf-8", "ignore").strip()
     return repr(start + "…" if len(text) > 80 else start)
-
-
-def format_hint(line: bytes) -> str:
-    """What to do with a line that looks like JSON or one of comma-separated values; nothing where it does not."""
-    if line.lstrip().startswith((b"{", b"[")):
-        return "; it looks like JSON: read it with json, and give the dict, or the list of the rows"
-    if len(line.split()) > 2 or max(line.count(b","), line.count(b";")) < 2:
-        return ""
-    return (
-        "; it looks like CSV: separate the columns by spaces, or read it with pandas and give the DataFrame"
-    )
