@@ -86,10 +86,7 @@ def in_these_terms(error: BaseException) -> str:
         word += re.split(r"[\s\"'<>/]", error.object[end : end + 100])[0]
         return f"the name {word!r} is no text in UTF-8; rename the file, or give its run a name with --names"
     if isinstance(error, MemoryError):
-        why = f" ({error})" if str(error) else ""
-        return (
-            f"there is not enough memory for this{why}; give fewer runs at a time, or allow more (ulimit -v)"
-        )
+        return f"there is not enough memory ({error}); give fewer runs at a time, or allow more (ulimit -v)"
     return _with_flags((isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__)
 
 

@@ -256,24 +256,20 @@ class _Survey(NamedTuple):
 
 def _survey(part: pd.DataFrame, judged: frozenset[str]) -> _Survey:
     """Looks through the columns name and query_id."""
-    name_codes, names = pd.factorize(part.iloc[:, 0])
-    query_codes, queries = pd.factorize(part.iloc[:, 1])
-    for what, codes, values in (("name", name_codes, names), ("query id", query_codes, queries)):
-        wrong = [v for v in values if not isinstance(v, str)] + [None] * bool((codes < 0).any())
+    for what, column in zip(("name", "query id"), part.columns, strict=True):
+        wrong = [v for v in part[column].unique() if not isinstance(v, str)]
         if wrong:
-            raise ValueError(
-                f"the runs: the {what} {wrong[0]!r} is of type {type(wrong[0]).__name__}; convert it with .astype(str)"
-            )
-    known = np.array([q in judged for q in queries], dtype=bool)
-    rows = np.bincount(query_codes, minlength=len(queries))
-    pairs = np.unique(name_codes.astype(np.int64) * max(len(queries), 1) + query_codes)
-    run, query = np.divmod(pairs, max(len(queries), 1))
-    holds_judged = np.bincount(run[known[query]], minlength=len(names)) > 0
+            found = f"{wrong[0]!r} is of type {type(wrong[0]).__name__}"
+            raise ValueError(f"the runs: the {what} {found}; convert it with .astype(str)")
+    count = part.groupby(list(part.columns), sort=False, observed=True).size()
+    names, queries = (count.index.get_level_values(i) for i in (0, 1))
+    known = queries.isin(judged)
+    with_judged = set(names[known])
     return _Survey(
-        rows={q: int(n) for q, n, k in zip(queries, rows, known, strict=True) if k},
-        names=list(names),
-        judged={str(n) for n, holds in zip(names, holds_judged, strict=True) if holds},
-        example={names[r]: queries[q] for r, q in zip(run, query, strict=True) if not holds_judged[r]},
+        rows={q: int(n) for q, n in count[known].groupby(level=1, sort=False, observed=True).sum().items()},
+        names=list(names.unique()),
+        judged=with_judged,
+        example={name: q for name, q in count.index if name not in with_judged},
     )
 
 

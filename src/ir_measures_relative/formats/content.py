@@ -161,11 +161,7 @@ Parts: TypeAlias = "Mapping[str, Given]"
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file, and what reads it. ``holds`` is true of a file for one format at most.
-
-    A reader may raise KeyError, TypeError, AttributeError or IndexError where a file is not built as its kind is:
-    whoever calls it says that in words.
-    """
+    """A kind of file, and what reads it; a KeyError, TypeError … of a reader says that a file is not built so."""
 
     name: str  #: what messages and the documentation call it
     holds: Callable[[Content], bool]  #: whether a file is of this kind
@@ -249,11 +245,7 @@ def warn_of_text_ids(what: str) -> None:
 
 
 def keeping_order(query: IntArray, rank: Any, scores: Sequence[Any] | None = None) -> FloatArray:
-    """Scores by which every ranking has the order of the ranks, ties included.
-
-    They are the given scores as 32-bit floats, each a step of a float below the one before where it is not less anyway.
-    Where a score is missing, all are minus the position.
-    """
+    """Scores that keep the order of the ranks: as given, a step of a float lower at ties; without any, -1, -2 …"""
     order = np.lexsort((rank, query))
     query = query[order]
     first = np.flatnonzero(np.append(True, query[1:] != query[:-1])) if len(query) else np.zeros(0, int)

@@ -64,10 +64,7 @@ _FIELD = re.compile(r"^ ?- :[\w-]+: \*\*([^*\n]+):\*\* (.*?) *$", re.MULTILINE)
 
 @FOLDERS.register("archive")
 def read_archive_folder(folder: Path) -> FolderContent | None:
-    """The runs of a folder as downloaded, with the participant of each as its group, and its files of judgments.
-
-    None for a folder without the archive's pages and without files such as ``input.NAME.gz``.
-    """
+    """The runs of a folder as downloaded, with their participants as groups, and its judgments; None for another."""
     names = os.listdir(folder)
     if not any(name in _TOLD_IN or name.startswith(_PREFIXES) for name in names):
         return None

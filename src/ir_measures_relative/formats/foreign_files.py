@@ -1,8 +1,4 @@
-"""The formats of run and judgment files besides TREC's; the content of a file tells which it is of.
-
-A module in this folder that has ``FORMATS``, a tuple of :class:`Format`, has formats. To add one, add a module.
-They are asked in the order of the names, which does not matter: a file is of one format at most.
-"""
+"""The formats of run and judgment files besides TREC's: a module in this folder with ``FORMATS`` adds some."""
 
 from __future__ import annotations
 

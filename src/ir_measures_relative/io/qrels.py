@@ -1,7 +1,4 @@
-"""Any qrels -> :class:`Judgments`.
-
-What is no TREC file, dict, table or iterable of rows is read by the readers of :mod:`.readers`.
-"""
+"""Any qrels -> :class:`Judgments`."""
 
 from __future__ import annotations
 
@@ -164,10 +161,7 @@ class QrelsFile(NamedTuple):
 
 
 def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
-    """Reads a file of judgments: TREC's format, plain, .gz, .bz2 or .xz, or one that another reader knows.
-
-    A label that is written as a string becomes a number. A document without a label, empty or null, is not judged.
-    """
+    """Reads a file of judgments; a label that is a string becomes a number, and without one a document is unjudged."""
     source = f"the qrels {path}"
     file, part = located(path)
     data = read_bytes(file, source)
@@ -200,25 +194,20 @@ class DatasetOfQrels:
         self.path = path
 
     def has(self, part: str) -> bool:
-        """Whether it has a part of a dataset."""
         return part == "qrels"
 
     def has_qrels(self) -> bool:
-        """It has judgments."""
         return True
 
     def has_docs(self) -> bool:
-        """It has no documents."""
         return False
 
     has_queries = has_scoreddocs = has_docs
 
     def qrels_defs(self) -> dict[int, str]:
-        """It does not say which labels there are."""
         return {}
 
     def qrels_iter(self) -> Iterator[ir_measures.Qrel]:
-        """The judgments as ir_measures takes them; raises as :func:`read_qrels_file` does."""
         return read_qrels_file(self.path).as_ir_measures()
 
 
@@ -275,10 +264,7 @@ def _mistake(line: bytes) -> str:
 
 
 def judge(columns: QrelsColumns, *, once: bool = False) -> Judgments:
-    """:class:`Judgments` from the columns of the qrels.
-
-    A pair judged twice keeps its last label, as in ir_measures; where the labels differ, a warning says so.
-    """
+    """The judgments; a pair judged twice keeps its last label, with a warning, or is an error where ``once``."""
     grade = _whole_numbers(columns, "the qrels")
     starts, heads = query_blocks(columns.query_ids, "the qrels", "the run")
     code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}

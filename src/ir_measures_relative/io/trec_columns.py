@@ -1,8 +1,6 @@
 """Lines of columns that white space separates -> arrays of where each column of each line stands.
 
-White space is what C's ``isspace`` says, since trec_eval reads so. ir_measures splits where Python's ``str.split``
-does, at more characters; a file that holds one of these is refused, so that none means one thing here and another
-there. So are numbers that only one of C and Python reads, such as ``1_000``.
+White space is C's ``isspace``, as in trec_eval. A character or a number that C and Python read otherwise is refused.
 """
 
 from __future__ import annotations
@@ -145,10 +143,7 @@ def _check_characters(data: bytes, counts: IntArray) -> None:
 
 
 def _decimals(data: ByteArray, starts: IntArray, ends: IntArray) -> tuple[FloatArray, BoolArray]:
-    """Numbers such as -12.375, as the nearest doubles, and which rows hold one.
-
-    They have up to 18 digits, and up to seven of these before the point.
-    """
+    """Numbers of up to 18 digits, seven before the point, as the nearest doubles; and which rows hold one."""
     sign = data[starts]
     negative = sign == ord("-")
     starts = starts + (negative | (sign == ord("+")))
@@ -185,9 +180,7 @@ def _before_point(words: WordArray, lengths: IntArray) -> tuple[IntArray, BoolAr
 def _quotient(number: IntArray, divisor: FloatArray) -> tuple[FloatArray, BoolArray]:
     """``number / divisor`` to the nearest double, and where that is sure: all but next to the middle of two doubles.
 
-    The first quotient, by doubles, is off by a unit in its last place or two. What it leaves is known as exactly as a
-    double can say it (the product of two doubles is the sum of two others, as Dekker showed), and so is what is to be
-    added to the quotient.
+    The remainder of the first quotient is exact, as the product of two doubles is the sum of two others (Dekker).
     """
     high = number.astype(np.float64)
     low = (number - high.astype(np.int64)).astype(np.float64)
