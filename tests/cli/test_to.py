@@ -109,17 +109,6 @@ def test_a_copy_in_a_folder_is_told_of(later: Path) -> None:
     assert done.returncode == 0 and "'B' of --to ranks exactly as 'E'" in done.stderr
 
 
-def test_files_of_one_name_in_two_folders(later: Path) -> None:
-    (later / "later" / "A.run").rename(later / "later" / "B.run")
-    text = (later / "later" / "B.run").read_text().replace(" A\n", " B\n")
-    (later / "later" / "B.run").write_text(text)
-    names = [
-        line.split("\t")[0]
-        for line in output(later / "qrels.txt", later / "later", "NRG@2", "--to", later / "runs").splitlines()
-    ]
-    assert names == ["name", "later/B.run", "later/D.run"]
-
-
 # ---- names, groups, the standard input -------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from candidates import write_candidates
-from command_line import QRELS, RUNS, error, process, run, write_run
+from command_line import QRELS, RUNS, error, run, write_run
 from ir_measures_relative import RunContext, worth
 from ir_measures_relative.cli.output import wrapped
 
@@ -99,12 +99,6 @@ def test_a_folder_that_holds_the_one_run_of_to(campaign: Path) -> None:
     assert "--to holds runs/QL.run as well" in done.stderr
 
 
-def test_a_folder_held_against_itself(campaign: Path) -> None:
-    """Without --to each run is a candidate beside the others."""
-    done = run("worth", "qrels.txt", "runs", *BY, cwd=campaign)
-    assert done.returncode == 0 and "replacing QL" in done.stdout and "replacing BM25" in done.stdout
-
-
 def test_markdown_is_a_comment(campaign: Path) -> None:
     text = gate(campaign, "new", "-o", "markdown").stdout
     assert [line for line in text.splitlines() if line.startswith("### ")] == [
@@ -167,24 +161,15 @@ def test_names_that_no_xml_can_hold() -> None:
     assert b"\\ud800z" in ElementTree.tostring(found)
 
 
-def test_from_the_standard_input(campaign: Path) -> None:
-    content = (campaign / "new" / "strong.run").read_text()
-    done = process("worth", "qrels.txt", "-", *TO, *BY, "--gate", cwd=campaign, input=content)
-    assert (done.returncode, done.stdout) == (0, gate(campaign, "new/strong.run").stdout)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["qrels.txt", "new/strong.run"], "new/strong.run has nothing to compare with: pass the deployed runs with --to"),
         (["qrels.txt", "new/strong.run", "--to", "new/strong.run"], "is the evaluated run itself"),
         (["qrels.txt", "new/strong.run", "--to", "empty"], "the folder holds no file of a run"),
-        (["qrels.txt", "empty", "--to", "runs"], "the folder holds no file of a run"),
-        (["qrels.txt", "new/nix.run", "--to", "runs"], "no such file or folder"),
         (["nothing.txt", "new/strong.run", "--to", "runs"], "the qrels hold no judgment"),
         (["qrels.txt", "new/strong.run", "--to", "runs", "--by", "UniqueRel@10"], "set an absolute measure"),
         (["qrels.txt", "new/strong.run", "--to", "runs", "--margin", "-1"], "not allowed"),
-        (["qrels.txt", "new/strong.run", "--to", "runs", "-o", "xml"], "invalid choice"),
         (["qrels.txt", "new/strong.run", "--to", "runs", "--by", "P(rel=9)@5"], "no judgment has the grade 9"),
     ],
 )  # fmt: skip

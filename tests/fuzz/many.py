@@ -1,7 +1,6 @@
 """As many inputs as one likes: ``python tests/fuzz/many.py {runs,qrels,frames,measures,…,all} [N] [--from SEED]``.
 
-``--help`` lists the targets, of which there is one for each kind of file that other tools write, for each command, for
-plans of audits, and for the fixture of pytest; ``all`` is each of them in turn.
+``--help`` lists the targets; ``all`` is each of them in turn.
 
 Prints what came of them, and the seeds of those that were neither read as ir_measures reads them nor refused in words;
 exits with 1 if there are any.

@@ -20,7 +20,6 @@ import pandas as pd
 from ir_measures import nDCG
 
 import fuzzed_commands
-import fuzzed_doors
 from fuzzed_formats import targets, with_changes
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.context.measure_strings import parse_measure, registered
@@ -285,8 +284,8 @@ TARGETS: dict[str, Callable[[random.Random, Any], str]] = {
 }
 #: A target for each kind of file that other tools write.
 OF_FORMATS = targets(_refusal)
-#: A target for each command, and for what else takes what a user gives.
-OF_DOORS = fuzzed_commands.targets() | fuzzed_doors.targets(_refusal)
+#: A target for each command.
+OF_DOORS = fuzzed_commands.targets()
 ALL = TARGETS | OF_FORMATS | OF_DOORS
 
 

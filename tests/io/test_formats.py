@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import numpy as np
 import pytest
 from tools.pages import PAGE, PLACE, block, filled
 
+from command_line import here
 from ir_measures_relative import RelativeWarning, RunContext
 from ir_measures_relative.formats.content import Content, keeping_order
 from ir_measures_relative.formats.foreign_files import formats
@@ -279,13 +278,9 @@ def test_the_command_takes_one_run_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "results").write_bytes(OF_RUNS["evaluations of three"].write(""))
     (tmp_path / "qrels").write_bytes(OF_JUDGMENTS["OpenSearch"].write(""))
 
-    def command(*arguments: str) -> subprocess.CompletedProcess[str]:
-        words = [sys.executable, "-m", "ir_measures_relative", "qrels", *arguments]
-        return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
-
-    several = command("results", "nDCG@10")
+    several = here("qrels", "results", "nDCG@10", cwd=tmp_path)
     assert several.returncode == 2 and "hold 3 runs" in several.stderr and "FILE#bm25-base" in several.stderr
-    one = command("results#dense_ü", "nDCG@10")
+    one = here("qrels", "results#dense_ü", "nDCG@10", cwd=tmp_path)
     assert one.stdout.startswith("nDCG@10\t"), one.stderr
 
 
@@ -345,25 +340,6 @@ def test_judgments_by_nugget_are_not_taken_for_queries(tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("".join(f"{q}_{n} 0 d-1 1\n" for q in QRELS for n in range(3)), "utf-8")
     with pytest.raises(ValueError, match="'q-1_0' may be a nugget of a query: give judgments by query"):
         RunContext({"r": RUNS["rerank.v2"]}, priors=[]).evaluate(tmp_path / "qrels", ["nDCG@10"])
-
-
-def test_a_part_is_no_other_file_to_write_over(tmp_path: Path) -> None:
-    """--output does not take the file that holds the part of a run."""
-    (tmp_path / "mteb.json").write_bytes(OF_RUNS["MTEB"].write("rerank.v2"))
-    (tmp_path / "qrels").write_bytes(trec_qrels())
-    before = (tmp_path / "mteb.json").read_bytes()
-    command = [sys.executable, "-m", "ir_measures_relative", "qrels", "mteb.json#eng:test", "nDCG@10"]
-    done = subprocess.run([*command, "--plot", "mteb.json"], cwd=tmp_path, capture_output=True, text=True)
-    assert done.returncode == 2 and (tmp_path / "mteb.json").read_bytes() == before, done.stderr
-
-
-def test_very_many_keys(tmp_path: Path) -> None:
-    """Of which each may not be held against all others."""
-    file = tmp_path / "run.json"
-    file.write_text("{" + ", ".join(f'"q{i}": {{"d": 1.0}}' for i in range(30_000)) + "}")
-    assert len(read_run(file)) == 30_000
-    file.write_text('{"q": {' + ", ".join(f'"d{i}": {i}.0' for i in range(60_000)) + "}}")
-    assert len(read_run(file)) == 60_000
 
 
 def test_aspects_of_a_table_are_those_of_the_trec_file(tmp_path: Path) -> None:

@@ -167,23 +167,13 @@ MEASURES = [
     "NRG(base=exec('import sys; sys.exploded = True'))@10",
     "NRG(prior=[x for x in ().__class__.__base__.__subclasses__()])",
     "NRG(base=(lambda: 0)())",
-    "NRG(base=f'{exec}')",
-    "NRG.__init__",
-    "NRG.__class__@10",
-    "NRG@(1).__class__",
     "NRG@exec('1')",
-    "NRG(*[1])",
     "NRG(**{'base': 'P'})",
     "NRG(gains={exec: 1})",
     "NRG(p=2**10**10**10)",
     "NRG@10; import os",
     "(x := NRG)@10",
-    "NRG if 1 else nDCG",
-    "measures",
-    "registry@3",
     "parse_measure",
-    "calc_aggregate@10",
-    "os@10",
 ]
 
 

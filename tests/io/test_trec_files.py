@@ -309,14 +309,6 @@ def test_mistakes_in_qrels_name_file_and_line(case: str, tmp_path: Path) -> None
             context.evaluate(qrels, [NRG @ 10])
 
 
-def test_missing_qrels(tmp_path: Path) -> None:
-    context = RunContext({"r": {"1": {"a": 1.0}}}, priors=[])
-    with pytest.raises(FileNotFoundError, match=r"the qrels .*nix\.txt: no such file; check the path"):
-        context.evaluate(tmp_path / "nix.txt", [NRG @ 10])
-    with pytest.raises(IsADirectoryError, match="the qrels .* is a folder; give a file"):
-        context.evaluate(tmp_path, [NRG @ 10])
-
-
 # ---- memory ----------------------------------------------------------------------------------------------
 
 
@@ -326,9 +318,7 @@ def large(end: str) -> Iterator[tuple[Path, bytes]]:
         yield Path("x"), "".join([*lines, end]).encode()
 
 
-@pytest.mark.parametrize(
-    "end", ["", "1 Q0 x 1 high tag\n", "1\n", "1 Q0 \xa0 1 1 tag\n", "1 Q0 x 1 \0 tag\n", "é \r x\n"]
-)
+@pytest.mark.parametrize("end", ["", "1 Q0 x 1 high tag\n", "1\n"])
 def test_a_mistake_takes_no_more_memory_than_the_rest(end: str, tmp_path: Path) -> None:
     """Neither while it is looked for, nor afterwards, where somebody keeps the error."""
     path = tmp_path / "large"

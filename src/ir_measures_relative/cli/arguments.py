@@ -43,6 +43,12 @@ class Parser(argparse.ArgumentParser):
         say("error", f"{message}; see {self.prog} --help")
         sys.exit(2)
 
+    def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
+        """As argparse does, which makes an empty list of the value in ``--to=--``."""
+        if action.option_strings and arg_strings == ["--"]:
+            self.error(f"argument {'/'.join(action.option_strings)}: -- is not a value")
+        return super()._get_values(action, arg_strings)  # type: ignore[misc]
+
     def _print_message(self, message: str, file: Any = None) -> None:
         """As argparse does, which says nothing where it cannot write."""
         (file or sys.stderr).write(message)

@@ -6,6 +6,7 @@ import argparse
 import gc
 import glob
 import io
+import logging
 import os
 import sys
 from collections import Counter
@@ -335,7 +336,15 @@ def _read_qrels(name: str) -> Judged:
         dataset = dataset_of(name)
     except ValueError as error:
         raise ValueError(f"there is no qrels file {name!r}, and {error}") from None
-    qrels = qrels_of(dataset)
+    logger, records = logging.getLogger("ir_datasets"), list[Any]()
+    hold = records.append  # which returns None: the record goes no further, unless there is no error
+    logger.addFilter(hold)
+    try:
+        qrels = qrels_of(dataset)
+    finally:
+        logger.removeFilter(hold)
+    for record in records:
+        logger.handle(record)
     columns = qrels_columns(qrels)
     aspects = columns.aspect_texts()
     iterations = object_array(["0"] * columns.n_rows) if aspects is None else aspects

@@ -257,7 +257,7 @@ class _Survey(NamedTuple):
 def _survey(part: pd.DataFrame, judged: frozenset[str]) -> _Survey:
     """Looks through the columns name and query_id."""
     for what, column in zip(("name", "query id"), part.columns, strict=True):
-        wrong = [v for v in part[column].unique() if not isinstance(v, str)]
+        wrong = [v for v in part[column].unique().tolist() if not isinstance(v, str)]
         if wrong:
             found = f"{wrong[0]!r} is of type {type(wrong[0]).__name__}"
             raise ValueError(f"the runs: the {what} {found}; convert it with .astype(str)")

@@ -26,6 +26,8 @@ def _table(value: Any, source: str, *, as_run: bool) -> Given | None:
         names = value.column_names
         if isinstance(names, Mapping):
             return None  # several, one a split
+        if getattr(value, "format", {}).get("type") == "custom":  # a function makes the rows
+            return _of_columns(dict(value[:]), kind)
         if names is not None and hasattr(value, "select_columns") and hasattr(value, "__len__"):
             chosen = value.select_columns([c for c in names if c in _MAY_BE_NEEDED])
             return Given(frame_of_arrow(chosen.with_format("arrow")[:]), kind=kind, columns=tuple(names))
