@@ -277,12 +277,6 @@ def test_a_run_that_goes_after_its_folder_was_listed(
     assert ".run: No such file or directory; check the path" in capsys.readouterr().err
 
 
-def test_without_matplotlib(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    said = error("plot", files / "qrels.txt", files / "runs", "NRG@2 P@2", "--output", files / "o.png")
-    assert "pip install 'ir-measures-relative[plot]'" in said
-
-
 # ---- warnings, interruptions, help -----------------------------------------------------------------------
 
 

@@ -61,16 +61,6 @@ def test_the_numbers_are_those_of_score(files: Path, call: Call) -> None:
     assert sorted(p.name for p in files.iterdir()) == ["out.html", "qrels.txt", "runs"]
 
 
-def test_groups_and_reference(files: Path, call: Call) -> None:
-    (files / "groups.csv").write_text("A,x\nB,x\nC,y\n")
-    code, _, said = without_advice(
-        *call(*ARGUMENTS, "rrLP", "--groups", "groups.csv", "--reference", "B", "--output", "out.html")
-    )
-    assert (code, said) == (0, "")
-    assert data_of(files / "out.html")["groups"] == ["x", "y"]
-    assert "comparison" in data_of(files / "out.html", "figures")
-
-
 def test_texts_of_a_dataset(files: Path, call: Call) -> None:
     demo.register()
     import ir_datasets

@@ -147,21 +147,7 @@ def test_a_signal_leaves_no_half_file(files: Path, number: signal.Signals) -> No
     assert list((files / "pictures").iterdir()) == []
 
 
-def test_another_program_keeps_its_control_c(files: Path) -> None:
-    code = "import ir_measures_relative, signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
-    for arguments in (["-c", code], ["-c", code, "-m", "ir_measures_relative"]):
-        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
-        assert (done.stdout, done.stderr) == ("True\n", "")
-
-
 # ---- odd arguments ---------------------------------------------------------------------------------------
-
-
-def test_a_measure_of_a_hundred_thousand_signs(files: Path) -> None:
-    """As an argument of its own it looks like an option."""
-    for arguments in (["-" * 100_000 + "1"], ["--", "-" * 100_000 + "1"], ["NRG@2 " + "-" * 100_000 + "1"]):
-        said = error("qrels.txt", "runs", *arguments, cwd=files)
-        assert len(said) < 1000 and ("characters)" in said or "required: MEASURE" in said)
 
 
 def test_lone_surrogates(files: Path) -> None:

@@ -65,13 +65,6 @@ def test_by_date_the_runs_of_to_are_earlier(later: Path) -> None:
     assert found.to_dict() == pytest.approx(expected.set_index("name")["NRG@2"].loc[["A", "D"]].to_dict())
 
 
-def test_to_is_a_file_a_folder_or_a_glob_and_may_be_given_again(later: Path) -> None:
-    given = later / "qrels.txt", later / "later", "NRG@2"
-    expected = output(*given, "--to", later / "runs")
-    assert output(*given, "--to", later / "runs" / "B.run", "--to", later / "runs" / "*.run") == expected
-    assert output(*given, "--to", later / "runs" / "C.run", "--to", later / "runs" / "B.run") == expected
-
-
 def test_the_other_commands_hold_each_candidate_against_them_alone(later: Path) -> None:
     given = later / "qrels.txt", later / "later", "UniqueRel(rel=1)@2", "--to", later / "runs"
     both = {"A": RUNS["A"], "D": D}
@@ -153,16 +146,6 @@ def test_a_run_from_the_standard_input(files: Path) -> None:
     assert done.stdout == run("qrels.txt", "runs/A.run", "NRG@2", *to, cwd=files).stdout
     other = process("qrels.txt", "runs/B.run", "NRG@2", "--to", "-", cwd=files, input=content)
     assert other.stdout == run("qrels.txt", "runs/B.run", "NRG@2", "--to", "runs/A.run", cwd=files).stdout
-
-
-def test_long_lists_of_names_are_shortened(files: Path) -> None:
-    (files / "many").mkdir()
-    for number in range(65):
-        write_run(files / "many" / f"{number:02}.run", f"run{number:02}", RUNS["A"])
-    for given in (["MED@2"], ["rrLP", "--reference", "nix"], ["NRG(prior='nix')@2"]):
-        said = error("qrels.txt", "many", *given, cwd=files)
-        assert "and 57 more" in said and len(said) < 400
-    assert "and 57 more" in error("compare", "qrels.txt", "many", "P@2", "--baseline", "nix", cwd=files)
 
 
 # ---- completion ------------------------------------------------------------------------------------------

@@ -93,12 +93,6 @@ def test_a_candidate_in_the_folder_of_the_others(campaign: Path) -> None:
     assert done.returncode == 0 and "no run is compared with itself" in done.stderr
 
 
-def test_a_folder_that_holds_the_one_run_of_to(campaign: Path) -> None:
-    done = run("worth", "qrels.txt", "runs", *BY, "--to", "runs/QL.run", cwd=campaign)
-    assert done.returncode == 0 and "replacing QL" in done.stdout and "replacing BM25" not in done.stdout
-    assert "--to holds runs/QL.run as well" in done.stderr
-
-
 def test_markdown_is_a_comment(campaign: Path) -> None:
     text = gate(campaign, "new", "-o", "markdown").stdout
     assert [line for line in text.splitlines() if line.startswith("### ")] == [
@@ -118,11 +112,6 @@ def test_junit_is_valid(campaign: Path) -> None:
         assert {key: counted.get(key) for key in ("tests", "failures", "skipped", "errors")} == {
             "tests": "3", "failures": "1", "skipped": "1", "errors": "0",
         }  # fmt: skip
-
-
-def test_the_table_in_other_formats(campaign: Path) -> None:
-    lines = gate(campaign, "new", "-o", "csv").stdout.splitlines()
-    assert lines[0].startswith("candidate,option,runs,mean,difference") and len(lines) == 1 + 3 * 4
 
 
 HOSTILE = [

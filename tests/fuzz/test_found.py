@@ -8,8 +8,6 @@ import os
 import signal
 import sys
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pandas as pd
 import pytest
@@ -20,7 +18,6 @@ from command_line import error, here
 from ir_measures_relative import RunContext, audit, work, worth
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run
-from ir_measures_relative.work import write_whole
 
 MEASURES = ["P(rel=2)@5"]
 PLAN = audit.plan(CONTEXT, JUDGE, MEASURES, 30)
@@ -85,66 +82,6 @@ def test_a_plan_is_written_again_and_an_estimate_that_cannot_be_sorted_prints_no
     ]
     assert here(*estimate, "name", cwd=campaign).stdout.startswith("These topics, with human labels")
     assert "--sort nix: there is no such column" in error(*estimate, "nix", cwd=campaign)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits on this system")
-@pytest.mark.parametrize(
-    ("arguments", "flag"),
-    [
-        ("audit plan qrels.txt runs P@5 --budget 99 --pool p.txt", "--pool p.txt: the plan"),
-        ("report qrels.txt runs --site site", "--site site: the leaderboard"),
-    ],
-)
-def test_a_full_disk_is_named_with_its_file(campaign: Path, arguments: str, flag: str) -> None:
-    import resource
-
-    if "report" in arguments:
-        pytest.importorskip("vl_convert", reason="it reports")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (50, hard))
-    try:
-        said = error(*arguments.split(), cwd=campaign)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert f"{flag} could not be written (File too large); make room" in said
-    assert not [p for p in campaign.rglob("*") if p.is_file() and (p.name[0] == "." or p.suffix == ".html")]
-
-
-def test_a_signal_before_any_line_leaves_no_temporary_file(tmp_path: Path) -> None:
-    """Each line in turn raises, as Python does where a signal came."""
-
-    class SignalledError(Exception):
-        pass
-
-    def written(at: int) -> bool:
-        left = at
-
-        def trace(frame: FrameType, event: str, _: Any) -> Any:
-            nonlocal left
-            if frame.f_code is not write_whole.__code__:
-                return None
-            left -= event == "line"
-            if left == 0:
-                left -= 1
-                raise SignalledError
-            return trace
-
-        before = sys.gettrace()
-        sys.settrace(trace)
-        try:
-            write_whole(tmp_path / "x.txt", lambda beside: Path(beside).write_text("whole"))
-        except SignalledError:
-            return False
-        finally:
-            sys.settrace(before)
-        return True
-
-    at = 1
-    while not written(at):
-        found = [p.name for p in tmp_path.iterdir()]
-        assert found in ([], ["x.txt"]), (at, found)
-        at += 1
-    assert at > 8 and (tmp_path / "x.txt").read_text() == "whole"
 
 
 HEAD = '# {"measures": ["P(rel=2)@5"], "budget": 30}\n'

@@ -131,23 +131,6 @@ def test_a_part_is_named_where_there_are_several(tmp_path: Path) -> None:
     assert len(read_run(literal)) == 15  # a file of this name goes before a part
 
 
-def test_runs_of_one_file_are_all_of_them_in_a_context(tmp_path: Path) -> None:
-    file = tmp_path / "evaluations.json"
-    file.write_bytes(OF_RUNS["evaluations of three"].write(""))
-    with (
-        pytest.raises(
-            ValueError, match=r"holds the runs 'bm25-base', 'dense_ü', 'rerank.v2'; say which behind"
-        ),
-        pytest.warns(RelativeWarning, match="their texts count as ids"),
-    ):
-        read_run(file)
-    with pytest.warns(RelativeWarning, match="their texts count as ids"):
-        context = RunContext.from_files(file)
-    assert context.names == list(RUNS)
-    with pytest.warns(RelativeWarning, match="their texts count as ids"):
-        assert RunContext.from_files(f"{file}#dense_ü").names == ["dense_ü"]
-
-
 def test_a_folder_of_json(tmp_path: Path) -> None:
     """Named by the files; judgments among them are not taken for a run."""
     for name in RUNS:
@@ -254,11 +237,6 @@ def test_what_is_broken_is_refused_in_words(case: str, tmp_path: Path) -> None:
         read_run(file)
 
 
-def test_an_empty_dict_is_an_empty_run(tmp_path: Path) -> None:
-    (tmp_path / "run.json").write_text("{}")
-    assert len(read_run(tmp_path / "run.json")) == 0
-
-
 def test_scores_that_keep_an_order() -> None:
     """Given scores are kept where they fall, and lie a step of a float lower where they do not."""
     query = np.array([0, 0, 0, 0, 1, 1, 1])
@@ -323,19 +301,6 @@ def test_what_lenskit_saves(layout: str, tmp_path: Path) -> None:
     assert labels(test) == {str(7 + i): docs for i, docs in enumerate(QRELS.values())}
 
 
-def test_what_pandas_and_polars_write(tmp_path: Path) -> None:
-    pl = pytest.importorskip("polars", reason="polars is not installed")
-    rows = [(q, d, s) for q, docs in RUNS["rerank.v2"].items() for d, s in docs.items()]
-    frame = pl.DataFrame(rows, schema=["qid", "docno", "score"], orient="row")
-    frame.write_csv(tmp_path / "comma")
-    frame.write_csv(tmp_path / "tab", separator="\t")
-    frame.write_ndjson(tmp_path / "lines")
-    frame.write_parquet(tmp_path / "parquet")
-    frame.to_pandas().to_json(tmp_path / "list", orient="records")
-    for name in ("comma", "tab", "lines", "parquet", "list"):
-        assert rankings(tmp_path / name) == expected("rerank.v2", OF_RUNS["dict"]), name
-
-
 def test_judgments_by_nugget_are_not_taken_for_queries(tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("".join(f"{q}_{n} 0 d-1 1\n" for q in QRELS for n in range(3)), "utf-8")
     with pytest.raises(ValueError, match="'q-1_0' may be a nugget of a query: give judgments by query"):
@@ -351,27 +316,6 @@ def test_aspects_of_a_table_are_those_of_the_trec_file(tmp_path: Path) -> None:
     assert table.columns.aspect_texts().tolist() == trec.columns.aspect_texts().tolist() == ["1", "2", "1"]
     assert table.iterations.tolist() == trec.iterations.strings().tolist()
     assert table.columns.relevance.tolist() == [1, 0, 2]
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "message"),
-    [
-        ("run.csv", "query_id,doc_id,score,score\nq,a,1,2\n", "a column stands twice in the header; drop one"),
-        ("run.csv", "query_id,doc_id,score\nq,a,high\n", "'high'"),
-        ("run.json", '[{"query_id": "q", "doc_id": "a", "score": 1}, {"doc_id": "b", "score": 1}]', "object 2 has no 'query_id'"),
-    ],
-)  # fmt: skip
-def test_rows_that_are_wrong(tmp_path: Path, name: str, text: str, message: str) -> None:
-    (tmp_path / name).write_text(text)
-    with pytest.raises(ValueError, match=message):
-        read_run(tmp_path / name)
-
-
-def test_judgments_without_labels_are_called_a_table(tmp_path: Path) -> None:
-    """As the file is one, and no DataFrame of the user's."""
-    (tmp_path / "qrels.csv").write_text("query_id,doc_id,score\nq,a,1\n")
-    with pytest.raises(ValueError, match="the table has no column 'relevance'"):
-        read_qrels_file(tmp_path / "qrels.csv")
 
 
 @pytest.mark.parametrize("text", ["query_id,doc_id,score\0\n1,a,2\n", f"query_id,{'x' * 200_000}\n1,a\n"])

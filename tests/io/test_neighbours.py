@@ -276,15 +276,6 @@ def test_objects_that_are_no_table() -> None:
         read_run(large)
 
 
-def test_columns_in_no_order() -> None:
-    with pytest.raises(ValueError, match=r"the column 'doc_id' of the dict is a set; give a list"):
-        read_run({"query_id": ["q", "q"], "doc_id": {"a", "b"}, "score": [1.0, 2.0]})
-    with pytest.raises(ValueError, match=r"'q' holds a list"):
-        read_run({"q": ["q"], "doc_id": ["a"], "score": [1.0]})
-    with pytest.raises(ValueError, match=r"'q' holds a list"):
-        qrels_columns({"q": ["q"], "doc_id": ["a"], "relevance": [1]})
-
-
 @pytest.mark.parametrize(
     ("query", "doc"), [("q_id", "doc_id"), ("user_id", "item_id"), ("query-id", "corpus-id")]
 )
@@ -299,13 +290,6 @@ def test_names_of_columns_that_others_write(query: str, doc: str) -> None:
         assert judge(qrels_columns(make(rows | {name: [1, 0]}))).grade.tolist() == [1, 0]
         with pytest.raises(ValueError, match=r"has the relevance 0\.5.*by a threshold"):
             judge(qrels_columns(make(rows | {name: [0.5, 1.0]})))
-
-
-def test_ids_of_lenskit_that_are_numbers_count_as_their_digits() -> None:
-    frame = pd.DataFrame({"user_id": [7, 7], "item_id": [10, 9], "score": [1.0, 2.0]})
-    assert read_run(frame).to_dict() == {"7": {"9": -1.0, "10": -2.0}}
-    with pytest.raises(ValueError, match="query id 7 is an int"):
-        read_run(frame.rename(columns={"user_id": "q_id", "item_id": "doc_id"}))
 
 
 # ---- dicts of columns ---------------------------------------------------------------------------------------------

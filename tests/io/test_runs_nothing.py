@@ -98,30 +98,6 @@ def files(folder: Path) -> dict[str, Path]:
     return {name: folder / name for name in found}
 
 
-def parquet(folder: Path) -> dict[str, Path]:
-    """Parquet with pickles in a column, and with a type that is a pickle."""
-    pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
-    from pyarrow import parquet as pq
-
-    bomb = pickle.dumps(Bomb())
-    ids, scores = pa.array(["1"]), pa.array([1.0])
-    secret = {b"ARROW:extension:name": b"arrow.py_extension_type", b"ARROW:extension:metadata": bomb}
-    typed = pa.field("doc_id", pa.string(), metadata=secret)
-    tables = {
-        "column": pa.table({"query_id": ids, "doc_id": pa.array([bomb]), "score": scores}),
-        "type": pa.table(
-            [ids, ids, scores],
-            schema=pa.schema([("query_id", pa.string()), typed, ("score", pa.float64())]),
-        ),
-        "metadata": pa.table({"query_id": ids, "doc_id": ids, "score": scores}).replace_schema_metadata(
-            {"pandas": b"not JSON", "PANDAS_ATTRS": b'{"x": 1}', "ARROW:schema": bomb}
-        ),
-    }
-    for name, table in tables.items():
-        pq.write_table(table, folder / f"{name}.parquet")
-    return {name: folder / f"{name}.parquet" for name in tables}
-
-
 def test_the_bombs_go_off(tmp_path: Path) -> None:
     """Where they are loaded, which shows that the other tests can fail."""
     for path in (files(tmp_path)["pickle"], files(tmp_path)["npy"]):
@@ -130,9 +106,8 @@ def test_the_bombs_go_off(tmp_path: Path) -> None:
         del sys.exploded  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("kind", ["files", "parquet"])
-def test_files_are_data(kind: str, tmp_path: Path, request: pytest.FixtureRequest, capsys: Any) -> None:
-    made = {"files": files, "parquet": parquet}[kind](tmp_path)
+def test_files_are_data(tmp_path: Path, request: pytest.FixtureRequest, capsys: Any) -> None:
+    made = files(tmp_path)
     qrels = write(tmp_path / "qrels", b"1 0 a 1\n")
     runs = tmp_path / "runs"
     runs.mkdir()

@@ -9,7 +9,6 @@ import pytest
 from ir_measures import nDCG
 
 from ir_measures_relative import NRG, RelativeWarning, RunContext, UniqueRel, demo, nDCG_UE
-from ir_measures_relative.io.datasets import describe
 
 
 @pytest.fixture(scope="module")
@@ -67,16 +66,6 @@ def test_every_way_to_name_a_dataset(demo_id) -> None:
         assert RunContext.from_irds(dataset).runs["scoreddocs"].to_dict() == expected
 
 
-def test_name_and_options(demo_id) -> None:
-    context = RunContext.from_irds(demo_id, name="BM25", reference="BM25", groups={"BM25": "g"}, num_docs=77)
-    assert (context.names, context.reference, context.groups, context.num_docs) == (
-        ["BM25"],
-        "BM25",
-        {"BM25": "g"},
-        77,
-    )
-
-
 def test_the_judgments_of_the_dataset(demo_id) -> None:
     context = RunContext.from_irds(demo_id)
     theirs = context.evaluate(list(demo.generate().qrels), ["nDCG@10", "P@5"])
@@ -98,22 +87,6 @@ def test_a_dataset_without_scoreddocs() -> None:
             [nDCG_UE(pool="corpus") @ 10], context.dataset.qrels_iter(), demo.generate().scoreddocs
         )
     assert 0 < value[nDCG_UE(pool="corpus") @ 10] < 1
-
-
-def test_a_dataset_without_docs_or_qrels() -> None:
-    context = RunContext.from_irds(part("queries", "scoreddocs"))
-    assert context.num_docs is None
-    with pytest.raises(ValueError, match="has queries, scoreddocs, but no docs and no qrels"):
-        context.evaluate(None, ["nDCG@10"])
-    assert context.evaluate(demo.generate().qrels, ["nDCG@10"])["nDCG@10"][0] > 0.3
-
-
-def test_a_dataset_with_nothing_of_use() -> None:
-    with pytest.raises(ValueError, match="has qrels, but no docs and no queries and no scoreddocs"):
-        RunContext.from_irds(part("qrels"), name=None)
-    assert describe(ir_datasets.load("vaswani")).startswith(
-        "the dataset 'vaswani' has docs, queries, qrels, but no sc"
-    )
 
 
 def test_num_docs_is_known_without_the_files(demo_id) -> None:

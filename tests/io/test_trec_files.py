@@ -264,13 +264,11 @@ def test_white_space_is_what_c_says() -> None:
 RUN = "1 Q0 a 1 2.0 t\n"
 MISTAKES = {
     "underscore": (RUN + "1 Q0 b 2 1_000 t\n", "line 2: the score '1_000' is not a number; .* digits 0 to 9"),
-    "Arabic digits": (RUN + "1 Q0 b 2 ١٢ t\n", "line 2: the score '١٢' is not a number; .* digits 0 to 9"),
     "too large": (RUN + "1 Q0 b 2 1e400 t\n", "line 2: query '1', document 'b' has the score 1e400; every score must"),
     "not UTF-8": (RUN.encode() + b"1 Q0 \xe9 2 1 t\n", r"line 2: it is not text in UTF-8 \(byte 0xe9 at 6\); convert"),
     "bare return": (RUN.replace("\n", "\r") * 2, "line 1: it holds a carriage return .* no line feed follows"),
     "NUL": (RUN + "1 Q0 b\0 2 1 t\n", "line 2: it holds a NUL"),
     "no-break space": (RUN + "1 Q0 b\xa0c 2 1 t\n", r"line 2: it holds the character U\+00A0, which Python takes for"),
-    "file separator": (RUN + "1 Q0 b\x1cc 2 1 t\n", r"line 2: it holds the character U\+001C"),
     "twice": (RUN + "1 Q0 b 2 1 t\n\n" + RUN, "line 4: query '1' lists document 'a' more than once, before in line 1"),
 }  # fmt: skip
 
@@ -288,11 +286,8 @@ def test_mistakes_in_a_run_name_file_and_line(case: str, tmp_path: Path) -> None
 
 MISTAKES_IN_QRELS = {
     "NUL": ("1 0 a 1\n1 0 b\0 1\n", "line 2: it holds a NUL"),
-    "underscore": ("1 0 a 1\n1 0 b 1_0\n", "line 2: the relevance '1_0' is not a whole number"),
     "fraction": ("1 0 a 0.5\n", "line 1: the relevance '0.5' is not a whole number"),
     "too large": ("1 0 a 2147483648\n", "line 1: the relevance '2147483648' is not a whole number below 2"),
-    "not UTF-8": (b"1 0 a 1\n1 0 \xe9 1\n", "line 2: it is not text in UTF-8"),
-    "bare return": ("1 0 a 1\r1 0 b 1\r", "line 1: it holds a carriage return"),
     "three columns": ("1 a 1\n", "line 1: a TREC qrels line is 'query_id 0 doc_id relevance', not '1 a 1'"),
     "ideographic space": ("1 0 a\u3000b 1\n", r"line 1: it holds the character U\+3000"),
 }
