@@ -336,23 +336,16 @@ def test_the_help_of_a_command_fits_a_screen_and_its_example_runs(
     command = command_of(name)
     lines = output(name, "--help").splitlines()
     assert len(lines) <= 45 and max(map(len, lines)) <= 100
-    if name in ("plot", "report"):
+    if name == "report":
+        return  # test_report.py writes reports
+    if name == "plot":
         pytest.importorskip("matplotlib", reason="the extra [plot] is not installed")
-        pytest.importorskip("vl_convert", reason="the extra [report] is not installed")
     monkeypatch.chdir(tmp_path)
     write_campaign(["campaign"])
     done = run(name, *shlex.split(command.EXAMPLE.replace("\\\n", "")))
     assert done.returncode == 0 and "error" not in done.stderr, done.stderr
     written = re.search(r"--output (\S+)", command.EXAMPLE)
     assert (tmp_path / written[1]).stat().st_size > 1000 if written else done.stdout
-
-
-def test_the_entry_point(files: Path) -> None:
-    command = shutil.which("ir_measures_relative", path=str(Path(sys.executable).parent))
-    if command is None:
-        pytest.skip("the package is not installed in this environment, so there is no command")
-    done = subprocess.run([command, "--version"], capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, f"ir_measures_relative {__version__}\n")
 
 
 # ---- real runs -------------------------------------------------------------------------------------------

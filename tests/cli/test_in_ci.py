@@ -120,7 +120,7 @@ def act(folder: Path, env: dict[str, str], **given: str) -> tuple[int, str, str]
 @bash
 @pytest.mark.parametrize(
     ("candidate", "as_judged", "code"),
-    [("strong", "false", 0), ("unjudged", "true", 1), ("unjudged", "false", 3)],
+    [("unjudged", "true", 1), ("unjudged", "false", 3)],
 )
 def test_the_action(
     tmp_path: Path, commands: dict[str, str], candidate: str, as_judged: str, code: int

@@ -51,8 +51,6 @@ def test_no_stderr(files: Path, redirection: str) -> None:
     assert shell(files, GOOD, redirection) == (0, table, "")
     wrong = BAD if "full" in redirection else ["--nothing"]
     assert shell(files, wrong, redirection) == (2, "", "")
-    code, out, err = shell(files, WARNS, redirection)
-    assert (code, out[:5], err) == (0, "NRG@2", "")
 
 
 @pytest.mark.parametrize(
@@ -131,8 +129,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_leaves_no_half_file(files: Path, number: signal.Signals) -> None:
+def test_a_signal_leaves_no_half_file(files: Path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     (files / "pictures").mkdir()
     command = [sys.executable, "-c", SLOW, "plot", *GOOD, "P@1", "--output", "pictures/x.png"]
@@ -141,9 +138,9 @@ def test_a_signal_leaves_no_half_file(files: Path, number: signal.Signals) -> No
     ) as started:
         assert started.stderr is not None and started.stderr.readline() == "half\n"
         assert len(list((files / "pictures").iterdir())) == 1
-        started.send_signal(number)
+        started.send_signal(signal.SIGTERM)
         _, err = started.communicate(timeout=60)
-    assert (started.returncode, err) == (128 + number, "")
+    assert (started.returncode, err) == (128 + signal.SIGTERM, "")
     assert list((files / "pictures").iterdir()) == []
 
 

@@ -337,7 +337,7 @@ def _read_qrels(name: str) -> Judged:
     except ValueError as error:
         raise ValueError(f"there is no qrels file {name!r}, and {error}") from None
     logger, records = logging.getLogger("ir_datasets"), list[Any]()
-    hold = records.append  # which returns None: the record goes no further, unless there is no error
+    hold: Any = records.append  # which returns None: the record goes no further, unless there is no error
     logger.addFilter(hold)
     try:
         qrels = qrels_of(dataset)

@@ -294,7 +294,7 @@ def _plain(cell: Any) -> Any:
     return cell.item() if isinstance(cell, np.generic) else cell
 
 
-def _lines(name: str, lines: Iterable[Sequence[str]]) -> Iterable[str]:
+def _lines(name: str, lines: Iterable[Sequence[str]]) -> Iterator[str]:
     """The lines of a format."""
     if name == "tsv":
         return map("\t".join, lines)
@@ -304,22 +304,23 @@ def _lines(name: str, lines: Iterable[Sequence[str]]) -> Iterable[str]:
 
         buffer = io.StringIO()
         csv.writer(buffer, lineterminator="\n").writerows(kept)
-        return buffer.getvalue().splitlines()  # no cell has a line end
+        return iter(buffer.getvalue().splitlines())  # no cell has a line end
     from tabulate import tabulate
 
-    alignment = _alignment(kept)
+    alignment, text = _alignment(kept), ""
     if name == "aligned":
         text = tabulate(kept, tablefmt="plain", colalign=alignment, disable_numparse=True)
         return map(str.rstrip, text.splitlines())
     if name == "markdown":
         header, *rows = [[*map(markdown_text, line)] for line in kept] or [[]]
-        return tabulate(rows, header, "pipe", colalign=alignment, disable_numparse=True).splitlines()
+        text = tabulate(rows, header, "pipe", colalign=alignment, disable_numparse=True)
+        return iter(text.splitlines())
     header, *rows = [["".join(_OF_LATEX.get(c, c) for c in cell) for cell in line] for line in kept] or [[]]
     rows = rows or [[""] * len(header)]  # without a row tabulate does not align
     text = tabulate(rows, header, "latex_raw", colalign=alignment, disable_numparse=True)
     for rule in ("toprule", "midrule", "bottomrule"):  # of the package booktabs
         text = text.replace(r"\hline", rf"\{rule}", 1)
-    return text.splitlines()
+    return iter(text.splitlines())
 
 
 _OF_LATEX = {
