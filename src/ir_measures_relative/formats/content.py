@@ -78,25 +78,13 @@ class Content:
         """What the JSON is; of JSON Lines a list of what each line is; None where it is neither."""
         if not self.is_json:
             return None
-        text = self.text
-        try:
-            return _parsed(text, self.source)
-        except _MoreError as more:
-            if "\n" in text[: more.at].strip():
-                line = text.count("\n", 0, more.at) + 1
-                raise ValueError(
-                    f"{self.source}, line {line}: there is more text behind the JSON; give one object, or one a line"
-                ) from None
-        lines = enumerate(text.split("\n"), start=1)  # no other character ends a line: a string may hold them
-        return [self._of_line(line, number) for number, line in lines if line.strip()]
-
-    def _of_line(self, line: str, number: int) -> Any:
-        try:
-            return _parsed(line, f"{self.source}, line {number}")
-        except _MoreError:
-            raise ValueError(
-                f"{self.source}, line {number}: there is more text behind the JSON; give one object a line"
-            ) from None
+        head, _, more = self.text.lstrip().partition("\n")
+        if not (head.startswith("{") and head.rstrip().endswith("}") and more.strip()):
+            return _parsed(self.text, self.source)
+        lines = enumerate(
+            self.text.split("\n"), start=1
+        )  # no other character ends a line: a string may hold them
+        return [_parsed(line, f"{self.source}, line {number}") for number, line in lines if line.strip()]
 
     @property
     def records(self) -> list[dict[str, Any]]:
@@ -114,14 +102,6 @@ class Content:
             raise ValueError(f"{self.source}, line {line}: not text in UTF-8; convert the file") from None
 
 
-class _MoreError(Exception):
-    """There is text behind the end of the JSON."""
-
-    def __init__(self, at: int) -> None:
-        super().__init__()
-        self.at = at
-
-
 class _RepeatedKeyError(Exception):
     """A key stands twice in an object."""
 
@@ -134,8 +114,6 @@ def _parsed(text: str, source: str) -> Any:
             f"{source}: the key {brief(error.args[0])} stands twice in one object; keep one"
         ) from None
     except json.JSONDecodeError as error:
-        if error.msg == "Extra data":
-            raise _MoreError(error.pos) from None
         raise ValueError(
             f"{source}: the JSON is cut or damaged ({error.msg.lower()} in line {error.lineno}, column {error.colno}); "
             "fetch it again, or check what wrote it"

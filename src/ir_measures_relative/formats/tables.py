@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from ..io.files import max_unpacked, too_large
@@ -29,7 +30,8 @@ def _holds_rows(content: Content) -> bool:
 def _frame(content: Content, *, as_run: bool) -> Any:
     if len(set(content.header)) < len(content.header):
         raise ValueError("a column stands twice in the header; drop one")
-    frame = _cells(content)
+    rows = read_cells(content, len(content.header))
+    frame = rows.iloc[1:].set_axis(content.header, axis=1).reset_index(drop=True)
     kind = "score" if as_run else "relevance"
     *ids, values = column_names(frame, ("query_id", "doc_id", kind), content.source, "table")
     _check_ids(frame, ids, "row")
@@ -38,35 +40,30 @@ def _frame(content: Content, *, as_run: bool) -> Any:
     return frame
 
 
-def _cells(content: Content) -> Any:
-    """The text of the cells below the header."""
+def read_cells(content: Content, width: int, *, quoted: bool = True) -> Any:
+    """The text of the cells, a row a line that is not blank."""
     import pandas as pd
 
     if b"\0" in content.data:
         raise ValueError(f"{content.source}: it holds a NUL; is it a text file?")
-    plain: dict[str, Any] = {"sep": content.delimiter, "skipinitialspace": True, "header": None, "dtype": str}
+    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    layout: dict[str, Any] = {"quoting": quoting, "skipinitialspace": True}
+    plain: dict[str, Any] = {"sep": content.delimiter, "header": None, "dtype": str, "keep_default_na": False}
     try:
-        rows = pd.read_csv(io.BytesIO(content.data.lstrip()), keep_default_na=False, **plain)
+        rows = pd.read_csv(io.BytesIO(content.data.lstrip()), **plain, **layout)
     except (pd.errors.ParserError, UnicodeDecodeError) as error:
         assert content.text  # or it says which line is not in UTF-8
         raise ValueError(
             f"{content.source}: {error}; check the cells and quotation marks of the line"
         ) from None
     if (rows.iloc[:, -1] == "").any():  # where nothing is written, or a cell is missing
-        _check_width(content)
+        reader = csv.reader(io.StringIO(content.text, newline=""), delimiter=content.delimiter, **layout)
+        for row in reader:
+            if any(map(str.strip, row)) and len(row) != width:
+                shape = f"{len(row)} columns where there should be {width}"
+                raise ValueError(f"{content.source}, line {reader.line_num}: {shape}; check the line")
         rows = rows[(rows != "").any(axis=1)]
-    found = rows.iloc[1:].set_axis(content.header, axis=1).reset_index(drop=True)
-    return found.apply(lambda cells: cells.str.strip(" \t"))
-
-
-def _check_width(content: Content) -> None:
-    reader = csv.reader(
-        io.StringIO(content.text, newline=""), delimiter=content.delimiter, skipinitialspace=True
-    )
-    for row in reader:
-        if any(map(str.strip, row)) and len(row) != len(content.header):
-            shape = f"{len(row)} cells where the header has {len(content.header)}"
-            raise ValueError(f"{content.source}, line {reader.line_num}: {shape}; check the line")
+    return rows.apply(lambda cells: cells.str.strip(" \t\r"))
 
 
 _NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
@@ -177,32 +174,16 @@ def _flat(frame: Any) -> Any:
 
     if "items" not in frame.columns:
         return frame
-    keys = [c for c in frame.columns if c != "items"]
-    rows = [
-        (*row[:-1], item)
-        for row in frame[[*keys, "items"]].itertuples(index=False)
-        for item in (row[-1] if row[-1] is not None else ())
-    ]
-    items = pd.DataFrame([item for *_, item in rows])
-    return pd.concat([pd.DataFrame([row[:-1] for row in rows], columns=keys), items], axis=1)
+    rows = frame.explode("items").dropna(subset="items").reset_index(drop=True)
+    return pd.concat([rows.drop(columns="items"), pd.DataFrame(list(rows["items"]))], axis=1)
 
 
-def _is_of_lenskit(frame: Any) -> bool:
-    return "items" in frame.columns or "item_id" in frame.columns
-
-
-def _runs(content: Content) -> Parts:
+def _parquet(content: Content, *, as_run: bool) -> Parts:
     frame = _read(content.data, content.source)
-    if not _is_of_lenskit(frame):
+    if not {"items", "item_id"} & set(frame.columns):
         return {"": Given(frame)}
-    return {"": Given(items_as_columns(_flat(frame), content.source), kind="table of items")}
-
-
-def _judgments(content: Content) -> Parts:
-    frame = _read(content.data, content.source)
-    if not _is_of_lenskit(frame):
-        return {"": Given(frame)}
-    return {"": Given(labelled_items(_flat(frame), content.source), kind="table of items")}
+    of_lenskit = items_as_columns if as_run else labelled_items
+    return {"": Given(of_lenskit(_flat(frame), content.source), kind="table of items")}
 
 
 FORMATS = (
@@ -226,8 +207,8 @@ FORMATS = (
     Format(
         name="Parquet",
         holds=lambda content: content.is_parquet,
-        runs=_runs,
-        judgments=_judgments,
+        runs=partial(_parquet, as_run=True),
+        judgments=partial(_parquet, as_run=False),
         note="Columns as of a DataFrame. LensKit's lists keep their order.",
         may_be_either=True,
     ),
