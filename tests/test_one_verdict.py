@@ -33,7 +33,6 @@ from ir_measures_relative import (
 )
 from ir_measures_relative.decisions import select_complementary
 from ir_measures_relative.demo.__main__ import main as write_campaign
-from ir_measures_relative.formats.export import to_latex
 
 ABSOLUTE, RELATIVE = "nDCG@10", "NRG(norm='ideal')@10"
 pytestmark = pytest.mark.filterwarnings("ignore:the options are not at the same cost")
@@ -99,7 +98,7 @@ def test_of_the_judgments(said: dict[str, Any], folder: Path) -> None:
 
 
 def test_of_the_topics(said: dict[str, Any], folder: Path, tmp_path: Path) -> None:
-    """Significant or not: of compare, its p and its interval, the command, LaTeX, and the leaderboard's ranks."""
+    """Significant or not: of compare, its p and its interval, the command, and the leaderboard's ranks."""
     table = said["compare"]
     significant = table["p_corrected"] < 0.05
     assert significant.equals(
@@ -107,9 +106,6 @@ def test_of_the_topics(said: dict[str, Any], folder: Path, tmp_path: Path) -> No
     ) and 0 < significant.sum() < len(table)
     of_cli = pd.concat([printed(folder, "compare", m) for m in (ABSOLUTE, RELATIVE)], ignore_index=True)
     assert of_cli["p_corrected"].tolist() == pytest.approx(table["p_corrected"].tolist())
-    latex = to_latex(said["means"].reset_index(), table.reset_index())
-    letters = sum(len(marks) for marks in re.findall(r"\$\^\{(\w+)\}\$", latex))
-    assert letters == significant.sum()
 
 
 def test_the_report_says_both(said: dict[str, Any], tmp_path: Path) -> None:

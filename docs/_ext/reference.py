@@ -71,7 +71,6 @@ MODULES: dict[str, Sequence[str]] = {
     "data.rankings": ("Rankings", "TopDocs"),
     "data.registry": (),
     "reporting": ("leaderboard",),
-    "formats": ("to_latex", "to_ranx", "write_ir_metadata"),
     "stats": ("SignTest", "mean_interval", "sign_test", "student_interval"),
     "bounding": ("judge_next",),
     "context.view": ("View",),

@@ -120,7 +120,7 @@ def act(folder: Path, env: dict[str, str], **given: str) -> tuple[int, str, str]
 @bash
 @pytest.mark.parametrize(
     ("candidate", "as_judged", "code"),
-    [("strong", "false", 0), ("unjudged", "true", 1), ("unjudged", "false", 3)],
+    [("unjudged", "true", 1), ("unjudged", "false", 3)],
 )
 def test_the_action(
     tmp_path: Path, commands: dict[str, str], candidate: str, as_judged: str, code: int
@@ -144,22 +144,6 @@ def test_the_action_that_only_reports_and_wrong_input(tmp_path: Path, commands: 
         "code=2\n",
     )
     assert not (tmp_path / "harmed").exists()
-
-
-@bash
-def test_the_action_without_the_package_takes_it_from_its_own_commit_or_says_so(
-    tmp_path: Path, commands: dict[str, str]
-) -> None:
-    """By no name that a stranger may have on an index."""
-    python = tmp_path / "bin" / "python"
-    python.write_text('#!/bin/sh\n[ "$2" = pip ] && echo "$@" >> asked\n[ "$2" = pip ]\n')
-    given = {"qrels": "qrels.txt", "candidate": "new.run", "to": "old.run"}
-    copied = {"GITHUB_ACTION_PATH": str(tmp_path / ".github" / "actions" / "worth")}
-    assert act(tmp_path, commands | copied, **given) == (2, "", "")
-    assert not (tmp_path / "asked").exists()
-    own = str(ROOT / ".github" / "actions" / "worth")
-    assert act(tmp_path, commands | {"GITHUB_ACTION_PATH": own}, **given)[0] == 1  # worth itself is not there
-    assert (tmp_path / "asked").read_text() == f"-m pip install --quiet {own}/../../..\n"
 
 
 def test_the_action_names_no_host() -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import gzip
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from command_line import run, unmeasured
+from command_line import run
 
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib")
 
@@ -80,20 +78,6 @@ def test_nothing_but_a_picture_is_overwritten(files: Path, call: Call, path: str
     assert before is None or contents(files) == before
 
 
-def test_what_matplotlib_draws_is_a_picture(files: Path) -> None:
-    """Every format that plot takes, but those without a mark of their own, may be drawn again."""
-    from ir_measures_relative.io.files import is_picture
-    from ir_measures_relative.plots import new_figure
-
-    figure = new_figure(2, 2)
-    figure.subplots().plot([1, 2], [1, 2])
-    for ending in figure.canvas.get_supported_filetypes():
-        if ending == "pgf":  # needs LaTeX
-            continue
-        figure.savefig(files / f"x.{ending}", dpi=50)
-        assert is_picture(files / f"x.{ending}") == (ending not in ("raw", "rgba")), ending
-
-
 @pytest.mark.parametrize(
     ("ending", "befores"),
     [
@@ -121,41 +105,6 @@ def test_a_link_to_a_picture_stays_a_link(files: Path, call: Call) -> None:
     assert (files / "out.svg").is_symlink() and (files / "pictures" / "real.svg").stat().st_size > 1000
 
 
-def test_a_new_picture_has_the_usual_permissions(files: Path, call: Call) -> None:
-    usual = os.umask(0o027)
-    try:
-        assert call(*ARGUMENTS, "--output", "o.svg")[0] == 0
-    finally:
-        os.umask(usual)
-    assert (files / "o.svg").stat().st_mode & 0o777 == 0o640
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits on this system")
-def test_a_full_disk_leaves_no_half_picture(files: Path) -> None:
-    """A limit to the size of a file stands for the end of the disk; there is no picture before, or there is one."""
-    (files / "before.svg").write_bytes(SVG)
-    was = contents(files)
-    limited = "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (500, 500)); "
-    code = limited + (
-        "from ir_measures_relative.cli import main\n"
-        "for path in ('out.svg', 'before.svg'):\n"
-        "    assert main([*sys.argv[1:], '--output', path]) == 2"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, *ARGUMENTS],
-        cwd=files,
-        env=unmeasured() | {"PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0 and done.stdout == "", done.stderr
-    said = [line for line in done.stderr.splitlines() if "--output" in line]
-    for path, line in zip(("out.svg", "before.svg"), said, strict=True):
-        why = "the picture could not be written (File too large); make room, or give"
-        assert f"error: --output {path}: {why}" in line
-    assert contents(files) == was
-
-
 @pytest.mark.parametrize("ending", PICTURES)
 def test_a_picture_among_the_runs_is_passed_over(files: Path, call: Call, ending: str) -> None:
     _, expected, _ = call(*SCORE)
@@ -168,18 +117,6 @@ def test_a_picture_among_the_runs_is_passed_over(files: Path, call: Call, ending
         code == 2
         and f"error: runs/B.{ending} is a picture (" in said
         and said.endswith("); give a text file\n")
-    )
-
-
-def test_a_picture_drawn_into_the_folder_of_runs(files: Path) -> None:
-    """The next call is as good as the first."""
-    first = run(*ARGUMENTS, "--output", "runs/out.png", cwd=files)
-    again = run(*ARGUMENTS, "--output", "runs/out.png", cwd=files)
-    assert (first.returncode, first.stderr) == (0, "")
-    assert (again.returncode, again.stdout) == (0, first.stdout) == (0, "")
-    assert (
-        again.stderr
-        == "ir_measures_relative: warning: runs/out.png is a picture, not a run, and is left out\n"
     )
 
 

@@ -61,25 +61,6 @@ def test_the_numbers_are_those_of_score(files: Path, call: Call) -> None:
     assert sorted(p.name for p in files.iterdir()) == ["out.html", "qrels.txt", "runs"]
 
 
-def test_groups_and_reference(files: Path, call: Call) -> None:
-    (files / "groups.csv").write_text("A,x\nB,x\nC,y\n")
-    code, _, said = without_advice(
-        *call(*ARGUMENTS, "rrLP", "--groups", "groups.csv", "--reference", "B", "--output", "out.html")
-    )
-    assert (code, said) == (0, "")
-    assert data_of(files / "out.html")["groups"] == ["x", "y"]
-    assert "comparison" in data_of(files / "out.html", "figures")
-
-
-def test_a_provider_of_ir_measures(files: Path, call: Call) -> None:
-    """The numbers of the page are those of the table, by whoever computes them."""
-    assert (
-        call("report", "qrels.txt", "runs", "P@2", "--provider", "pytrec_eval", "--output", "out.html")[0]
-        == 0
-    )
-    assert [m["name"] for m in data_of(files / "out.html")["measures"]] == ["P@2", "NRG(norm='ideal')@10"]
-
-
 def test_texts_of_a_dataset(files: Path, call: Call) -> None:
     demo.register()
     import ir_datasets
@@ -137,12 +118,6 @@ def test_without_the_extra(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     code, out, said = call(*ARGUMENTS, "--output", "out.html")
     assert (code, out) == (2, "") and "pip install 'ir-measures-relative[report]'" in said
-
-
-def test_no_query_in_common(files: Path, call: Call) -> None:
-    (files / "qrels.txt").write_text("77 0 a 1\n")
-    code, _, said = call(*ARGUMENTS, "--output", "out.html")
-    assert code == 2 and "no query in common" in said and not (files / "out.html").exists()
 
 
 def test_no_room(files: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

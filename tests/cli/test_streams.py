@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import re
@@ -13,7 +12,6 @@ import time
 import warnings
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from command_line import COMMAND, error, here, run, unmeasured, write_run
@@ -53,8 +51,6 @@ def test_no_stderr(files: Path, redirection: str) -> None:
     assert shell(files, GOOD, redirection) == (0, table, "")
     wrong = BAD if "full" in redirection else ["--nothing"]
     assert shell(files, wrong, redirection) == (2, "", "")
-    code, out, err = shell(files, WARNS, redirection)
-    assert (code, out[:5], err) == (0, "NRG@2", "")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +91,7 @@ def test_control_c_at_any_time(files: Path) -> None:
     run(*GOOD, cwd=files, env=unmeasured())
     whole = time.perf_counter() - started
     codes = []
-    for share in itertools.chain(range(10, 100, 20), [97, 103]):
+    for share in (30, 70, 90, 97, 103):
         process = subprocess.Popen(
             [*CONSOLE, *GOOD],
             cwd=files,
@@ -112,33 +108,6 @@ def test_control_c_at_any_time(files: Path) -> None:
         assert (process.returncode, err) in ((130, ""), (0, "")), (share, process.returncode, err)
         codes.append(process.returncode)
     assert 130 in codes
-
-
-def test_control_c_while_numpy_is_imported(files: Path) -> None:
-    """A numpy that takes its time: the signal comes in the middle of the import of the package."""
-    (files / "slow" / "numpy").mkdir(parents=True)
-    (files / "slow" / "numpy" / "__init__.py").write_text(
-        f"import time\nopen({str(files / 'started')!r}, 'w').close()\n[time.sleep(0.05) for _ in range(1200)]\n"
-    )
-    path = [str(files / "slow"), os.environ.get("PYTHONPATH")]
-    script = Path(sys.executable).with_name("ir_measures_relative")
-    for command in (CONSOLE, [str(script)]):
-        if command != CONSOLE and not (script.exists() and CONSOLE[-1] in script.read_text(errors="ignore")):
-            continue  # not installed, or by an earlier version
-        process = subprocess.Popen(
-            [*command, *GOOD],
-            cwd=files,
-            env=unmeasured() | {"PYTHONPATH": os.pathsep.join(filter(None, path))},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        while not (files / "started").exists():
-            assert process.poll() is None, process.communicate()
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        assert process.communicate(timeout=50) == (b"", b"")
-        assert process.returncode == 130
-        (files / "started").unlink()
 
 
 # The command, which says on stderr when a file is half written, and then waits.
@@ -160,8 +129,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM, signal.SIGINT])
-def test_a_signal_leaves_no_half_file(files: Path, number: signal.Signals) -> None:
+def test_a_signal_leaves_no_half_file(files: Path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     (files / "pictures").mkdir()
     command = [sys.executable, "-c", SLOW, "plot", *GOOD, "P@1", "--output", "pictures/x.png"]
@@ -170,27 +138,13 @@ def test_a_signal_leaves_no_half_file(files: Path, number: signal.Signals) -> No
     ) as started:
         assert started.stderr is not None and started.stderr.readline() == "half\n"
         assert len(list((files / "pictures").iterdir())) == 1
-        started.send_signal(number)
+        started.send_signal(signal.SIGTERM)
         _, err = started.communicate(timeout=60)
-    assert (started.returncode, err) == (128 + number, "")
+    assert (started.returncode, err) == (128 + signal.SIGTERM, "")
     assert list((files / "pictures").iterdir()) == []
 
 
-def test_another_program_keeps_its_control_c(files: Path) -> None:
-    code = "import ir_measures_relative, signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
-    for arguments in (["-c", code], ["-c", code, "-m", "ir_measures_relative"]):
-        done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True)
-        assert (done.stdout, done.stderr) == ("True\n", "")
-
-
 # ---- odd arguments ---------------------------------------------------------------------------------------
-
-
-def test_a_measure_of_a_hundred_thousand_signs(files: Path) -> None:
-    """As an argument of its own it looks like an option."""
-    for arguments in (["-" * 100_000 + "1"], ["--", "-" * 100_000 + "1"], ["NRG@2 " + "-" * 100_000 + "1"]):
-        said = error("qrels.txt", "runs", *arguments, cwd=files)
-        assert len(said) < 1000 and ("characters)" in said or "required: MEASURE" in said)
 
 
 def test_lone_surrogates(files: Path) -> None:
@@ -217,31 +171,8 @@ def test_lone_surrogates(files: Path) -> None:
         assert message in done.stderr, done.stderr
 
 
-def test_a_run_file_whose_name_is_not_text(files: Path) -> None:
-    """It is named by its file, since two share a tag; the name comes out as it is."""
-    folder = os.fsencode(files / "odd")
-    os.mkdir(folder)
-    for name in (b"\xffa.run", b"b.run"):
-        try:
-            write_run(
-                Path(os.fsdecode(os.path.join(folder, name))),
-                "same",
-                {"1": {"a": 2.0, name.decode("latin1"): 1.0}},
-            )
-        except OSError:
-            pytest.skip("file names are text on this system")
-    for options, shown in (["-o", "tsv"], b"\xffa.run\t"), (["-o", "jsonl"], b'"\\udcffa.run"'):
-        done = subprocess.run(
-            [*COMMAND, "qrels.txt", "odd", "NRG@2", *options], cwd=files, capture_output=True
-        )
-        assert (done.returncode, done.stderr) == (0, b"")
-        assert shown in done.stdout
-
-
-@pytest.mark.parametrize("command", [["report", "--output", "r.html"], ["worth", "-o", "json"]])
-def test_what_no_text_can_hold_is_named(files: Path, command: list[str]) -> None:
-    """A page and JSON are text in UTF-8: the message names the run, and says how to go on."""
-    pytest.importorskip("jinja2", reason="the report needs Jinja")
+def test_what_no_text_can_hold_is_named(files: Path) -> None:
+    """JSON is text in UTF-8: the message names the run, and says how to go on."""
     odd = files / "odd"
     odd.mkdir()
     try:
@@ -250,12 +181,8 @@ def test_what_no_text_can_hold_is_named(files: Path, command: list[str]) -> None
         pytest.skip("file names are text on this system")
     for name in ("b.run", "c.run"):
         write_run(odd / name, "same", {"1": {"b": 2.0, "a": float(name == "c.run")}})
-    name, *options = command
-    done = subprocess.run(
-        [*COMMAND, name, "qrels.txt", "odd", *options], cwd=files, capture_output=True, text=True
-    )
-    said = done.stderr.splitlines()[-1]
-    assert done.returncode == 2 and "\\udcffa.run" in said and "--names" in said, done.stderr
+    said = here("worth", "qrels.txt", "odd", "-o", "json", cwd=files)
+    assert said.returncode == 2 and "\\udcffa.run" in said.stderr and "--names" in said.stderr
 
 
 def test_the_c_locale_ends_no_table(files: Path) -> None:
@@ -324,20 +251,6 @@ def test_names_are_one_cell_each(files: Path) -> None:
     measure = f"NRG(prior='{FORGED[1]}')@2"
     header = run("qrels.txt", "odd", measure, cwd=files).stdout.splitlines()[0]
     assert header == r"name	NRG(prior='\x1b[2Jb\x9b')@2"
-
-
-def test_query_ids_of_parquet(files: Path) -> None:
-    pytest.importorskip("pyarrow")
-    ids = ["1\tP@1\t9.9\n2", "\x1b]0;title\x07"]
-    frame = pd.DataFrame({"query_id": ids, "doc_id": ["a", "b"], "score": 1.0, "relevance": 1})
-    frame.to_parquet(files / "both.parquet")
-    out = run("both.parquet", "both.parquet", "P@1", "-q", cwd=files).stdout
-    assert out.split("\n") == [
-        "1\\tP@1\\t9.9\\n2\tP@1\t1.0000",
-        "\\x1b]0;title\\x07\tP@1\t1.0000",
-        "all\tP@1\t1.0000",
-        "",
-    ]
 
 
 @pytest.mark.parametrize("name", ["no\x1b[31msuch", "no\tsuch\nline"])

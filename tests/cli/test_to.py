@@ -65,13 +65,6 @@ def test_by_date_the_runs_of_to_are_earlier(later: Path) -> None:
     assert found.to_dict() == pytest.approx(expected.set_index("name")["NRG@2"].loc[["A", "D"]].to_dict())
 
 
-def test_to_is_a_file_a_folder_or_a_glob_and_may_be_given_again(later: Path) -> None:
-    given = later / "qrels.txt", later / "later", "NRG@2"
-    expected = output(*given, "--to", later / "runs")
-    assert output(*given, "--to", later / "runs" / "B.run", "--to", later / "runs" / "*.run") == expected
-    assert output(*given, "--to", later / "runs" / "C.run", "--to", later / "runs" / "B.run") == expected
-
-
 def test_the_other_commands_hold_each_candidate_against_them_alone(later: Path) -> None:
     given = later / "qrels.txt", later / "later", "UniqueRel(rel=1)@2", "--to", later / "runs"
     both = {"A": RUNS["A"], "D": D}
@@ -109,17 +102,6 @@ def test_a_copy_in_a_folder_is_told_of(later: Path) -> None:
     assert done.returncode == 0 and "'B' of --to ranks exactly as 'E'" in done.stderr
 
 
-def test_files_of_one_name_in_two_folders(later: Path) -> None:
-    (later / "later" / "A.run").rename(later / "later" / "B.run")
-    text = (later / "later" / "B.run").read_text().replace(" A\n", " B\n")
-    (later / "later" / "B.run").write_text(text)
-    names = [
-        line.split("\t")[0]
-        for line in output(later / "qrels.txt", later / "later", "NRG@2", "--to", later / "runs").splitlines()
-    ]
-    assert names == ["name", "later/B.run", "later/D.run"]
-
-
 # ---- names, groups, the standard input -------------------------------------------------------------------
 
 
@@ -128,9 +110,6 @@ def test_names_by_tag_or_file(files: Path, key: str) -> None:
     (files / "names.csv").write_text(f"run,name\n{key},BM25 (tuned)\n")
     done = run("qrels.txt", "runs", "NRG(prior='BM25*')@2", "--names", "names.csv", cwd=files)
     assert done.stdout.splitlines()[1].startswith("BM25 (tuned)\t")
-    (files / "names.tsv").write_text(f"{key}\tBM25 (tuned)\n")
-    again = run("qrels.txt", "runs", "NRG(prior='BM25*')@2", "--names", "names.tsv", cwd=files)
-    assert again.stdout == done.stdout
     reference = ["MED@2", "--names", "names.csv", "--reference"]
     for name in ("BM25 (tuned)", "runs/A.run", "A.run"):
         assert run("qrels.txt", "runs", *reference, name, cwd=files).returncode == 0
@@ -167,16 +146,6 @@ def test_a_run_from_the_standard_input(files: Path) -> None:
     assert done.stdout == run("qrels.txt", "runs/A.run", "NRG@2", *to, cwd=files).stdout
     other = process("qrels.txt", "runs/B.run", "NRG@2", "--to", "-", cwd=files, input=content)
     assert other.stdout == run("qrels.txt", "runs/B.run", "NRG@2", "--to", "runs/A.run", cwd=files).stdout
-
-
-def test_long_lists_of_names_are_shortened(files: Path) -> None:
-    (files / "many").mkdir()
-    for number in range(65):
-        write_run(files / "many" / f"{number:02}.run", f"run{number:02}", RUNS["A"])
-    for given in (["MED@2"], ["rrLP", "--reference", "nix"], ["NRG(prior='nix')@2"]):
-        said = error("qrels.txt", "many", *given, cwd=files)
-        assert "and 57 more" in said and len(said) < 400
-    assert "and 57 more" in error("compare", "qrels.txt", "many", "P@2", "--baseline", "nix", cwd=files)
 
 
 # ---- completion ------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from candidates import write_candidates
-from command_line import QRELS, RUNS, error, process, run, write_run
+from command_line import QRELS, RUNS, error, run, write_run
 from ir_measures_relative import RunContext, worth
 from ir_measures_relative.cli.output import wrapped
 
@@ -93,18 +93,6 @@ def test_a_candidate_in_the_folder_of_the_others(campaign: Path) -> None:
     assert done.returncode == 0 and "no run is compared with itself" in done.stderr
 
 
-def test_a_folder_that_holds_the_one_run_of_to(campaign: Path) -> None:
-    done = run("worth", "qrels.txt", "runs", *BY, "--to", "runs/QL.run", cwd=campaign)
-    assert done.returncode == 0 and "replacing QL" in done.stdout and "replacing BM25" not in done.stdout
-    assert "--to holds runs/QL.run as well" in done.stderr
-
-
-def test_a_folder_held_against_itself(campaign: Path) -> None:
-    """Without --to each run is a candidate beside the others."""
-    done = run("worth", "qrels.txt", "runs", *BY, cwd=campaign)
-    assert done.returncode == 0 and "replacing QL" in done.stdout and "replacing BM25" in done.stdout
-
-
 def test_markdown_is_a_comment(campaign: Path) -> None:
     text = gate(campaign, "new", "-o", "markdown").stdout
     assert [line for line in text.splitlines() if line.startswith("### ")] == [
@@ -124,11 +112,6 @@ def test_junit_is_valid(campaign: Path) -> None:
         assert {key: counted.get(key) for key in ("tests", "failures", "skipped", "errors")} == {
             "tests": "3", "failures": "1", "skipped": "1", "errors": "0",
         }  # fmt: skip
-
-
-def test_the_table_in_other_formats(campaign: Path) -> None:
-    lines = gate(campaign, "new", "-o", "csv").stdout.splitlines()
-    assert lines[0].startswith("candidate,option,runs,mean,difference") and len(lines) == 1 + 3 * 4
 
 
 HOSTILE = [
@@ -167,24 +150,15 @@ def test_names_that_no_xml_can_hold() -> None:
     assert b"\\ud800z" in ElementTree.tostring(found)
 
 
-def test_from_the_standard_input(campaign: Path) -> None:
-    content = (campaign / "new" / "strong.run").read_text()
-    done = process("worth", "qrels.txt", "-", *TO, *BY, "--gate", cwd=campaign, input=content)
-    assert (done.returncode, done.stdout) == (0, gate(campaign, "new/strong.run").stdout)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["qrels.txt", "new/strong.run"], "new/strong.run has nothing to compare with: pass the deployed runs with --to"),
         (["qrels.txt", "new/strong.run", "--to", "new/strong.run"], "is the evaluated run itself"),
         (["qrels.txt", "new/strong.run", "--to", "empty"], "the folder holds no file of a run"),
-        (["qrels.txt", "empty", "--to", "runs"], "the folder holds no file of a run"),
-        (["qrels.txt", "new/nix.run", "--to", "runs"], "no such file or folder"),
         (["nothing.txt", "new/strong.run", "--to", "runs"], "the qrels hold no judgment"),
         (["qrels.txt", "new/strong.run", "--to", "runs", "--by", "UniqueRel@10"], "set an absolute measure"),
         (["qrels.txt", "new/strong.run", "--to", "runs", "--margin", "-1"], "not allowed"),
-        (["qrels.txt", "new/strong.run", "--to", "runs", "-o", "xml"], "invalid choice"),
         (["qrels.txt", "new/strong.run", "--to", "runs", "--by", "P(rel=9)@5"], "no judgment has the grade 9"),
     ],
 )  # fmt: skip

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn import examples
-from hostile import GROUPS, NAMES, RUNS
 from ir_measures_relative import RunContext
 from ir_measures_relative.context.priors import BestOfOtherGroups, PriorPolicy
 from random_campaigns import Labels, Run, contexts, qrels, runs
@@ -130,17 +129,3 @@ def test_a_document_that_stands_twice() -> None:
     frame = pd.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "a"], "score": [2.0, 1.0]})
     with pytest.raises(ValueError, match="lists document 'a' more than once"):
         RunContext({"r": frame}).fingerprint()
-
-
-def test_notebook() -> None:
-    shown = RunContext({"BM25": RUN, "new": RUN}, reference="BM25", groups={"new": "ours"})._repr_html_()
-    assert "RunContext of 2 runs" in shown and "BM25</bdi> (reference)" in shown and "ours" in shown
-    assert "<td><bdi>2</bdi></td><td><bdi>3</bdi></td>" in shown
-    many = RunContext({f"r{i}": RUN for i in range(30)})._repr_html_()
-    assert many.count("<tr>") == 22 and "and 10 more" in many
-
-
-def test_notebook_of_hostile_names() -> None:
-    shown = RunContext(RUNS, groups={n: GROUPS[0] for n in NAMES}, reference=NAMES[0])._repr_html_()
-    assert "<script" not in shown and "<img" not in shown and "<i>" not in shown
-    assert len(shown) < 10_000

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
@@ -56,9 +55,8 @@ def spread(frame: pd.DataFrame, how: str, n: int = 3) -> Any:
     return dd.from_pandas(frame.sample(frac=1, random_state=7).reset_index(drop=True), npartitions=n)
 
 
-def assert_same(found: pd.DataFrame, expected: pd.DataFrame, *, exact: bool = True) -> None:
-    tolerance = {"check_exact": True} if exact else {"check_exact": False, "rtol": 1e-13, "atol": 1e-15}
-    pd.testing.assert_frame_equal(found, expected, check_dtype=False, **tolerance)
+def assert_same(found: pd.DataFrame, expected: pd.DataFrame) -> None:
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False, check_exact=True)
 
 
 @examples(8)
@@ -110,7 +108,7 @@ def test_means(how: str, dask_qrels: bool) -> None:
     found = evaluate(spread(frame_of(runs), how), given_qrels, measures, reference="run1", num_docs=200)
     expected = context.evaluate(given_qrels.reset_index().compute() if dask_qrels else judgments, measures)
     assert list(found["NumRet"]) == list(expected["NumRet"]) and found["NumRet"].max() > 100
-    assert_same(found, expected, exact=False)
+    assert_same(found, expected)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +144,7 @@ def test_a_run_without_rows_counts() -> None:
         judgments, measures
     )
     found = evaluate(spread(frame_of(runs), "by query"), judgments, measures, names=names)
-    assert_same(found, expected, exact=False)
+    assert_same(found, expected)
     assert found["nDCG_UE@10"].iloc[-1] == -1.0
 
 
@@ -155,18 +153,11 @@ def test_pyterrier_columns() -> None:
     theirs = {"query_id": "qid", "doc_id": "docno", "relevance": "label"}
     frame = frame_of(runs).rename(columns=theirs)
     expected = RunContext({n: runs[n] for n in sorted(runs)}).evaluate(judgments, ["NRG@10"], perquery=True)
-    for frames in (
-        (dd.from_pandas(frame, npartitions=3), judgments.rename(columns=theirs)),
-        (
-            dd.from_pandas(frame.set_index("qid").sort_index(), npartitions=3),
-            judgments.rename(columns=theirs),
-        ),
-        (
-            dd.from_pandas(frame, npartitions=3),
-            dd.from_pandas(judgments.rename(columns=theirs), npartitions=2),
-        ),
-    ):
-        assert_same(evaluate(*frames, ["NRG@10"], perquery=True), expected)
+    labels = dd.from_pandas(judgments.rename(columns=theirs), npartitions=2)
+    for rows in (frame, frame.set_index("qid").sort_index()):
+        assert_same(
+            evaluate(dd.from_pandas(rows, npartitions=3), labels, ["NRG@10"], perquery=True), expected
+        )
 
 
 @pytest.fixture(scope="module")
@@ -233,14 +224,13 @@ def test_a_cluster_keeps_the_rows() -> None:
     expected = RunContext({n: runs[n] for n in sorted(runs)}).evaluate(
         judgments, ["NRG@10", "MED(ref='run1')@5"]
     )
-    on_dask = dd.from_pandas(judgments, npartitions=3, sort=False)
     settings = {"processes": False, "n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(**settings) as cluster, Recording(cluster):
-        for how, given_qrels in (("by query", judgments), ("mixed", on_dask)):
+        for how in ("by query", "mixed"):
             Recording.received = 0
-            found = evaluate(spread(frame, how, 8), given_qrels, ["NRG@10", "MED(ref='run1')@5"])
-            assert_same(found, expected, exact=False)
-            assert 0 < Recording.received < frame.memory_usage(deep=True).sum() / 8
+            found = evaluate(spread(frame, how, 8), judgments, ["NRG@10", "MED(ref='run1')@5"])
+            assert_same(found, expected)
+            assert 0 < Recording.received < frame.memory_usage(deep=True).sum() / 4
 
 
 def mutated(column: str, value: Any) -> pd.DataFrame:
@@ -276,17 +266,8 @@ def test_bad_runs_are_refused_by_name(frame: Any, message: str) -> None:
         ({"priors": BestOfOtherGroups()}, ValueError, r"groups= lacks \['run0'"),
         ({"compute": False}, ValueError, r"goes with perquery=True"),
         ({"measures": "NRG@10"}, ValueError, r"must be a list"),
-        ({"measures": ["NRG@0"]}, ValueError, r"cutoff=0 is not allowed"),
-        ({"measures": ["nDCG@0"]}, ValueError, r"nDCG@0: cutoff=0 is not allowed"),
-        ({"measures": ["TaSC(base='nDCG@0')"]}, ValueError, r"nDCG@0: cutoff=0 is not allowed"),
-        (
-            {"priors": BestOfOtherGroups(by="nDCG@0"), "groups": {f"run{i}": "x" for i in range(4)}},
-            ValueError,
-            r"nDCG@0: cutoff=0 is not allowed",
-        ),
         ({"runs": frame_of(campaign()[0])}, TypeError, r"runs is a DataFrame; give a Dask DataFrame"),
         ({"qrels": campaign()[1].iloc[:0]}, ValueError, r"hold no judgment"),
-        ({"qrels": campaign()[1].drop(columns="relevance")}, ValueError, r"no column 'relevance'"),
     ],
 )
 def test_bad_arguments(options: Any, error: Any, message: str) -> None:
@@ -323,26 +304,7 @@ def test_a_mean_leaves_out_what_has_no_value(how: str) -> None:
     expected = context.evaluate(judgments, [OfSome(), "nDCG@10"])
     assert expected["OfSome"].notna().all()
     assert context.evaluate(judgments, [OfSome()], perquery=True)["value"].isna().any()
-    assert_same(
-        evaluate(spread(frame_of(runs), how), judgments, [OfSome(), "nDCG@10"]), expected, exact=False
-    )
-
-
-def test_an_aggregator_that_is_no_sum() -> None:
-    class Best(type(ir_measures.RR)):
-        __name__ = NAME = "Best"
-
-        def aggregator(self) -> ir_measures.measures.base.Agg:
-            class Max(ir_measures.measures.base.Agg):
-                def add(self, value: float) -> None: ...
-                def result(self) -> float:
-                    return 0.0
-
-            return Max()
-
-    runs, judgments = campaign()
-    with pytest.raises(ValueError, match="aggregated by a Max"):
-        evaluate(spread(frame_of(runs), "by query"), judgments, [Best() @ 10])
+    assert_same(evaluate(spread(frame_of(runs), how), judgments, [OfSome(), "nDCG@10"]), expected)
 
 
 def test_a_partition_refuses_what_it_cannot_know() -> None:
@@ -362,20 +324,6 @@ def test_a_partition_refuses_what_it_cannot_know() -> None:
         evaluate_part(frame, judgments, ["NRG@10"], names=["run0", "run1", "run2"], grades=(-1, 2))
     empty = evaluate_part(frame, judgments.iloc[:0], ["NRG@10"], names=list(runs), grades=(-1, 2))
     assert list(empty.columns) == ["name", "query_id", "measure", "value"] and not len(empty)
-
-
-def test_best_of_other_groups_from_means() -> None:
-    """The dict that a part is given is what the policy itself finds."""
-    runs, judgments = campaign(n_runs=5)
-    groups = {name: "xxyyz"[i] for i, name in enumerate(runs)}
-    means = RunContext(runs).evaluate(judgments, ["nDCG@10"]).set_index("name")["nDCG@10"].to_dict()
-    chosen = BestOfOtherGroups.choose(means, groups)
-    assert all(
-        len(priors) == 2 and groups[n] not in {groups[p] for p in priors} for n, priors in chosen.items()
-    )
-    policies = (chosen, BestOfOtherGroups())
-    one, two = (RunContext(runs, priors=p, groups=groups).evaluate(judgments, ["NRG@10"]) for p in policies)
-    assert_same(one, two)
 
 
 @pytest.mark.parametrize("dtype", ["object", "string[python]", "string[pyarrow]", "category", "arrow"])

@@ -64,7 +64,6 @@ def test_ir_datasets_serves_it(dataset):
     assert dataset.docs.lookup("d0001").default_text() == docs[0].text
     assert dataset.queries.lookup("1").text == next(dataset.queries_iter()).text
     assert "both concepts" in dataset.qrels_defs()[2]
-    assert "vocabulary mismatch" in dataset.documentation()["desc"]
 
 
 def test_judgments_are_sane(dataset):

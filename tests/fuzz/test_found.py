@@ -8,21 +8,16 @@ import os
 import signal
 import sys
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pandas as pd
 import pytest
 
-import ir_measures_relative_pytest
 from audited import CONTEXT, JUDGE, labels_of
 from candidates import write_candidates
 from command_line import error, here
-from ir_measures_relative import RunContext, audit, bounds, work, worth
-from ir_measures_relative.context.measure_strings import parse_measure
+from ir_measures_relative import RunContext, audit, work, worth
 from ir_measures_relative.io.qrels import read_qrels_file
-from ir_measures_relative.io.runs import read_run, run_files
-from ir_measures_relative.work import write_whole
+from ir_measures_relative.io.runs import read_run
 
 MEASURES = ["P(rel=2)@5"]
 PLAN = audit.plan(CONTEXT, JUDGE, MEASURES, 30)
@@ -65,35 +60,6 @@ def test_the_message_names_the_argument_and_no_file_is_lost(
     assert {p: p.read_bytes() for p in campaign.rglob("*") if p.is_file()} == before
 
 
-def test_a_measure_that_is_not_text(campaign: Path) -> None:
-    said = error(
-        *["audit", "plan", "qrels.txt", "runs", "--budget", "9", "--pool", "p"], b"\xff", cwd=campaign
-    )
-    assert "is not a measure, since it is not text" in said
-
-
-@pytest.mark.parametrize("ids", [["\ud800", *PLAN["doc_id"][1:]], [10**400, *PLAN["doc_id"][1:]]])
-@pytest.mark.parametrize("column", ["doc_id", "probability"])
-def test_a_plan_that_holds_what_no_file_can(column: str, ids: list[Any]) -> None:
-    changed = PLAN.assign(**{column: pd.Series(ids, dtype=object)})
-    with pytest.raises(ValueError, match="give it as audit.plan made it|the plan differs|must be strings"):
-        audit.estimate(CONTEXT, changed, labels_of(PLAN), JUDGE, MEASURES)
-
-
-def test_more_documents_elsewhere_than_can_be_looked_at() -> None:
-    with pytest.raises(ValueError, match="unretrieved_relevant=1000000000000000000000 is too many"):
-        bounds(
-            RunContext({"r": {"1": {"a": 1.0}}}), {"1": {"a": 1}}, ["nDCG@10"], unretrieved_relevant=10**21
-        )
-
-
-def test_the_fixture_is_given_a_name_that_no_file_can_have(campaign: Path) -> None:
-    ask = ir_measures_relative_pytest.worth
-    ask = (getattr(ask, "__wrapped__", None) or ask._get_wrapped_function())()
-    with pytest.raises((ValueError, FileNotFoundError), match="is neither a run of the context nor a file"):
-        ask("\ud800", to=campaign / "runs", qrels=campaign / "qrels.txt")
-
-
 def test_a_plan_is_written_again_and_an_estimate_that_cannot_be_sorted_prints_nothing(campaign: Path) -> None:
     plan = ["audit", "plan", "qrels.txt", "runs", "P@5", "--budget", "999", "--pool", "pool.txt"]
     for _ in range(2):
@@ -116,66 +82,6 @@ def test_a_plan_is_written_again_and_an_estimate_that_cannot_be_sorted_prints_no
     ]
     assert here(*estimate, "name", cwd=campaign).stdout.startswith("These topics, with human labels")
     assert "--sort nix: there is no such column" in error(*estimate, "nix", cwd=campaign)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="there are no such limits on this system")
-@pytest.mark.parametrize(
-    ("arguments", "flag"),
-    [
-        ("audit plan qrels.txt runs P@5 --budget 99 --pool p.txt", "--pool p.txt: the plan"),
-        ("report qrels.txt runs --site site", "--site site: the leaderboard"),
-    ],
-)
-def test_a_full_disk_is_named_with_its_file(campaign: Path, arguments: str, flag: str) -> None:
-    import resource
-
-    if "report" in arguments:
-        pytest.importorskip("vl_convert", reason="it reports")
-    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (50, hard))
-    try:
-        said = error(*arguments.split(), cwd=campaign)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-    assert f"{flag} could not be written (File too large); make room" in said
-    assert not [p for p in campaign.rglob("*") if p.is_file() and (p.name[0] == "." or p.suffix == ".html")]
-
-
-def test_a_signal_before_any_line_leaves_no_temporary_file(tmp_path: Path) -> None:
-    """Each line in turn raises, as Python does where a signal came."""
-
-    class SignalledError(Exception):
-        pass
-
-    def written(at: int) -> bool:
-        left = at
-
-        def trace(frame: FrameType, event: str, _: Any) -> Any:
-            nonlocal left
-            if frame.f_code is not write_whole.__code__:
-                return None
-            left -= event == "line"
-            if left == 0:
-                left -= 1
-                raise SignalledError
-            return trace
-
-        before = sys.gettrace()
-        sys.settrace(trace)
-        try:
-            write_whole(tmp_path / "x.txt", lambda beside: Path(beside).write_text("whole"))
-        except SignalledError:
-            return False
-        finally:
-            sys.settrace(before)
-        return True
-
-    at = 1
-    while not written(at):
-        found = [p.name for p in tmp_path.iterdir()]
-        assert found in ([], ["x.txt"]), (at, found)
-        at += 1
-    assert at > 8 and (tmp_path / "x.txt").read_text() == "whole"
 
 
 HEAD = '# {"measures": ["P(rel=2)@5"], "budget": 30}\n'
@@ -202,27 +108,6 @@ def test_hostile_plans(tmp_path: Path, content: bytes | str, message: str) -> No
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(ValueError, match=message):
         audit.estimate(CONTEXT, path, labels_of(PLAN), JUDGE, MEASURES)
-
-
-def test_a_plan_with_a_column_twice() -> None:
-    with pytest.raises(ValueError, match="the plan has a column twice"):
-        audit.estimate(
-            CONTEXT, PLAN.rename(columns={"probability": "ask"}).assign(probability=1.0), {}, JUDGE, MEASURES
-        )
-
-
-@pytest.mark.parametrize("value", [5, None, 2.5])
-def test_what_is_no_list(value: Any) -> None:
-    context, qrels = RunContext({"a": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}}), {"q": {"A": 1}}
-    with pytest.raises(TypeError, match="the runs are .*; give a path"):
-        run_files(value)
-    if value is not None:
-        with pytest.raises(ValueError, match=f"{value} is not a measure"):
-            worth(context, qrels, "a", by=value)
-        with pytest.raises(ValueError, match=rf"deployed={value} must be a name or glob"):
-            worth(context, qrels, "a", value)
-        with pytest.raises(ValueError, match=rf"between={value} must be the names of two runs"):
-            audit.plan(context, qrels, ["P@1"], 1, between=value)
 
 
 def test_numbers_that_no_double_holds() -> None:
@@ -271,12 +156,3 @@ def test_a_worker_that_is_killed_is_named() -> None:
         RuntimeError, match=r"jobs=2: a process ended before its work was done \(SIGKILL\(-9\)\)"
     ):
         list(work.map_tasks(_ends, range(3), 2, total=3, desc="a task"))
-
-
-def test_a_name_behind_a_line_break() -> None:
-    with pytest.raises(ValueError, match="no measure is called 'RéP'"):
-        parse_measure("\nRéP")
-
-
-def test_an_argument_that_is_a_space() -> None:
-    assert "unrecognized arguments" in error("worth", "qrels.txt", "runs", " ")

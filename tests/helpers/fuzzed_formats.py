@@ -88,13 +88,7 @@ def mutated(rng: random.Random, data: bytes) -> bytes:
 def with_changes(
     rng: random.Random, data: bytes, times: int, pieces: list[bytes], lengths: list[int], longest: int
 ) -> bytes:
-    """Some bytes put in, left out, replaced or repeated, at places anywhere.
-
-    Args:
-        pieces: what is put in.
-        lengths: how many bytes are left out.
-        longest: how many, less one, are repeated at most.
-    """
+    """Some bytes put in, left out, replaced or repeated, at places anywhere."""
     content = bytearray(data)
     for _ in range(times):
         at, what = rng.randrange(len(content) + 1), rng.randrange(4)

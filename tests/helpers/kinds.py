@@ -236,15 +236,7 @@ OF_NEITHER = {
         {c: {"0": "1"} for c in ("qid", "docno", "score")}
     ),
     "a JSON file of measures": _json({q: {"map": 0.5, "ndcg_cut_10": 0.25} for q in QUERIES}),
-    "an experiment of OpenSearch Search Relevance without rankings": _hits(
-        [{"searchConfigurationList": ["a"], "results": [{"queryText": "x", "evaluationId": "e"}]}]
-    ),
-    "an assignment of nuggets (AutoNuggetizer)": _lines([{"qid": "q", "docid": "d", "nuggets": []}]),
-    "a list of nuggets (AutoNuggetizer)": b"104861_1\tConcrete costs $3\tvital\n104861_2\tIt varies\tokay\n",
     "a pickle": b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}\x94.",
-    "a file for learning to rank (SVMrank)": b"\n3.0 qid:100 # d-1 2024 election\n",
-    "Vespa's responses": _lines([{"root": {"id": "toplevel", "children": []}}]),
-    "a table of means": b"name,ndcg@10,searchtime_avg\nbm25,0.5,0.004\n",
 }
 
 

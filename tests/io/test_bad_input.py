@@ -34,17 +34,11 @@ BAD_RUNS = {
     ),
     "NaN": (frame(("301", "d1", float("nan"))), r"query '301', document 'd1' has the score nan"),
     "infinite": (frame(("301", "d1", np.inf)), "has the score inf"),
-    "minus infinite in a dict": ({"301": {"d1": float("-inf")}}, "has the score -inf"),
     "None as score": ({"301": {"d1": None}}, "has the score None, a NoneType; scores must be numbers"),
     "string scores": (frame(("301", "d1", "2.5")), "has the score '2.5', a str; scores must be numbers"),
-    "string scores in a dict": ({"301": {"d9": "1"}}, "query '301', document 'd9' has the score '1'"),
-    "mixed scores": (frame(("301", "d1", 1.0), ("301", "d2", "x")), "document 'd2' has the score 'x'"),
     "no score column": (frame(("301", "d1"), columns=("query_id", "doc_id")), r"no column 'score'"),
-    "no doc column": (frame(("301", 1.0), columns=("qid", "score")), r"no column 'doc_id' \(or 'docno'\)"),
-    "no query column": (frame(("d1", 1.0), columns=("docno", "score")), r"no column 'query_id' \(or 'qid'\)"),
     "no columns at all": (pd.DataFrame(), "no column 'query_id'"),
     "int query ids": (frame((301, "d1", 1.0)), "query id 301 is an int; query ids must be strings"),
-    "int query ids in a dict": ({301: {"d1": 1.0}}, "query id 301 is an int"),
     "int document ids": (frame(("301", 7, 1.0)), "query '301': document id 7 is an int"),
     "missing document id": (frame(("301", None, 1.0)), "document id None is a missing value"),
     "flat dict": ({"301": 1.0}, r"query '301' holds a float"),
@@ -126,22 +120,12 @@ BAD_MEASURES = {
     "NRG(bass='P')@10": "NRG has no parameter 'bass'; did you mean 'base'",
     "NRG(base='RBP',p=1)": "p=1 is not allowed; it must be a number between 0 and 1",
     "NRG(p=0.5)@10": "p goes with base 'RBP', not 'nDCG'",
-    "NRG(rel=2)@10": "rel goes with base 'P', 'RBP', 'RR', 'SDCG', not 'nDCG'",
-    "NRG(base='P',dcg='log2')@10": "dcg goes with base 'nDCG'",
-    "NRG(dcg='ln')@10": "dcg='ln' is not allowed; it must be one of 'log2', 'exp-log2'",
-    "NRG(gains={1:'x'})@10": "must be a dict from int to int",
     "NRG(prior='')@10": "prior='' is not allowed; it must be names or globs",
-    "NRG(judged_only=1)@10": "judged_only=1 is not allowed; it must be True or False",
     "NRG@0": "cutoff=0 is not allowed; it must be a whole number of at least 1",
-    "NRG@2147483648": r"cutoff=2147483648 is not allowed; it must be a whole number of at least 1 and below 2\^31",
     "NRG@2.5": "cutoff=2.5 is not allowed",
-    "NRG@True": "cutoff=True is not allowed",
     "P_Rareness": r"P_Rareness needs cutoff, a whole number of at least 1 and below 2\^31: write P_Rareness@10",
-    "UniqueRel": "UniqueRel needs cutoff",
     "UniqueRel(rel=0)@10": "rel=0 is not allowed; it must be a whole number of at least 1",
-    "P_Rareness(alpha='1')@10": "alpha='1' is not allowed; it must be a number of at least 0",
     "P_Rareness(alpha=1.5,bounded=True)@10": "alpha=1.5 is not allowed with bounded=True; it must be a number from 0",
-    "AP_Rareness(bounded=1)@10": "bounded=1 is not allowed",
     "AP_Rareness(base='P')@10": "AP_Rareness has no parameter 'base'",
 }
 
@@ -290,44 +274,3 @@ def test_a_prior_for_other_topics_draws_a_warning() -> None:
 def test_labels_out_of_range(label) -> None:
     with RunContext({}), pytest.raises(ValueError, match="query '301', document 'd2' has the relevance"):
         (NRG @ 10).calc_aggregate({"301": {"d1": 1, "d2": label}}, RUN)
-
-
-def test_unsigned_labels_out_of_range() -> None:
-    labels = frame(("301", "d1", 1), columns=("query_id", "doc_id", "relevance"))
-    labels["relevance"] = np.array([2**64 - 1], dtype=np.uint64)
-    with RunContext({}), pytest.raises(ValueError, match="must be a whole number"):
-        (NRG @ 10).calc_aggregate(labels, RUN)
-
-
-@pytest.mark.parametrize(
-    "measure",
-    ["nDCG_UE@10", "NRG(dcg='exp-log2')@10", "MED(dcg='exp-log2',ref='r')@5", "MED(base='ERR',ref='r')@5"],
-)
-def test_labels_too_large_for_an_exponential_gain(measure) -> None:
-    with pytest.raises(ValueError, match=r"1100"):
-        RunContext({"r": RUN, "s": {"301": {"x": 1.0}}}).evaluate({"301": {"d1": 1100, "d2": 1}}, [measure])
-
-
-def test_names_with_commas_and_separators_alone() -> None:
-    context = RunContext({"a,b": RUN, "c": {"301": {"x": 1.0}}})
-    assert context.evaluate(QRELS, ["UniqueRel(prior='a,b')@2"])["UniqueRel(prior='a,b')@2"].tolist() == [
-        1,
-        0,
-    ]
-    with pytest.raises(ValueError, match="prior=',' is not allowed"):
-        NRG(prior=",")
-
-
-def test_odd_arguments() -> None:
-    with pytest.raises(ValueError, match="5 is not a measure"):
-        RunContext({"r": RUN}).evaluate(QRELS, [5])
-    with pytest.raises(ValueError, match="must be a dict from run name to group name"):
-        RunContext({"r": RUN}, groups=["a"])
-    with pytest.raises(ValueError, match=r"the keys of priors names \['x'\]"):
-        RunContext({"r": RUN}, priors={"x": []})
-    assert NRG @ np.int64(10) == NRG @ 10
-    assert RunContext({}, num_docs=np.int64(5)).num_docs == 5
-    policy = {"r": []}
-    context = RunContext({"r": RUN}, priors=policy)
-    policy["r"].append("zz")
-    assert context.priors == {"r": []}

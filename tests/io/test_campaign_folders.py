@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -96,20 +94,3 @@ def test_what_a_folder_lacks_is_said(folder: Path, tmp_path: Path) -> None:
         RunContext.from_files(tmp_path / "empty")
     with pytest.raises(FileNotFoundError, match="nowhere: no such file or folder"):
         RunContext.from_files(tmp_path / "nowhere")
-
-
-def test_a_file_alone_is_read_where_its_folder_cannot_be_listed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(folder: object) -> None:
-        raise PermissionError(folder)
-
-    (tmp_path / "a.run").write_bytes(trec_run("bm25-base"))
-    monkeypatch.setattr("os.listdir", refuse)
-    assert RunContext.from_files(tmp_path / "a.run").names == ["bm25-base"]
-
-
-def test_a_stream_has_no_folder_around_it() -> None:
-    program = "from ir_measures_relative import RunContext; print(RunContext.from_files('/dev/stdin').names)"
-    done = subprocess.run([sys.executable, "-c", program], input=trec_run("bm25-base"), capture_output=True)
-    assert done.stdout == b"['bm25-base']\n", done.stderr

@@ -113,17 +113,6 @@ def test_the_limit(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
     assert packed.max_unpacked(10) == 2**28 and packed.max_unpacked(2**28) == 200 * 2**28
 
 
-def test_runs_stay_far_below_the_limit(robust03_path: Path) -> None:
-    files = [*(robust03_path / "runs").glob("*.gz"), robust03_path / "qrels.txt.gz"]
-    for file in files:
-        data = file.read_bytes()
-        text = packed.unpacked(data, "x")
-        assert text == gzip.decompress(data)
-        assert len(text) < 10 * len(data)
-    regular = "".join(f"{q} Q0 d{i} {i} {1000 - i} t\n" for q in range(20) for i in range(1000)).encode()
-    assert len(regular) < 100 * len(lzma.compress(regular))  # the same documents for each query
-
-
 def test_a_parquet_file_that_says_it_holds_more_than_any_run(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

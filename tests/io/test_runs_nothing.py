@@ -98,30 +98,6 @@ def files(folder: Path) -> dict[str, Path]:
     return {name: folder / name for name in found}
 
 
-def parquet(folder: Path) -> dict[str, Path]:
-    """Parquet with pickles in a column, and with a type that is a pickle."""
-    pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
-    from pyarrow import parquet as pq
-
-    bomb = pickle.dumps(Bomb())
-    ids, scores = pa.array(["1"]), pa.array([1.0])
-    secret = {b"ARROW:extension:name": b"arrow.py_extension_type", b"ARROW:extension:metadata": bomb}
-    typed = pa.field("doc_id", pa.string(), metadata=secret)
-    tables = {
-        "column": pa.table({"query_id": ids, "doc_id": pa.array([bomb]), "score": scores}),
-        "type": pa.table(
-            [ids, ids, scores],
-            schema=pa.schema([("query_id", pa.string()), typed, ("score", pa.float64())]),
-        ),
-        "metadata": pa.table({"query_id": ids, "doc_id": ids, "score": scores}).replace_schema_metadata(
-            {"pandas": b"not JSON", "PANDAS_ATTRS": b'{"x": 1}', "ARROW:schema": bomb}
-        ),
-    }
-    for name, table in tables.items():
-        pq.write_table(table, folder / f"{name}.parquet")
-    return {name: folder / f"{name}.parquet" for name in tables}
-
-
 def test_the_bombs_go_off(tmp_path: Path) -> None:
     """Where they are loaded, which shows that the other tests can fail."""
     for path in (files(tmp_path)["pickle"], files(tmp_path)["npy"]):
@@ -130,9 +106,8 @@ def test_the_bombs_go_off(tmp_path: Path) -> None:
         del sys.exploded  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("kind", ["files", "parquet"])
-def test_files_are_data(kind: str, tmp_path: Path, request: pytest.FixtureRequest, capsys: Any) -> None:
-    made = {"files": files, "parquet": parquet}[kind](tmp_path)
+def test_files_are_data(tmp_path: Path, request: pytest.FixtureRequest, capsys: Any) -> None:
+    made = files(tmp_path)
     qrels = write(tmp_path / "qrels", b"1 0 a 1\n")
     runs = tmp_path / "runs"
     runs.mkdir()
@@ -167,23 +142,13 @@ MEASURES = [
     "NRG(base=exec('import sys; sys.exploded = True'))@10",
     "NRG(prior=[x for x in ().__class__.__base__.__subclasses__()])",
     "NRG(base=(lambda: 0)())",
-    "NRG(base=f'{exec}')",
-    "NRG.__init__",
-    "NRG.__class__@10",
-    "NRG@(1).__class__",
     "NRG@exec('1')",
-    "NRG(*[1])",
     "NRG(**{'base': 'P'})",
     "NRG(gains={exec: 1})",
     "NRG(p=2**10**10**10)",
     "NRG@10; import os",
     "(x := NRG)@10",
-    "NRG if 1 else nDCG",
-    "measures",
-    "registry@3",
     "parse_measure",
-    "calc_aggregate@10",
-    "os@10",
 ]
 
 

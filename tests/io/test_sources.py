@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-
 import ir_datasets
 import ir_measures
 import pandas as pd
@@ -13,7 +9,6 @@ import pytest
 from ir_measures import nDCG
 
 from ir_measures_relative import NRG, RelativeWarning, RunContext, UniqueRel, demo, nDCG_UE
-from ir_measures_relative.io.datasets import describe
 
 
 @pytest.fixture(scope="module")
@@ -71,16 +66,6 @@ def test_every_way_to_name_a_dataset(demo_id) -> None:
         assert RunContext.from_irds(dataset).runs["scoreddocs"].to_dict() == expected
 
 
-def test_name_and_options(demo_id) -> None:
-    context = RunContext.from_irds(demo_id, name="BM25", reference="BM25", groups={"BM25": "g"}, num_docs=77)
-    assert (context.names, context.reference, context.groups, context.num_docs) == (
-        ["BM25"],
-        "BM25",
-        {"BM25": "g"},
-        77,
-    )
-
-
 def test_the_judgments_of_the_dataset(demo_id) -> None:
     context = RunContext.from_irds(demo_id)
     theirs = context.evaluate(list(demo.generate().qrels), ["nDCG@10", "P@5"])
@@ -102,22 +87,6 @@ def test_a_dataset_without_scoreddocs() -> None:
             [nDCG_UE(pool="corpus") @ 10], context.dataset.qrels_iter(), demo.generate().scoreddocs
         )
     assert 0 < value[nDCG_UE(pool="corpus") @ 10] < 1
-
-
-def test_a_dataset_without_docs_or_qrels() -> None:
-    context = RunContext.from_irds(part("queries", "scoreddocs"))
-    assert context.num_docs is None
-    with pytest.raises(ValueError, match="has queries, scoreddocs, but no docs and no qrels"):
-        context.evaluate(None, ["nDCG@10"])
-    assert context.evaluate(demo.generate().qrels, ["nDCG@10"])["nDCG@10"][0] > 0.3
-
-
-def test_a_dataset_with_nothing_of_use() -> None:
-    with pytest.raises(ValueError, match="has qrels, but no docs and no queries and no scoreddocs"):
-        RunContext.from_irds(part("qrels"), name=None)
-    assert describe(ir_datasets.load("vaswani")).startswith(
-        "the dataset 'vaswani' has docs, queries, qrels, but no sc"
-    )
 
 
 def test_num_docs_is_known_without_the_files(demo_id) -> None:
@@ -146,27 +115,6 @@ def test_unknown_datasets(demo_id) -> None:
         RunContext.from_irds("%%%")
     with pytest.raises(TypeError, match="an int is not a dataset; give an ir_datasets id"):
         RunContext.from_irds(3)
-
-
-def test_no_network(tmp_path) -> None:
-    """A real download, through a proxy that is not there."""
-    code = (
-        "from ir_measures_relative import RunContext\n"
-        "try: RunContext.from_irds('msmarco-passage/trec-dl-2019/judged')\n"
-        "except ConnectionError as error: print(error)\n"
-    )
-    proxy = dict.fromkeys(("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"), "http://127.0.0.1:9")
-    env = {
-        **os.environ,
-        **proxy,
-        "IR_DATASETS_HOME": str(tmp_path),
-        "IR_DATASETS_DL_TRIES": "1",
-        "no_proxy": "",
-    }
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=True)
-    assert "'msmarco-passage/trec-dl-2019/judged' could not be fetched" in done.stdout
-    assert "is there a network?" in done.stdout
-    assert "IR_DATASETS_HOME" in done.stdout
 
 
 # ---- pipelines -------------------------------------------------------------------------------------------

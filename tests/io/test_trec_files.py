@@ -264,16 +264,12 @@ def test_white_space_is_what_c_says() -> None:
 RUN = "1 Q0 a 1 2.0 t\n"
 MISTAKES = {
     "underscore": (RUN + "1 Q0 b 2 1_000 t\n", "line 2: the score '1_000' is not a number; .* digits 0 to 9"),
-    "Arabic digits": (RUN + "1 Q0 b 2 ١٢ t\n", "line 2: the score '١٢' is not a number; .* digits 0 to 9"),
     "too large": (RUN + "1 Q0 b 2 1e400 t\n", "line 2: query '1', document 'b' has the score 1e400; every score must"),
     "not UTF-8": (RUN.encode() + b"1 Q0 \xe9 2 1 t\n", r"line 2: it is not text in UTF-8 \(byte 0xe9 at 6\); convert"),
     "bare return": (RUN.replace("\n", "\r") * 2, "line 1: it holds a carriage return .* no line feed follows"),
     "NUL": (RUN + "1 Q0 b\0 2 1 t\n", "line 2: it holds a NUL"),
     "no-break space": (RUN + "1 Q0 b\xa0c 2 1 t\n", r"line 2: it holds the character U\+00A0, which Python takes for"),
-    "file separator": (RUN + "1 Q0 b\x1cc 2 1 t\n", r"line 2: it holds the character U\+001C"),
     "twice": (RUN + "1 Q0 b 2 1 t\n\n" + RUN, "line 4: query '1' lists document 'a' more than once, before in line 1"),
-    "CSV": ("1,a,2.0\n", "line 1: 1 columns .*it looks like CSV: separate the columns by spaces"),
-    "JSON": ('{q: {"d": 1.0, "e": 2.0, "f": 0.5}}', "line 1: 7 columns .*it looks like JSON: read it with json"),
 }  # fmt: skip
 
 
@@ -290,15 +286,10 @@ def test_mistakes_in_a_run_name_file_and_line(case: str, tmp_path: Path) -> None
 
 MISTAKES_IN_QRELS = {
     "NUL": ("1 0 a 1\n1 0 b\0 1\n", "line 2: it holds a NUL"),
-    "underscore": ("1 0 a 1\n1 0 b 1_0\n", "line 2: the relevance '1_0' is not a whole number"),
     "fraction": ("1 0 a 0.5\n", "line 1: the relevance '0.5' is not a whole number"),
     "too large": ("1 0 a 2147483648\n", "line 1: the relevance '2147483648' is not a whole number below 2"),
-    "not UTF-8": (b"1 0 a 1\n1 0 \xe9 1\n", "line 2: it is not text in UTF-8"),
-    "bare return": ("1 0 a 1\r1 0 b 1\r", "line 1: it holds a carriage return"),
     "three columns": ("1 a 1\n", "line 1: a TREC qrels line is 'query_id 0 doc_id relevance', not '1 a 1'"),
     "ideographic space": ("1 0 a\u3000b 1\n", r"line 1: it holds the character U\+3000"),
-    "CSV": ("query_id;doc_id;relevance\n", "line 1: a TREC qrels line is .*it looks like CSV"),
-    "JSON": ('{q:{"d":1,"e":2}}', "line 1: a TREC qrels line is .*it looks like JSON"),
 }
 
 
@@ -313,14 +304,6 @@ def test_mistakes_in_qrels_name_file_and_line(case: str, tmp_path: Path) -> None
             context.evaluate(qrels, [NRG @ 10])
 
 
-def test_missing_qrels(tmp_path: Path) -> None:
-    context = RunContext({"r": {"1": {"a": 1.0}}}, priors=[])
-    with pytest.raises(FileNotFoundError, match=r"the qrels .*nix\.txt: no such file; check the path"):
-        context.evaluate(tmp_path / "nix.txt", [NRG @ 10])
-    with pytest.raises(IsADirectoryError, match="the qrels .* is a folder; give a file"):
-        context.evaluate(tmp_path, [NRG @ 10])
-
-
 # ---- memory ----------------------------------------------------------------------------------------------
 
 
@@ -330,9 +313,7 @@ def large(end: str) -> Iterator[tuple[Path, bytes]]:
         yield Path("x"), "".join([*lines, end]).encode()
 
 
-@pytest.mark.parametrize(
-    "end", ["", "1 Q0 x 1 high tag\n", "1\n", "1 Q0 \xa0 1 1 tag\n", "1 Q0 x 1 \0 tag\n", "é \r x\n"]
-)
+@pytest.mark.parametrize("end", ["", "1 Q0 x 1 high tag\n", "1\n"])
 def test_a_mistake_takes_no_more_memory_than_the_rest(end: str, tmp_path: Path) -> None:
     """Neither while it is looked for, nor afterwards, where somebody keeps the error."""
     path = tmp_path / "large"

@@ -1,7 +1,7 @@
 """The command ``ir_measures_relative``: a command a question, and ir_measures' own command line as ``score``.
 
-A command is a file here, and its place in :data:`COMMANDS`; :class:`~.arguments.Command` says what it has. Arguments
-that several share stand in ``arguments``. Imports at the top of these files must be light: ``--help`` waits for them.
+A command is a file here (see :class:`~.arguments.Command`) and its place in :data:`COMMANDS`. ``--help`` waits for what
+these files import at the top.
 """
 
 from __future__ import annotations
@@ -38,16 +38,6 @@ COMMANDS = {
     "cite": "print the papers to cite for measures, as BibTeX",
 }
 
-# Functions of the package whose command has another name.
-_COMMAND_OF = {
-    **dict.fromkeys(("verdicts", "bounds", "judge_next"), "unjudged"),
-    "Experiment": "compare",
-    **dict.fromkeys(("evaluate", "eval"), "score"),
-    "select_complementary": "select",
-    "similarity": "similar",
-    "leaderboard": "report",
-}
-
 # What wrong input raises, here and in ir_measures and its providers; anything else is a mistake of this package.
 _BAD_INPUT = (
     ValueError,
@@ -63,9 +53,7 @@ _BAD_INPUT = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command, and returns its exit code.
 
-    0 if all went well, 2 for input that is wrong or output that cannot be written, with one line on stderr; 1 and 3 as
-    ``--gate`` says; 130 and 141, as usual, where the user interrupts or whoever reads the output stops reading,
-    and 129 and 143 where the terminal is closed or somebody ends the process; 70, with a traceback, for a mistake of
+    0 all went well; 2 wrong input; 1 and 3 as ``--gate`` says; 130, 141, 129, 143 as usual for signals; 70 a mistake of
     this package.
     """
     if "_ARGCOMPLETE" in os.environ:
@@ -141,8 +129,7 @@ def _asked_for(given: Sequence[str]) -> str | None:
     if not first.startswith("-") and not os.path.exists(first):
         import difflib
 
-        near = [_COMMAND_OF[first]] if first in _COMMAND_OF else []
-        near = near or difflib.get_close_matches(first, COMMANDS, n=1, cutoff=0.75)
+        near = difflib.get_close_matches(first, COMMANDS, n=1, cutoff=0.75)
         if near:
             raise ValueError(f"no command and no file is called {first!r}; did you mean {near[0]}?")
         if len(given) < 3:  # QRELS, RUN and MEASURE

@@ -25,12 +25,7 @@ _ARGUMENT, _FLAG = re.compile("([Ss]et )(a )?margin="), r"\1\2--margin"
 
 
 def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | None = 0.0) -> None:
-    """By which measure, how runs become one list, how much is enough, and who reads the answer.
-
-    Args:
-        gate: what the exit codes 0 and 1 stand for.
-        margin: the default; None for none.
-    """
+    """By which measure, how runs become one list, how much is enough, and who reads the answer."""
     parser.add_argument(
         "--by",
         default="nDCG@10",
@@ -82,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | No
         default="text",
         metavar="FORMAT",
         help="text (default), markdown (for a pull request), json, junit (one test case per candidate: keep is a "
-        "failure, open is skipped); or the table as tsv, csv, jsonl, latex or parquet",
+        "failure, open is skipped); or the table as tsv, csv, jsonl or latex",
     )
     parser.set_defaults(places=DEFAULT_PLACES, sort=None)
 
@@ -100,13 +95,7 @@ def options_of(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def check_deployed(given: Inputs, names: list[str]) -> None:
-    """Raises ValueError for a run that is empty, and for a deployed one with the documents of another collection.
-
-    Beside one, any candidate is a gain: an earlier step that went wrong must not open the gate.
-
-    Args:
-        names: of the deployed runs.
-    """
+    """Raises ValueError for deployed runs that are empty or of another collection: any candidate gains."""
     from ..context.view import view_of
 
     empty = [name for name, run in given.runs.items() if not len(run)]
@@ -127,12 +116,7 @@ def _files(given: Inputs, names: list[str]) -> str:
 
 
 def finish(answers: Mapping[str, Decision], args: argparse.Namespace, named: bool = True) -> int:
-    """Prints the answers, and returns the exit code.
-
-    Args:
-        answers: by the name of the candidate.
-        named: whether several may be asked about, so that each answer stands under its name.
-    """
+    """Prints the answers, and returns the exit code."""
     answers = {name: replace(one, text=_ARGUMENT.sub(_FLAG, one.text)) for name, one in answers.items()}
     if args.output_format == "junit":
         from ..decisions.decision import junit_of

@@ -70,13 +70,7 @@ def parser_of(name: str, summary: str, command: Command) -> Parser:
 def add_runs(
     parser: argparse.ArgumentParser, called: str = "RUNS", *, to: Sequence[str] = ("--to",), qrels: str = ""
 ) -> None:
-    """QRELS, the runs that the command is about, and what they are compared with.
-
-    Args:
-        called: what the help calls the runs.
-        to: the flags of what they are compared with; none where the command holds them against each other alone.
-        qrels: what else QRELS may be.
-    """
+    """QRELS, the runs that the command is about, and what they are compared with."""
     parser.add_argument(
         "qrels",
         metavar="QRELS",

@@ -27,14 +27,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def entries(texts: Iterable[str]) -> list[str]:
-    """The entries of the measures that are named, each once, in the order of the file.
-
-    Args:
-        texts: names, or measure strings; or ``all``. With parameters, of the papers of bases only that of its own.
-
-    Raises:
-        ValueError: no name, or one that is none of this package's measures.
-    """
+    """The entries of the measures that are named, each once, in the order of the file."""
     named = {text: found[0] for text in texts if (found := re.match(r"\w*", text))}
     names = [*named.values()]
     known, ours = ir_measures.measures.registry, registered()

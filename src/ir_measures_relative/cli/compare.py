@@ -63,15 +63,9 @@ def run(args: argparse.Namespace) -> None:
             raise ValueError(
                 f"--to holds no run but {few(both)}, and no run is compared with itself; give --priors others"
             )
-        copies = [
-            f"{name} ranks as {n} does"
-            for name in both
-            for n in names
-            if n != name and first.get(n, n) == first.get(name, name)
-        ]
         warn(
-            f"compare leaves {few(both)} out of --to, so that all are compared with the same runs: the other "
-            f"{len(fixed)}" + "".join(f"; {why}" for why in copies[:1])
+            f"compare leaves {few(both)} out of --to, as runs that are compared or rank as one does: all are compared "
+            f"with the same {len(fixed)} others"
         )
     if len(names) < 2:
         raise ValueError(f"{args.run} is one run; name the other with --baseline RUN")

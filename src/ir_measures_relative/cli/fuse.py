@@ -70,27 +70,21 @@ def run(args: argparse.Namespace) -> None:
 
 def _which(table: pd.DataFrame, measure: ir_measures.Measure, places: int) -> str:
     """Which runs to fuse, and what that is worth; nothing where single runs alone were asked for."""
-    fusions = table[table["strategy"] != "single"]
+    fusions = table[table["strategy"] != "single"].sort_values("held_out", ascending=False, kind="stable")
     if not len(fusions):
         return ""
     significant = fusions[fusions["ci_lower"] > 0]
-    best = (
-        (significant if len(significant) else fusions)
-        .sort_values("held_out", ascending=False, kind="stable")
-        .iloc[0]
-    )
+    best = (significant if len(significant) else fusions).iloc[0]
     gain, lower, upper = (
         text_of(x, places) for x in (abs(best["difference"]), best["ci_lower"], best["ci_upper"])
     )
     worth = f"{gain} {measure} on held-out topics (95 % interval {lower} to {upper})"
     if len(significant):
-        text = f"Fuse {few(best['names'])} ({best['strategy']}). They gain {worth} over the best single run."
-        if len(fusions) > 1:
-            text += " The interval is not corrected for the number of strategies: choose one beforehand."
-        return f"{text} This takes the judgments as they are: decide allows for unjudged documents."
-    single = "".join(f", {names[0]}" for names in table["names"][table["strategy"] == "single"])
-    text = f"No fusion is significantly above the best single run{single}"
-    if best["difference"] <= 0:
-        does = "loses" if best["difference"] < 0 else "gains"
-        return f"{text}. So keep the single one: the best fusion ({best['strategy']}) {does} {worth}."
-    return f"{text}. Fusing {few(best['names'])} ({best['strategy']}) gains most: {worth}."
+        return (
+            f"Fuse {few(best['names'])} ({best['strategy']}). They gain {worth} over the best single run. Choose one "
+            "strategy beforehand: the interval is not corrected for several, and takes the judgments as they are."
+        )
+    does = "gains" if best["difference"] > 0 else "loses"
+    return (
+        f"No fusion is significantly above the best single run. The best ({best['strategy']}) {does} {worth}."
+    )

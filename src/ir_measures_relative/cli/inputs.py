@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import csv
 import gc
 import glob
 import io
@@ -12,7 +11,6 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -94,21 +92,14 @@ class Inputs:
 
     @cached_property
     def together(self) -> RunContext:
-        """All runs; the priors of each are those of ``--to``, where they are given and no policy is.
-
-        By a policy the candidates come last, so that the runs of ``--to`` are earlier.
-        """
+        """All runs, with those of ``--to`` as priors; by a policy the candidates come last, and these are earlier."""
         if self.alone or not self.others:
             return self.context(self.runs, self.others or None)
         own = [name for name in self.candidates if name not in self.others]
         return self.context([*self.others, *own])
 
     def campaigns(self, check: bool = True) -> Iterator[tuple[list[str], RunContext]]:
-        """Which candidates stand in which context: each beside ``--to`` alone, or all in one.
-
-        Args:
-            check: refuse a candidate that is a run of ``--to`` under another name.
-        """
+        """Which candidates stand in which context: each beside ``--to`` alone, or all in one."""
         if not self.alone:
             yield self.candidates, self.together
             return
@@ -134,11 +125,7 @@ class Inputs:
         return name
 
     def scores(self, measures: list[ir_measures.Measure], provider: Any, of_all: bool = False) -> Scores:
-        """The values of the candidates; those of ir_measures by a provider, which also gets the qrels' iterations.
-
-        Args:
-            of_all: those of the runs of ``--to`` as well.
-        """
+        """The values of the candidates; those of ir_measures by a provider, which also gets the qrels' iterations."""
         assert self.qrels is not None
         beside = self.alone and not of_all  # where a candidate is no system to the others
         context = self.context(self.others) if beside else self.together
@@ -173,12 +160,7 @@ class Inputs:
 
 
 def find_files(args: argparse.Namespace, baseline: str | None = None, warns: bool = True) -> RunFiles:
-    """The files of runs; ValueError, or an error of the system, for what is not there.
-
-    Args:
-        baseline: a run that is compared as well, if it is a file.
-        warns: whether to say which candidates ``--to`` holds as well.
-    """
+    """The files of runs; ValueError, or an error of the system, for what is not there."""
     is_folder = os.path.isdir(args.run) or (not os.path.exists(args.run) and glob.has_magic(args.run))
     candidates = _files(args.called, args.run)
     others = [file for path in args.to for file in _files("--to", path)]
@@ -230,12 +212,7 @@ def read(
     files: RunFiles | None = None,
     may_lack_qrels: bool = False,
 ) -> Inputs:
-    """Reads judgments and runs; ValueError for what cannot be read, or does not go together.
-
-    Args:
-        measures: those that will be computed, of which some need runs to compare with.
-        may_lack_qrels: whether QRELS may be the word none.
-    """
+    """Reads judgments and runs; ValueError for what cannot be read, or does not go together."""
     files = find_files(args) if files is None else files
     if args.priors and NAMED[args.priors].needs_groups and not args.groups:
         raise ValueError(f"--priors {args.priors} needs the groups: give --groups CSV")
@@ -323,30 +300,25 @@ def _of_run(given: Mapping[str, str], name: str, file: Path) -> str | None:
 
 
 def _read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:
-    """The lines of a file of two columns, which may start with their names."""
-    advice = f"give a CSV file of two columns, {columns}"
-    found: dict[str, str] = {}
+    """The lines of a CSV file of two columns, which may start with their names."""
+    import pandas as pd
+
+    source, names = f"{flag} {path}", columns.split(",")
+    plain: dict[str, Any] = {"header": None, "dtype": str, "keep_default_na": False, "skipinitialspace": True}
     try:
-        text = read_bytes(path, f"{flag} {path}").decode()
-        by_tab = "\t" in text and "," not in text
-        rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t" if by_tab else ","))
-    except UnicodeDecodeError:
-        raise ValueError(f"{flag} {path} is not text in UTF-8; {advice}") from None
-    except csv.Error as error:
-        raise ValueError(f"{flag} {path}: {error}; {advice}") from None
-    for number, row in enumerate(rows, start=1):
-        cells = [cell.strip() for cell in row]
-        if not any(cells):
-            continue
-        if len(cells) != 2 or not all(cells):
-            raise ValueError(
-                f"{flag} {path}, line {number}: a line is '{columns}', not {','.join(row)[:80]!r}"
-            )
-        run, value = cells
-        if number == 1 and f"{run},{value}".lower() == columns:
+        rows = pd.read_csv(io.BytesIO(read_bytes(path, source)), **plain)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise ValueError(f"{source}: {error}; give a CSV file of two columns, {columns}") from None
+    if rows.shape[1] != 2:
+        raise ValueError(f"{source} has {rows.shape[1]} columns; give a CSV file of two columns, {columns}")
+    found: dict[str, str] = {}
+    for number, (run, value) in enumerate(rows.apply(lambda cells: cells.str.strip()).to_numpy(), start=1):
+        if not (run and value):
+            raise ValueError(f"{source}, line {number}: a line is '{columns}', not {f'{run},{value}'[:80]!r}")
+        if number == 1 and [run.lower(), value.lower()] == names:
             continue
         if found.setdefault(run, value) != value:
-            raise ValueError(f"{flag} {path}, line {number}: {run!r} is in {found[run]!r} already")
+            raise ValueError(f"{source}, line {number}: {run!r} is in {found[run]!r} already")
     return found
 
 
@@ -364,26 +336,19 @@ def _read_qrels(name: str) -> Judged:
         dataset = dataset_of(name)
     except ValueError as error:
         raise ValueError(f"there is no qrels file {name!r}, and {error}") from None
-    with _held_back(logging.getLogger("ir_datasets")):
-        qrels = qrels_of(dataset)
-    columns = qrels_columns(qrels)
-    aspects = columns.aspect_texts()
-    iterations = object_array(["0"] * columns.n_rows) if aspects is None else aspects
-    return Judged(QrelsFile(columns, iterations), dataset)
-
-
-@contextmanager
-def _held_back(logger: Any) -> Iterator[None]:
-    """Holds back what is logged, and says it afterwards if there was no error."""
-    records: list[Any] = []
-    hold = records.append  # which returns None: the record goes no further
+    logger, records = logging.getLogger("ir_datasets"), list[Any]()
+    hold: Any = records.append  # which returns None: the record goes no further, unless there is no error
     logger.addFilter(hold)
     try:
-        yield
+        qrels = qrels_of(dataset)
     finally:
         logger.removeFilter(hold)
     for record in records:
         logger.handle(record)
+    columns = qrels_columns(qrels)
+    aspects = columns.aspect_texts()
+    iterations = object_array(["0"] * columns.n_rows) if aspects is None else aspects
+    return Judged(QrelsFile(columns, iterations), dataset)
 
 
 def _check_measures(given: Inputs, measures: Iterable[ir_measures.Measure]) -> None:

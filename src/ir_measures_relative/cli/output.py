@@ -13,7 +13,6 @@ import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,13 +31,7 @@ _WIDTH = 100
 def check_loss(
     path: str, inputs: Mapping[str, str], kind: str, is_one: Callable[[str], bool], flag: str = "--output"
 ) -> None:
-    """Raises ValueError where a file would take the place of anything but one of its kind, or an empty file.
-
-    Args:
-        inputs: the files that the command reads, by what they are called.
-        kind: what the file is called.
-        is_one: whether what is there is such a file.
-    """
+    """Raises ValueError where a file would take the place of anything but one of its kind, or an empty file."""
     if not os.path.exists(path):
         return
     for called, file in inputs.items():
@@ -93,10 +86,7 @@ def in_these_terms(error: BaseException) -> str:
         word += re.split(r"[\s\"'<>/]", error.object[end : end + 100])[0]
         return f"the name {word!r} is no text in UTF-8; rename the file, or give its run a name with --names"
     if isinstance(error, MemoryError):
-        why = f" ({error})" if str(error) else ""
-        return (
-            f"there is not enough memory for this{why}; give fewer runs at a time, or allow more (ulimit -v)"
-        )
+        return f"there is not enough memory ({error}); give fewer runs at a time, or allow more (ulimit -v)"
     return _with_flags((isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__)
 
 
@@ -148,11 +138,7 @@ def wrapped(text: str) -> str:
 
 
 def open_streams() -> None:
-    """Makes stdout and stderr usable, also where the command was started with them closed.
-
-    Raises:
-        ValueError: stdout is closed.
-    """
+    """Makes stdout and stderr usable, also where the command was started with them closed."""
     for descriptor in range(3):  # so that no file that is opened later takes the place of a closed one
         try:
             os.fstat(descriptor)
@@ -176,7 +162,7 @@ def open_streams() -> None:
 def leaving_in_order() -> Iterator[None]:
     """Lets SIGHUP and SIGTERM end the process as an exception does, so that no temporary file is left."""
 
-    def leave(number: int, frame: FrameType | None) -> None:
+    def leave(number: int, frame: object) -> None:
         sys.exit(128 + number)
 
     names = ("SIGHUP", "SIGTERM") if threading.current_thread() is threading.main_thread() else ()
@@ -210,13 +196,8 @@ def check_table(args: argparse.Namespace) -> None:
     """Raises ValueError for a table that cannot be written so, before anything is read."""
     if not -1 <= args.places <= _MOST_PLACES:
         raise ValueError(f"--places {args.places}: give 0 to {_MOST_PLACES}, or -1 for all places")
-    if args.output_format in ("jsonl", "parquet") and args.places != DEFAULT_PLACES:
-        warnings.warn(
-            f"--places is ignored with --output_format {args.output_format}, which has all places",
-            stacklevel=2,
-        )
-    if args.output_format == "parquet" and sys.stdout.isatty():
-        raise ValueError("-o parquet is no text for a terminal; send it to a file: > table.parquet")
+    if args.output_format == "jsonl" and args.places != DEFAULT_PLACES:
+        warnings.warn("--places is ignored with --output_format jsonl, which has all places", stacklevel=2)
 
 
 def show(
@@ -225,13 +206,7 @@ def show(
     header: bool = True,
     about: str = "",
 ) -> None:
-    """Prints a table, row by row.
-
-    Args:
-        table: a DataFrame, or rows, each from column to cell.
-        about: a line before it.
-        header: whether the plain formats start with the names of the columns; the others always have them.
-    """
+    """Prints a DataFrame, or rows, each from column to cell; ``header`` says whether plain formats have one."""
     columns: list[str] | None = None
     rows: Any = table
     if hasattr(table, "columns"):
@@ -242,17 +217,15 @@ def show(
     if about:
         print(about)
     name = args.output_format or ("aligned" if sys.stdout.isatty() else "tsv")
-    if name == "parquet":
-        _write_parquet(rows)
-    elif name == "jsonl":
+    if name == "jsonl":
         import json
 
         for row in rows:
             print(json.dumps({key: _plain(cell) for key, cell in row.items()}))
-    else:
-        headed, nothing = header or name in _ALWAYS_HEADED, "nan" if name in ("tsv", "csv") else ""
-        for line in _WRITERS[name](_cells(rows, args.places, headed, columns, nothing)):
-            print(line)
+        return
+    headed, nothing = header or name not in ("tsv", "aligned"), "nan" if name in ("tsv", "csv") else ""
+    for line in _lines(name, _cells(rows, args.places, headed, columns, nothing)):
+        print(line)
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:
@@ -277,35 +250,16 @@ def _sorted(rows: list[Mapping[str, Any]], column: str) -> list[Mapping[str, Any
 
 
 def _cells(
-    rows: Iterable[Mapping[str, Any]],
-    places: int,
-    header: bool = True,
-    columns: Sequence[str] | None = None,
-    nothing: str = "",
+    rows: Iterable[Mapping[str, Any]], places: int, header: bool, columns: Sequence[str] | None, nothing: str
 ) -> Iterator[list[str]]:
-    """The rows as text, one list a row, the header first: that of the columns, else that of the first row.
-
-    Args:
-        nothing: what stands where there is no value.
-    """
+    """The rows as text, the header first: that of the columns, else that of the first row."""
     if header and columns is not None:
-        yield [text_of(name) for name in columns]
+        yield list(map(text_of, columns))
     for number, row in enumerate(rows):
         if header and columns is None and not number:
-            yield [text_of(name) for name in row]
-        yield [
-            nothing
-            if cell is None
-            else text_of(
-                _p(cell, places)
-                if name in _P
-                else _chance(cell, places, row.get("settled") == "undecided")
-                if name == "probability"
-                else cell,
-                places,
-            )
-            for name, cell in row.items()
-        ]
+            yield list(map(text_of, row))
+        shown = {name: _rounded(name, cell, row, places) for name, cell in row.items()}
+        yield [nothing if cell is None else text_of(cell, places) for cell in shown.values()]
 
 
 def text_of(cell: Any, places: int = DEFAULT_PLACES) -> str:
@@ -320,17 +274,16 @@ def text_of(cell: Any, places: int = DEFAULT_PLACES) -> str:
     return escaped(str(cell))
 
 
-def _p(cell: Any, places: int) -> Any:
-    """A p-value, which is never 0: one without a digit in so many places is said to be less than they can show."""
-    small = isinstance(cell, float) and places > 0 and round(cell, places) == 0
-    return f"<{10.0**-places:.{places}f}" if small else cell
-
-
-def _chance(cell: Any, places: int, is_open: bool) -> Any:
-    """A probability, which is neither 0 nor 1 where the verdict is open, and is not printed so."""
-    if is_open and isinstance(cell, float) and places > 0 and round(cell, places) == 1:
+def _rounded(column: str, cell: Any, row: Mapping[str, Any], places: int) -> Any:
+    """A p-value is never 0, and a probability neither 0 nor 1 where the verdict is open: such a one as < or >."""
+    uncertain = column in _P or (column == "probability" and row.get("settled") == "undecided")
+    if not uncertain or not isinstance(cell, float) or places <= 0:
+        return cell
+    if round(cell, places) == 0:
+        return f"<{10.0**-places:.{places}f}"
+    if column == "probability" and round(cell, places) == 1:
         return f">{1 - 10.0**-places:.{places}f}"
-    return _p(cell, places) if is_open else cell
+    return cell
 
 
 def _plain(cell: Any) -> Any:
@@ -341,45 +294,40 @@ def _plain(cell: Any) -> Any:
     return cell.item() if isinstance(cell, np.generic) else cell
 
 
-def _tsv(lines: Iterable[Sequence[str]]) -> Iterator[str]:
-    return map("\t".join, lines)
+def _lines(name: str, lines: Iterable[Sequence[str]]) -> Iterator[str]:
+    """The lines of a format."""
+    if name == "tsv":
+        return map("\t".join, lines)
+    kept = list(lines)
+    if name == "csv":
+        import csv
 
-
-def _csv(lines: Iterable[Sequence[str]]) -> Iterator[str]:
-    import csv
-
-    for line in lines:
         buffer = io.StringIO()
-        csv.writer(buffer, lineterminator="").writerow(line)
-        yield buffer.getvalue()
-
-
-def _aligned(lines: Iterable[Sequence[str]]) -> Iterator[str]:
-    """Columns as wide as their widest cell; numbers stand to the right."""
+        csv.writer(buffer, lineterminator="\n").writerows(kept)
+        return iter(buffer.getvalue().splitlines())  # no cell has a line end
     from tabulate import tabulate
 
-    kept = list(lines)
-    text: str = tabulate(kept, tablefmt="plain", colalign=_alignment(kept), disable_numparse=True)
-    return map(str.rstrip, text.splitlines())
-
-
-def _markdown(lines: Iterable[Sequence[str]]) -> Iterator[str]:
-    from tabulate import tabulate
-
-    kept = list(lines)
-    header, *rows = [[*map(markdown_text, line)] for line in kept] or [[]]
-    text: str = tabulate(rows, header, "pipe", colalign=_alignment(kept), disable_numparse=True)
+    alignment, text = _alignment(kept), ""
+    if name == "aligned":
+        text = tabulate(kept, tablefmt="plain", colalign=alignment, disable_numparse=True)
+        return map(str.rstrip, text.splitlines())
+    if name == "markdown":
+        header, *rows = [[*map(markdown_text, line)] for line in kept] or [[]]
+        text = tabulate(rows, header, "pipe", colalign=alignment, disable_numparse=True)
+        return iter(text.splitlines())
+    header, *rows = [["".join(_OF_LATEX.get(c, c) for c in cell) for cell in line] for line in kept] or [[]]
+    rows = rows or [[""] * len(header)]  # without a row tabulate does not align
+    text = tabulate(rows, header, "latex_raw", colalign=alignment, disable_numparse=True)
+    for rule in ("toprule", "midrule", "bottomrule"):  # of the package booktabs
+        text = text.replace(r"\hline", rf"\{rule}", 1)
     return iter(text.splitlines())
 
 
-def _latex(lines: Iterable[Sequence[str]]) -> Iterator[str]:
-    from ..formats.export import latex_table, latex_text
-
-    kept = list(lines)
-    header, *rows = [[*map(latex_text, line)] for line in kept] or [[]]
-    return iter(latex_table(header, rows, _alignment(kept)).splitlines())
-
-
+_OF_LATEX = {
+    **{sign: rf"\{sign}" for sign in "&%$#_{}"},
+    **{"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+    **{"<": "$<$", ">": "$>$"},
+}
 _NUMBER = re.compile(r"[<>]?-?\d+\.?\d*(e[+-]?\d+)?|-?inf|nan|")
 
 
@@ -391,28 +339,5 @@ def _alignment(lines: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _write_parquet(rows: Iterable[Mapping[str, Any]]) -> None:
-    import pandas as pd
-
-    table = pd.DataFrame(list(rows))
-    for name in table.select_dtypes("object").columns:
-        if any(isinstance(cell, (tuple, list, Mapping)) for cell in table[name]):
-            table[name] = table[name].map(lambda cell: text_of(cell, -1))
-    try:
-        data = table.to_parquet(index=False, engine="pyarrow")
-    except ImportError:
-        raise ImportError("-o parquet needs pyarrow: pip install pyarrow, or give another format") from None
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-
-
-_WRITERS: dict[str, Callable[[Iterable[Sequence[str]]], Iterator[str]]] = {
-    "tsv": _tsv,
-    "csv": _csv,
-    "markdown": _markdown,
-    "latex": _latex,
-    "aligned": _aligned,
-}
-_ALWAYS_HEADED = ("csv", "markdown", "latex")
 #: What ``-o`` takes.
-FORMATS = ("tsv", "csv", "jsonl", "markdown", "latex", "parquet")
+FORMATS = ("tsv", "csv", "jsonl", "markdown", "latex")

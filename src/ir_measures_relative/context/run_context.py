@@ -193,9 +193,6 @@ class RunContext(Members):
     def __repr__(self) -> str:
         return f"RunContext({self.names}, priors={self.priors!r}, reference={self.reference!r})"
 
-    def _repr_html_(self) -> str:
-        return str(DESCRIPTIONS["html"](self))
-
     @classmethod
     def from_files(
         cls, *paths: RunPaths, task: str | None = None, judgments: Any = None, **options: Any

@@ -1,14 +1,7 @@
-"""A small test collection that is generated, not downloaded: 1,200 documents, 36 topics, graded judgments.
+"""A generated test collection for examples and tests: 1,200 documents, 36 topics, graded judgments, seven runs.
 
-:func:`register` makes it known to ir_datasets as ``relative-demo``, so that
-``ir_datasets.load("relative-demo")`` and ``pt.get_dataset("irds:relative-demo")`` serve its documents,
-queries, judgments and a first-stage run. :func:`runs` has the runs of seven small retrievers over it, which
-``python -m ir_measures_relative.demo FOLDER`` writes as files, and :func:`pipelines` the retrievers themselves.
-
-A document is about one or two concepts of a subject, and calls each by one of three synonyms; a query names
-two concepts by one synonym each. Retrieval by words therefore misses what retrieval by latent topics can
-find, and the other way round: latent topics blur the concepts of one subject. The collection is for examples
-and tests. It shows what the measures say, not how good a retrieval method is.
+A document is about one or two concepts of a subject, and calls each by one of three synonyms; a query names two
+concepts by one synonym each. So retrieval by words misses what retrieval by latent topics finds, and vice versa.
 
 Example:
     >>> import ir_datasets
@@ -16,8 +9,6 @@ Example:
     >>> dataset = ir_datasets.load(demo.register())
     >>> dataset.docs_count(), dataset.queries_count()
     (1200, 36)
-    >>> next(dataset.queries_iter()).text
-    'physician and illness'
 """
 
 from __future__ import annotations
@@ -39,19 +30,7 @@ import pandas as pd
 from ir_datasets import formats
 from ir_datasets.indices.base import Docstore
 
-__all__ = [
-    "DATASET_ID",
-    "GROUPS",
-    "Collection",
-    "Concept",
-    "Subject",
-    "generate",
-    "nuggets",
-    "pipelines",
-    "register",
-    "runs",
-    "subjects",
-]
+__all__ = ["DATASET_ID", "GROUPS", "generate", "nuggets", "pipelines", "register", "runs"]
 
 #: What ir_datasets calls the collection.
 DATASET_ID = "relative-demo"
@@ -72,6 +51,15 @@ _DEPTH = 100
 _NEW_TOKENS = 10
 
 
+class Collection(NamedTuple):
+    """What :func:`generate` makes."""
+
+    docs: tuple[formats.GenericDoc, ...]
+    queries: tuple[formats.GenericQuery, ...]
+    qrels: tuple[formats.TrecQrel, ...]
+    scoreddocs: tuple[formats.GenericScoredDoc, ...]
+
+
 class Concept(NamedTuple):
     """One thing that documents are about."""
 
@@ -86,27 +74,15 @@ class Subject(NamedTuple):
     concepts: tuple[Concept, ...]
 
 
-class Collection(NamedTuple):
-    """What :func:`generate` makes."""
-
-    docs: tuple[formats.GenericDoc, ...]
-    queries: tuple[formats.GenericQuery, ...]
-    qrels: tuple[formats.TrecQrel, ...]
-    scoreddocs: tuple[formats.GenericScoredDoc, ...]
-
-
 def subjects() -> list[Subject]:
-    """The subjects that the documents are about, from ``subjects.txt``.
-
-    A subject is its common words, then four concepts: synonyms, and words that go with any of them.
-    """
-    result = []
+    """From ``subjects.txt``: common words, then four concepts, of synonyms and the words that go with any of them."""
+    found = []
     for line in re.sub(r"([;,])\s+", r"\1", _written("subjects.txt")).strip().splitlines():
         words, concepts = line.split(": ")
         sides = (concept.split(",") for concept in concepts.split(";"))
         parsed = (Concept(tuple(synonyms.split()), tuple(company.split())) for synonyms, company in sides)
-        result.append(Subject(tuple(words.split()), tuple(parsed)))
-    return result
+        found.append(Subject(tuple(words.split()), tuple(parsed)))
+    return found
 
 
 @lru_cache
@@ -132,9 +108,8 @@ class _Dice(random.Random):
 def generate(seed: int = 1, n_docs: int = 1200) -> Collection:
     """The collection; the same for the same arguments.
 
-    A document is about two concepts of a subject, or one, and may mention another in passing. A topic asks
-    for two concepts: a document about both has grade 2, one about one of them that mentions the other has
-    grade 1, one about one of them that does not has grade 0. All other documents are not judged.
+    A topic asks for two concepts. A document about both has grade 2, one about one of them grade 1 if it mentions the
+    other, else 0. All other documents are not judged.
     """
     dice = _Dice(seed)
     fields = subjects()
@@ -170,15 +145,9 @@ def generate(seed: int = 1, n_docs: int = 1200) -> Collection:
 
 
 def nuggets() -> list[formats.TrecQrel]:
-    """Judgments of what the documents say: six nuggets a topic, in the column ``iteration``.
+    """Judgments of six nuggets a topic, named in the column ``iteration``: the words that go with its two concepts.
 
-    They are the words that go with the two concepts of a topic. A judged document whose grade is above 0 answers those
-    that it holds: label 1, and 0 for the others.
-
-    Example:
-        >>> from ir_measures_relative import demo
-        >>> sorted({label.iteration for label in demo.nuggets() if label.query_id == "1"})
-        ['consultation', 'contagion', 'diagnosis', 'fever', 'quarantine', 'referral']
+    A document of a grade above 0 has the label 1 for the nuggets that it contains.
     """
     collection = generate()
     held = {doc.doc_id: set(words(doc.text)) for doc in collection.docs}
@@ -219,12 +188,7 @@ def _write(dice: _Dice, fields: list[Subject], field: int, main: list[int], pass
 
 
 class Index:
-    """The tokens of documents.
-
-    Args:
-        docs: the documents, with ``doc_id`` and ``text``.
-        tokens: what a text is cut into.
-    """
+    """The tokens of documents with ``doc_id`` and ``text``; ``tokens`` cuts a text."""
 
     def __init__(self, docs: Iterable[Any], tokens: Callable[[str], list[str]]) -> None:
         self.tokens = tokens
@@ -289,20 +253,10 @@ def _letters(text: str, n: int) -> list[str]:
 
 
 def runs() -> dict[str, pd.DataFrame]:
-    """The runs of seven small retrievers over the collection; ``GROUPS`` says which of them are alike.
+    """The runs of seven small retrievers: frames with query_id, doc_id and score, 100 documents a query, best first.
 
-    They are plain Python, and the same on every machine: BM25 over words (``BM25``, and ``BM25-long`` with
-    k1 = 2, b = 1), over the words' first five letters (``prefixes``), over character n-grams (``4-grams``,
-    ``3-grams``), and over words with a query that is extended from its 5 or 20 best documents (``feedback-5``,
-    ``feedback-20``).
-
-    Returns:
-        From a name to a frame with the columns query_id, doc_id and score: 100 documents a query, best first.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, demo
-        >>> RunContext(demo.runs(), groups=demo.GROUPS).names
-        ['BM25', 'BM25-long', 'prefixes', '4-grams', '3-grams', 'feedback-5', 'feedback-20']
+    ``BM25`` and ``BM25-long`` (k1 = 2, b = 1) use words, ``prefixes`` their first five letters, ``4-grams`` and
+    ``3-grams`` characters. ``feedback-5`` and ``feedback-20`` extend the query from its 5 or 20 best documents.
     """
     return {name: run.copy() for name, run in _runs().items()}
 
@@ -332,11 +286,7 @@ def _retrievers() -> dict[str, Retriever]:
 
 
 def pipelines() -> dict[str, Any]:
-    """The retrievers of :func:`runs` as PyTerrier transformers, whose k1, b and feedback can be tuned.
-
-    Returns:
-        From a name to a transformer of topics into results. Needs PyTerrier.
-    """
+    """The retrievers of :func:`runs` as PyTerrier transformers, by name; k1, b and feedback can be tuned."""
     from .transformer import Pipeline
 
     return {name: Pipeline(name, retriever) for name, retriever in _retrievers().items()}
@@ -366,16 +316,8 @@ class _Docs(formats.BaseDocs):  # type: ignore[misc]
     def docs_count(self) -> int:
         return len(generate().docs)
 
-    def docs_namespace(self) -> str:
-        return DATASET_ID
-
-    def docs_lang(self) -> str:
-        return "en"
-
 
 class _Store(Docstore):  # type: ignore[misc]
-    """The documents by their ids, in memory."""
-
     def get_many_iter(self, doc_ids: Iterable[str]) -> Iterator[formats.GenericDoc]:
         wanted = set(doc_ids)
         return (doc for doc in generate().docs if doc.doc_id in wanted)
@@ -387,12 +329,6 @@ class _Queries(formats.BaseQueries):  # type: ignore[misc]
 
     def queries_count(self) -> int:
         return len(generate().queries)
-
-    def queries_namespace(self) -> str:
-        return DATASET_ID
-
-    def queries_lang(self) -> str:
-        return "en"
 
 
 class _Qrels(formats.BaseQrels):  # type: ignore[misc]
@@ -421,20 +357,9 @@ class _ScoredDocs(formats.BaseScoredDocs):  # type: ignore[misc]
         return len(generate().scoreddocs)
 
 
-class _Documentation:
-    def documentation(self) -> dict[str, str]:
-        return {
-            "pretty_name": "Relative Demo",
-            "desc": "A small generated test collection with vocabulary mismatch, for examples and tests.",
-        }
-
-
 def register() -> str:
-    """Makes the collection known to ir_datasets, where it is not yet, and returns its id, ``relative-demo``.
-
-    The documents are generated when they are first asked for.
-    """
+    """Makes the collection known to ir_datasets, and returns its id, ``relative-demo``."""
     if DATASET_ID not in set(ir_datasets.registry):
-        dataset = ir_datasets.Dataset(_Docs(), _Queries(), _Qrels(), _ScoredDocs(), _Documentation())
+        dataset = ir_datasets.Dataset(_Docs(), _Queries(), _Qrels(), _ScoredDocs())
         ir_datasets.registry.register(DATASET_ID, dataset)
     return DATASET_ID

@@ -10,12 +10,7 @@ import pyterrier as pt
 
 
 class Pipeline(pt.Transformer):  # type: ignore[misc]
-    """A retriever, whose ``k1``, ``b`` and ``feedback`` may be set, as ``pt.GridSearch`` does.
-
-    Args:
-        name: what it is called.
-        retriever: a ``Retriever`` of the package, which imports this file late.
-    """
+    """A :class:`~ir_measures_relative.demo.Retriever` whose ``k1``, ``b`` and ``feedback`` may be set."""
 
     def __init__(self, name: str, retriever: Any) -> None:
         self.name = name

@@ -22,22 +22,15 @@ def _references(content: Content) -> Parts:
 
 
 def _candidates(content: Content) -> Parts:
-    lists = (
-        (an_id(r["query"]["qid"]), [(an_id(c["docid"]), c.get("score")) for c in a_list(r["candidates"])])
-        for r in content.records
-    )
-    return {"": ranked(lists)}
+    records = content.records
+    found = [[(an_id(c["docid"]), c.get("score")) for c in a_list(r["candidates"])] for r in records]
+    return {"": ranked(zip((an_id(r["query"]["qid"]) for r in records), found, strict=True))}
 
 
 def _kilt(content: Content) -> Parts:
-    lists = (
-        (
-            an_id(r["id"]),
-            [(an_id(p["wikipedia_id"]), None) for o in a_list(r["output"]) for p in a_list(o["provenance"])],
-        )
-        for r in content.records
-    )
-    return {"": ranked(lists)}
+    pages = [[p for o in a_list(r["output"]) for p in a_list(o["provenance"])] for r in content.records]
+    found = [[(an_id(page["wikipedia_id"]), None) for page in of_one] for of_one in pages]
+    return {"": ranked(zip((an_id(r["id"]) for r in content.records), found, strict=True))}
 
 
 FORMATS = (
@@ -58,10 +51,5 @@ FORMATS = (
         holds=_has("id", "output"),
         runs=_kilt,
         note="In the order of the provenance.",
-    ),
-    Format(
-        name="an assignment of nuggets (AutoNuggetizer)",
-        holds=_has("qid", "nuggets"),
-        instead="give judgments by query and document",
     ),
 )

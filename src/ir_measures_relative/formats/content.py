@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import re
 from collections import Counter
@@ -19,8 +18,6 @@ from ..data.arrays import FloatArray, IntArray
 from ..io.readers import Given, Rows
 from ..messages import brief, kind_of, warn
 
-PARQUET = b"PAR1"  #: the first bytes of a Parquet file
-
 #: How much of a file is looked at, in bytes, to tell what it is. No more is looked at of a file in TREC's format.
 BLOCK = 1 << 16
 
@@ -30,12 +27,7 @@ _DELIMITED = re.compile(rb"[,\t]")
 
 
 class Content:
-    """The content of a file. What a property parses is kept for the next format that asks.
-
-    Attributes:
-        source: what messages call the file.
-        start: its first :data:`BLOCK` bytes.
-    """
+    """The content of a file. What a property parses is kept for the next format that asks."""
 
     def __init__(self, data: bytes, source: str) -> None:
         self.data = data
@@ -54,7 +46,8 @@ class Content:
             return []
         cells: list[str] = []
         with suppress(csv.Error):  # a cell of more than 100,000 characters; a NUL, to Python 3.10
-            cells = next(_rows(self.line.decode("utf-8", "replace"), self.delimiter), [])
+            line = [self.line.decode("utf-8", "replace")]
+            cells = next(csv.reader(line, delimiter=self.delimiter, skipinitialspace=True), [])
         return [cell.strip().lower() for cell in cells]
 
     @property
@@ -70,26 +63,10 @@ class Content:
             Content(self.line, self.source) if is_object and len(self.line) < len(self.data.strip()) else None
         )
 
-    @cached_property
-    def table(self) -> list[list[str]]:
-        """The rows of cells below the header, all of its length, without white space around; blank lines do not count.
-
-        Raises:
-            ValueError: a row with more or fewer cells, no text in UTF-8.
-        """
-        rows = list(_numbered(self.text, self.delimiter, self.source))
-        width = len(self.header)
-        for number, row in rows[1:]:
-            if len(row) != width:
-                raise ValueError(
-                    f"{self.source}, line {number}: {len(row)} cells where the header has {width}; check the line"
-                )
-        return [[cell.strip(" \t") for cell in row] for _, row in rows[1:]]
-
-    @cached_property
+    @property
     def is_parquet(self) -> bool:
         """Whether it is a Parquet file."""
-        return self.data.startswith(PARQUET)
+        return self.data.startswith(b"PAR1")
 
     @cached_property
     def is_json(self) -> bool:
@@ -101,25 +78,13 @@ class Content:
         """What the JSON is; of JSON Lines a list of what each line is; None where it is neither."""
         if not self.is_json:
             return None
-        text = self.text
-        try:
-            return _parsed(text, self.source)
-        except _MoreError as more:
-            if "\n" in text[: more.at].strip():
-                line = text.count("\n", 0, more.at) + 1
-                raise ValueError(
-                    f"{self.source}, line {line}: there is more text behind the JSON; give one object, or one a line"
-                ) from None
-        lines = enumerate(text.split("\n"), start=1)  # no other character ends a line: a string may hold them
-        return [self._of_line(line, number) for number, line in lines if line.strip()]
-
-    def _of_line(self, line: str, number: int) -> Any:
-        try:
-            return _parsed(line, f"{self.source}, line {number}")
-        except _MoreError:
-            raise ValueError(
-                f"{self.source}, line {number}: there is more text behind the JSON; give one object a line"
-            ) from None
+        head, _, more = self.text.lstrip().partition("\n")
+        if not (head.startswith("{") and head.rstrip().endswith("}") and more.strip()):
+            return _parsed(self.text, self.source)
+        lines = enumerate(
+            self.text.split("\n"), start=1
+        )  # no other character ends a line: a string may hold them
+        return [_parsed(line, f"{self.source}, line {number}") for number, line in lines if line.strip()]
 
     @property
     def records(self) -> list[dict[str, Any]]:
@@ -137,28 +102,6 @@ class Content:
             raise ValueError(f"{self.source}, line {line}: not text in UTF-8; convert the file") from None
 
 
-def _rows(text: str, delimiter: str) -> Any:
-    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-
-
-def _numbered(text: str, delimiter: str, source: str) -> Iterable[tuple[int, list[str]]]:
-    reader = _rows(text, delimiter)
-    try:
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                yield reader.line_num, row
-    except csv.Error as error:
-        raise ValueError(f"{source}, line {reader.line_num}: {error}; check the quotation marks") from None
-
-
-class _MoreError(Exception):
-    """There is text behind the end of the JSON."""
-
-    def __init__(self, at: int) -> None:
-        super().__init__()
-        self.at = at
-
-
 class _RepeatedKeyError(Exception):
     """A key stands twice in an object."""
 
@@ -171,8 +114,6 @@ def _parsed(text: str, source: str) -> Any:
             f"{source}: the key {brief(error.args[0])} stands twice in one object; keep one"
         ) from None
     except json.JSONDecodeError as error:
-        if error.msg == "Extra data":
-            raise _MoreError(error.pos) from None
         raise ValueError(
             f"{source}: the JSON is cut or damaged ({error.msg.lower()} in line {error.lineno}, column {error.colno}); "
             "fetch it again, or check what wrote it"
@@ -198,11 +139,7 @@ Parts: TypeAlias = "Mapping[str, Given]"
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file, and what reads it. ``holds`` is true of a file for one format at most.
-
-    A reader may raise KeyError, TypeError, AttributeError or IndexError where a file is not built as its kind is:
-    whoever calls it says that in words.
-    """
+    """A kind of file, and what reads it; a KeyError, TypeError … of a reader says that a file is not built so."""
 
     name: str  #: what messages and the documentation call it
     holds: Callable[[Content], bool]  #: whether a file is of this kind
@@ -285,15 +222,7 @@ def warn_of_text_ids(what: str) -> None:
 
 
 def keeping_order(query: IntArray, rank: Any, scores: Sequence[Any] | None = None) -> FloatArray:
-    """Scores by which every ranking has the order of the ranks, ties included.
-
-    They are the given scores as 32-bit floats, each a step of a float below the one before where it is not less anyway.
-    Where a score is missing, all are minus the position.
-
-    Args:
-        query: a number a row, the same for the rows of one query.
-        rank: what orders the rows of a query, ascending; equal ranks keep the order of the rows.
-    """
+    """Scores that keep the order of the ranks: as given, a step of a float lower at ties; without any, -1, -2 …"""
     order = np.lexsort((rank, query))
     query = query[order]
     first = np.flatnonzero(np.append(True, query[1:] != query[:-1])) if len(query) else np.zeros(0, int)

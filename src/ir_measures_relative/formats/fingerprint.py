@@ -1,4 +1,4 @@
-"""A context, described: what a relative value is relative to, in a form that can be cited; a table for notebooks."""
+"""A context, described: what a relative value is relative to, in a form that can be cited."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import hashlib
 import json
 import platform
 from collections.abc import Mapping
-from html import escape
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
@@ -99,33 +98,3 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:  # an optional one, or one that is vendored
             continue
     return found
-
-
-# How many runs are listed, and how many characters of a name are shown.
-_LISTED, _LONGEST = 20, 60
-
-
-@DESCRIPTIONS.register("html")
-def table_of_runs(context: RunContext) -> str:
-    """The runs with their queries and rows, and what else is known of the context, as HTML for a notebook."""
-    runs, facts = context.runs, _facts(context) | {"priors": repr(context.priors)}
-    groups = facts["groups"]
-    about = ", ".join(f"{key} {fact}" for key, fact in facts.items() if key != "groups" and fact is not None)
-    head = f"{type(context).__name__} of {len(runs)} run{'' if len(runs) == 1 else 's'}; {about}"
-    columns = ["run", "queries", "rows", *(["group"] if groups else [])]
-    rows = []
-    for name, run in list(runs.items())[:_LISTED]:
-        cells = [len(run.query_ids), len(run), *([groups.get(name, "")] if groups else [])]
-        marked = f"{_cell(name)} (reference)" if name == facts["reference"] else _cell(name)
-        rows.append(f"<tr><th>{marked}</th>" + "".join(f"<td>{_cell(c)}</td>" for c in cells) + "</tr>")
-    if len(runs) > _LISTED:
-        rows.append(f'<tr><td colspan="{len(columns)}">and {len(runs) - _LISTED} more</td></tr>')
-    header = "".join(f"<th>{c}</th>" for c in columns)
-    return f"<p>{_cell(head, 1000)}</p><table><thead><tr>{header}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-
-
-def _cell(value: object, longest: int = _LONGEST) -> str:
-    """Any value as text that runs nothing; the direction in which it is written stays its own."""
-    text = format(value, ",") if isinstance(value, int) else str(value)
-    short = text if len(text) <= longest else f"{text[: longest - 1]}…"
-    return f"<bdi>{escape(short)}</bdi>"

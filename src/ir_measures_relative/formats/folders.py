@@ -17,11 +17,7 @@ _METADATA = ("ir-metadata.yml", "ir-metadata.yaml", ".ir-metadata.yml", ".ir_met
 
 @FOLDERS.register("TIRA")
 def read_tira(folder: Path) -> FolderContent | None:
-    """The run in one of TIRA's folders, or the runs in those below a folder; None where there are none.
-
-    Raises:
-        ValueError: a description that is no YAML.
-    """
+    """The run in one of TIRA's folders, or the runs in those below a folder; None where there are none."""
     names = os.listdir(folder)
     others = sorted(folder / name for name in names if not name.startswith(".") and name not in _METADATA)
     if not {*_RUNS, *_METADATA} & set(names) and any(file.is_file() for file in others):
@@ -68,10 +64,7 @@ _FIELD = re.compile(r"^ ?- :[\w-]+: \*\*([^*\n]+):\*\* (.*?) *$", re.MULTILINE)
 
 @FOLDERS.register("archive")
 def read_archive_folder(folder: Path) -> FolderContent | None:
-    """The runs of a folder as downloaded, with the participant of each as its group, and its files of judgments.
-
-    None for a folder without the archive's pages and without files such as ``input.NAME.gz``.
-    """
+    """The runs of a folder as downloaded, with their participants as groups, and its judgments; None for another."""
     names = os.listdir(folder)
     if not any(name in _TOLD_IN or name.startswith(_PREFIXES) for name in names):
         return None

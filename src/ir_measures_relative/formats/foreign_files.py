@@ -1,8 +1,4 @@
-"""The formats of run and judgment files besides TREC's; the content of a file tells which it is of.
-
-A module in this folder that has ``FORMATS``, a tuple of :class:`Format`, has formats. To add one, add a module.
-They are asked in the order of the names, which does not matter: a file is of one format at most.
-"""
+"""The formats of run and judgment files besides TREC's: a module in this folder with ``FORMATS`` adds some."""
 
 from __future__ import annotations
 
@@ -119,39 +115,10 @@ def one_part(parts: Parts, part: str | None, source: str, kind: str) -> Given:
     )
 
 
-_LTR = re.compile(rb"\S+\s+qid:\S+")
-_MEAN = re.compile(r"[a-z_]+(@[0-9]+|_(avg|q[0-9]+))")
-_PICKLE = re.compile(rb"\x80[\x02-\x05]")
-
-
-def _is_vespa(content: Content) -> bool:
-    return bool(content.records) and all(isinstance(r.get("root"), dict) for r in content.records)
-
-
-def _is_means(content: Content) -> bool:
-    cells = content.header
-    return cells[:1] == ["name"] and len(cells) > 1 and all(map(_MEAN.fullmatch, cells[1:]))
-
-
 FORMATS = (
     Format(
         name="a pickle",
-        holds=lambda content: _PICKLE.match(content.start) is not None,
+        holds=lambda content: re.match(rb"\x80[\x02-\x05]", content.start) is not None,
         instead="loading it may run any program; save the dict as JSON",
-    ),
-    Format(
-        name="a file for learning to rank (SVMrank)",
-        holds=lambda content: _LTR.match(content.line) is not None,
-        instead="export the judgments as TREC qrels or as CSV",
-    ),
-    Format(
-        name="Vespa's responses",
-        holds=_is_vespa,
-        instead="they do not name the query; write {query_id: {doc_id: relevance}}",
-    ),
-    Format(
-        name="a table of means",
-        holds=_is_means,
-        instead="give the rankings, not their scores",
     ),
 )

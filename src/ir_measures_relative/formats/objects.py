@@ -1,8 +1,4 @@
-"""Objects of other libraries that hold runs or judgments; known by what they can do, and their libraries not imported.
-
-Tables of polars, Arrow and HuggingFace, dicts of columns, lists of dicts; ranx's ``Run`` and ``Qrels``, trectools'
-``TrecRun`` and ``TrecQrel``, LensKit's ``ItemListCollection``.
-"""
+"""Objects of other libraries that hold runs or judgments, known by what they can do: no library is imported."""
 
 from __future__ import annotations
 
@@ -80,11 +76,7 @@ def _of_arrow_stream(value: Any, kind: str, source: str) -> Given:
     try:
         import pyarrow
     except ImportError:
-        if not (hasattr(value, "columns") and hasattr(value, "to_dict")):
-            raise ImportError(
-                f"to read {kind_of(value)} needs pyarrow: pip install pyarrow", name="pyarrow"
-            ) from None
-        return _of_columns({name: value[name].to_list() for name in value.columns}, kind)  # polars
+        raise ImportError(f"to read {kind_of(value)} needs pyarrow: pip install pyarrow") from None
     try:
         table = value.to_arrow() if hasattr(value, "to_arrow") else value
         if not isinstance(table, pyarrow.Table):

@@ -108,11 +108,4 @@ FORMATS = (
         runs=_comparisons,
         note="One run per search configuration. The ids are the texts of queries.",
     ),
-    Format(
-        name="an experiment of OpenSearch Search Relevance without rankings",
-        holds=lambda content: (
-            _has("searchConfigurationList", "results")(content) and not _is_pairwise(content)
-        ),
-        instead="give its evaluation results, from the index search-relevance-evaluation-result",
-    ),
 )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import io
 from collections.abc import Iterable
-from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from ..io.files import max_unpacked, too_large
@@ -27,14 +28,10 @@ def _holds_rows(content: Content) -> bool:
 
 
 def _frame(content: Content, *, as_run: bool) -> Any:
-    import pandas as pd
-
     if len(set(content.header)) < len(content.header):
         raise ValueError("a column stands twice in the header; drop one")
-    frame = _cells_by_arrow(content)
-    if frame is None:
-        columns = zip(*content.table, strict=True) if content.table else [()] * len(content.header)
-        frame = pd.DataFrame(dict(zip(content.header, map(list, columns), strict=True)), dtype=object)
+    rows = read_cells(content, len(content.header))
+    frame = rows.iloc[1:].set_axis(content.header, axis=1).reset_index(drop=True)
     kind = "score" if as_run else "relevance"
     *ids, values = column_names(frame, ("query_id", "doc_id", kind), content.source, "table")
     _check_ids(frame, ids, "row")
@@ -43,45 +40,48 @@ def _frame(content: Content, *, as_run: bool) -> Any:
     return frame
 
 
+def read_cells(content: Content, width: int, *, quoted: bool = True) -> Any:
+    """The text of the cells, a row a line that is not blank."""
+    import pandas as pd
+
+    if b"\0" in content.data:
+        raise ValueError(f"{content.source}: it holds a NUL; is it a text file?")
+    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    layout: dict[str, Any] = {"quoting": quoting, "skipinitialspace": True}
+    plain: dict[str, Any] = {"sep": content.delimiter, "header": None, "dtype": str, "keep_default_na": False}
+    try:
+        rows = pd.read_csv(io.BytesIO(content.data.lstrip()), **plain, **layout)
+    except (pd.errors.ParserError, UnicodeDecodeError) as error:
+        assert content.text  # or it says which line is not in UTF-8
+        raise ValueError(
+            f"{content.source}: {error}; check the cells and quotation marks of the line"
+        ) from None
+    if (rows.iloc[:, -1] == "").any():  # where nothing is written, or a cell is missing
+        reader = csv.reader(io.StringIO(content.text, newline=""), delimiter=content.delimiter, **layout)
+        for row in reader:
+            if any(map(str.strip, row)) and len(row) != width:
+                shape = f"{len(row)} columns where there should be {width}"
+                raise ValueError(f"{content.source}, line {reader.line_num}: {shape}; check the line")
+        rows = rows[(rows != "").any(axis=1)]
+    return rows.apply(lambda cells: cells.str.strip(" \t\r"))
+
+
+_NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
+
+
 def _numbers(column: Any, kind: str) -> Any:
     """A column of text as numbers, whole ones if they are; what is none stays, to be refused by query and document."""
     import pandas as pd
 
-    if isinstance(column.dtype, pd.ArrowDtype):
-        for dtype in ("int64", "float64")[: 2 if kind == "score" else 1]:
-            with suppress(ValueError):
-                return column.astype(f"{dtype}[pyarrow]").astype(dtype)
-    return pd.Series([_as_score(text) for text in column], dtype=object) if kind == "score" else column
-
-
-def _as_score(text: str) -> Any:
-    try:
-        return text if "_" in text or not text.isascii() else int(text) if text.isdigit() else float(text)
-    except ValueError:
-        return text
-
-
-def _cells_by_arrow(content: Content) -> Any:
-    """The table as columns of Arrow's strings, in a tenth of the time; None where Arrow may read it otherwise."""
-    if b'"' in content.data or b"\0" in content.data:
-        return None
-    try:
-        import pyarrow
-        from pyarrow import compute, csv
-    except ImportError:
-        return None
-    text = dict.fromkeys(content.header, pyarrow.large_string())
-    try:
-        table = csv.read_csv(
-            pyarrow.BufferReader(content.data.lstrip()),
-            csv.ReadOptions(use_threads=False, column_names=content.header, skip_rows=1),
-            csv.ParseOptions(delimiter=content.delimiter, quote_char=False),
-            csv.ConvertOptions(column_types=text, strings_can_be_null=False),
-        )
-    except pyarrow.ArrowException:  # which Python's reader finds as well, and says where
-        return None
-    return frame_of_arrow(
-        pyarrow.table({name: compute.utf8_trim(table[name], " \t") for name in content.header})
+    if column.str.fullmatch("[+-]?[0-9]{1,18}").all():
+        return column.astype("int64")
+    if kind == "relevance":
+        return column
+    known, texts = column.str.fullmatch(_NUMBER), column.to_numpy(dtype=object)
+    if known.all():
+        return texts.astype(float)
+    return pd.Series(
+        [float(x) if is_one else x for x, is_one in zip(texts, known, strict=True)], dtype=object
     )
 
 
@@ -174,32 +174,16 @@ def _flat(frame: Any) -> Any:
 
     if "items" not in frame.columns:
         return frame
-    keys = [c for c in frame.columns if c != "items"]
-    rows = [
-        (*row[:-1], item)
-        for row in frame[[*keys, "items"]].itertuples(index=False)
-        for item in (row[-1] if row[-1] is not None else ())
-    ]
-    items = pd.DataFrame([item for *_, item in rows])
-    return pd.concat([pd.DataFrame([row[:-1] for row in rows], columns=keys), items], axis=1)
+    rows = frame.explode("items").dropna(subset="items").reset_index(drop=True)
+    return pd.concat([rows.drop(columns="items"), pd.DataFrame(list(rows["items"]))], axis=1)
 
 
-def _is_of_lenskit(frame: Any) -> bool:
-    return "items" in frame.columns or "item_id" in frame.columns
-
-
-def _runs(content: Content) -> Parts:
+def _parquet(content: Content, *, as_run: bool) -> Parts:
     frame = _read(content.data, content.source)
-    if not _is_of_lenskit(frame):
+    if not {"items", "item_id"} & set(frame.columns):
         return {"": Given(frame)}
-    return {"": Given(items_as_columns(_flat(frame), content.source), kind="table of items")}
-
-
-def _judgments(content: Content) -> Parts:
-    frame = _read(content.data, content.source)
-    if not _is_of_lenskit(frame):
-        return {"": Given(frame)}
-    return {"": Given(labelled_items(_flat(frame), content.source), kind="table of items")}
+    of_lenskit = items_as_columns if as_run else labelled_items
+    return {"": Given(of_lenskit(_flat(frame), content.source), kind="table of items")}
 
 
 FORMATS = (
@@ -223,8 +207,8 @@ FORMATS = (
     Format(
         name="Parquet",
         holds=lambda content: content.is_parquet,
-        runs=_runs,
-        judgments=_judgments,
+        runs=partial(_parquet, as_run=True),
+        judgments=partial(_parquet, as_run=False),
         note="Columns as of a DataFrame. LensKit's lists keep their order.",
         may_be_either=True,
     ),

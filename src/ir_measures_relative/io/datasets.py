@@ -65,11 +65,7 @@ def is_dataset(given: Any) -> bool:
 
 
 def num_docs_of(dataset: Any, fetch: bool = True) -> int | None:
-    """The number of documents, without fetching them where ir_datasets knows it; None where there are none.
-
-    Args:
-        fetch: whether they may be fetched; if not, it is None where it is not known.
-    """
+    """The number of documents, without fetching them where ir_datasets knows it; None where there are none."""
     if not dataset.has_docs():
         return None
     known = dataset.docs_metadata().get("count") if hasattr(dataset, "docs_metadata") else None

@@ -1,8 +1,4 @@
-"""Files: their content, unpacked as far as a run or judgments may reach; what they are if no text.
-
-A few kilobytes can be made that unpack to more than any memory holds. Text of runs and judgments packs to a third and
-at best to a tenth, since a ranking holds a document once. So there is a limit that no such file reaches.
-"""
+"""Files: their content, unpacked up to a limit that no run or judgments reach; what they are if no text."""
 
 from __future__ import annotations
 
@@ -30,10 +26,7 @@ _PIECE = 1 << 16  # bytes that are unpacked at a time: the memory of what become
 # The first bytes of what is not read here, what to call it, and what to do.
 _OTHERS = {
     b"\x28\xb5\x2f\xfd": ("a zstd file", "unpack it with 'zstd -d', or pack it as .gz"),
-    b"\x04\x22\x4d\x18": (
-        "an lz4 file",
-        "unpack it with 'lz4 -d', or pack it as .gz; let ranx save JSON instead",
-    ),
+    b"\x04\x22\x4d\x18": ("an lz4 file", "unpack it with 'lz4 -d', or pack it as .gz"),
     b"\x1f\x9d": ("a file packed by compress (.Z)", "unpack it with 'gzip -d', or pack it as .gz"),
     b"PK\x03\x04": ("a zip file", "unpack it, or pack it as .gz"),
     b"7z\xbc\xaf\x27\x1c": ("a 7z file", "unpack it, or pack it as .gz"),
@@ -70,11 +63,7 @@ def located(path: str | os.PathLike[str]) -> tuple[str, str | None]:
 
 
 def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
-    """The content of a file, unpacked where it is gzip, bzip2 or xz (by its first bytes), without a UTF-8 mark.
-
-    Args:
-        source: what messages call it.
-    """
+    """The content of a file, unpacked where it is gzip, bzip2 or xz (by its first bytes), without a UTF-8 mark."""
     file = Path(path)
     if file.is_dir():
         raise IsADirectoryError(f"{source} is a folder; give a file")

@@ -77,15 +77,7 @@ def column_names(
 def columns_of(
     frame: Any, wanted: Sequence[str], source: str, kind: str = "DataFrame", columns: Sequence[str] = ()
 ) -> list[Any]:
-    """The columns of a pandas frame, each under ir_measures' name, PyTerrier's, or another library's.
-
-    Args:
-        kind: what messages call it.
-        columns: all that it has, where the frame holds a part.
-
-    Raises:
-        ValueError: one that is not there or stands twice, or two names of one that differ.
-    """
+    """The columns of a pandas frame, each under ir_measures' name, PyTerrier's, or another library's."""
     names = column_names(frame, wanted, source, kind, columns)
     return [_one_column(frame, of_one, source, kind) for of_one in names]
 

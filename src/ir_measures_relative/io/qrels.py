@@ -1,7 +1,4 @@
-"""Any qrels -> :class:`Judgments`.
-
-What is no TREC file, dict, table or iterable of rows is read by the readers of :mod:`.readers`.
-"""
+"""Any qrels -> :class:`Judgments`."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ from .datasets import dataset_of
 from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
 from .readers import Rows, read_foreign_file, read_object
-from .trec_columns import Columns, format_hint, parsed, shown, starts_as_trec
+from .trec_columns import Columns, parsed, shown, starts_as_trec
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of
 #: a file; see :func:`read_qrels_file`.
@@ -164,10 +161,7 @@ class QrelsFile(NamedTuple):
 
 
 def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
-    """Reads a file of judgments: TREC's format, plain, .gz, .bz2 or .xz, or one that another reader knows.
-
-    A label that is written as a string becomes a number. A document without a label, empty or null, is not judged.
-    """
+    """Reads a file of judgments; a label that is a string becomes a number, and without one a document is unjudged."""
     source = f"the qrels {path}"
     file, part = located(path)
     data = read_bytes(file, source)
@@ -200,25 +194,20 @@ class DatasetOfQrels:
         self.path = path
 
     def has(self, part: str) -> bool:
-        """Whether it has a part of a dataset."""
         return part == "qrels"
 
     def has_qrels(self) -> bool:
-        """It has judgments."""
         return True
 
     def has_docs(self) -> bool:
-        """It has no documents."""
         return False
 
     has_queries = has_scoreddocs = has_docs
 
     def qrels_defs(self) -> dict[int, str]:
-        """It does not say which labels there are."""
         return {}
 
     def qrels_iter(self) -> Iterator[ir_measures.Qrel]:
-        """The judgments as ir_measures takes them; raises as :func:`read_qrels_file` does."""
         return read_qrels_file(self.path).as_ir_measures()
 
 
@@ -229,11 +218,7 @@ def dataset_of_judgments(judgments: Any) -> Any:
 
 
 def _with_labels(columns: QrelsColumns, source: str) -> tuple[QrelsColumns, NDArray[np.bool_]]:
-    """The judgments that have a label, with labels that are whole numbers; and which they are.
-
-    Raises:
-        ValueError: a label that is not a whole number.
-    """
+    """The judgments that have a label, with labels that are whole numbers; and which they are."""
     if columns.relevance.dtype.kind in "ib":
         return columns, np.ones(columns.n_rows, dtype=bool)
     labels = object_array(map(_as_number, columns.relevance))
@@ -258,11 +243,7 @@ def _as_number(label: Any) -> Any:
 
 
 def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
-    """The judgments in the content of a TREC qrels file: ``query_id 0 doc_id relevance`` a line.
-
-    Raises:
-        ValueError: a line without four columns, or a relevance that is not a whole number; names file and line.
-    """
+    """The judgments in the content of a TREC qrels file: ``query_id 0 doc_id relevance`` a line."""
     return parsed(data, source, _trec_columns, _mistake)
 
 
@@ -277,22 +258,13 @@ def _mistake(line: bytes) -> str:
     fields = line.split()
     if len(fields) != 4:
         swapped = "; it looks like a run: the qrels come first, then the run" if len(fields) == 6 else ""
-        return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{swapped or format_hint(line)}"
+        return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{swapped}"
     wrong = f"the relevance {shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 to 9"
     return wrong + (_OF_FRACTIONS if re.fullmatch(rb"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*", fields[3]) else "")
 
 
 def judge(columns: QrelsColumns, *, once: bool = False) -> Judgments:
-    """:class:`Judgments` from the columns of the qrels.
-
-    A pair judged twice keeps its last label, as in ir_measures; where the labels differ, a warning says so.
-
-    Args:
-        once: whether a document must not have two labels.
-
-    Raises:
-        ValueError: an id that is not a string, a relevance that is not a whole number; two labels of a document.
-    """
+    """The judgments; a pair judged twice keeps its last label, with a warning, or is an error where ``once``."""
     grade = _whole_numbers(columns, "the qrels")
     starts, heads = query_blocks(columns.query_ids, "the qrels", "the run")
     code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}

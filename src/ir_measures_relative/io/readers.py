@@ -1,15 +1,11 @@
-"""Readers of what the core does not read itself: files of other formats, objects of other libraries, folders.
-
-The core reads TREC files, dicts and DataFrames. It asks the readers in the tables of this module about
-anything else, one after the other, until one of them knows it. Other modules add them.
-"""
+"""Readers of what the core does not read itself, which other modules add: files, objects, folders."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from ..data.arrays import FloatArray
 from ..data.ids import Ids
@@ -57,44 +53,12 @@ class FolderContent(NamedTuple):
     doubt: str = ""  #: what to warn of where the runs are read
 
 
-class FileReader(Protocol):
-    """Reads the content of a file; None where it is of no format that the reader knows."""
-
-    def __call__(self, data: bytes, source: str, part: str | None, *, as_run: bool) -> FileContent | None:
-        """The runs of a file, or the judgments.
-
-        Args:
-            data: the content, unpacked.
-            source: what messages call the file.
-            part: the run or the judgments meant, where the file holds several; None for all.
-            as_run: whether it is to hold runs, and not judgments.
-
-        Raises:
-            ValueError: a damaged file, one that holds the other of the two, a part that it does not have.
-        """
-
-
-class ObjectReader(Protocol):
-    """Reads an object of another library; None where it is something else."""
-
-    def __call__(self, value: Any, source: str, *, as_run: bool) -> Given | None:
-        """The run or the judgments that an object holds; ``source`` is what messages call it.
-
-        Raises:
-            ValueError: it holds the other of the two, or nothing, or labels that cannot be told.
-        """
-
-
-class FolderReader(Protocol):
-    """Reads how a folder is laid out; None where it is a plain folder of run files."""
-
-    def __call__(self, folder: Path) -> FolderContent | None:
-        """The files of a folder; ValueError where what describes them cannot be read."""
-
-
-FILES: Registry[str, FileReader] = Registry("readers of files")
-OBJECTS: Registry[str, ObjectReader] = Registry("readers of objects")
-FOLDERS: Registry[str, FolderReader] = Registry("readers of folders")
+#: Reader of a file's content, its name for messages, the part that is meant, ``as_run``; None for another kind.
+FILES: Registry[str, Callable[..., FileContent | None]] = Registry("readers of files")
+#: Reader of an object and its name for messages, ``as_run``; None where it is something else.
+OBJECTS: Registry[str, Callable[..., Given | None]] = Registry("readers of objects")
+#: Reader of the layout of a folder; None where it is a plain folder of run files.
+FOLDERS: Registry[str, Callable[[Path], FolderContent | None]] = Registry("readers of folders")
 
 
 def read_foreign_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> FileContent | None:
@@ -134,12 +98,7 @@ def import_pyterrier() -> Any:
 
 
 def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
-    """The results of each pipeline for the topics, by name; each runs once.
-
-    Args:
-        pipelines: PyTerrier transformers, or DataFrames of results that exist already.
-        topics: a DataFrame with ``qid`` and ``query``, or the path of a TREC topics file.
-    """
+    """The results of each pipeline for the topics, by name; each runs once."""
     import pandas as pd
 
     pt = import_pyterrier()

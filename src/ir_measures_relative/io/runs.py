@@ -1,7 +1,4 @@
-"""Any run -> :class:`Rankings`; and the runs of files and folders.
-
-What is no TREC file, dict, table or iterable of rows is read by the readers of ``io/readers.py``.
-"""
+"""Any run -> :class:`Rankings`; and the runs of files and folders."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ from ..messages import brief, kind_of, progress, warn
 from .files import is_picture, located, read_bytes
 from .frames import columns_of, is_frame, scheme_of_others, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
-from .trec_columns import Columns, format_hint, parsed, shown, starts_as_trec
+from .trec_columns import Columns, parsed, shown, starts_as_trec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -43,10 +40,8 @@ def read_run(run: Run, name: str = "the run", *, kept: bool = True) -> Rankings:
     """Any run as :class:`Rankings`.
 
     Args:
-        run: a dict of dict, an iterable of ``ScoredDoc``, a DataFrame (ir_measures' or PyTerrier's columns; where the
-            column ``name`` holds one value it becomes the tag, and so ``group`` the group), the path of a file: TREC's
-            format, plain, .gz, .bz2 or .xz, or one of the page "Formats"; or what polars, pyarrow, HuggingFace, ranx,
-            trectools and LensKit hold a run in.
+        run: a dict of dict, an iterable of ``ScoredDoc``, a DataFrame (ir_measures' or PyTerrier's columns), the path
+            of a file (TREC's format or one of the page "Formats"), or the object of another library.
         name: what messages call it.
         kept: whether the rankings outlast what the caller may do to a frame.
 
@@ -204,10 +199,7 @@ def _as_floats(
 
 
 def read_trec_run(data: bytes, source: str, name: str) -> Rankings:
-    """The rankings in the content of a TREC run file: ``query_id Q0 doc_id rank score tag`` a line.
-
-    The order of the lines and the ranks do not count.
-    """
+    """The rankings in the content of a TREC run file; the order of the lines and the ranks do not count."""
     columns, scores = parsed(data, source, _trec_columns, _mistake)
     tags = columns.ids(5)
     tags = tags.take(tags.changes())
@@ -235,7 +227,7 @@ def _mistake(line: bytes) -> str:
     if len(fields) != 6:
         return (
             f"{len(fields)} columns where a TREC run has six (query_id Q0 doc_id rank score tag): "
-            f"{shown(line)}{_SWAPPED if len(fields) == 4 else format_hint(line)}"
+            f"{shown(line)}{_SWAPPED if len(fields) == 4 else ''}"
         )
     query_id, doc_id, score = (shown(fields[i]) for i in (0, 2, 4))
     try:
@@ -268,14 +260,9 @@ RunPaths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 def run_files(paths: RunPaths, task: str | None = None) -> list[Path]:
-    """The run files that a path, folder, glob or list of these stands for.
+    """The run files that a path, folder, glob or list of these stands for; behind a ``#`` the part of each file.
 
-    Hidden files in a folder are left out, and so are pictures, with a warning: they are often put beside the runs, and
-    so is what a reader of folders knows to be no run. What stands behind a path after a ``#`` is the part of each file
-    that is meant.
-
-    Args:
-        task: the task whose runs are meant, in a folder whose pages tell the tasks.
+    Hidden files and pictures in a folder are left out, and what a reader of folders knows to be no run.
     """
     if not isinstance(paths, (str, os.PathLike, Iterable)):
         raise TypeError(f"the runs are {kind_of(paths)}; give a path, a glob, or a list of these")
@@ -390,10 +377,7 @@ def groups_of(runs: Mapping[str, Rankings]) -> dict[str, str] | None:
 
 
 def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:
-    """The tags of the runs where every one has its own, else the names of the files without their ending.
-
-    Files of one name in several folders are called by the folder as well: new/BM25.run and old/BM25.run.
-    """
+    """The tags where every run has its own, else the names of the files; with the folder where two are the same."""
     tags = [run.tag for run in runs]
     if None not in tags and max(Counter(tags).values(), default=1) == 1:
         return [str(t) for t in tags]

@@ -1,8 +1,6 @@
 """Lines of columns that white space separates -> arrays of where each column of each line stands.
 
-White space is what C's ``isspace`` says, since trec_eval reads so. ir_measures splits where Python's ``str.split``
-does, at more characters; a file that holds one of these is refused, so that none means one thing here and another
-there. So are numbers that only one of C and Python reads, such as ``1_000``.
+White space is C's ``isspace``, as in trec_eval. A character or a number that C and Python read otherwise is refused.
 """
 
 from __future__ import annotations
@@ -34,12 +32,7 @@ _HEAD = 1 << 16  # bytes in which the first line ends
 
 
 def starts_as_trec(data: bytes, *, columns: int, number: int) -> bool:
-    """Whether the first line leaves no doubt that a file is TREC's, so that it need not be told from other formats.
-
-    Args:
-        columns: how many there are.
-        number: the index of the one that holds a number.
-    """
+    """Whether the first line leaves no doubt that a file is TREC's, so that it need not be told from other formats."""
     line = data[:_HEAD].lstrip().split(b"\n", 1)[0]
     fields = line.split()
     if len(fields) != columns or _NUMBER.fullmatch(fields[number]) is None:
@@ -116,11 +109,7 @@ class Columns:
         return values
 
     def whole_numbers(self, i: int) -> IntArray:
-        """The i-th column as whole numbers, below 2^31 in size.
-
-        Raises:
-            ValueError: one that is not; without a message.
-        """
+        """The i-th column as whole numbers, below 2^31 in size."""
         column = self.ids(i)
         if column.n_words <= 1:  # relevance labels, of which there are few different ones
             words, row = np.unique(column.word(0), return_inverse=True)
@@ -154,10 +143,7 @@ def _check_characters(data: bytes, counts: IntArray) -> None:
 
 
 def _decimals(data: ByteArray, starts: IntArray, ends: IntArray) -> tuple[FloatArray, BoolArray]:
-    """Numbers such as -12.375, as the nearest doubles, and which rows hold one.
-
-    They have up to 18 digits, and up to seven of these before the point.
-    """
+    """Numbers of up to 18 digits, seven before the point, as the nearest doubles; and which rows hold one."""
     sign = data[starts]
     negative = sign == ord("-")
     starts = starts + (negative | (sign == ord("+")))
@@ -194,13 +180,7 @@ def _before_point(words: WordArray, lengths: IntArray) -> tuple[IntArray, BoolAr
 def _quotient(number: IntArray, divisor: FloatArray) -> tuple[FloatArray, BoolArray]:
     """``number / divisor`` to the nearest double, and where that is sure: all but next to the middle of two doubles.
 
-    The first quotient, by doubles, is off by a unit in its last place or two. What it leaves is known as exactly as a
-    double can say it (the product of two doubles is the sum of two others, as Dekker showed), and so is what is to be
-    added to the quotient.
-
-    Args:
-        number: whole numbers from 0 to 10^18.
-        divisor: powers of ten that a double holds exactly.
+    The remainder of the first quotient is exact, as the product of two doubles is the sum of two others (Dekker).
     """
     high = number.astype(np.float64)
     low = (number - high.astype(np.int64)).astype(np.float64)
@@ -241,11 +221,7 @@ def _digits(data: ByteArray, starts: IntArray, ends: IntArray) -> tuple[IntArray
 
 
 def _eight_digits(words: WordArray, lengths: IntArray) -> tuple[IntArray, BoolArray]:
-    """The numbers that the first bytes of little-endian words write, eight digits at once; and which rows hold digits.
-
-    Args:
-        words: 0 beyond the first ``lengths`` bytes, which are up to eight.
-    """
+    """The numbers that up to eight first bytes of little-endian words write (0 behind); and which rows hold digits."""
     shift = (8 * (8 - lengths)).astype(np.uint64)
     with np.errstate(over="ignore"):
         digit = words ^ (_ZEROS >> shift)  # 0 to 9 in each byte, or it is no digit
@@ -277,13 +253,7 @@ def _pieces(data: bytes) -> Iterator[bytes]:
 
 
 def parsed(data: bytes, source: str, parse: Callable[[bytes], T], mistake: Callable[[bytes], str]) -> T:
-    """What ``parse`` makes of the content of a file; where it raises ValueError, one that names file and line.
-
-    Args:
-        source: what messages call the file.
-        parse: takes a line, or several; raises where it does for one of them.
-        mistake: what is wrong with the columns of a line for which it raises.
-    """
+    """What ``parse`` makes of the content of a file; where it raises ValueError, one that names file and line."""
     try:
         return parse(data)
     except ValueError:
@@ -341,14 +311,3 @@ def shown(text: bytes) -> str:
     """The start of a line or a column, for a message."""
     start = text[:80].decode("utf-8", "ignore").strip()
     return repr(start + "…" if len(text) > 80 else start)
-
-
-def format_hint(line: bytes) -> str:
-    """What to do with a line that looks like JSON or one of comma-separated values; nothing where it does not."""
-    if line.lstrip().startswith((b"{", b"[")):
-        return "; it looks like JSON: read it with json, and give the dict, or the list of the rows"
-    if len(line.split()) > 2 or max(line.count(b","), line.count(b";")) < 2:
-        return ""
-    return (
-        "; it looks like CSV: separate the columns by spaces, or read it with pandas and give the DataFrame"
-    )

@@ -1,8 +1,6 @@
-"""Relative measures in LensKit's evaluation: a collector that says whose list it is, and all pairs of recommenders.
+"""Relative measures in LensKit's evaluation. Needs LensKit: ``pip install 'ir-measures-relative[lenskit]'``.
 
-LensKit gives a metric a list and its test items, and not the user. A relative measure needs the lists that other
-recommenders made for the same user, so it goes with :class:`RelativeCollector`. :func:`measure_pairs` compares
-collections two by two, without a collector. Needs LensKit: ``pip install 'ir-measures-relative[lenskit]'``.
+LensKit gives a metric a list and its test items, and not the user, whom :class:`RelativeCollector` adds.
 """
 
 from __future__ import annotations
@@ -78,21 +76,11 @@ class RelativeMetric(ListMetric):  # type: ignore[misc]
 
     Args:
         measure: such as ``"NRG@10"``, ``"rrLP"``, ``"RBO"``.
-        runs: what to compare with: the lists of other recommenders, by name, as ``ItemListCollection`` with one key.
+        runs: the lists of other recommenders, by name, as ``ItemListCollection`` with one key.
         reference: the name of the one that MED, RBO, RBA and lexiprecision compare with; needed if there are several.
 
     Raises:
         ValueError: a measure that is not relative, or lists that cannot be read.
-
-    Example:
-        >>> from lenskit.data import ItemList, ItemListCollection
-        >>> from ir_measures_relative.lenskit import RelativeCollector, RelativeMetric
-        >>> old = ItemListCollection.from_dict({7: ItemList(["a", "b"], ordered=True)}, key="user_id")
-        >>> collector = RelativeCollector()
-        >>> collector.add_metric(RelativeMetric("rrLP", {"old": old}))
-        >>> collector.add_list_measurement(ItemList(["b", "a"], ordered=True), ItemList(["b"]), user_id=7)
-        >>> collector.list_metrics()["rrLP"].tolist()
-        [0.5]
     """
 
     default = 0.0
@@ -111,11 +99,7 @@ class RelativeMetric(ListMetric):  # type: ignore[misc]
         return str(self.measure)
 
     def measure_list(self, output: Any, test: Any, /) -> float:
-        """The value of a list; NaN where no test item is there.
-
-        Raises:
-            ValueError: it is not told whose list it is, by a :class:`RelativeCollector`.
-        """
+        """The value of a list; NaN without a test item, ValueError without a :class:`RelativeCollector`."""
         query = self._query()
         if not len(test):
             return float("nan")
@@ -152,40 +136,22 @@ class _OneList:
         return rows.assign(query_id=self._query)
 
 
-class PairMeasurements:
-    """What :func:`measure_pairs` gives, in tables such as LensKit's ``RunAnalysis`` gives."""
-
-    def __init__(self, values: pd.DataFrame) -> None:
-        self._values = values
-
-    def list_metrics(self) -> pd.DataFrame:
-        """A row a run, reference and list; a column a measure."""
-        return self._values
-
-    def list_summary(self) -> pd.DataFrame:
-        """A row a run, reference and measure, with the mean, the median and the standard deviation over the lists."""
-        by_pair = self._values.groupby(["run", "reference"], sort=False)
-        result: pd.DataFrame = by_pair.agg(["mean", "median", "std"]).stack(level=0, future_stack=True)
-        return result.rename_axis(["run", "reference", "metric"])
-
-
 def measure_pairs(
     runs: Mapping[str, Any],
     test: Any,
     measures: Sequence[ir_measures.Measure | str],
     reference: str | None = None,
-) -> PairMeasurements:
-    """Compares collections of lists two by two: each run beside one other, which is its prior and its reference.
-
-    ``NRG@10`` and ``UniqueRel@10`` say what the run adds to the other, ``rrLP``, ``sgnLR`` and ``RPP`` which one is
-    preferred, ``RBO`` how alike they are, and ``P_Rareness@10`` how rare its hits are among the two.
+) -> pd.DataFrame:
+    """Compares collections of lists two by two: each run with one other, which is its prior and its reference.
 
     Args:
         runs: ``ItemListCollection`` by name, with one key; or anything else that is a run.
-        test: the test items, as an ``ItemListCollection`` or other judgments. Lists are those of the test items; one
-            that a run lacks counts as empty.
+        test: the test items, or other judgments. A list that a run lacks counts as empty.
         measures: relative measures.
         reference: the run to compare all others with; every pair, both ways round, if not given.
+
+    Returns:
+        a row for each ``run``, ``reference`` and ``list`` (the index), a column a measure.
 
     Raises:
         ValueError: fewer than two runs, no such reference, a measure that is relative to nothing.
@@ -211,7 +177,7 @@ def measure_pairs(
     wide = rows.pivot(index=["run", "reference", "list"], columns="measure", values="value")
     order = rows[["run", "reference", "list"]].drop_duplicates()
     wide = wide.reindex(pd.MultiIndex.from_frame(order))[[str(m) for m in parsed]]
-    return PairMeasurements(wide.rename_axis(columns=None))
+    return wide.rename_axis(columns=None)
 
 
-__all__ = ["PairMeasurements", "RelativeCollector", "RelativeMetric", "measure_pairs"]
+__all__ = ["RelativeCollector", "RelativeMetric", "measure_pairs"]
