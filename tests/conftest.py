@@ -67,7 +67,7 @@ _SLOW = (
     "hosts/test_experiment.py",
     "hosts/test_registration.py",
     "measures/test_refused.py",
-    "plots/test_label_placement.py",
+    "plots/test_labels.py",
     "plots/test_odd_input.py",
     "reporting/test_page.py",
 )
