@@ -70,7 +70,6 @@ MODULES: dict[str, Sequence[str]] = {
     "decisions": ("Decision", "added_value_curve", "mean_intervals", "new_aspects"),
     "data.rankings": ("Rankings", "TopDocs"),
     "data.registry": (),
-    "reporting": ("leaderboard",),
     "formats": ("to_latex", "to_ranx", "write_ir_metadata"),
     "stats": ("SignTest", "mean_interval", "sign_test", "student_interval"),
     "bounding": ("judge_next", "pool_next"),

@@ -123,7 +123,7 @@ def test_a_plan_is_written_again_and_an_estimate_that_cannot_be_sorted_prints_no
     ("arguments", "flag"),
     [
         ("audit plan qrels.txt runs P@5 --budget 99 --pool p.txt", "--pool p.txt: the plan"),
-        ("report qrels.txt runs --site site", "--site site: the leaderboard"),
+        ("report qrels.txt runs -o r.html", "--output r.html: the report"),
     ],
 )
 def test_a_full_disk_is_named_with_its_file(campaign: Path, arguments: str, flag: str) -> None:

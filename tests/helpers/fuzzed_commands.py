@@ -65,7 +65,6 @@ _GOOD: dict[str, list[str]] = {
     "samples": ["5"],
     "query": ["t0", "t1"],
     "output": ["out.html", "out.svg", "out.png"],
-    "site": ["site"],
     "jobs": ["1"],
     "provider": ["pytrec_eval", "judged"],  # ranx compiles for minutes
 }

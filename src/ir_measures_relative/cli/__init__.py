@@ -45,7 +45,6 @@ _COMMAND_OF = {
     **dict.fromkeys(("evaluate", "eval"), "score"),
     "select_complementary": "select",
     "similarity": "similar",
-    "leaderboard": "report",
 }
 
 # What wrong input raises, here and in ir_measures and its providers; anything else is a mistake of this package.

@@ -2,7 +2,7 @@
 
 ``contents`` holds what the sections and the pages of two runs look at; each file of ``sections`` is a section, with its
 data, its words and its pictures; ``run_pages`` lists them, and has the pages of single runs; ``page`` puts it all
-together, for a report and for a leaderboard of static files.
+together.
 Needs Jinja2, vl-convert and matplotlib: ``pip install 'ir-measures-relative[report]'``.
 """
 
@@ -88,48 +88,6 @@ def report(
     if message is not None:
         warn(message)
     return target
-
-
-def leaderboard(
-    context: RunContext,
-    qrels: Qrels | None,
-    measures: Sequence[ir_measures.Measure | str],
-    folder: str | os.PathLike[str],
-    *,
-    title: str | None = None,
-    command: str | None = None,
-) -> Path:
-    """Writes a leaderboard as static files, such as a shared task publishes: an index, and a page a run.
-
-    The index ranks the runs by the first measure, with the ranks that each could have with very many topics like
-    these, and says which runs next to each other are separable at all. It has intervals, near-copies, and what the
-    numbers are relative to.
-    There is no script in the files, and no server is needed.
-
-    Args:
-        context, qrels, measures, title, command: as for :func:`report`.
-        folder: where the files go: a new one, an empty one, or that of an older leaderboard, which is replaced.
-
-    Returns:
-        the path of the index.
-
-    Raises:
-        ValueError: as for :func:`report`.
-        OSError: the folder cannot be made, or holds something else.
-        ImportError: Jinja2, vl-convert or matplotlib is missing.
-    """
-    require_packages()
-    from .page import check_place, write_site
-
-    parsed, target = parse_measures(measures), check_place(folder)
-    if not context.names:
-        raise ValueError("the context holds no run, so there is nothing to rank; give RunContext some runs")
-    columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
-    campaign = campaign_of(context, columns, parsed, command=command)
-    write_site(campaign, target, title or "Leaderboard")
-    if campaign.one_topic is not None:
-        warn(campaign.one_topic)
-    return target / "index.html"
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
