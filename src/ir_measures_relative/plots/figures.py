@@ -90,7 +90,7 @@ def write_axis_titles(ax: Axes, x: str | None, y: str | None, **style: Any) -> N
 
 
 def write_frame(ax: Axes, x: str | None, y: str | None, above: str, grid: Any = "both") -> None:
-    """Writes the titles of a picture, and draws lines behind what is drawn, at the ticks of one axis or of both."""
+    """Writes the titles of a picture, and draws a grid behind it."""
     ax.grid(color="0.9", linewidth=0.6, axis=grid)
     ax.set_axisbelow(True)
     write_axis_titles(ax, x, y)
@@ -115,21 +115,14 @@ def warn_of_names_left_out(shown: int, n: int) -> None:
 
 
 def as_text(name: str) -> str:
-    """The name in one line of characters that can be drawn.
-
-    Characters that only steer others (such as the direction of writing) are left out, others that have no shape become
-    "�", and a name without anything to see is shown between quotes. What stands between dollars is no mathematics.
-    """
+    """The name in one line of characters that can be drawn; those that only steer others are left out."""
     visible = (c for c in " ".join(name.split()) if unicodedata.category(c) != "Cf")
     line = "".join(c if c.isprintable() else "�" for c in visible)
     return (line.strip() or repr(name)).replace("$", r"\$")
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """The names as text, with the middle of long ones left out where that leaves them different.
-
-    Very long ones that differ in their middle alone are numbered.
-    """
+    """The names as text; long ones without their middle, numbered where they differ in it alone."""
     short = {name: _without_middle(name, _LONG) for name in names}
     count = Counter(short.values())
     shown: dict[str, str] = {}
@@ -142,7 +135,7 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def title(text: str, room: float, size: float) -> str:
-    """What stands above or beside the axes, in lines as long as there is room; very long text without its middle."""
+    """What stands above or beside the axes, in lines that have room; very long text without its middle."""
     width = max(_NARROWEST, min(_WIDEST, int(room / width_of("x", size))))
     text = _without_middle(" ".join(text.split()), width * _LINES)
     lines = textwrap.wrap(text, width)
@@ -208,10 +201,7 @@ def add_legend(ax: Axes, entries: int) -> None:
 def names_and_values(
     table: pd.DataFrame, *measures: ir_measures.Measure | str
 ) -> tuple[list[str], list[FloatArray]]:
-    """The names of the systems, and their values of each measure; NaN where there is none, or no finite one.
-
-    ValueError for a column that is not there, or that holds something else than numbers.
-    """
+    """The names of the systems, and their values of each measure; NaN where there is none, or no finite one."""
     for column in ("name", *map(str, measures)):
         if column not in table.columns:
             raise ValueError(
@@ -238,10 +228,10 @@ def check_table(table: pd.DataFrame, made_by: str, *columns: str) -> None:
 def rows_of_measure(
     table: pd.DataFrame, measure: ir_measures.Measure | str | None, made_by: str, columns: Sequence[str]
 ) -> tuple[pd.DataFrame, str]:
-    """The rows of one measure, the first if none is given, and its name; ``made_by`` names the function, as above."""
-    lacking = [column for column in columns if column not in getattr(table, "columns", ())]
-    if lacking or "query_id" in table.columns or "qid" in table.columns:
-        raise ValueError(f"give the table that {made_by}(context, qrels, measures) returns, without perquery")
+    """The rows of one measure, the first if none is given, and its name."""
+    check_table(table, f"{made_by}(context, qrels, measures)", *columns)
+    if "query_id" in table.columns or "qid" in table.columns:
+        raise ValueError(f"give the table of {made_by} without perquery")
     known = list(dict.fromkeys(table["measure"]))
     shown = (known[0] if known else "") if measure is None else str(measure)
     if shown not in known:

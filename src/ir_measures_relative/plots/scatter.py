@@ -21,10 +21,7 @@ from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..messages import warn
 from ..stats.intervals import means_and_margins
 from .figures import (
-    COLOURS,
-    MARKERS,
     add_legend,
-    check_table,
     frontier,
     given_or_new_axes,
     groups_of,
@@ -118,53 +115,31 @@ def _meet(boxes: FloatArray, others: FloatArray) -> BoolArray:
     return np.asarray((left < end) & (right > x) & (bottom < above) & (top > y))
 
 
-def label_points(
-    ax: Axes,
-    points: FloatArray,
-    labels: Sequence[str],
-    colours: Sequence[str],
-    joined: IntArray,
-    labelled: IntArray,
-) -> None:
-    """Labels of some points, which find their places when the figure is drawn, as its size is only known then."""
-    width, height = size_of(ax)
-    room = width * height / max(len(labelled), 1)  # of 25 and 40 labels on a new figure: 7,239 and 4,525
-    size = 8.5 if room > 7_000 else 7.5 if room > 4_500 else 6.0
-    style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "zorder": 4}
-    texts = [
-        # dark enough to be read
-        ax.annotate(
-            labels[i], points[i], xytext=(0, 0), textcoords="offset points",
-            color=tuple(0.6 * part for part in to_rgb(colours[i])), **style,
-        )
-        for i in labelled
-    ]  # fmt: skip
-    lines = LineCollection(
-        [],
-        colors=[colours[i] for i in labelled],
-        linewidths=0.6,
-        alpha=0.6,
-        zorder=2,
-        transform=IdentityTransform(),
-    )
-    ax.add_collection(lines, autolim=False)
-    placer = _Placer(points, texts, lines, joined, labelled)
-    ax.add_artist(placer)
-    for artist in (*texts, lines, placer):
-        artist.set_in_layout(False)
-
-
-class _Placer(Artist):  # type: ignore[misc]
-    """Draws nothing, but places the labels before they are drawn."""
+class _Labels(Artist):  # type: ignore[misc]
+    """Labels of some points of the axes; draws nothing itself, but places them when the figure is drawn."""
 
     def __init__(
-        self, points: FloatArray, texts: list[Any], lines: Any, joined: IntArray, labelled: IntArray
+        self, ax: Axes, points: FloatArray, labels: Sequence[str], colours: Sequence[str], labelled: IntArray
     ) -> None:
         super().__init__()
         self.set_zorder(0.5)
-        self.points, self.texts, self.lines = points, texts, lines
-        self.joined, self.labelled = joined, labelled
-        self.left_out, self.situation = 0, np.zeros(0)
+        width, height = size_of(ax)
+        room = width * height / max(len(labelled), 1)  # of 25 and 40 labels on a new figure: 7,239 and 4,525
+        size = 8.5 if room > 7_000 else 7.5 if room > 4_500 else 6.0
+        style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "zorder": 4}
+        dark = [tuple(0.6 * part for part in to_rgb(colour)) for colour in colours]  # enough to be read
+        self.texts = [
+            ax.annotate(labels[i], points[i], (0, 0), textcoords="offset points", color=dark[i], **style)
+            for i in labelled
+        ]
+        look = {"colors": [colours[i] for i in labelled], "linewidths": 0.6, "alpha": 0.6, "zorder": 2}
+        self.lines = LineCollection([], transform=IdentityTransform(), **look)
+        ax.add_collection(self.lines, autolim=False)
+        self.points, self.joined, self.labelled = points, frontier(*points.T), labelled
+        self.left_out, self.situation, self.placed = 0, np.zeros(0), np.ones(len(labelled), dtype=bool)
+        ax.add_artist(self)
+        for artist in (*self.texts, self.lines, self):
+            artist.set_in_layout(False)
 
     def draw(self, renderer: Any) -> None:
         ax = self.axes
@@ -183,19 +158,17 @@ class _Placer(Artist):  # type: ignore[misc]
         if situation.shape != self.situation.shape or not np.allclose(
             situation, self.situation, equal_nan=True
         ):
-            self.situation, self.found = (
-                situation,
-                place_labels(points, sizes, bounds, taken, radius, every[self.joined]),
+            self.situation = situation
+            centres, lines, self.placed = place_labels(
+                points, sizes, bounds, taken, radius, every[self.joined]
             )
-        found = self.found
-        for text, offset, has_place in zip(
-            self.texts, (found.centres - points) / pixel, found.placed, strict=True
-        ):
-            text.set_position(offset)
-            text.set_visible(bool(has_place))
-        self.lines.set_segments(list(found.lines))
+            for text, offset in zip(self.texts, (centres - points) / pixel, strict=True):
+                text.set_position(offset)
+            self.lines.set_segments(list(lines))
+        for text, has_place in zip(self.texts, self.placed.tolist(), strict=True):
+            text.set_visible(has_place)
         within = int((np.clip(points, bounds[:2], bounds[2:]) == points).all(axis=1).sum())
-        before, self.left_out = self.left_out, within - int(found.placed.sum())
+        before, self.left_out = self.left_out, within - int(self.placed.sum())
         if self.left_out > before:
             warn_of_names_left_out(within - self.left_out, within)
 
@@ -271,42 +244,16 @@ def relative_against_absolute(
     if groups:
         add_legend(ax, len(found))
     labelled = np.flatnonzero([named is None or name in {*named} for name in names])
-    label_points(ax, np.column_stack([x, y]), short_names(names), colours, best, labelled)
-    return ax
-
-
-def query_sets(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Each topic by the value of a random ranking and the mean of the runs (UE, Fig. 1): no better, on the diagonal.
-
-    Args:
-        table: what :func:`ir_measures_relative.meta.query_sets` returns.
-    """
-    check_table(table, "meta.query_sets(context, qrels)", "measure", "expected", "actual", "set")
-    ax = given_or_new_axes(ax, width=7.0)
-    ax.axline((0.0, 0.0), slope=1.0, color="0.6", linewidth=0.9, zorder=1)
-    looks = {"": ("other", "0.6", "."), "uninformative": ("uninformative", COLOURS[1], MARKERS[1])}
-    looks["ideal"] = ("ideal", COLOURS[0], MARKERS[0])
-    for name, (label, colour, marker) in looks.items():
-        rows = table[table["set"] == name]
-        if len(rows):
-            ax.plot(rows["expected"], rows["actual"], marker, color=colour, markersize=5.5, label=label)
-    ax.set_xlim(left=0.0)
-    ax.set_ylim(bottom=0.0)
-    ax.legend(title="topics", fontsize=8, framealpha=0.85, edgecolor="none")
-    says = (
-        f"Topics on which runs are above a random ranking ({table['measure'].iloc[0]}, before normalization)"
-    )
-    write_frame(ax, "value of a random ranking", "mean value of the runs", says)
+    _Labels(ax, np.column_stack([x, y]), short_names(names), colours, labelled)
     return ax
 
 
 def intervals(
     table: pd.DataFrame, measure: ir_measures.Measure | str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Runs as intervals, the best by value on top.
+    """Runs as intervals, in the table of :func:`~ir_measures_relative.bounds`, the best by value on top.
 
     Args:
-        table: what :func:`~ir_measures_relative.bounds` gives, without ``perquery``.
         measure: which of its measures; the first if not given.
     """
     rows, shown = rows_of_measure(table, measure, "bounds", ("name", "measure", "worst", "value", "best"))
@@ -319,11 +266,6 @@ def intervals(
     size, fitting = names_that_fit(size_of(ax)[1] / max(n, 1), n)
     ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)
     ax.set_ylim(-0.7, n - 0.3)
-    write_frame(
-        ax,
-        shown,
-        None,
-        f"Worst-case and best-case {shown} of each run, given the unjudged documents",
-        grid="x",
-    )
+    says = f"Worst-case and best-case {shown} of each run, given the unjudged documents"
+    write_frame(ax, shown, None, says, grid="x")
     return ax

@@ -1,8 +1,7 @@
 """The page: templates, data and the charting program, in one file that needs nothing else.
 
-Nothing from outside runs: names and texts are escaped where they stand in HTML, and in JSON have no "<"; and the page
-itself tells the browser (by a content security policy) to run the scripts with these hashes and no other, and to
-fetch nothing.
+Nothing from outside runs: names and texts are escaped in HTML, and have no "<" in JSON; and a content security policy
+lets the browser run the scripts with these hashes and no other, and fetch nothing.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 
+from ...context.measure_strings import is_relative
 from ...data.arrays import FloatArray, IntArray
 from ...plots.figures import frontier
 from ...plots.scatter import place_labels
@@ -74,10 +75,9 @@ def section(campaign: ReportedCampaign) -> Section | str:
 
 def _pairs(campaign: ReportedCampaign) -> list[tuple[int, int]]:
     first = campaign.first_absolute or 0, campaign.first_relative or 0
-    every = [
-        (j, i) if campaign.is_relative(i) and not campaign.is_relative(j) else (i, j)
-        for i, j in itertools.combinations(range(len(campaign.measures)), 2)
-    ]
+    relative = [is_relative(measure) for measure in campaign.measures]
+    pairs = itertools.combinations(range(len(relative)), 2)
+    every = [(j, i) if relative[i] and not relative[j] else (i, j) for i, j in pairs]
     if len(every) > _MOST_PAIRS:
         every = [pair for pair in every if {*first} & {*pair}]
     return sorted(every, key=lambda pair: (pair != first, pair))
