@@ -49,6 +49,13 @@ def without_extras(session: nox.Session) -> None:
 
 
 @nox.session(python="3.12")
+def studies(session: nox.Session) -> None:
+    """The tests of the papers' experiments, which are no part of the package."""
+    session.install(*TESTED)
+    _pytest(session, "studies/tests")
+
+
+@nox.session(python="3.12")
 def colab(session: nox.Session) -> None:
     """All tests, with the versions of Google's notebooks."""
     session.install(*TESTED, *COLAB)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import importlib.util
 import os
 import signal
 import sys
@@ -29,9 +28,6 @@ if sys.version_info >= (3, 14):
     from ir_measures_relative.context.measure_strings import read_measure
 
     ir_measures.parse_measure = lambda measure: read_measure(measure) if isinstance(measure, str) else measure
-
-# What imports the pictures of the papers' findings: without matplotlib it is not even read.
-collect_ignore = [] if importlib.util.find_spec("matplotlib") else ["studies"]
 
 # A failing test shows the first example that fails, and stops there: to look for a smaller one may take minutes a
 # test, and a suite in which many fail should say so as soon as one in which none does. To look for the smallest:
@@ -68,7 +64,7 @@ _SLOW = (
     "hosts/test_experiment_runs.py",
     "hosts/test_registration.py",
     "measures/test_refused.py",
-    "plots/test_label_placement.py",
+    "plots/test_labels.py",
     "plots/test_odd_input.py",
     "reporting/test_page.py",
 )

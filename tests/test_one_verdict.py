@@ -98,7 +98,7 @@ def test_of_the_judgments(said: dict[str, Any], folder: Path) -> None:
 
 
 def test_of_the_topics(said: dict[str, Any], folder: Path, tmp_path: Path) -> None:
-    """Significant or not: of compare, its p and its interval, the command, and the leaderboard's ranks."""
+    """Significant or not: of compare, its p and its interval, and the command."""
     table = said["compare"]
     significant = table["p_corrected"] < 0.05
     assert significant.equals(

@@ -70,7 +70,6 @@ MODULES: dict[str, Sequence[str]] = {
     "decisions": ("Decision", "added_value_curve", "mean_intervals", "new_aspects"),
     "data.rankings": ("Rankings", "TopDocs"),
     "data.registry": (),
-    "reporting": ("leaderboard",),
     "stats": ("SignTest", "mean_interval", "sign_test", "student_interval"),
     "bounding": ("judge_next",),
     "context.view": ("View",),

@@ -130,20 +130,3 @@ def test_no_room(files: Path, call: Call, monkeypatch: pytest.MonkeyPatch) -> No
         code == 2 and "--output out.html: the report could not be written (No space left on device)" in said
     )
     assert sorted(p.name for p in files.iterdir()) == ["qrels.txt", "runs"]
-
-
-def test_a_leaderboard(files: Path, call: Call) -> None:
-    code, out, _ = call("report", "qrels.txt", "runs", "nDCG@2", "NRG@2", "--site", "site")
-    assert (code, out) == (0, "")
-    index = (files / "site" / "index.html").read_text(encoding="utf-8")
-    assert "<pre>ir_measures_relative report qrels.txt runs nDCG@2 NRG@2 --site site</pre>" in index
-    assert call("report", "qrels.txt", "runs", "nDCG@2", "NRG@2", "--site", "site")[0] == 0  # it is replaced
-    assert (files / "site" / "index.html").read_text(encoding="utf-8") == index
-    for folder, why in (
-        ("runs", "holds files that are no leaderboard"),
-        ("runs/site", "in the folder of runs"),
-    ):
-        code, _, said = call("report", "qrels.txt", "runs", "nDCG@2", "--site", folder)
-        assert code == 2 and why in said
-    code, _, said = call("report", "qrels.txt", "runs", "nDCG@2", "--site", "new", "--output", "out.html")
-    assert code == 2 and "not allowed with" in said and not (files / "new").exists()

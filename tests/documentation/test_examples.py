@@ -1,4 +1,4 @@
-"""The examples: what they print. As their readers start them, as a process, start the quickstart and Vaswani."""
+"""The examples: what they print, and what the README shows of it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
+import ir_datasets
 import pandas as pd
 import pytest
 
@@ -22,6 +22,10 @@ for needed in ("pyterrier", "bm25s", "sklearn"):
     pytest.importorskip(needed, reason=f"the examples need {needed}, of the extra [examples]")
 
 SCRIPTS = sorted(p.name for p in EXAMPLES.glob("[a-z]*.py"))
+README = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+IDEAL = "NRG(norm='ideal')@10"
+COLUMNS = ["nDCG@10", IDEAL, "P_Rareness@10", "nDCG_UE(pool='corpus')@10", "MED@10", "rrLP"]
 
 
 def output(script: str, *arguments: str) -> str:
@@ -50,6 +54,87 @@ def test_help() -> None:
 
 def _has_pisa() -> bool:
     return importlib.util.find_spec("pyterrier_pisa") is not None
+
+
+def test_quickstart() -> None:
+    """The table, its three sentences, and every number as the context alone has it."""
+    text = output("quickstart.py")
+    (table,) = tables(text)[:1]
+    assert list(table.columns) == COLUMNS and list(table.index) == ["BM25", "BM25+", "n-grams", "LSI"]
+    assert (table.loc["BM25", ["MED@10", "rrLP"]] == 0).all()  # the reference
+    assert table["nDCG@10"].idxmax() != table[IDEAL].idxmax()
+    # BM25+ ranks nearly as BM25 does, so each takes all that the other could add.
+    assert table.loc["BM25+", "MED@10"] < 0.01
+    assert table.loc[["BM25", "BM25+"], IDEAL].max() < table.loc[["n-grams", "LSI"], IDEAL].min()
+    first, second, third = re.split(r" (?=[23]\. )", " ".join(text.split("\n\n")[2].split()))
+    assert f"{table['nDCG@10'].idxmax()} is best" in first
+    assert f"{table[IDEAL].idxmax()} adds most ({IDEAL} {table[IDEAL].max():.3f})" in first
+    assert f"{table['P_Rareness@10'].idxmax()} is first" in second
+    largest = table["MED@10"]
+    assert f"{largest.idxmax()} differs most from BM25: by at most {largest.max():.3f}" in third
+
+    sys.path.insert(0, str(EXAMPLES))
+    try:
+        from _retrievers import BM25, VectorSpace, character_ngrams, latent_semantics
+    finally:
+        sys.path.remove(str(EXAMPLES))
+    import pyterrier as pt
+
+    from ir_measures_relative import RunContext, demo
+
+    dataset = pt.get_dataset(f"irds:{demo.register()}")
+    corpus = pd.DataFrame(dataset.get_corpus_iter(verbose=False))
+    documents, topics = (corpus["docno"], corpus["text"]), dataset.get_topics()
+    runs = {
+        "BM25": BM25(*documents)(topics),
+        "BM25+": BM25(*documents, method="bm25+")(topics),
+        "n-grams": VectorSpace(*documents, character_ngrams())(topics),
+        "LSI": VectorSpace(*documents, latent_semantics())(topics),
+    }
+    context = RunContext(runs, reference="BM25", num_docs=len(corpus))
+    ours = context.evaluate(dataset.get_qrels(), COLUMNS).set_index("name")
+    assert (ours - table).abs().to_numpy().max() < 6e-4  # the table is printed to three places
+
+
+def shown_after(command: str) -> str:
+    """What the README shows right below a block that ends with a command."""
+    return README.split(f"{command}\n```\n\n```text\n")[1].split("```")[0]
+
+
+def assert_shows(done: subprocess.CompletedProcess[str], shown: str) -> None:
+    assert (done.returncode, done.stderr) == (0, "")
+    said, printed = (" ".join(text.split()).replace("−", "-") for text in (shown, done.stdout))
+    assert NUMBER.sub("#", said) == NUMBER.sub("#", printed)
+    # Processors differ in the last digits of a sum, and so may two documents change places.
+    values = [[float(number) for number in NUMBER.findall(text)] for text in (said, printed)]
+    assert values[0] == pytest.approx(values[1], abs=0.0101, rel=0.05)
+
+
+def test_the_readme_shows_what_it_prints() -> None:
+    assert_shows(run_example("hybrid.py"), shown_after(".venv/bin/python examples/hybrid.py"))
+
+
+@pytest.mark.parametrize("script", ["quickstart.py", "hybrid.py"])
+def test_the_readme_shows_what_it_prints_on_vaswani(script: str) -> None:
+    if not (ir_datasets.util.home_path() / "vaswani" / "docs.txt").exists():
+        pytest.skip("the collection is fetched from the net; IR_DATASETS_HOME can name a folder that has it")
+    shown = shown_after(f"examples/{script} --dataset vaswani")
+    assert_shows(run_example(script, "--dataset", "vaswani"), shown)
+
+
+def test_the_first_command_of_the_readme_runs_it() -> None:
+    first = re.findall(r"^```bash\n(.*?)\n```$", README, re.MULTILINE)[0]
+    assert first.endswith(".venv/bin/pip install -q -e '.[examples]' && .venv/bin/python examples/hybrid.py")
+
+
+def test_the_mission_is_in_the_first_screen() -> None:
+    """Hosts and families, before the first example, which has a column of each family."""
+    before, example = README.split("```python\n")[:2]
+    assert len(before.splitlines()) < 40
+    for word in ("`ir_measures`", "PyTerrier", "NRG", "Rareness", "UE normalization", "MED", "Lexiprecision"):
+        assert word in before, word
+    for measure in ("nDCG @ 10", "NRG @ 10", "P_Rareness @ 10", "nDCG_UE @ 10", "MED @ 10", "rrLP"):
+        assert measure in example, measure
 
 
 def test_campaign(tmp_path) -> None:
@@ -117,9 +202,10 @@ def test_tune_to_complement() -> None:
     assert "1. nDCG@10 prefers" in text
 
 
-def test_unknown_dataset() -> None:
-    wrong = run_example("tune_to_complement.py", "--dataset", "vaswanni")
-    assert wrong.returncode == 2
+@pytest.mark.parametrize("script", ["hybrid.py", "quickstart.py", "tune_to_complement.py"])
+def test_unknown_dataset(script: str) -> None:
+    wrong = run_example(script, "--dataset", "vaswanni")
+    assert wrong.returncode == 2 and f"usage: {script} [-h] [--dataset ID]" in wrong.stderr
     assert "knows no dataset 'vaswanni'; did you mean 'vaswani'" in wrong.stderr
     assert "Traceback" not in wrong.stderr
 
@@ -166,7 +252,7 @@ def test_vaswani(home: Path) -> None:
 # Runs of the example in one process, whose imports take longer than they do; ir_datasets asks once where its files are.
 IN_TURN = """
 import contextlib, json, os, runpy, sys
-script, home, found = sys.argv[1], os.getcwd(), []
+script, home, found = sys.argv[1], os.getcwd(), {}
 sys.path.insert(0, os.path.dirname(script))
 for folder, arguments, program in json.loads(sys.argv[2]):
     os.makedirs(os.path.join(home, folder), exist_ok=True)
@@ -180,154 +266,100 @@ for folder, arguments, program in json.loads(sys.argv[2]):
             except SystemExit as leave:
                 code = leave.code
         out.seek(0), err.seek(0)
-        found.append((code, out.read(), err.read()))
+        found.setdefault(folder, []).append((code, out.read(), err.read()))
 print(json.dumps(found))
 """
-NGRAMS = ["--reranker", "ngrams"]
-
-
-class Ran(NamedTuple):
-    """One run of the example."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def trec_dl(home: Path, *cases: tuple[str, list[str], str]) -> list[Ran]:
-    """The example in a home of ir_datasets: for each case a folder in it, arguments, and a program to run before."""
-    pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
-    done = subprocess.run(
-        [sys.executable, "-c", IN_TURN, str(EXAMPLES / "trec_dl.py"), json.dumps(cases)],
-        capture_output=True,
-        text=True,
-        cwd=home,
-        env={**os.environ, "IR_DATASETS_HOME": str(home)},
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == 0, done.stderr
-    return [Ran(*one) for one in json.loads(done.stdout.splitlines()[-1])]
-
-
-def test_trec_dl_on_vaswani(home: Path) -> None:
-    """Twice: the second time from the index that is there."""
-    first, again = trec_dl(home, *[("vaswani-index", ["--dataset", "vaswani", *NGRAMS], "")] * 2)
-    assert first.returncode == 0, first.stderr
-    assert "indexing into vaswani.pisa" in first.stderr
-    table, answer = first.stdout.split("\n\n", 1)
-    rows = [re.split(r"\s{2,}| (?=0)", line.strip()) for line in table.splitlines()]
-    assert [row[0] for row in rows] == ["name", "BM25", "BM25 >> re-ranker"]
-    ndcg, unique = (float(rows[i][rows[0].index(m)]) for i, m in ((1, "nDCG@10"), (2, "UniqueRel@10")))
-    assert 0.4 < ndcg < 0.6
-    assert "BM25 >> re-ranker" in answer.splitlines()[0] and f"{unique:.2f}" in answer
-    assert "the index in vaswani.pisa is there already" in again.stdout
-    assert again.stdout.split("already")[1].split() == first.stdout.split()
-
-
-# The scoreddocs of the generated collection as MS MARCO has them: without scores.
-WITHOUT_SCORES = """
-import ir_datasets
+# Collections without a first stage, with one without scores (as MS MARCO's), and without a field "text".
+REGISTERED = """
+import collections, ir_datasets
 from ir_measures_relative import demo
 class WithoutScores(demo._ScoredDocs):
     def scoreddocs_iter(self):
         return (row._replace(score=0.0) for row in super().scoreddocs_iter())
-parts = demo._Docs(), demo._Queries(), demo._Qrels(), WithoutScores()
-ir_datasets.registry.register("unscored", ir_datasets.Dataset(*parts))
-"""
-# A collection whose documents have no field "text".
-WITHOUT_TEXT = """
-import collections, ir_datasets
-from ir_measures_relative import demo
 class WithoutText(demo._Docs):
     def docs_cls(self):
         return collections.namedtuple("Document", ["doc_id", "body"])
-ir_datasets.registry.register("textless", ir_datasets.Dataset(WithoutText(), demo._Queries(), demo._Qrels()))
+rest = demo._Queries(), demo._Qrels()
+for name, parts in {
+    "plain": (demo._Docs(), *rest),
+    "unscored": (demo._Docs(), *rest, WithoutScores()),
+    "textless": (WithoutText(), *rest),
+}.items():
+    ir_datasets.registry.register(name, ir_datasets.Dataset(*parts))
 """
-
-
-@pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Ran]]:
-    """The home, and the runs that need no collection, by their folders."""
-    home = tmp_path_factory.mktemp("home")
-    cases = [
-        ("relative-demo", ["--dataset", "relative-demo", "--index", "demo.pisa", *NGRAMS], ""),
-        ("unscored", ["--dataset", "unscored", "--index", "demo.pisa", *NGRAMS], WITHOUT_SCORES),
-        ("not asked", NGRAMS, ""),
-        ("vaswanni", ["--dataset", "vaswanni", *NGRAMS], ""),
-        ("textless", ["--dataset", "textless", *NGRAMS], WITHOUT_TEXT),
-    ]
-    if importlib.util.find_spec("fastembed") is None:
-        cases.append(("no extra", ["--dataset", "relative-demo"], ""))
-    return home, dict(zip((folder for folder, *_ in cases), trec_dl(home, *cases), strict=True))
-
-
-def test_trec_dl_with_a_first_stage(small: tuple[Path, dict[str, Ran]]) -> None:
-    values = {}
-    for dataset in ("relative-demo", "unscored"):
-        done = small[1][dataset]
-        assert done.returncode == 0, done.stderr
-        assert "Warning" not in done.stderr
-        row = next(line for line in done.stdout.splitlines() if line.lstrip().startswith("first stage"))
-        values[dataset] = float(row.split()[2])
-        assert "UniqueRel(rel=" not in row and "UniqueRel" in done.stdout
-    # The order of the document ids is worth 0.1; that of query likelihood far more.
-    assert values["relative-demo"] > 0.4 and values["unscored"] > 0.4
-    assert values["unscored"] != values["relative-demo"]
-
-
-def test_trec_dl_says_what_it_takes_and_downloads_nothing_unasked(
-    small: tuple[Path, dict[str, Ran]],
-) -> None:
-    home, done = small[0], small[1]["not asked"]
-    assert done.returncode == 2
-    for said in ("1.1 GB", "nothing was downloaded; --yes goes on without asking", "minutes"):
-        assert said in done.stderr
-    assert "Traceback" not in done.stderr
-    assert not (home / "msmarco-passage" / "collection.tsv").exists()
-
-
-def test_trec_dl_refuses(small: tuple[Path, dict[str, Ran]]) -> None:
-    home, found = small
-    for folder, message in (
-        ("vaswanni", "knows no dataset 'vaswanni'"),
-        ("textless", "textless: topics need one field, and documents a field text"),
-        ("no extra", "needs fastembed"),
-    ):
-        if folder in found:
-            done = found[folder]
-            assert done.returncode == 2 and message in done.stderr, done.stderr
-            assert not list((home / folder).glob("*.pisa"))
-
-
 # Documents of 1 kB that are made one by one; what is held at the most at one time, in MB.
 STREAMED = """
-import sys, tracemalloc, types
+import tracemalloc, types
 from pathlib import Path
-sys.path.insert(0, {examples!r})
 import trec_dl
 def documents(verbose):
     for i in range(15_000):
-        yield {{"docno": str(i), "text": f"{{'word' * 15}}{{i % 97}} " * 20}}
+        yield {"docno": str(i), "text": f"{'word' * 15}{i % 97} " * 20}
 dataset = types.SimpleNamespace(get_corpus_iter=documents)
 tracemalloc.start()
 index = trec_dl.index_of(dataset, Path("many.pisa"))
-texts = trec_dl.texts_of(dataset, {{"3", "14999", "x"}})
-print(len(index), len(texts), tracemalloc.get_traced_memory()[1] / 1e6)
+texts = trec_dl.texts_of(dataset, {"3", "14999", "x"})
+assert (len(index), len(texts)) == (15_000, 2)
+assert tracemalloc.get_traced_memory()[1] < 8e6  # all of them are more than 15
+tracemalloc.stop()
 """
 
 
-def test_trec_dl_never_holds_the_corpus(tmp_path: Path) -> None:
+def test_trec_dl(tmp_path: Path) -> None:
+    """All in one process: it indexes once, never holds the corpus, refuses, and downloads nothing unasked."""
     pytest.importorskip("pyterrier_pisa", reason="the example needs pyterrier-pisa")
+    ngrams, rerank = ["--reranker", "ngrams"], importlib.util.find_spec("fastembed") is not None
+    cases: list[tuple[str, list[str], str]] = [
+        ("plain", ["--dataset", "plain", *ngrams], REGISTERED),
+        ("plain", ["--dataset", "plain", *ngrams], ""),
+        ("unscored", ["--dataset", "unscored", "--index", "demo.pisa", *ngrams], ""),
+        ("relative-demo", ["--dataset", "relative-demo", "--index", "../unscored/demo.pisa", *ngrams], ""),
+        ("textless", ["--dataset", "textless", *ngrams], ""),
+        ("vaswanni", ["--dataset", "vaswanni", *ngrams], STREAMED),
+        ("not asked", ngrams, ""),
+        *([] if rerank else [("no extra", ["--dataset", "relative-demo"], "")]),
+    ]
     done = subprocess.run(
-        [sys.executable, "-c", STREAMED.format(examples=str(EXAMPLES))],
+        [sys.executable, "-c", IN_TURN, str(EXAMPLES / "trec_dl.py"), json.dumps(cases)],
         capture_output=True,
         text=True,
         cwd=tmp_path,
+        env={**os.environ, "IR_DATASETS_HOME": str(tmp_path)},
+        stdin=subprocess.DEVNULL,
     )
     assert done.returncode == 0, done.stderr
-    documents, texts, megabytes = map(float, done.stdout.split())
-    assert (documents, texts) == (15_000, 2)
-    assert megabytes < 8  # all of them are more than 15
+    found = json.loads(done.stdout.splitlines()[-1])
+    (code, first, said), (_, again, _) = found["plain"]
+    assert code == 0 and "indexing into plain.pisa" in said, said
+    table, answer = first.split("\n\n", 1)
+    rows = [re.split(r"\s{2,}| (?=0)", line.strip()) for line in table.splitlines()]
+    assert [row[0] for row in rows] == ["name", "BM25", "BM25 >> re-ranker"]
+    unique = float(rows[2][rows[0].index("UniqueRel@10")])
+    assert "BM25 >> re-ranker" in answer.splitlines()[0] and f"{unique:.2f}" in answer
+    assert "the index in plain.pisa is there already" in again
+    assert again.split("already")[1].split() == first.split()
+
+    values = {}
+    for dataset in ("relative-demo", "unscored"):
+        ((code, out, err),) = found[dataset]
+        assert code == 0 and "Warning" not in err, err
+        row = next(line for line in out.splitlines() if line.lstrip().startswith("first stage"))
+        values[dataset] = float(row.split()[2])
+        assert "UniqueRel(rel=" not in row and "UniqueRel" in out
+    # The order of the document ids is worth 0.1; that of query likelihood far more.
+    assert 0.4 < values["relative-demo"] != values["unscored"] > 0.4
+
+    refused = {
+        "vaswanni": "knows no dataset 'vaswanni'",
+        "textless": "textless: topics need one field, and documents a field text",
+        "not asked": "1.1 GB",
+    } | ({} if rerank else {"no extra": "needs fastembed"})
+    for folder, message in refused.items():
+        ((code, _, err),) = found[folder]
+        assert code == 2 and message in err and "Traceback" not in err, err
+    assert "nothing was downloaded; --yes goes on without asking" in found["not asked"][0][2]
+    assert not list(tmp_path.glob("textless/*.pisa"))
+    assert not (tmp_path / "msmarco-passage" / "collection.tsv").exists()
 
 
 def test_fusing() -> None:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
+import contextlib
 import importlib.util
+import os
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 nbformat = pytest.importorskip("nbformat", reason="needs nbformat, of the group test")
-nbclient = pytest.importorskip("nbclient", reason="needs nbclient, of the group test")
 pytest.importorskip("ipykernel", reason="needs ipykernel, of the group test")
 
-from jupyter_client import AsyncKernelManager  # noqa: E402  (nbclient needs it)
+import pandas as pd  # noqa: E402
+from IPython.core.displayhook import DisplayHook  # noqa: E402
+from IPython.core.interactiveshell import InteractiveShell  # noqa: E402
+from IPython.utils.capture import capture_output  # noqa: E402
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[2] / "examples" / "notebooks").glob("*.ipynb"))
 NEEDS = {
@@ -24,52 +29,72 @@ NEEDS = {
 }
 
 
-def shown(notebook: Any) -> list[list[str]]:
-    """What each cell shows, as text; a picture is only told by its kind."""
-    return [
-        [
-            output.get("text") or output["data"].get("text/plain", "") + " ".join(sorted(output["data"]))
-            for output in cell.outputs
-        ]
-        for cell in notebook.cells
-        if cell.cell_type == "code"
-    ]
-
-
 def test_there_are_three() -> None:
     assert {path.stem for path in NOTEBOOKS} == set(NEEDS)
 
 
-@pytest.mark.slow
-def test_they_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each in an empty folder, and without what those before it defined; one kernel imports the libraries once."""
+class Hook(DisplayHook):
+    """Keeps the value of a cell, as a notebook would show it."""
+
+    kept: list[dict[str, Any]] = []
+
+    def __call__(self, result: Any = None) -> None:
+        if result is not None and not self.quiet():
+            self.kept.append(self.compute_format_data(result)[0])
+
+
+class Shell(InteractiveShell):
+    displayhook_class = Hook
+
+    def enable_gui(self, gui: str | None = None) -> None:
+        """There is none."""
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    """IPython in this process, which has the libraries already; afterwards nothing is left of it."""
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
     monkeypatch.delenv("ROBUST03", raising=False)
-    monkeypatch.delenv("MPLBACKEND", raising=False)
+    monkeypatch.chdir(tmp_path)
+    main = sys.modules["__main__"]
+    found = Shell.instance()
+    with pd.option_context("display.max_columns", 20):  # as in a notebook
+        yield found
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+        sys.modules["matplotlib.pyplot"].switch_backend("agg")
+        sys.modules["matplotlib_inline.config"].InlineBackend.clear_instance()
+    found.history_manager.end_session()
+    Shell.clear_instance()
+    sys.modules["__main__"] = main
+
+
+def kinds(data: dict[str, Any]) -> str:
+    """What is shown as text; a picture is only told by its kind."""
+    return data.get("text/plain", "") + " ".join(sorted(data))
+
+
+@pytest.mark.slow
+def test_they_run(shell: Shell) -> None:
+    """Each in an empty folder, and without what those before it defined; the last three cells show something."""
     paths = [path for path in NOTEBOOKS if all(map(importlib.util.find_spec, NEEDS[path.stem]))]
     if not paths:
         pytest.skip("the notebooks need matplotlib, of the extras")
-    manager = AsyncKernelManager(kernel_name="python3")
-    asyncio.run(_run_all(paths, tmp_path, manager))
-
-
-async def _run_all(paths: list[Path], folder: Path, manager: AsyncKernelManager) -> None:
-    await manager.start_kernel(cwd=str(folder))
-    try:
-        for path in paths:
-            (folder / path.stem).mkdir()
-            empty = nbformat.v4.new_code_cell(f"%reset -f\n%cd -q {folder / path.stem}")
-            await nbclient.NotebookClient(nbformat.v4.new_notebook(cells=[empty]), km=manager).async_execute()
-            saved = nbformat.read(path, as_version=4)
-            assert all(
-                cell.outputs or not cell.source for cell in saved.cells[-3:] if cell.cell_type == "code"
-            )
-            again = nbformat.from_dict(saved)
-            await nbclient.NotebookClient(again, km=manager, timeout=300).async_execute()
-            assert shown(again) == shown(saved)
-            outputs = [output for cell in again.cells if cell.cell_type == "code" for output in cell.outputs]
-            assert all(output.output_type != "error" and output.get("name") != "stderr" for output in outputs)
-    finally:
-        await manager.shutdown_kernel(now=True)
+    shell.run_line_magic("matplotlib", "inline")
+    for path in paths:
+        shell.reset()
+        os.mkdir(path.stem)
+        cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+        assert all(cell.outputs for cell in cells[-3:] if cell.source)
+        with contextlib.chdir(path.stem):
+            for cell in cells:
+                Hook.kept.clear()
+                with capture_output() as found:
+                    result = shell.run_cell(cell.source, store_history=True)
+                assert result.success and not found.stderr, found.stderr
+                assert found.stdout == "".join(o.text for o in cell.outputs if "text" in o)
+                shown = [*Hook.kept, *(o.data for o in found.outputs)]
+                assert sorted(map(kinds, shown)) == sorted(kinds(o.data) for o in cell.outputs if "data" in o)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

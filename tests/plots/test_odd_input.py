@@ -113,14 +113,7 @@ def test_equal_names_are_shortened_alike() -> None:
 
 
 @pytest.mark.parametrize(
-    "measure",
-    [
-        "NRG(prior='$\\\\frac{$')@10",
-        "_hidden",
-        "two\nlines\x00",
-        "שלום 😀",
-        "x" * 10_000,
-    ],
+    "measure", ["NRG(prior='$\\\\frac{$')@10", "_hidden", "two\nlines\x00 שלום 😀", "x" * 10_000]
 )
 def test_any_column_is_drawn(measure) -> None:
     frame = table(list("abc"), relative=measure)
@@ -137,13 +130,8 @@ def test_any_column_is_drawn(measure) -> None:
 
 def test_the_title_shows_the_measure_as_it_is() -> None:
     measure = "NRG(prior='$a$')@10"
-    frame = RunContext({"$a$": {"q": {"A": 1.0}}, "b": {"q": {"B": 1.0}}}).evaluate(
-        {"q": {"A": 1}}, ["nDCG@10", measure]
-    )
-    ax = draw(plots.relative_against_absolute(frame, measure, ax=axes()))
+    ax = draw(plots.relative_against_absolute(table(list("ab"), measure), measure, ax=axes()))
     assert ax.get_ylabel() == r"relative to other runs (NRG(prior='\$a\$')@10)"  # an escaped $ is shown as $
-    context = RunContext({n: {"q": {"A": 1.0, n: 2.0}} for n in "abc"})
-    draw(plots.similarity(context, {"q": {"A": 1}}, "MED(base='RBP', p=0.8)@10", ax=axes()))
 
 
 def test_titles_have_few_lines() -> None:
@@ -155,9 +143,7 @@ def test_titles_have_few_lines() -> None:
 
 VALUES = [
     [],
-    [0.3],
     [0.3, 0.3, 0.3],
-    [0.0, 0.0],
     [np.inf, 0.1],
     [-np.inf, np.inf],
     [np.nan, 0.2, np.inf],
@@ -189,10 +175,7 @@ def test_a_column_that_is_not_numbers() -> None:
         plots.relative_against_absolute(table(["a", "b"], values=["high", 0.2]), ax=axes())
 
 
-@pytest.mark.parametrize(
-    ("measure", "n"),
-    [*itertools.product(["MED@10", "rrLP"], [1, 4]), ("MED(base='RBP')@10", 2), ("RPP", 2)],
-)
+@pytest.mark.parametrize(("measure", "n"), [("MED@10", 1), ("rrLP", 4), ("MED(base='RBP')@10", 2)])
 def test_few_and_equal_systems_are_compared(measure, n) -> None:
     equal = RunContext({f"run{i}": {"q": {"A": 1.0}} for i in range(n)})
     apart = RunContext({f"run{i}": {"q": {str(i): 1.0}} for i in range(n)})

@@ -60,8 +60,7 @@ def overlap(a, b) -> bool:
 # ---- relative against absolute ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("seed", "spread"), [(0, 1.0), (1, 0.05), (2, 1e-9)])
-@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize(("seed", "spread", "grouped"), [(0, 1.0, True), (1, 0.05, False), (2, 1e-9, False)])
 def test_forty_labels_cover_neither_each_other_nor_the_points(seed, spread, grouped) -> None:
     frame = table(40, seed, spread)
     groups = {n: n.split("-")[0] for n in frame["name"]} if grouped else None
@@ -81,7 +80,7 @@ def test_forty_labels_cover_neither_each_other_nor_the_points(seed, spread, grou
 
 def test_labels_find_their_places_again_when_the_figure_changes() -> None:
     ax = plots.relative_against_absolute(table(30), ax=axes())
-    for width, height, dpi in ((9, 6.5, 100), (6, 5, 100), (9, 6.5, 220)):
+    for width, height, dpi in ((6, 5, 100), (9, 6.5, 220)):
         ax.figure.set_size_inches(width, height)
         ax.figure.set_dpi(dpi)
         boxes = drawn_boxes(ax)
@@ -145,13 +144,6 @@ def test_corner_cases_are_drawn() -> None:
         assert len(boxes) == len(frame) and not any(overlap(*p) for p in itertools.combinations(boxes, 2))
 
 
-def test_systems_without_a_value_are_named() -> None:
-    frame = table(3).assign(name=list("abc"), **{IDEAL: [0.1, np.nan, np.inf]})
-    with pytest.warns(UserWarning, match=r"lack a value of nDCG@10 or .*: \['b', 'c'\]"):
-        ax = plots.relative_against_absolute(frame, ax=axes())
-    assert [t.get_text() for t in ax.texts] == ["a"]
-
-
 @pytest.mark.parametrize("draw", [plots.relative_against_absolute, plots.chronological])
 def test_a_column_that_is_not_there(draw) -> None:
     with pytest.raises(ValueError, match=r"no column 'AP'; its columns are \['name', 'nDCG@10', .*\]"):
@@ -199,8 +191,7 @@ def test_measures_of_different_size_have_two_axes() -> None:
     assert len(plots.chronological(table(3, spread=0.2), ax=axes()).figure.axes) == 1
 
 
-@pytest.mark.parametrize("n", [0, 1, 2, 17, 60])
-@pytest.mark.parametrize("offset", [0.0, -0.6])
+@pytest.mark.parametrize(("n", "offset"), [(0, 0.0), (1, 0.0), (2, -0.6), (60, 0.0), (17, -0.6)])
 def test_every_point_is_within_the_axes(n, offset) -> None:
     frame = table(n)
     frame[IDEAL] += offset
@@ -257,20 +248,7 @@ def test_signed_values() -> None:
     assert low == -high
 
 
-@pytest.mark.parametrize("names", [["BM25"], ["BM25", "ANCE"], list(RUNS)])
-def test_few_systems_and_their_cells(names) -> None:
-    ax = plots.similarity(RunContext({n: RUNS[n] for n in names}), QRELS, ax=axes())
-    ax.figure.canvas.draw()
-    assert len(ax.texts) == len(names) * (len(names) - 1)
-    assert not any(t.get_text().startswith("-") for t in ax.texts)
-
-
-def test_identical_systems() -> None:
-    ax = plots.similarity(RunContext({n: RUNS["BM25"] for n in "abc"}), QRELS, "rrLP", signed=True, ax=axes())
-    assert {t.get_text() for t in ax.texts} == {"0.00"}
-
-
-@pytest.mark.parametrize("side", [3.0, 4.0, 9.0])
+@pytest.mark.parametrize("side", [3.0, 4.0])
 def test_values_fit_their_cells(side) -> None:
     names = [f"run {i}" for i in range(10)]
     context = RunContext({n: list(RUNS.values())[i % len(RUNS)] for i, n in enumerate(names)})

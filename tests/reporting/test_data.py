@@ -406,13 +406,13 @@ def test_every_section_is_in_the_list() -> None:
 
 def test_formulas() -> None:
     said = formula(NRG @ 10)
-    assert said.measure == "NRG@10" and said.title == "Normalized Residual Gain" and said.short
-    everything = "".join(text for p in said.paragraphs for _, text in p.parts)
+    assert (said["measure"], said["title"]) == ("NRG@10", "Normalized Residual Gain") and said["short"]
+    everything = "".join(text for _, parts in said["paragraphs"] for _, text in parts)
     assert ">>>" not in everything and ":class:" not in everything and "``" not in everything
-    assert any(code and "Σ" in text for p in said.paragraphs for code, text in p.parts)
-    assert any(p.item for p in said.paragraphs)
+    assert any(code and "Σ" in text for _, parts in said["paragraphs"] for code, text in parts)
+    assert any(item for item, _ in said["paragraphs"])
     host = formula(parse_measures(["nDCG@10"])[0])
-    assert "journals/tois/JarvelinK02" in str(host.paragraphs)
+    assert "journals/tois/JarvelinK02" in str(host["paragraphs"])
 
 
 def test_marks_of_emphasis_are_not_shown() -> None:

@@ -58,8 +58,8 @@ def asl_curves(
 
     Args:
         table: what :func:`ir_measures_relative.meta.asl_curve` returns.
-        level: where a line is drawn across: pairs right of where a curve crosses it are told apart.
-        highest: the axis of p-values ends there, since what is above is of no interest; 1 shows all.
+        level: where a line is drawn across: pairs on its right are significantly different.
+        highest: where the axis of p-values ends; 1 shows all.
     """
     check_table(table, "meta.asl_curve(table)", "measure", "rank", "p")
     ax = given_or_new_axes(ax)
@@ -68,27 +68,18 @@ def asl_curves(
     ax.set_ylim(0.0, highest)
     ax.set_xlim(left=0.0)
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    _finish(
-        ax,
-        "pairs of runs, sorted by p-value",
-        "p-value",
-        "Pairs of runs that each measure finds significantly different",
-    )
+    says = "Pairs of runs that each measure finds significantly different"
+    _finish(ax, "pairs of runs, sorted by p-value", "p-value", says)
     return ax
 
 
 def degradation(table: pd.DataFrame, statistic: str | None = None, ax: Axes | None = None) -> Axes:
     """How a ranking holds with fewer labels, topics or systems: the mean over samples, and a deviation as a band.
 
-    The band ends where the statistic does: at 1, and at -1 or 0.
-
     Args:
         table: what :func:`ir_measures_relative.meta.degrade` or :func:`~ir_measures_relative.meta.system_subsets`
             returns. Where groups were left out, a point a group.
         statistic: which of its statistics; the first if not given.
-
-    Raises:
-        ValueError: another table, none of its rows, or a statistic that is not in it.
     """
     x = "systems" if "systems" in getattr(table, "columns", ()) else "level"
     check_table(table, "meta.degrade(…) or system_subsets(…)", "measure", "statistic", x, "mean", "deviation")
@@ -112,7 +103,7 @@ def degradation(table: pd.DataFrame, statistic: str | None = None, ax: Axes | No
         low, high = np.clip([mean - deviation, mean + deviation], -1.0 if shown in _SIGNED else 0.0, 1.0)
         ax.fill_between(rows[x], low, high, color=colour, alpha=0.13, linewidth=0)
     if by_group:
-        _name(ax, labels)
+        _name_systems(ax, [str(label) for label in labels])
     shares = x == "level" and rows_of_statistic[x].dtype.kind == "f"
     if not by_group and not shares:
         ax.set_xscale("log", base=2)
@@ -125,27 +116,12 @@ def degradation(table: pd.DataFrame, statistic: str | None = None, ax: Axes | No
     return ax
 
 
-def ties_by_level(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """The share of pairs of rankings that are tied at each recall level (lexiprecision, Figure 5).
-
-    Args:
-        table: what :func:`ir_measures_relative.meta.ties_by_level` returns. Several collections: put their tables one
-            below the other, with the collection for the ``measure``.
-    """
-    check_table(table, "meta.ties_by_level(context, qrels)", "measure", "level", "share")
-    ax = given_or_new_axes(ax)
-    _line_a_measure(ax, table, "level", "share")
-    ax.set_ylim(bottom=0.0)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    _finish(ax, "recall level", "share of tied pairs", "How often two rankings are tied at each recall level")
-    return ax
-
-
 def separation(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     """The recall levels that it takes to tell two rankings apart, cumulative (lexiprecision, Figure 6).
 
     Args:
-        table: what :func:`ir_measures_relative.meta.separation` returns, or several, as for :func:`ties_by_level`.
+        table: what :func:`ir_measures_relative.meta.separation` returns, or several tables in one, with the collection
+            for the ``measure``.
     """
     check_table(table, "meta.separation(context, qrels)", "measure", "level", "cumulative")
     ax = given_or_new_axes(ax)
@@ -155,9 +131,8 @@ def separation(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     ax.set_xlim(left=0.9)
     ax.set_ylim(0.0, 1.02)
     ax.xaxis.set_major_formatter("{x:g}")
-    _finish(
-        ax, "recall level", "share of pairs separated so far", "Recall level at which two rankings separate"
-    )
+    says = "Recall level at which two rankings separate"
+    _finish(ax, "recall level", "share of pairs separated so far", says)
     return ax
 
 
@@ -190,11 +165,9 @@ def sweep(
         ax.set_xticks(
             range(len(labels)), [legend_label(label, 24) for label in labels], rotation=40, ha="right"
         )
-    below, of = (
-        ("number of prior runs", "as more runs are deployed")
-        if by_size
-        else ("prior runs", "to different prior runs")
-    )
+    below, of = "number of prior runs", "as more runs are deployed"
+    if not by_size:
+        below, of = "prior runs", "to different prior runs"
     write_frame(ax, below, f"mean {measure}", f"What a run adds {of}", grid="y")
     ax.legend(fontsize=8, frameon=False)
     return ax
@@ -213,14 +186,13 @@ _BESIDE = {"single": "best\nsingle run", "all": "all\nruns"}
 def fusion(
     table: pd.DataFrame, measure: ir_measures.Measure | str = "nDCG@10", ax: Axes | None = None
 ) -> Axes:
-    """What each strategy is worth: filled on topics that did not choose its runs, hollow on those that did.
+    """What each strategy is worth: filled on held-out topics, hollow on those that chose its runs.
 
-    The distance from the hollow to the filled point is what a user is disappointed by who reports the topics that
-    chose. By the number of runs, a bar is the interval of the difference from the best single run, drawn from the line
-    of that run. Of several budgets, it is the frontier: a line a strategy, what each budget buys.
+    By the number of runs, a bar is the interval of the difference from the best single run, drawn from the line of that
+    run. Of several budgets, a line a strategy shows what each budget buys.
 
     Args:
-        table: what :func:`ir_measures_relative.fuse` returned; ValueError for another one.
+        table: what :func:`ir_measures_relative.fuse` returned.
         measure: what it was made with, for the axis.
     """
     columns = ["in_sample", "held_out", "ci_lower", "ci_upper"]
@@ -273,18 +245,12 @@ def chronological(
     Where one of the two measures is more than four times as large as the other, each has a y-axis of its own.
 
     Args:
-        systems: a context, whose systems are taken in their order, each with those before it as its priors,
-            not those of the context's ``priors``; or a table that was made with ``priors="earlier"``, as for
-            :func:`relative_against_absolute`, with its rows in order. The lines have a gap where there is no value.
+        systems: a context, of which each run has those before it as its priors, whatever its ``priors`` are; or a table
+            that was made with ``priors="earlier"``, as for :func:`relative_against_absolute`, with its rows in order.
         qrels: the judgments, for a context.
-        relative: the measure of what was added.
-        absolute: the measure of how good it was.
 
     Returns:
         the axes, on which the absolute measure is drawn.
-
-    Raises:
-        ValueError: a column that is not there or is not all numbers, or a context without qrels.
     """
     if isinstance(systems, RunContext):
         if qrels is None:
@@ -314,7 +280,7 @@ def chronological(
     else:
         _scale_to(ax, np.append(first, second), above)
         write_axis_titles(ax, None, "effectiveness")
-    _name_systems(ax, short_names(names))
+    _name_systems(ax, names)
     ax.set_xlim(-0.5, max(n, 1) - 0.5)
     write_frame(
         ax, "run, in the order of the context", None, "What each run adds to those before it", grid="y"
@@ -338,16 +304,6 @@ def _line(ax: Axes, i: int, label: str, x: Any, y: Any, **style: Any) -> None:
     )  # fmt: skip
 
 
-def _name(ax: Axes, labels: list[str]) -> None:
-    room = size_of(ax)[0] / max(len(labels), 1)
-    names = short_names([str(label) for label in labels])
-    size, fitting = names_that_fit(room, len(names))
-    slanted = width_of(max(names, key=len, default=""), size) > room
-    ax.set_xticks(
-        fitting, [names[i] for i in fitting], fontsize=size, rotation=90 if slanted else 0
-    )  # upright: any number has room
-
-
 def _finish(ax: Axes, x: str, y: str, says: str) -> None:
     write_frame(ax, x, y, says)
     if len(ax.get_legend_handles_labels()[0]) > 1:
@@ -365,7 +321,7 @@ def _scale_to(ax: Axes, values: FloatArray, above: float) -> None:
 
 def _name_systems(ax: Axes, labels: list[str]) -> None:
     """Writes the names along the x-axis: level, slanted or upright, as there is room."""
-    room = size_of(ax)[0] / max(len(labels), 1)
+    room, labels = size_of(ax)[0] / max(len(labels), 1), short_names(labels)
     size, fitting = names_that_fit(room, len(labels))
     ax.set_xticks(fitting, [labels[i] for i in fitting], fontsize=size)
     if width_of(max(labels, key=len, default=""), size) < room - 2.0:
@@ -378,12 +334,9 @@ def _name_systems(ax: Axes, labels: list[str]) -> None:
 
 
 def audit(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Half the width of the intervals by the number of human labels: a colour a measure, dashed without the judge.
+    """Half the width of the intervals by the number of human judgments in ``audit.simulate``'s table.
 
-    An arrow from a line to the dashed one says how many labels the judge saves for intervals as short.
-
-    Args:
-        table: what :func:`ir_measures_relative.audit.simulate` returned.
+    A colour a measure, dashed without the judge. An arrow says how many human judgments the judge saves.
     """
     check_table(table, "audit.simulate(…)", "measure", "labels", "half_width", "human_only", "saved")
     ax = given_or_new_axes(ax)

@@ -1,8 +1,7 @@
-"""What the pictures share: axes and their breaks, text that draws any string as it is, colours of groups, tables."""
+"""What the pictures share: axes, text that draws any string as it is, colours of groups, tables."""
 
 from __future__ import annotations
 
-import math
 import textwrap
 import unicodedata
 from collections import Counter
@@ -13,86 +12,10 @@ import ir_measures
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FormatStrFormatter
 
-from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..data.arrays import FloatArray, IntArray
 from ..messages import warn
-
-# Up to this part of the values, and one in any case, are outliers, where the others take at most the second part of the
-# axis, and the gap between is at least the third part of what the others take.
-_MOST_OUTLIERS, _MOST_OF_AXIS, _LEAST_GAP = 0.125, 0.5, 0.25
-_FEWEST = 5
-# Parts of a broken axis: what the outliers at one end get, and the break beside them.
-_BAND, _BREAK = 0.15, 0.04
-_MARGIN = 0.07
-_TICKS = 6
-
-
-class Axis(NamedTuple):
-    """From values to places on an axis, 0 to 1; broken where a few values lie far from the others."""
-
-    values: FloatArray  #: ascending; straight lines lead from each to the next
-    places: FloatArray  #: of these values
-    ticks: list[float]
-    breaks: list[float]  #: the places in the middle of the breaks
-
-    def place(self, values: FloatArray) -> FloatArray:
-        """Where values stand; those beyond the ends go on along the line."""
-        return _along(values, self.values, self.places)
-
-    def value(self, places: FloatArray) -> FloatArray:
-        """What stands at some places."""
-        return _along(places, self.places, self.values)
-
-    def is_outlier(self, values: FloatArray) -> BoolArray:
-        """Which values stand beyond a break."""
-        places = self.place(values)
-        return np.asarray(
-            [any(x < at < 0.5 or x > at > 0.5 for at in self.breaks) for x in places], dtype=bool
-        )
-
-
-def axis_of(values: FloatArray) -> Axis:
-    """An axis for some values, of which a few may lie far from the others.
-
-    >>> axis = axis_of(np.array([0.1, 0.40, 0.42, 0.44, 0.46]))
-    >>> axis.breaks, axis.place(np.array([0.1, 0.40, 0.46])).round(2).tolist()
-    ([0.13], [0.05, 0.2, 0.95])
-    """
-    known = np.sort(values)
-    below, above = _outliers(known)
-    inner = known[below : len(known) - above]
-    margin = _MARGIN * (np.ptp(inner) or abs(inner[0]) or 1.0)
-    low, high = inner[0] - margin, inner[-1] + margin
-    ends, places, ticks, breaks = [low, high], [0.0, 1.0], nice_ticks(low, high), []
-    if below:
-        far, near = known[0], known[below - 1]
-        low = ends[0] = max(low, (near + inner[0]) / 2)
-        pad = (low - near) / 4
-        ends, places = [far - pad, near + pad, *ends], [0.0, _BAND - _BREAK, _BAND, places[-1]]
-        ticks, breaks = [*_two(far, near), *ticks], [_BAND - _BREAK / 2]
-    if above:
-        near, far = known[len(known) - above], known[-1]
-        high = ends[-1] = min(high, (near + inner[-1]) / 2)
-        pad = (near - high) / 4
-        ends, places = [*ends, near - pad, far + pad], [*places[:-1], 1 - _BAND, 1 - _BAND + _BREAK, 1.0]
-        ticks, breaks = [*ticks, *_two(near, far)], [*breaks, 1 - _BAND + _BREAK / 2]
-    return Axis(np.array(ends), np.array(places), ticks, breaks)
-
-
-def _two(one: float, other: float) -> list[float]:
-    return sorted({float(one), float(other)})
-
-
-def nice_ticks(low: float, high: float) -> list[float]:
-    """Round values between two."""
-    rough = float(high - low) / _TICKS
-    exponent = math.floor(math.log10(rough))
-    step = next(factor * 10.0**exponent for factor in (1, 2, 5, 10) if factor >= rough / 10.0**exponent)
-    between = range(math.ceil(low / step), math.floor(high / step) + 1)
-    return [round(i * step, max(0, 1 - exponent)) for i in between]
 
 
 def frontier(x: FloatArray, y: FloatArray) -> IntArray:
@@ -105,32 +28,6 @@ def frontier(x: FloatArray, y: FloatArray) -> IntArray:
     beaten = (reached & ((x > x[:, None]) | (y > y[:, None]))).any(axis=1)
     order: IntArray = np.lexsort((-y, x))
     return order[~np.asarray(beaten)[order]]
-
-
-def _outliers(values: FloatArray) -> tuple[int, int]:
-    """How many of the ascending values are outliers below, and above: the fewest that give the others room."""
-    n = len(values)
-    if n < _FEWEST:
-        return 0, 0
-    gaps = np.diff(values)
-    for number in range(1, max(1, int(_MOST_OUTLIERS * n)) + 1):
-        ways = [(below, number - below) for below in range(number + 1)]
-        below, above = min(ways, key=lambda way: float(values[n - way[1] - 1] - values[way[0]]))
-        inner = float(values[n - above - 1] - values[below])
-        beside = [
-            *gaps[max(below - 1, 0) : below],
-            *gaps[n - above - 1 : n - above],
-        ]  # none where there are no outliers
-        if 0 < inner <= _MOST_OF_AXIS * (values[-1] - values[0]) and min(beside) >= _LEAST_GAP * inner:
-            return below, above
-    return 0, 0
-
-
-def _along(given: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:
-    """The piecewise linear function through some points, which goes on beyond the first and the last."""
-    piece = np.clip(np.searchsorted(start, given, side="right") - 1, 0, len(start) - 2)
-    slope = (end[piece + 1] - end[piece]) / (start[piece + 1] - start[piece])
-    return np.asarray(end[piece] + (given - start[piece]) * slope)
 
 
 #: Okabe and Ito's colours, which the colour-blind tell apart, without their yellow, which is faint on white
@@ -193,32 +90,11 @@ def write_axis_titles(ax: Axes, x: str | None, y: str | None, **style: Any) -> N
 
 
 def write_frame(ax: Axes, x: str | None, y: str | None, above: str, grid: Any = "both") -> None:
-    """Writes the titles of a picture, and draws lines behind what is drawn, at the ticks of one axis or of both."""
+    """Writes the titles of a picture, and draws a grid behind it."""
     ax.grid(color="0.9", linewidth=0.6, axis=grid)
     ax.set_axisbelow(True)
     write_axis_titles(ax, x, y)
     write_title(ax, above)
-
-
-def break_axes(ax: Axes, x: FloatArray, y: FloatArray) -> None:
-    """Breaks an axis where a few of the points lie far from the others, so that these get most of the room."""
-    for which, values, side in ((ax.xaxis, x, (1.0, 2.0)), (ax.yaxis, y, (2.0, 1.0))):
-        axis = axis_of(values) if len(values) else None
-        if axis is None or not axis.breaks:
-            continue
-        across = which is ax.xaxis
-        (ax.set_xscale if across else ax.set_yscale)("function", functions=(axis.place, axis.value))
-        which.set_major_locator(FixedLocator(axis.ticks))
-        which.set_major_formatter(FormatStrFormatter("%.3g"))
-        (ax.set_xlim if across else ax.set_ylim)(axis.values[0], axis.values[-1])
-        slant = 0.006 * np.outer([-1.0, 1.0], side)
-        marks = [
-            slant + ((at, 0.0) if across else (0.0, at))
-            for place in axis.breaks
-            for at in (place - 0.004, place + 0.004)
-        ]
-        style: dict[str, Any] = {"colors": "black", "linewidths": 0.9, "clip_on": False}
-        ax.add_collection(LineCollection(marks, transform=ax.transAxes, **style), autolim=False)
 
 
 def names_that_fit(room: float, n: int) -> tuple[float, range]:
@@ -239,21 +115,14 @@ def warn_of_names_left_out(shown: int, n: int) -> None:
 
 
 def as_text(name: str) -> str:
-    """The name in one line of characters that can be drawn.
-
-    Characters that only steer others (such as the direction of writing) are left out, others that have no shape become
-    "�", and a name without anything to see is shown between quotes. What stands between dollars is no mathematics.
-    """
+    """The name in one line of characters that can be drawn; those that only steer others are left out."""
     visible = (c for c in " ".join(name.split()) if unicodedata.category(c) != "Cf")
     line = "".join(c if c.isprintable() else "�" for c in visible)
     return (line.strip() or repr(name)).replace("$", r"\$")
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """The names as text, with the middle of long ones left out where that leaves them different.
-
-    Very long ones that differ in their middle alone are numbered.
-    """
+    """The names as text; long ones without their middle, numbered where they differ in it alone."""
     short = {name: _without_middle(name, _LONG) for name in names}
     count = Counter(short.values())
     shown: dict[str, str] = {}
@@ -266,7 +135,7 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def title(text: str, room: float, size: float) -> str:
-    """What stands above or beside the axes, in lines as long as there is room; very long text without its middle."""
+    """What stands above or beside the axes, in lines that have room; very long text without its middle."""
     width = max(_NARROWEST, min(_WIDEST, int(room / width_of("x", size))))
     text = _without_middle(" ".join(text.split()), width * _LINES)
     lines = textwrap.wrap(text, width)
@@ -332,10 +201,7 @@ def add_legend(ax: Axes, entries: int) -> None:
 def names_and_values(
     table: pd.DataFrame, *measures: ir_measures.Measure | str
 ) -> tuple[list[str], list[FloatArray]]:
-    """The names of the systems, and their values of each measure; NaN where there is none, or no finite one.
-
-    ValueError for a column that is not there, or that holds something else than numbers.
-    """
+    """The names of the systems, and their values of each measure; NaN where there is none, or no finite one."""
     for column in ("name", *map(str, measures)):
         if column not in table.columns:
             raise ValueError(
@@ -362,10 +228,10 @@ def check_table(table: pd.DataFrame, made_by: str, *columns: str) -> None:
 def rows_of_measure(
     table: pd.DataFrame, measure: ir_measures.Measure | str | None, made_by: str, columns: Sequence[str]
 ) -> tuple[pd.DataFrame, str]:
-    """The rows of one measure, the first if none is given, and its name; ``made_by`` names the function, as above."""
-    lacking = [column for column in columns if column not in getattr(table, "columns", ())]
-    if lacking or "query_id" in table.columns or "qid" in table.columns:
-        raise ValueError(f"give the table that {made_by}(context, qrels, measures) returns, without perquery")
+    """The rows of one measure, the first if none is given, and its name."""
+    check_table(table, f"{made_by}(context, qrels, measures)", *columns)
+    if "query_id" in table.columns or "qid" in table.columns:
+        raise ValueError(f"give the table of {made_by} without perquery")
     known = list(dict.fromkeys(table["measure"]))
     shown = (known[0] if known else "") if measure is None else str(measure)
     if shown not in known:

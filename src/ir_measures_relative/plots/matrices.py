@@ -25,7 +25,6 @@ from .figures import (
     size_with_margins,
     title,
     width_of,
-    write_axis_titles,
     write_title,
 )
 
@@ -56,24 +55,16 @@ def similarity(
     ax: Axes | None = None,
     jobs: int = 1,
 ) -> Axes:
-    """Which systems are alike: a heat map of how far apart each two of them are.
+    """Which runs are similar: a heat map of the distance of each two, clustered (average linkage, optimal leaf order).
 
-    The distance of two systems is the mean over queries of the measure's absolute value, so differences on one
-    query do not cancel those on another; by RBO and RBA, which are 1 for what is alike, the mean of what is missing
-    to 1. Hierarchical clustering (average linkage, with the leaves in optimal order) puts systems that are alike side
-    by side.
-
-    A few values far outside the others do not stretch the colours: they have the last colour, and an arrow on the
-    colour bar says so.
+    The distance is the mean over topics of the measure's absolute value; of 1 minus the measure by RBO and RBA. Values
+    far outside the others have the last colour.
 
     Args:
-        context: the systems.
-        qrels: the judgments. None is those of the context's dataset, and where it has none, no judgment at all, which
-            MED, RBO and RBA can do without.
+        qrels: the judgments. Default: those of the context's dataset, or none, which MED, RBO and RBA can do without.
         measure: a measure with a reference run: MED, RBO, RBA, rrLP, sgnLP, sgnLR or RPP.
-        signed: show the mean with its sign (above 0: the system of the row beats that of the column) instead of
-            the distance; the order stays. For rrLP and its siblings.
-        jobs: the number of processes; -1 for one a core. Exact MED takes its time.
+        signed: show the mean with its sign instead (above 0: row beats column), for rrLP and its siblings.
+        jobs: the number of processes; -1 for one a core.
 
     Raises:
         ValueError: a measure without a reference run, or a context without runs.
@@ -86,7 +77,6 @@ def similarity(
     distance, mean = squares(judged_or_not(context, qrels, [parsed]), parsed, signed, jobs)
     order = clustered(distance)
     names, n = short_names([context.names[i] for i in order]), len(order)
-    # A system is at no distance from itself; leaving that out keeps the colours for the differences.
     apart = ~np.eye(n, dtype=bool)
     shown = np.where(apart, (mean if signed else distance)[np.ix_(order, order)], np.nan)
     if signed:
@@ -97,36 +87,22 @@ def similarity(
         label = f"mean |{of}|" if (mean < 0).any() else f"mean {of}"
     low, high, extend = inner_range(shown[apart], signed)
     says = f"{says}, by {parsed}: similar runs are side by side"
-    cmap = "PuOr" if signed else "viridis"
-    return _map_of_systems(ax, names, shown, label, says, extend, cmap=cmap, vmin=low, vmax=high)
-
-
-def _map_of_systems(
-    ax: Axes | None, names: list[str], values: FloatArray, label: str, says: str, extend: str, **colours: Any
-) -> Axes:
-    """A heat map of every two systems, named on both axes, with values where there is room for them."""
-    n = len(names)
     side = min(3.5 + 0.42 * n, 16.0)
     ax = given_or_new_axes(ax, width=side + 1.0, height=side)
-    image = ax.imshow(values, **colours)
+    image = ax.imshow(shown, cmap="PuOr" if signed else "viridis", vmin=low, vmax=high)
     ax.set_facecolor("0.93")
     label = title(label, 0.8 * size_of(ax)[1], 10.0)
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label, extend=extend)
     room = _side(ax, names) / n
     size = _name_both_axes(ax, names, room)
     if n <= _MOST_SYSTEMS_WITH_VALUES:
-        _write_values(ax, image, values, size - 1.5, room)
+        _write_values(ax, image, shown, size - 1.5, room)
     write_title(ax, says)
     return ax
 
 
 def matrix_of_measures(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Every two measures: how alike they order the runs, or how often their verdicts are in conflict.
-
-    Args:
-        table: what :func:`ir_measures_relative.meta.correlation` or :func:`~ir_measures_relative.meta.conflicts`
-            returns.
-    """
+    """Every two measures in the table of ``meta.correlation`` or ``meta.conflicts``."""
     shown = "correlation" if "correlation" in getattr(table, "columns", ()) else "share"
     check_table(table, "meta.correlation(table) or conflicts(table)", "measure", "other", shown)
     measures = list(dict.fromkeys([*table["measure"], *table["other"]]))
@@ -149,37 +125,12 @@ def matrix_of_measures(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def locality(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Which recall levels tell of each other: the correlation of the differences at each two (lexiprecision, Fig. 7a).
-
-    Args:
-        table: what :func:`ir_measures_relative.meta.locality` returns, of one measure.
-    """
-    check_table(table, "meta.locality(context, qrels)", "measure", "level", "other", "correlation")
-    n = int(table["other"].max())
-    level, other, values = table["level"] - 1, table["other"] - 1, np.full((n, n), np.nan)
-    values[level, other] = values[other, level] = table["correlation"]
-    ax = given_or_new_axes(ax, width=7.5, height=6.0)
-    image = ax.imshow(values, cmap="viridis", extent=(0.5, n + 0.5, n + 0.5, 0.5))
-    ax.set_facecolor("0.93")
-    ax.figure.colorbar(image, ax=ax, shrink=0.8, label="correlation")
-    ax.set_xticks(range(1, n + 1))
-    ax.set_yticks(range(1, n + 1))
-    ax.tick_params(length=0)
-    if n <= _MOST_MEASURES_WITH_VALUES:
-        _write_values(ax, image, values, 8.0, min(size_of(ax)) / n, first=1)
-    write_axis_titles(ax, "recall level", "recall level")
-    write_title(ax, f"How well one recall level predicts another ({table['measure'].iloc[0]})")
-    return ax
-
-
 def matrix_of_verdicts(
     table: pd.DataFrame, measure: ir_measures.Measure | str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Which run is settled above which, and what is undecided; the runs by how many each is above.
+    """Which run is settled above which, in the table of :func:`~ir_measures_relative.verdicts` for all pairs.
 
     Args:
-        table: what :func:`~ir_measures_relative.verdicts` gives for all pairs, without ``perquery``.
         measure: which of its measures; the first if not given.
     """
     columns = ("name", "other", "measure", "value", "settled")
@@ -223,13 +174,8 @@ def _name_both_axes(ax: Axes, names: list[str], room: float) -> float:
     return size
 
 
-def _write_values(
-    ax: Axes, image: Any, values: FloatArray, largest: float, room: float, first: int = 0
-) -> None:
-    """Writes each value into its cell, in black or white, which of them is legible; cells count from ``first``.
-
-    A cell has this room, in points; where letters would be too small for it, nothing is written.
-    """
+def _write_values(ax: Axes, image: Any, values: FloatArray, largest: float, room: float) -> None:
+    """Writes each value into its cell, which has this room, in points; nothing where letters would be too small."""
     size = min(largest, room / _WIDTH_OF_VALUE)
     if size < _SMALLEST_VALUE:
         return
@@ -239,4 +185,4 @@ def _write_values(
         red, green, blue = image.cmap(image.norm(value))[:3]
         colour = "white" if 0.299 * red + 0.587 * green + 0.114 * blue < 0.5 else "black"
         text = f"{round(value, 2) + 0.0:.2f}"  # no -0.00
-        ax.text(column + first, row + first, text, ha="center", va="center", size=size, color=colour)
+        ax.text(column, row, text, ha="center", va="center", size=size, color=colour)

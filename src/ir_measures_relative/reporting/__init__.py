@@ -1,9 +1,7 @@
-"""The report: one HTML file of a campaign, which opens from disk, without a network.
+"""The report: one HTML file of a test collection, which opens from disk, without a network.
 
-``contents`` holds what the sections and the pages of two runs look at; each file of ``sections`` is a section, with its
-data, its words and its pictures; ``run_pages`` lists them, and has the pages of single runs; ``page`` puts it all
-together, for a report and for a leaderboard of static files.
-Needs Jinja2, vl-convert and matplotlib: ``pip install 'ir-measures-relative[report]'``.
+``contents`` holds what the sections look at; each file of ``sections`` is a section; ``run_pages`` lists them, and has
+the pages of single runs; ``page`` puts it all together. Needs the extra ``report``.
 """
 
 from __future__ import annotations
@@ -42,104 +40,47 @@ def report(
 ) -> Path:
     """Write an HTML report.
 
-    It has a table of all runs with their intervals, and a figure of relative against absolute effectiveness. Each run
-    has a page with its value on every topic, and the documents behind them. Other sections say which runs are similar,
-    which complement each other, and what unjudged documents leave open. The last has :meth:`RunContext.fingerprint`,
-    formulas and papers. The report names the sections that cannot be computed. The file needs no network. Equal input
-    and equal versions of the packages make equal bytes.
+    It has a table and a figure of all runs, a page for each run and for each two runs, and sections on similar and
+    complementary runs, unjudged documents, and the fingerprint. It names the sections that cannot be computed. Equal
+    input and equal versions of the packages make equal bytes.
 
     Args:
         context: the runs.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measures: measures of this package and of ir_measures. The first that :func:`explain` takes is explained
-            document by document; where there is none, NRG(norm='ideal')@10 is added.
+        measures: the first that :func:`explain` takes is explained document by document; where there is none,
+            NRG(norm='ideal')@10 is added.
         path: the file to write; an existing file is replaced.
-        texts: the texts of documents, which are shortened: a dict from document id to text, a function from document
-            id to text or None, or an ir_datasets id or dataset. Default: the dataset of the context. False: no texts.
+        texts: a dict or function from document id to text, or an ir_datasets id or dataset. Default: the dataset of
+            the context. False: no texts.
         queries: from query id to text. Default: the dataset of the context.
-        title: the title of the report.
         command: the command that made it, shown with the fingerprint.
         audit: the table of :func:`ir_measures_relative.audit.estimate` for these runs; it gets a section.
-
-    Returns:
-        the path.
 
     Raises:
         ValueError: a context without runs; an audit of other runs; what :meth:`RunContext.evaluate` raises.
         OSError: the file cannot be written; this is checked before anything is computed.
-        ImportError: Jinja2, vl-convert or matplotlib is missing; says how to install them.
     """
     parsed = parse_measures(measures)
-    target = check_target(path)
-    if not context.names:
-        raise ValueError("the context holds no run, so there is nothing to report; give RunContext some runs")
-    columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
-    message = write(
-        context,
-        columns,
-        parsed,
-        target,
-        texts=texts,
-        queries=queries,
-        title=title,
-        command=command,
-        audit=audit,
-    )
-    if message is not None:
-        warn(message)
-    return target
-
-
-def leaderboard(
-    context: RunContext,
-    qrels: Qrels | None,
-    measures: Sequence[ir_measures.Measure | str],
-    folder: str | os.PathLike[str],
-    *,
-    title: str | None = None,
-    command: str | None = None,
-) -> Path:
-    """Writes a leaderboard as static files, such as a shared task publishes: an index, and a page a run.
-
-    The index ranks the runs by the first measure, with the ranks that each could have with very many topics like
-    these, and says which runs next to each other are separable at all. It has intervals, near-copies, and what the
-    numbers are relative to.
-    There is no script in the files, and no server is needed.
-
-    Args:
-        context, qrels, measures, title, command: as for :func:`report`.
-        folder: where the files go: a new one, an empty one, or that of an older leaderboard, which is replaced.
-
-    Returns:
-        the path of the index.
-
-    Raises:
-        ValueError: as for :func:`report`.
-        OSError: the folder cannot be made, or holds something else.
-        ImportError: Jinja2, vl-convert or matplotlib is missing.
-    """
-    require_packages()
-    from .page import check_place, write_site
-
-    parsed, target = parse_measures(measures), check_place(folder)
-    if not context.names:
-        raise ValueError("the context holds no run, so there is nothing to rank; give RunContext some runs")
-    columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
-    campaign = campaign_of(context, columns, parsed, command=command)
-    write_site(campaign, target, title or "Leaderboard")
-    if campaign.one_topic is not None:
-        warn(campaign.one_topic)
-    return target / "index.html"
-
-
-def check_target(path: str | os.PathLike[str]) -> Path:
-    """The path; OSError where no file can be written to it, and ImportError as for :func:`report`."""
     require_packages()
     if os.path.isdir(path):
         example = os.path.join(path, "report.html")
         raise IsADirectoryError(f"{path} is a folder; give the path of a file, such as {example}")
     check_writable(path)
-    return Path(os.path.realpath(path))  # a link stays one
+    target = Path(os.path.realpath(path))  # a link stays one
+    if not context.names:
+        raise ValueError("the context holds no run, so there is nothing to report; give RunContext some runs")
+    columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
+    more: dict[str, Any] = {
+        "texts": texts,
+        "queries": queries,
+        "title": title,
+        "command": command,
+        "audit": audit,
+    }
+    message = write(context, columns, parsed, target, **more)
+    if message is not None:
+        warn(message)
+    return target
 
 
 def require_packages() -> None:
@@ -166,11 +107,7 @@ def write(
     command: str | None = None,
     audit: pd.DataFrame | None = None,
 ) -> str | None:
-    """:func:`report`, of what is read and checked already, and of scores and a dataset that are not the context's.
-
-    Returns what its reader is warned of.
-    """
-    # What needs the packages, and what the sections call.
+    """:func:`report`, of what is read and checked already; returns what its reader is warned of."""
     from .contents import pairs_of
     from .page import page
     from .run_pages import documents_of, sections_of

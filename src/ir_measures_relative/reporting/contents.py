@@ -38,16 +38,13 @@ Texts: TypeAlias = "Mapping[str, str] | Callable[[str], str | None] | bool | Any
 #: From document ids to what is known of them.
 Lookup: TypeAlias = Callable[[Sequence[str]], dict[str, str]]
 
-# The cutoff of a measure that the report adds, where no measure of the user has one.
-_CUTOFF = 10
-# Deeper cutoffs are not taken over: comparing every two runs that deep takes minutes.
-_DEEPEST = 100
+# The cutoff of a measure that the report adds, unless a measure of the user has one up to the second number: comparing
+# every two runs deeper takes minutes.
+_CUTOFF, _DEEPEST = 10, 100
 # Decimal places of most numbers in the page, which shows four. (With fewer, they would be rounded twice.)
 _PLACES = 9
-# The longest part of an address that names a run or a topic.
-_LONGEST_SLUG = 80
-# How many characters of a text a report shows.
-_LONGEST_TEXT = 300
+# How many characters name a run or a topic in an address, and how many of a text are shown.
+_LONGEST_SLUG, _LONGEST_TEXT = 80, 300
 
 # What a value is relative to, in words.
 _RELATIVE_TO = {
@@ -74,12 +71,12 @@ class ReportedCampaign:
 
     @cached_property
     def intervals(self) -> dict[ir_measures.Measure, dict[tuple[str, str], list[Any]]]:
-        """What :func:`intervals_of` found of each measure: the intervals of the differences of two runs."""
+        """What :func:`intervals_of` found of each measure."""
         return {}
 
     @property
     def several(self) -> bool:
-        """Whether there are runs to compare."""
+        """Whether there are two runs to compare."""
         return len(self.view.names) > 1
 
     @property
@@ -88,19 +85,15 @@ class ReportedCampaign:
         cutoffs = (m.params.get("cutoff") for m in self.measures)
         return next((k for k in cutoffs if isinstance(k, int) and k <= _DEEPEST), _CUTOFF)
 
-    def is_relative(self, measure: int) -> bool:
-        """Of the measure in this place."""
-        return is_relative(self.measures[measure])
-
     @property
     def first_absolute(self) -> int | None:
         """The place of the first absolute measure."""
-        return next((i for i in range(len(self.measures)) if not self.is_relative(i)), None)
+        return next((i for i, measure in enumerate(self.measures) if not is_relative(measure)), None)
 
     @property
     def first_relative(self) -> int | None:
         """The place of the first relative measure."""
-        return next((i for i in range(len(self.measures)) if self.is_relative(i)), None)
+        return next((i for i, measure in enumerate(self.measures) if is_relative(measure)), None)
 
     @cached_property
     def one_topic(self) -> str | None:
@@ -159,7 +152,7 @@ def campaign_of(
 
 
 def _scores(view: View, measures: Sequence[ir_measures.Measure], known: Scores | None) -> Scores:
-    """The values of the measures, in their order; those that are known are not computed again."""
+    """The values of the measures, in their order, of which some may be known."""
     lacking = [m for m in measures if known is None or m not in known.measures]
     parts = [] if known is None else [known]
     if lacking:
@@ -191,10 +184,7 @@ def _data_of(view: View, scores: Scores, queries: Mapping[str, str]) -> dict[str
 
 
 def _values(scores: Scores) -> dict[str, list[Any]]:
-    """The values by measure, run and topic; the means, and the ends of their 95 % intervals where they have some.
-
-    The interval is that of a mean over topics, so a measure that ir_measures adds up has none.
-    """
+    """The values by measure, run and topic; the means, and their 95 % intervals, which a measure that adds up lacks."""
     names = list(map(str, scores.measures))
     table, margins = means_and_margins(scores.long_table(), *names)
     result: dict[str, list[Any]] = {"values": [], "means": [], "ci_lower": [], "ci_upper": []}
@@ -217,7 +207,7 @@ def axis_title(measure: ir_measures.Measure) -> str:
 
 
 def tip(measure: ir_measures.Measure) -> str:
-    """What a measure is, in a line or two: its name, what it says, its range, and what it is relative to."""
+    """What a measure is, in a line or two."""
     said = [str(getattr(measure, "PRETTY_NAME", None) or measure.NAME)]
     if is_relative(measure):
         said.append(str(getattr(measure, "SHORT_DESC", None) or "").rstrip("."))
@@ -232,7 +222,7 @@ def tip(measure: ir_measures.Measure) -> str:
 
 
 def slugs(ids: Sequence[str]) -> list[str]:
-    """What names each in an address: the id with its characters escaped, shortened and numbered where it is long.
+    """What names each in an address: the escaped id, shortened and numbered where it is long.
 
     >>> slugs(["BM25", "a b/c", "x" * 100])[:2]
     ['BM25', 'a%20b%2Fc']
@@ -263,7 +253,7 @@ def plain(value: Any) -> Any:
 
 
 def texts_of(dataset: Any, texts: Texts) -> Lookup:
-    """What finds the texts of documents, shortened; TypeError for something else than texts."""
+    """What finds the texts of documents, shortened."""
     if texts is None:
         texts = dataset if dataset is not None and dataset.has_docs() else False
     if texts is False:
@@ -281,7 +271,7 @@ def texts_of(dataset: Any, texts: Texts) -> Lookup:
 
 
 def _fetched(dataset: Any, fetch: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What a dataset has; nothing, with a warning, where its files cannot be fetched: a report does without texts."""
+    """What a dataset has; nothing, with a warning, where its files cannot be fetched."""
     try:
         with fetching(dataset):
             return fetch()
@@ -319,25 +309,25 @@ _MOST_DECIDED, _MOST_DECIDED_WORK = 4, 700
 
 
 def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
-    """What the pages of two runs need beside the values.
+    """What the pages of two runs need beside the values: the quantile of Student's t for as many topics, and more.
 
-    - ``intervals``: for each measure the ends of the intervals of the differences, as :func:`compare` has them, one for
-      each pair in the order of ``itertools.combinations``; None for a measure without. None where they would take long.
-    - ``decisions``: what :func:`worth` says of the best runs; see :func:`decisions_of`;
-    - ``t``: the quantile of Student's t for as many topics, by which the page makes an interval of one pair itself.
+    ``intervals`` has for each measure the ends of the intervals of :func:`compare`, one for each pair in the order of
+    ``itertools.combinations``; None where there are none, or where they would take long.
     """
-    topics, few = campaign.view.n_queries, are_few(campaign)
+    topics, intervals = campaign.view.n_queries, None
+    if are_few(campaign) and campaign.several:
+        every = list(itertools.combinations(campaign.view.names, 2))
+        intervals = [
+            # the value of a measure of pairs is not the difference of two values
+            None if is_of_pairs(measure) else list(map(intervals_of(campaign, measure).get, every))
+            for measure in campaign.measures
+        ]
     t = float(stdtrit(topics - 1, 0.975)) if topics > 1 else None
-    intervals = _intervals(campaign) if few and campaign.several else None
-    return {"intervals": intervals, "t": t, "decisions": decisions_of(campaign)}
+    return {"intervals": intervals, "t": t, "decisions": _decisions_of(campaign)}
 
 
-def decisions_of(campaign: ReportedCampaign) -> dict[str, Any] | None:
-    """The verdict and its reason, as :func:`worth` says them, of each two of the best runs by an absolute measure.
-
-    ``rows`` has the deployed run, the candidate, the verdict in words, and the rest. None where this takes long, or the
-    first absolute measure cannot decide.
-    """
+def _decisions_of(campaign: ReportedCampaign) -> dict[str, Any] | None:
+    """For each two of the best runs: deployed, candidate, verdict and reason of :func:`worth`; None if too slow."""
     place, view = campaign.first_absolute, campaign.view
     if place is None:
         return None
@@ -368,26 +358,13 @@ def are_few(campaign: ReportedCampaign) -> bool:
     return n * (n - 1) // 2 * campaign.view.n_queries <= _MOST_WORK
 
 
-def _intervals(campaign: ReportedCampaign) -> list[list[list[float | None] | None] | None]:
-    every = list(itertools.combinations(campaign.view.names, 2))
-    return [
-        None if is_of_pairs(measure) else list(map(intervals_of(campaign, measure).get, every))
-        for measure in campaign.measures  # the value of one of pairs is not the difference of two values
-    ]
-
-
 def intervals_of(
     campaign: ReportedCampaign, measure: ir_measures.Measure
 ) -> dict[tuple[str, str], list[Any]]:
     """The ends of the intervals of the pairs that are comparable, which hold for all pairs at once."""
-    if measure not in campaign.intervals:
-        campaign.intervals[measure] = _found_intervals(campaign, measure)
-    return campaign.intervals[measure]
-
-
-def _found_intervals(
-    campaign: ReportedCampaign, measure: ir_measures.Measure
-) -> dict[tuple[str, str], list[Any]]:
+    if measure in campaign.intervals:
+        return campaign.intervals[measure]
+    found = campaign.intervals.setdefault(measure, {})
     # The priors do not matter to an absolute measure; else fixed priors are no candidates.
     options: dict[str, Any] = (
         {} if is_relative(measure) else {"names": campaign.view.names, "priors": "others"}
@@ -397,7 +374,9 @@ def _found_intervals(
         try:
             table = compare(campaign.context, campaign.qrels, [measure], family="measure", **options)
         except ValueError:  # fewer than two runs that are no priors
-            return {}
-    pairs = zip(table["name"], table["other"], strict=True)
-    ends = zip(*(numbers(table[end].astype(float).tolist()) for end in ("ci_lower", "ci_upper")), strict=True)
-    return {pair: list(row) for pair, row in zip(pairs, ends, strict=True) if None not in row}
+            return found
+    columns = (table["name"], table["other"], *(table[end].astype(float) for end in ("ci_lower", "ci_upper")))
+    for name, other, *ends in zip(*columns, strict=True):
+        if np.isfinite(ends).all():
+            found[name, other] = numbers(ends)
+    return found

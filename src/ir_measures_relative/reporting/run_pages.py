@@ -1,7 +1,4 @@
-"""The pages of single runs, and the list of the sections. ``templates/run.js`` draws a page.
-
-The page of a run has its value on every topic, and the documents behind it.
-"""
+"""The list of the sections, and the pages of single runs, which ``templates/run.js`` draws."""
 
 from __future__ import annotations
 
@@ -83,10 +80,7 @@ def _depth(cutoff: int | None) -> int:
 
 
 def _kept(values: FloatArray, depth: int) -> IntArray:
-    """Of which topics the file holds documents, by the values of runs × topics: of all, unless that is too much.
-
-    Then of those where some run is highest or lowest, and those where the runs differ most.
-    """
+    """Of which topics the file holds documents: all, or those where a run is highest or lowest or the runs differ."""
     runs, topics = values.shape
     most = max(_FEWEST_TOPICS, _MOST_ROWS // (runs * depth))
     if topics <= most:
@@ -100,11 +94,9 @@ def _kept(values: FloatArray, depth: int) -> IntArray:
 
 
 def documents(found: Sequence[Explained], topics: IntArray, cutoff: int | None) -> dict[str, Any]:
-    """The documents at the top of each run on some topics, as the page has them: each once, however many runs have it.
+    """The documents at the top of each run on some topics, each once.
 
-    - ``depth``: how many are shown;
-    - ``docs``: the ids;
-    - ``priors``: for each run the runs that it is scored against;
+    - ``depth``: how many are shown; ``docs``: the ids; ``priors``: for each run the runs that it is scored against;
     - ``found``: for each topic its documents, as ``[doc, grade or None, [run, position, run, …]]``;
     - ``listed``: for each run and topic what is at its top, as ``[place in found, position, gain, contribution]``.
     """
@@ -159,13 +151,17 @@ def _places(
 
 
 def by_topic() -> dict[str, Spec]:
-    """The pictures by topic: of a run beside all others, and of the difference of two; and both of very many topics."""
+    """The pictures by topic: of a run and all others, of the difference of two, and of very many topics."""
     return {"strip": _strip(), "differences": _differences(), "curves": _curves()}
 
 
+_LABELS = {
+    "labelExpr": "topics[datum.value]", "labelAngle": -90, "labelOverlap": True, "labelLimit": 70, "ticks": False
+}  # fmt: skip
+
+
 def _strip() -> Spec:
-    labels = {"labelExpr": "topics[datum.value]", "labelAngle": -90, "labelOverlap": True, "labelLimit": 70}
-    axis = labels | {"title": "topic, in the order of the run's values", "ticks": False}
+    axis = _LABELS | {"title": "topic, in the order of the run's values"}
     tick = {"type": "tick", "orient": "horizontal", "color": "var(--soft)", "opacity": 0.4, "thickness": 1.5}
     own = said(topic="topic", shown="value", others="runs above")
     other = said(topic="topic", name="run", shown="value")
@@ -183,8 +179,7 @@ def _strip() -> Spec:
 
 def _differences() -> Spec:
     """A bar a topic: by how much one run is above the other."""
-    labels = {"labelExpr": "topics[datum.value]", "labelAngle": -90, "labelOverlap": True, "labelLimit": 70}
-    axis = labels | {"title": "topic, in the order of the differences", "ticks": False}
+    axis = _LABELS | {"title": "topic, in the order of the differences"}
     colour = {
         "field": "side",
         "type": "nominal",

@@ -3,12 +3,9 @@
 A new section is a file here with a function ``section``, and its place in the list of ``run_pages``. Where there is
 nothing to show, ``section`` returns a sentence that says why. The page lists these sentences at its end.
 
-Pictures are specifications of Vega-Lite, whose data the page fills in. A picture is then data, the same to the byte for
-the same input, and needs no code of its own for axes, hover and zoom. Vega's program is embedded without a network by
-vl-convert (0.9 MB, where Plotly's takes 4.8). It draws SVG, which takes its colours from the style sheet: light, dark
-and paper without drawing again. Bokeh draws on a canvas, and Plotly refuses colours that are variables of CSS.
-
-Fields have names of their own, and runs are numbers in them: no name from outside is ever part of an expression.
+Pictures are specifications of Vega-Lite, whose data the page fills in: the same to the byte for the same input, and SVG
+that takes its colours from the style sheet. vl-convert embeds Vega without a network. Runs are numbers in the fields:
+no name from outside is ever part of an expression.
 """
 
 from __future__ import annotations
@@ -39,8 +36,8 @@ class Table(NamedTuple):
 class Picture(NamedTuple):
     """A picture: how it is drawn, of which rows, and the same numbers as a table.
 
-    The page adds to each row what a specification needs: of a field of the kind ``run`` its name (``run_name``) and its
-    place among the ``names`` (``run_place``); of a ``value`` how it is written (``value_shown``).
+    The page adds to each row the name of a ``run`` (``run_name``), its place among the ``names`` (``run_place``), and
+    how a ``value`` is written (``value_shown``).
     """
 
     spec: dict[str, Any]  #: Vega-Lite's, without data
@@ -59,9 +56,7 @@ class Section(NamedTuple):
     anchor: str  #: by which addresses know it
     link: str  #: what the list of sections calls it
     title: str
-    #: A template of Jinja2, which can call ``run_link(run)``, ``number(x)``, ``picture(name, label)`` and
-    #: ``table(name, label)``, the pieces of ``templates/pieces.html``.
-    words: str
+    words: str  #: a template of Jinja2, which can call the pieces of ``templates/pieces.html``
     facts: dict[str, Any] = {}  #: the variables of the words
     pictures: dict[str, Picture] = {}
     tables: dict[str, Table] = {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...context.measure_strings import is_relative
 from ...decisions.compare import compare
 from ..contents import ReportedCampaign
@@ -34,14 +36,8 @@ def section(campaign: ReportedCampaign) -> Section | str:
         return "Against the reference: it needs a reference, another run and an absolute measure."
     try:
         # The priors do not matter to these measures, and the context's may hold the reference.
-        found = compare(
-            context,
-            campaign.qrels,
-            absolute,
-            names=context.names,
-            priors="others",
-            baseline=context.reference,
-        )
+        given: dict[str, Any] = {"names": context.names, "priors": "others", "baseline": context.reference}
+        found = compare(context, campaign.qrels, absolute, **given)
     except ImportError:  # statsmodels, for the correction
         return "Against the reference: the package statsmodels is not installed."
     rows = campaign.rows(found.drop(columns="other"), *_COLUMNS)

@@ -42,15 +42,11 @@ def section(campaign: ReportedCampaign) -> Section | str:
     except ValueError as error:  # one topic, or runs without a common one
         return f"Fusion: {error}."
     columns = [("strategy", "word"), ("runs chosen on all topics", "runs")]
-    columns += [(title, "value") for title in ("in sample", "held out")]
-    columns += [(title, "value") for title in ("difference from the best run", "from", "to")]
+    titles = ("in sample", "held out", "difference from the best run", "from", "to")
+    columns += [(title, "value") for title in titles]
     cells = ("in_sample", "held_out", "difference", "ci_lower", "ci_upper")
     rows = [
-        [
-            words[row["strategy"]],
-            [campaign.place[name] for name in row["names"]],
-            *(row[cell] for cell in cells),
-        ]
+        [words[row["strategy"]], [campaign.place[name] for name in row["names"]], *(row[c] for c in cells)]
         for row in chosen.to_dict("records")
     ]
     facts = {"measure": str(absolute), "depth": _DEPTH, "repeats": repeats, "usual": _REPEATS}

@@ -6,7 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any
 
 import ir_measures
 
@@ -23,9 +23,9 @@ fingerprint:</p>
 {% for f in formulas %}
 <details class="formula">
 <summary><strong>{{ f.measure }}</strong> {{ f.title }}{% if f.short %}. {{ f.short }}{% endif %}</summary>
-{% for p in f.paragraphs %}
-<p{% if p.item %} class="item"{% endif %}>
-{%- for code, text in p.parts %}{% if code %}<code>{{ text }}</code>{% else %}{{ text }}{% endif %}{% endfor -%}
+{% for item, parts in f.paragraphs %}
+<p{% if item %} class="item"{% endif %}>
+{%- for code, text in parts %}{% if code %}<code>{{ text }}</code>{% else %}{{ text }}{% endif %}{% endfor -%}
 </p>
 {% endfor %}
 </details>
@@ -53,28 +53,16 @@ def section(campaign: ReportedCampaign) -> Section:
     return Section("relative-to", "How to check", "How to check the numbers", WORDS, facts)
 
 
-class Paragraph(NamedTuple):
-    """One paragraph, or one item of a list."""
-
-    item: bool
-    parts: list[tuple[bool, str]]  #: (whether it is code, text)
+#: Whether a paragraph is an item of a list; and its parts: whether each is code, and the text.
+Paragraph = tuple[bool, list[tuple[bool, str]]]
 
 
-class Formula(NamedTuple):
-    """What is said of one measure."""
-
-    measure: str
-    title: str
-    short: str
-    paragraphs: list[Paragraph]
-
-
-def formula(measure: ir_measures.Measure) -> Formula:
+def formula(measure: ir_measures.Measure) -> dict[str, Any]:
     """The measure in the words of its docstring."""
     title = str(getattr(measure, "PRETTY_NAME", None) or measure.NAME)
     short = str(getattr(measure, "SHORT_DESC", None) or "") if is_relative(measure) else ""
     doc = inspect.getdoc(measure if not is_relative(measure) else type(measure)) or ""
-    return Formula(str(measure), title, short, list(_paragraphs(doc)))
+    return {"measure": str(measure), "title": title, "short": short, "paragraphs": [*_paragraphs(doc)]}
 
 
 def _paragraphs(doc: str) -> Iterator[Paragraph]:
@@ -88,7 +76,7 @@ def _paragraphs(doc: str) -> Iterator[Paragraph]:
             continue
         for item in re.split(r"\n(?=\s*- )", block):
             text = " ".join(item.split())
-            yield Paragraph(text.startswith("- "), _parts(text.removeprefix("- ")))
+            yield text.startswith("- "), _parts(text.removeprefix("- "))
 
 
 def _parts(text: str) -> list[tuple[bool, str]]:

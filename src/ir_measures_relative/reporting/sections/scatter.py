@@ -7,19 +7,21 @@ import unicodedata
 from typing import Any, NamedTuple
 
 import numpy as np
+from matplotlib.ticker import MaxNLocator
 
+from ...context.measure_strings import is_relative
 from ...data.arrays import FloatArray, IntArray
-from ...plots.figures import Axis, axis_of, frontier
-from ...plots.scatter import ALL_LABELLED, place_labels
+from ...plots.figures import frontier
+from ...plots.scatter import place_labels
 from ..contents import ReportedCampaign
 from . import Section
 
 WORDS = """
 {% include "scatter.html" %}
 <p class="about">Each point is a run; a click opens it. The dashed line joins the runs that no other run beats on both
-axes, if there are several. Where an axis is broken (//), a few runs lie far from the others.
+axes, if there are several.
 {% if runs > on_a_phone %}{% if runs <= on_a_screen %}On a small screen{% else %}With {{ runs }} runs{% endif %}, only
-those on the line, those far from the others and the highest have their names here. Pin a run, or point at it, to see
+those on the line and the highest have their names here. Pin a run, or point at it, to see
 its name.{% endif %}
 {% if left_out %}The list above leaves out {{ left_out }} pairs of measures: it has those of the first absolute and
 the first relative measure.{% endif %}</p>
@@ -36,9 +38,11 @@ class Size(NamedTuple):
 
 
 # For a screen and for a phone.
-_SIZES = (Size(1150, 400, 560, ALL_LABELLED), Size(358, 330, 420, 25))
+_SIZES = (Size(1150, 400, 560, 80), Size(358, 330, 420, 25))
 # What the axes' own numbers and titles take: left, right, top, bottom.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 10, 8, 42
+# Beside the outermost points, a part of what the values take.
+_MARGIN = 0.07
 _CROWD = 30
 _RADIUS = 5.0
 # About how wide a letter is, and how high a line; how many letters of a name are shown, as in ``scatter.js``.
@@ -71,10 +75,9 @@ def section(campaign: ReportedCampaign) -> Section | str:
 
 def _pairs(campaign: ReportedCampaign) -> list[tuple[int, int]]:
     first = campaign.first_absolute or 0, campaign.first_relative or 0
-    every = [
-        (j, i) if campaign.is_relative(i) and not campaign.is_relative(j) else (i, j)
-        for i, j in itertools.combinations(range(len(campaign.measures)), 2)
-    ]
+    relative = [is_relative(measure) for measure in campaign.measures]
+    pairs = itertools.combinations(range(len(relative)), 2)
+    every = [(j, i) if relative[i] and not relative[j] else (i, j) for i, j in pairs]
     if len(every) > _MOST_PAIRS:
         every = [pair for pair in every if {*first} & {*pair}]
     return sorted(every, key=lambda pair: (pair != first, pair))
@@ -90,27 +93,24 @@ def _plane(campaign: ReportedCampaign, x: int, y: int) -> list[dict[str, Any]] |
         return None
     means = means[:, runs]
     ends = [np.where(np.isnan(of[:, runs]), means, of[:, runs]) for of in (lower, upper)]
-    axes = [axis_of(values) for values in means]
     best = frontier(*means)
     names = [campaign.view.names[r] for r in runs]
-    named = [_named(means, axes, best, size.named) for size in _SIZES]
-    placed = [
-        _placed(axes, means, ends, runs, best, names, *of_size) for of_size in zip(named, _SIZES, strict=True)
-    ]
-    return [{"line": runs[best].tolist(), **one} for one in placed]
+    found = []
+    for size in _SIZES:
+        named = _named(means, best, size.named)
+        found.append({"line": runs[best].tolist()} | _placed(means, ends, runs, best, names, named, size))
+    return found
 
 
-def _named(means: FloatArray, axes: list[Axis], best: IntArray, most: int) -> IntArray:
+def _named(means: FloatArray, best: IntArray, most: int) -> IntArray:
     """Which runs have their names beside them: all, unless that are too many."""
     if means.shape[1] <= most:
         return np.arange(means.shape[1])
-    far = [np.flatnonzero(axis.is_outlier(values)) for axis, values in zip(axes, means, strict=True)]
     high = [np.argsort(-values, kind="stable")[: most // _PART_HIGHEST] for values in means]
-    return np.unique(np.concatenate([best, *far, *high]))
+    return np.unique(np.concatenate([best, *high]))
 
 
 def _placed(
-    axes: list[Axis],
     means: FloatArray,
     ends: list[FloatArray],
     runs: IntArray,
@@ -121,47 +121,45 @@ def _placed(
 ) -> dict[str, Any]:
     """A picture of one size: points as [run, x, y, left, right, bottom, top], names as [run, x, y, end of the line]."""
     width, height = size.width, size.height if len(runs) <= _CROWD else size.higher
+    low, high = means.min(axis=1), means.max(axis=1)
+    margin = _MARGIN * np.where(high > low, high - low, np.abs(high) + (high == 0))
+    low, high = low - margin, high + margin
+    corner, opposite = np.array([_LEFT, height - _BOTTOM]), np.array([width - _RIGHT, _TOP])
 
-    def across(places: Any) -> FloatArray:
-        return np.asarray(_LEFT + places * (width - _LEFT - _RIGHT))
+    def shown(values: FloatArray) -> FloatArray:
+        """Runs × (x, y) in pixels, of (x, y) × runs."""
+        return np.asarray(corner + (values.T - low) / (high - low) * (opposite - corner))
 
-    def up(places: Any) -> FloatArray:
-        return np.asarray(height - _BOTTOM - places * (height - _TOP - _BOTTOM))
+    def ticks(axis: int) -> list[Any]:
+        values = [
+            at
+            for at in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low[axis], high[axis])
+            if low[axis] <= at <= high[axis]
+        ]
+        places = shown(np.array([values, values]))[:, axis].round(1)
+        return [[place, f"{value:.3g}"] for place, value in zip(places.tolist(), values, strict=True)]
 
-    def shown(values: FloatArray) -> list[FloatArray]:
-        places = (np.clip(axis.place(v), 0, 1) for axis, v in zip(axes, values, strict=True))
-        return [to(place) for to, place in zip((across, up), places, strict=True)]
-
-    points = np.column_stack(shown(means))
+    points = shown(means)
     bounds = np.array([_LEFT, _TOP, width - _RIGHT, height - _BOTTOM], dtype=float)
     sizes = np.array([(_width(names[i]), _LINE) for i in named])
     others = np.delete(points, named, axis=0)
     taken = np.concatenate([others - _RADIUS, others + _RADIUS], axis=1)
     found = place_labels(points[named], sizes, bounds, taken, _RADIUS, points[best])
-    labels = _rows(runs[named], found.centres, found.lines[:, 1])
-    (left, bottom), (right, top) = (shown(of) for of in ends)
+    (left, bottom), (right, top) = (np.clip(shown(of), bounds[:2], bounds[2:]).T for of in ends)
     return {
         "width": width,
         "height": height,
         "frame": bounds.tolist(),
-        "x": _ticks(axes[0], across),
-        "y": _ticks(axes[1], up),
+        "x": ticks(0),
+        "y": ticks(1),
         "points": _rows(runs, points, left, right, bottom, top),
-        "names": [row for row, placed in zip(labels, found.placed, strict=True) if placed],
+        "names": _rows(runs[named][found.placed], found.centres[found.placed], found.lines[found.placed, 1]),
     }
 
 
 def _rows(runs: IntArray, *columns: FloatArray) -> list[list[float]]:
     numbers = np.column_stack(columns).round(1)
     return [[run, *row] for run, row in zip(runs.tolist(), numbers.tolist(), strict=True)]
-
-
-def _ticks(axis: Axis, to: Any) -> dict[str, Any]:
-    places = to(axis.place(np.array(axis.ticks)))
-    return {
-        "ticks": [[round(float(at), 1), f"{tick:.3g}"] for at, tick in zip(places, axis.ticks, strict=True)],
-        "breaks": [round(float(to(at)), 1) for at in axis.breaks],
-    }
 
 
 def _width(name: str) -> float:

@@ -23,10 +23,8 @@ def section(campaign: ReportedCampaign) -> Section | str:
     rows = campaign.rows(campaign.context.evaluate(campaign.qrels, [measure]), name)
     rows.sort(key=lambda row: -(row[1] or 0.0))
     bar = {"type": "bar", "color": "var(--accent)", "cursor": "pointer", "height": {"band": 0.7}}
-    bars = {
-        "mark": bar,
-        "encoding": {"x": quantity("value", title=f"share of what all runs retrieve ({name})")},
-    }
+    axis = f"share of what all runs retrieve ({name})"
+    bars = {"mark": bar, "encoding": {"x": quantity("value", title=axis)}}
     spec = row_a_run(len(rows), [bars], tooltip=said(run_name="run", value_shown="credit"))
     table = Table("The credit of each run", [("run", "run"), (name, "value")], rows)
     order = [run for run, _ in rows]

@@ -86,10 +86,11 @@ def section(campaign: ReportedCampaign) -> Section | str:
         "undecided": words.count("undecided"),
         "chance": _count_of_chance(found),
     }
-    title, known = "What unjudged documents leave open", {k: facts[k] for k in ("measures", "reference")}
-    return Section(
-        "unjudged", "Unjudged", title, WORDS, facts, pictures, data={"verdicts": known}, headline=HEADLINE
+    title, data = (
+        "What unjudged documents leave open",
+        {"verdicts": {k: facts[k] for k in ("measures", "reference")}},
     )
+    return Section("unjudged", "Unjudged", title, WORDS, facts, pictures, data=data, headline=HEADLINE)
 
 
 def _open(campaign: ReportedCampaign) -> tuple[list[Open], list[tuple[str, int]]]:
@@ -122,9 +123,8 @@ def _open(campaign: ReportedCampaign) -> tuple[list[Open], list[tuple[str, int]]
 def _chance(campaign: ReportedCampaign, measure: ir_measures.Measure, table: pd.DataFrame) -> list[str]:
     """Whether chance could explain the difference of each pair: its interval holds 0. "–" where that is not known."""
     known = intervals_of(campaign, measure) if are_few(campaign) else {}
-    ends = [
-        known.get((a, b)) or known.get((b, a)) for a, b in zip(table["name"], table["other"], strict=True)
-    ]
+    pairs = zip(table["name"], table["other"], strict=True)
+    ends = [known.get((a, b)) or known.get((b, a)) for a, b in pairs]
     return ["–" if one is None else "yes" if one[0] <= 0 <= one[1] else "no" for one in ends]
 
 
@@ -148,15 +148,12 @@ def _against(found: Open) -> Picture:
     columns = [
         ("run", "run"),
         ("is", "word"),
-        ("difference", "value"),
-        ("worst case", "value"),
-        ("best case", "value"),
+        *((t, "value") for t in ("difference", "worst case", "best case")),
     ]
     listed = [[run, settled, value, worst, best, n] for run, _, settled, worst, value, best, _, n in rows]
     table = Table("What is settled of each run", [*columns, ("deciding documents", "count")], listed)
-    spec = intervals(
-        len(rows), f"difference in {found.measure}", run_name="run", settled="is", **_SAID_OF_ENDS
-    )
+    axis = f"difference in {found.measure}"
+    spec = intervals(len(rows), axis, run_name="run", settled="is", **_SAID_OF_ENDS)
     drawn, names = [[run, *cells] for run, _, *cells, _, _ in rows], [row[0] for row in rows]
     return Picture(spec, {"run": "run", "settled": "word"} | _ENDS, drawn, table, names)
 

@@ -12,11 +12,9 @@ function axes(place, x, y) {
   const [left, top, right, bottom] = place.frame;
   const said = (at, words, more) => svg("text", { x: at[0], y: at[1], ...more }, words);
   return [
-    ...place.x.ticks.flatMap(([at, words]) => [svg("path", { class: "grid", d: `M${at} ${top}V${bottom}` }), said([at, bottom + 15], words, { "text-anchor": "middle" })]),
-    ...place.y.ticks.flatMap(([at, words]) => [svg("path", { class: "grid", d: `M${left} ${at}H${right}` }), said([left - 6, at + 4], words, { "text-anchor": "end" })]),
+    ...place.x.flatMap(([at, words]) => [svg("path", { class: "grid", d: `M${at} ${top}V${bottom}` }), said([at, bottom + 15], words, { "text-anchor": "middle" })]),
+    ...place.y.flatMap(([at, words]) => [svg("path", { class: "grid", d: `M${left} ${at}H${right}` }), said([left - 6, at + 4], words, { "text-anchor": "end" })]),
     svg("path", { class: "axis", d: `M${left} ${top}V${bottom}H${right}` }),
-    ...place.x.breaks.map((at) => svg("path", { class: "break", d: `M${at - 5} ${bottom + 6}l5 -12m1 12l5 -12` })),
-    ...place.y.breaks.map((at) => svg("path", { class: "break", d: `M${left - 6} ${at + 5}l12 -5m-12 -1l12 -5` })),
     said([(left + right) / 2, place.height - 6], short(measures[x].axis, 60), { "text-anchor": "middle", class: "title" }),
     said([-(top + bottom) / 2, 13], short(measures[y].axis, 50), { "text-anchor": "middle", class: "title", transform: "rotate(-90)" }),
   ];

@@ -1,0 +1,194 @@
+"""Pictures of what other functions return: what is on them is what the table says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
+
+from ir_measures import RR, P
+
+from audited import CONTEXT as AUDITED
+from audited import HUMAN
+from ir_measures_relative import P_Rareness, RunContext, audit, bounds, fuse, meta, plots, rrLP, verdicts
+from oracles import meta as oracle
+
+RUNS, QRELS = oracle.campaign(7, runs=6, topics=8)
+CONTEXT = RunContext(RUNS, groups={"r0": "g", "r1": "g"})
+TABLE = CONTEXT.evaluate(QRELS, [P @ 3, P_Rareness @ 3, RR], perquery=True)
+MEASURES = ["P@3", "P_Rareness@3", "RR"]
+TOPICS = [str(i) for i in range(8)]
+FUSED = {
+    "odd$": {q: {"A": 3.0, "X": 2.0, "B": 1.0} for q in TOPICS},
+    "even": {q: {"B": 3.0, "Y": 2.0, "A": 1.0} for q in TOPICS},
+    "none": {q: {"X": 3.0, "Y": 2.0, "Z": 1.0} for q in TOPICS},
+}
+LABELS = {q: {"A": 1, "B": int(q) % 2} for q in TOPICS}
+COST = {"odd$": 1, "even": 2, "none": 3}
+OPEN = {
+    "a": {"q": {"A": 3.0, "B": 2.0}},
+    "b$": {"q": {"X": 3.0, "Y": 2.0}},
+    "c": {"q": {"A": 3.0, "X": 2.0}},
+}
+LABELS_OF_ONE = {"q": {"A": 1, "B": 1, "X": 0}}
+
+
+def draw(function: Any, table: Any, **options: Any) -> Any:
+    ax = plots.new_figure().subplots()
+    assert function(table, ax=ax, **options) is ax
+    ax.figure.savefig("/dev/null", format="svg")
+    return ax
+
+
+def lines(ax: Any) -> dict[str, Any]:
+    return {line.get_label(): line.get_xydata() for line in ax.lines if not line.get_label().startswith("_")}
+
+
+def test_asl_curves() -> None:
+    table = meta.asl_curve(TABLE, "t")
+    ax = draw(plots.asl_curves, table, highest=1)
+    found = lines(ax)
+    assert list(found) == MEASURES and ax.get_ylim() == (0, 1)
+    for measure, rows in table.dropna().groupby("measure"):
+        assert np.array_equal(found[measure], rows[["rank", "p"]])
+
+
+@pytest.mark.parametrize("what", ["labels", "topics", "pool", "groups", "systems"])
+def test_degradation(what: str) -> None:
+    if what == "systems":
+        table = meta.system_subsets(
+            CONTEXT, QRELS, ["P@3", P_Rareness @ 3], statistics=["tau", "tau_ap"], samples=9
+        )
+    else:
+        table = meta.degrade(CONTEXT, QRELS, ["P@3", rrLP], what, statistics=["ties", "tau_ap"], samples=2)
+    kinds = list(dict.fromkeys(table["statistic"]))
+    for kind in kinds:
+        ax = draw(plots.degradation, table, statistic=kind)
+        rows = table[table["statistic"] == kind]
+        found = lines(ax)
+        assert list(found) == list(dict.fromkeys(rows["measure"]))
+        for measure, of_measure in rows.groupby("measure"):
+            np.testing.assert_array_equal(found[measure][:, 1], of_measure["mean"])
+    with pytest.raises(ValueError, match=r"no statistic 'rho'; its statistics are"):
+        plots.degradation(table, "rho")
+
+
+def test_bands_end_where_the_statistic_does() -> None:
+    row = {"measure": "M", "statistic": "tau", "systems": 2, "samples": 9, "mean": 0.9, "deviation": 0.5}
+    band = draw(plots.degradation, pd.DataFrame([row, row | {"systems": 4}])).collections[0]
+    assert band.get_paths()[0].vertices[:, 1].max() == 1.0
+
+
+def test_separation() -> None:
+    both = pd.concat([meta.separation(CONTEXT, QRELS).assign(measure=m) for m in "AB"])
+    assert list(lines(draw(plots.separation, both))) == ["A", "B"]
+
+
+def test_matrices() -> None:
+    table = meta.correlation(TABLE, "tau_ap")
+    image = draw(plots.matrix_of_measures, table).images[0].get_array()
+    for row in table.itertuples():
+        assert image[MEASURES.index(row.measure), MEASURES.index(row.other)] == row.correlation
+    conflicts = draw(plots.matrix_of_measures, meta.conflicts(TABLE)).images[0].get_array()
+    assert np.array_equal(conflicts.filled(-1), conflicts.T.filled(-1)) and conflicts.mask.diagonal().all()
+
+
+def test_strategies_filled_and_hollow() -> None:
+    table = fuse(RunContext(FUSED), LABELS, [2, 3], "P@2", repeats=3)
+    ax = plots.fusion(table, "P@2", ax=plots.new_figure().subplots())
+    filled = [line for line in ax.lines if not line.get_label().startswith("_")]
+    assert [line.get_label() for line in filled] == ["single", "top", "greedy", "exact", "all"]
+    drawn = np.concatenate([line.get_ydata() for line in filled])
+    assert sorted(drawn) == pytest.approx(sorted(table["held_out"]))
+    hollow = [line for line in ax.lines if line.get_markerfacecolor() == "white"]
+    assert sorted(np.concatenate([line.get_ydata() for line in hollow])) == pytest.approx(
+        sorted(table["in_sample"])
+    )
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["best\nsingle run", "2", "3", "all\nruns"]
+    assert ax.get_ylabel() == "mean P@2"
+    ax.figure.canvas.draw()
+
+
+def test_one_number_of_runs_and_some_strategies() -> None:
+    table = fuse(RunContext(FUSED), LABELS, 2, "P@2", strategies=["exact"], repeats=3)
+    ax = plots.fusion(table, ax=plots.new_figure().subplots())
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["2"]
+    ax.figure.canvas.draw()
+
+
+def test_frontier() -> None:
+    table = fuse(RunContext(FUSED), LABELS, 2, "P@2", cost=COST, budget=[1, 3, 6], repeats=3)
+    ax = plots.fusion(table, "P@2", ax=plots.new_figure().subplots())
+    lines = {line.get_label(): line for line in ax.lines}
+    exact = table[table["strategy"] == "exact"]
+    assert lines["exact"].get_xdata().tolist() == [1, 3, 6]
+    assert lines["exact"].get_ydata().tolist() == pytest.approx(exact["held_out"].tolist())
+    assert ax.get_xlabel().startswith("budget")
+    ax.figure.canvas.draw()
+
+
+def test_lines_with_and_without_the_judge_and_what_it_saves() -> None:
+    table = audit.simulate(
+        AUDITED,
+        HUMAN,
+        HUMAN,
+        ["P(rel=2)@5", "NRG(base='P',rel=2)@5"],
+        [10, 20, 30],
+        between=("a", "b"),
+        repeats=5,
+    )
+    ax = plots.audit(table, ax=plots.new_figure().subplots())
+    assert [line.get_linestyle() for line in ax.lines] == ["-", "--"] * 2
+    drawn = np.concatenate([line.get_ydata() for line in ax.lines[::2]])
+    assert sorted(drawn) == pytest.approx(sorted(table["half_width"]))
+    assert ax.get_xlabel() == "human labels" and ax.get_ylim()[0] == 0
+    saved = table.sort_values("measure", ascending=False)["saved"].dropna()
+    said = [text.get_text() for text in ax.texts if text.get_text()]
+    assert said == [f"{more:.0f} labels" for more in saved if abs(more) >= 1] and said
+    ax.figure.canvas.draw()
+
+
+def test_intervals() -> None:
+    ax = plots.intervals(bounds(RunContext(OPEN), LABELS_OF_ONE, ["P@2"]), ax=plots.new_figure().subplots())
+    assert [label.get_text() for label in ax.get_yticklabels()] == [r"b\$", "c", "a"]
+    ax.figure.canvas.draw()
+
+
+def test_matrix() -> None:
+    ax = plots.matrix_of_verdicts(
+        verdicts(RunContext(OPEN), LABELS_OF_ONE, ["P@2"]), ax=plots.new_figure().subplots()
+    )
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "c", r"b\$"]
+    cells = ax.images[0].get_array()
+    assert cells[0, 1] == 0 and cells[1, 0] == 1 and cells.mask[0, 0]  # better, worse, nothing
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["above", "below", "undecided"]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "asl_curves",
+        "degradation",
+        "separation",
+        "matrix_of_measures",
+        "fusion",
+        "audit",
+        "intervals",
+        "matrix_of_verdicts",
+    ],
+)
+def test_other_tables_are_refused(function: str) -> None:
+    for table in (pd.DataFrame({"other": [1]}), pd.DataFrame()):
+        with pytest.raises(ValueError, match=r"the table lacks .*; give the one that"):
+            getattr(plots, function)(table)
+
+
+def test_bounds_of_each_topic_and_of_no_such_measure_are_refused() -> None:
+    with pytest.raises(ValueError, match="without perquery"):
+        plots.intervals(bounds(RunContext(OPEN), LABELS_OF_ONE, ["P@2"], perquery=True))
+    with pytest.raises(ValueError, match="holds no nDCG"):
+        plots.intervals(bounds(RunContext(OPEN), LABELS_OF_ONE, ["P@2"]), "nDCG@2")
