@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import random
 from typing import Any
 
 import ir_measures
@@ -19,7 +20,7 @@ from scored import per_query
 
 Ranked = dict[str, list[str]]
 
-BASES = ["P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "Q", "ERR"]
+BASES = ["P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "Q", "mean_nDCG", "ERR"]
 X3, X4 = "ABCDEFGHJK", "ADBECGFJLH"
 EQ6 = {"A": 1, "E": 0}
 
@@ -427,3 +428,23 @@ def test_bad_parameters(text: str, message: str) -> None:
         RunContext({"B": {}}),
     ):
         ir_measures.calc_aggregate([ir_measures.parse_measure(text)], {"q": {"A": 2}}, as_run({"q": "A"}))
+
+
+def test_mean_ndcg_stays_within_its_range() -> None:
+    for k in range(1, 31):  # summed without care, the weights of two disjoint rankings come to more than 1
+        row = one([f"y{i}" for i in range(k)], [f"z{i}" for i in range(k)], {"x": 0}, "mean_nDCG", k)
+        assert row.value == pytest.approx(1.0) and row.lower <= row.upper <= 1.0
+
+
+def test_what_a_further_relevant_document_raises() -> None:
+    """One in neither ranking makes Q and mean_nDCG larger at times, and no other base."""
+    found = [one("A", "BAC", {"A": 1, "B": 0, "C": 1, "X": x}, "mean_nDCG", 3).value for x in (0, 1)]
+    assert found == pytest.approx([0.38201, 0.38828], abs=5e-6)
+    rng = random.Random(0)
+    for _ in range(20):
+        y, z = (rng.sample("ABCDE", rng.randint(1, 3)) for _ in range(2))
+        labels = {d: rng.randint(0, 2) for d in "ABCDE" if rng.random() < 0.6} | {"X": 0}
+        for base in set(BASES) - {"Q", "mean_nDCG"}:
+            options = {"max_grade": 2} if base in ("SDCG", "nDCG", "ERR") else {}
+            now, then = (one(y, z, labels | {"X": x}, base, 3, **options).value for x in (0, 1))
+            assert then <= now + 1e-12, (base, y, z, labels)

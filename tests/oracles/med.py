@@ -71,6 +71,9 @@ def base_scores(
         total = sum(gain.values(), np.zeros(n))
         total = np.minimum(total, k) if norm == "min" else total
         return np.divide(score, total, out=np.zeros(n), where=total > 0)
+    if base == "mean_nDCG":
+        assert k is not None
+        return sum(base_scores(top[:i], gain, "nDCG", i) for i in range(1, k + 1)) / k
     if base == "Q":
         total = sum(gain.values(), np.zeros(n))
         relevant = np.zeros(n)

@@ -30,7 +30,7 @@ class _MED(RelativeMeasure):
     k, Z the reference's. Range [0, 1]; symmetric; 0 for a ranking and itself. M is
 
     - P, RBP, SDCG: ``Σ_i W(i)·g(d_i)``, W(i) = 1/k, (1 - p)·p^(i - 1), 1/(S_k·log2(1 + i)); the highest gain is 1;
-    - nDCG, exact over all grades; RR; ERR;
+    - nDCG, exact over all grades; mean_nDCG, the mean of nDCG@1 … nDCG@k, binary; RR; ERR;
     - SSP: ``(1/k)·Σ_{i≤k} g(d_i)·P@i``; AP: over R, or min(R, k) by ``norm``; Q: with the blended ratio of ``beta``.
 
     For SSP, AP, Q and ERR, a search of at most 10 s per query finds it; a warning says if that was too short. SDCG,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...data.arrays import rank_within
-from ..med_pairs import LevelSums, RunPair, Solutions, decide, sums_of_first
+from ..med_pairs import LevelSums, RunPair, Solutions, decide, search, sums_of_first
 from .base import Base, Chance, Difference, deviation_of_sum, expected_sum
 from .browsing import LogDiscount
 from .gains import discount
@@ -62,4 +62,8 @@ nDCG = Base(
     difference=Difference(
         solve=greatest_difference, parameters=("rel", "dcg", "gains", "max_grade"), graded=True
     ),
+)
+
+mean_nDCG = Base(
+    name="mean_nDCG", difference=Difference(solve=search, parameters=("rel",), needs_cutoff=True)
 )
