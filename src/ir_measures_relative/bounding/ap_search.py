@@ -92,7 +92,7 @@ class Node(NamedTuple):
 class Search(BranchAndBound):
     """From the greedy labeling on, over the number of relevant documents; arguments as for :func:`.med_sum_precision`.
 
-    With ``outside`` it maximizes M(Y) - M(Z) for "R", where that number of documents in neither ranking may be relevant.
+    With ``outside`` it maximizes M(Y) - M(Z) for "R": that number of documents in neither ranking may be relevant.
     """
 
     def __init__(

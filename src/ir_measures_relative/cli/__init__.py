@@ -21,7 +21,7 @@ from .output import PROG, drop_output, in_these_terms, leaving_in_order, open_st
 
 #: The commands, each the name of a file, and what it answers; in the order of the help.
 COMMANDS = {
-    "worth": "keep the deployed runs, add a candidate, or replace a run by it?",
+    "worth": "decide whether to keep the deployed runs, add a candidate, or replace a run with it",
     "drop": "find the deployed runs that you can remove",
     "decide": "find the best of several set-ups at the same cost",
     "score": "score one run, or each run of a folder",
@@ -151,14 +151,15 @@ Score, compare and combine runs, and decide which ones to keep, add, replace or 
 commands ({PROG} COMMAND --help lists the options):
 {commands}
 
-{PROG} QRELS RUN MEASURE… means score, with the arguments of ir_measures' own command.""",
+Without COMMAND, score runs: {PROG} QRELS RUN MEASURE…, as in ir_measures.""",
         epilog=f"""\
 example:
-  python -m {PROG}.demo campaign    # writes judgments and seven runs to try things on
+  python -m {PROG}.demo campaign    # writes a sample folder: judgments and seven runs
   {PROG} worth campaign/qrels.txt campaign/runs/3-grams.run \\
     --to campaign/runs/BM25.run
 
-exit codes: 0 answered; 2 wrong input; with --gate 0 a change is better, 1 keep the deployed runs, 3 open.""",
+exit codes: 0 answered; 2 wrong input; 70 internal error.
+With --gate: 0 a change is better; 1 keep the deployed runs; 3 open.""",
         formatter_class=RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")

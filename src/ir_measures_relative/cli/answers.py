@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | No
         "--by",
         default="nDCG@10",
         metavar="MEASURE",
-        help="absolute measure of the list that the user sees, such as P@10 or R@20; default: %(default)s",
+        help="absolute measure that decides, such as P@10 or R@20 (default: %(default)s)",
     )
     parser.add_argument(
         "--method",
@@ -46,7 +46,13 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | No
         if margin is None
         else "the smallest gain that matters, in the unit of the measure (default: 0)",
     )
-    parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default: %(default)s")
+    parser.add_argument(
+        "--confidence",
+        type=float,
+        default=0.95,
+        metavar="C",
+        help="confidence level of the intervals (default: 0.95)",
+    )
     parser.add_argument(
         "--rerank",
         metavar="RUN",
@@ -63,7 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | No
     parser.add_argument(
         "--gate",
         action="store_true",
-        help=f"exit code {gate}, 3: open (2: wrong input). Without --gate every answer exits with 0",
+        help=f"set the exit code. {gate}; 3: open; 2: wrong input. Without --gate: 0",
     )
     parser.add_argument(
         "--as-judged",
@@ -76,8 +82,8 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | No
         choices=tuple(dict.fromkeys([*_FORMATS, "junit", *FORMATS])),
         default="text",
         metavar="FORMAT",
-        help="text (default), markdown (for a pull request), json, junit (one test case per candidate: keep is a "
-        "failure, open is skipped); or the table as tsv, csv, jsonl or latex",
+        help="text (default), markdown (for a pull request), json, junit (keep is a failure, open is "
+        "skipped); or the table as tsv, csv, jsonl or latex",
     )
     parser.set_defaults(places=DEFAULT_PLACES, sort=None)
 

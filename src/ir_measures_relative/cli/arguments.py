@@ -88,8 +88,7 @@ def add_runs(
             action="append",
             default=[],
             metavar="RUNS",
-            help=f"the runs that {called} is compared with, and no others: a run file, folder or glob; may be "
-            "passed several times",
+            help=f"runs to compare {called} with: file, folder or glob; repeatable. Without --to: with each other",
         )
     else:
         parser.set_defaults(to=[])
@@ -102,8 +101,8 @@ def add_context(parser: argparse.ArgumentParser) -> None:
         "--priors",
         choices=tuple(NAMED),
         metavar="POLICY",
-        help="the runs that each run is compared with: others (default without --to), earlier (those before it "
-        "by name), or best-of-other-groups (the best of each other group by nDCG@10; needs --groups)",
+        help="runs that each run is scored against. Default: those of --to, else all others. earlier: those before it "
+        "by name; best-of-other-groups: the best of each other group by nDCG@10 (needs --groups)",
     )
     parser.add_argument(
         "--groups", metavar="CSV", help="two columns: run, group; other runs get the group 'other'"
@@ -159,7 +158,7 @@ def add_table(parser: argparse.ArgumentParser) -> None:
         "-p", "--places", type=int, default=DEFAULT_PLACES, help="decimal places; -1 for all (default: 4)"
     )
     parser.add_argument(
-        "--sort", metavar="COLUMN", help="sort by this column: highest number first, text from A"
+        "--sort", metavar="COLUMN", help="sort by this column: numbers descending, text ascending"
     )
 
 

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "step",
         choices=("plan", "estimate"),
         metavar="plan|estimate",
-        help="plan: choose the documents that people label; estimate: what all human labels would say",
+        help="plan: draw the documents to label; estimate: compute the result with all human labels",
     )
     arguments.add_runs(parser, to=(), qrels=": the LLM judgments")
     arguments.add_measures(parser)
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--depth",
         type=int,
         metavar="N",
-        help="plan: label these topics to this rank; it also limits ideal rankings (default: twice the cutoff)",
+        help="with --topics: label to this rank; also limits the ideal ranking (default: twice the cutoff)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="plan: random seed (default: 0)")
     parser.add_argument(

@@ -27,7 +27,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--method", default="rrf", help="rrf (default), isr, combsum or combmnz")
     parser.add_argument(
-        "--depth", type=int, default=1000, help="number of documents of each run (default: %(default)s)"
+        "--depth",
+        type=int,
+        default=1000,
+        help="number of documents to fuse from each run (default: %(default)s)",
     )
     parser.add_argument(
         "--strategies",

@@ -18,8 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--over",
         default="size",
         metavar="SETS",
-        help="the sets of other runs that a run is compared with: size (default; random sets of each size), or names "
-        "and globs separated by commas",
+        help="sets of other runs: size (random sets of each size; default), or names and globs separated by commas",
     )
     parser.add_argument(
         "--samples", type=int, default=100, metavar="N", help="random sets per size (default: 100)"

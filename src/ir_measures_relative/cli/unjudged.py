@@ -29,8 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--probability",
         action="store_true",
-        help="add the probability that the first run is above (4 runs or more; for UniqueRel, values below 0.99 may "
-        "be 0.1 too high)",
+        help="add the probability that the first run scores higher (4 runs or more; for UniqueRel, values below "
+        "0.99 may be 0.1 too high)",
     )
     parser.add_argument("-q", "--by_query", action="store_true", help="print a row for every query")
     arguments.add_jobs(parser)

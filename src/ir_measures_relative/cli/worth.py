@@ -14,10 +14,7 @@ EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/ru
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, "CANDIDATE")
-    gate = (
-        "0: something with the candidate is better, 1: keep what is deployed. Of several candidates the worst counts: "
-        "1 before 3 before 0"
-    )
+    gate = "0: a change is better, with each of the candidates; 1: keep the deployed runs, for one of them at least"
     answers.add_arguments(parser, gate)
 
 
