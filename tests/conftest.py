@@ -66,7 +66,6 @@ _SLOW = (
     "documentation",
     "hosts/test_experiment.py",
     "hosts/test_registration.py",
-    "measures/test_refused.py",
     "plots/test_label_placement.py",
     "plots/test_odd_input.py",
     "reporting/test_page.py",

@@ -26,7 +26,6 @@ from ..measures.parameters import Param
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: The methods of fusion.
 METHODS = ("rrf", "isr", "combsum", "combmnz")
 
 _TIMES_HOLDERS = (

@@ -102,7 +102,6 @@ class _Rareness(RelativeMeasure):
 
     @property
     def base_name(self) -> str:
-        """Which base it is."""
         return str(self.get("base"))
 
     @property
@@ -120,7 +119,6 @@ class _Rareness(RelativeMeasure):
         return sum_by_query(shares, docs.query, docs.n_queries)
 
     def contributions(self, view: View) -> Contributions:
-        """The gain of each document times its weight, and what it adds."""
         base = BASES[self.base_name]
         if base.residual is None:
             return self._contributions_to_ap(view)

@@ -124,12 +124,10 @@ class _UE(RelativeMeasure):
 
     @property
     def base_name(self) -> str:
-        """Which base it is."""
         return str(self.get("base"))
 
     @property
     def base(self) -> Base:
-        """The measure that is normalized."""
         return BASES[self.base_name]
 
     @property
