@@ -8,7 +8,7 @@ from typing import Any
 import ir_measures
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import random_campaigns
@@ -26,6 +26,9 @@ _methods = st.sampled_from(METHODS)
 
 
 @given(random_campaigns.contexts.filter(bool), random_campaigns.qrels, st.sampled_from([1, 2, 5, 1000]))
+@example(
+    {"a": {"q1": {"a": 1.0, "b": 0.5, "c": 0.0}}, "b": {"q1": {"c": 7.0, "d": 7.0}}}, {"q1": {"a": 1}}, 9
+)
 def test_the_fused_scores_are_the_oracle(priors: dict[str, Run], qrels: Labels, depth: int) -> None:
     view = view_of(RunContext(priors), qrels)
     for method, k in [("rrf", 0), ("rrf", 60), *((m, 60) for m in METHODS)]:
