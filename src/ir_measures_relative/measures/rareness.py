@@ -111,7 +111,7 @@ class _Rareness(RelativeMeasure):
     def check_together(self) -> None:
         if self.get("bounded") and self.get("alpha") > 1:
             raise ValueError(
-                f"{self!r}: alpha={self.get('alpha')!r} is not allowed with bounded=True; it must be from 0 to 1"
+                f"{self.NAME}: alpha={self.get('alpha')} is not allowed with bounded=True; it must be a number from 0 to 1"
             )
 
     def score(self, view: View) -> FloatArray:
