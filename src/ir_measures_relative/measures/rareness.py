@@ -109,9 +109,10 @@ class _Rareness(RelativeMeasure):
         return 0.0, 1.0 if self.get("bounded") else 1.0 + self.get("alpha")
 
     def check_together(self) -> None:
-        if self.get("bounded") and self.get("alpha") > 1:
+        bounded, alpha = self.get("bounded"), self.get("alpha")
+        if bounded and alpha > 1:
             raise ValueError(
-                f"{self.NAME}: alpha={self.get('alpha')} is not allowed with bounded=True; it must be a number from 0 to 1"
+                f"{self.NAME}: {alpha=} is not allowed with bounded=True; it must be a number from 0 to 1"
             )
 
     def score(self, view: View) -> FloatArray:
