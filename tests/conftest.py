@@ -63,7 +63,6 @@ _SLOW = (
     "hosts/test_experiment.py",
     "hosts/test_experiment_runs.py",
     "hosts/test_registration.py",
-    "measures/test_refused.py",
     "plots/test_labels.py",
     "plots/test_odd_input.py",
     "reporting/test_page.py",

@@ -175,6 +175,7 @@ for door, measure, labels in json.loads(sys.stdin.read()):
 """
 
 
+@pytest.mark.slow
 def test_what_takes_the_process_down_is_refused() -> None:
     """And grades above 4, which gdeval does not take: the message names the measure."""
     doors = ["evaluate", "TaSC", "by", "part"]

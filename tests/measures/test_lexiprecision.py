@@ -102,6 +102,13 @@ def test_against_an_empty_reference_rrlp_is_reciprocal_rank(run: Run, qrels: Lab
 # ---- corner cases
 
 
+def test_the_best_level_decides_lexiprecision_and_the_worst_lexirecall() -> None:
+    """Relevant at 2 and 3, against 1 and 4."""
+    with RunContext({"ref": {"q": in_order("AXYB")}}):
+        values = [m.calc_aggregate({"q": {"A": 1, "B": 1}}, {"q": in_order("XBA")}) for m in PREFERENCES[:4]]
+    assert values == [-0.5, -1.0, 1.0, 0.0]
+
+
 @pytest.mark.parametrize(
     ("measure", "value"),
     [

@@ -374,9 +374,9 @@ def test_refused(measure: str, message: str) -> None:
 )
 def test_grades_beyond_the_highest(measure: str) -> None:
     context = RunContext({"a": {"q": in_order("AB")}, "b": {"q": {"C": 1.0}}})
-    message = "the qrels hold the grade 6, of query 'q'; max_grade, 4 here,.* write max_grade=6"
+    message = "the qrels hold the grade 5, of query 'q'; max_grade, 4 here,.* write max_grade=5"
     with pytest.raises(ValueError, match=message):
-        context.evaluate({"p": {"B": 4}, "q": {"A": 5, "C": 6, "B": 1}}, [measure])
+        context.evaluate({"p": {"B": 4}, "q": {"A": 4, "C": 5, "B": 1}}, [measure])
     with pytest.raises(ValueError, match=r"the grade 5; max_grade must be at least that"):
         bounds(RunContext(dict(context.runs), grades=(0, 5)), {"q": {"A": 1}}, ["NRG(base='ERR')@3"])
     assert context.evaluate({"q": {"A": 5}}, ["NRG(base='ERR',max_grade=5)@3"]).iloc[0, 1] == 31 / 32

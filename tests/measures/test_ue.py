@@ -387,6 +387,7 @@ def test_ranges_and_perfect_rankings(base: str, labels: dict[str, int], order: A
         chance = ue_bases.chance(base, gains, k, **({"relevant": 1} if base == "R" else {}))
         alike = math.isclose(chance.upper, chance.mean, rel_tol=1e-12)
         assert values["perfect"] == pytest.approx(0 if alike else 1, abs=1e-12)
+    assert values["perfect"] <= 1
     assert values["none"] == (-1 if any(gains) else 0)
     assert 0 <= per_query(measure(version=1), {"any": labels}, runs)["any"] < 1
 

@@ -26,13 +26,10 @@ from ..measures.parameters import Param
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: The methods of fusion.
 METHODS = ("rrf", "isr", "combsum", "combmnz")
 
-_TIMES_HOLDERS = (
-    "isr",
-    "combmnz",
-)  # whose sum is multiplied by the number of rankings that hold the document
+# Whose sum is multiplied by the number of rankings that hold the document.
+_TIMES_HOLDERS = ("isr", "combmnz")
 _SMALLEST_RANGE = 1e-9  # by which scores of a smaller range are divided, as in ranx
 _LARGEST_SCORE = float(np.finfo(np.float32).max)
 

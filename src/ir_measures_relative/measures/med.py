@@ -116,7 +116,7 @@ class _MED(RelativeMeasure):
         return value
 
     def task(self, view: View) -> RunPair:
-        """What is to be solved: the evaluated run, the reference, the parameters."""
+        """What is to be solved."""
         return RunPair(view, view.reference_run(self.get("ref")), self, ALL_BASES[self.get("base")])
 
 

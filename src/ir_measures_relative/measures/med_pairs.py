@@ -39,7 +39,7 @@ class PooledDocs(NamedTuple):
     n_queries: int
     y: IntArray  #: position from 1 in the run's top, 0 if it is not there
     z: IntArray  #: in the reference's
-    grade: IntArray  #: the judged grade; 0 where open
+    grade: IntArray  #: the judged grade; of no meaning where open
     open: BoolArray  #: whether the judgments leave the document open
     ids: Ids
 
@@ -61,7 +61,7 @@ class PooledDocs(NamedTuple):
         grade = joined(run.docs.grade, reference.docs.grade[other])
         known = joined(run.docs.judged, reference.docs.judged[other])
         if not judged:
-            grade, known = np.zeros_like(grade), np.zeros_like(known)
+            known = np.zeros_like(known)
         ids = run.docs.ids.followed_by(reference.docs.ids.take(other)).take(order)
         return cls(query[order], n_queries, y, z, grade, ~known, ids)
 

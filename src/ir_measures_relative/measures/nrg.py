@@ -151,7 +151,6 @@ class _NRG(RelativeMeasure):
         return self._residual(view).value()
 
     def contributions(self, view: View) -> Contributions:
-        """The residual gain of each document, and what it adds to the value of its query."""
         found = self._residual(view)
         return Contributions(found.docs, found.residual, found.shares())
 

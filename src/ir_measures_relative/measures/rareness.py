@@ -102,7 +102,6 @@ class _Rareness(RelativeMeasure):
 
     @property
     def base_name(self) -> str:
-        """Which base it is."""
         return str(self.get("base"))
 
     @property
@@ -110,9 +109,10 @@ class _Rareness(RelativeMeasure):
         return 0.0, 1.0 if self.get("bounded") else 1.0 + self.get("alpha")
 
     def check_together(self) -> None:
-        if self.get("bounded") and self.get("alpha") > 1:
+        bounded, alpha = self.get("bounded"), self.get("alpha")
+        if bounded and alpha > 1:
             raise ValueError(
-                f"{self!r}: alpha={self.get('alpha')!r} is not allowed with bounded=True; it must be from 0 to 1"
+                f"{self.NAME}: {alpha=} is not allowed with bounded=True; it must be a number from 0 to 1"
             )
 
     def score(self, view: View) -> FloatArray:
@@ -120,7 +120,6 @@ class _Rareness(RelativeMeasure):
         return sum_by_query(shares, docs.query, docs.n_queries)
 
     def contributions(self, view: View) -> Contributions:
-        """The gain of each document times its weight, and what it adds."""
         base = BASES[self.base_name]
         if base.residual is None:
             return self._contributions_to_ap(view)

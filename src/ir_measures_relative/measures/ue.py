@@ -124,12 +124,10 @@ class _UE(RelativeMeasure):
 
     @property
     def base_name(self) -> str:
-        """Which base it is."""
         return str(self.get("base"))
 
     @property
     def base(self) -> Base:
-        """The measure that is normalized."""
         return BASES[self.base_name]
 
     @property
@@ -236,9 +234,8 @@ class _UE(RelativeMeasure):
     def _corpus(self, view: View, judged: IntArray) -> IntArray:
         num_docs = view.members.num_docs
         if num_docs is None:
-            raise ValueError(
-                f"{self!r} needs the number of documents in the collection; use RunContext({{}}, num_docs=528155)"
-            )
+            example = "with RunContext({}, num_docs=528155): …"
+            raise ValueError(f"{self!r} needs the number of documents in the collection: write {example}")
         most = int(np.argmax(judged)) if len(judged) else 0
         if len(judged) and judged[most] > num_docs:
             raise ValueError(

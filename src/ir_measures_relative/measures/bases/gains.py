@@ -30,11 +30,14 @@ def sum_of_discounts(k: int) -> float:
     total = float(discount(np.arange(1, m + 1)).sum())
     if k == m:
         return total
-    from scipy.special import expi  # ∫ 1/log2(x) dx is ln(2)·Ei(ln(x))
-
-    ends = np.log([m + 1.0, k + 1.0])
+    ends = np.log(
+        [m + 1.0, k + 1.0]
+    )  # with x = e^t - 1 the integral of 1 / log2(x + 1) is that of ln(2)·e^t / t
+    node, weight = np.polynomial.legendre.leggauss(64)
+    t = ends.mean() + np.ptp(ends) / 2 * node
+    integral = np.ptp(ends) / 2 * (weight * np.exp(t) / t).sum()
     slope = -1 / (ends**2 * np.exp(ends))
-    return float(total + np.log(2) * (np.diff(expi(ends))[0] - np.ptp(1 / ends) / 2 + np.diff(slope)[0] / 12))
+    return float(total + np.log(2) * (integral + np.ptp(1 / ends) / -2 + np.diff(slope)[0] / 12))
 
 
 def ideal_dcg(gain: FloatArray, query: IntArray, n_queries: int, cutoff: int | None) -> FloatArray:
