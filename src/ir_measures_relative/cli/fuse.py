@@ -39,10 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of :func:`ir_measures_relative.fuse`.
-
-    Without ``-o``, for people, long lists are shortened, and the answer stands below the table.
-    """
+    """Prints the table; without ``-o`` long lists are shortened, and the answer stands below it."""
     check_table(args)
     measure = arguments.measure_of(args)
     from .inputs import read
