@@ -294,3 +294,5 @@ def test_one_column_under_two_names_may_have_two_dtypes() -> None:
     both = run.assign(qid=run["query_id"].astype("category"), docno=run["doc_id"].astype(object))
     table = RunContext({"a": both, "b": run}).evaluate(LABELLED, [NRG @ 10])
     assert table["NRG@10"].tolist() == [0.0, 0.0]
+    with pytest.raises(ValueError, match="'query_id' and 'qid' differ"):
+        RunContext({"a": run.assign(qid="r"), "b": run})

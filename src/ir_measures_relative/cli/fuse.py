@@ -81,7 +81,6 @@ def _which(table: pd.DataFrame, measure: ir_measures.Measure, places: int) -> st
             f"Fuse {few(best['names'])} ({best['strategy']}). They gain {worth} over the best single run. Choose one "
             "strategy beforehand: the interval is not corrected for several, and takes the judgments as they are."
         )
-    does = "gains" if best["difference"] > 0 else "loses"
-    return (
-        f"No fusion is significantly above the best single run. The best ({best['strategy']}) {does} {worth}."
-    )
+    does, advice = ("gains", "") if best["difference"] > 0 else ("loses", " Keep the single run.")
+    best_fusion = f"The best fusion ({best['strategy']}) {does} {worth}."
+    return f"No fusion is significantly above the best single run. {best_fusion}{advice}"
