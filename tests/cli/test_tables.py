@@ -86,11 +86,11 @@ def fused(*rows: tuple) -> pd.DataFrame:
         ),
         (
             [("top", ("A", "B"), 0.5, 0.1, -0.05, 0.25)],
-            "No fusion is significantly above the best single run. The best (top) gains 0.10 P@2",
+            "No fusion is significantly above the best single run. The best fusion (top) gains 0.10 P@2",
         ),
         (
             [("top", ("A", "B"), 0.38, -0.02, -0.06, 0.02), ("all", ("A", "B", "C"), 0.3, -0.1, -0.2, 0.0)],
-            "No fusion is significantly above the best single run. The best (top) loses 0.02 P@2",
+            "No fusion is significantly above the best single run. The best fusion (top) loses 0.02 P@2",
         ),
     ],
 )

@@ -6,7 +6,9 @@ import bz2
 import gzip
 import io
 import lzma
+import random
 import sys
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +17,8 @@ import pandas as pd
 import pytest
 
 from ir_measures_relative import RunContext
+from ir_measures_relative.io import files as packed
+from ir_measures_relative.io.files import read_bytes
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run
 
@@ -119,3 +123,121 @@ def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(ImportError, match=r"x\.parquet\) is a Parquet file, which needs pyarrow"):
         RunContext({"a": tmp_path / "x.parquet"})
+
+
+# ---- no further than a run can reach -------------------------------------------------------------------------
+
+
+OPENED = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
+MB = 2**20
+
+
+@pytest.fixture(params=["gz", "gz without isal", "bz2", "xz"])
+def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    name, _, without = str(request.param).partition(" without ")
+    if without:
+        monkeypatch.setitem(sys.modules, without, None)
+    return name
+
+
+@pytest.mark.parametrize("members", [1, 40])
+def test_a_bomb_is_refused_and_takes_no_more_memory_than_the_limit(
+    kind: str, members: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Also where it is many small ones, and where it has a header that zlib does not read and gzip does."""
+    bomb = bytearray(PACKED[kind](bytes(40 * MB // members)) * members)
+    variants = [bytes(bomb)]
+    if kind == "gz":
+        bomb[3] |= 0x20  # a flag that is reserved
+        variants.append(bytes(bomb))
+    monkeypatch.setattr(packed, "LEAST", 2 * MB)
+    monkeypatch.setattr(packed, "TIMES", 2)
+    for data in variants:
+        (tmp_path / "bomb").write_bytes(data)
+        tracemalloc.start()
+        try:
+            with pytest.raises(ValueError) as caught:
+                read_bytes(tmp_path / "bomb", "the run bomb")
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert str(caught.value) == (
+            f"the run bomb: the .{kind} file, of {len(data):,} bytes, unpacks to more than 2,097,152, as no run does, and "
+            "is not read; if it is meant, set IR_MEASURES_RELATIVE_MAX_UNPACKED in the environment to the number of "
+            "bytes that it may have"
+        )
+        assert peak < 16 * MB  # xz has a dictionary of 8
+
+
+@pytest.mark.parametrize("piece", [1, 7, 1000])
+def test_members_and_pieces(kind: str, piece: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever stands where a piece ends: members, what is behind them, damage."""
+    monkeypatch.setattr(packed, "_PIECE", piece)
+    generator = random.Random(f"{kind} {piece}")
+    for _ in range(60):
+        texts = [b"1 Q0 a 1 2 t\n" * generator.choice([0, 1, 30]) for _ in range(generator.randrange(1, 4))]
+        tail = generator.choice([b"", b"", b"\0", b"\0" * 9, b"more", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00"])
+        data = bytearray(b"".join(map(PACKED[kind], texts)) + tail)
+        if generator.random() < 0.3:
+            data[generator.randrange(6, len(data))] = generator.randrange(256)
+        if generator.random() < 0.2:
+            del data[generator.randrange(6, len(data)) :]
+        try:
+            with OPENED[kind](io.BytesIO(data)) as file:
+                expected = file.read()
+        except Exception as error:
+            with pytest.raises(ValueError) as caught:
+                packed.unpacked(bytes(data), "x")
+            assert (
+                str(caught.value) == f"x: the .{kind} file is truncated or damaged ({error}); fetch it again"
+            )
+        else:
+            assert packed.unpacked(bytes(data), "x") == expected
+
+
+def test_the_limit(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It is of bytes, to the byte; of the environment where that says one; and of nothing that is not packed."""
+    text = b"1 Q0 a 1 2.0 t\n2 Q0 a 1 2.0 t\n"
+    file = tmp_path / "x.run"
+    file.write_bytes(PACKED[kind](text))
+    monkeypatch.setenv(packed.MAX_UNPACKED, str(len(text)))
+    assert read_run(file).to_dict() == {"1": {"a": -1.0}, "2": {"a": -1.0}}
+    monkeypatch.setenv(packed.MAX_UNPACKED, str(len(text) - 1))
+    for read in (read_run, RunContext.from_files, read_qrels_file):
+        with pytest.raises(ValueError, match=rf"x\.run.*unpacks to more than {len(text) - 1},"):
+            read(file)
+    file.write_bytes(text)
+    assert len(read_run(file)) == 2
+    for wrong in ("1e9", "-1", "a lot", "1" * 30):
+        file.write_bytes(PACKED[kind](text))
+        monkeypatch.setenv(packed.MAX_UNPACKED, wrong)
+        with pytest.raises(
+            ValueError, match=f"MAX_UNPACKED='{wrong}' is not a number of bytes; give one such as"
+        ):
+            read_run(file)
+    monkeypatch.setenv(packed.MAX_UNPACKED, "")
+    assert len(read_run(file)) == 2
+    assert packed.max_unpacked(10) == 2**28 and packed.max_unpacked(2**28) == 200 * 2**28
+
+
+def test_a_parquet_file_that_says_it_holds_more_than_any_run(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """9 kB that hold 5 MB: the values of a column that are all equal take no room."""
+    pa = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
+    from pyarrow import parquet
+
+    n = 200_000
+    one = pa.repeat("1", n)
+    file = tmp_path / "x.run"
+    parquet.write_table(pa.table({"query_id": one, "doc_id": one, "score": pa.repeat(1.0, n)}), file)
+    assert file.stat().st_size < 15_000
+    monkeypatch.setattr(packed, "LEAST", MB)
+    for read in (read_run, read_qrels_file):
+        before = pa.total_allocated_bytes()
+        with pytest.raises(ValueError, match=r"x\.run.*: the Parquet file, of .* bytes"):
+            read(file)
+        assert pa.total_allocated_bytes() - before < MB
+    monkeypatch.setenv(packed.MAX_UNPACKED, str(10 * MB))
+    with pytest.raises(ValueError, match="lists document '1' more than once"):
+        read_run(file)

@@ -237,6 +237,7 @@ def test_scores_that_keep_an_order() -> None:
     assert keeping_order(query, -np.arange(7), None).tolist() == [-4, -3, -2, -1, -3, -2, -1]
     assert keeping_order(query, np.arange(7), [1.0] * 6 + [None]).tolist() == [-1, -2, -3, -4, -1, -2, -3]
     assert len(keeping_order(np.array([], dtype=int), [], [])) == 0
+    assert keeping_order(np.array([0, 1, 1]), np.arange(3), [-1.0, 5.0, 3.0]).tolist() == [-1.0, 5.0, 3.0]
 
 
 def test_the_command_takes_one_run_of_a_file(tmp_path: Path) -> None:

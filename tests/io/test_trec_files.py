@@ -216,6 +216,7 @@ noise = st.one_of(
 @example(b"1 Q0 a 1 1.5 t 1 Q0 b 1 1 t\n")
 @example(b"1 Q0 a 1 1.5 t\n\n2 Q0 a 1 1 t\n1 Q0 a 2 3 t\n1 Q0 a 2 3 t\n")
 @example(b"1 Q0 a 1 1_000 t\n")
+@example(b"1 Q0 a 1 1:5 t\n")
 @example("1 Q0 a 1 ١٢ t\n".encode())
 @example(b"1 Q0 a 1 1 t\n1 Q0 \xe9 1 1 t\n")
 @example("1 Q0 a\u2003b 1 1 t\n".encode())

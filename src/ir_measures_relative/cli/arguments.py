@@ -162,10 +162,6 @@ def add_table(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_output(parser: argparse.ArgumentParser, what: str) -> None:
-    parser.add_argument("--output", required=True, metavar="FILE", help=what)
-
-
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=int, metavar="N", default=1, help="number of processes (default: 1)")
 

@@ -42,10 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Prints the table of :func:`ir_measures_relative.fuse`.
-
-    Without ``-o``, for people, long lists are shortened, and the answer stands below the table.
-    """
+    """Prints the table; without ``-o`` long lists are shortened, and the answer stands below it."""
     check_table(args)
     measure = arguments.measure_of(args)
     from .inputs import read
@@ -87,7 +84,6 @@ def _which(table: pd.DataFrame, measure: ir_measures.Measure, places: int) -> st
             f"Fuse {few(best['names'])} ({best['strategy']}). They gain {worth} over the best single run. Choose one "
             "strategy beforehand: the interval is not corrected for several, and takes the judgments as they are."
         )
-    does = "gains" if best["difference"] > 0 else "loses"
-    return (
-        f"No fusion is significantly above the best single run. The best ({best['strategy']}) {does} {worth}."
-    )
+    does, advice = ("gains", "") if best["difference"] > 0 else ("loses", " Keep the single run.")
+    best_fusion = f"The best fusion ({best['strategy']}) {does} {worth}."
+    return f"No fusion is significantly above the best single run. {best_fusion}{advice}"

@@ -48,7 +48,7 @@ class Judged(NamedTuple):
 class RunFiles(NamedTuple):
     candidates: list[Path]
     others: list[Path]  #: of ``--to``, and of ``--reference`` where it is in neither
-    is_folder: bool  #: whether the candidates are those of a folder or a glob
+    is_folder: bool  #: or a glob
 
     def all(self) -> list[Path]:
         """Each once, candidates first."""

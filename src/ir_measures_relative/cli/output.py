@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 
 PROG = "ir_measures_relative"
-#: Of the lines of an answer in words.
-_WIDTH = 100
 
 
 def check_loss(
@@ -133,7 +131,7 @@ def wrapped(text: str) -> str:
 
     # An escaped text holds no \0 of its own.
     lines = [escaped(line).replace(" %", "\0%") for line in text.splitlines()]
-    filled = (textwrap.fill(line, _WIDTH, break_long_words=False, break_on_hyphens=False) for line in lines)
+    filled = (textwrap.fill(line, 100, break_long_words=False, break_on_hyphens=False) for line in lines)
     return "\n".join(filled).replace("\0%", " %")
 
 

@@ -19,7 +19,8 @@ EXAMPLE = "campaign/qrels.txt campaign/runs --output campaign.png"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser)
     arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10")
-    arguments.add_output(parser, "the file to write; its ending sets the format: .png, .pdf, .svg …")
+    what = "the file to write; its ending sets the format: .png, .pdf, .svg …"
+    parser.add_argument("--output", required=True, metavar="FILE", help=what)
     arguments.add_context(parser)
     arguments.add_provider(parser)
 

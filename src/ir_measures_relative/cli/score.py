@@ -21,8 +21,6 @@ EXAMPLE = (
     "campaign/qrels.txt campaign/runs/3-grams.run nDCG@10 UniqueRel@10 \\\n    --to campaign/runs/BM25.run"
 )
 
-_ALL_QUERIES = "all"  # what ir_measures calls the aggregate over queries
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, "RUN", to=("--to", "--prior"))
@@ -80,7 +78,7 @@ def _rows(scores: Scores, is_folder: bool, by_query: bool, summary: bool) -> Ite
                 if value == value:
                     yield head | {"query_id": query_id, "measure": measure, "value": value}
         for measure, value in zip(measures, of_run, strict=True) if summary else ():
-            of_all = {"query_id": _ALL_QUERIES} if by_query else {}
+            of_all = {"query_id": "all"} if by_query else {}
             yield head | of_all | {"measure": measure, "value": value}
 
 

@@ -60,16 +60,14 @@ def _of_columns(columns: dict[str, Any], kind: str) -> Given:
         for name, column in needed.items()
     }
     topics = chosen.get("query", [])
-    if (scheme_of_others(columns) or {}).get("query_id") == "query" and all(map(_is_whole_number, topics)):
+    if (scheme_of_others(columns) or {}).get("query_id") == "query" and all(
+        isinstance(t, numbers.Integral) and not isinstance(t, bool) for t in topics
+    ):
         chosen["query"] = list(map(str, topics))  # HuggingFace's evaluate wants them as numbers
     lengths = {name: len(column) for name, column in chosen.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"the columns of the {kind} differ in length: {lengths}; give one value a row")
     return Given(pd.DataFrame(chosen, dtype=object), kind=kind, columns=tuple(map(str, columns)))
-
-
-def _is_whole_number(value: Any) -> bool:
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def _of_arrow_stream(value: Any, kind: str, source: str) -> Given:
@@ -145,13 +143,12 @@ def _lenskit(value: Any, source: str, *, as_run: bool) -> Given | None:
             f"{source}: the lists of the ItemListCollection have the keys {fields}; give one key"
         )
     frame = value.to_df().rename(columns={fields[0]: "query_id"})
-    frame = items_as_columns(frame, source, _are_ordered(value)) if as_run else labelled_items(frame, source)
+    frame = (
+        items_as_columns(frame, source, all(items.ordered for items in value.lists()))
+        if as_run
+        else labelled_items(frame, source)
+    )
     return Given(frame, kind="ItemListCollection", columns=tuple(frame.columns))
-
-
-def _are_ordered(collection: Any) -> bool:
-    """Whether all lists of an ItemListCollection have an order of their own, which LensKit's metrics go by."""
-    return all(items.ordered for items in collection.lists())
 
 
 def items_as_columns(frame: Any, source: str, ordered: bool = True) -> Any:

@@ -82,13 +82,6 @@ def _comparisons(content: Content) -> Parts:
     )
 
 
-def _is_pairwise(content: Content) -> bool:
-    return _has("searchConfigurationList", "results")(content) and any(
-        isinstance(d["results"], list) and any(isinstance(r, dict) and "snapshots" in r for r in d["results"])
-        for d in _documents(content)
-    )
-
-
 FORMATS = (
     Format(
         name="judgments of OpenSearch Search Relevance",
@@ -104,7 +97,7 @@ FORMATS = (
     ),
     Format(
         name="a pairwise experiment of OpenSearch Search Relevance",
-        holds=_is_pairwise,
+        holds=_has("searchConfigurationList", "results"),
         runs=_comparisons,
         note="One run per search configuration. The ids are the texts of queries.",
     ),

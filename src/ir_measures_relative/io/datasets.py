@@ -65,7 +65,7 @@ def is_dataset(given: Any) -> bool:
 
 
 def num_docs_of(dataset: Any, fetch: bool = True) -> int | None:
-    """The number of documents, without fetching them where ir_datasets knows it; None where there are none."""
+    """The number of documents; None where there are none, or where it is unknown and may not be fetched."""
     if not dataset.has_docs():
         return None
     known = dataset.docs_metadata().get("count") if hasattr(dataset, "docs_metadata") else None

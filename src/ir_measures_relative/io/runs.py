@@ -302,14 +302,14 @@ def _files_of_folder(folder: Path, task: str | None) -> list[Path]:
 
 def judgments_beside(paths: RunPaths) -> Path | None:
     """The file of judgments in a folder of runs, where a reader of folders knows one; None for anything else."""
-    folder = Path(paths) if isinstance(paths, (str, os.PathLike)) else None
-    content = None if folder is None or not folder.is_dir() else read_folder(folder)
-    if folder is None or content is None or not content.judgments:
+    if not isinstance(paths, (str, os.PathLike)) or not os.path.isdir(paths):
         return None
-    if len(content.judgments) > 1:
-        names = ", ".join(file.name for file in content.judgments)
-        raise ValueError(f"{folder} holds several files of judgments, {names}; name one in judgments=")
-    return content.judgments[0]
+    content = read_folder(Path(paths))
+    files = content.judgments if content is not None else ()
+    if len(files) > 1:
+        names = ", ".join(file.name for file in files)
+        raise ValueError(f"{paths} holds several files of judgments, {names}; name one in judgments=")
+    return files[0] if files else None
 
 
 def _of_task(runs: Mapping[Path, Described], task: str | None, folder: Path) -> list[Path]:
@@ -340,7 +340,7 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
     """The runs of some files, by name; a file may hold several."""
     of_file, runs = list[Path](), list[Rankings]()
     visible = dict.fromkeys(f.parent for f in files if f.is_file() and not f.name.startswith("."))
-    folders = {folder: _layout(folder) for folder in visible}
+    folders = {folder: read_folder(folder) for folder in visible if os.access(folder, os.R_OK)}
     for layout in folders.values():
         if layout is not None and layout.doubt:
             warn(layout.doubt)
@@ -352,22 +352,12 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
             )
         layout = folders.get(file.parent)
         about = Described() if layout is None else layout.runs.get(file, Described())
-        known = {
-            key: value for key, value in (("tag", about.tag), ("group", about.group)) if value is not None
-        }
-        runs += [run.described(**known) for run in found]
+        known = {"tag": about.tag, "group": about.group}
+        runs += [run.described(**{k: v for k, v in known.items() if v is not None}) for run in found]
         of_file += [file] * len(found)
     return {
         name: run.named(f"run {name!r}") for name, run in zip(name_runs(of_file, runs), runs, strict=True)
     }
-
-
-def _layout(folder: Path) -> FolderContent | None:
-    """The layout of the folder of a run; None where the folder cannot be listed."""
-    try:
-        return read_folder(folder)
-    except PermissionError:
-        return None
 
 
 def groups_of(runs: Mapping[str, Rankings]) -> dict[str, str] | None:

@@ -6,8 +6,7 @@ LensKit gives a metric a list and its test items, and not the user, whom :class:
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -32,15 +31,6 @@ if TYPE_CHECKING:
 _keys: ContextVar[Mapping[str, Any] | None] = ContextVar("ir_measures_relative_list_keys", default=None)
 
 
-@contextmanager
-def _measuring(keys: Mapping[str, Any]) -> Iterator[None]:
-    token = _keys.set(keys)
-    try:
-        yield
-    finally:
-        _keys.reset(token)
-
-
 class RelativeCollector(MeasurementCollector):  # type: ignore[misc]
     """A ``MeasurementCollector`` that tells a :class:`RelativeMetric` whose list it measures. Takes all metrics.
 
@@ -56,8 +46,11 @@ class RelativeCollector(MeasurementCollector):  # type: ignore[misc]
             else "measure_list"
         )
         measure = getattr(super(), name)
-        with _measuring(keys):
+        token = _keys.set(keys)
+        try:
             measure(output, test, **keys)
+        finally:
+            _keys.reset(token)
 
     measure_list = add_list_measurement
 
