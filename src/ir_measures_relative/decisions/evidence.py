@@ -165,12 +165,10 @@ def by_group(of: Compared) -> pd.DataFrame | None:
         np.where(inside[None], values[:, None, :], np.nan).reshape(-1, values.shape[1]) for values in of.gains
     ]
     found = intervals(Differences(*parts), of.settings.ends, of.settings.test)
-    rows = []
-    for at, (option, group) in enumerate((o, g) for o in of.names[1:] for g in range(len(names))):
-        row: dict[str, Any] = {"option": option, "group": names[group], "topics": int(inside[group].sum())}
-        row |= {name: float(values[at]) for name, values in found._asdict().items()}
-        rows.append(row | {"safe": bool(row["lower"] >= -of.settings.margin)})
-    return pd.DataFrame(rows)
+    n = len(of.gains.judged)
+    columns = {"option": np.repeat(of.names[1:], len(names)), "group": names * n}
+    table = pd.DataFrame(columns | {"topics": np.tile(inside.sum(axis=1), n)} | found._asdict())
+    return table.assign(safe=table["lower"] >= -of.settings.margin)
 
 
 def routers(of: Compared) -> pd.DataFrame | None:

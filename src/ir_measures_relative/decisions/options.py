@@ -255,7 +255,8 @@ class OptionLists:
         sizes = np.array([len(rows) for rows in lists], dtype=np.int64)
         rows = np.concatenate([np.empty(0, dtype=np.int64), *lists])
         query = np.repeat(np.arange(len(lists)), sizes)
-        return Rankings(self.query_ids[query], self.docs.ids.take(rows), 1.0 - rank_within(query).astype(np.float64), name=name)
+        score = -rank_within(query).astype(np.float64)
+        return Rankings(self.query_ids[query], self.docs.ids.take(rows), score, name=name)
 
 
 def rows_of_runs(docs: Documents, holdings: Sequence[tuple[IntArray, Top]]) -> list[TopicRows]:

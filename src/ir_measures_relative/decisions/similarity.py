@@ -52,16 +52,6 @@ def similarity(
         ValueError: a measure without a reference run, or with one; one that needs judgments, without any; a context
             without two runs.
         ImportError: ``jobs`` are more than one, and joblib is missing.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, similarity
-        >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
-        >>> context = RunContext({"a": run("ABC"), "b": run("BAC"), "c": run("CDE")})
-        >>> similarity(context, {"q": {"A": 1}}, ["rrLP"]).round(2)
-          name other measure  value  distance
-        0    a     b    rrLP    0.5       0.5
-        1    a     c    rrLP    1.0       1.0
-        2    b     c    rrLP    0.5       0.5
     """
     check_is_context(context)
     work = Work(jobs)

@@ -170,17 +170,6 @@ def correlation(table: Any, statistic: str = "tau") -> pd.DataFrame:
     Returns:
         a DataFrame with one row per two measures, both ways: ``measure``, ``other``, ``correlation`` (NaN by τ and
         weighted τ where a measure ties all runs).
-
-    Example:
-        >>> import pandas as pd
-        >>> from ir_measures_relative import meta
-        >>> values = {"P@10": [0.3, 0.2, 0.1], "RR": [0.2, 0.5, 0.1]}
-        >>> rows = [(n, "q", m, v) for m, vs in values.items() for n, v in zip("abc", vs)]
-        >>> table = pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"])
-        >>> meta.correlation(table).round(3)
-          measure other  correlation
-        0    P@10    RR        0.333
-        1      RR  P@10        0.333
     """
     check_choice("statistic", statistic, tuple(CORRELATIONS))
     scores = read_table(table)
