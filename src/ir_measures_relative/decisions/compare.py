@@ -100,7 +100,10 @@ def compare(
     names, of_each, fixed = _candidates(context, names, priors, baseline)
     view = view_of(context, qrels)
     _refuse_copies(view, names, parsed, fixed)
-    who = _pairs(names, baseline)
+    if len(names) < 2:
+        raise ValueError(f"there is one run to compare, {names[0]!r}; give more names, or fewer priors")
+    against = [(name, baseline) for name in names if name != baseline]
+    who = list(itertools.combinations(names, 2)) if baseline is None else against
     chosen = None if of_each is None else {n: of_each(view, n) for n in names}
     scored = [m for m in parsed if not is_of_pairs(m)]
     scores = score_runs(view, names, scored, priors=chosen)
@@ -119,9 +122,8 @@ def compare(
             reasons = [why_incomparable(view, measure, a, b, chosen) for a, b in who]
         valid = np.array([reason is None for reason in reasons])
         pairs = Pairs.between(one, other, limit)
-        members.append(
-            (Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit), test or test_of(measure))
-        )
+        own = measure.TEST if isinstance(measure, RelativeMeasure) else "t"
+        members.append((Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit), test or own))
         told.append((measure, one, other, pairs, reasons))
     notes: dict[str, list[str]] = {}
     tested = of_family.compared(members, options)
@@ -178,14 +180,6 @@ def _refuse_copies(
             f"{name!r} ranks as {prior!r} does, which is among the fixed priors={few_quoted(fixed)}: it would "
             "be its own prior, and its values another quantity; leave it out of one of the two"
         )
-
-
-def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
-    if len(names) < 2:
-        raise ValueError(f"there is one run to compare, {names[0]!r}; give more names, or fewer priors")
-    if baseline is None:
-        return list(itertools.combinations(names, 2))
-    return [(name, baseline) for name in names if name != baseline]
 
 
 def _table(
@@ -271,11 +265,6 @@ def _table(
             )
         rows.append(row)
     return pd.DataFrame(rows).astype(dict.fromkeys(("wins", "ties", "losses"), "Int64"))
-
-
-def test_of(measure: ir_measures.Measure) -> str:
-    """The test that a measure declares; of a measure of somebody else's, Student's."""
-    return measure.TEST if isinstance(measure, RelativeMeasure) else "t"
 
 
 def is_of_pairs(measure: ir_measures.Measure) -> bool:

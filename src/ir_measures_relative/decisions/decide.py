@@ -13,7 +13,7 @@ from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
 from ..io.qrels import Qrels
 from ..io.runs import Run
-from ..messages import few_quoted, kind_of
+from ..messages import few_quoted
 from ..stats.paired_tests import PairedTestOptions
 from ..work import Work
 from . import decision_text, evidence
@@ -136,20 +136,12 @@ def _options_of(options: Any, whole: View) -> list[Option]:
             raise ValueError(
                 f"options[{name!r}]={given!r} must be a run, runs, or a dict from query id to run"
             )
-        _check_known(name, runs, whole)
+        unknown = [run for run in runs if not isinstance(run, str) or run not in whole.members.index]
+        if unknown:
+            known = few_quoted(whole.names)
+            raise ValueError(f"options[{name!r}] names {unknown[0]!r}; the context's runs are {known}")
         different = tuple(dict.fromkeys(runs))
         if not runs or (rule is None and len(different) < len(runs)):
             raise ValueError(f"options[{name!r}]={given!r} must hold one run or more, each once")
         found.append(Option(name, different, rule))
     return found
-
-
-def _check_known(name: str, runs: Sequence[Any], whole: View) -> None:
-    odd = next((run for run in runs if not isinstance(run, str)), None)
-    if odd is not None:
-        raise ValueError(f"options[{name!r}] names {odd!r}, which is {kind_of(odd)}; give the names of runs")
-    unknown = list(dict.fromkeys(run for run in runs if run not in whole.members.index))
-    if unknown:
-        raise ValueError(
-            f"options[{name!r}] names {few_quoted(unknown)}; the context's runs are {few_quoted(whole.names)}"
-        )

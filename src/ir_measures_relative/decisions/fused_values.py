@@ -88,8 +88,6 @@ def votes_to(view: View, fusion: Fusion, depth: int) -> Votes:
 
 # How many scores are held at once: what fits into the processor's cache.
 _SCORES_AT_ONCE = 1 << 17
-# The label of an unjudged document, and of a place behind the end of a ranking.
-_UNJUDGED = 0
 
 #: Some runs of a context, by ascending indices.
 RunSet: TypeAlias = tuple[int, ...]
@@ -239,7 +237,7 @@ class FusedValues:
             if not self._votes.enough(t, block, np.where(first[:, -1] > 0, last, -1.0)):
                 return False
             document = n_docs - 1 - (first & np.uint64(2**32 - 1)).astype(np.int64)
-            labels = np.where(first > 0, topic.label[document], _UNJUDGED)
+            labels = np.where(first > 0, topic.label[document], 0)
             result[at : at + step] = self._of_labels(labels, topic.label)
         return True
 

@@ -75,8 +75,8 @@ def with_reference(measure: ir_measures.Measure | str) -> RelativeMeasure:
     """The measure; ValueError for one that does not compare a run with a reference, or that names the reference."""
     parsed = parse_measure(measure)
     if not isinstance(parsed, RelativeMeasure) or parsed.RELATIVE_TO != "reference":
-        known = ", ".join(name for name, m in registered().items() if m.RELATIVE_TO == "reference")
-        raise ValueError(f"{parsed} does not compare two runs; use one of {known}")
+        known = sorted(name for name, m in registered().items() if m.RELATIVE_TO == "reference")
+        raise ValueError(f"{parsed} does not compare two runs; use one of {', '.join(known)}")
     if parsed.get("ref") is not None:
         raise ValueError(f"{parsed} compares with {parsed.get('ref')!r} alone; leave ref= out")
     return parsed
