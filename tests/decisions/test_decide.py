@@ -377,6 +377,12 @@ def test_the_smallest_set_within_the_margin(method: str) -> None:
     row = answer.evidence["fewer"].iloc[0]
     assert row["runs"] == "good" and row["number"] == 1
     assert row["ci_lower"] <= row["loss"] <= row["ci_upper"]
+    half = RunContext({"a": run_of("AXYZ"), "b": run_of("BXYZ"), "bad": run_of("XYZA")}, grades=(0, 1))
+    for margin, runs in ((0.1, "a, b"), (0.6, "a")):
+        found = drop(half, QRELS, by="P@2", margin=margin, method="interleave", resamples=99).evidence[
+            "fewer"
+        ]
+        assert found["runs"][0] == runs
 
 
 def test_so_many_topics_are_said_where_they_help() -> None:
