@@ -60,10 +60,9 @@ def compare(
     """Compare runs in pairs: differences, confidence intervals and valid tests, for relative and absolute measures.
 
     With a measure relative to priors, a comparison is valid if, apart from the two themselves, both runs are scored
-    against the same runs, and each counts the other as a prior or neither does: so with fixed ``priors=["BM25", …]``
-    (what does each add to these?) or ``"others"`` (which would you rather drop?). Other pairs have only their two
-    means, and a warning says why. rrLP, sgnLP, sgnLR and RPP without ``ref=`` are computed for every pair, with
-    ``other`` as the reference, and tested against 0.
+    against the same runs, and each counts the other as a prior or neither does. Other pairs have only their two means,
+    and a warning says why. rrLP, sgnLP, sgnLR and RPP without ``ref=`` have ``other`` as the reference, and are tested
+    against 0.
 
     Args:
         names: the runs to compare; default: all but the fixed priors.
@@ -84,9 +83,8 @@ def compare(
         and ``"bootstrap"`` the interval excludes 0 exactly if it is below 1 - confidence; ``effect``, d_z: the mean
         difference divided by the standard deviation of the differences, with its interval by the noncentral t;
         ``wins``, ``ties``, ``losses``, ``topics``: counts of topics; a difference of at most 10⁻⁹ of the measure's
-        spread is a tie; ``topics_needed``, if the interval includes 0: how many topics would show with 80 % power which
-        run is above, inf for more than 10,000; ``topics_fewest`` and ``topics_most`` at the ends of the variance's
-        interval.
+        spread is a tie; ``topics_needed``, if the interval includes 0: how many topics would settle with 80 % power
+        which run is above, inf for more than 10,000, and at the ends of the variance's interval.
 
     Raises:
         ValueError: an unknown run, test or correction; a single run; a run among the fixed priors.
@@ -286,12 +284,7 @@ class Copies(NamedTuple):
 def copies_of_nearest(
     view: View, names: Sequence[str], measure: Any, priors: Mapping[str, Collection[str]] | None = None
 ) -> Copies:
-    """What copies of the nearest priors score, each in the place of a run.
-
-    Args:
-        measure: one that is relative to priors, or to all systems, where all others are a run's priors.
-        priors: the names of the priors of each run, instead of those that the context's policy gives it.
-    """
+    """What copies of the nearest priors score, each in the place of a run."""
     cutoff, to_priors = measure.params.get("cutoff"), measure.RELATIVE_TO == "priors"
     free = type(measure)(**{key: value for key, value in measure.params.items() if key != "prior"})
     shared = shared_documents(view, cutoff)
@@ -354,16 +347,6 @@ def mean_intervals(
 
     Raises:
         ValueError: a measure that ir_measures sums, such as NumRet; what :meth:`RunContext.evaluate` raises.
-
-    Example:
-        >>> from ir_measures_relative import RunContext
-        >>> from ir_measures_relative.decisions import mean_intervals
-        >>> qrels = {f"q{i}": {"A": 1, "B": 1} for i in range(8)}
-        >>> old, new = ({q: {d: 1.0} for q, d in zip(qrels, docs)} for docs in ("AAAAAAAA", "BBBBBBBA"))
-        >>> context = RunContext({"old": old, "new": new}, priors=["old"])
-        >>> mean_intervals(context, qrels, ["UniqueRel@1"])[1:].round(3)
-          name      measure   mean  ci_lower  ci_upper
-        1  new  UniqueRel@1  0.875     0.624       1.0
     """
     parsed = parse_measures(measures)
     check_means(parsed)

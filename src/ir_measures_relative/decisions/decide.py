@@ -67,10 +67,9 @@ def decide(
         method: "rrf", "isr", "combsum", "combmnz" as in FusionGain with ``k`` and ``depth``, or "interleave": one
             document of each run in turn, skipping those already taken. A single run is its own list.
         margin: the smallest difference that matters, in the unit of ``by``.
-        rerank: a run with a reranker's scores, or its name. The first ``pool`` interleaved documents are ordered by
-            them; where an option has fewer on a topic, all pools shrink to the smallest.
-        tokens, budget: the lengths of documents (default: the context's); a list ends before the first document that
-            exceeds ``budget`` tokens.
+        rerank: a run with a reranker's scores, or its name: they order the first ``pool`` interleaved documents; all
+            pools shrink to the smallest on a topic.
+        tokens, budget: the lengths of documents (default: the context's), and how many tokens a list may have.
         groups: from query id to a group of topics.
         unretrieved_relevant: as for :func:`bounds`.
         n: the number of documents to list for judging.

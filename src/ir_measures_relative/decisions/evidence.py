@@ -69,10 +69,7 @@ class NewDocuments(NamedTuple):
         return cls(*columns, docs.n_queries)
 
     def relevant(self, rel: int, of: FloatArray, under: float | None = None) -> FloatArray:
-        """The sum by topic of the weights of the relevant documents.
-
-        Unjudged documents count as relevant where their weight has the sign of ``under``.
-        """
+        """The weights of relevant documents by topic; unjudged ones count where theirs has the sign of ``under``."""
         relevant = self.judged & (self.grade >= rel)
         if under is not None:
             relevant |= ~self.judged & (under * of > 0)
@@ -147,10 +144,7 @@ def tables_of(of: Compared) -> dict[str, pd.DataFrame]:
 
 
 def by_group(of: Compared) -> pd.DataFrame | None:
-    """The difference of each option from the first by group of topics, simultaneous over options and groups.
-
-    ``safe``: whether the option loses at most the margin in this group, at the lower end.
-    """
+    """The difference of each option from the first by group of topics, simultaneous over options and groups."""
     groups = of.settings.groups
     if groups is None:
         return None

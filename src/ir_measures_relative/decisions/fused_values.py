@@ -39,11 +39,7 @@ class Votes(NamedTuple):
     goes_on: BoolArray  #: whether it has one
 
     def enough(self, topics: int | slice, runs: IntArray, last: FloatArray) -> bool:
-        """Whether no other document can be among the first of some fused sets of runs.
-
-        ``runs`` has shape (…, size); ``last``, (topics, …), the score of the last of these, below 0 where there are
-        fewer.
-        """
+        """Whether no document scores above the ``last`` of the first of fused sets of ``runs``; below 0 of fewer."""
         below, goes_on = (values[topics][..., runs] for values in (self.below, self.goes_on))
         most = self.fusion.fused(below.sum(axis=-1), goes_on.sum(axis=-1))
         return not bool((goes_on.any(axis=-1) & (last <= most * SLACK)).any())

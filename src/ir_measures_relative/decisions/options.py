@@ -343,10 +343,7 @@ class OptionValues:
         return pd.DataFrame(columns)
 
     def sampled(self, samples: int, seed: int) -> Iterator[FloatArray] | None:
-        """Values under judgments that are drawn, in batches (options, judgments, topics); None of too few runs.
-
-        A document is relevant with the probability of the judged documents which the runs rank alike.
-        """
+        """Values under judgments that are drawn, in batches (options, judgments, topics); None of too few runs."""
         runs = len(self._view.names)
         if not self.bounded or runs < FEWEST_RUNS:
             return None

@@ -206,10 +206,7 @@ CORRELATIONS: dict[str, Callable[[FloatArray, FloatArray], float]] = {
 
 
 def _agreement(scores: ScoreTable, truth: ScoreTable) -> float:
-    """The share of the pairs of runs that the truth's means tell apart that these tell apart alike; NaN of no pair.
-
-    Of measures of pairs, the means of the pairs: so it also says what a mean over opponents cannot.
-    """
+    """The share of the pairs of runs that the truth's means tell apart that these tell apart alike; NaN of no pair."""
     return _alike(
         *(np.where(np.abs(means := s.means()) <= s.pairs.limit, 0.0, means) for s in (scores, truth))
     )
