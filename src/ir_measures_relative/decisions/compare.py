@@ -100,8 +100,9 @@ def compare(
     _refuse_copies(view, names, parsed, fixed)
     if len(names) < 2:
         raise ValueError(f"there is one run to compare, {names[0]!r}; give more names, or fewer priors")
-    against = [(name, baseline) for name in names if name != baseline]
-    who = list(itertools.combinations(names, 2)) if baseline is None else against
+    who = list(itertools.combinations(names, 2))
+    if baseline is not None:
+        who = [(name, baseline) for name in names if name != baseline]
     chosen = None if of_each is None else {n: of_each(view, n) for n in names}
     scored = [m for m in parsed if not is_of_pairs(m)]
     scores = score_runs(view, names, scored, priors=chosen)
