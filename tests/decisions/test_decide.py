@@ -365,6 +365,15 @@ def test_of_two_changes_that_may_help_the_headline_claims_neither() -> None:
     assert answer.text.startswith(first)
 
 
+def test_a_loss_of_0_is_safe_at_a_margin_of_0() -> None:
+    twice = RunContext({"a": GOOD, "b": GOOD}, grades=(0, 1))
+    assert drop(twice, QRELS, by="P@3", margin=0.0, resamples=99).table["verdict"].tolist() == [
+        "",
+        "safe",
+        "safe",
+    ]
+
+
 def test_drop_without_a_margin_grades_nothing() -> None:
     answer = drop(CONTEXT, QRELS, by="P@3")
     assert answer.verdict == "not graded" and "fewer" not in answer.evidence

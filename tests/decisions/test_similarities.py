@@ -93,6 +93,7 @@ def test_a_scale_of_colours() -> None:
     assert inner_range(np.array([0.4] * 9 + [0.9])) == (0.0, 0.9, "neither")
     assert inner_range(np.array([0.4, 0.5, 0.6, 0.5, 0.4, 9.0])) == (0.4, 0.6, "max")
     assert inner_range(np.array([0.4, 0.5, 0.6, 0.5, 0.4, -9.0, 9.0])) == (0.4, 0.6, "both")
+    assert inner_range(np.array([0.4, 0.5, 0.6, 0.5, 0.4, 0.95])) == (0.4, 0.95, "neither")
     values = np.array([-0.5, -0.3, 0.1, 0.2])
     assert inner_range(values) == (-0.5, 0.2, "neither")
     assert inner_range(values, signed=True) == (-0.5, 0.5, "neither")
