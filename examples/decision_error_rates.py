@@ -103,8 +103,8 @@ def verdicts(values: PairValues, margin: float = 0.0, seed: int = 0) -> tuple[in
     )
     rivals = [Rivals(1, 2)]
     return (
-        verdict_of(gain.overall(), gain.difference, rivals, between.overall(), margin),
-        verdict_of(gain.as_judged(), gain.difference, rivals, between.as_judged(), margin),
+        verdict_of(gain.ends(), gain.difference, rivals, between.ends(), margin),
+        verdict_of(gain.ends(True), gain.difference, rivals, between.ends(True), margin),
     )
 
 

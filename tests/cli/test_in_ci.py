@@ -61,7 +61,7 @@ def test_the_page_from_an_empty_folder(tmp_path: Path, commands: dict[str, str])
             done = run_bash(script, folder, alone)
             assert done.returncode == 0, (script, done.stdout, done.stderr)
             if "echo" in script:
-                assert done.stdout.startswith("Add 3-grams, or replace BM25")
+                assert done.stdout.startswith("3-grams helps: whether to add it")
                 assert done.stdout.endswith("exit code 0\n")
             if "pytest" in script:
                 assert "1 passed" in done.stdout

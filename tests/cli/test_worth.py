@@ -198,7 +198,7 @@ def test_a_mistake_of_the_package_is_no_answer(
     """Python's own exit code for one is 1, which means to keep what is deployed."""
     from ir_measures_relative.cli import main
 
-    monkeypatch.setattr("ir_measures_relative.decisions.options._measure", lambda by: 1 / 0)
+    monkeypatch.setattr("ir_measures_relative.decisions.options.absolute_measure", lambda *_: 1 / 0)
     monkeypatch.chdir(campaign)
     assert main(["worth", "qrels.txt", "new/strong.run", "--to", "runs", "--gate"]) == 70
     assert "ZeroDivisionError" in capsys.readouterr().err

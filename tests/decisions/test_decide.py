@@ -365,6 +365,15 @@ def test_of_two_changes_that_may_help_the_headline_claims_neither() -> None:
     assert answer.text.startswith(first)
 
 
+def test_a_loss_of_0_is_safe_at_a_margin_of_0() -> None:
+    twice = RunContext({"a": GOOD, "b": GOOD}, grades=(0, 1))
+    assert drop(twice, QRELS, by="P@3", margin=0.0, resamples=99).table["verdict"].tolist() == [
+        "",
+        "safe",
+        "safe",
+    ]
+
+
 def test_drop_without_a_margin_grades_nothing() -> None:
     answer = drop(CONTEXT, QRELS, by="P@3")
     assert answer.verdict == "not graded" and "fewer" not in answer.evidence
@@ -377,6 +386,12 @@ def test_the_smallest_set_within_the_margin(method: str) -> None:
     row = answer.evidence["fewer"].iloc[0]
     assert row["runs"] == "good" and row["number"] == 1
     assert row["ci_lower"] <= row["loss"] <= row["ci_upper"]
+    half = RunContext({"a": run_of("AXYZ"), "b": run_of("BXYZ"), "bad": run_of("XYZA")}, grades=(0, 1))
+    for margin, runs in ((0.1, "a, b"), (0.6, "a")):
+        found = drop(half, QRELS, by="P@2", margin=margin, method="interleave", resamples=99).evidence[
+            "fewer"
+        ]
+        assert found["runs"][0] == runs
 
 
 def test_so_many_topics_are_said_where_they_help() -> None:

@@ -129,8 +129,6 @@ def test_explain_bad_input() -> None:
         explain(context, "a", labels, "nDCG@10")
     with pytest.raises(ValueError, match="is not a sum over documents"):
         explain(context, "a", labels, "rrLP(ref='b')")
-    with pytest.raises(ValueError, match="group='g' goes with a new run"):
-        explain(context, "a", labels, group="g")
     other = RunContext({"a": {"q": {"A": 1.0}}, "b": {"z": {"A": 1.0}}})
     with pytest.raises(ValueError, match="run 'b' has no query in common with the qrels"):
         explain(other, "a", labels)

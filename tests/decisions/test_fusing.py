@@ -9,6 +9,7 @@ from typing import Any
 import ir_measures
 import numpy as np
 import pytest
+import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +18,7 @@ from ir_measures_relative import RunContext, fuse
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.decisions import fused_values
-from ir_measures_relative.decisions.fuse import Chooser, divided, reach_of_interval
+from ir_measures_relative.decisions.fuse import Chooser, FusionChoice, divided, reach_of_interval
 from ir_measures_relative.decisions.fused_values import FusedValues, RunSet
 from ir_measures_relative.further_measures.fusion_gain import METHODS, Fusion, fused_rankings
 from oracles.fusion import fuse_runs
@@ -229,6 +230,17 @@ def test_the_interval_holds_the_true_difference(folds: int, repeats: int, equal:
         naive += abs(difference - expected) <= 2 * means_of.std(ddof=1) / len(means_of) ** 0.5
     assert held / n_campaigns >= 0.92
     assert naive / n_campaigns < 0.8  # the interval that takes the divisions for independent
+
+
+def test_the_reach_is_nadeau_and_bengios_where_that_is_the_wider() -> None:
+    """As of divisions that differ alone: no topic moves the mean of all."""
+    divisions = divided(6, 2, 3, 0)
+    of_division = np.random.default_rng(1).normal(size=6)
+    rows = np.concatenate([of_division, [0.0], of_division[divisions.division]])
+    chosen, other = (FusionChoice(0, (0,), 0.0, 0.0, np.tile(v[:, None], 6), {}) for v in (rows, 0 * rows))
+    variance = (1 / 6 + 1) * np.var(of_division, ddof=1)
+    expected = scipy.stats.t(5).ppf(0.975) * np.sqrt(variance)
+    assert reach_of_interval(chosen, other, divisions, 0.95) == pytest.approx(expected)
 
 
 def test_a_fixed_choice_has_about_students_interval() -> None:

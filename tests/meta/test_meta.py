@@ -19,8 +19,6 @@ from hypothesis import strategies as st
 from drawn import examples
 from ir_measures_relative import meta
 from ir_measures_relative.meta.table import tau_ap
-from ir_measures_relative.stats.paired_tests import paired_test
-from ir_measures_relative.stats.pairs_and_ties import Pairs, topic_counts
 from oracles import meta as oracle
 
 seeds = st.integers(0, 2**32 - 1)
@@ -58,17 +56,6 @@ def p_values(values: Any, test: str, **kwargs: Any) -> dict[tuple[str, str], flo
     return {(a, b): p for a, b, p in zip(table["name"], table["other"], table["p"], strict=True)}
 
 
-@pytest.mark.parametrize("test", ["t", "sign", "wilcoxon"])
-@given(seed=seeds)
-def test_tests_are_those_of_single_pairs(test: str, seed: int) -> None:
-    values = random_values(seed, topics=None if test != "wilcoxon" else 14 + seed % 50)
-    found = p_values(values, test)
-    for i, j in itertools.combinations(range(len(values)), 2):
-        d = np.round(values[i] - values[j], 12)
-        expected = paired_test(Pairs.of_differences(d[None]), test).p[0]
-        assert found[f"run{i}", f"run{j}"] == pytest.approx(expected, rel=1e-6, abs=1e-12, nan_ok=True)
-
-
 @pytest.mark.filterwarnings("ignore:Precision loss")  # scipy's, of runs that are nearly constant
 @given(seed=seeds)
 def test_unpaired_t(seed: int) -> None:
@@ -78,23 +65,6 @@ def test_unpaired_t(seed: int) -> None:
         if np.ptp(values[i]) + np.ptp(values[j]) > 0:
             expected = scipy.stats.ttest_ind(values[i], values[j]).pvalue
             assert found[f"run{i}", f"run{j}"] == pytest.approx(expected, rel=1e-6)
-
-
-@given(seed=seeds)
-def test_bootstrap_is_that_of_the_formula(seed: int) -> None:
-    values = random_values(seed, runs=2, topics=12 + seed % 9)
-    d = values[0] - values[1]
-    if np.ptp(np.round(d, 9)) == 0:
-        return
-    z, reached, counts = d - d.mean(), 0, topic_counts(99, len(d), 3)
-    t = abs(scipy.stats.ttest_1samp(d, 0).statistic)
-    for count in counts:
-        sample = np.repeat(z, count.astype(int))
-        if np.ptp(np.round(sample, 9)) == 0:
-            return
-        reached += abs(sample.mean() / (sample.std(ddof=1) / math.sqrt(len(d)))) >= t * (1 - 1e-9) - 1e-9
-    found = p_values(values, "bootstrap", resamples=99, seed=3)["run0", "run1"]
-    assert found == pytest.approx((1 + reached) / 100)
 
 
 @given(seed=seeds)
@@ -125,7 +95,7 @@ def test_tukey_is_that_of_a_linear_model() -> None:
         assert found[f"run{i}", f"run{j}"] == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize("test", ["t", "unpaired_t", "wilcoxon", "sign"])
+@pytest.mark.parametrize("test", ["unpaired_t", "sign"])
 def test_false_positives_are_those_of_swapped_tables(test: str) -> None:
     """Two runs: the rate is that of tables which are swapped one by one."""
     values, swaps = random_values(7, runs=2, topics=15), 50
@@ -154,8 +124,8 @@ def test_power_counts_p_values(correction: str | None) -> None:
 # --- verdicts, and differences in per cent
 
 
-@pytest.mark.parametrize("test", ["t", "sign", "wilcoxon", "hsd"])
-@examples(8)
+@pytest.mark.parametrize("test", ["t", "sign", "wilcoxon"])
+@examples(5)
 @given(seed=seeds)
 def test_conflicts_are_counted_pair_by_pair(test: str, seed: int) -> None:
     values = {m: random_values(seed + i, 5, 12) for i, m in enumerate("ABC")}
@@ -182,13 +152,6 @@ def test_conflicts_are_counted_pair_by_pair(test: str, seed: int) -> None:
         assert list(row[["agree", "contradict", "only_measure", "only_other", "neither"]]) == expected
         assert row["conflicts"] == sum(expected[1:4]) and row["share"] == row["conflicts"] / 10
         assert sum(expected) == row["pairs"] == 10
-
-
-def test_conflicts_of_corrected_values() -> None:
-    pytest.importorskip("statsmodels", reason="statsmodels is not installed")
-    table = long({m: random_values(i, 5, 12) for i, m in enumerate("AB")})
-    found = meta.conflicts(table, correction="bonferroni", level=0.3)
-    assert found.equals(meta.conflicts(table, level=0.03))
 
 
 @examples(20)
@@ -391,17 +354,6 @@ def test_invariance(name: str) -> None:
     assert moved == {"×": not scaled, "+": not shifted}
 
 
-def test_rescaling_test_names_the_threshold() -> None:
-    found = meta.rescaling_test(long({"A": random_values(3, 5, 12)}))
-    moves = found[found["moves"]]
-    moving = {"stability, relative", "stability, absolute", "percentage_absolute_difference", "reliability"}
-    assert set(moves["statistic"]) == moving
-    assert set(moves.loc[moves["statistic"] == "percentage_absolute_difference", "change"]) == {"+ 1"}
-    assert set(moves.loc[moves["statistic"] == "stability, relative", "change"]) == {"+ 1"}
-    assert set(moves.loc[moves["statistic"] == "reliability", "change"]) == {"+ 1"}
-    assert set(moves.loc[moves["statistic"] == "stability, absolute", "change"]) == {"× 2", "× 0.5"}
-
-
 # --- what goes in
 
 
@@ -498,14 +450,3 @@ def test_pairs_are_refused_where_runs_are_needed() -> None:
         meta.ties(pd.concat([table, table.rename(columns={"name": "other", "other": "name"})]))
     with pytest.raises(ValueError, match=r"rrLP of runs 'a' and 'c' on query 'q2' is missing"):
         meta.ties(pd.concat([table, table.assign(other="c").head(1)]))
-
-
-def test_tables_of_pyterrier() -> None:
-    pt = pytest.importorskip("pyterrier", reason="PyTerrier is not installed")
-    from ir_measures import P
-
-    topics = pd.DataFrame({"qid": ["1", "2"], "query": ["tea", "milk"]})
-    qrels = pd.DataFrame({"qid": ["1", "2"], "docno": ["a", "b"], "label": 1})
-    runs = [topics.assign(docno=[x, y], score=1.0, rank=0) for x, y in ("ab", "ac")]
-    table = pt.Experiment(runs, topics, qrels, [P @ 1], names=["one", "two"], perquery=True)
-    assert list(pt.relative.meta.ties(table)["tied"]) == [1]

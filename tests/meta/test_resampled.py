@@ -268,16 +268,6 @@ def test_levels_are_those_of_loops(seed: int, rel: int, worst: bool) -> None:
         assert separation["cumulative"].iloc[-1] == 1 and (separation["comparisons"] == 18).all()
 
 
-def test_separation_is_what_lexiprecision_tells_apart() -> None:
-    runs, labels = oracle.campaign(11, runs=5, topics=4)
-    context = RunContext(runs)
-    pairs = oracle.preferences(oracle.tables(context, labels, sgnLP), list(runs))
-    told = sum(x != 0 for values in pairs.values() for x in values)
-    assert meta.separation(context, labels)["separated"].sum() == told
-    table = context.evaluate(labels, [RR], perquery=True)
-    assert meta.ties_by_level(context, labels)["tied"][0] <= meta.ties(table)["tied"][0]
-
-
 def test_locality_is_that_of_both_orders() -> None:
     """Against numpy's correlation and statsmodels' regression of differences that are listed one by one."""
     sm = pytest.importorskip("statsmodels.api", reason="statsmodels is not installed")

@@ -60,10 +60,9 @@ def compare(
     """Compare runs in pairs: differences, confidence intervals and valid tests, for relative and absolute measures.
 
     With a measure relative to priors, a comparison is valid if, apart from the two themselves, both runs are scored
-    against the same runs, and each counts the other as a prior or neither does: so with fixed ``priors=["BM25", …]``
-    (what does each add to these?) or ``"others"`` (which would you rather drop?). Other pairs have only their two
-    means, and a warning says why. rrLP, sgnLP, sgnLR and RPP without ``ref=`` are computed for every pair, with
-    ``other`` as the reference, and tested against 0.
+    against the same runs, and each counts the other as a prior or neither does. Other pairs have only their two means,
+    and a warning says why. rrLP, sgnLP, sgnLR and RPP without ``ref=`` have ``other`` as the reference, and are tested
+    against 0.
 
     Args:
         names: the runs to compare; default: all but the fixed priors.
@@ -84,9 +83,8 @@ def compare(
         and ``"bootstrap"`` the interval excludes 0 exactly if it is below 1 - confidence; ``effect``, d_z: the mean
         difference divided by the standard deviation of the differences, with its interval by the noncentral t;
         ``wins``, ``ties``, ``losses``, ``topics``: counts of topics; a difference of at most 10⁻⁹ of the measure's
-        spread is a tie; ``topics_needed``, if the interval includes 0: how many topics would show with 80 % power which
-        run is above, inf for more than 10,000; ``topics_fewest`` and ``topics_most`` at the ends of the variance's
-        interval.
+        spread is a tie; ``topics_needed``, if the interval includes 0: how many topics would settle with 80 % power
+        which run is above, inf for more than 10,000, and at the ends of the variance's interval.
 
     Raises:
         ValueError: an unknown run, test or correction; a single run; a run among the fixed priors.
@@ -100,7 +98,11 @@ def compare(
     names, of_each, fixed = _candidates(context, names, priors, baseline)
     view = view_of(context, qrels)
     _refuse_copies(view, names, parsed, fixed)
-    who = _pairs(names, baseline)
+    if len(names) < 2:
+        raise ValueError(f"there is one run to compare, {names[0]!r}; give more names, or fewer priors")
+    who = list(itertools.combinations(names, 2))
+    if baseline is not None:
+        who = [(name, baseline) for name in names if name != baseline]
     chosen = None if of_each is None else {n: of_each(view, n) for n in names}
     scored = [m for m in parsed if not is_of_pairs(m)]
     scores = score_runs(view, names, scored, priors=chosen)
@@ -119,9 +121,8 @@ def compare(
             reasons = [why_incomparable(view, measure, a, b, chosen) for a, b in who]
         valid = np.array([reason is None for reason in reasons])
         pairs = Pairs.between(one, other, limit)
-        members.append(
-            (Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit), test or test_of(measure))
-        )
+        own = measure.TEST if isinstance(measure, RelativeMeasure) else "t"
+        members.append((Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit), test or own))
         told.append((measure, one, other, pairs, reasons))
     notes: dict[str, list[str]] = {}
     tested = of_family.compared(members, options)
@@ -178,14 +179,6 @@ def _refuse_copies(
             f"{name!r} ranks as {prior!r} does, which is among the fixed priors={few_quoted(fixed)}: it would "
             "be its own prior, and its values another quantity; leave it out of one of the two"
         )
-
-
-def _pairs(names: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
-    if len(names) < 2:
-        raise ValueError(f"there is one run to compare, {names[0]!r}; give more names, or fewer priors")
-    if baseline is None:
-        return list(itertools.combinations(names, 2))
-    return [(name, baseline) for name in names if name != baseline]
 
 
 def _table(
@@ -273,11 +266,6 @@ def _table(
     return pd.DataFrame(rows).astype(dict.fromkeys(("wins", "ties", "losses"), "Int64"))
 
 
-def test_of(measure: ir_measures.Measure) -> str:
-    """The test that a measure declares; of a measure of somebody else's, Student's."""
-    return measure.TEST if isinstance(measure, RelativeMeasure) else "t"
-
-
 def is_of_pairs(measure: ir_measures.Measure) -> bool:
     """Whether the measure compares any two runs by its sign: rrLP, sgnLP, sgnLR and RPP, without ``ref=``."""
     return is_relative(measure) and measure.SIGNED and measure.get("ref") is None
@@ -297,12 +285,7 @@ class Copies(NamedTuple):
 def copies_of_nearest(
     view: View, names: Sequence[str], measure: Any, priors: Mapping[str, Collection[str]] | None = None
 ) -> Copies:
-    """What copies of the nearest priors score, each in the place of a run.
-
-    Args:
-        measure: one that is relative to priors, or to all systems, where all others are a run's priors.
-        priors: the names of the priors of each run, instead of those that the context's policy gives it.
-    """
+    """What copies of the nearest priors score, each in the place of a run."""
     cutoff, to_priors = measure.params.get("cutoff"), measure.RELATIVE_TO == "priors"
     free = type(measure)(**{key: value for key, value in measure.params.items() if key != "prior"})
     shared = shared_documents(view, cutoff)
@@ -365,16 +348,6 @@ def mean_intervals(
 
     Raises:
         ValueError: a measure that ir_measures sums, such as NumRet; what :meth:`RunContext.evaluate` raises.
-
-    Example:
-        >>> from ir_measures_relative import RunContext
-        >>> from ir_measures_relative.decisions import mean_intervals
-        >>> qrels = {f"q{i}": {"A": 1, "B": 1} for i in range(8)}
-        >>> old, new = ({q: {d: 1.0} for q, d in zip(qrels, docs)} for docs in ("AAAAAAAA", "BBBBBBBA"))
-        >>> context = RunContext({"old": old, "new": new}, priors=["old"])
-        >>> mean_intervals(context, qrels, ["UniqueRel@1"])[1:].round(3)
-          name      measure   mean  ci_lower  ci_upper
-        1  new  UniqueRel@1  0.875     0.624       1.0
     """
     parsed = parse_measures(measures)
     check_means(parsed)

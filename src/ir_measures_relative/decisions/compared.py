@@ -63,7 +63,7 @@ class Compared(Decided):
     def run_values(self) -> FloatArray:
         """The value of each run by itself, as a list like those of the options; NaN where there is no such list."""
         found = np.full((len(self.view.names), self.topics), np.nan)
-        lists = {i: one for i, one in enumerate(self.lists.single_runs()) if one is not None}
+        lists = self.lists.single_runs()
         if lists:
             found[list(lists)] = OptionValues(self.view, list(lists.values()), self.settings.by).values
         return found

@@ -13,7 +13,7 @@ from ..context.tops import Tokens
 from ..context.view import View, check_is_context, view_of
 from ..io.qrels import Qrels
 from ..io.runs import Run
-from ..messages import few_quoted, kind_of
+from ..messages import few_quoted
 from ..stats.paired_tests import PairedTestOptions
 from ..work import Work
 from . import decision_text, evidence
@@ -67,10 +67,9 @@ def decide(
         method: "rrf", "isr", "combsum", "combmnz" as in FusionGain with ``k`` and ``depth``, or "interleave": one
             document of each run in turn, skipping those already taken. A single run is its own list.
         margin: the smallest difference that matters, in the unit of ``by``.
-        rerank: a run with a reranker's scores, or its name. The first ``pool`` interleaved documents are ordered by
-            them; where an option has fewer on a topic, all pools shrink to the smallest.
-        tokens, budget: the lengths of documents (default: the context's); a list ends before the first document that
-            exceeds ``budget`` tokens.
+        rerank: a run with a reranker's scores, or its name: they order the first ``pool`` interleaved documents; all
+            pools shrink to the smallest on a topic.
+        tokens, budget: the lengths of documents (default: the context's), and how many tokens a list may have.
         groups: from query id to a group of topics.
         unretrieved_relevant: as for :func:`bounds`.
         n: the number of documents to list for judging.
@@ -136,20 +135,12 @@ def _options_of(options: Any, whole: View) -> list[Option]:
             raise ValueError(
                 f"options[{name!r}]={given!r} must be a run, runs, or a dict from query id to run"
             )
-        _check_known(name, runs, whole)
+        unknown = [run for run in runs if not isinstance(run, str) or run not in whole.members.index]
+        if unknown:
+            known = few_quoted(whole.names)
+            raise ValueError(f"options[{name!r}] names {unknown[0]!r}; the context's runs are {known}")
         different = tuple(dict.fromkeys(runs))
         if not runs or (rule is None and len(different) < len(runs)):
             raise ValueError(f"options[{name!r}]={given!r} must hold one run or more, each once")
         found.append(Option(name, different, rule))
     return found
-
-
-def _check_known(name: str, runs: Sequence[Any], whole: View) -> None:
-    odd = next((run for run in runs if not isinstance(run, str)), None)
-    if odd is not None:
-        raise ValueError(f"options[{name!r}] names {odd!r}, which is {kind_of(odd)}; give the names of runs")
-    unknown = list(dict.fromkeys(run for run in runs if run not in whole.members.index))
-    if unknown:
-        raise ValueError(
-            f"options[{name!r}] names {few_quoted(unknown)}; the context's runs are {few_quoted(whole.names)}"
-        )

@@ -42,11 +42,7 @@ class Ends(NamedTuple):
 
 
 def intervals(found: Differences, ends: tuple[float, float], options: PairedTestOptions) -> Intervals:
-    """The intervals of differences between two ``ends``, which hold at once; NaN where a row has no such topic.
-
-    The lower end allowing for unjudged documents is that under their worst judgments, the upper end that under their
-    best, topic by topic; the interval as judged is a part of it.
-    """
+    """The intervals of differences between two ``ends``, which hold at once; NaN where a row has no such topic."""
     as_judged = simultaneous_intervals(found.judged, ends, options)
     under = []
     for values in (found.worst, found.best):

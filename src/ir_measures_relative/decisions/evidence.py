@@ -69,10 +69,7 @@ class NewDocuments(NamedTuple):
         return cls(*columns, docs.n_queries)
 
     def relevant(self, rel: int, of: FloatArray, under: float | None = None) -> FloatArray:
-        """The sum by topic of the weights of the relevant documents.
-
-        Unjudged documents count as relevant where their weight has the sign of ``under``.
-        """
+        """The weights of relevant documents by topic; unjudged ones count where theirs has the sign of ``under``."""
         relevant = self.judged & (self.grade >= rel)
         if under is not None:
             relevant |= ~self.judged & (under * of > 0)
@@ -147,10 +144,7 @@ def tables_of(of: Compared) -> dict[str, pd.DataFrame]:
 
 
 def by_group(of: Compared) -> pd.DataFrame | None:
-    """The difference of each option from the first by group of topics, simultaneous over options and groups.
-
-    ``safe``: whether the option loses at most the margin in this group, at the lower end.
-    """
+    """The difference of each option from the first by group of topics, simultaneous over options and groups."""
     groups = of.settings.groups
     if groups is None:
         return None
@@ -165,12 +159,10 @@ def by_group(of: Compared) -> pd.DataFrame | None:
         np.where(inside[None], values[:, None, :], np.nan).reshape(-1, values.shape[1]) for values in of.gains
     ]
     found = intervals(Differences(*parts), of.settings.ends, of.settings.test)
-    rows = []
-    for at, (option, group) in enumerate((o, g) for o in of.names[1:] for g in range(len(names))):
-        row: dict[str, Any] = {"option": option, "group": names[group], "topics": int(inside[group].sum())}
-        row |= {name: float(values[at]) for name, values in found._asdict().items()}
-        rows.append(row | {"safe": bool(row["lower"] >= -of.settings.margin)})
-    return pd.DataFrame(rows)
+    n = len(of.gains.judged)
+    columns = {"option": np.repeat(of.names[1:], len(names)), "group": names * n}
+    table = pd.DataFrame(columns | {"topics": np.tile(inside.sum(axis=1), n)} | found._asdict())
+    return table.assign(safe=table["lower"] >= -of.settings.margin)
 
 
 def routers(of: Compared) -> pd.DataFrame | None:

@@ -47,14 +47,6 @@ def explain(
 
     Raises:
         ValueError: no such run or query, or a measure that is not a sum over documents.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, explain
-        >>> context = RunContext({"old": {"q": {"A": 2, "X": 1}}, "new": {"q": {"B": 2, "A": 1}}})
-        >>> explain(context, "new", {"q": {"A": 1, "B": 1}}, "UniqueRel@2")
-          query_id doc_id  relevance  position  position in old  gain  contribution
-        0        q      B          1         1             <NA>   1.0           1.0
-        1        q      A          1         2                1   0.0           0.0
     """
     check_is_context(context)
     parsed = relative_measure(measure)

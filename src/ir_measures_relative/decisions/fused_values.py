@@ -39,11 +39,7 @@ class Votes(NamedTuple):
     goes_on: BoolArray  #: whether it has one
 
     def enough(self, topics: int | slice, runs: IntArray, last: FloatArray) -> bool:
-        """Whether no other document can be among the first of some fused sets of runs.
-
-        ``runs`` has shape (…, size); ``last``, (topics, …), the score of the last of these, below 0 where there are
-        fewer.
-        """
+        """Whether no document scores above the ``last`` of the first of fused sets of ``runs``; below 0 of fewer."""
         below, goes_on = (values[topics][..., runs] for values in (self.below, self.goes_on))
         most = self.fusion.fused(below.sum(axis=-1), goes_on.sum(axis=-1))
         return not bool((goes_on.any(axis=-1) & (last <= most * SLACK)).any())
@@ -88,8 +84,6 @@ def votes_to(view: View, fusion: Fusion, depth: int) -> Votes:
 
 # How many scores are held at once: what fits into the processor's cache.
 _SCORES_AT_ONCE = 1 << 17
-# The label of an unjudged document, and of a place behind the end of a ranking.
-_UNJUDGED = 0
 
 #: Some runs of a context, by ascending indices.
 RunSet: TypeAlias = tuple[int, ...]
@@ -239,7 +233,7 @@ class FusedValues:
             if not self._votes.enough(t, block, np.where(first[:, -1] > 0, last, -1.0)):
                 return False
             document = n_docs - 1 - (first & np.uint64(2**32 - 1)).astype(np.int64)
-            labels = np.where(first > 0, topic.label[document], _UNJUDGED)
+            labels = np.where(first > 0, topic.label[document], 0)
             result[at : at + step] = self._of_labels(labels, topic.label)
         return True
 

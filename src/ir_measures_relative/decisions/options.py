@@ -122,16 +122,15 @@ class OptionLists:
         """How many documents each run of the context has on each topic, as far as they are looked at."""
         return np.array([list(map(len, lists)) for lists in self._rows_of_run], dtype=np.int64)
 
-    def single_runs(self) -> list[Rankings | None]:
-        """Each run as a list by itself; None where the reranker did not score all of its pools."""
-        found: list[Rankings | None] = []
-        for lists, name in zip(self._rows_of_run, self.view.names, strict=True):
+    def single_runs(self) -> dict[int, Rankings]:
+        """Each run as a list by itself, by its place; but for those that the reranker did not score in full."""
+        found = {}
+        for i, (rows, name) in enumerate(zip(self._rows_of_run, self.view.names, strict=True)):
+            pool = [one[: len(of)] for one, of in zip(rows, self.pools[0], strict=True)]
             if self.how.rerank is None:
-                found.append(self._as_run(self._cut(lists), name))
-                continue
-            pool = [rows[: len(of)] for rows, of in zip(lists, self.pools[0], strict=True)]
-            scored = not any(np.isnan(self._scores[rows]).any() for rows in pool)
-            found.append(self._as_run(self._reranked(pool), name) if scored else None)
+                found[i] = self._as_run(self._cut(rows), name)
+            elif not any(np.isnan(self._scores[one]).any() for one in pool):
+                found[i] = self._as_run(self._reranked(pool), name)
         return found
 
     # ---- where relevant documents end
@@ -254,12 +253,8 @@ class OptionLists:
         sizes = np.array([len(rows) for rows in lists], dtype=np.int64)
         rows = np.concatenate([np.empty(0, dtype=np.int64), *lists])
         query = np.repeat(np.arange(len(lists)), sizes)
-        return Rankings(
-            self.query_ids[query],
-            self.docs.ids.take(rows),
-            1.0 - rank_within(query).astype(np.float64),
-            name=name,
-        )
+        score = -rank_within(query).astype(np.float64)
+        return Rankings(self.query_ids[query], self.docs.ids.take(rows), score, name=name)
 
 
 def rows_of_runs(docs: Documents, holdings: Sequence[tuple[IntArray, Top]]) -> list[TopicRows]:
@@ -347,10 +342,7 @@ class OptionValues:
         return pd.DataFrame(columns)
 
     def sampled(self, samples: int, seed: int) -> Iterator[FloatArray] | None:
-        """Values under judgments that are drawn, in batches (options, judgments, topics); None of too few runs.
-
-        A document is relevant with the probability of the judged documents which the runs rank alike.
-        """
+        """Values under judgments that are drawn, in batches (options, judgments, topics); None of too few runs."""
         runs = len(self._view.names)
         if not self.bounded or runs < FEWEST_RUNS:
             return None

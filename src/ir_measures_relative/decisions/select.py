@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, singledispatch
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import ir_measures
 import numpy as np
@@ -179,18 +179,16 @@ def select_complementary(
     coverage = coverage_function(parsed, view)
     if method == "greedy":
         chosen, marginal = _greedy(view, parsed, n, range(len(names)))
-        found = None
+        bound = None
     else:
         if coverage is None or coverage.query is not None:
             raise ValueError(f"measure={parsed!r}: method='exact' needs a measure that sums, such as NRG@10")
-        found = best_group(coverage, int(n), work)
-        if found.bound > found.value:
-            warn(
-                f"method='exact' stopped after time_limit={time_limit:g}: {found.value:.6g}, at most {found.bound:.6g}"
-            )
-        chosen, marginal = _greedy(view, parsed, n, found.runs)
+        group, value, bound = best_group(coverage, int(n), work)
+        if bound > value:
+            warn(f"method='exact' stopped after time_limit={time_limit:g}: {value:.6g}, at most {bound:.6g}")
+        chosen, marginal = _greedy(view, parsed, n, group)
     columns = {"name": [names[i] for i in chosen], "marginal": marginal}
-    return pd.DataFrame(columns | _values(coverage, chosen, found))
+    return pd.DataFrame(columns | _values(coverage, chosen, bound))
 
 
 def measure_with_free_priors(measure: ir_measures.Measure | str) -> RelativeMeasure:
@@ -217,18 +215,10 @@ def _greedy(
     return chosen, marginal
 
 
-class BestGroup(NamedTuple):
-    """What :func:`best_group` found."""
-
-    runs: list[int]  #: ascending
-    value: float
-    bound: float  #: no group of as many runs has a higher value
-
-
 def _values(
-    coverage: CoverageFunction | None, chosen: Sequence[int], found: BestGroup | None
+    coverage: CoverageFunction | None, chosen: Sequence[int], last: float | None
 ) -> dict[str, FloatArray]:
-    """The value of the first 1, 2, … runs, and bounds of the value of any as many."""
+    """The value of the first 1, 2, … runs, and bounds of the value of any as many; the last bound, where known."""
     n = len(chosen)
     value, bound = np.full(n + 1, np.nan), np.full(n, np.nan)
     if coverage is None:
@@ -242,13 +232,13 @@ def _values(
             bound = np.minimum(bound, value[i] + np.cumsum(-np.sort(-coverage.gains(covered))[:n]))
         if i < n:
             covered = coverage.joined(covered, chosen[i])
-    if found is not None:
-        bound[-1] = found.bound
+    if last is not None:
+        bound[-1] = last
     return {"cumulative": value[1:], "bound": np.maximum(bound, value[1:])}
 
 
-def best_group(coverage: CoverageFunction, n: int, work: Work) -> BestGroup:
-    """The group of n runs with the highest value, by best-first branch and bound.
+def best_group(coverage: CoverageFunction, n: int, work: Work) -> tuple[list[int], float, float]:
+    """The group of n runs with the highest value, that value, and a bound of any, by best-first branch and bound.
 
     A node is a group T and the runs that may still join it; its bound is v(T) plus the largest gains over T.
     """
@@ -266,7 +256,7 @@ def best_group(coverage: CoverageFunction, n: int, work: Work) -> BestGroup:
             if -bound <= value + ROUNDED * abs(value):
                 break
             if work.expired():
-                return BestGroup(sorted(best), value, -bound)
+                return sorted(best), value, -bound
             bar.update()
             for bound, child, rest in _children(coverage, group, left, n):
                 if bound <= value + ROUNDED * abs(value):
@@ -275,7 +265,7 @@ def best_group(coverage: CoverageFunction, n: int, work: Work) -> BestGroup:
                     best, value = child, bound
                 else:
                     heapq.heappush(heap, (-bound, next(count), child, rest))
-    return BestGroup(sorted(best), value, value)
+    return sorted(best), value, value
 
 
 def _children(

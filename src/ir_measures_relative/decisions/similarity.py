@@ -52,16 +52,6 @@ def similarity(
         ValueError: a measure without a reference run, or with one; one that needs judgments, without any; a context
             without two runs.
         ImportError: ``jobs`` are more than one, and joblib is missing.
-
-    Example:
-        >>> from ir_measures_relative import RunContext, similarity
-        >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
-        >>> context = RunContext({"a": run("ABC"), "b": run("BAC"), "c": run("CDE")})
-        >>> similarity(context, {"q": {"A": 1}}, ["rrLP"]).round(2)
-          name other measure  value  distance
-        0    a     b    rrLP    0.5       0.5
-        1    a     c    rrLP    1.0       1.0
-        2    b     c    rrLP    0.5       0.5
     """
     check_is_context(context)
     work = Work(jobs)
@@ -85,8 +75,8 @@ def with_reference(measure: ir_measures.Measure | str) -> RelativeMeasure:
     """The measure; ValueError for one that does not compare a run with a reference, or that names the reference."""
     parsed = parse_measure(measure)
     if not isinstance(parsed, RelativeMeasure) or parsed.RELATIVE_TO != "reference":
-        known = ", ".join(name for name, m in registered().items() if m.RELATIVE_TO == "reference")
-        raise ValueError(f"{parsed} does not compare two runs; use one of {known}")
+        known = sorted(name for name, m in registered().items() if m.RELATIVE_TO == "reference")
+        raise ValueError(f"{parsed} does not compare two runs; use one of {', '.join(known)}")
     if parsed.get("ref") is not None:
         raise ValueError(f"{parsed} compares with {parsed.get('ref')!r} alone; leave ref= out")
     return parsed

@@ -62,7 +62,7 @@ def worth(
     - ``"add"``: the lower ends of I(add), and of *add* minus each *replace*, are above ``margin``;
     - ``"replace X"``: the lower end of I(replace X) is above ``margin``, and the upper end of *add* minus *replace X*
       is not. Of several, the one with the highest mean;
-    - ``"add or replace"``: the candidate is worth it; whether to add or to replace is not settled.
+    - ``"add or replace"``: the candidate helps; whether to add it or to replace a run by it is open.
 
     Args:
         candidate: the name of a run of the context, or any other run: a dict, a DataFrame, the path of a file.

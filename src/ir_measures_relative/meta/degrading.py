@@ -302,11 +302,7 @@ def groups_of(context: Members, groups: Mapping[str, str] | None) -> list[str]:
 
 
 def contributions(view: View, own: Sequence[str], pool_depth: int) -> dict[str, BoolArray]:
-    """For each group, which judgments are of documents that its runs alone hold in their first ``pool_depth``.
-
-    Args:
-        own: the group of each run.
-    """
+    """For each group, which judgments are of documents that its runs alone hold in their first ``pool_depth``."""
     groups = list(dict.fromkeys(own))
     held = {group: np.zeros(len(view.documents), dtype=bool) for group in groups}
     for group, run in zip(own, view.runs.values(), strict=True):

@@ -170,17 +170,6 @@ def correlation(table: Any, statistic: str = "tau") -> pd.DataFrame:
     Returns:
         a DataFrame with one row per two measures, both ways: ``measure``, ``other``, ``correlation`` (NaN by τ and
         weighted τ where a measure ties all runs).
-
-    Example:
-        >>> import pandas as pd
-        >>> from ir_measures_relative import meta
-        >>> values = {"P@10": [0.3, 0.2, 0.1], "RR": [0.2, 0.5, 0.1]}
-        >>> rows = [(n, "q", m, v) for m, vs in values.items() for n, v in zip("abc", vs)]
-        >>> table = pd.DataFrame(rows, columns=["name", "query_id", "measure", "value"])
-        >>> meta.correlation(table).round(3)
-          measure other  correlation
-        0    P@10    RR        0.333
-        1      RR  P@10        0.333
     """
     check_choice("statistic", statistic, tuple(CORRELATIONS))
     scores = read_table(table)
@@ -217,10 +206,7 @@ CORRELATIONS: dict[str, Callable[[FloatArray, FloatArray], float]] = {
 
 
 def _agreement(scores: ScoreTable, truth: ScoreTable) -> float:
-    """The share of the pairs of runs that the truth's means tell apart that these tell apart alike; NaN of no pair.
-
-    Of measures of pairs, the means of the pairs: so it also says what a mean over opponents cannot.
-    """
+    """The share of the pairs of runs that the truth's means tell apart that these tell apart alike; NaN of no pair."""
     return _alike(
         *(np.where(np.abs(means := s.means()) <= s.pairs.limit, 0.0, means) for s in (scores, truth))
     )

@@ -109,10 +109,7 @@ def swap_rate(
 def _sampled(
     table: Any, samples: int, topics: int | None, seed: int, at_once: int = 1
 ) -> Iterator[tuple[ScoreTable, int, list[tuple[FloatArray, FloatArray]]]]:
-    """Each measure, the size of a sample, and the means of both runs of each pair over samples: pairs × samples.
-
-    So many samples are drawn ``at_once``, without a topic in common.
-    """
+    """Each measure, the size of a sample, and the means of both runs of pairs (× samples), ``at_once`` disjoint."""
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     measures = read_table(table, least_topics=2)
@@ -169,10 +166,7 @@ def reliability(table: Any, samples: int = 1000, *, seed: int = 0) -> pd.DataFra
 
 
 def _split_half(scores: ScoreTable, place: IntArray) -> float:
-    """The mean of τ_b of the runs' means on two halves: the first places, and as many behind; -1 is in neither.
-
-    A sample counts unless all runs are tied on one of its halves.
-    """
+    """The mean of τ_b of the runs' means on two halves: the first places, and as many behind; -1 is in neither."""
     half, (first, second) = (int(place[0].max()) + 1) // 2, pairs_of(scores.names)
     taus = []
     for at in range(0, len(place), _BATCH):
