@@ -19,7 +19,7 @@ from ir_measures_relative import NRG, RunContext, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
 
 # How many random campaigns, of four queries, since most of the time goes to calls; and every pair of their runs.
-CAMPAIGNS = int(os.environ.get("LABELING_CAMPAIGNS", times(5)))
+CAMPAIGNS = int(os.environ.get("LABELING_CAMPAIGNS", times(4)))
 
 
 def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str]:
