@@ -68,7 +68,8 @@ def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str
         found += [f"nDCG(gains={{1:3,2:1}},{flag}){at}", f"NRG(gains={{1:3,2:1}},{flag}){at}"]
         found += [f"NRG(gains={{0:1}},{flag}){at}"]
         found += [
-            f"{name}gains={{0:1,2:3}},{flag}){at}" for name in ("Shapley(base='nDCG',", "NRG(norm='ideal',")
+            f"{name}gains={{0:1,2:3}},{flag}){at}"
+            for name in ("Shapley(base='nDCG',", "NRG(norm='ideal',", "NRG(norm=None,")
         ]
     return [m.replace(",)", ")").replace("()", "") for m in found]
 

@@ -42,7 +42,7 @@ class Normalized(Model):
         self.ideal, self.ideals = self._ideals(levels, int(self.sizes.max(initial=0)) + 1)
 
     def _ideals(self, levels: FloatArray, width: int) -> tuple[FloatArray, FloatArray]:
-        """The ideal of the least gains, (queries), and what n documents at each level above add, (queries, levels, n)."""
+        """The ideal of the least gains, (queries), and what n documents at each level add, (queries, levels, n)."""
         docs, n = self.docs, self.docs.n_queries
         # Judged documents may have gains between the levels, where the grades known are a part of those that they have.
         every = np.unique(np.concatenate([[0.0], levels, self.known_gain]))
@@ -136,7 +136,7 @@ class Recall(Normalized):
 
 
 class GainsAboveChance(Normalized):
-    """nDCG_UE, whose random level moves as well: version 2 is exact for one run, version 1 a product of two extremes."""
+    """nDCG_UE, whose random level moves too: version 2 is exact for one run, version 1 a product of two extremes."""
 
     def __init__(
         self,

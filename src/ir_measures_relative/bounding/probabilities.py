@@ -89,7 +89,7 @@ def chances_of(model: Model, relevance_model: RelevanceModel) -> FloatArray:
 def probabilities(
     model: Model, a: IntArray, b: IntArray, chances: FloatArray, samples: int, seed: int, log_odds_sd: float
 ) -> FloatArray:
-    """The share of sampled labelings in which a[i] is above b[i] on the mean; ties, and one labeling more, count half."""
+    """The share of sampled labelings in which a[i] is above b[i] on the mean; ties, and one more, count half."""
     above = np.zeros(len(a))
     for values in sampled_values(model, chances, samples, seed, log_odds_sd):
         means = values.mean(axis=2)

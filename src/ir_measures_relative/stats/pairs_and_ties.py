@@ -15,7 +15,7 @@ BATCH = 2**22
 
 
 def tie_limit(values: FloatArray) -> float:
-    """The largest difference that is still a tie: :data:`.TIED` of the spread of all values that are compared at once."""
+    """The largest difference that is still a tie: :data:`.TIED` of the spread of all values compared at once."""
     known = values[~np.isnan(values)]
     return max(TIED * float(np.ptp(known)), ROUNDED * float(np.abs(known).max())) if known.size else 0.0
 
