@@ -64,18 +64,10 @@ def test_chances_add_up_to_the_budget(budget: int) -> None:
     assert chances(score, 9).tolist() == [1, 0, 1, 1, 1, 1, 1, 1]
 
 
-LINEAR = [
-    "P(rel=2)@5",
-    "UniqueRel(rel=2)@5",
-    "NRG(base='P',rel=2)@5",
-    "NRG(base='RBP',rel=2)@5",
-    "NRG(norm=None)@5",
-    "Shapley(rel=2)@5",
-    "P_Rareness(rel=2)@5",
-]
+LINEAR = ["P(", "UniqueRel(", "NRG(base='P',", "NRG(base='RBP',", "Shapley(", "P_Rareness("]
 
 
-@pytest.mark.parametrize("measure", LINEAR)
+@pytest.mark.parametrize("measure", [*(f"{name}rel=2)@5" for name in LINEAR), "NRG(norm=None)@5"])
 def test_with_all_labels_it_is_compare_to_the_last_digits(measure: str) -> None:
     plan = audit.plan(CONTEXT, JUDGE, [measure], 10_000)
     assert plan["ask"].all() and (plan["probability"] == 1).all()
