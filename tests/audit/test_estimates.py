@@ -67,7 +67,9 @@ def test_chances_add_up_to_the_budget(budget: int) -> None:
 LINEAR = ["P(", "UniqueRel(", "NRG(base='P',", "NRG(base='RBP',", "Shapley(", "P_Rareness("]
 
 
-@pytest.mark.parametrize("measure", [*(f"{name}rel=2)@5" for name in LINEAR), "NRG(norm=None)@5"])
+@pytest.mark.parametrize(
+    "measure", [*(f"{name}rel=2)@5" for name in LINEAR), "NRG(norm=None,gains={0:1,2:3})@5"]
+)
 def test_with_all_labels_it_is_compare_to_the_last_digits(measure: str) -> None:
     plan = audit.plan(CONTEXT, JUDGE, [measure], 10_000)
     assert plan["ask"].all() and (plan["probability"] == 1).all()

@@ -26,7 +26,6 @@ RUNS = {
     "b": {"q1": {"B": 3.0, "X": 2.0, "Y": 1.0}, "q2": {"Z": 1.0}},
     "c": {"q1": {"X": 3.0, "Y": 2.0, "B": 1.0}, "q2": {"A": 1.0}},
 }
-# Odds of the pool need four.
 FOUR = RUNS | {"d": {"q1": {"C": 2.0, "A": 1.0}, "q2": {"A": 1.0}}}
 QRELS = {"q1": {"A": 1, "C": 1, "X": 0}, "q2": {"A": 1}}
 
@@ -155,7 +154,6 @@ def chances(runs: dict[str, Any], qrels: dict[str, dict[str, int]]) -> dict[tupl
 
 
 def test_copies_of_a_run_say_what_the_run_says() -> None:
-    """A document that only one run holds becomes hardly more likely by copies of that run."""
     runs, qrels = drawn_campaign(1, 6)
     alone = chances(runs, qrels)
     copied = chances(runs | {f"copy{i}": runs["r0"] for i in range(6)}, qrels)
@@ -190,7 +188,6 @@ def test_no_open_verdict_is_certain_by_its_odds(samples: int) -> None:
 
 
 def test_fewer_runs_have_more_spread() -> None:
-    """By default .8, and 1.2 of four and five runs; of a function too, which two runs may have."""
     runs, qrels = drawn_campaign(4, 6)
     for n, spread in ((2, 1.2), (5, 1.2), (6, 0.8)):
         context = RunContext(dict(list(runs.items())[:n]))
