@@ -85,8 +85,6 @@ BOUNDED = {
     ),
     **dict.fromkeys(["rrLP", "sgnLP", "sgnLR", "RPP"], ""),
     "StRecall@2": "name none",
-    "MED@2": "is itself the largest difference",
-    "NewAspects@2": "may answer any aspects",
 }
 
 

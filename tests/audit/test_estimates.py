@@ -64,18 +64,12 @@ def test_chances_add_up_to_the_budget(budget: int) -> None:
     assert chances(score, 9).tolist() == [1, 0, 1, 1, 1, 1, 1, 1]
 
 
-LINEAR = [
-    "P(rel=2)@5",
-    "UniqueRel(rel=2)@5",
-    "NRG(base='P',rel=2)@5",
-    "NRG(base='RBP',rel=2)@5",
-    "NRG(norm=None)@5",
-    "Shapley(rel=2)@5",
-    "P_Rareness(rel=2)@5",
-]
+LINEAR = ["P(", "UniqueRel(", "NRG(base='P',", "NRG(base='RBP',", "Shapley(", "P_Rareness("]
 
 
-@pytest.mark.parametrize("measure", LINEAR)
+@pytest.mark.parametrize(
+    "measure", [*(f"{name}rel=2)@5" for name in LINEAR), "NRG(norm=None,gains={0:1,2:3})@5"]
+)
 def test_with_all_labels_it_is_compare_to_the_last_digits(measure: str) -> None:
     plan = audit.plan(CONTEXT, JUDGE, [measure], 10_000)
     assert plan["ask"].all() and (plan["probability"] == 1).all()
@@ -149,7 +143,7 @@ def test_the_mean_over_many_plans_is_the_truth(topics: int) -> None:
     measure = "nDCG@5" if topics else "P(rel=2)@5"
     truth = compare(CONTEXT, HUMAN, [measure], test="t", correction=None).set_index(["name", "other"])
     values, held = [], []
-    for seed in range(times(30)):
+    for seed in range(times(20)):
         budget = 75 if topics else 25
         plan = audit.plan(
             CONTEXT, JUDGE, [measure], budget, between=("a", "b"), topics=topics, depth=12, seed=seed
@@ -165,7 +159,7 @@ def test_the_mean_over_many_plans_is_the_truth(topics: int) -> None:
 @pytest.mark.parametrize("judge", [JUDGE, {q: {d: 3 - g for d, g in of.items()} for q, of in JUDGE.items()}])
 def test_no_judge_says_what_the_ideal_is(judge: dict[str, dict[str, int]]) -> None:
     pair = RunContext({name: RUNS[name] for name in "ab"}, grades=(0, 3))
-    found = audit.simulate(pair, HUMAN, judge, ["nDCG@3"], [60], topics=4, depth=5, repeats=100).iloc[0]
+    found = audit.simulate(pair, HUMAN, judge, ["nDCG@3"], [60], topics=4, depth=5, repeats=50).iloc[0]
     assert found["coverage"] >= 0.9
 
 
@@ -250,7 +244,7 @@ class TestStrangeCampaigns:
 
     @pytest.mark.parametrize("budget", [1, 2])
     def test_next_to_no_label_leaves_it_open(self, budget: int) -> None:
-        for seed in range(20):
+        for seed in range(8):
             plan = audit.plan(CONTEXT, JUDGE, ["P(rel=2)@5"], budget, between=("a", "b"), seed=seed)
             row = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, ["P(rel=2)@5"], ("a", "b")).iloc[0]
             assert (
@@ -307,7 +301,7 @@ def test_columns_and_the_same_again() -> None:
 
 def test_a_perfect_judge_saves_labels_and_a_useless_one_does_no_harm() -> None:
     perfect, useless = (
-        audit.simulate(CONTEXT, HUMAN, judge, ["P(rel=2)@5"], [15, 25, 35], between=("a", "b"), repeats=60)
+        audit.simulate(CONTEXT, HUMAN, judge, ["P(rel=2)@5"], [15, 25, 35], between=("a", "b"), repeats=25)
         for judge in (HUMAN, {q: dict.fromkeys(of, 1) for q, of in HUMAN.items()})
     )
     assert (perfect["ratio"] < 0.95).all() and perfect["saved"].dropna().gt(0).all()
@@ -344,6 +338,6 @@ def test_two_parts_hold_on_dl19(dl19_path: Path, between: Any, inverted: bool) -
     )
     found = audit.simulate(
         context, dl19_path / "qrels.txt.gz", judge, ["NRG(norm='ideal')@10" if between else "nDCG@10"], [310, 617],
-        between=between, topics=5, repeats=40,
+        between=between, topics=5, repeats=15,
     )  # fmt: skip
     assert (found["coverage"] >= 0.87).all()

@@ -19,7 +19,7 @@ from ir_measures_relative import NRG, RunContext, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
 
 # How many random campaigns, of four queries, since most of the time goes to calls; and every pair of their runs.
-CAMPAIGNS = int(os.environ.get("LABELING_CAMPAIGNS", times(5)))
+CAMPAIGNS = int(os.environ.get("LABELING_CAMPAIGNS", times(4)))
 
 
 def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str]:
@@ -68,7 +68,8 @@ def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str
         found += [f"nDCG(gains={{1:3,2:1}},{flag}){at}", f"NRG(gains={{1:3,2:1}},{flag}){at}"]
         found += [f"NRG(gains={{0:1}},{flag}){at}"]
         found += [
-            f"{name}gains={{0:1,2:3}},{flag}){at}" for name in ("Shapley(base='nDCG',", "NRG(norm='ideal',")
+            f"{name}gains={{0:1,2:3}},{flag}){at}"
+            for name in ("Shapley(base='nDCG',", "NRG(norm='ideal',", "NRG(norm=None,")
         ]
     return [m.replace(",)", ")").replace("()", "") for m in found]
 

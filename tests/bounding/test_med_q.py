@@ -69,7 +69,7 @@ def drawn(rng: np.random.Generator) -> dict[str, Any]:
 @pytest.mark.parametrize("seed", range(3))
 def test_equals_brute_force(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    for _ in range(120):
+    for _ in range(80):
         documents = int(rng.integers(0, 10))
         check(random_pair(rng, documents), int(rng.integers(1, documents + 3)), **drawn(rng))
 

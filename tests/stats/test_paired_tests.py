@@ -145,7 +145,6 @@ def test_ties_are_made_equal(seed: int) -> None:
 
 @pytest.mark.parametrize("unit", [1e-8, 1.0, 1e8])
 def test_a_tie_goes_by_the_spread(unit: float) -> None:
-    """Whatever a measure counts in, and whichever constant is in it."""
     values = unit * np.array([[0.1, 0.7, 0.4, 0.5], [0.1, 0.7 + 1e-10, 0.4 - 1e-6, 0.5 + 1e-16]])
     for shift in (0.0, unit):
         pairs = Pairs.of_runs(values + shift)

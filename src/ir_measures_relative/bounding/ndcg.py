@@ -136,7 +136,7 @@ class Recall(Normalized):
 
 
 class GainsAboveChance(Normalized):
-    """nDCG_UE, whose random level moves, too: version 2 is exact for one run, version 1 a product of two extremes."""
+    """nDCG_UE, whose random level moves too: version 2 is exact for one run, version 1 a product of two extremes."""
 
     def __init__(
         self,
