@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -102,10 +103,8 @@ class Followed(NamedTuple):
         assert any(all(word in name for word in words) for name in passed), shown
 
 
-@pytest.fixture(scope="module")
-def followed(tmp_path_factory: pytest.TempPathFactory) -> Followed:
+def follow(folder: Path) -> Followed:
     """One copy with all that the page adds, and one process, whose start would take longer than all the rest."""
-    folder = tmp_path_factory.mktemp("copy")
     copy, touched = Copy(folder), {}
     (copy.package / "measures" / "echo.py").write_text(block('"""Echo'), encoding="utf-8")
     copy.insert(
@@ -178,15 +177,6 @@ qrels = {"q1": {"A": 1, "B": 1, "C": 2, "E": 1}, "q2": {"D": 1, "X": 0}}
 MEASURE = "import ir_measures_relative as r; print(r.RunContext(runs).evaluate(qrels, [r.Echo @ 2]).to_csv())"
 
 
-def test_a_measure(followed: Followed) -> None:
-    assert followed.touched["a measure"] == {"measures/echo.py", "__init__.py"}
-    followed.tests("Echo")
-    assert followed.found["doctest"] == "0\n"
-    assert "Echo" in followed.found["help"]
-    assert followed.found["a measure"].splitlines()[0] == ",name,Echo@2"
-    assert followed.found["bounds"] == []  # what finds the bounds is not imported with the measure
-
-
 @pytest.mark.host_strings
 def test_its_bounds(tmp_path: Path) -> None:
     """In a package of somebody's own: no labeling of small campaigns is outside, and what is exact is attained."""
@@ -205,7 +195,7 @@ from own_measures import Echo
 from ir_measures import parse_measure
 from ir_measures_relative import RunContext, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
-for seed in range(10):
+for seed in range(5):
     CHECK
     for tallies in found.values():
         assert all(exact == n for n, exact, _ in tallies.values())
@@ -245,17 +235,6 @@ except ValueError as error:
 """
 
 
-def test_a_base(followed: Followed) -> None:
-    assert followed.touched["a base"] - followed.touched["a measure"] == {"measures/bases/halves.py"}
-    followed.tests("NRG", "Halves")
-    followed.tests("MED", "Halves")
-    assert followed.found["a base"].splitlines() == [
-        "True True",
-        "[True, True, True]",
-        "NRG(base='Halves',p=0.5): p goes with base 'RBP', not 'Halves'",
-    ]
-
-
 POLICY = """
 from ir_measures_relative import RunContext
 from ir_measures_relative.context.priors import Previous
@@ -277,21 +256,6 @@ try:
 except ValueError as error:
     print(error)
 """
-
-
-def test_a_policy(followed: Followed) -> None:
-    assert followed.touched["a policy"] - followed.touched["a base"] == {"context/priors.py"}
-    assert followed.found["a policy"] == "[1.0, 1.0, 0.5]\n"
-    shown = followed.found["command with a policy"]
-    assert shown.splitlines()[1:] == ["v1\t1.0000", "v2\t1.0000", "v3\t0.5000"]
-
-
-def test_a_policy_on_dask(followed: Followed) -> None:
-    pytest.importorskip("dask.dataframe", reason="needs Dask, the extra [dask]")
-    assert followed.found["a policy on Dask"].splitlines() == [
-        "[1.0, 1.0, 0.5]",
-        "priors='previous' needs the order of the runs: give names=[first, second, …]",
-    ]
 
 
 def write_campaign(folder: Path, line: str) -> str:
@@ -330,7 +294,36 @@ with RunContext({"v1": paths["v1"]}):
 """
 
 
-def test_a_run_format(followed: Followed) -> None:
+def test_the_page(tmp_path: Path) -> None:
+    """A measure, a base, a policy and a format, each in the files that the page names."""
+    followed = follow(tmp_path)
+    assert followed.touched["a measure"] == {"measures/echo.py", "__init__.py"}
+    followed.tests("Echo")
+    assert followed.found["doctest"] == "0\n"
+    assert "Echo" in followed.found["help"]
+    assert followed.found["a measure"].splitlines()[0] == ",name,Echo@2"
+    assert followed.found["bounds"] == []  # what finds the bounds is not imported with the measure
+
+    assert followed.touched["a base"] - followed.touched["a measure"] == {"measures/bases/halves.py"}
+    followed.tests("NRG", "Halves")
+    followed.tests("MED", "Halves")
+    assert followed.found["a base"].splitlines() == [
+        "True True",
+        "[True, True, True]",
+        "NRG(base='Halves',p=0.5): p goes with base 'RBP', not 'Halves'",
+    ]
+
+    assert followed.touched["a policy"] - followed.touched["a base"] == {"context/priors.py"}
+    assert followed.found["a policy"] == "[1.0, 1.0, 0.5]\n"
+    shown = followed.found["command with a policy"]
+    assert shown.splitlines()[1:] == ["v1\t1.0000", "v2\t1.0000", "v3\t0.5000"]
+
+    if importlib.util.find_spec("dask"):
+        assert followed.found["a policy on Dask"].splitlines() == [
+            "[1.0, 1.0, 0.5]",
+            "priors='previous' needs the order of the runs: give names=[first, second, …]",
+        ]
+
     assert followed.touched["a run format"] - followed.touched["a policy"] == {"formats/arrows.py"}
     assert followed.found["a run format"] == "1.0\n"
     assert followed.found["command with a run format"] == "UniqueRel@2\t1.0000\n"

@@ -2,30 +2,52 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import io
 import json
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
+import warnings
 from pathlib import Path
+from unittest.mock import patch
 
 import ir_datasets
 import pandas as pd
 import pytest
 
-from example_scripts import EXAMPLES, run_example
-
 for needed in ("pyterrier", "bm25s", "sklearn"):
     pytest.importorskip(needed, reason=f"the examples need {needed}, of the extra [examples]")
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SCRIPTS = sorted(p.name for p in EXAMPLES.glob("[a-z]*.py"))
 README = (EXAMPLES.parent / "README.md").read_text(encoding="utf-8")
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 IDEAL = "NRG(norm='ideal')@10"
 COLUMNS = ["nDCG@10", IDEAL, "P_Rareness@10", "nDCG_UE(pool='corpus')@10", "MED@10", "rrLP"]
+
+
+def run_example(script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """What ``python -W error::UserWarning:ir_measures_relative examples/SCRIPT ARGUMENTS`` writes and returns."""
+    path = str(EXAMPLES / script)
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with (
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        warnings.catch_warnings(),
+        patch.object(sys, "argv", [path, *arguments]),
+        patch.object(sys, "path", [str(EXAMPLES), *sys.path]),
+    ):
+        warnings.filterwarnings("error", category=UserWarning, module=r"ir_measures_relative\Z")
+        try:
+            runpy.run_path(path, run_name="__main__")
+        except SystemExit as leave:
+            code = leave.code if isinstance(leave.code, int) else int(leave.code is not None)
+    return subprocess.CompletedProcess(sys.argv, code, out.getvalue(), err.getvalue())
 
 
 def output(script: str, *arguments: str) -> str:

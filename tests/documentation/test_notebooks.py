@@ -57,6 +57,8 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     monkeypatch.delenv("ROBUST03", raising=False)
     monkeypatch.chdir(tmp_path)
     main = sys.modules["__main__"]
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")  # those of other tests
     found = Shell.instance()
     with pd.option_context("display.max_columns", 20):  # as in a notebook
         yield found

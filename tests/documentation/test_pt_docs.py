@@ -1,12 +1,10 @@
-"""The page for PyTerrier's site: where its generator looks, runnable, and a page that Sphinx builds."""
+"""The page for PyTerrier's site: where its generator looks, and runnable."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import importlib.resources
 import re
-import subprocess
-import sys
 import textwrap
 from pathlib import Path
 
@@ -38,15 +36,3 @@ def test_its_code_runs() -> None:
 def test_it_has_every_measure() -> None:
     table = page().read_text(encoding="utf-8").split("\nMeasures\n")[1].split("\nAPI")[0]
     assert set(re.findall(r"``(\w+)(?:@k)?``", table)) == set(registered())
-
-
-def test_sphinx_builds_it(tmp_path: Path) -> None:
-    pytest.importorskip("sphinx", reason="needs Sphinx, the group docs")
-    options = ["-D", "extensions=sphinx.ext.autodoc,sphinx.ext.napoleon", "-D", "autoclass_content=both"]
-    done = subprocess.run(
-        [sys.executable, "-m", "sphinx", "-q", "-W", "-C", *options, str(page().parent), str(tmp_path)],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "pt_relative.Experiment" in (tmp_path / "index.html").read_text(encoding="utf-8")

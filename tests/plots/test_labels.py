@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -33,6 +33,12 @@ def overlap(a, b) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
+CROWD = [(*point, 30.0) for point in np.random.default_rng(0).normal([250, 230], 50, (40, 2)).tolist()]
+AT_THE_EDGE = [(499.0 - 2 * i, 499.0, 60.0) for i in range(9)]
+
+
+@example(CROWD, True)
+@example([*CROWD, *AT_THE_EDGE], False)
 @examples(40)
 @given(st.lists(st.tuples(coordinate, coordinate, st.floats(10, 70)), max_size=40), st.booleans())
 def test_a_label_covers_nothing_and_its_line_ends_at_it(rows, with_line) -> None:

@@ -114,36 +114,6 @@ def test_points_axes_and_groups() -> None:
     assert plots.relative_against_absolute(frame, ax=axes()).get_legend() is None
 
 
-def test_49_groups_look_different() -> None:
-    frame = table(49)
-    ax = plots.relative_against_absolute(
-        frame, groups=dict(zip(frame["name"], frame["name"], strict=True)), ax=axes()
-    )
-    assert len({(line.get_color(), line.get_marker()) for line in ax.lines}) == 49
-
-
-def test_long_names_are_shortened_unless_that_makes_them_equal() -> None:
-    long = "x" * 60
-    frame = table(4).assign(
-        name=["a" + long + "b", "c" + long + "d", "y" * 25 + "1" + "y" * 25, "y" * 25 + "2" + "y" * 25]
-    )
-    texts = [t.get_text() for t in plots.relative_against_absolute(frame, ax=axes()).texts]
-    assert len(texts[0]) < 40 and texts[0][0] == "a" and texts[0][-1] == "b" and "…" in texts[0]
-    assert texts[2:] == list(frame["name"][2:])
-
-
-def test_corner_cases_are_drawn() -> None:
-    for frame in (
-        table(0),
-        table(1),
-        pd.concat([table(1)] * 6),
-        table(3).assign(**{IDEAL: [-0.5, 0.0, 0.5]}),
-    ):
-        ax = plots.relative_against_absolute(frame, ax=axes())
-        boxes = drawn_boxes(ax)
-        assert len(boxes) == len(frame) and not any(overlap(*p) for p in itertools.combinations(boxes, 2))
-
-
 @pytest.mark.parametrize("draw", [plots.relative_against_absolute, plots.chronological])
 def test_a_column_that_is_not_there(draw) -> None:
     with pytest.raises(ValueError, match=r"no column 'AP'; its columns are \['name', 'nDCG@10', .*\]"):
@@ -227,14 +197,6 @@ def test_the_heat_map_holds_the_distances(measure) -> None:
         values = per_query.loc[per_query["name"] == a, "value"]
         assert shown[i, j] == pytest.approx(values.abs().mean())
         assert shown[i, j] == shown[j, i]
-
-
-def test_systems_that_are_alike_stand_side_by_side() -> None:
-    order = [t.get_text() for t in plots.similarity(RunContext(RUNS), QRELS, ax=axes()).get_yticklabels()]
-    assert {frozenset(order[:2]), frozenset(order[2:])} == {
-        frozenset({"BM25", "RM3"}),
-        frozenset({"ANCE", "TCT"}),
-    }
 
 
 def test_signed_values() -> None:

@@ -21,7 +21,6 @@ from hostile import NAMES
 from ir_measures_relative import (
     NRG,
     RunContext,
-    UniqueRel,
     audit,
     bounds,
     compare,
@@ -259,19 +258,6 @@ def test_runs_without_a_mean_come_last() -> None:
     campaign = campaign_of(RunContext(RUNS), qrels_columns(LABELS), parse_measures(["nDCG@2"]))
     less = replace(campaign, data={"means": [[None, -0.5, 0.25, -0.5]]})
     assert less.best_first(0) == [2, 1, 3, 0]
-
-
-def test_what_one_run_does_not_have() -> None:
-    page = data(RunContext({"one": RUNS["one"]}), LABELS, ["nDCG@2"])
-    lacking = {"documents", "likeness", "selection", "shapley", "bounds-0", "verdicts-0", "comparison"}
-    assert not lacking & set(page)
-    assert "documents" in data(RunContext({"one": RUNS["one"]}), LABELS, [UniqueRel @ 2])
-
-
-def test_without_a_relevant_document() -> None:
-    nothing = {q: dict.fromkeys(docs, 0) for q, docs in LABELS.items()}
-    page = data(RunContext(RUNS), nothing, ["nDCG@2", "NRG@2", "AP@2"])
-    assert page["means"] == [[0.0] * 3] * 3
 
 
 def test_the_reference() -> None:

@@ -48,7 +48,7 @@ _REACH, _TOWARDS = np.repeat(_GAPS, len(_DIRECTIONS))[:, None], np.tile(_DIRECTI
 _LED, _CROSSED = 4.0, 20.0
 # Of so many places, the nearest that are free, the cheapest is taken.
 _COMPARED = 24
-# The points of a line that labels keep off.
+# The points of a line to a label that are looked at.
 _ALONG = np.linspace(0.0, 1.0, 40)[:, None]
 
 
@@ -77,7 +77,7 @@ def place_labels(
     boxes = np.concatenate([points, points], axis=1)
     inside = np.flatnonzero((points >= bounds[:2]).all(axis=1) & (points <= bounds[2:]).all(axis=1))
     corners = line[np.isfinite(line).all(axis=1)]
-    spots = [a + (b - a) * _ALONG for a, b in itertools.pairwise(corners)]
+    spots = [a + (b - a) * np.linspace(0.0, 1.0, 200)[:, None] for a, b in itertools.pairwise(corners)]
     taken = np.concatenate([taken, _boxes(points[inside], radius), *(_boxes(some, 1.0) for some in spots)])
     apart = np.abs(points[inside, None] - points[inside]) < 2 * sizes[inside, None]
     for i in inside[np.argsort(-apart.all(axis=2).sum(axis=1), kind="stable")]:
