@@ -344,7 +344,9 @@ def test_comparison_columns(pt: Any) -> None:
     assert list(table.columns) == ["name", "P@2", *(f"P@2 {column}" for column in compat.COMPARISON_COLUMNS)]
 
 
-@pytest.mark.parametrize("save_format", ["trec", pickle, (pd.read_pickle, pd.to_pickle)], ids=["trec", "module", "pair"])
+@pytest.mark.parametrize(
+    "save_format", ["trec", pickle, (pd.read_pickle, pd.to_pickle)], ids=["trec", "module", "pair"]
+)
 def test_suffix_of_saved(pt: Any, tmp_path: Path, save_format: Any) -> None:
     arguments = pipelines(pt), TOPICS, LABELS, [P @ 2]
     pt.Experiment(*arguments, save_dir=str(tmp_path), save_format=save_format)

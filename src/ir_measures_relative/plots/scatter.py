@@ -115,7 +115,7 @@ def _meet(boxes: FloatArray, others: FloatArray) -> BoolArray:
     return np.asarray((left < end) & (right > x) & (bottom < above) & (top > y))
 
 
-class _Labels(Artist):  # type: ignore[misc]
+class _PlacedLabels(Artist):  # type: ignore[misc]
     """Labels of some points of the axes; draws nothing itself, but places them when the figure is drawn."""
 
     def __init__(
@@ -244,7 +244,7 @@ def relative_against_absolute(
     if groups:
         add_legend(ax, len(found))
     labelled = np.flatnonzero([named is None or name in {*named} for name in names])
-    _Labels(ax, np.column_stack([x, y]), short_names(names), colours, labelled)
+    _PlacedLabels(ax, np.column_stack([x, y]), short_names(names), colours, labelled)
     return ax
 
 
