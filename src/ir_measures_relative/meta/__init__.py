@@ -18,8 +18,13 @@ What the arguments of all of them mean, and what all raise:
 """
 
 from .degrading import degrade, reusability, system_subsets
-from .power import asl_curve, conflicts, discriminative_power
-from .rescaling import percentage_absolute_difference, rescaling_test
+from .power import (
+    asl_curve,
+    conflicts,
+    discriminative_power,
+    percentage_absolute_difference,
+    rescaling_test,
+)
 from .table import correlation
 from .tied_pairs import locality, separation, ties, ties_by_level
 from .topics import query_sets, reliability, stability, swap_rate
