@@ -21,6 +21,7 @@ QRELS = {"q": {d: 1 for d in "ABCDEF"}}
 A, B, C = ({"q": {d: -float(i) for i, d in enumerate(docs)}} for docs in ("ABX", "ACX", "DEX"))
 RUNS = {"A": A, "B": B, "C": C}
 U = UniqueRel @ 3
+NEW = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
 
 
 def frame(run: Any, name: str | None = None) -> pd.DataFrame:
@@ -56,12 +57,11 @@ def test_evaluating_counts_when_scoring_and_when_creating() -> None:
 
 
 def test_a_new_run_has_every_run_as_prior() -> None:
-    new_run = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
     for policy in ("others", "earlier", {"A": []}, BestOfOtherGroups()):
         context = RunContext(RUNS, priors=policy, groups={"A": "g", "B": "g", "C": "h"})
-        assert unique(context, new_run) == 1
-        assert unique(context, frame(new_run, "somebody")) == 1
-    assert unique(RunContext(RUNS, priors=["A"]), new_run) == 2
+        assert unique(context, NEW) == 1
+        assert unique(context, frame(NEW, "somebody")) == 1
+    assert unique(RunContext(RUNS, priors=["A"]), NEW) == 2
 
 
 def test_an_unnamed_copy_of_a_member_draws_a_warning_that_says_how_to_name_it() -> None:
@@ -108,7 +108,7 @@ def test_another_run_under_a_members_name_draws_a_warning() -> None:
 
 
 def test_a_name_column_with_several_values_names_nobody() -> None:
-    run = frame({"q": {"A": 3.0, "F": 2.0, "E": 1.0}}).assign(name=["A", "B", "A"])
+    run = frame(NEW).assign(name=["A", "B", "A"])
     assert unique(RunContext(RUNS), run) == 1
 
 
@@ -128,28 +128,23 @@ def test_list_and_dict() -> None:
 
 
 def test_best_of_other_groups() -> None:
-    labels = {"q": {"A": 2, "B": 1, "C": 1, "D": 1, "E": 1}}
-    groups = {"A": "g", "B": "g", "C": "h"}
-    context = RunContext(
+    labels, runs = (
+        {"q": {"A": 2, "B": 1, "C": 1, "D": 1, "E": 1}},
         {"B": B, "A": {"q": {"X": 2.0, "A": 1.0}}, "C": C},
-        priors=BestOfOtherGroups(by="nDCG@3"),
-        groups=groups,
     )
-    table = context.evaluate(labels, ["UniqueRel@3", "nDCG@3"]).set_index("name")
+    policy = BestOfOtherGroups(by="nDCG@3")
+    context = RunContext(runs, priors=policy, groups={"A": "g", "B": "g", "C": "h"})
+    table = context.evaluate(labels, [U, "nDCG@3"]).set_index("name")
     assert table.loc["B", "nDCG@3"] > table.loc["A", "nDCG@3"]
-    by_hand = {"A": ["C"], "B": ["C"], "C": ["B"]}
-    expected = RunContext({n: context.runs[n] for n in context.names}, priors=by_hand).evaluate(
-        labels, ["UniqueRel@3"]
-    )
+    expected = RunContext(runs, priors={"A": ["C"], "B": ["C"], "C": ["B"]}).evaluate(labels, [U])
     assert table["UniqueRel@3"].tolist() == expected["UniqueRel@3"].tolist()
 
 
 def test_prior_in_the_measure_by_name_and_glob() -> None:
     runs = {"bm25": A, "bm25[k1=2]": B, "neural-1": C}
     context = RunContext(runs, priors="earlier")
-    measures = [
-        f"UniqueRel(prior='{p}')@3" for p in ("bm25", "bm25*", "neural*", "bm25[k1=2]", "bm25, neural-?")
-    ]
+    priors = ("bm25", "bm25*", "neural*", "bm25[k1=2]", "bm25, neural-?")
+    measures = [UniqueRel(prior=prior) @ 3 for prior in priors]
     table = context.evaluate(QRELS, measures).set_index("name")
     assert table.loc["neural-1"].tolist()[:2] == [2, 2]
     assert table.loc["bm25"].tolist()[1:] == [1, 2, 1, 2]
@@ -158,16 +153,15 @@ def test_prior_in_the_measure_by_name_and_glob() -> None:
 
 def test_the_innermost_context_counts_and_entering_again_is_legal() -> None:
     outer, inner = RunContext({"A": A}), RunContext({"C": C})
-    new_run = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
     with outer:
-        assert U.calc_aggregate(QRELS, new_run) == 2
+        assert U.calc_aggregate(QRELS, NEW) == 2
         with inner, outer, inner:
-            assert (UniqueRel(prior="C") @ 3).calc_aggregate(QRELS, new_run) == 2
+            assert (UniqueRel(prior="C") @ 3).calc_aggregate(QRELS, NEW) == 2
         with outer:
             pass
-        assert (UniqueRel(prior="A") @ 3).calc_aggregate(QRELS, new_run) == 2
+        assert (UniqueRel(prior="A") @ 3).calc_aggregate(QRELS, NEW) == 2
     with pytest.raises(ValueError, match="no RunContext is active"):
-        U.calc_aggregate(QRELS, new_run)
+        U.calc_aggregate(QRELS, NEW)
 
 
 def test_an_error_inside_leaves_no_context_behind() -> None:
@@ -178,41 +172,36 @@ def test_an_error_inside_leaves_no_context_behind() -> None:
 
 
 def test_an_evaluator_keeps_its_context() -> None:
-    new_run = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
     with RunContext({"A": A}):
         evaluator = ir_measures.evaluator([U, nDCG @ 3], QRELS)
-        lazy = ir_measures.iter_calc([U], QRELS, new_run)
+        lazy = ir_measures.iter_calc([U], QRELS, NEW)
     with RunContext({"C": C, "A": A}):
-        assert evaluator.calc_aggregate(new_run)[U] == 2
+        assert evaluator.calc_aggregate(NEW)[U] == 2
         assert [m.value for m in lazy] == [2]
-    assert evaluator.calc_aggregate(new_run)[U] == 2
+    assert evaluator.calc_aggregate(NEW)[U] == 2
 
 
 def test_threads_have_their_own_contexts() -> None:
-    new_run = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
     shared = RunContext({"A": A})
     results: dict[int, list[float]] = {}
-    barrier = threading.Barrier(8)
+    barrier = threading.Barrier(4)
 
     def work(i: int) -> None:
         own = RunContext({"C": C}) if i % 2 else shared
+        measure = UniqueRel(prior="C" if i % 2 else "A") @ 3
         barrier.wait()
-        values = []
-        for _ in range(50):
+        results[i] = []
+        for _ in range(20):
             with own, own:
-                values.append(
-                    ir_measures.calc_aggregate([UniqueRel(prior="C" if i % 2 else "A") @ 3], QRELS, new_run)
-                )
-        results[i] = [next(iter(v.values())) for v in values]
+                results[i].append(measure.calc_aggregate(QRELS, NEW))
 
     with RunContext(RUNS):
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
         for t in threads:
             t.start()
         for t in threads:
             t.join()
-    assert len(results) == 8
-    assert all(set(v) == {2.0} for v in results.values())
+    assert results == {i: [2.0] * 20 for i in range(4)}
 
 
 def test_the_kept_judgments_do_not_go_stale() -> None:
@@ -256,7 +245,6 @@ def test_empty_runs_are_legal() -> None:
 
 
 def test_contexts_that_end_out_of_order_take_back_their_own() -> None:
-    new_run = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
     outer, inner = RunContext({"A": A}), RunContext({"C": C})
 
     def inside() -> Iterator[None]:
@@ -268,14 +256,13 @@ def test_contexts_that_end_out_of_order_take_back_their_own() -> None:
     with inner:
         with pytest.warns(RelativeWarning, match=r"block of RunContext\(\['A'\].* is left while RunContext"):
             generator.close()
-        assert (UniqueRel(prior="C") @ 3).calc_aggregate(QRELS, new_run) == 2
+        assert (UniqueRel(prior="C") @ 3).calc_aggregate(QRELS, NEW) == 2
     with pytest.raises(ValueError, match="no RunContext is active"):
-        U.calc_aggregate(QRELS, new_run)
+        U.calc_aggregate(QRELS, NEW)
 
 
 def test_generators_that_wait_inside_their_blocks() -> None:
     """Each scores against the other's context, which no code of ours can see; that they cross is said."""
-    new_run = {"q": {"A": 3.0, "F": 2.0, "E": 1.0}}
 
     def inside(block: Any) -> Iterator[None]:
         with block:
@@ -290,10 +277,10 @@ def test_generators_that_wait_inside_their_blocks() -> None:
         assert len(caught) == 1
         assert next(second, "end") == "end"
         with pytest.raises(ValueError, match="no RunContext is active"):
-            U.calc_aggregate(QRELS, new_run)
+            U.calc_aggregate(QRELS, NEW)
     waiting = inside(context)
     next(waiting)
-    assert U.calc_aggregate(QRELS, new_run) == (UniqueRel(prior="A") @ 3).calc_aggregate(QRELS, new_run)
+    assert U.calc_aggregate(QRELS, NEW) == (UniqueRel(prior="A") @ 3).calc_aggregate(QRELS, NEW)
     with pytest.warns(RelativeWarning, match="is left in another thread or task"):
         contextvars.Context().run(waiting.close)
     with warnings.catch_warnings():
@@ -319,9 +306,7 @@ def test_a_member_scored_with_another_ranking_counts_as_itself() -> None:
     context = RunContext({"A": A, "B": B})
     with context.evaluating("A"), pytest.warns(UserWarning, match="ranks differently"):
         value = (P_Rareness @ 1).calc_aggregate(QRELS, {"q": {"F": 1.0}})
-    assert value == 1 + (
-        1 - 1 / 2
-    )  # F is held by one of two systems: the A that is scored, not the one of the context
+    assert value == 1 + (1 - 1 / 2)  # F is held by one of two systems: the A that is scored
     with context.evaluating("A"), pytest.warns(UserWarning, match="ranks differently"):
         assert (P_Rareness @ 2).calc_aggregate(QRELS, {"q": {"B": 2.0, "Z": 1.0}}) == (1 + (1 - 1 / 2)) / 2
 
