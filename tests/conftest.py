@@ -11,11 +11,10 @@ import threading
 from collections.abc import Generator
 from pathlib import Path
 
-# Before numpy is imported, here, in the workers and in what tests start: more threads of linear algebra than one only
-# wait for each other where a worker runs on every core.
+# Before numpy is imported, here and in what tests start: a worker runs on every core.
 for _library in ("OPENBLAS", "MKL", "OMP"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-# Nor does anything that is tested here need what numba compiles for 20 seconds to make the objects of ranx.
+# What numba compiles for the objects of ranx takes 20 seconds, and nothing here needs it.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 import pandas as pd  # noqa: E402
@@ -23,7 +22,7 @@ import pytest  # noqa: E402
 from hypothesis import Phase, settings  # noqa: E402
 
 if sys.version_info >= (3, 14):
-    # ir_measures up to 0.4.3 reads no measure strings there, which is no reason to test nothing that is written as one.
+    # ir_measures up to 0.4.3 reads no measure strings there.
     import ir_measures
 
     from ir_measures_relative.context.measure_strings import read_measure
@@ -51,10 +50,8 @@ settings.register_profile(
 settings.load_profile("default")
 
 # What a shell starts in the background ignores Ctrl-C, and so does all that it starts in turn; tests send it.
-if (
-    threading.current_thread() is threading.main_thread()
-    and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):
+in_main = threading.current_thread() is threading.main_thread()
+if in_main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -88,10 +85,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks as slow, besides those that say so themselves, the tests of these files and all on real campaigns.
-
-    What is left, ``pytest -n auto -m "not slow"``, takes a minute or two.
-    """
+    """Marks as slow the tests of these files, and all on real runs."""
     folder = Path(__file__).parent
     slow = tuple(folder / name for name in _SLOW)
     for item in items:
@@ -106,14 +100,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported stays: to look through all of it for garbage again and again took a tenth of the time."""
+    """What is imported stays: to look through all of it for garbage took a tenth of the time."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.collect()
         gc.freeze()
-        # Nor is there much in what a test makes: looked for after every 700 objects, a twentieth of its time.
         gc.set_threshold(20_000, 10, 10)
         gc.enable()
 

@@ -17,7 +17,7 @@ import pytest
 
 import ir_measures_relative as package
 from command_line import error
-from ir_measures_relative import MED, NRG, P_Rareness, RunContext, UniqueRel, demo, explain, nDCG_UE, rrLP
+from ir_measures_relative import MED, NRG, P_Rareness, RunContext, UniqueRel, demo, nDCG_UE, rrLP
 from ir_measures_relative.messages import brief, few, kind_of, markdown_text, not_an_id
 
 QRELS = {"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 1}}
@@ -195,15 +195,6 @@ def test_measures_and_parameters_that_are_none() -> None:
         context.evaluate(QRELS, [NRG(rel=2) @ 10])
     with context, pytest.raises(ValueError, match="rel goes with base"):
         ir_measures.evaluator([NRG(rel=2) @ 10], QRELS)
-
-
-def test_an_explanation_of_a_new_run() -> None:
-    context = RunContext({"old": OTHER})
-    rows = explain(context, RUN, QRELS, "NRG@10", query_id="1")
-    assert rows["doc_id"].tolist() == ["b", "a", "c"]
-    with context:
-        value = {m.query_id: m.value for m in (NRG @ 10).iter_calc(QRELS, RUN)}["1"]
-    assert rows["contribution"].sum() == pytest.approx(value, abs=1e-15)
 
 
 def test_words_of_messages() -> None:

@@ -207,14 +207,19 @@ for name in ("matplotlib", "dask", "distributed", "pyarrow.dataset", "pyspark", 
     sys.modules[name] = None
 {before}import ir_measures, pyterrier
 print("ir_measures_relative" in sys.modules, hasattr(pyterrier.measures, "Other"))
-print(ir_measures.parse_measure("nDCG_UE@10"), ir_measures.parse_measure("P@5"), pyterrier.measures.NRG @ 10)
+print(ir_measures.parse_measure("nDCG_UE@10"), ir_measures.parse_measure("P@5"))
+from pyterrier.measures import *
+print(NRG @ 10, nDCG @ 5, pyterrier.relative.RunContext.__name__)
 try:
     ir_measures.parse_measure("Nobody@3")
 except NameError as error:
     print(error)
 """
     out, err = run(program, places["installed"])
-    assert out == f"{'relative' in before} False\nnDCG_UE@10 P@5 NRG@10\nmeasure not found: Nobody\n"
+    assert (
+        out
+        == f"{'relative' in before} False\nnDCG_UE@10 P@5\nNRG@10 nDCG@5 RunContext\nmeasure not found: Nobody\n"
+    )
     assert "elative" not in err
 
 
