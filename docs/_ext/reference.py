@@ -45,7 +45,6 @@ MODULES: dict[str, Sequence[str]] = {
     "bounding.model_builder": ("BOUNDS", "ModelBuilder"),
     "bounding.model": ("Interval", "Model"),
     "io.runs": ("read_run",),
-
     "work": ("Work",),
     "data.documents": ("Documents", "Judgments"),
     "measures.bases.base": ("Base", "Chance", "Difference"),

@@ -32,9 +32,7 @@ class DocumentLengths:
         if is_frame(tokens):
             (docs,) = columns_of(tokens, ("doc_id",), "tokens")
             if "tokens" not in tokens.columns:
-                raise ValueError(
-                    f"tokens: the DataFrame has no column 'tokens', only {list(tokens.columns)}"
-                )
+                raise ValueError(f"tokens: the DataFrame has no column 'tokens', only {list(tokens.columns)}")
             tokens = dict(zip(docs, tokens["tokens"], strict=True))
         elif hasattr(tokens, "to_dict") and hasattr(tokens, "index"):
             tokens = tokens.to_dict()
