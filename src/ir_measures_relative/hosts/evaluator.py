@@ -211,7 +211,7 @@ class _PartsSeen:
                 raise ValueError(
                     f"the grades are {view.grades[0]} to {view.grades[1]} in these qrels, and {grades[0]} to "
                     f"{grades[1]} in those of other topics, so documents would be rated on two scales: where the qrels "
-                    "come in parts, such as batches or folds, set RunContext(…, grades=(lowest, highest)), or max_grade="
+                    "come in parts, such as batches or folds, set RunContext(…, grades=(lowest, highest)) or max_grade="
                 )
 
     def check_choice(self, view: View, whole: bool) -> None:
