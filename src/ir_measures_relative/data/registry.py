@@ -2,9 +2,9 @@
 
 In the core, in the package's ``__init__``, and in ``formats/csv.py``::
 
-READERS: Registry[str, Reader] = Registry("readers")
-fill({"readers": [".formats.csv"]}, __name__)
-READERS.register("csv")(CsvReader())
+    READERS: Registry[str, Reader] = Registry("readers")
+    fill({"readers": [".formats.csv"]}, __name__)
+    READERS.register("csv")(CsvReader())
 """
 
 from __future__ import annotations
