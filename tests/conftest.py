@@ -10,11 +10,10 @@ import threading
 from collections.abc import Generator
 from pathlib import Path
 
-# Before numpy is imported, here, in the workers and in what tests start: more threads of linear algebra than one only
-# wait for each other where a worker runs on every core.
+# Before numpy is imported, here and in what tests start: a worker runs on every core.
 for _library in ("OPENBLAS", "MKL", "OMP"):
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-# Nor does anything that is tested here need what numba compiles for 20 seconds to make the objects of ranx.
+# What numba compiles for the objects of ranx takes 20 seconds, and nothing here needs it.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 import pandas as pd  # noqa: E402
@@ -22,17 +21,15 @@ import pytest  # noqa: E402
 from hypothesis import Phase, settings  # noqa: E402
 
 if sys.version_info >= (3, 14):
-    # ir_measures up to 0.4.3 reads no measure strings there, which is no reason to test nothing that is written as one.
+    # ir_measures up to 0.4.3 reads no measure strings there.
     import ir_measures
 
     from ir_measures_relative.context.measure_strings import read_measure
 
     ir_measures.parse_measure = lambda measure: read_measure(measure) if isinstance(measure, str) else measure
 
-# A failing test shows the first example that fails, and stops there: to look for a smaller one may take minutes a
-# test, and a suite in which many fail should say so as soon as one in which none does. To look for the smallest:
-# `pytest --hypothesis-profile=shrink tests/…::test_…`, which starts anew, since what was found before is taken for
-# the smallest.
+# A failing test shows the first example that fails. To look for the smallest, which may take minutes:
+# `pytest --hypothesis-profile=shrink tests/…::test_…`, which starts anew.
 _ANEW = tuple(phase for phase in Phase if phase is not Phase.reuse)
 settings.register_profile("shrink", deadline=None, phases=_ANEW, print_blob=True)
 # Before a release: `pytest --hypothesis-profile=thorough`.
@@ -49,10 +46,8 @@ settings.register_profile(
 settings.load_profile("default")
 
 # What a shell starts in the background ignores Ctrl-C, and so does all that it starts in turn; tests send it.
-if (
-    threading.current_thread() is threading.main_thread()
-    and signal.getsignal(signal.SIGINT) is signal.SIG_IGN
-):
+in_main = threading.current_thread() is threading.main_thread()
+if in_main and signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -85,10 +80,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks as slow, besides those that say so themselves, the tests of these files and all on real campaigns.
-
-    What is left, ``pytest -n auto -m "not slow"``, takes a minute or two.
-    """
+    """Marks as slow the tests of these files, and all on real runs."""
     folder = Path(__file__).parent
     slow = tuple(folder / name for name in _SLOW)
     for item in items:
@@ -103,24 +95,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """What is imported stays: to look through all of it for garbage again and again took a tenth of the time."""
+    """What is imported stays: to look through all of it for garbage took a tenth of the time."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.collect()
         gc.freeze()
-        # Nor is there much in what a test makes: looked for after every 700 objects, a twentieth of its time.
         gc.set_threshold(20_000, 10, 10)
         gc.enable()
 
 
-def _deep_learning_track(name: str) -> Path:
+def _folder(name: str) -> Path | None:
+    """Where real runs are: in the folder that a variable of this name says, else ../shared beside the checkout."""
     named = os.environ.get(name)
     folder = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / name.lower()
-    if not (folder / "qrels.txt.gz").exists():
+    return folder if (folder / "qrels.txt.gz").exists() else None
+
+
+def _runs(name: str) -> Path:
+    folder = _folder(name)
+    if folder is None:
         pytest.skip(
-            f"the Deep Learning runs are not here: set {name} to their folder, or put it at ../shared/{name.lower()}"
+            f"the runs are not here: set {name} to their folder, or put it at ../shared/{name.lower()}"
         )
     return folder
 
@@ -128,51 +125,30 @@ def _deep_learning_track(name: str) -> Path:
 @pytest.fixture(scope="session")
 def dl19_path() -> Path:
     """The folder of the TREC 2019 Deep Learning track's 37 passage runs; skips where it is absent."""
-    return _deep_learning_track("DL19")
+    return _runs("DL19")
 
 
 @pytest.fixture(scope="session")
 def dl21_path() -> Path:
     """The folder of the TREC 2021 Deep Learning track's 63 passage runs; skips where it is absent."""
-    return _deep_learning_track("DL21")
-
-
-def robust03_folder() -> Path | None:
-    """Where the TREC 2003 Robust runs are: $ROBUST03, else ../shared/robust03 beside the checkout."""
-    named = os.environ.get("ROBUST03")
-    folder = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "robust03"
-    return folder if (folder / "qrels.txt.gz").exists() else None
+    return _runs("DL21")
 
 
 @pytest.fixture(scope="session")
 def robust03_path() -> Path:
     """The folder of the Robust runs; skips where it is absent."""
-    folder = robust03_folder()
-    if folder is None:
-        pytest.skip(
-            "the Robust runs are not here: set ROBUST03 to their folder, or put it at ../shared/robust03"
-        )
-    return folder
+    return _runs("ROBUST03")
+
+
+def _columns(path: Path, *names: str) -> pd.DataFrame:
+    text = dict.fromkeys({*names} - {"rank", "score", "relevance"}, str)
+    return pd.read_csv(path, sep=r"\s+", header=None, names=list(names), dtype=text)
 
 
 @pytest.fixture(scope="session")
 def robust03(robust03_path: Path) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
     """(runs by tag, qrels) as plain frames in ir_measures' columns."""
-    runs = {}
-    for path in sorted((robust03_path / "runs").glob("*.gz")):
-        frame = pd.read_csv(
-            path,
-            sep=r"\s+",
-            header=None,
-            names=["query_id", "q0", "doc_id", "rank", "score", "tag"],
-            dtype={"query_id": str, "doc_id": str, "tag": str},
-        )
-        runs[str(frame["tag"].iloc[0])] = frame[["query_id", "doc_id", "score"]]
-    qrels = pd.read_csv(
-        robust03_path / "qrels.txt.gz",
-        sep=r"\s+",
-        header=None,
-        names=["query_id", "iteration", "doc_id", "relevance"],
-        dtype={"query_id": str, "doc_id": str, "iteration": str},
-    )
-    return runs, qrels
+    files = sorted((robust03_path / "runs").glob("*.gz"))
+    frames = [_columns(file, "query_id", "q0", "doc_id", "rank", "score", "tag") for file in files]
+    runs = {str(frame["tag"].iloc[0]): frame[["query_id", "doc_id", "score"]] for frame in frames}
+    return runs, _columns(robust03_path / "qrels.txt.gz", "query_id", "iteration", "doc_id", "relevance")

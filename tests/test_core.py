@@ -7,9 +7,12 @@ import os
 import subprocess
 import sys
 
+import ir_measures
 import pytest
 
 from ir_measures_relative.bounding.model_builder import BOUNDS
+from ir_measures_relative.data import registry
+from ir_measures_relative.data.registry import Registry, fill
 from ir_measures_relative.measures.med import BASES
 from ir_measures_relative.measures.med_pairs import SEARCHES
 from rooms import PACKAGE, imported, is_core, modules
@@ -19,18 +22,13 @@ CORE = [module for module in MODULES if module and is_core(module)]
 WINGS = {module.split(".")[0] for module in MODULES if module and not is_core(module)}
 
 
-@pytest.mark.parametrize("module", CORE)
-def test_the_core_imports_no_wing(module: str) -> None:
-    found = {(of, name) for of, name in imported(module, MODULES) if of and not is_core(of)}
-    assert not found
-
-
-@pytest.mark.parametrize("module", CORE)
-def test_the_core_names_no_wing(module: str) -> None:
-    nodes = ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8")))
-    texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    paths = [t for t in texts if "\n" not in t and t.startswith((f"{PACKAGE}.", "."))]
-    assert not WINGS & {path.removeprefix(PACKAGE).split(".")[1] for path in paths}
+def test_the_core_imports_no_wing_and_names_none() -> None:
+    for module in CORE:
+        assert not {(of, name) for of, name in imported(module, MODULES) if of and not is_core(of)}, module
+        nodes = ast.walk(ast.parse(MODULES[module].read_text(encoding="utf-8")))
+        texts = [n.value for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+        paths = [t for t in texts if "\n" not in t and t.startswith((f"{PACKAGE}.", "."))]
+        assert not WINGS & {path.removeprefix(PACKAGE).split(".")[1] for path in paths}, module
 
 
 #: Each program in a child of a process that has found no bounds yet; ``os.fork`` spares the imports.
@@ -51,46 +49,13 @@ for program in PROGRAMS:
     assert os.waitpid(child, 0)[1] == 0, program
     print("\f", flush=True)
 """
-forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
 
-
-def fresh(programs: list[str]) -> list[str]:
-    """What each program prints in a process of its own."""
-    code = IN_TURN.replace("PROGRAMS", repr(programs))
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.split("\f\n")[:-1]
-
-
-@forks
-def test_med_finds_its_search() -> None:
-    score = """
+SCORE = """
 with RunContext({"old": runs["old"]}):
     print(ir_measures.parse_measure("MED(base='BASE')@3").calc_aggregate(qrels, runs["new"]))
 print(any(".bounding" in name for name in sys.modules))
 """
-    for base, said in zip(BASES, fresh([score.replace("BASE", base) for base in BASES]), strict=True):
-        value, searched = said.split()
-        assert 0 <= float(value) <= 1
-        assert searched == str(base in SEARCHES), base
-
-
-# One measure of each class whose bounds are registered, and what a refusal says.
-BOUNDED = {
-    **dict.fromkeys(
-        ["P@2", "RBP(rel=1)@2", "SDCG(max_rel=1)@2", "nDCG@2", "RR", "R@2", "Success@2", "AP", "ERR@2"], ""
-    ),
-    **dict.fromkeys(
-        ["NRG@2", "UniqueRel@2", "TaSC", "P_Rareness@2", "nDCG_UE@2", "Shapley@2", "FusionGain"], ""
-    ),
-    **dict.fromkeys(["rrLP", "sgnLP", "sgnLR", "RPP"], ""),
-    "StRecall@2": "name none",
-}
-
-
-@forks
-def test_bounds_are_found() -> None:
-    bound = """
+BOUND = """
 from ir_measures_relative import bounds
 try:
     found = bounds(RunContext(runs, reference="old"), qrels, ["MEASURE"])
@@ -98,16 +63,89 @@ try:
 except ValueError as error:
     print(error)
 """
-    said = fresh([bound.replace("MEASURE", measure) for measure in BOUNDED])
-    for (measure, words), found in zip(BOUNDED.items(), said, strict=True):
-        assert (words or "True") in found, (measure, found)
+
+# One measure of each class whose bounds are registered, and what a refusal says.
+_OF_HOST = "P@2 RBP(rel=1)@2 SDCG(max_rel=1)@2 nDCG@2 RR R@2 Success@2 AP ERR@2"
+_OF_PACKAGE = "NRG@2 UniqueRel@2 TaSC P_Rareness@2 nDCG_UE@2 Shapley@2 FusionGain rrLP sgnLP sgnLR RPP"
+BOUNDED = dict.fromkeys(f"{_OF_HOST} {_OF_PACKAGE}".split(), "True") | {
+    "StRecall@2": "name none",
+}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+def test_searches_and_bounds_are_found() -> None:
+    programs = [SCORE.replace("BASE", base) for base in BASES]
+    programs += [BOUND.replace("MEASURE", measure) for measure in BOUNDED]
+    code = IN_TURN.replace("PROGRAMS", repr(programs))
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    said = done.stdout.split("\f\n")[:-1]
+    for base, text in zip(BASES, said[: len(BASES)], strict=True):
+        value, searched = text.split()
+        assert 0 <= float(value) <= 1 and searched == str(base in SEARCHES), base
+    for (measure, words), text in zip(BOUNDED.items(), said[len(BASES) :], strict=True):
+        assert words in text, (measure, text)
 
 
 def test_every_class_with_bounds_is_in_the_list() -> None:
-    import ir_measures
-
     kinds = {kind for name in BOUNDED for kind in type(ir_measures.parse_measure(name)).__mro__}
-    ours = {
-        kind for kind in BOUNDS if kind.__module__.split(".")[0] in ("ir_measures", PACKAGE)
-    }  # not a test's own
-    assert ours <= kinds
+    own = ("ir_measures", PACKAGE)  # and not a test's
+    assert {kind for kind in BOUNDS if kind.__module__.split(".")[0] in own} <= kinds
+
+
+# ---- registries ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """Writes modules of a package ``adds_entries`` that is imported when asked for; all registries are empty."""
+    monkeypatch.setattr(registry, "_ENTRIES", {})
+    monkeypatch.setattr(registry, "_WAITING", {})
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "adds_entries").mkdir()
+
+    def write(**modules):
+        for name, text in {"__init__": "", **modules}.items():
+            (tmp_path / "adds_entries" / f"{name}.py").write_text(text)
+
+    yield write
+    for name in [name for name in sys.modules if name.partition(".")[0] == "adds_entries"]:
+        del sys.modules[name]
+
+
+def adds(key, value):
+    return f"from ir_measures_relative.data.registry import Registry\nRegistry('colours').register({key!r})({value!r})\n"
+
+
+def test_modules_are_imported_when_the_registry_is_read(package) -> None:
+    package(red=adds("red", 1), blue=adds("blue", 2))
+    colours: Registry[str, int] = Registry("colours")
+    fill({"colours": [".red", ".red"]}, "adds_entries")
+    assert not Registry("shapes") and "adds_entries.red" not in sys.modules
+    assert list(colours) == ["red"]
+    fill({"colours": ["adds_entries.blue", "adds_entries.red"]})  # after the first use, one of them again
+    assert dict(colours) == {"red": 1, "blue": 2}
+    assert colours.register("green", "lime")(3) == 3
+    assert dict(colours) == {"red": 1, "blue": 2, "green": 3, "lime": 3}
+
+
+@pytest.mark.parametrize("read", [len, list, lambda table: table["red"], lambda table: "red" in table])
+def test_every_way_to_read_imports(package, read) -> None:
+    package(red=adds("red", 1))
+    fill({"colours": ["adds_entries.red"]})
+    assert read(Registry("colours"))
+
+
+def test_what_is_missing_or_fails_is_named_and_tried_again(package) -> None:
+    package(red="import no_such_module_anywhere")
+    colours: Registry[str, int] = Registry("colours")
+    colours.register("red")(1)
+    with pytest.raises(KeyError, match=r"colours: no 'green'; there are 'red'"):
+        colours["green"]
+    with pytest.raises(KeyError, match="shapes: no 'square'; there are none"):
+        Registry("shapes")["square"]
+    fill({"colours": ["adds_entries.red"]})
+    for _ in range(2):
+        with pytest.raises(ImportError, match=r"colours: adds_entries.red") as raised:
+            colours["red"]
+        assert raised.value.name == "adds_entries.red"

@@ -8,7 +8,6 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ir_measures_relative import RunContext
 from ir_measures_relative.data import rankings
 from ir_measures_relative.data.arrays import object_array
 from ir_measures_relative.data.documents import Judgments
@@ -44,15 +43,6 @@ def test_the_last_of_pairs_judged_twice(pairs: list[tuple[str, str]]) -> None:
     drop, final = docs.repeats()
     expected = {row: last[pairs[i]] for row, i in enumerate(order) if row != last[pairs[i]]}
     assert dict(zip(drop.tolist(), final.tolist(), strict=True)) == expected
-
-
-def test_a_long_id_among_short_ones_changes_nothing() -> None:
-    labels = {"q": {"d1": 1, "d2": 0, "a-document-with-a-long-name": 1}}
-    table = RunContext({"r": {"q": {"d1": 2.0, "d2": 1.0}}, "s": {"q": {"d2": 1.0}}}).evaluate(
-        labels, ["UniqueRel@2", "MED(base='P')@2"]
-    )
-    assert table["UniqueRel@2"].tolist() == [1, 0]
-    assert table["MED(base='P')@2"].tolist() == [0.5, 0.5]
 
 
 @given(

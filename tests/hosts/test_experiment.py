@@ -93,10 +93,7 @@ def test_every_policy(policy, options) -> None:
         {"baseline": 1, "correction": "holm", "test": "wilcoxon"},
         {"perquery": True, "dataframe": False},
         {"dataframe": False, "round": 2},
-        {"round": 2},
         {"round": {"NRG@10": 1}, "baseline": 0},
-        {"filter_by_qrels": True},
-        {"filter_by_topics": False},
         {"filter_by_topics": False, "batch_size": 4},
         {"filter_by_topics": False, "filter_by_qrels": True, "batch_size": 4, **TREE},
         {"test": lambda a, b: (0.0, float((a > b).mean())), "baseline": 2, "correction": "bonferroni"},
@@ -258,8 +255,7 @@ def test_every_pair_of_options(options, frames_too) -> None:
 @pytest.mark.parametrize(
     "measures",
     [
-        [RR @ 10],
-        [Judged @ 5],
+        [RR @ 10, Judged @ 5],
         [Compat(p=0.9)],
         [infAP, Bpref],
         [LENGTH],

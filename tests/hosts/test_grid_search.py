@@ -11,7 +11,7 @@ import pytest
 from ir_measures import nDCG
 
 from experiments import pt
-from ir_measures_relative import NRG, RunContext, UniqueRel, demo
+from ir_measures_relative import NRG, RunContext, demo
 
 WEIGHTS, DEPTHS = [0.0, 0.3, 0.9], [5, 100]
 SETTINGS = list(product(WEIGHTS, DEPTHS))
@@ -91,14 +91,6 @@ def test_grid_search(search, context, expected, return_type) -> None:
         assert value == pytest.approx(expected[best], abs=1e-12)
         assert {(name, v) for _, name, v in setting} == {("weight", best[0]), ("depth", best[1])}
     assert (fusion.weight, fusion.depth) == (best if return_type != "best_setting" else (0.5, 100))
-
-
-def test_the_context_decides_what_is_best(search, collection) -> None:
-    """Beside the first run, the second complements; beside the second, the first does."""
-    for run, weight in zip(collection[2:], (0.0, 0.9), strict=True):
-        with RunContext({"old": run}):
-            _, setting = pt.GridSearch(*search, UniqueRel @ 10, return_type="best_setting")
-        assert {parameter: value for _, parameter, value in setting}["weight"] == weight
 
 
 def test_k_fold_grid_search(search, context) -> None:

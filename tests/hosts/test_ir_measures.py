@@ -1,4 +1,4 @@
-"""ir_measures' door: files given to a measure's own methods; evaluators that travel; names that are misspelt."""
+"""ir_measures' door: paths, evaluators that travel; and messages: who writes what one says gets an answer."""
 
 from __future__ import annotations
 
@@ -9,21 +9,16 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import ir_measures
 import pandas as pd
 import pytest
 
-from ir_measures_relative import (
-    MED,
-    NRG,
-    P_Rareness,
-    RunContext,
-    UniqueRel,
-    demo,
-    explain,
-    nDCG_UE,
-)
+import ir_measures_relative as package
+from command_line import error
+from ir_measures_relative import MED, NRG, P_Rareness, RunContext, UniqueRel, demo, nDCG_UE, rrLP
+from ir_measures_relative.messages import brief, few, kind_of, markdown_text, not_an_id
 
 QRELS = {"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 1}}
 RUN = {"1": {"a": 1.0, "b": 2.0, "c": 0.5}, "2": {"x": 2.0, "a": 1.0}}
@@ -34,14 +29,12 @@ OTHER = {"1": {"b": 2.0, "x": 1.0}, "2": {"a": 1.0}}
 
 
 @pytest.fixture
-def files(tmp_path, monkeypatch):
+def files(tmp_path, monkeypatch) -> None:
     """A qrels file and a run, in the current folder."""
-    (tmp_path / "q.txt").write_text(
-        "".join(f"{q} 0 {d} {g}\n" for q, docs in QRELS.items() for d, g in docs.items())
-    )
-    (tmp_path / "a.run").write_text(
-        "".join(f"{q} Q0 {d} 0 {s} tag\n" for q, docs in RUN.items() for d, s in docs.items())
-    )
+    for name, row, given in (("q.txt", "{} 0 {} {}\n", QRELS), ("a.run", "{} Q0 {} 0 {} tag\n", RUN)):
+        (tmp_path / name).write_text(
+            "".join(row.format(q, d, v) for q, docs in given.items() for d, v in docs.items())
+        )
     monkeypatch.chdir(tmp_path)
 
 
@@ -53,19 +46,13 @@ def files(tmp_path, monkeypatch):
 def test_a_measure_takes_paths(measure, kind) -> None:
     qrels, run = kind("q.txt"), kind("a.run")
     with RunContext({"old": OTHER}):
-        assert measure.calc_aggregate(qrels, run) == measure.calc_aggregate(QRELS, RUN)
+        expected = measure.calc(QRELS, RUN)
+        assert measure.calc(qrels, run) == expected
         assert list(measure.iter_calc(qrels, run)) == list(measure.iter_calc(QRELS, RUN))
-        assert measure.calc(qrels, run) == measure.calc(QRELS, RUN)
         assert measure.evaluator(qrels).calc_aggregate(run) == measure.evaluator(QRELS).calc_aggregate(RUN)
-        assert measure.calc_aggregate(QRELS, run) == measure.calc_aggregate(qrels, RUN)
-
-
-@pytest.mark.usefixtures("files")
-def test_several_relative_measures_take_paths_where_ir_measures_hands_them_on() -> None:
-    measures = [NRG @ 10, UniqueRel @ 10]
-    with RunContext({"old": OTHER}):
-        values = ir_measures.calc_aggregate(measures, Path("q.txt"), "a.run")
-        assert values == ir_measures.calc_aggregate(measures, QRELS, RUN)
+        assert measure.calc_aggregate(QRELS, run) == measure.calc_aggregate(qrels, RUN) == expected.aggregated
+        several = [measure, UniqueRel @ 5]
+        assert ir_measures.calc_aggregate(several, Path("q.txt"), "a.run")[measure] == expected.aggregated
 
 
 @pytest.mark.parametrize(
@@ -81,10 +68,6 @@ def test_wrong_paths(qrels, run, message) -> None:
 # ---- contexts and evaluators travel ----------------------------------------------------------------------
 
 
-def copies(value):
-    return [pickle.loads(pickle.dumps(value)), copy.deepcopy(value), copy.copy(value)]
-
-
 def test_contexts_travel_without_pandas() -> None:
     """The columns of a frame are pickled once, as bytes, which any version of pandas, or none, can load."""
     pyarrow = pytest.importorskip("pyarrow")
@@ -95,72 +78,130 @@ def test_contexts_travel_without_pandas() -> None:
     context = RunContext({"one": frame, "two": frame.iloc[::-1].reset_index(drop=True)})
     context.evaluate({"q1": {"document 1": 1}}, [NRG @ 10])
     pickled = pickle.dumps(context)
-    assert not [
-        a for _, a, _ in pickletools.genops(pickled) if isinstance(a, str) and re.search("pandas|arrow", a)
-    ]
+    texts = [text for _, text, _ in pickletools.genops(pickled) if isinstance(text, str)]
+    assert not [text for text in texts if re.search("pandas|arrow", text)]
     assert pickled.count(b"document 8999") == len(context.names)
-    assert (
-        pickle.loads(pickled).fingerprint() == copy.deepcopy(context).fingerprint() == context.fingerprint()
-    )
+    for again in (pickle.loads(pickled), copy.deepcopy(context)):
+        assert again.fingerprint() == context.fingerprint()
 
 
-def test_a_context_of_a_dataset_travels() -> None:
+def test_a_context_of_a_dataset_travels(tmp_path) -> None:
     context = RunContext.from_irds(demo.register(), name="first stage")
     expected = context.evaluate(None, [nDCG_UE(pool="corpus") @ 10])
-    for other in copies(context):
+    pickled = pickle.dumps(context)
+    for other in (pickle.loads(pickled), copy.deepcopy(context), copy.copy(context)):
         assert other.num_docs == context.num_docs and other.grades == context.grades
         assert other.evaluate(None, [nDCG_UE(pool="corpus") @ 10]).equals(expected)
-
-
-def test_a_context_of_a_dataset_that_is_not_known_where_it_arrives(tmp_path) -> None:
-    context = RunContext.from_irds(demo.register(), name="first stage")
-    (tmp_path / "context").write_bytes(pickle.dumps(context))
-    program = (
+    (tmp_path / "context").write_bytes(pickled)
+    where_it_is_not_known = (
         "import pickle; from ir_measures_relative import NRG\n"
         f"context = pickle.load(open({str(tmp_path / 'context')!r}, 'rb'))\n"
         "print(context.names, context.num_docs, context.dataset)\n"
         "try: context.evaluate(None, [NRG @ 10])\n"
         "except ValueError as error: print(error)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    first, second = done.stdout.splitlines()
-    assert first == f"['first stage'] {context.num_docs} None"
-    assert second.endswith("give the qrels")
+    program = [sys.executable, "-c", where_it_is_not_known]
+    first, second = subprocess.run(program, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert first == f"['first stage'] {context.num_docs} None" and second.endswith("give the qrels")
 
 
-# ---- words -----------------------------------------------------------------------------------------------
+# ---- what a message says to write is right ---------------------------------------------------------------
+
+RELATIVE = {
+    "priors": ["NRG@5", "UniqueRel@5", "TaSC", "FusionGain"],
+    "systems": ["P_Rareness@5", "AP_Rareness@5", "Shapley@5"],
+    "reference": ["MED@5", "MED(base='AP')@5", "RBO", "RBA", "rrLP", "sgnLP", "sgnLR", "RPP"],
+    "chance": ["nDCG_UE(pool='corpus')@5", "UE(base='RR',pool='corpus')@5"],
+}
+MEASURES = [(kind, text) for kind, texts in RELATIVE.items() for text in texts]
 
 
-def test_a_misspelt_measure() -> None:
-    with pytest.raises(
-        ValueError, match="'NGR@10': no measure is called 'NGR'; the nearest is 'NRG', that is NRG@10"
-    ):
-        RunContext({"old": OTHER}).evaluate(QRELS, ["NGR@10"])
-    with pytest.raises(ValueError, match="no measure is given"):
-        RunContext({"old": OTHER}).evaluate(QRELS, [])
+def said_of(measure: Any) -> str:
+    with pytest.raises(ValueError, match=re.escape(str(measure))) as raised:
+        measure.calc_aggregate(QRELS, RUN)
+    return str(raised.value)
 
 
-def test_a_reference_that_is_a_run() -> None:
-    with pytest.raises(ValueError, match="reference is a dict; give the name of a run of the context"):
-        RunContext({"old": OTHER}, reference=RUN)
+@pytest.mark.parametrize(("kind", "text"), MEASURES)
+def test_the_context_that_a_message_names_is_one(kind: str, text: str) -> None:
+    measure = ir_measures.parse_measure(text)
+    assert kind == measure.RELATIVE_TO
+    written = re.search(r"with (RunContext\(.*\)):", said_of(measure))
+    with eval(written[1], {"RunContext": RunContext, "bm25_run": OTHER}):
+        assert measure.calc_aggregate(QRELS, RUN) == pytest.approx(0, abs=10)
 
 
-def test_parameters_that_do_not_go_together_are_refused_when_the_measure_is_used() -> None:
-    """Not when it is made: a measure is made in steps, such as NRG(rel=2)(base='P')@10."""
+@pytest.mark.parametrize("measure", [NRG @ 5, P_Rareness @ 5, rrLP], ids=str)
+def test_the_experiment_that_a_message_names_is_one(measure) -> None:
+    pytest.importorskip("pyterrier", reason="pyterrier is not installed")
+    from experiments import Given, judged, pt, ranked, topics_of
+
+    written = re.search(r"pt\.relative\.Experiment\(.*\)", said_of(measure))
+    bm25, mine = map(Given, ranked({"bm25": OTHER, "mine": RUN}).values())
+    names = {"pt": pt, "bm25": bm25, "mine": mine, "pipelines": {"one": bm25, "two": mine}}
+    found = eval(written[0], {**vars(package), **names, "topics": topics_of(*QRELS), "qrels": judged(QRELS)})
+    assert len(found) == 2 and str(measure) in found.columns
+
+
+def test_measures_in_one_string() -> None:
+    context = RunContext({"a": RUN, "b": OTHER})
+    with pytest.raises(ValueError, match=r"such as (.*)") as raised:
+        context.evaluate(QRELS, "nDCG@5 NRG(norm='ideal')@5")  # type: ignore[arg-type]
+    listed = eval(str(raised.value).partition("such as ")[2])
+    assert list(context.evaluate(QRELS, listed).columns) == ["name", "nDCG@5", "NRG(norm='ideal')@5"]
+
+
+@pytest.mark.parametrize("text", ["NRG(norm=ideal)@5", "NRG(base=RBP, p=0.5)", "NRG(prior=a*,norm=ideal)@5"])
+def test_words_without_quotation_marks(text: str) -> None:
+    context = RunContext({"a": RUN, "b": OTHER})
+    with pytest.raises(ValueError, match=r"words need quotation marks, such as") as raised:
+        context.evaluate(QRELS, [text])
+    said = re.search(r"such as (.*); in a shell", str(raised.value))
+    assert len(context.evaluate(QRELS, [said[1]])) == 2
+
+
+def test_run_and_qrels_the_wrong_way_round(tmp_path: Path) -> None:
+    given, frames = {"q1": {"a": 0.5}}, []
+    for value, of in (("score", given), ("label", QRELS)):
+        rows = [(q, d, v) for q, docs in of.items() for d, v in docs.items()]
+        frames.append(pd.DataFrame(rows, columns=["qid", "docno", value]))
+    with RunContext({"a": OTHER}):
+        for run, qrels in ((given, {"q1": {"a": 1}}), (frames[0], frames[1].assign(qid="q1"))):
+            with pytest.raises(ValueError, match="if it is a run, give the qrels first and then the run"):
+                (NRG @ 5).calc_aggregate(run, qrels)
+    run, qrels = tmp_path / "run.txt", tmp_path / "qrels.txt"
+    run.write_text("q1 Q0 a 1 0.5 t\n")
+    qrels.write_text("q1 0 a 1\n")
+    assert "looks like a run: the qrels come first, then the run" in error("score", run, qrels, "nDCG@5")
+    assert "looks like judgments: the qrels come first" in error("score", qrels, qrels, "nDCG@5")
+    assert "the commands are worth, " in error("frobnicate")
+    assert "did you mean worth?" in error("wroth", qrels, run)
+    said = error("score", qrels, run, "nDCG@5", "--at_least", "0.1")
+    assert "unrecognized arguments: --at_least 0.1; see" in said and "--to" not in said
+    assert "did you mean --num_docs?" in error("score", qrels, run, "nDCG@5", "--num-docs", "7")
+
+
+def test_measures_and_parameters_that_are_none() -> None:
+    context = RunContext({"old": OTHER})
+    said = "'NGR@10': no measure is called 'NGR'; the nearest is 'NRG', that is NRG@10"
+    for measures, message in ((["NGR@10"], said), ([], "no measure is given")):
+        with pytest.raises(ValueError, match=message):
+            context.evaluate(QRELS, measures)
+    with pytest.raises(ValueError, match="reference=.* is not a run of the context"):
+        RunContext({"old": OTHER}, reference=RUN)  # type: ignore[arg-type]
+    # A measure is made in steps: parameters that do not go together are refused when it is used.
     assert str(NRG(rel=2)(base="P") @ 10) == "NRG(rel=2,base='P')@10"
-    wrong = NRG(rel=2) @ 10
-    message = "rel goes with base"
-    context = RunContext({"old": OTHER})
-    with pytest.raises(ValueError, match=message):
-        context.evaluate(QRELS, [wrong])
-    with context, pytest.raises(ValueError, match=message):
-        ir_measures.evaluator([wrong], QRELS)
+    with pytest.raises(ValueError, match="rel goes with base"):
+        context.evaluate(QRELS, [NRG(rel=2) @ 10])
+    with context, pytest.raises(ValueError, match="rel goes with base"):
+        ir_measures.evaluator([NRG(rel=2) @ 10], QRELS)
 
 
-def test_an_explanation_of_a_new_run() -> None:
-    context = RunContext({"old": OTHER})
-    rows = explain(context, RUN, QRELS, "NRG@10", query_id="1")
-    assert rows["doc_id"].tolist() == ["b", "a", "c"]
-    with context:
-        value = {m.query_id: m.value for m in (NRG @ 10).iter_calc(QRELS, RUN)}["1"]
-    assert rows["contribution"].sum() == pytest.approx(value, abs=1e-15)
+def test_words_of_messages() -> None:
+    assert [kind_of(7), kind_of({}), kind_of(None)] == ["an int", "a dict", "a NoneType"]
+    assert brief("x") == "'x'" and len(brief("x" * 10**6)) == 122
+    assert few("abc") == "a, b, c" and few(["a", "b"], most=1) == "a and 1 more"
+    assert not_an_id(7, "query", "the run").startswith(
+        "query id 7 is an int; query ids must be strings, as in"
+    )
+    assert markdown_text("a|b <img> @me\t") == r"a\|b \<img\> @<!-- -->me\\t"

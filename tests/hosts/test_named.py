@@ -13,17 +13,7 @@ from experiments import TREE, Campaign, pt
 from ir_measures_relative import NRG, RelativeWarning, RunContext, UniqueRel, demo
 
 MEASURES = [nDCG @ 10, NRG @ 10, UniqueRel @ 10]
-HOSTILE = [
-    "BM25 'k1=\"0.9\"'",
-    "\\n {0} %s $x",
-    "a\tb\nc",
-    "日本語 🙂",
-    " blank ",
-    "name",
-    "None",
-    "<script>",
-    "1,2*",
-]
+HOSTILE = ["BM25 'k1=\"0.9\"'", "\\n {0} %s $x", "a\tb\nc", "日本語 🙂", " blank ", "name", "<i>", "1,2*"]
 
 
 @pytest.fixture(scope="module")

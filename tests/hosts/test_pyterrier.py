@@ -83,16 +83,6 @@ def test_run_tags_name_the_members(expected, tmp_path) -> None:
     check_means(experiment([pt.io.read_results(str(tmp_path / f"{n}.res")) for n in NAMES]), expected)
 
 
-def test_import_pyterrier_is_enough() -> None:
-    code = (
-        "import pyterrier as pt; from pyterrier.measures import *; "
-        "print(NRG@10, UniqueRel@5, AP_Rareness(alpha=0.5), pt.relative.RunContext.__name__)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["NRG@10", "UniqueRel@5", "AP_Rareness(alpha=0.5)", "RunContext"]
-    assert "arning" not in done.stderr
-
-
 # ---- pt.relative -----------------------------------------------------------------------------------------
 
 

@@ -96,17 +96,6 @@ def test_empty_qrels_are_answered_as_by_ir_measures_own_measures(caught, qrels) 
     once(caught)
 
 
-@pytest.mark.parametrize(
-    "run", [{}, [], {"q": {}}, pd.DataFrame(columns=["query_id", "doc_id", "score"])], ids=type
-)
-def test_an_empty_run(caught, run) -> None:
-    with RunContext({"old": OTHER}):
-        value = ir_measures.calc_aggregate([NRG @ 10], QRELS, run)[NRG @ 10]  # here
-    assert value == 0
-    assert "the run holds no ranking" in str(caught[0].message)
-    once(caught)
-
-
 def test_a_module_of_the_users(caught, tmp_path) -> None:
     file = tmp_path / "ir_measures_of_mine.py"
     file.write_text(

@@ -1,8 +1,10 @@
-"""What other parts of the package, or other packages, add to the core, imported when it is first asked for::
+"""What other parts of the package, or other packages, add to the core, imported when it is first asked for.
 
-READERS: Registry[str, Reader] = Registry("readers")  # in the core
-fill({"readers": [".formats.csv"]}, __name__)  # in the package's __init__
-READERS.register("csv")(CsvReader())  # in formats/csv.py
+In the core, in the package's ``__init__``, and in ``formats/csv.py``::
+
+    READERS: Registry[str, Reader] = Registry("readers")
+    fill({"readers": [".formats.csv"]}, __name__)
+    READERS.register("csv")(CsvReader())
 """
 
 from __future__ import annotations
