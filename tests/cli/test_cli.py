@@ -195,7 +195,7 @@ BAD = {
     "cutoff 0": ([*ONE, "nDCG@0"], "nDCG@0: cutoff=0 is not allowed; it must be from 1 to 2^31 - 1"),
     "no provider": ([*ONE, "INST(max_rel=1)"], "Unsupported measures"),
     "other provider": ([*ONE, "nDCG@2", "--provider", "judged"], "--provider judged does not compute nDCG@2"),
-    "no size of the collection": ([*ONE, "nDCG_UE(pool='corpus')@2"], "the number of documents in the collection (on the command line: --num_docs)"),
+    "no size of the collection": ([*ONE, "nDCG_UE(pool='corpus')@2"], "(on the command line: --num_docs)"),
     "-n without -q": ([*ONE, "P@1", "-n"], "add -q"),
     "bad places": ([*ONE, "P@1", "-p", "-2"], "--places -2: give 0"),
     "a run without a name": (["qrels.txt", "", "P@1"], "the path of a run is an empty string; give a file"),

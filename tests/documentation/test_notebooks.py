@@ -60,7 +60,8 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")  # those of other tests
     found = Shell.instance()
-    with pd.option_context("display.max_columns", 20):  # as in a notebook
+    # As in a notebook; and what the notebooks set is taken back.
+    with pd.option_context("display.max_columns", 20, "display.float_format", None, "display.width", 80):
         yield found
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")

@@ -168,6 +168,6 @@ def test_templates_of_the_report_escape() -> None:
     reporting = Path(page.__file__).parent  # where sections have their words in their Python
     sources = [*reporting.glob("templates/*.html"), *reporting.rglob("*.py")]
     unescaped = [found for s in sources for found in re.findall(r"{{ ?([^}]*)\|\s*safe", s.read_text())]
-    # "words", "said" and "relative_to" are of a section, rendered by the same environment, in which variables are escaped
-    of_sections = {"words", "said", "relative_to"}
+    # "words" and "said" are of a section, rendered by the same environment, in which variables are escaped
+    of_sections = {"words", "said"}
     assert set(unescaped) == {"json.data", "json.figures", "script", "style"} | of_sections

@@ -173,7 +173,7 @@ def test_two_runs_stay_two_where_their_fusions_are_bounded() -> None:
     ]
     assert tables[0].equals(tables[1])
     assert (tables[0]["worst"] < tables[2]["worst"]).tolist() == [True, False]
-    with pytest.warns(RelativeWarning, match=r"none of \['a', 'b'\] holds"):
+    with pytest.warns(RelativeWarning, match=r"none of \['a', 'b'\] retrieves"):
         bounds(context, qrels, [FusionGain(base="nDCG")])
 
 

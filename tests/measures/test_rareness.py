@@ -156,7 +156,7 @@ def test_a_new_run_counts_with_its_group_where_that_is_said() -> None:
             assert explain(of_runs, frame, labels, measure)["contribution"].sum() == pytest.approx(value)
     of_runs = RunContext(runs_, groups=context.groups)
     with pytest.warns(
-        UserWarning, match="does not hold one name .* a system of its own for systems='groups'"
+        UserWarning, match="does not hold one name .* a system of its own"
     ):
         found = explain(of_runs, frame.assign(group=["one", "two"]), labels, measure)
     assert found["contribution"].sum() == pytest.approx(1 + 1 / 3)
