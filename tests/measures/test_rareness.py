@@ -155,9 +155,7 @@ def test_a_new_run_counts_with_its_group_where_that_is_said() -> None:
             assert per_query(measure, labels, frame, of_runs)["q"] == pytest.approx(value)
             assert explain(of_runs, frame, labels, measure)["contribution"].sum() == pytest.approx(value)
     of_runs = RunContext(runs_, groups=context.groups)
-    with pytest.warns(
-        UserWarning, match="does not hold one name .* a system of its own"
-    ):
+    with pytest.warns(UserWarning, match="does not hold one name .* a system of its own"):
         found = explain(of_runs, frame.assign(group=["one", "two"]), labels, measure)
     assert found["contribution"].sum() == pytest.approx(1 + 1 / 3)
 

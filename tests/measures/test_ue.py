@@ -564,9 +564,7 @@ def test_bounds_take_what_the_measures_of_the_paper_are_and_refuse_the_rest() ->
     refused = {
         f"UE(base='{base}')@3": "cannot be bounded yet" for base in ("P", "R", "Success", "RR", "RBP", "ERR")
     }
-    refused |= dict.fromkeys(
-        ("UE(version='z')@3", "nDCG_UE(version='z')@3"), "use version=1 or 2"
-    )
+    refused |= dict.fromkeys(("UE(version='z')@3", "nDCG_UE(version='z')@3"), "use version=1 or 2")
     refused["nDCG_UE(pool='run')@2"] = "cannot be bounded yet.* pool='judged'"
     for function in (bounds, verdicts):
         for ue, named in same.items():

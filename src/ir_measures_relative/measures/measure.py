@@ -63,7 +63,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     FORMULA = ""  #: in LaTeX, for the documentation
     BASES: Mapping[str, Base | Difference] = {}  #: what ``base`` may name, where that is a choice
     SEE_ALSO: tuple[str, ...] = ()  #: measures that somebody who looks at this one may want instead
-    TEST = "t"  #: the default test of a difference: ``"bootstrap"`` where it is sparse and skewed
+    TEST = "t"  #: the default test of a difference; ``"bootstrap"`` where it is sparse and skewed
     SIGNED = False  #: whether it says by its sign which of two runs is better
     SIMILARITY = False  #: whether it says by 1 that two rankings are alike, where a distance says it by 0
     JUDGMENTS = "needed"  #: or ``"used"`` where there are any, or ``"ignored"``

@@ -184,7 +184,7 @@ class Base:
     #: Which of the parameters of NRG, Rareness, Shapley and UE it has, and other bases lack.
     parameters: Collection[str] = ()
     needs_cutoff: bool = False  #: whether it is nothing without ``@k``
-    #: What a document gains: by ``"label"``, 1 where ``"relevant"``, or the chance of its ``"satisfaction"``.
+    #: What a document gains, by ``"label"``, 1 where ``"relevant"``, or the chance of its ``"satisfaction"``.
     gain: str = "relevant"
     #: What a user sees of a ranking; where the residual is a cascade, what a gain counts at each position.
     browsing: Callable[[Get], BrowsingModel] = lambda get: TopK(get("cutoff"))

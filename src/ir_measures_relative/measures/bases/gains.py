@@ -11,7 +11,7 @@ from ...data.arrays import FloatArray, IntArray, PositionTable, rank_within, row
 if TYPE_CHECKING:
     from ...data.documents import Documents
 
-#: 1 / log2(position + 1), and 0 at position 0: not retrieved.
+#: 1 / log2(position + 1), and 0 at position 0 (not retrieved).
 #:
 #: :meta hide-value:
 discount = PositionTable(lambda position: 1.0 / np.log2(position + 1.0))
