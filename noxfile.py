@@ -105,7 +105,7 @@ def docs(session: nox.Session) -> None:
     """The site, with warnings as errors."""
     session.install("-e", ".[pyterrier,plot,dask]", "--group", "docs")
     session.run("sphinx-build", "-q", "-W", "--keep-going", "-E", "-b", "html", "docs", "docs/_build/html")
-    session.run("python", "-m", "tools.site_search", "docs/_build/html")
+    session.run("python", "docs/_ext/site_search.py", "docs/_build/html")
 
 
 # The steps of a release, in the order of CONTRIBUTING.md

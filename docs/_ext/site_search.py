@@ -1,6 +1,6 @@
 """The search of the site: what readers type finds first the page that answers it.
 
-python -m tools.site_search docs/_build/html    # the site as sphinx-build made it; exits with 1 where it does not
+python docs/_ext/site_search.py docs/_build/html    # the site as sphinx-build made it; exits with 1 where it does not
 """
 
 from __future__ import annotations
