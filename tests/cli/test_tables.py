@@ -50,7 +50,7 @@ def test_markdown(files: Path) -> None:
         ["name", "nDCG@2", "NRG@2"],
         ["A", "0.4600", "0.4600"],
     ]
-    assert re.fullmatch(r"\|:-+\|-+:\|-+:\|", lines[1])
+    assert re.fullmatch(r"\| :-+ \| -+: \| -+: \|", lines[1])
 
 
 def test_latex(files: Path) -> None:

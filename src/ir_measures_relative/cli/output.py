@@ -296,29 +296,43 @@ def _lines(name: str, lines: Iterable[Sequence[str]]) -> Iterator[str]:
     """The lines of a format."""
     if name == "tsv":
         return map("\t".join, lines)
-    kept = list(lines)
+    kept = list(lines) or [[]]
     if name == "csv":
         import csv
 
         buffer = io.StringIO()
         csv.writer(buffer, lineterminator="\n").writerows(kept)
         return iter(buffer.getvalue().splitlines())  # no cell has a line end
-    from tabulate import tabulate
-
-    alignment, text = _alignment(kept), ""
+    numbers = [
+        any(column) and all(map(_NUMBER.fullmatch, column))
+        for column in zip(*(kept[1:] or kept), strict=True)
+    ]
     if name == "aligned":
-        text = tabulate(kept, tablefmt="plain", colalign=alignment, disable_numparse=True)
-        return map(str.rstrip, text.splitlines())
+        return ("  ".join(cells).rstrip() for cells in _padded(kept, numbers))
     if name == "markdown":
-        header, *rows = [[*map(markdown_text, line)] for line in kept] or [[]]
-        text = tabulate(rows, header, "pipe", colalign=alignment, disable_numparse=True)
-        return iter(text.splitlines())
-    header, *rows = [["".join(_OF_LATEX.get(c, c) for c in cell) for cell in line] for line in kept] or [[]]
-    rows = rows or [[""] * len(header)]  # without a row tabulate does not align
-    text = tabulate(rows, header, "latex_raw", colalign=alignment, disable_numparse=True)
-    for rule in ("toprule", "midrule", "bottomrule"):  # of the package booktabs
-        text = text.replace(r"\hline", rf"\{rule}", 1)
-    return iter(text.splitlines())
+        header, *rows = _padded([[*map(markdown_text, line)] for line in kept], numbers, 3)
+        rule = [
+            "-" * (len(h) - 1) + ":" if n else ":" + "-" * (len(h) - 1)
+            for h, n in zip(header, numbers, strict=True)
+        ]
+        return (f"| {' | '.join(cells)} |" for cells in [header, rule, *rows])
+    header, *rows = _padded(
+        [["".join(_OF_LATEX.get(c, c) for c in cell) for cell in line] for line in kept], numbers
+    )
+    columns = "".join("r" if number else "l" for number in numbers)
+    inside = [" & ".join(cells) + r" \\" for cells in [header, *rows]]
+    # The rules are of the package booktabs.
+    start, end = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule"], [r"\bottomrule", r"\end{tabular}"]
+    return iter([*start, inside[0], r"\midrule", *inside[1:], *end])
+
+
+def _padded(lines: Sequence[Sequence[str]], numbers: Sequence[bool], least: int = 0) -> list[list[str]]:
+    """The cells as wide as their column, those of numbers to the right."""
+    widths = [max(least, *map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        [cell.rjust(w) if n else cell.ljust(w) for cell, w, n in zip(line, widths, numbers, strict=True)]
+        for line in lines
+    ]
 
 
 _OF_LATEX = {
@@ -327,14 +341,6 @@ _OF_LATEX = {
     **{"<": "$<$", ">": "$>$"},
 }
 _NUMBER = re.compile(r"[<>]?-?\d+\.?\d*(e[+-]?\d+)?|-?inf|nan|")
-
-
-def _alignment(lines: Sequence[Sequence[str]]) -> list[str]:
-    """Of each column: right where it holds numbers alone, under its header."""
-    return [
-        "right" if any(column) and all(map(_NUMBER.fullmatch, column)) else "left"
-        for column in zip(*(lines[1:] or lines), strict=True)
-    ]
 
 
 #: What ``-o`` takes.
