@@ -41,13 +41,22 @@ const watch = new IntersectionObserver((entries) => {
   for (const entry of entries) if (entry.isIntersecting) { watch.unobserve(entry.target); begin(entry.target); }
 }, { rootMargin: "400px" });
 for (const figure of drawn) watch.observe(figure);
+// The rest one by one, in idle time: a capture of the whole page shows every picture.
+const idle = window.requestIdleCallback ?? ((then) => setTimeout(then, 50));
+const drawRest = async () => {
+  const [next] = waiting;
+  if (next && !$("#sections").hidden) await begin(next);
+  if (waiting.size && !$("#sections").hidden) idle(drawRest);
+};
 changed.push((what) => {
   if (what === "pins") return;
   fillTables();
   for (const figure of drawn) if (!waiting.has(figure)) { waiting.add(figure); watch.observe(figure); }
+  idle(drawRest);
 });
 addEventListener("beforeprint", () => { if (!$("#sections").hidden) waiting.forEach(begin); });
 
 addEventListener("hashchange", route);
 route();
+idle(drawRest);
 document.documentElement.dataset.ready = "true";
