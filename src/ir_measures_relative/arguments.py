@@ -1,4 +1,4 @@
-"""Checks of arguments that many functions share, in words."""
+"""Checks of arguments that many functions share: each raises ValueError with the argument and what is allowed."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def is_number(value: Any) -> bool:
 
 
 def check_count(name: str, value: Any, least: int) -> None:
-    """Raises ValueError for what is not a whole number of at least that."""
+    """Raises ValueError for what is not a whole number of at least ``least``."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
         which = f"of at least {least}" if least else "from 0 up"
         raise ValueError(f"{name}={value!r} is not allowed; it must be a whole number {which}")
 
 
 def check_amount(name: str, value: Any) -> None:
-    """Raises ValueError for what is not a finite number of at least 0."""
+    """Raises ValueError for what is not a finite number of at least 0, such as a cost."""
     if not is_number(value) or not 0 <= value < np.inf:
         raise ValueError(f"{name}={value!r} is not allowed; it must be a number from 0 up")
 

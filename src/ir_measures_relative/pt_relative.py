@@ -1,4 +1,4 @@
-"""``pt.relative``: what the package holds, for PyTerrier users; ``import pyterrier`` loads this module.
+"""``pt.relative``: what the package holds, for PyTerrier users; imported when one of its names is first asked for.
 
 The tables of its functions have PyTerrier's column names: ``qid``, ``docno`` and ``label``. Nothing here may import
 PyTerrier at the top, nor fail or warn where an optional dependency is missing.

@@ -27,7 +27,7 @@ class Solution:
 
     value: float  #: ``|M(Y) - M(Z)|`` under `labels`, evaluated from the definition of M
     upper: float  #: no labeling exceeds this; equal to `value` when `exact`
-    exact: bool  #: whether `value` is within :data:`~ir_measures_relative.arguments.PROVED` of the maximum
+    exact: bool  #: whether `value` is within :data:`~ir_measures_relative.tolerances.PROVED` of the maximum
     winner: int  #: +1 if `labels` makes M(Y) the larger, -1 if M(Z), 0 if `value` is 0
     labels: IntArray  #: shape (documents,); the input labels with every open one set to 0 or to the top label
 

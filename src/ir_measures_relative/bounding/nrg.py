@@ -34,11 +34,11 @@ _AT_ONCE = 60_000
 
 
 class Sorted(NamedTuple):
-    """The documents of each query by falling residual gain of one run, as if every open one had the highest gain."""
+    """The documents of each query, from the highest residual gain of one run on, if every open one has the top gain."""
 
-    row: IntArray  #: into the columns of the model, -1 where padded; shape (queries, documents)
+    row: IntArray  #: into ``Residual.columns``, -1 where padded; shape (queries, documents)
     residual: FloatArray  #: 0 where padded
-    forced: BoolArray  #: whether the judgments say that it has this gain
+    forced: BoolArray  #: whether it is judged, so that this is its gain
 
     def at(self, queries: IntArray) -> Sorted:
         """Those of some queries."""
@@ -48,9 +48,12 @@ class Sorted(NamedTuple):
 class Residual(Model):
     """NRG(base='nDCG'); ``survival`` is the chance that the priors left each document to find, (runs, documents).
 
+    ``columns`` are the rows of ``docs`` that can have a gain. The arrays ``query``, ``top`` (the highest gain) and
+    ``forced`` (judged) have one entry for each of them.
+
     One run, binary labels: exact, since :func:`place` maximizes ``Σ residual gain·seen - λ·ideal``, and Dinkelbach's
-    iteration gives the extreme ratio. Graded labels: the least value is exact, since that function is concave in the
-    gains; the greatest where few of the run's documents are open. Two runs: see :mod:`.placement`.
+    iteration (:func:`.climb`) gives the extreme ratio. Graded labels: the least value is exact, since that function is
+    concave in the gains; the greatest where few of the run's documents are open. Two runs: see :mod:`.placement`.
     """
 
     def __init__(
@@ -93,7 +96,7 @@ class Residual(Model):
 
     @cached_property
     def _counting(self) -> BoolArray:
-        """The documents that each run finds, or that may be among the first of its ideal; (runs, columns)."""
+        """The columns that may count: what each run retrieves, or may be in the top k of its ideal; (runs, columns)."""
         if self.cutoff is None:
             return np.ones((len(self.weight), len(self.columns)), dtype=bool)
         least = np.zeros((len(self.weight), self.docs.n_queries))
@@ -159,7 +162,7 @@ class Residual(Model):
         return lower, best, exact
 
     def _simple(self, run: int, docs: Sorted, found: FloatArray) -> tuple[FloatArray, FloatArray, BoolArray]:
-        """From the least and the greatest of the sum, and of the ideal."""
+        """Wider ends, which take no search: the least sum over the greatest ideal, and the reverse."""
         least = self.levels[0] / self.levels[-1]
         share = np.where(docs.forced, 1.0, least)
         low, high = (found * share).sum(axis=1), found.sum(axis=1)

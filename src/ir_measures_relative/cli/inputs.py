@@ -36,7 +36,7 @@ from ..messages import few, warn
 class Judged(NamedTuple):
     """The judgments, and the dataset that they are of, if they are of one."""
 
-    file: QrelsFile  #: or what is as one
+    file: QrelsFile  #: that of a file, or made of a dataset's judgments
     dataset: Any = None  #: of ir_datasets
 
     @property
@@ -46,6 +46,8 @@ class Judged(NamedTuple):
 
 
 class RunFiles(NamedTuple):
+    """The run files of a command, before they are read."""
+
     candidates: list[Path]
     others: list[Path]  #: of ``--to``, and of ``--reference`` where it is in neither
     is_folder: bool  #: or a glob
@@ -57,6 +59,8 @@ class RunFiles(NamedTuple):
 
 @dataclass(frozen=True)
 class Inputs:
+    """What a command has read: runs by name, judgments, and what they are compared with."""
+
     args: argparse.Namespace
     qrels: Judged | None  #: None where QRELS is the word none
     runs: dict[str, Rankings]  #: all, by name, the candidates first
@@ -92,14 +96,14 @@ class Inputs:
 
     @cached_property
     def together(self) -> RunContext:
-        """All runs, with those of ``--to`` as priors; by a policy the candidates come last, and these are earlier."""
+        """All runs in one context: those of ``--to`` are the priors, or by ``--priors`` come before candidates."""
         if self.alone or not self.others:
             return self.context(self.runs, self.others or None)
         own = [name for name in self.candidates if name not in self.others]
         return self.context([*self.others, *own])
 
     def campaigns(self, check: bool = True) -> Iterator[tuple[list[str], RunContext]]:
-        """Which candidates stand in which context: each beside ``--to`` alone, or all in one."""
+        """The candidates and their context: each in one of its own with ``--to``, or all in one."""
         if not self.alone:
             yield self.candidates, self.together
             return
@@ -127,8 +131,8 @@ class Inputs:
     def scores(self, measures: list[ir_measures.Measure], provider: Any, of_all: bool = False) -> Scores:
         """The values of the candidates; those of ir_measures by a provider, which also gets the qrels' iterations."""
         assert self.qrels is not None
-        beside = self.alone and not of_all  # where a candidate is no system to the others
-        context = self.context(self.others) if beside else self.together
+        as_new_runs = self.alone and not of_all  # so that no candidate is a system to the others
+        context = self.context(self.others) if as_new_runs else self.together
         names = context.names if of_all else self.candidates
         new_runs = {name: self.runs[name] for name in names if name not in context.runs}
         view = view_of(context, self.qrels.file.columns)
@@ -145,7 +149,7 @@ class Inputs:
         return score_runs(view, names, measures, absolute=absolute, new_runs=new_runs)
 
     def _check_new_runs(self, view: View, new_runs: dict[str, Rankings]) -> None:
-        """Looks whether a candidate is one of those to hold it against, under another name."""
+        """Raises ValueError, in a folder warns, where a candidate ranks exactly as a run that it is compared with."""
         for name, rankings in new_runs.items():
             if not (view.documents.queries_of(rankings) >= 0).any():
                 continue
@@ -223,18 +227,18 @@ def read(
     # read next: else the system gives and clears new memory for every array of every file.
     bytes(31 << 20)
     try:
-        read = read_runs(paths)
+        runs_read = read_runs(paths)
     except ValueError as error:
         if files.is_folder:
             raise ValueError(
                 f"{error}; a file that is not a run does not belong in the folder of runs"
             ) from None
         raise
-    if len(read) > len(paths):
-        names = ", ".join(read)
-        raise ValueError(f"the files hold {len(read)} runs, {names}; name one, as in FILE#{next(iter(read))}")
-    shown = _shown(args.names, list(read), paths)
-    runs = {new: run.named(f"run {new!r}") for new, run in zip(shown, read.values(), strict=True)}
+    if len(runs_read) > len(paths):
+        names, first = ", ".join(runs_read), next(iter(runs_read))
+        raise ValueError(f"the files hold {len(runs_read)} runs, {names}; name one, as in FILE#{first}")
+    shown = _shown(args.names, list(runs_read), paths)
+    runs = {new: run.named(f"run {new!r}") for new, run in zip(shown, runs_read.values(), strict=True)}
     of_file = {path.resolve(): name for name, path in zip(runs, paths, strict=True)}
     given = Inputs(
         args,
@@ -244,7 +248,7 @@ def read(
         [of_file[file.resolve()] for file in files.candidates],
         list(dict.fromkeys(of_file[file.resolve()] for file in files.others)),
         files.is_folder,
-        _groups_of(args.groups, list(read), list(runs), paths) if args.groups else groups_of(runs) or {},
+        _groups_of(args.groups, list(runs_read), list(runs), paths) if args.groups else groups_of(runs) or {},
         None,
     )
     if args.reference is not None:
@@ -337,7 +341,7 @@ def _read_qrels(name: str) -> Judged:
     except ValueError as error:
         raise ValueError(f"there is no qrels file {name!r}, and {error}") from None
     logger, records = logging.getLogger("ir_datasets"), list[Any]()
-    hold: Any = records.append  # which returns None: the record goes no further, unless there is no error
+    hold: Any = records.append  # returns None, so a record is logged only below, where there was no error
     logger.addFilter(hold)
     try:
         qrels = qrels_of(dataset)
@@ -354,9 +358,9 @@ def _read_qrels(name: str) -> Judged:
 def _check_measures(given: Inputs, measures: Iterable[ir_measures.Measure]) -> None:
     """Raises ValueError where a measure needs a run to compare with that is not there."""
     relative = [m for m in measures if is_relative(m)]
-    alone = [str(m) for m in relative if m.needs_context]
-    if len(given.runs) == 1 and alone and not given.is_folder:
-        raise ValueError(f"{', '.join(alone)} needs runs to compare with: pass them with --to")
+    of_context = [str(m) for m in relative if m.needs_context]
+    if len(given.runs) == 1 and of_context and not given.is_folder:
+        raise ValueError(f"{', '.join(of_context)} needs runs to compare with: pass them with --to")
     against = [n for n in given.runs if n in given.others or not given.alone]
     without = [str(m) for m in relative if m.RELATIVE_TO == "reference" and m.get("ref") is None]
     if given.reference is None and without and len(against) > (1 if given.alone else 2):

@@ -38,7 +38,7 @@ from .view import view_of
 if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
 
-#: What a wing makes of a context: ``"fingerprint"``, of it and qrels; ``"html"``, what a notebook shows.
+#: What a wing makes of a context: ``"fingerprint"``, of it and qrels.
 DESCRIPTIONS: Registry[str, Callable[..., Any]] = Registry("descriptions of contexts")
 
 

@@ -112,7 +112,7 @@ class View:
     depth: Depth = None  #: how much of every ranking is looked at
     judged_only: bool = False  #: whether all documents that nobody judged are taken out of the rankings first
     former: tuple[Rankings, ...] = ()  #: the runs of the view that this one was made of
-    _own: Store = field(default_factory=Store, repr=False)  #: what is computed of the evaluated run
+    _own: Store = field(default_factory=Store, repr=False)  #: what depends on the evaluated run
 
     @classmethod
     def on(cls, members: Members, judgments: Judgments, *, whole: bool = True) -> View:
@@ -303,8 +303,8 @@ class View:
 
     def positions_of_runs(self, docs: Documents) -> IntArray:
         """Where every run of the context ranks each of ``docs``, shape (runs, documents); 0 where not in its top."""
-        (store, rows), runs = self._of_positions(docs), self.members.rankings
-        key = "positions", rows
+        (store, of_docs), runs = self._of_positions(docs), self.members.rankings
+        key = "positions", of_docs
 
         def compute() -> IntArray:
             table = None if self.judged_only else self._known_positions(docs)
@@ -316,7 +316,7 @@ class View:
         return store.get((key, runs), compute)
 
     def _known_positions(self, docs: Documents) -> IntArray | None:
-        """The same from deeper rankings, or from more documents, where their positions are kept."""
+        """The same from kept positions, in deeper rankings or of more documents; None where there are none."""
 
         def known(some: Documents, depth: Depth) -> Any:
             return self.ranks.known((("positions", (some.version, depth)), self.members.rankings))
@@ -328,7 +328,7 @@ class View:
         return next((table[:, rows] for table, rows in tables if table is not None), None)
 
     def _of_positions(self, docs: Documents) -> tuple[Store, Hashable]:
-        """Where what follows from the positions of some documents is kept, and of which documents and depth it is."""
+        """The store for what depends on the positions of some documents, and a key of these documents and the depth."""
         if self.judged_only:
             return self.labels, (docs, self.depth)
         return self.ranks, (docs.version, self.depth)
@@ -413,7 +413,7 @@ class View:
         return next((name for name in names if alike[index[name]] and self.ranks_as(name)), None)
 
     def _heads(self, rankings: Rankings) -> WordArray:
-        """A number a query, equal where two runs start alike, and hardly ever else; 0 where there is no ranking."""
+        """A hash of the start of each ranking: equal where two start alike, hardly ever else; 0 without a ranking."""
         top = rankings.top(_HEAD)
         query = self.documents.queries_of(rankings)[top.query]
         known, result = query >= 0, np.zeros(self.n_queries, dtype=np.uint64)
@@ -424,7 +424,7 @@ class View:
         """Whether the evaluated run ranks each judged query that it holds as the run of that name does."""
         return self.starts_as(name) and self.starts_as(name, None)
 
-    # ---- beside the other runs ---------------------------------------------------------------------------
+    # ---- relative to the other runs ----------------------------------------------------------------------
 
     def priors(self, prior: str | None = None) -> IntArray:
         """The priors, as ascending indices into the context's runs; ``prior`` is the measure's parameter."""
@@ -458,8 +458,8 @@ class View:
         ``factor`` works elementwise, and is its own key in the cache: a function of a module, or a frozen dataclass
         with ``__call__``.
         """
-        store, rows = self._of_positions(docs)
-        key = factor, rows, self.members.rankings
+        store, of_docs = self._of_positions(docs)
+        key = factor, of_docs, self.members.rankings
         chosen = self.priors(prior)
         n, m = len(self.names), len(chosen)
 
@@ -498,8 +498,8 @@ class View:
             system = self._systems_of_runs(systems, run)
             by_system = np.array([held[system == s].any(axis=0) for s in np.unique(system[system >= 0])])
             return by_system.sum(axis=0), len(by_system)
-        store, rows = self._of_positions(docs)
-        count = store.get(("retrieving", rows, self.members.rankings), lambda: (found > 0).sum(axis=0))
+        store, of_docs = self._of_positions(docs)
+        count = store.get(("retrieving", of_docs, self.members.rankings), lambda: (found > 0).sum(axis=0))
         if self.member is None:
             return count + own, len(self.names) + 1
         return count - (found[self.member] > 0) + own, len(self.names)

@@ -1,4 +1,4 @@
-"""Which runs to fuse, and what that is worth on topics that had no say in the choice."""
+"""Which runs to fuse, and what that gains on held-out topics."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .fused_values import FusedValues, RunSet
 #: How many sets of runs are tried at most, unless the caller says otherwise.
 MOST_SETS = 100_000
 _from_1 = partial(check_count, least=1)
-# How many choices with one topic less are made: all of them, of as many repetitions as keep within this.
+# For the jackknife: at most so many choices with one topic less, which limits the repetitions that it uses.
 _MOST_DELETIONS = 5_000
 _MEANS_AT_ONCE = 1 << 23
 
@@ -152,6 +152,7 @@ def _added_by_nrg(view: View, runs: RunSet) -> FloatArray:
 
 
 def _refuse_disjoint(view: View) -> None:
+    """Raises ValueError where two runs have no judged topic in common."""
     topics = np.arange(view.n_queries)
     held = np.array([np.isin(topics, view.documents.queries_of(run)) for run in view.runs.values()])
     for a, b in np.argwhere(~(held @ held.T))[:1]:  # of truth values: whether any topic is held by both
@@ -205,7 +206,7 @@ def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray, li
 
 
 class Divisions(NamedTuple):
-    """The topics, divided again and again into those that choose and those that are scored."""
+    """Random splits of the topics into those that choose and those that are held out, and scored."""
 
     held_out: BoolArray  #: which topics each division scores, shape (divisions, topics); all equally often
     folds: int  #: how many divisions are one repetition, in which every topic is scored once
@@ -221,7 +222,7 @@ def divided(n_topics: int, folds: int, repeats: int, seed: int) -> Divisions:
     check_count("folds", folds, 2)
     if folds > n_topics:
         raise ValueError(f"folds={folds} is more than the {n_topics} topics; give at most {n_topics}")
-    fold = places(repeats, n_topics, seed)[:, None] % folds
+    fold = places(repeats, n_topics, seed)[:, None] % folds  # of each topic in a random order
     held_out = (fold == np.arange(folds)[:, None]).reshape(-1, n_topics)
     repeated = max(1, min(repeats, _MOST_DELETIONS // (n_topics * (folds - 1))))
     division, deleted = np.nonzero(~held_out[: repeated * folds])
@@ -239,7 +240,7 @@ class FusionChoice(NamedTuple):
     setting: int  #: which of the ways of fusion, chosen on all topics
     runs: RunSet  #: chosen on all topics
     in_sample: float  #: their mean value
-    held_out: float  #: the mean value on the topics that did not choose
+    held_out: float  #: the mean value on held-out topics
     values: FloatArray  #: of what each choice is worth on every topic, shape (choices, topics)
     shares: dict[int, float]  #: in which share of the divisions each run was chosen
 
@@ -312,14 +313,14 @@ def in_order(values: ValuesOfSets) -> ValuesOfSets:
     return lambda sets: values([tuple(sorted(s)) for s in sets])
 
 
-def _greedy(of: Chooser, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
-    """With a budget, while it gets better."""
-    return of.grown(in_order(values), n, within, within is not None)
+def _greedy(chooser: Chooser, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
+    """Run by run up to n; with a budget, only while the value rises."""
+    return chooser.grown(in_order(values), n, within, within is not None)
 
 
-def _exact(of: Chooser, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
-    """With a budget, also of fewer runs."""
-    return of.best(values, [n] if within is None else range(1, n + 1), within)
+def _exact(chooser: Chooser, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
+    """The best set of n runs; with a budget, of at most n."""
+    return chooser.best(values, [n] if within is None else range(1, n + 1), within)
 
 
 #: What each strategy chooses, of up to n runs.

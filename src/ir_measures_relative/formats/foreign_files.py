@@ -56,6 +56,7 @@ def _may_be_labels(given: Given) -> bool:
 
 def format_of(content: Content) -> Format | None:
     """The format that a file is of; None where it is TREC's, or none."""
+    # Of JSON Lines the first line may be enough, so that the others are not parsed.
     by_line = content.first and next((f for f in formats() if f.by_line and f.holds(content.first)), None)
     found = by_line or next((f for f in formats() if f.holds(content)), None)
     if found is None and content.is_json:
@@ -100,7 +101,7 @@ def parts_of(content: Content, form: Format, *, as_run: bool) -> Parts:
 
 
 def one_part(parts: Parts, part: str | None, source: str, kind: str) -> Given:
-    """The part of a file that is asked for; any of its words will do that no other part has."""
+    """The part of a file that is asked for: by its name, or by one of the words between colons that only it has."""
     if part is None and ("" in parts or len(parts) == 1):
         return parts.get("") or next(iter(parts.values()))
     fit = [name for name in parts if part is not None and (name == part or part in name.split(":"))]
@@ -115,6 +116,7 @@ def one_part(parts: Parts, part: str | None, source: str, kind: str) -> Given:
     )
 
 
+# Recognized here to be rejected: it has no reader.
 FORMATS = (
     Format(
         name="a pickle",

@@ -1,1 +1,1 @@
-"""Measures of none of the five papers; loaded with the package, so that their strings parse."""
+"""Measures of none of the five families; loaded with the package, so that their strings parse."""

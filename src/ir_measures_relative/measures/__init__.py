@@ -1,4 +1,4 @@
-"""The measures: one file a paper, with the declaration of its measures and their maths side by side."""
+"""The measures: one file a family, with the declaration of its measures and their maths."""
 
 from .rareness import MAP_Rareness
 from .ue import MAP_UE, NDCG_UE

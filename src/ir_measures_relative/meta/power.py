@@ -1,4 +1,4 @@
-"""How much does a measure tell apart: power, ASL curves, conflicts, differences in per cent; and under which units."""
+"""Power of measures: significant pairs, ASL curves, conflicts, differences in per cent; and which depend on units."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def discriminative_power(
     for scores, found in _tested(table, test, correction, resamples, seed):
         # Other random numbers than those of the test.
         p, null = (corrected(x, correction) for x in (found.p, found.null(swaps, seed + 1)))
-        told, false = p <= level, null <= level
-        row: dict[str, Any] = {"measure": scores.measure, "pairs": len(p), "significant": int(told.sum())}
+        differ, false = p <= level, null <= level
+        row: dict[str, Any] = {"measure": scores.measure, "pairs": len(p), "significant": int(differ.sum())}
         rates = (false.mean(), false.any(axis=1).mean()) if swaps else (np.nan, np.nan)
-        row |= {"share": float(told.mean()), "false_positive_rate_per_pair": float(rates[0])}
+        row |= {"share": float(differ.mean()), "false_positive_rate_per_pair": float(rates[0])}
         rows.append(row | {"false_positive_rate_per_family": float(rates[1])})
     return pd.DataFrame(rows)
 
@@ -144,7 +144,7 @@ def conflicts(
 def _tested(
     table: Any, test: str, correction: str | None, resamples: int, seed: int
 ) -> Iterator[tuple[ScoreTable, TestResult]]:
-    """What a test finds out about all pairs by each measure."""
+    """The values of each measure on all pairs of runs, and the result of a test of them."""
     chosen = check_test(test, campaign=True)
     options = PairedTestOptions(resamples=resamples, seed=seed)
     check_correction(correction)
@@ -155,12 +155,12 @@ def _tested(
     measures = read_table(table, least_topics=2)
     for scores in tqdm(measures, desc="testing", unit="measure", disable=None, leave=False):
         if chosen.needs == "campaign":
-            scores.runs()  # for its check
+            scores.runs()  # raises ValueError for a table of pairs
         yield scores, chosen.run(scores.pairs, options)
 
 
 def _better(found: TestResult) -> FloatArray:
-    """Which run of each pair the test is for: 1 the first, -1 the second; by signs or ranks, where it is by these."""
+    """Which run of each pair is above by the statistic of the test: 1 the first, -1 the second, 0 neither."""
     total, size = found.terms.sum(axis=1), np.abs(found.terms).sum(axis=1)
     return np.where(np.abs(total) <= ROUNDED * size, 0.0, np.sign(total))
 

@@ -1,4 +1,4 @@
-"""Paired tests, their intervals, corrections and resampling: maths on arrays, which knows nothing of measures."""
+"""Paired tests, their intervals, corrections and resampling: maths on arrays, without runs or qrels."""
 
 from typing import TYPE_CHECKING
 

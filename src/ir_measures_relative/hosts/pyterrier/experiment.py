@@ -250,8 +250,8 @@ def Experiment(
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
     options = with_progress(options)
-    short_times: dict[str, float] = {}
-    with saved.staging(short_times) as (for_runs, for_tables):
+    shown_times: dict[str, float] = {}  # filled below, and read when the staging ends
+    with saved.staging(shown_times) as (for_runs, for_tables):
         if not relative:
             # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
             result = OfPyTerrier(systems, topics, qrels, metrics, names=shown, **options | for_tables)
@@ -265,8 +265,8 @@ def Experiment(
         some = qrels[qrels["qid"].isin(topics["qid"])] if by_topics else qrels
         view = View.on(context, judgments) if len(some) == len(qrels) else view_of(context, some)
         columns = _columns(asked)
-        scores, of_systems = score_systems(view, list(columns), caught, qrels)
-        answers = answers_for(scores, list(columns.values()), of_systems)
+        scores, orders = score_systems(view, list(columns), caught, qrels)
+        answers = answers_for(scores, list(columns.values()), orders)
         second = {k: v for k, v in options.items() if k not in RETRIEVAL_OPTIONS} | for_tables
         with collections_of_garbage_spared():
             result = OfPyTerrier(
@@ -286,13 +286,13 @@ def Experiment(
             times = dict(zip(names, caught.times, strict=True))
             digits = options.get("round")
             digits = digits.get("mrt") if isinstance(digits, dict) else digits
-            short_times |= {n: time if digits is None else round(time, digits) for n, time in times.items()}
+            shown_times |= {n: time if digits is None else round(time, digits) for n, time in times.items()}
         if not options.get("perquery"):
             if message := one_topic_counts(scores):
                 warn(message)
             without_comparisons(result, incomparable(view, relative, options), options)
-            if short_times:
-                set_times(result, shown, list((times if isinstance(result, dict) else short_times).values()))
+            if shown_times:
+                set_times(result, shown, list((times if isinstance(result, dict) else shown_times).values()))
     return in_order(result, list(asked))
 
 
@@ -336,11 +336,14 @@ def _check(
     options: Mapping[str, Any],
     context_options: dict[str, Any],
 ) -> Judgments:
+    """The judgments of all topics; ValueError for a wrong argument, before a pipeline runs.
+
+    Sets the ``grades`` in ``context_options`` to those of all topics, if they are not given.
+    """
     if options.get("perquery") and options.get("baseline") is not None:
         raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
     if options.get("perquery") and isinstance(options.get("round"), dict):
         raise ValueError("round by measure goes with means only, not with perquery; give round as a number")
-    # The lowest and the highest label of all topics, which those that are filtered may not have.
     judgments = view_of(RunContext({}), qrels).judgments
     if context_options["grades"] is None and len(judgments):
         context_options["grades"] = int(judgments.grade.min()), int(judgments.grade.max())
@@ -357,7 +360,7 @@ def _check(
 def _as_list(
     systems: Any, names: Sequence[str] | None, options: dict[str, Any]
 ) -> tuple[list[Any], list[str], list[str], dict[str, Any]]:
-    """Systems, unique and shown names as lists, the baseline as a number, checked as ``pt.Experiment`` does."""
+    """The systems, their unique names, their names in the table, and the options with the baseline as a number."""
     if isinstance(systems, dict):
         names, systems = list(systems.keys()), list(systems.values())
     elif not isinstance(systems, list):

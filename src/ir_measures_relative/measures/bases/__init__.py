@@ -1,4 +1,4 @@
-"""The catalogue of bases, one file each, and what they are made of: gains, browsing models, random rankings.
+"""The catalogue of bases, one or a few related ones a file, and what they are made of: gains, browsing models.
 
 Each :class:`.Base` of a module here is in :data:`BASES`, so that a new one is a new file.
 """

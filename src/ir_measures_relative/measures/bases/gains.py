@@ -1,4 +1,4 @@
-"""What a position and a label count for: discounts, gains, and the ideal DCG."""
+"""What a position and a grade count for: discounts, gains, and the ideal DCG."""
 
 from __future__ import annotations
 
@@ -54,26 +54,26 @@ def ideal_dcg(gain: FloatArray, query: IntArray, n_queries: int, cutoff: int | N
 
 
 def gain_of(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> FloatArray:
-    """The gain of each label: mapped by ``gains``, then as is ('log2') or 2^label - 1 ('exp-log2'); never below 0."""
-    label = grade.astype(np.float64)
+    """The gain of each grade: mapped by ``gains``, then as is ('log2') or 2^grade - 1 ('exp-log2'); never below 0."""
+    mapped = grade.astype(np.float64)
     for old, new in (gains or {}).items():
-        label[grade == old] = new
-    label = np.maximum(label, 0.0)
+        mapped[grade == old] = new
+    mapped = np.maximum(mapped, 0.0)
     if dcg != "exp-log2":
-        return label
-    if label.max(initial=0.0) > 1000:
+        return mapped
+    if mapped.max(initial=0.0) > 1000:
         raise ValueError(
-            f"the label {int(label.max())}, {'of gains=' if gains else 'in the qrels'}, is too large for "
+            f"the label {int(mapped.max())}, {'of gains=' if gains else 'in the qrels'}, is too large for "
             "dcg='exp-log2'; map the labels to smaller ones with gains=, or use dcg='log2'"
         )
-    return np.ldexp(1.0, label.astype(np.int64)) - 1.0
+    return np.ldexp(1.0, mapped.astype(np.int64)) - 1.0
 
 
 _MOST_GRADES = 100_000
 
 
 def grades_between(lowest: int, highest: int) -> IntArray:
-    """All grades that an open document may have, ascending; ValueError for more than 100,000."""
+    """All grades that an unjudged document may have, ascending; ValueError for more than 100,000."""
     if highest - lowest >= _MOST_GRADES:
         raise ValueError(
             f"documents may have grades from {lowest} to {highest}, and at most {_MOST_GRADES} different grades are "
@@ -94,6 +94,6 @@ def check_grades(measure: object, docs: Documents, max_grade: int) -> None:
 
 
 def chance_to_satisfy(grade: IntArray, max_grade: int) -> FloatArray:
-    """``θ = (2^grade - 1) / 2^max_grade`` of each document, in [0, 1); 0 for a grade below 1."""
+    """The probability θ < 1 that each document satisfies: ``(2^grade - 1) / 2^max_grade``; 0 for a grade below 1."""
     result: FloatArray = np.ldexp(np.ldexp(1.0, np.maximum(grade, 0)) - 1.0, -max_grade)
     return result

@@ -1,4 +1,4 @@
-"""Every run beside the reference."""
+"""The section that compares each run with the reference, on the absolute measures."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ are corrected for the number of rows: all intervals hold at once, with 95 % conf
 {{ table("comparison", "The differences") }}
 """
 
+# From a column of ``compare`` to its title and kind in the page.
 _COLUMNS = {
     "measure": ("measure", "word"),
     "mean": ("mean", "value"),
@@ -29,15 +30,15 @@ _COLUMNS = {
 
 
 def section(campaign: ReportedCampaign) -> Section | str:
-    """The differences on the absolute measures, where a reference is named."""
+    """The section, or a sentence that says why it is missing."""
     context = campaign.context
     absolute = [m for m in campaign.measures if not is_relative(m)]
     if not campaign.several or context.reference is None or not absolute:
         return "Against the reference: it needs a reference, another run and an absolute measure."
     try:
         # The priors do not matter to these measures, and the context's may hold the reference.
-        given: dict[str, Any] = {"names": context.names, "priors": "others", "baseline": context.reference}
-        found = compare(context, campaign.qrels, absolute, **given)
+        options: dict[str, Any] = {"names": context.names, "priors": "others", "baseline": context.reference}
+        found = compare(context, campaign.qrels, absolute, **options)
     except ImportError:  # statsmodels, for the correction
         return "Against the reference: the package statsmodels is not installed."
     rows = campaign.rows(found.drop(columns="other"), *_COLUMNS)
