@@ -228,9 +228,6 @@ def _variants(campaign: Campaign) -> Iterator[tuple[str, _Settings]]:
         shown = f"{measure[:-3]}(ref={names[0]!r})@10" if measure == "rrLP@10" else measure
         yield shown, _Settings(options=(("unretrieved_relevant", 2),))
         yield shown, _Settings(thin=True, options=(("unretrieved_relevant", 2),))
-    for measure in ("RBP(rel=1)@10", "RBP(rel=1, p=0.95)@20"):
-        yield measure, _Settings(options=(("residual", True),))
-        yield measure, _Settings(thin=True, options=(("residual", True),))
     to_priors = ("NRG@10", "UniqueRel@10", "NRG(base='RR')@10", "NRG(base='ERR')@10", "TaSC(base='P@10')")
     for policy in ("earlier", "list", *(["groups"] if campaign.groups else [])):
         for measure in to_priors:
