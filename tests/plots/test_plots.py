@@ -120,6 +120,8 @@ def test_a_column_that_is_not_there(draw) -> None:
         draw(table(3), absolute="AP", ax=axes())
     with pytest.raises(ValueError, match=r"no column 'name'; its columns are \['nDCG@10', .*\]"):
         draw(table(3).drop(columns="name"), ax=axes())
+    with pytest.raises(ValueError, match="no column 'name'"):
+        draw(3, ax=axes())
 
 
 # ---- in the order of release -----------------------------------------------------------------------------

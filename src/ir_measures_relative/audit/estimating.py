@@ -287,6 +287,8 @@ def simulate(
     check_count("seed", seed, 0)
     check_confidence(confidence)
     budgets = [budgets] if isinstance(budgets, int) else list(budgets)
+    if not budgets:
+        raise ValueError("budgets is empty; give numbers of labels")
     for budget in budgets:
         check_count("budgets", budget, 1)
     audited = Audited(context, judge, measures, between, depth_of(measures, topics, depth))
