@@ -319,6 +319,8 @@ def test_topics_of_both_must_be_the_same() -> None:
     other = {q: of for q, of in HUMAN.items() if q != "q0"}
     with pytest.raises(ValueError, match="different topics"):
         audit.simulate(CONTEXT, other, JUDGE, ["P(rel=2)@5"], [20])
+    with pytest.raises(ValueError, match="budgets is empty"):
+        audit.simulate(CONTEXT, HUMAN, JUDGE, ["P(rel=2)@5"], [])
 
 
 @pytest.mark.slow

@@ -185,7 +185,7 @@ class TestChanged:
             labels=hard,
         )
         partial = {q: of for q, of in labels.items() if q != "q0"}
-        self.refused(f"{len(labels['q0'])} of the", labels=partial)
+        self.refused(f"{len(labels['q0'])} of the .* such as query 'q0', document 'd", labels=partial)
         whole = sum(map(len, HUMAN.values())) - self.PLAN["ask"].sum()
         self.refused(f"{whole} labels are of documents that the plan does not ask for", labels=HUMAN)
 

@@ -211,6 +211,7 @@ BAD = {
     "no groups": ([*FOLDER, "NRG@2", "--priors", "best-of-other-groups"], "needs the groups: give --groups CSV"),
     "no run is in the groups": ([*FOLDER, "NRG@2", "--groups", "stale.csv"], "stale.csv names none of the runs, which are A, B, C; add a line such as 'A,its group'"),
     "three columns": ([*FOLDER, "NRG@2", "--groups", "three.csv"], "Expected 2 fields in line 2, saw 3"),
+    "one column": ([*FOLDER, "NRG@2", "--groups", "qrels.txt"], "--groups qrels.txt is no CSV file of two columns; give one of run,group"),
     "two groups": ([*FOLDER, "NRG@2", "--groups", "two.csv"], "two.csv, line 2: 'A' is in 'x' already"),
     "groups that are no text": ([*FOLDER, "NRG@2", "--groups", "binary"], "; give a CSV file of two columns"),
     "reference is a folder": ([*ONE, "rrLP", "--reference", "runs"], "--reference runs stands for 3 files; name one run file"),

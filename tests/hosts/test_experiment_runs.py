@@ -288,6 +288,7 @@ KEYS_AND_TYPES = {
 VALUES = [
     ({"names": ["a", "b", "a", "c"]}, "two systems are called 'a'.*names="),
     ({"names": ["a"]}, "1 names for 4 systems"),
+    ({"systems": []}, "systems is empty"),
     ({"priors": "all"}, "priors='all' is not a policy"),
     ({"priors": ["BM25"]}, r"priors names \['BM25'\]"),
     ({"priors": BestOfOtherGroups()}, "needs the group of every run"),
@@ -302,6 +303,7 @@ VALUES = [
     ({"measures": "NRG@10"}, "eval_metrics='NRG@10' must be a list"),
     ({"measures": NRG @ 10}, "eval_metrics=NRG@10 must be a list"),
     ({"measures": ["ndcg_cut_0"]}, "nDCG@0: cutoff=0 is not allowed"),
+    ({"measures": None}, "eval_metrics=None must be a list"),
     ({"measures": []}, "eval_metrics names no measure"),
     ({"measures": ["mrt"]}, "eval_metrics names no measure"),
     ({"grades": (3, 0)}, r"grades=\(3, 0\) is not allowed"),

@@ -272,6 +272,8 @@ def test_the_choice_of_the_reference(measure: Any) -> None:
         assert {m.query_id: m.value for m in ir_measures.iter_calc([measure], labels, b)} == expected
     with pytest.raises(ValueError, match=r"which run is the reference\? The context holds \['A', 'B'\]"):
         per_query(measure, labels, {"q": {"z": 1.0}}, two)
+    with pytest.raises(ValueError, match=r"The context holds \['A'\], and 'A' is evaluated"):
+        one.evaluate(labels, [measure])
     with pytest.raises(ValueError, match=r"ref='C' is not a run of the context; its runs are \['A', 'B'\]"):
         per_query(measure(ref="C"), labels, b, two)
     with pytest.raises(ValueError, match=r"which run is the reference\?"):

@@ -236,7 +236,10 @@ def test_unique_documents_of_grade_1_are_told_of_once() -> None:
     with pytest.warns(RelativeWarning) as caught:
         RunContext(runs).evaluate(qrels, [UniqueRel @ 3, UniqueRel @ 2])
     assert len(caught) == 1
-    assert re.search(r"UniqueRel@3 .*grade 1.* is 2\.00, and 1\.00 with rel=2", str(caught[0].message))
+    assert re.search(
+        r"UniqueRel@3 .*grade 1.* mean of the first run is 2\.00, and 1\.00 with rel=2",
+        str(caught[0].message),
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for rel in (1, 2):

@@ -120,6 +120,8 @@ def test_a_column_that_is_not_there(draw) -> None:
         draw(table(3), absolute="AP", ax=axes())
     with pytest.raises(ValueError, match=r"no column 'name'; its columns are \['nDCG@10', .*\]"):
         draw(table(3).drop(columns="name"), ax=axes())
+    with pytest.raises(ValueError, match="no column 'name'"):
+        draw(3, ax=axes())
 
 
 # ---- in the order of release -----------------------------------------------------------------------------
@@ -185,6 +187,8 @@ def test_every_point_is_within_the_axes(n, offset) -> None:
 def test_the_heat_map_holds_the_distances(measure) -> None:
     context = RunContext(RUNS)
     mine = axes()
+    with pytest.raises(TypeError, match="context is a dict"):
+        plots.similarity(RUNS, QRELS, measure, ax=mine)
     ax = plots.similarity(context, QRELS, measure, ax=mine)
     assert ax is mine and len(ax.figure.axes) == 2  # the other holds the colour bar
     order = [t.get_text() for t in ax.get_yticklabels()]

@@ -457,3 +457,8 @@ def test_an_audit_is_shown_as_it_is() -> None:
     )
     with pytest.raises(ValueError, match=f"audit= compares {names[0]!r}, which is no run of the context"):
         sections.audit.section(other)
+    lacking = campaign_of(
+        context, qrels_columns(LABELS), parse_measures(["P@2"]), audit=found.drop(columns="labels")
+    )
+    with pytest.raises(ValueError, match="audit= lacks labels"):
+        sections.audit.section(lacking)

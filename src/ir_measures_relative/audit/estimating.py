@@ -154,9 +154,13 @@ def _checked_labels(labels: Qrels, planned: Audited, found: Drawn) -> IntArray:
     judged = judge_columns(qrels_columns(labels), once=True)
     planned.check_known(judged.grade, "people")
     row = rows_in(judged, planned.docs)
-    missing, expected = int((found.asked & (row < 0)).sum()), int(found.asked.sum())
-    if missing:
-        raise ValueError(f"{missing} of the {expected} labels that the plan asks for are missing")
+    missing, expected = np.flatnonzero(found.asked & (row < 0)), int(found.asked.sum())
+    if len(missing):
+        one, docs = int(missing[0]), planned.docs
+        raise ValueError(
+            f"{len(missing)} of the {expected} labels that the plan asks for are missing, such as query "
+            f"{docs.query_ids[docs.query[one]]!r}, document {docs.ids.string(one)!r}"
+        )
     outside = len(judged) - expected
     if outside:
         raise ValueError(f"{outside} labels are of documents that the plan does not ask for; leave them out")
@@ -287,6 +291,8 @@ def simulate(
     check_count("seed", seed, 0)
     check_confidence(confidence)
     budgets = [budgets] if isinstance(budgets, int) else list(budgets)
+    if not budgets:
+        raise ValueError("budgets is empty; give numbers of labels")
     for budget in budgets:
         check_count("budgets", budget, 1)
     audited = Audited(context, judge, measures, between, depth_of(measures, topics, depth))

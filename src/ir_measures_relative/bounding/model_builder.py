@@ -123,8 +123,8 @@ class ModelBuilder:
         relevant = int((self.docs.grade > 0).sum())
         if self.members.grades is None and relevant < _ENOUGH_RELEVANT and self.open.any():
             warn(
-                f"only {relevant} documents are judged relevant, and unjudged ones are taken to have no higher grade "
-                f"than {high}: set RunContext(…, grades=({low}, {high})), or more",
+                f"{f'only {relevant}' if relevant else 'no'} documents are judged relevant, and unjudged ones are "
+                f"taken to have no higher grade than {high}: set RunContext(…, grades=({low}, {high})), or more",
                 self.members,
             )
         return grades_between(0 if self.judged_only else low, high)

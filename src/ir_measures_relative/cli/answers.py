@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | No
         choices=tuple(dict.fromkeys([*_FORMATS, "junit", *FORMATS])),
         default="text",
         metavar="FORMAT",
-        help="text (default), markdown (for a pull request), json, junit (keep is a failure, open is "
+        help="text (default), markdown (for a pull request), json, junit (what --gate calls 1 is a failure, 3 is "
         "skipped); or the table as tsv, csv, jsonl or latex",
     )
     parser.set_defaults(places=DEFAULT_PLACES, sort=None)

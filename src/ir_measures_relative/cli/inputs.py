@@ -314,7 +314,7 @@ def _read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:
     except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
         raise ValueError(f"{source}: {error}; give a CSV file of two columns, {columns}") from None
     if rows.shape[1] != 2:
-        raise ValueError(f"{source} has {rows.shape[1]} columns; give a CSV file of two columns, {columns}")
+        raise ValueError(f"{source} is no CSV file of two columns; give one of {columns}")
     found: dict[str, str] = {}
     for number, (run, value) in enumerate(rows.apply(lambda cells: cells.str.strip()).to_numpy(), start=1):
         if not (run and value):

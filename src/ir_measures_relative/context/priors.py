@@ -105,7 +105,7 @@ class PriorsByRun(PriorPolicy):
         return self.priors[name]
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
-        check_names("the keys of priors", list(self.priors), names)
+        check_names("priors, in its keys,", list(self.priors), names)
         for name, chosen in self.priors.items():
             check_names(f"priors[{name!r}]", chosen, names)
 

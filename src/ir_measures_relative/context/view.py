@@ -531,8 +531,9 @@ class View:
         if name is None and not names:
             raise ValueError("which run is the reference? set RunContext({…}, reference='BM25')")
         if name is None and len(others) != 1:
+            evaluated = f", and {self.name!r} is evaluated" if self.name else ""
             raise ValueError(
-                f"which run is the reference? The context holds {few_quoted(names)}; set "
+                f"which run is the reference? The context holds {few_quoted(names)}{evaluated}; set "
                 "RunContext(…, reference=name), or ref='name' in the measure"
             )
         name = others[0] if name is None else name

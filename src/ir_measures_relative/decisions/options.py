@@ -389,6 +389,8 @@ class Settings:
             raise ValueError(
                 f"margin={self.margin!r} is not allowed; {self.by} lies between {low:g} and {high:g}"
             )
+        if self.groups is not None and not isinstance(self.groups, Mapping):
+            raise ValueError(f"groups={self.groups!r} must be a dict from query id to group")
         check_count("n", self.n, 1)
         if self.unretrieved_relevant is not None:
             check_count("unretrieved_relevant", self.unretrieved_relevant, 0)
@@ -440,7 +442,8 @@ def combination_of(
         named = isinstance(rerank, str) and rerank in context.runs
         if isinstance(rerank, str) and not named and not Path(rerank).exists():
             raise ValueError(
-                f"rerank={rerank!r} is neither a run of the context nor a file: {few_quoted(context.names)}"
+                f"rerank={rerank!r} is neither a run of the context nor a file; its runs are "
+                f"{few_quoted(context.names)}"
             )
         scores = context.runs[str(rerank)] if named else read_run(rerank, "the reranker")
     return Combination(method, k, depth, cutoff_of(by), scores, pool, lengths, budget)

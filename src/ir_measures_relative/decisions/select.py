@@ -329,7 +329,7 @@ def added_value_curve(
     check_confidence(confidence)
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
-    if over != "size" and (isinstance(over, str) or not len(over)):
+    if over != "size" and (not isinstance(over, (Sequence, Mapping)) or isinstance(over, str) or not over):
         raise ValueError(f"over={over!r} is not allowed; give 'size', or a list of globs such as ['bm25*']")
     chosen = context.names if names is None else list(names)
     if isinstance(names, str) or not chosen or any(name not in context.runs for name in chosen):
@@ -363,7 +363,7 @@ def _sets(
             raise ValueError(
                 f"over[{label!r}]={globs!r} must be a list of names or globs, such as [{globs!r}]"
             )
-        family = {n for glob in globs for n in matching(glob, names)}
+        family = {n for glob in globs for n in matching(glob, names, "over")}
         priors = tuple(n for n in others if n in family)
         yield label, len(priors), [priors]
 

@@ -224,8 +224,8 @@ class _UniqueRel(RelativeMeasure):
         if "rel" not in self.params and docs.grade.max(initial=0) > 1:
             of_two = sum_by_query(unique * (docs.grade >= 2), docs.query, docs.n_queries)
             warn(
-                f"{self!r} counts documents of grade 1, and there are higher grades: the mean is {counts.mean():.2f}, "
-                f"and {of_two.mean():.2f} with rel=2; set rel= to the grade that is relevant",
+                f"{self!r} counts documents of grade 1, and there are higher grades: the mean of the first run is "
+                f"{counts.mean():.2f}, and {of_two.mean():.2f} with rel=2; set rel= to the grade that is relevant",
                 view.members,
                 "UniqueRel, rel",
             )

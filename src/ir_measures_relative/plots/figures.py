@@ -203,9 +203,10 @@ def names_and_values(
 ) -> tuple[list[str], list[FloatArray]]:
     """The names of the systems, and their values of each measure; NaN where there is none, or no finite one."""
     for column in ("name", *map(str, measures)):
-        if column not in table.columns:
+        columns = getattr(table, "columns", ())
+        if column not in columns:
             raise ValueError(
-                f"the table has no column {column!r}; its columns are {[str(c) for c in table.columns]}"
+                f"the table has no column {column!r}; its columns are {[str(c) for c in columns]}"
             )
     values = []
     for column in map(str, measures):

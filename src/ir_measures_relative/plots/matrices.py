@@ -12,6 +12,7 @@ from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
 from ..context.run_context import RunContext
+from ..context.view import check_is_context
 from ..data.arrays import FloatArray
 from ..decisions.similarity import clustered, inner_range, judged_or_not, squares, with_reference
 from ..io.qrels import Qrels
@@ -69,6 +70,7 @@ def similarity(
     Raises:
         ValueError: a measure without a reference run, or a context without runs.
     """
+    check_is_context(context)
     parsed = with_reference(measure)
     if signed and not parsed.SIGNED:
         raise ValueError(f"{parsed} does not say which of two systems is better; leave signed=True out")

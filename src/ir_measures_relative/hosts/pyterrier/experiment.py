@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import ir_measures
@@ -233,8 +233,9 @@ def Experiment(
         options: of ``pt.Experiment``. ``baseline`` is the name of a system, or its place. What
             :func:`~ir_measures_relative.compare` would refuse to compare is NaN in the columns of the baseline.
     """
-    if isinstance(eval_metrics, (str, ir_measures.Measure)):
-        raise ValueError(f"eval_metrics={eval_metrics!r} must be a list, such as [{eval_metrics!r}]")
+    if isinstance(eval_metrics, (str, ir_measures.Measure)) or not isinstance(eval_metrics, Iterable):
+        one = "NRG@10" if eval_metrics is None else eval_metrics
+        raise ValueError(f"eval_metrics={eval_metrics!r} must be a list, such as [{one!r}]")
     if not all(isinstance(metric, (str, ir_measures.Measure)) for metric in eval_metrics):
         return OfPyTerrier(systems, topics, qrels, eval_metrics, names, **options)  # and its error
     systems, names, shown, options = _as_list(systems, names, options)
@@ -365,6 +366,8 @@ def _as_list(
         names, systems = list(systems.keys()), list(systems.values())
     elif not isinstance(systems, list):
         raise TypeError(f"systems is {kind_of(systems)}; give a list or dict of transformers or DataFrames")
+    if not systems:
+        raise ValueError("systems is empty; give one or more")
     for i, system in enumerate(systems):
         if not isinstance(system, (pd.DataFrame, pt.Transformer)):
             raise TypeError(f"system {i} is {kind_of(system)}; give a transformer or a DataFrame of results")

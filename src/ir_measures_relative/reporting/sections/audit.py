@@ -31,6 +31,9 @@ def section(campaign: ReportedCampaign) -> Section | str:
     found = campaign.audit
     if found is None:
         return "LLM judgments: there is no audit of them (audit.estimate)."
+    lacking = {"name", "other", *_TITLES} - set(getattr(found, "columns", ()))
+    if lacking:
+        raise ValueError(f"audit= lacks {', '.join(sorted(lacking))}; give the table of audit.estimate(…)")
     unknown = [name for name in found["name"] if name not in campaign.place]
     if unknown:
         raise ValueError(f"audit= compares {unknown[0]!r}, which is no run of the context")
