@@ -112,6 +112,24 @@ def test_unjudged_documents_make_it_open_and_are_named() -> None:
     assert answer.text.count("allowing for") == 1
 
 
+def test_the_documents_to_judge_are_those_of_each_open_option() -> None:
+    """Not of the option that no judgment can save."""
+    context = RunContext({"now": run_of("AX"), "worse": run_of("XY"), "new": run_of("AR")}, grades=(0, 1))
+    labels = {q: {"A": 1, "X": 0, "Y": 0} for q in QUERIES}
+    answer = decide(context, labels, {name: [name] for name in context.names}, by="P@2")
+    assert (answer.verdict, answer.as_judged, answer.missing) == ("open", "now", "judgments")
+    assert set(answer.judge["doc_id"]) == {"R"}
+
+
+@pytest.mark.parametrize("deployed", [["bad", "one"], ["one", "bad"]])
+def test_adding_is_compared_with_the_replacing_that_the_text_names(deployed: list[str]) -> None:
+    answer = worth(CONTEXT, QRELS, "good", deployed, by="P@2")
+    differences = answer.table.set_index("option")["difference"]
+    assert answer.verdict == "replace bad"
+    less = differences["add"] - differences["replace bad"]
+    assert f"adding less replacing: −{abs(less):.2f}," in answer.text
+
+
 @pytest.mark.parametrize(
     "by", ["R@20", "alpha_nDCG@10", "StRecall@10", "nDCG@5", "AP", "RBP(rel=1)", "Rprec"]
 )
