@@ -13,7 +13,7 @@ _RANKED = re.compile(rb"[^\t]+\t[^\t]+\t[0-9]+\s*")
 
 
 def _read(content: Content) -> Parts:
-    rows = read_cells(content, 3, quoted=False).apply(lambda cells: cells.str.strip())
+    rows = read_cells(content, 3, quoted=False, blank=None)
     if rows.shape[1] != 3:
         raise ValueError(f"{rows.shape[1]} columns where an MS MARCO run has three between tabs")
     whole = rows[2].str.fullmatch("[0-9]{1,9}")

@@ -40,8 +40,8 @@ def _frame(content: Content, *, as_run: bool) -> Any:
     return frame
 
 
-def read_cells(content: Content, width: int, *, quoted: bool = True) -> Any:
-    """The text of the cells, a row a line that is not blank."""
+def read_cells(content: Content, width: int, *, quoted: bool = True, blank: str | None = " \t\r") -> Any:
+    """The text of the cells without what is ``blank`` around it (None: any white space), a row a line."""
     import pandas as pd
 
     if b"\0" in content.data:
@@ -63,7 +63,7 @@ def read_cells(content: Content, width: int, *, quoted: bool = True) -> Any:
                 shape = f"{len(row)} columns where there should be {width}"
                 raise ValueError(f"{content.source}, line {reader.line_num}: {shape}; check the line")
         rows = rows[(rows != "").any(axis=1)]
-    return rows.apply(lambda cells: cells.str.strip(" \t\r"))
+    return rows.apply(lambda cells: cells.str.strip(blank))
 
 
 _NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
