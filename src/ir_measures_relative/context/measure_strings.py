@@ -74,6 +74,12 @@ def parse_measures(measures: Sequence[Measure | str], argument: str = "measures"
     return parsed
 
 
+#: What a measure that cannot be read raises, in Python's parser and in ir_measures; else it is a mistake of ours.
+_UNREADABLE = (
+    ValueError, NameError, AssertionError, TypeError, AttributeError, SyntaxError, RecursionError, MemoryError,
+)  # fmt: skip
+
+
 def parse_measure(measure: Measure | str) -> Measure:
     """The measure that an object or a string stands for, with its parameters checked."""
     if not (isinstance(measure, Measure) or is_text(measure)):
@@ -84,7 +90,7 @@ def parse_measure(measure: Measure | str) -> Measure:
     try:
         one = measure if isinstance(measure, Measure) else read_measure(measure)
         one.validate_params()
-    except Exception as error:  # there is no list of what ast raises
+    except _UNREADABLE as error:
         message = str(error) or type(error).__name__
         said = isinstance(error, ValueError) and str(measure) in message
         raise ValueError(message if said else what_is_wrong(measure, message)) from None

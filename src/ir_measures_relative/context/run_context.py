@@ -172,6 +172,8 @@ class RunContext(Members):
             raise ValueError(f"reference={given} is not a run of the context; its runs are {known}")
         if num_docs is not None:
             check_count("num_docs", num_docs, 1)
+            if num_docs >= 2**53:  # no whole number of a double
+                raise ValueError(f"num_docs={num_docs!r} is not allowed; no collection has so many documents")
         super().__init__(
             runs=_Fixed(read),
             groups=_Fixed(groups),
@@ -330,9 +332,11 @@ class RunContext(Members):
 
 def _checked_grades(grades: Any) -> tuple[int, int]:
     try:
-        low, high = (int(g) for g in grades if isinstance(g, (int, np.integer)) and not isinstance(g, bool))
+        low, high = (
+            int(g) if isinstance(g, (int, np.integer)) and not isinstance(g, bool) else None for g in grades
+        )
     except (TypeError, ValueError):
-        low, high = 1, 0
-    if not -(2**31) < low <= high < 2**31:
+        low = high = None
+    if low is None or high is None or not -(2**31) < low <= high < 2**31:
         raise ValueError(f"grades={grades!r} is not allowed; give the lowest and the highest, such as (0, 3)")
     return low, high
