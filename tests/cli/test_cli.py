@@ -213,7 +213,7 @@ BAD = {
     "three columns": ([*FOLDER, "NRG@2", "--groups", "three.csv"], "Expected 2 fields in line 2, saw 3"),
     "one column": ([*FOLDER, "NRG@2", "--groups", "qrels.txt"], "--groups qrels.txt is no CSV file of two columns; give one of run,group"),
     "two groups": ([*FOLDER, "NRG@2", "--groups", "two.csv"], "two.csv, line 2: 'A' is in 'x' already"),
-    "groups that are no text": ([*FOLDER, "NRG@2", "--groups", "binary"], "; give a CSV file of two columns"),
+    "groups that are no text": ([*FOLDER, "NRG@2", "--groups", "binary"], "--groups binary, line 1: not text in UTF-8; convert the file"),
     "reference is a folder": ([*ONE, "rrLP", "--reference", "runs"], "--reference runs stands for 3 files; name one run file"),
     "measures of spaces": ([*ONE, " "], "no measure is given; name one, such as NRG@10"),
     "verdicts on one run": (["unjudged", *ONE, "P@2"], "a verdict is about two runs, and the context holds ['A']"),

@@ -26,6 +26,7 @@ from ..context.run_context import RunContext
 from ..context.view import View, view_of
 from ..data.arrays import FloatArray, object_array
 from ..data.rankings import Rankings
+from ..formats.content import Content
 from ..io.datasets import dataset_of, num_docs_of, qrels_of
 from ..io.files import located, read_bytes
 from ..io.qrels import QrelsColumns, QrelsFile, qrels_columns, read_qrels_file
@@ -309,9 +310,10 @@ def _read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:
 
     source, names = f"{flag} {path}", columns.split(",")
     plain: dict[str, Any] = {"header": None, "dtype": str, "keep_default_na": False, "skipinitialspace": True}
+    text = Content(read_bytes(path, source), source).text.removeprefix("\ufeff")
     try:
-        rows = pd.read_csv(io.BytesIO(read_bytes(path, source)), **plain)
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        rows = pd.read_csv(io.StringIO(text), **plain)
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
         raise ValueError(f"{source}: {error}; give a CSV file of two columns, {columns}") from None
     if rows.shape[1] != 2:
         raise ValueError(f"{source} is no CSV file of two columns; give one of {columns}")
