@@ -161,6 +161,7 @@ def test_it(worth):
 
 def asked(pytester: pytest.Pytester, *, alone: bool = False) -> pytest.RunResult:
     loaded = [] if _is_installed() else ["-p", "ir_measures_relative_pytest"]
+    pytester.makeini("[pytest]")  # or it takes that of a project around the temporary folder
     run = pytester.runpytest_subprocess if alone else pytester.runpytest_inprocess
     return run("-q", "-p", "no:cacheprovider", *loaded)
 

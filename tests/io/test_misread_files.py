@@ -144,6 +144,8 @@ def test_a_comment_is_no_judgment(at: int, tmp_path: Path) -> None:
 @pytest.mark.parametrize("dtype", ["object", "str", "string[python]", "string[pyarrow]", "category"])
 @pytest.mark.parametrize("through", ["array", "values"])
 def test_what_is_written_into_the_memory_of_a_frame_does_not_count(dtype: str, through: str) -> None:
+    if dtype == "string[pyarrow]":
+        pytest.importorskip("pyarrow")
     frame = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "score": [2.0, 1.0]})
     frame = frame.astype({"docno": dtype, "qid": dtype})
     context = RunContext({"x": frame, "y": {"1": {"b": 1.0}}})

@@ -16,6 +16,8 @@ from hypothesis import strategies as st
 from ir_measures import Qrel
 from scipy import stats
 
+pytest.importorskip("matplotlib", reason="the report needs matplotlib, of the extra [report]")
+
 from drawn import examples
 from hostile import NAMES
 from ir_measures_relative import (
