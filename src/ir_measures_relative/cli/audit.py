@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--between", nargs=2, metavar="RUN", help="compare only these two runs; default: all pairs"
     )
-    arguments.add_context(parser)
+    arguments.add_context(parser, "all others")
     arguments.add_table(parser)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 from ..context.measure_strings import value_of
 from ..messages import escaped, few
 from ..stats.intervals import FEWEST_DIFFERING
-from ..stats.power import TopicsNeeded
 from ..tolerances import LABELED_ALIKE
 from .decision import number, paragraphs
 from .decision_rule import OPEN, CandidateDecided, Decided, Intervals
@@ -69,12 +68,12 @@ DROP = {
 TO_DO = {
     "unbounded": "This takes the judgments as they are: {by} has no bounds for unjudged documents.",
     "no judge": "More judgments may settle this; which, is not known.",
-    "judge": "Judge the {judge} that can change the verdict, in the order of the table judge.",
+    "judge": "Judge the {judge} that can change the verdict, the most important first.",
     "as judged": "By the judgments as they are the verdict is {as_judged}{stands}.",
     "alike": "{topics} topics are too few: were the difference the same on others, about {about} would settle it.",
     "few": "Judge more topics: by {topics} it is not known how many would settle it.",
-    "close": "More topics will not settle this: the difference is too close to {margin}. Set {larger}.",
-    "about": "About {about} topics would settle it with 80 % power ({fewest} to {most}); there are {topics}.",
+    "close": "More topics will not settle this: the difference{allowing} is too close to {margin}. Set {larger}.",
+    "about": "About {about} topics would settle {it} with 80 % power ({fewest} to {most}); there are {topics}.",
 }
 
 
@@ -145,10 +144,11 @@ def of_drop(of: RunsDropped, tables: Tables) -> str:
     if not parts[0].startswith("**"):
         parts.insert(0, "**No run is safe to drop.**")
     interval = f"In brackets: the loss, and its {100 * of.confidence:g} % interval{_allowing(of)}."
-    return paragraphs(" ".join([*parts, interval]), _to_do(of), *sentences(of, tables))
+    it = "one of these" if of.grades.count("open") > 1 else "it"
+    return paragraphs(" ".join([*parts, interval]), _to_do(of, it), *sentences(of, tables))
 
 
-def _to_do(of: Compared) -> str:
+def _to_do(of: Compared, it: str = "it") -> str:
     missing, n = of.missing or "", len(of.judge)
     asked = [] if of.values.bounded else ["unbounded"]
     if few_topics := bool(missing) and of.topics < FEWEST_DIFFERING:
@@ -164,20 +164,21 @@ def _to_do(of: Compared) -> str:
     }
     told = [TO_DO[one].format(**words) for one in asked]
     if "topics" in missing and not few_topics:
-        told.append(topics_advice(of.topics_needed, of.topics, of.margin))
+        told.append(_topics_advice(of, it))
     return " ".join(told)
 
 
-def topics_advice(needed: TopicsNeeded | None, topics: int, margin: float) -> str:
+def _topics_advice(of: Compared, it: str) -> str:
     """How many topics would settle an open question."""
+    needed, topics, margin = of.topics_needed, of.topics, of.margin
     larger = f"a margin= above {margin:g}" if margin else "margin=, the smallest difference that matters"
-    words = {"topics": topics, "margin": f"{margin:g}", "larger": larger}
+    words = {"topics": topics, "margin": f"{margin:g}", "larger": larger, "allowing": _allowing(of, ",")}
     if needed is None or not needed.possible:
         return TO_DO["few" if topics < 2 * FEWEST_DIFFERING else "close"].format(**words)
     if needed.fewest == needed.most:
         return TO_DO["alike"].format(about=needed.needed, **words)
     fewest, about, most = (f"{round(n, 2 - len(str(n))) if n > 99 else n:,}" for n in sorted(needed))
-    return TO_DO["about"].format(fewest=fewest, about=about, most=most, **words)
+    return TO_DO["about"].format(it=it, fewest=fewest, about=about, most=most, **words)
 
 
 def _ends(found: Intervals, row: int, interval: str = "", sign: int = 1) -> str:
@@ -193,9 +194,9 @@ def _gain(of: Decided, option: int, full: bool = False) -> str:
     return f"{of.by} {ends}{_allowing(of)}" if full else ends
 
 
-def _allowing(of: Decided) -> str:
+def _allowing(of: Decided, end: str = "") -> str:
     moved = bool((of.gain.best - of.gain.worst > LABELED_ALIKE).any())
-    return ", allowing for unjudged documents" if moved else ""
+    return f", allowing for unjudged documents{end}" if moved else ""
 
 
 def _words(of: Decided) -> dict[str, str]:
