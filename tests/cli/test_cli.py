@@ -192,6 +192,8 @@ BAD = {
     "unknown reference": ([*FOLDER, "MED@2", "--reference", "D"], "--reference D is not a run of runs; its runs are A, B, C"),
     "a run as a measure": ([*ONE, "runs/B.run", "NRG@2"], "'runs/B.run' is a file, not a measure"),
     "typo": ([*ONE, "NGR(base='RBP')@10", *PRIOR], "the nearest is 'NRG', that is NRG(base='RBP')@10"),
+    "trec_eval's name": ([*ONE, "ndcg_cut_10"], "trec_eval's is nDCG@10"),
+    "comma": ([*ONE, "nDCG@2,NRG@2"], "two with a space between"),
     "cutoff 0": ([*ONE, "nDCG@0"], "nDCG@0: cutoff=0 is not allowed; it must be from 1 to 2^31 - 1"),
     "no provider": ([*ONE, "INST(max_rel=1)"], "Unsupported measures"),
     "other provider": ([*ONE, "nDCG@2", "--provider", "judged"], "--provider judged does not compute nDCG@2"),

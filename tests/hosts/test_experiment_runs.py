@@ -282,7 +282,9 @@ KEYS_AND_TYPES = {
         ({"foo": 1}, r"Unknown kwargs: \['foo'\]"),
         ({"systems": tuple(CAMPAIGN.frames.values())}, "systems is a tuple; give a list or dict"),
         ({"systems": [CAMPAIGN.frames["one"], {}]}, "system 1 is a dict"),
+        ({"topics": None}, "topics is None"),
     ],
+    FileNotFoundError: [({"topics": "no.txt"}, "topics='no.txt': no such file")],
     AssertionError: [({"test": "u"}, "Unknown test function name u")],
 }
 VALUES = [

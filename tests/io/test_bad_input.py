@@ -215,6 +215,8 @@ def test_missing_files(tmp_path) -> None:
         RunContext.from_files(tmp_path / "*.run")
     with pytest.raises(FileNotFoundError, match="the folder holds no file of a run"):
         RunContext.from_files(tmp_path)
+    with pytest.raises(FileNotFoundError, match="no run file is given"):
+        RunContext.from_files([])
     with pytest.raises(IsADirectoryError, match=r"is a folder; give a file"):
         RunContext({"BM25": tmp_path})
 
@@ -234,6 +236,8 @@ def test_files_that_cannot_be_told_apart(tmp_path) -> None:
     assert RunContext.from_files([tmp_path / "a", tmp_path / "b"]).names == ["a/x.run", "b/x.run"]
     with pytest.raises(ValueError, match=r"two run files are called 'a/x.run'"):
         RunContext.from_files([tmp_path / "a", tmp_path / "c" / "a"])
+    with pytest.raises(ValueError, match=r"x.run is given twice"):
+        RunContext.from_files([tmp_path / "a", tmp_path / "a" / "x.run"])
 
 
 @pytest.mark.filterwarnings("ignore:the context holds no run but")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from functools import partial
@@ -173,6 +174,10 @@ def measures_of(args: argparse.Namespace) -> list[ir_measures.Measure]:
     for text in chain.from_iterable(map(split_measures, texts)):
         if len(text) < 1000 and os.path.exists(text):
             raise ValueError(f"{text!r} is a file, not a measure; a run to compare with goes after --to")
+        if text.startswith("@") or re.search(r"@\d+,", text):
+            raise ValueError(
+                f"{text!r}: write a measure without spaces, such as nDCG@10, and two with a space between"
+            )
         found[parse_measure(text)] = None
     if not found:
         raise ValueError("no measure is given; name one, such as NRG@10")

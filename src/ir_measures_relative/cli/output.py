@@ -64,7 +64,7 @@ _FLAGS = {
     "margin=": "--margin",
     "confidence=": "--confidence",
     "rerank=": "--rerank",
-    "options": "--option",
+    r"options[=\[]": "--option",
     "method=": "--method",
     "^pool=": "--pool",
     "by=": "--by",

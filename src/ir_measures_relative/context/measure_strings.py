@@ -6,6 +6,7 @@ import ast
 import math
 import re
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import ir_measures.measures
@@ -140,6 +141,9 @@ def nearest_name(name: str, names: Sequence[str]) -> str | None:
 
 def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
     """That no measure has this name, and which of those there are is meant; ``rest`` is what followed the name."""
+    with suppress(ValueError):
+        if not rest:
+            return f"no measure is called {name!r}; trec_eval's is {ir_measures.parse_trec_measure(name)[0]}"
     nearest = nearest_name(name, names)
     if nearest is None:
         return f"no measure is called {name!r}; there are {', '.join(sorted(names, key=str.lower))}"

@@ -42,9 +42,8 @@ class Compared(Decided):
         rel = value_of(settings.by, "rel", 1)
         labels = view.judgments.labels or view.judgments  # a document may be judged for several aspects
         if not (labels.grade >= rel).any():
-            raise ValueError(
-                f"no judgment has the grade {rel} or a higher one; set other qrels, or a lower rel="
-            )
+            lower = ", or a lower rel=" if rel > 1 else ""
+            raise ValueError(f"no judgment has the grade {rel} or a higher one; give other qrels{lower}")
         self.lists = OptionLists(view, options, settings.how)
         if self.unlike_lengths:
             warn(self.unlike_lengths, view.members)
@@ -81,9 +80,7 @@ class Compared(Decided):
         if not short or (sizes < longest).mean(axis=1).max() <= 0.5:
             return ""
         least = int(np.median(runs, axis=1).min())
-        cutoff = value_of(self.settings.by, "cutoff")
-        until = f"depth={least}" if cutoff is None else f"a cutoff of {least}"
-        to_do = f"set {until}, to which all runs have documents, or give" if least else "give"
+        to_do = f"set a cutoff of {least}, to which all runs have documents, or give" if least else "give"
         named = few(escaped(self.view.names[i]) for i in short)
         have = "has" if len(short) == 1 else "have"
         return (

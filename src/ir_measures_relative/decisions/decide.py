@@ -126,7 +126,8 @@ def _options_of(options: Any, whole: View) -> list[Option]:
             if lacking:
                 some = few_quoted(lacking[:3])
                 raise ValueError(
-                    f"options[{name!r}] names no run for {len(lacking)} judged queries, such as {some}"
+                    f"options[{name!r}] names no run for {len(lacking)} judged queries, such as {some}; its keys "
+                    "must be their ids, which are strings"
                 )
             runs = tuple(rule[q] for q in whole.query_ids)
         elif isinstance(given, Iterable):

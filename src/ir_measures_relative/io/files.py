@@ -26,7 +26,7 @@ _PIECE = 1 << 16  # bytes that are unpacked at a time: the memory of what become
 # The first bytes of what is not read here, what to call it, and what to do.
 _OTHERS = {
     b"\x28\xb5\x2f\xfd": ("a zstd file", "unpack it with 'zstd -d', or pack it as .gz"),
-    b"\x04\x22\x4d\x18": ("an lz4 file", "unpack it with 'lz4 -d', or pack it as .gz; from ranx, save it as .json"),
+    b"\x04\x22\x4d\x18": ("an lz4 file", "unpack it with 'lz4 -d', or pack it as .gz (ranx: save as .json)"),
     b"\x1f\x9d": ("a file packed by compress (.Z)", "unpack it with 'gzip -d', or pack it as .gz"),
     b"PK\x03\x04": ("a zip file", "unpack it, or pack it as .gz"),
     b"7z\xbc\xaf\x27\x1c": ("a 7z file", "unpack it, or pack it as .gz"),

@@ -97,6 +97,18 @@ def import_pyterrier() -> Any:
     return pyterrier
 
 
+def read_topics(topics: Any) -> Any:
+    """The topics for PyTerrier; those of a file, where a path is given."""
+    known = "give a DataFrame with the columns qid and query, or the path of a topics file"
+    if topics is None:
+        raise TypeError(f"topics is None; {known}")
+    if not isinstance(topics, (str, os.PathLike)):
+        return topics
+    if not os.path.isfile(topics):
+        raise FileNotFoundError(f"topics={os.fspath(topics)!r}: no such file; {known}")
+    return import_pyterrier().io.read_topics(os.fspath(topics))
+
+
 def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
     """The results of each pipeline for the topics, by name; each runs once."""
     import pandas as pd
@@ -107,8 +119,7 @@ def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
     for name, pipeline in pipelines.items():
         if not isinstance(pipeline, (pd.DataFrame, pt.Transformer)):
             raise TypeError(f"pipeline {name!r} is {kind_of(pipeline)}; give a transformer or a DataFrame")
-    if isinstance(topics, (str, os.PathLike)):
-        topics = pt.io.read_topics(os.fspath(topics))
+    topics = read_topics(topics)
     results: dict[str, Any] = {}
     for name in pt.tqdm(pipelines, desc="running pipelines", unit="pipeline", disable=None, leave=False):
         pipeline = pipelines[name]

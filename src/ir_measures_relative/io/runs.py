@@ -267,7 +267,9 @@ def run_files(paths: RunPaths, task: str | None = None) -> list[Path]:
     if not isinstance(paths, (str, os.PathLike, Iterable)):
         raise TypeError(f"the runs are {kind_of(paths)}; give a path, a glob, or a list of these")
     if not isinstance(paths, (str, os.PathLike)):
-        return [f for p in paths for f in run_files(p, task)]
+        if found := [f for p in paths for f in run_files(p, task)]:
+            return found
+        raise FileNotFoundError("no run file is given; give a folder, a glob, or a list of paths")
     if not os.fspath(paths):  # which would be the folder that the program runs in
         raise FileNotFoundError("the path of a run is an empty string; give a file, folder or glob")
     path = Path(paths)
@@ -338,6 +340,8 @@ _ENDINGS = (".json", ".jsonl", ".ndjson", ".parquet", ".csv", ".tsv", ".msmarco"
 
 def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
     """The runs of some files, by name; a file may hold several."""
+    if again := [f for f, count in Counter(files).items() if count > 1]:
+        raise ValueError(f"{again[0]} is given twice; give each file once")
     of_file, runs = list[Path](), list[Rankings]()
     visible = dict.fromkeys(f.parent for f in files if f.is_file() and not f.name.startswith("."))
     folders = {folder: read_folder(folder) for folder in visible if os.access(folder, os.R_OK)}

@@ -30,6 +30,7 @@ from ...data.documents import Judgments
 from ...data.rankings import Rankings
 from ...io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
 from ...io.qrels import qrels_columns, read_qrels_file
+from ...io.readers import read_topics
 from ...io.runs import read_run
 from ...messages import kind_of, warn
 from ..compat import COMPARISON_COLUMNS, RETRIEVAL_OPTIONS, collections_of_garbage_spared, highlight_only
@@ -248,6 +249,7 @@ def Experiment(
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
     context_options |= {"num_docs": num_docs, "grades": grades, "tokens": tokens}
     judgments = _check(names, qrels, relative, options, context_options)
+    topics = read_topics(topics)
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
     options = with_progress(options)
@@ -257,8 +259,6 @@ def Experiment(
             # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
             result = OfPyTerrier(systems, topics, qrels, metrics, names=shown, **options | for_tables)
             return in_order(result, list(asked))
-        if isinstance(topics, str) and os.path.isfile(topics):
-            topics = pt.io.read_topics(topics)
         caught = run_and_time(systems, topics, qrels, metrics, names, options | for_runs)
         runs = {name: _read(frame, name) for name, frame in zip(names, caught.runs, strict=True)}
         context = RunContext(runs, **context_options)
