@@ -52,6 +52,9 @@ def test_verdicts(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> No
 def test_judge(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert output(capsys, "unjudged", *campaign, "P@2", "--judge", "5") == ["q X"]
     assert output(capsys, "unjudged", *campaign, "AP@2", "--judge", "5", "--jobs", "2") == ["q B", "q X"]
+    Path(campaign[0]).write_text("q 0 A 1\nq 0 B 0\nq 0 X 0\n")
+    assert main(["unjudged", *campaign, "P@2", "--judge", "5"]) == 0
+    assert "no judgment can change an order by P@2" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -367,6 +367,8 @@ def test_drop_says_what_is_lost_without_each_run() -> None:
     assert list(table["verdict"]) == ["", "needed", "safe"]
     assert answer.verdict == "safe" and answer.may_be_best == ("keep", "drop bad")
     assert answer.text.startswith("**Safe to drop, one at a time: bad.**")
+    both_open = drop(CONTEXT, QRELS, ["one", "two"], by="P@2", margin=0.1)
+    assert "topics would settle one of these with" in both_open.text
     ends = table.loc["drop good"]
     assert ends["lower"] <= ends["ci_lower"] <= ends["loss"] <= ends["ci_upper"] <= ends["upper"]
     assert ends["worst"] <= ends["best"]

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..arguments import check_confidence, check_count
 from ..bounding.bounds import model_of, values_of
-from ..bounding.verdicts import settled_of
+from ..bounding.verdicts import rounded_to_zero, settled_of
 from ..context.measure_strings import value_range
 from ..context.run_context import RunContext
 from ..context.view import View
@@ -138,7 +138,7 @@ def estimate(
                         "undecided", "open"
                     ),
                     "labels": answer.labels,
-                    "judge_alone": _by_judge(audited, target),
+                    "judge_alone": rounded_to_zero(_by_judge(audited, target)),
                     "human_only": (alone.upper - alone.lower) / 2,
                 }
             )

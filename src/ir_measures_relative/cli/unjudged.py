@@ -8,7 +8,7 @@ import ir_measures_relative as package
 
 from ..arguments import check_count
 from . import arguments
-from .output import check_table, show
+from .output import check_table, say, show
 
 USAGE = "QRELS RUNS MEASURE… [--bounds | --judge N] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs UniqueRel@10 --judge 10"
@@ -71,6 +71,8 @@ def run(args: argparse.Namespace) -> None:
     if args.judge is not None:
         found = found.sort_values("weight", ascending=False, kind="stable")
         found = found.drop_duplicates(["query_id", "doc_id"])[: args.judge]
+        if found.empty:
+            say("warning", f"no judgment can change an order by {measures[0]}, so there is nothing to judge")
     if args.judge is not None and args.output_format is None:
         for line in pool_lines(found):
             print(line)
