@@ -182,6 +182,7 @@ def test_topics_and_qrels_as_paths(tmp_path) -> None:
     rows.to_csv(tmp_path / "qrels", sep=" ", header=False, index=False)
     ours = CAMPAIGN.relative(topics=str(tmp_path / "topics"), qrels=str(tmp_path / "qrels"))
     same(ours, CAMPAIGN.by_hand({}))
+    same(CAMPAIGN.relative(qrels=pt.model.to_ir_measures(CAMPAIGN.qrels)), CAMPAIGN.by_hand({}))
 
 
 # ---- absolute measures are the host's, to the last bit ---------------------------------------------------

@@ -68,7 +68,7 @@ DROP = {
 TO_DO = {
     "unbounded": "This takes the judgments as they are: {by} has no bounds for unjudged documents.",
     "no judge": "More judgments may settle this; which, is not known.",
-    "judge": "Judge the {judge} that can change the verdict, the most important first.",
+    "judge": "Judge the {judge} that can change the verdict{order}.",
     "as judged": "By the judgments as they are the verdict is {as_judged}{stands}.",
     "alike": "{topics} topics are too few: were the difference the same on others, about {about} would settle it.",
     "few": "Judge more topics: by {topics} it is not known how many would settle it.",
@@ -159,6 +159,7 @@ def _to_do(of: Compared, it: str = "it") -> str:
         "by": of.by,
         "topics": of.topics,
         "judge": f"{n} unjudged document{'s' * (n > 1)}",
+        "order": ", the most important first" * (n > 1),
         "as_judged": of.word(as_judged=True),
         "stands": "" if of.stands is None else f", and stays so with a probability of {of.stands:.2f}",
     }

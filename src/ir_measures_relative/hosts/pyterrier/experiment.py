@@ -314,15 +314,17 @@ def _columns(asked: Mapping[str, ir_measures.Measure | None]) -> dict[ir_measure
 
 
 def _judgments(qrels: Any, num_docs: int | None) -> tuple[Any, int | None]:
-    """Qrels that are a file or a dataset as a frame, and the number of the dataset's documents if not given."""
+    """Qrels in any form as a frame of PyTerrier's, and the number of a dataset's documents if not given."""
     if is_dataset(qrels):
         dataset = dataset_of(qrels)
         columns = qrels_columns(qrels_of(dataset))
         num_docs = num_docs_of(dataset, fetch=False) if num_docs is None else num_docs
     elif isinstance(qrels, (str, os.PathLike)):
         columns = read_qrels_file(qrels).columns
-    else:
+    elif qrels is None or "qid" in getattr(qrels, "columns", ()):
         return qrels, num_docs
+    else:
+        columns = qrels_columns(qrels)
     query_ids, docs = columns.ids()
     frame = pd.DataFrame({"qid": query_ids, "docno": docs, "label": columns.relevance})
     if columns.aspects is not None:
