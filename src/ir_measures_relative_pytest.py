@@ -33,6 +33,8 @@ def worth() -> Callable[..., Any]:
                 with suppress(ValueError):  # no file can have such a name
                     own = Path(candidate).resolve()
             context = RunContext.from_files([file for file in run_files(to) if file.resolve() != own])
+        if empty := [name for name, run in context.runs.items() if not len(run)]:  # which any candidate beats
+            raise ValueError(f"to= holds {', '.join(empty)}, without a ranking; look how it was written")
         answer = answered(context, qrels, candidate, **options)
         print(answer)
         return answer

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+import ir_measures_relative.decisions.worth  # noqa: F401  (what it loads cannot be loaded twice in a process)
 from candidates import write_candidates
 
 pytest_plugins = ["pytester"]
@@ -190,11 +191,15 @@ def test_a_candidate_among_the_others_and_runs_as_dicts(pytester: pytest.Pyteste
             runs = {"a": {"1": {"A": 1.0}, "2": {"B": 1.0}}}
             assert worth(runs["a"], to=runs, qrels={"1": {"A": 1}, "2": {"B": 1}}, by="P@1").verdict == "keep"
 
+        def test_empty(worth):
+            with pytest.raises(ValueError, match="to= holds a, without a ranking"):
+                worth({"1": {"A": 1.0}}, to={"a": {}}, qrels={"1": {"A": 1}}, by="P@1")
+
         def test_neither_true_nor_false(worth):
             with pytest.raises(TypeError, match="verdict"):
                 assert worth("runs/strong.run", to="runs", qrels="qrels.txt", by="P@5")
     """)
-    asked(pytester).assert_outcomes(passed=3)
+    asked(pytester).assert_outcomes(passed=4)
 
 
 def test_pytest_does_not_wait_for_the_package(pytester: pytest.Pytester) -> None:

@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         groups = "".join(f"{name},{group}\n" for name, group in GROUPS.items())
         (folder / "groups.csv").write_text(f"run,group\n{groups}", encoding="utf-8")
     except OSError as error:
-        parser.error(str(error))
+        parser.error(f"{error.filename}: {error.strerror}; give another folder")
 
 
 if __name__ == "__main__":
