@@ -207,6 +207,7 @@ BAD = {
     "sort by nothing": ([*FOLDER, "P@2", "--sort", "NRG@2"], "--sort NRG@2: there is no such column; the columns are name, P@2"),
     "names of no file": ([*FOLDER, "P@2", "--names", "nix.csv"], "--names nix.csv: no such file; check the path"),
     "one name for two": ([*FOLDER, "P@2", "--names", "same.csv"], "--names same.csv calls two runs 'x'; give each its own name"),
+    "names of other runs": ([*FOLDER, "P@2", "--names", "stale.csv"], "stale.csv names none of the runs, which are A, B, C"),
     "no word for it": (["wroth", *FOLDER], "no command and no file is called 'wroth'; did you mean worth?"),
     "empty folder": (["qrels.txt", "nothing", "NRG@2"], "nothing: the folder holds no file of a run"),
     "non-run in the folder": (["qrels.txt", "mixed", "NRG@2"], "mixed/README.md, line 1: 3 columns"),

@@ -272,7 +272,10 @@ def _shown(path: str | None, names: Sequence[str], files: Sequence[Path]) -> lis
     if path is None:
         return list(names)
     given = _read_pairs("--names", path, "run,name")
-    found = [_of_run(given, name, file) or name for name, file in zip(names, files, strict=True)]
+    new = [_of_run(given, name, file) for name, file in zip(names, files, strict=True)]
+    if not any(new):
+        raise ValueError(f"--names {path} names none of the runs, which are {few(names)}; correct it")
+    found = [one or name for one, name in zip(new, names, strict=True)]
     twice = [name for name, count in Counter(found).items() if count > 1]
     if twice:
         raise ValueError(f"--names {path} calls two runs {twice[0]!r}; give each its own name")
