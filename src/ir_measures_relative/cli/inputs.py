@@ -230,7 +230,7 @@ def read(
     try:
         runs_read = read_runs(paths)
     except ValueError as error:
-        if files.is_folder:
+        if files.is_folder and "behind the path" not in str(error):  # it holds several runs
             raise ValueError(
                 f"{error}; a file that is not a run does not belong in the folder of runs"
             ) from None

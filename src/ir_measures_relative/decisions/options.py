@@ -451,6 +451,8 @@ def combination_of(
 
 def deciding_measure(by: ir_measures.Measure | str) -> ir_measures.Measure:
     """The measure that decides; ValueError for one that does not say how good a list is."""
+    if not isinstance(by, (str, ir_measures.Measure)):
+        raise ValueError(f"by={by!r} is not a measure; set one such as 'nDCG@10'")
     asked = parse_measure(by)
     if is_relative(asked):
         raise ValueError(f"by={str(by)!r} depends on other runs; set an absolute measure such as 'nDCG@10'")
