@@ -173,7 +173,9 @@ def measures_of(args: argparse.Namespace) -> list[ir_measures.Measure]:
     found: dict[ir_measures.Measure, None] = {}
     for text in chain.from_iterable(map(split_measures, texts)):
         if len(text) < 1000 and os.path.exists(text):
-            raise ValueError(f"{text!r} is a file, not a measure; put a glob in quotes, and a run to compare with after --to")
+            raise ValueError(
+                f"{text!r} is a file, not a measure; quote a glob; a run to compare with goes after --to"
+            )
         if text.startswith("@") or re.search(r"@\d+,", text):
             raise ValueError(
                 f"{text!r}: write a measure without spaces, such as nDCG@10, and two with a space between"

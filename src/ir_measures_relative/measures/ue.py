@@ -234,7 +234,7 @@ class _UE(RelativeMeasure):
     def _corpus(self, view: View, judged: IntArray) -> IntArray:
         num_docs = view.members.num_docs
         if num_docs is None:
-            example = "RunContext({…}, num_docs=…)" if view.names else "with RunContext({}, num_docs=528155): …"
+            example = f"with RunContext({'{…}' if view.names else '{}'}, num_docs=528155): …"
             raise ValueError(f"{self!r} needs the number of documents in the collection: write {example}")
         most = int(np.argmax(judged)) if len(judged) else 0
         if len(judged) and judged[most] > num_docs:
