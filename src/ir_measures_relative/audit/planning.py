@@ -173,7 +173,9 @@ def drawn(audited: Audited, targets: Sequence[Target], design: Design) -> Drawn:
     topics, full = np.empty(0, dtype=np.int64), np.zeros(len(docs), dtype=bool)
     if design.topics:
         if design.topics > audited.n_queries:
-            raise ValueError(f"topics={design.topics} is more than the {audited.n_queries}; give fewer")
+            raise ValueError(
+                f"topics={design.topics} is more than the {audited.n_queries} there are; give fewer"
+            )
         tag = ["topic"] * audited.n_queries
         topics = np.sort(
             np.argsort(uniform(design.seed, tag, docs.query_ids), kind="stable")[: design.topics]
