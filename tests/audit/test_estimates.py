@@ -315,6 +315,14 @@ def test_with_all_labels_every_verdict_is_right() -> None:
     assert found["coverage"] == found["worst"] == 1 and found["half_width"] == 0
 
 
+def test_the_worst_is_one_comparison_over_the_repeats() -> None:
+    found = audit.simulate(CONTEXT, HUMAN, JUDGE, ["P(rel=2)@5"], 20, repeats=7, confidence=0.5).iloc[0]
+    assert (
+        found["worst"] * 7 == pytest.approx(round(found["worst"] * 7))
+        and 0 < found["worst"] < found["coverage"]
+    )
+
+
 def test_topics_of_both_must_be_the_same() -> None:
     other = {q: of for q, of in HUMAN.items() if q != "q0"}
     with pytest.raises(ValueError, match="different topics"):

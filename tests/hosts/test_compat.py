@@ -224,6 +224,7 @@ def test_negative_labels() -> None:
 
 def test_failures() -> None:
     pytest.importorskip("pyndeval")
+
     class Unknown(ir_measures.Measure):  # type: ignore[misc]
         __name__ = NAME = "Unknown"
 
