@@ -106,7 +106,7 @@ def test_measure_strings(text: str) -> None:
         assert ir_measures.parse_measure(text) == measure
     else:
         with pytest.raises(AttributeError):
-            ir_measures.parse_measure(text)
+            ir_measures.util.parse_measure(text)  # not the one of tests/conftest.py
 
 
 def test_paths_of_qrels(tmp_path: Path) -> None:
@@ -385,7 +385,7 @@ def test_highlight_only(pt: Any, highlight: str) -> None:
     pytest.importorskip("jinja2", reason="pandas' styles need jinja2")
     styled = pt.Experiment(pipelines(pt), TOPICS, LABELS, [P @ 2, nDCG], highlight=highlight)
     styled.data["nDCG"] = float("nan")
-    with pytest.raises(ValueError, match="nan"):
+    with pytest.raises(ValueError, match="nan|not in list"):
         styled.to_html()
     compat.highlight_only(styled, {"P@2"})
     assert styled.to_html().count(":") > 0
