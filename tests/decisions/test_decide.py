@@ -38,7 +38,7 @@ def test_a_much_better_candidate_replaces_and_a_worse_one_does_not() -> None:
     better, worse = (worth(CONTEXT, QRELS, *two, by="P@3") for two in (("good", "bad"), ("bad", "good")))
     assert (better.verdict, better.as_judged, *better.may_be_best) == ("replace bad",) * 3
     assert (worse.verdict, worse.missing, worse.topics_needed) == ("keep", None, None)
-    assert better.text.startswith("**Replace bad by good.** In the top 3, replacing bad by good (P@3 +")
+    assert better.text.startswith("**Replace bad with good.** In the top 3, replacing bad with good (P@3 +")
     assert worse.text.startswith("**Keep good.** In the top 3, neither adding bad (P@3 −")
     assert "allowing for" not in better.text  # all is judged
 
@@ -127,7 +127,7 @@ def test_adding_is_compared_with_the_replacing_that_the_text_names(deployed: lis
     differences = answer.table.set_index("option")["difference"]
     assert answer.verdict == "replace bad"
     less = differences["add"] - differences["replace bad"]
-    assert f"adding less replacing: −{abs(less):.2f}," in answer.text
+    assert f"adding minus replacing: −{abs(less):.2f}," in answer.text
 
 
 @pytest.mark.parametrize(
@@ -382,7 +382,7 @@ def test_what_drop_says_by_the_judgments_as_they_are() -> None:
 def test_of_two_changes_that_may_help_the_headline_claims_neither() -> None:
     answer = worth(CONTEXT, QRELS, "two", ["bad", "one"], by="nDCG@3", resamples=199)
     assert answer.verdict == "add or replace" and answer.table["lower"][1] <= 0
-    first = "**two helps: whether to add it or to replace bad by it is open.** In the top 3, one of these is a gain:"
+    first = "**two helps: whether to add it or to replace bad with it is open.** In the top 3, one of these is a gain:"
     assert answer.text.startswith(first)
 
 

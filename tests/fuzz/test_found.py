@@ -80,7 +80,7 @@ def test_a_plan_is_written_again_and_an_estimate_that_cannot_be_sorted_prints_no
         "labels.txt",
         "--sort",
     ]
-    assert here(*estimate, "name", cwd=campaign).stdout.startswith("These topics, with human labels")
+    assert here(*estimate, "name", cwd=campaign).stdout.startswith("These topics, with human judgments")
     assert "--sort nix: there is no such column" in error(*estimate, "nix", cwd=campaign)
 
 
