@@ -13,7 +13,7 @@ import pytest
 
 from aspect_campaigns import with_aspects
 from ir_measures_relative import RelativeWarning, RunContext
-from ir_measures_relative.decisions.decide import decide
+from ir_measures_relative.decisions.decide import _all_rivals, decide
 from ir_measures_relative.decisions.drop import drop
 from ir_measures_relative.decisions.worth import worth
 
@@ -157,6 +157,7 @@ def test_any_absolute_measure_can_decide_about_sets(by: str) -> None:
         ({"by": "nonsense"}, "nonsense"),
         ({"method": "borda"}, "method='borda'"),
         ({"margin": -0.1}, "margin=-0.1"),
+        ({"margin": "x"}, "margin='x' is not allowed"),
         ({"margin": 1.0}, "margin=1.0"),
         ({"k": 10, "method": "interleave"}, "k=10"),
         ({"budget": 100}, "budget=100"),
@@ -457,6 +458,10 @@ def test_a_gain_that_is_the_same_on_every_topic_needs_so_many(topics: int, gain:
     assert answer(needed).verdict == "new" and answer(needed - 1).verdict == "open"
 
 
+def test_options_of_one_size_are_rivals_once() -> None:
+    assert [tuple(one) for one in _all_rivals([1, 2, 1])] == [(2, 1, False), (2, 3, False), (1, 3, True)]
+
+
 def test_lists_of_unlike_length_are_no_same_cost() -> None:
     docs = [f"d{i:02d}" for i in range(20)]
     qrels = {q: {d: int(i % 3 == 0) for i, d in enumerate(docs)} for q in QUERIES}
@@ -467,6 +472,10 @@ def test_lists_of_unlike_length_are_no_same_cost() -> None:
     with pytest.warns(RelativeWarning, match="not at the same cost: first, second have.*cutoff of 10"):
         answer = worth(context, qrels, "second", "first", by="R@20", resamples=99)
     assert "The options are not at the same cost: first" in answer.text
+    whole = {q: {d: -float(i) for i, d in enumerate(docs)} for q in QUERIES}
+    beside = RunContext({"whole": whole, "second": second}, grades=(0, 1))
+    with pytest.warns(RelativeWarning, match="not at the same cost: second has"):
+        worth(beside, qrels, "second", "whole", by="R@20", resamples=99)
     with pytest.warns(RelativeWarning, match="depth=10"):
         worth(context, qrels, "second", "first", by="AP", resamples=99)
     with warnings.catch_warnings():
