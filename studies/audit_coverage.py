@@ -88,7 +88,7 @@ def main() -> None:
     args = parser.parse_args()
     warnings.simplefilter("ignore")  # of documents without a label, once a pair
     if not args.apart:
-        print("These topics, with human judgments as truth\n")
+        print("These topics, with human judgments as the target\n")
         print("| data | measure | judge | labels | coverage | worst pair | half-width | ratio | wrong sign |")
         print("|---|---|---|---:|---:|---:|---:|---:|---:|")
     for folder in args.folders:

@@ -41,7 +41,7 @@ IDEALS_APART = 1 / 3
 #: and how many topics that counts as much as.
 PSEUDO_TOPICS = 4
 
-_LIKE_THESE = "Topics like these, with human judgments as truth"
+_LIKE_THESE = "Topics like these, with human judgments as the target"
 
 
 class Answer(NamedTuple):

@@ -25,7 +25,7 @@ from .sampling import chances, draw_order, spread_of_grade, uniform
 from .targets import Audited, Between, Judge, Target, read_measures
 
 #: What every output says first.
-THESE_TOPICS = "These topics, with human judgments as truth"
+THESE_TOPICS = "These topics, with human judgments as the target"
 #: How deep a topic in full is labelled, as a multiple of the cutoff; and without a cutoff.
 _TIMES, _LEAST = 2, 20
 

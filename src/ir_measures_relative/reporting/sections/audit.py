@@ -44,7 +44,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
     named = {"judge_alone": "model alone", "human_only": "without it"}
     columns = [("run", "run"), ("other", "word"), *((named.get(t, t), kind) for t, kind in _TITLES.items())]
     table = Table("Differences by human judgments, audited", columns, cells)
-    facts = {"target": found.attrs.get("target", "These topics, with human judgments as truth")}
+    facts = {"target": found.attrs.get("target", "These topics, with human judgments as the target")}
     facts |= {"changed": int(against.sum()), "all": len(against)}
     title = "LLM judgments, audited"
     return Section("audited", "Audit", title, WORDS, facts, tables={"audited": table})
