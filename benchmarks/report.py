@@ -113,7 +113,15 @@ def growths(rows: Sequence[Growth]) -> str:
 
 def versions() -> str:
     """Of what the figures depend on, and of the machine."""
-    packages = ["numpy", "pandas", "pyarrow", "ir_measures", "pytrec_eval-terrier", "polars"]
+    packages = [
+        "ir-measures-relative",
+        "numpy",
+        "pandas",
+        "pyarrow",
+        "ir_measures",
+        "pytrec_eval-terrier",
+        "polars",
+    ]
     found = [f"Python {platform.python_version()}"]
     for package in packages:
         try:

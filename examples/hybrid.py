@@ -1,4 +1,4 @@
-"""Add a dense retriever to BM25, replace BM25 by it, or keep BM25? One call, one answer.
+"""Add a dense retriever to BM25, replace BM25 with it, or keep BM25? One call, one answer.
 
 The collection is a small generated one, or with --dataset one that ir_datasets knows, such as
 vaswani. The dense retriever is latent semantic indexing (LSI) by scikit-learn: it needs no model

@@ -3,7 +3,7 @@
 A folder holds ``runs/``, the human ``qrels.txt.gz`` and the labels of language models, ``llm/*.qrels.gz``. Beside these
 judges there are three made of the first of them: inverted (the highest grade for the lowest), partisan (the highest
 grade for all that one run has in its top ten) and random. Pairs of runs are drawn; for each, plans are drawn again and
-again, and the interval of each is compared with what all human labels say. With ``--priors`` it is a run by itself,
+again, and the interval of each is compared with what all human judgments say. With ``--priors`` it is a run by itself,
 given so many others as its priors.
 """
 
@@ -88,7 +88,7 @@ def main() -> None:
     args = parser.parse_args()
     warnings.simplefilter("ignore")  # of documents without a label, once a pair
     if not args.apart:
-        print("These topics, with human labels as truth\n")
+        print("These topics, with human judgments as the target\n")
         print("| data | measure | judge | labels | coverage | worst pair | half-width | ratio | wrong sign |")
         print("|---|---|---|---:|---:|---:|---:|---:|---:|")
     for folder in args.folders:

@@ -36,7 +36,7 @@ IN_TURN = """
 import os, sys
 import ir_measures
 import ir_measures_relative
-from ir_measures_relative import RunContext
+from ir_measures_relative import MED, RunContext
 qrels = {"q": {"A": 1, "B": 0, "E": 1}}
 runs = {"old": {"q": {"A": 3.0, "X": 2.0, "B": 1.0}}, "new": {"q": {"E": 3.0, "Y": 2.0, "A": 1.0}}}
 for program in PROGRAMS:
@@ -52,7 +52,7 @@ for program in PROGRAMS:
 
 SCORE = """
 with RunContext({"old": runs["old"]}):
-    print(ir_measures.parse_measure("MED(base='BASE')@3").calc_aggregate(qrels, runs["new"]))
+    print((MED(base="BASE") @ 3).calc_aggregate(qrels, runs["new"]))
 print(any(".bounding" in name for name in sys.modules))
 """
 BOUND = """

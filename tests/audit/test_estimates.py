@@ -113,7 +113,7 @@ def test_topics_in_full_are_the_measure_itself(measure: str) -> None:
     plan = audit.plan(CONTEXT, JUDGE, [measure], 10_000, topics=len(TOPICS), depth=5)
     found = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, [measure])
     assert repr(found).startswith(
-        "These topics, with human labels as truth; ideal rankings from the top 5 of the runs\n"
+        "These topics, with human judgments as the target; ideal rankings from the top 5 of the runs\n"
     )
     assert (found["ci_upper"] - found["ci_lower"]).max() == pytest.approx(0, abs=1e-12)
     for column, labels in ("difference", HUMAN), ("judge_alone", JUDGE):
@@ -190,10 +190,10 @@ def test_what_is_printed_first() -> None:
     plan = audit.plan(CONTEXT, JUDGE, ["P(rel=2)@5"], 40)
     found = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, ["P(rel=2)@5"])
     for table in (plan, found, found[["name", "ci_lower"]]):
-        assert repr(table).startswith("These topics, with human labels as truth\n")
-        assert "<p>These topics, with human labels as truth</p>" in table._repr_html_()
+        assert repr(table).startswith("These topics, with human judgments as the target\n")
+        assert "<p>These topics, with human judgments as the target</p>" in table._repr_html_()
     like = audit.estimate(CONTEXT, plan, labels_of(plan), JUDGE, ["P(rel=2)@5"], like_these=True)
-    assert repr(like).startswith("Topics like these, with human labels as truth\n")
+    assert repr(like).startswith("Topics like these, with human judgments as the target\n")
     assert (like["ci_upper"] - like["ci_lower"] >= found["ci_upper"] - found["ci_lower"] - 1e-12).all()
 
 
@@ -287,7 +287,7 @@ def test_half_widths_add_up_by_satterthwaites_rule() -> None:
 
 def test_columns_and_the_same_again() -> None:
     table = audit.simulate(CONTEXT, HUMAN, JUDGE, ["P(rel=2)@5", "UniqueRel(rel=2)@5"], [40, 20], repeats=5)
-    assert repr(table).startswith("These topics, with human labels as truth\n")
+    assert repr(table).startswith("These topics, with human judgments as the target\n")
     assert list(table.columns) == [
         "measure", "budget", "labels", "coverage", "worst", "half_width", "human_only", "ratio", "decided", "wrong",
         "saved",
@@ -313,6 +313,14 @@ def test_with_all_labels_every_verdict_is_right() -> None:
     apart = compare(CONTEXT, HUMAN, ["P(rel=2)@5"])["difference"] != 0
     assert found["decided"] == apart.mean() > 0 and found["wrong"] == 0
     assert found["coverage"] == found["worst"] == 1 and found["half_width"] == 0
+
+
+def test_the_worst_is_one_comparison_over_the_repeats() -> None:
+    found = audit.simulate(CONTEXT, HUMAN, JUDGE, ["P(rel=2)@5"], 20, repeats=7, confidence=0.5).iloc[0]
+    assert (
+        found["worst"] * 7 == pytest.approx(round(found["worst"] * 7))
+        and 0 < found["worst"] < found["coverage"]
+    )
 
 
 def test_topics_of_both_must_be_the_same() -> None:

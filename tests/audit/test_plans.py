@@ -181,21 +181,21 @@ class TestChanged:
         skipped = sum(map(len, labels.values())) - sum(map(len, hard.values()))
         assert skipped > 3
         self.refused(
-            f"{skipped} of the {self.PLAN['ask'].sum()} labels that the plan asks for are missing",
+            f"{skipped} of the {self.PLAN['ask'].sum()} judgments that the plan asks for are missing",
             labels=hard,
         )
         partial = {q: of for q, of in labels.items() if q != "q0"}
         self.refused(f"{len(labels['q0'])} of the .* such as query 'q0', document 'd", labels=partial)
         whole = sum(map(len, HUMAN.values())) - self.PLAN["ask"].sum()
-        self.refused(f"{whole} labels are of documents that the plan does not ask for", labels=HUMAN)
+        self.refused(f"{whole} judgments are of documents that the plan does not ask for", labels=HUMAN)
 
     def test_grades_that_the_context_does_not_know(self) -> None:
         labels = labels_of(self.PLAN)
         first = next(iter(labels))
         labels[first] = dict.fromkeys(labels[first], 7)
-        self.refused("the labels of the people hold the grade 7, and RunContext", labels=labels)
+        self.refused("the judgments of the assessors hold the grade 7, and RunContext", labels=labels)
         for judge in (lambda q, d: 100, {q: dict.fromkeys(of, 100) for q, of in JUDGE.items()}):
-            with pytest.raises(ValueError, match="the labels of the judge hold the grade 100"):
+            with pytest.raises(ValueError, match="the judgments of the judge hold the grade 100"):
                 audit.plan(CONTEXT, judge, P, 30)
 
     def test_a_list_that_is_no_plan(self) -> None:
@@ -235,7 +235,7 @@ def test_not_at_all(measure: str, topics: int) -> None:
         ({"budget": 2.5}, "budget=2.5 is not allowed"),
         ({"topics": 1}, "topics=1 is not allowed"),
         ({"topics": 9, "budget": 1000}, "topics=9 is more than the 8"),
-        ({"topics": 5, "budget": 10}, r"to label 5 topics in full takes \d+ labels, and budget=10"),
+        ({"topics": 5, "budget": 10}, r"to judge 5 topics in full takes \d+ judgments, and budget=10"),
         ({"topics": 5, "budget": 40, "measures": ["nDCG@5"], "depth": 8}, "and budget=40"),
         ({"topics": 3, "measures": ["nDCG@20"], "depth": 10}, "it looks at 20 documents, and depth=10"),
         ({"topics": 3, "measures": ["ERR"]}, "it looks at all documents, and depth=20"),

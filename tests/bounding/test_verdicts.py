@@ -177,6 +177,12 @@ def test_good_runs_make_their_documents_likely() -> None:
     assert min(by_run["r3"], by_run["r7"]) > max(by_run["r0"], by_run["r4"]) + 0.2
 
 
+def test_only_judged_documents_of_the_tops_tell_the_chances() -> None:
+    runs, qrels = drawn_campaign(1, 6)
+    others = {q: of | {f"none{i}": i % 2 for i in range(9)} for q, of in qrels.items()}
+    assert chances(runs, others) == chances(runs, qrels)
+
+
 @pytest.mark.parametrize("samples", [1, 100])
 def test_no_open_verdict_is_certain_by_its_odds(samples: int) -> None:
     runs, qrels = drawn_campaign(3, 8)

@@ -28,13 +28,13 @@ def test_from_a_plan_to_a_verdict(campaign: list[object], tmp_path: Path) -> Non
     plan = run("audit", "plan", *campaign, "P(rel=2)@5", "DCG@5", *options, "--budget", 30, "--seed", 4)
     asked = pool.read_text().splitlines()
     assert plan.stdout.splitlines() == [
-        "These topics, with human labels as truth",
-        f"{len(asked)} of {len(pd.read_csv(str(pool) + '.plan.csv', skiprows=1))} documents to label: {pool}",
+        "These topics, with human judgments as the target",
+        f"{len(asked)} of {len(pd.read_csv(str(pool) + '.plan.csv', skiprows=1))} documents to judge: {pool}",
     ]
     labels.write_text("".join(f"{q} 0 {d} {HUMAN[q][d]}\n" for q, d in map(str.split, asked)))
     estimate = ["audit", "estimate", *campaign, "P(rel=2)@5", "DCG@5", *options, "--labels", labels]
     first, header, *rows = run(*estimate).stdout.splitlines()
-    assert first == "These topics, with human labels as truth"
+    assert first == "These topics, with human judgments as the target"
     assert header.split("\t")[:7] == [
         "name",
         "other",
@@ -51,7 +51,8 @@ def test_from_a_plan_to_a_verdict(campaign: list[object], tmp_path: Path) -> Non
     labels.write_text("".join(labels.read_text().splitlines(keepends=True)[1:]))
     refused = here(*estimate)
     assert (
-        refused.returncode == 2 and f"1 of the {len(asked)} labels that the plan asks for" in refused.stderr
+        refused.returncode == 2
+        and f"1 of the {len(asked)} judgments that the plan asks for" in refused.stderr
     )
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from aspect_campaigns import with_aspects
 from ir_measures_relative import RelativeWarning, RunContext
-from ir_measures_relative.decisions.decide import decide
+from ir_measures_relative.decisions.decide import _all_rivals, decide
 from ir_measures_relative.decisions.drop import drop
 from ir_measures_relative.decisions.worth import worth
 
@@ -38,7 +38,7 @@ def test_a_much_better_candidate_replaces_and_a_worse_one_does_not() -> None:
     better, worse = (worth(CONTEXT, QRELS, *two, by="P@3") for two in (("good", "bad"), ("bad", "good")))
     assert (better.verdict, better.as_judged, *better.may_be_best) == ("replace bad",) * 3
     assert (worse.verdict, worse.missing, worse.topics_needed) == ("keep", None, None)
-    assert better.text.startswith("**Replace bad by good.** In the top 3, replacing bad by good (P@3 +")
+    assert better.text.startswith("**Replace bad with good.** In the top 3, replacing bad with good (P@3 +")
     assert worse.text.startswith("**Keep good.** In the top 3, neither adding bad (P@3 −")
     assert "allowing for" not in better.text  # all is judged
 
@@ -127,7 +127,7 @@ def test_adding_is_compared_with_the_replacing_that_the_text_names(deployed: lis
     differences = answer.table.set_index("option")["difference"]
     assert answer.verdict == "replace bad"
     less = differences["add"] - differences["replace bad"]
-    assert f"adding less replacing: −{abs(less):.2f}," in answer.text
+    assert f"adding minus replacing: −{abs(less):.2f}," in answer.text
 
 
 @pytest.mark.parametrize(
@@ -157,6 +157,7 @@ def test_any_absolute_measure_can_decide_about_sets(by: str) -> None:
         ({"by": "nonsense"}, "nonsense"),
         ({"method": "borda"}, "method='borda'"),
         ({"margin": -0.1}, "margin=-0.1"),
+        ({"margin": "x"}, "margin='x' is not allowed"),
         ({"margin": 1.0}, "margin=1.0"),
         ({"k": 10, "method": "interleave"}, "k=10"),
         ({"budget": 100}, "budget=100"),
@@ -384,7 +385,7 @@ def test_what_drop_says_by_the_judgments_as_they_are() -> None:
 def test_of_two_changes_that_may_help_the_headline_claims_neither() -> None:
     answer = worth(CONTEXT, QRELS, "two", ["bad", "one"], by="nDCG@3", resamples=199)
     assert answer.verdict == "add or replace" and answer.table["lower"][1] <= 0
-    first = "**two helps: whether to add it or to replace bad by it is open.** In the top 3, one of these is a gain:"
+    first = "**two helps: whether to add it or to replace bad with it is open.** In the top 3, one of these is a gain:"
     assert answer.text.startswith(first)
 
 
@@ -459,6 +460,10 @@ def test_a_gain_that_is_the_same_on_every_topic_needs_so_many(topics: int, gain:
     assert answer(needed).verdict == "new" and answer(needed - 1).verdict == "open"
 
 
+def test_options_of_one_size_are_rivals_once() -> None:
+    assert [tuple(one) for one in _all_rivals([1, 2, 1])] == [(2, 1, False), (2, 3, False), (1, 3, True)]
+
+
 def test_lists_of_unlike_length_are_no_same_cost() -> None:
     docs = [f"d{i:02d}" for i in range(20)]
     qrels = {q: {d: int(i % 3 == 0) for i, d in enumerate(docs)} for q in QUERIES}
@@ -470,6 +475,10 @@ def test_lists_of_unlike_length_are_no_same_cost() -> None:
         with pytest.warns(RelativeWarning, match="not at the same cost: first, second have.*cutoff of 10"):
             answer = worth(context, qrels, "second", "first", by=by, resamples=99)
         assert "The options are not at the same cost: first" in answer.text
+    whole = {q: {d: -float(i) for i, d in enumerate(docs)} for q in QUERIES}
+    beside = RunContext({"whole": whole, "second": second}, grades=(0, 1))
+    with pytest.warns(RelativeWarning, match="not at the same cost: second has"):
+        worth(beside, qrels, "second", "whole", by="R@20", resamples=99)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for arguments in ({"by": "R@10"}, {"by": "AP", "depth": 10}):

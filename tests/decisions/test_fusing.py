@@ -64,6 +64,13 @@ def test_values_of_sets_are_those_of_ir_measures(
         assert values == pytest.approx(view.absolute([parsed], rankings)[0], abs=1e-12)
 
 
+def test_a_document_just_below_the_tops_may_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fused_values, "_FIRST", 1)
+    runs = {name: {"q": {f"{name}0": 1.0, "X": 0.9, f"{name}1": 0.1, f"{name}2": 0.0}} for name in "ab"}
+    view, measure = view_of(RunContext(runs), {"q": {"X": 1}}), ir_measures.parse_measure("P@1")
+    assert FusedValues(view, measure, Fusion("combsum", 60, 1000))([(0, 1)])[0] == 1
+
+
 def campaign(
     n_runs: int, n_topics: int, seed: int, *, good: Sequence[float] = (), docs: int = 60
 ) -> tuple[dict[str, Run], Labels]:

@@ -22,7 +22,9 @@ def hash_of(*key: object) -> int:
     return zlib.crc32(repr(key).encode()) % 1000
 
 
-APART = RunContext({"a": {"q": {"A": 1.0}}, "b": {"other": {"A": 1.0}}})
+APART = RunContext(
+    {name: {query: {"A": 1.0}} for name, query in (("a", "q"), ("b", "other"), ("c", "third"))}
+)
 
 
 def test_values_are_those_of_evaluate_with_each_run_for_reference() -> None:

@@ -79,7 +79,7 @@ def test_a_better_candidate_is_found_by_a_part_of_the_labels_of_a_bad_judge() ->
         *("option", "runs", "difference", "ci_lower", "ci_upper", "lower", "upper", "labels", "judge_alone")
     }
     assert (
-        f"{plan['ask'].sum()} human labels on 24 topics" in answer.text
+        f"{plan['ask'].sum()} human judgments on 24 topics" in answer.text
         and answer.to_dict()["verdict"] == answer.verdict
     )
 
@@ -102,7 +102,7 @@ def test_lists_that_differ_on_few_topics_settle_nothing() -> None:
         ({"by": "P"}, "P@k|cutoff"),
         ({"by": "R@10"}, "by='R@10'"),
         ({"method": "borda"}, "method='borda'"),
-        ({"candidate": OLD, "deployed": ["old"]}, "nothing to label"),
+        ({"candidate": OLD, "deployed": ["old"]}, "nothing to judge"),
         ({"candidate": "old", "deployed": ["old"]}, "deployed already"),
         ({"margin": -1.0}, "margin"),
     ],

@@ -80,7 +80,7 @@ def test_a_plan_is_written_again_and_an_estimate_that_cannot_be_sorted_prints_no
         "labels.txt",
         "--sort",
     ]
-    assert here(*estimate, "name", cwd=campaign).stdout.startswith("These topics, with human labels")
+    assert here(*estimate, "name", cwd=campaign).stdout.startswith("These topics, with human judgments")
     assert "--sort nix: there is no such column" in error(*estimate, "nix", cwd=campaign)
 
 
@@ -156,3 +156,10 @@ def test_a_worker_that_is_killed_is_named() -> None:
         RuntimeError, match=r"jobs=2: a process ended before its work was done \(SIGKILL\(-9\)\)"
     ):
         list(work.map_tasks(_ends, range(3), 2, total=3, desc="a task"))
+
+
+def test_a_return_within_a_table_is_no_end_of_a_line(tmp_path: Path) -> None:
+    path = tmp_path / "test.tsv"
+    path.write_bytes(b"query-id\tcorpus-id\tscore\r\nq\ta\t0\r\n\r\tb\t1\r\n")
+    with pytest.raises(ValueError, match="test.tsv: it holds a carriage return"):
+        read_qrels_file(path)

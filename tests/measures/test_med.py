@@ -403,6 +403,8 @@ def test_time_limit_is_never_silent() -> None:
     [
         ("MED(base='P')", "needs a cutoff: write MED(base='P')@10"),
         ("MED(base='SSP')", "needs a cutoff"),
+        ("MED(base='mean_nDCG')", "needs a cutoff"),
+        ("MED(base='Q')", "needs a cutoff"),
         ("MED(base='DCG')@10", "base='DCG' is not allowed; it must be one of 'AP', 'SSP'"),
         ("MED(p=0.8)@10", "p goes with base 'RBP', not 'nDCG'"),
         ("MED(residual=False)@10", "residual goes with base 'RBP'"),

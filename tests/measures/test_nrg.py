@@ -258,6 +258,7 @@ def test_values_lie_in_their_range_whatever_gains_say(norm: str) -> None:
         assert 0 <= value_of(run, [prior], labels, measure) <= 1 + 1e-12
 
 
+@pytest.mark.host_strings
 def test_labels_below_0_are_in_no_string() -> None:
     """Of ir_measures' own parser; this package's doors read them."""
     measure = NRG(gains={-1: 0, 1: 2}) @ 5

@@ -145,10 +145,10 @@ def test_lines_with_and_without_the_judge_and_what_it_saves() -> None:
     assert [line.get_linestyle() for line in ax.lines] == ["-", "--"] * 2
     drawn = np.concatenate([line.get_ydata() for line in ax.lines[::2]])
     assert sorted(drawn) == pytest.approx(sorted(table["half_width"]))
-    assert ax.get_xlabel() == "human labels" and ax.get_ylim()[0] == 0
+    assert ax.get_xlabel() == "human judgments" and ax.get_ylim()[0] == 0
     saved = table.sort_values("measure", ascending=False)["saved"].dropna()
     said = [text.get_text() for text in ax.texts if text.get_text()]
-    assert said == [f"{more:.0f} labels" for more in saved if abs(more) >= 1] and said
+    assert said == [f"{more:.0f} judgments" for more in saved if abs(more) >= 1] and said
     ax.figure.canvas.draw()
 
 

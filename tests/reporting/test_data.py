@@ -453,7 +453,10 @@ def test_an_audit_is_shown_as_it_is() -> None:
     titles = [{"model alone": "judge_alone", "without it": "human_only"}.get(t, t) for t, _ in table.columns]
     for title, cell in zip(titles[2:], row[2:], strict=True):
         assert cell == found[title].iloc[0] or cell == pytest.approx(found[title].iloc[0])
-    assert shown.facts["target"] == "These topics, with human labels as truth" and shown.facts["all"] == 1
+    assert (
+        shown.facts["target"] == "These topics, with human judgments as the target"
+        and shown.facts["all"] == 1
+    )
     other = campaign_of(
         RunContext({"z": RUNS[names[0]]}), qrels_columns(LABELS), parse_measures(["P@2"]), audit=found
     )

@@ -207,7 +207,7 @@ def test_a_page_of_two_runs_has_the_verdict_of_worth(tmp_path: Path) -> None:
     for (deployed, candidate), words in rows.items():
         answer = worth(context, qrels, context.names[candidate], [context.names[deployed]], by="nDCG@2")
         assert answer.plain_text.startswith("".join(words))
-    assert rows[2, 0][0] == "Replace run 0 by good." and rows[0, 2][0] == "Keep good."
+    assert rows[2, 0][0] == "Replace run 0 with good." and rows[0, 2][0] == "Keep good."
 
 
 def test_absent_without_a_trace(tmp_path: Path, plain: str) -> None:

@@ -9,12 +9,14 @@ import scipy.special
 import scipy.stats
 
 from ir_measures_relative.context.measure_strings import value_range
+from ir_measures_relative.stats import pairs_and_ties
 from ir_measures_relative.stats.intervals import (
     effect_interval,
     mean_interval,
     means_and_margins,
     student_interval,
 )
+from ir_measures_relative.stats.power import _lower_reach
 
 RNG = np.random.default_rng(0)
 
@@ -109,6 +111,8 @@ def test_measures_declare_their_range() -> None:
         "NRG(norm=None)@10": (0, np.inf),
         "P_Rareness(alpha=0.5)@10": (0, 1.5),
         "nDCG_UE@10": (-1, 1),
+        "rrLP@10": (-1, 1),
+        "LexiRank@10": (0, 1),
         "nDCG_UE(version='z')@10": (-np.inf, np.inf),
         "AP": (0, 1),
         "NumRet": (-np.inf, np.inf),
@@ -129,3 +133,17 @@ def test_the_interval_of_an_effect_leaves_the_tails_out_that_it_says(reach: floa
     assert 1 - above == pytest.approx(tail, rel=1e-5, abs=1e-12)
     assert below == pytest.approx(tail, rel=1e-5, abs=1e-12)
     assert (lower < effect).all() and (effect < upper).all()
+
+
+def test_the_reach_below_a_mean_is_students_or_longer() -> None:
+    values = np.random.default_rng(1).random((40, 12))
+    student = scipy.stats.t.ppf(0.975, 11) * scipy.stats.sem(values, axis=1)
+    reach = _lower_reach(values, 0.95)[1]
+    assert (reach >= student * (1 - 1e-12)).all() and 0 < np.isclose(reach, student, rtol=1e-12).mean() < 1
+
+
+def test_permutations_in_parts_are_those_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(0).random((5, 7))
+    at_once = pairs_and_ties.permuted_means(values, 50, 3)
+    monkeypatch.setattr(pairs_and_ties, "BATCH", 5 * 7 * 8)
+    assert np.array_equal(at_once, pairs_and_ties.permuted_means(values, 50, 3))

@@ -1,4 +1,4 @@
-"""Labels by a language model for all documents, labels by people for a sample, and intervals that hold either way."""
+"""LLM judgments of all documents, human judgments of a sample, and intervals that hold either way."""
 
 from .estimating import estimate, simulate
 from .planning import plan

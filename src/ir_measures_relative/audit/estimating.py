@@ -41,7 +41,7 @@ IDEALS_APART = 1 / 3
 #: and how many topics that counts as much as.
 PSEUDO_TOPICS = 4
 
-_LIKE_THESE = "Topics like these, with human labels as truth"
+_LIKE_THESE = "Topics like these, with human judgments as the target"
 
 
 class Answer(NamedTuple):
@@ -65,17 +65,17 @@ def estimate(
     *,
     like_these: bool = False,
 ) -> pd.DataFrame:
-    """What all human labels on these topics would say of the differences of runs, from those that a plan asked for.
+    """What all human judgments on these topics would say of the differences of runs, from those that a plan asked for.
 
-    Every document is predicted from the human labels of its grade, on other topics, and the sample corrects that:
-    ``θ = Σ w_d·ŷ_d + Σ_sample w_d·(y_d - ŷ_d) / π_d``. The interval is Student's, and ends where no labels could carry
-    the difference. A measure that is no sum of labels is estimated as a sum near it, plus the mean of what is missing
-    on the topics in full.
+    Every document is predicted from the human judgments of its grade, on other topics, and the sample corrects that:
+    ``θ = Σ w_d·ŷ_d + Σ_sample w_d·(y_d - ŷ_d) / π_d``. The interval is Student's, and ends where no judgments
+    could carry the difference. A measure that is no sum of judgments is estimated as a sum near it, plus the mean of
+    what is missing on the topics in full.
 
     Args:
         context, judge: those of the plan.
         plan: what :func:`plan` gave, or the path that it wrote to.
-        labels: the human labels, as qrels, of just the documents that the plan asks for.
+        labels: the human judgments, as qrels, of just the documents that the plan asks for.
         measures, between: as for :func:`plan`; the plan's own, or others that look at no other documents.
         confidence: of each interval; with ``simultaneous`` of all of them at once, by Bonferroni's rule.
         like_these: adds the variance of topics: the answer is then about topics like these, as in :func:`.compare`.
@@ -83,11 +83,11 @@ def estimate(
     Returns:
         one row per measure and comparison: ``name``, ``other`` (or the fixed priors), ``measure``; the ``difference``
         of the means with its interval ``ci_lower`` to ``ci_upper``; ``verdict``: ``above``, ``below``, ``open``
-        or ``equal``; ``labels``: how many human labels matter to this row; ``judge_alone``: what the model's
-        labels say; ``human_only``: half the width of the interval without the judge.
+        or ``equal``; ``labels``: how many human judgments matter to this row; ``judge_alone``: what the LLM
+        judgments say; ``human_only``: half the width of the interval without the judge.
 
     Raises:
-        ValueError: a plan that was changed; labels that are missing or that nobody asked for; a measure that looks at
+        ValueError: a plan that was changed; missing judgments, or others than asked for; a measure that looks at
             documents that the plan left out; what :func:`plan` raises.
     """
     check_confidence(confidence)
@@ -150,20 +150,22 @@ def estimate(
 
 
 def _checked_labels(labels: Qrels, planned: Audited, found: Drawn) -> IntArray:
-    """The human label of each document, 0 where none was asked for; ValueError where others came than asked for."""
+    """The human judgment of each document, 0 where none was asked for; ValueError where others came than asked for."""
     judged = judge_columns(qrels_columns(labels), once=True)
-    planned.check_known(judged.grade, "people")
+    planned.check_known(judged.grade, "assessors")
     row = rows_in(judged, planned.docs)
     missing, expected = np.flatnonzero(found.asked & (row < 0)), int(found.asked.sum())
     if len(missing):
         one, docs = int(missing[0]), planned.docs
         raise ValueError(
-            f"{len(missing)} of the {expected} labels that the plan asks for are missing, such as query "
+            f"{len(missing)} of the {expected} judgments that the plan asks for are missing, such as query "
             f"{docs.query_ids[docs.query[one]]!r}, document {docs.ids.string(one)!r}"
         )
     outside = len(judged) - expected
     if outside:
-        raise ValueError(f"{outside} labels are of documents that the plan does not ask for; leave them out")
+        raise ValueError(
+            f"{outside} judgments are of documents that the plan does not ask for; leave them out"
+        )
     grade: IntArray = np.where(row >= 0, judged.grade[row], 0) if len(judged) else np.zeros_like(row)
     return grade
 
@@ -265,15 +267,15 @@ def simulate(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """How often the intervals of an audit would hold, and how wide they would be, by the number of labels.
+    """How often the intervals of an audit would hold, and how wide they would be, by the number of judgments.
 
-    Each repeat draws a plan, takes the labels that it asks for from ``qrels`` and compares the interval with what all
-    of ``qrels`` say. The same is done without the judge.
+    Each repeat draws a plan, takes the judgments that it asks for from ``qrels`` and compares the interval with what
+    all of ``qrels`` say. The same is done without the judge.
 
     Args:
         context, judge, measures, between, topics, depth: as for :func:`.plan`.
-        qrels: human labels of the same topics; a document without one counts as not relevant.
-        budgets: the numbers of labels to try.
+        qrels: human judgments of the same topics; a document without one counts as not relevant.
+        budgets: the numbers of judgments to try.
         repeats: how many plans are drawn for each, the first with ``seed``.
         confidence: of the intervals.
 
@@ -281,7 +283,7 @@ def simulate(
         one row per measure and budget: ``measure``, ``budget``; ``labels``: their mean number; ``coverage``: the
         share of intervals that hold the truth, ``worst``: of the worst comparison; ``half_width`` of the
         intervals, ``human_only`` without the judge, and their ``ratio``; ``decided``: the share of verdicts that
-        are not open, ``wrong``: of these with the wrong sign; ``saved``: how many more labels it takes without
+        are not open, ``wrong``: of these with the wrong sign; ``saved``: how many more judgments it takes without
         the judge, NaN beyond the budgets.
 
     Raises:
@@ -292,14 +294,14 @@ def simulate(
     check_confidence(confidence)
     budgets = [budgets] if isinstance(budgets, int) else list(budgets)
     if not budgets:
-        raise ValueError("budgets is empty; give numbers of labels")
+        raise ValueError("budgets is empty; give numbers of judgments")
     for budget in budgets:
         check_count("budgets", budget, 1)
     audited = Audited(context, judge, measures, between, depth_of(measures, topics, depth))
     human = judge_columns(qrels_columns(qrels))
     if set(human.query_ids) != set(audited.docs.query_ids):
-        raise ValueError("the judge and the qrels have labels of different topics; give both the same")
-    audited.check_known(human.grade, "people")
+        raise ValueError("the judge and the qrels have judgments of different topics; give both the same")
+    audited.check_known(human.grade, "assessors")
     row = rows_in(human, audited.docs)
     grade = np.where(row >= 0, human.grade[row], 0)
     targets = audited.targets(topics > 0, audited.grades(human.grade))

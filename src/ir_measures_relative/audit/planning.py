@@ -1,4 +1,4 @@
-"""Plans: which documents people should label, with what chance each was chosen, and whether a plan is still its own."""
+"""Plans: which documents assessors should judge, the chance of each, and whether a plan is still its own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .sampling import chances, draw_order, spread_of_grade, uniform
 from .targets import Audited, Between, Judge, Target, read_measures
 
 #: What every output says first.
-THESE_TOPICS = "These topics, with human labels as truth"
+THESE_TOPICS = "These topics, with human judgments as the target"
 #: How deep a topic in full is labelled, as a multiple of the cutoff; and without a cutoff.
 _TIMES, _LEAST = 2, 20
 
@@ -90,22 +90,22 @@ def plan(
     seed: int = 0,
     path: str | os.PathLike[str] | None = None,
 ) -> pd.DataFrame:
-    """Which documents people should label, so that :func:`estimate` can say what all human labels would.
+    """Which documents assessors should judge, so that :func:`estimate` can say what all human judgments would.
 
     Exactly ``budget`` documents are drawn by Pareto sampling (Rosén, 1997), each with the chance ``π_d = min(1,
-    c·|w_d|·(√(p(1 - p)) + 0.1))``: w_d is what its label counts in the difference, p a rough chance that a document
+    c·|w_d|·(√(p(1 - p)) + 0.1))``: w_d is what its judgment counts in the difference, p a rough chance that a document
     with the judge's grade is relevant.
 
     Args:
         context: the runs.
-        judge: the model's labels: qrels, whose topics are those of the audit; or a function from query id and
+        judge: the LLM judgments: qrels, whose topics are those of the audit; or a function from query id and
             document id to a grade, or to None.
         measures: P, RBP, SDCG, UniqueRel, NRG and Shapley with base P or RBP, P_Rareness; ``DCG@k``, nDCG over a
             constant. With ``topics`` also nDCG, ERR, and NRG and Shapley with base nDCG.
-        budget: how many labels people can give, of the topics in full as well.
+        budget: how many judgments the assessors can make, of the topics in full as well.
         between: two runs, ``("BM25", "ANCE")``; a run and its fixed priors, ``("ANCE", ["BM25"])``; or a list of
             these. If not given, all pairs of runs, or those with the context's reference.
-        topics: how many topics to label in full, at least 2; for measures that are no sums of labels.
+        topics: how many topics to judge in full, at least 2; for measures that are no sums of judgments.
         depth: of topics in full, and of ideal rankings: what a run of the context ranks so high; twice the cutoff if
             not given.
         seed: of the draw. Twice the budget with the same seed asks for what half of it did, and for more.
@@ -113,7 +113,7 @@ def plan(
             its name.
 
     Returns:
-        one row per document that may be asked for, those to label first: ``query_id``, ``doc_id``; ``probability``:
+        one row per document that may be asked for, those to judge first: ``query_id``, ``doc_id``; ``probability``:
         the chance to be asked for; ``ask``: whether it is.
 
     Raises:
@@ -141,7 +141,7 @@ def plan(
 
 
 def write_plan(table: pd.DataFrame, path: str | os.PathLike[str]) -> None:
-    """Writes the documents to label as a pool file, and the plan beside it."""
+    """Writes the documents to judge as a pool file, and the plan beside it."""
     pool = "".join(line + "\n" for line in pool_lines(table[table["ask"]]))
     beside = f"# {json.dumps(table.attrs['audit'])}\n{table.to_csv(index=False)}"
     for file, text in ((str(path), pool), (f"{path}{_BESIDE}", beside)):
@@ -173,7 +173,9 @@ def drawn(audited: Audited, targets: Sequence[Target], design: Design) -> Drawn:
     topics, full = np.empty(0, dtype=np.int64), np.zeros(len(docs), dtype=bool)
     if design.topics:
         if design.topics > audited.n_queries:
-            raise ValueError(f"topics={design.topics} is more than the {audited.n_queries}; give fewer")
+            raise ValueError(
+                f"topics={design.topics} is more than the {audited.n_queries} there are; give fewer"
+            )
         tag = ["topic"] * audited.n_queries
         topics = np.sort(
             np.argsort(uniform(design.seed, tag, docs.query_ids), kind="stable")[: design.topics]
@@ -182,7 +184,7 @@ def drawn(audited: Audited, targets: Sequence[Target], design: Design) -> Drawn:
         needed = int(full.sum()) + bool(((score > 0) & ~full).any())  # and one of the other topics
         if needed > design.budget:
             raise ValueError(
-                f"to label {design.topics} topics in full takes {needed} labels, and budget={design.budget}"
+                f"to judge {design.topics} topics in full takes {needed} judgments, and budget={design.budget}"
             )
     chance = np.where(full, 1.0, chances(np.where(full, 0.0, score), design.budget - int(full.sum())))
     maybe = np.flatnonzero((chance > 0) & (chance < 1))
@@ -231,7 +233,7 @@ def read_plan(given: Any) -> GivenPlan:
         design = given.attrs.get("audit")
     lacking = [column for column in _COLUMNS[2:] if column not in given.columns]
     if lacking:
-        raise ValueError(f"the plan has no column {' and '.join(lacking)}; label what audit.plan asks for")
+        raise ValueError(f"the plan has no column {' and '.join(lacking)}; judge what audit.plan asks for")
     if not given.columns.is_unique:
         raise ValueError("the plan has a column twice; give it as audit.plan made it")
     queries, docs = columns_of(given, _COLUMNS[:2], "the plan")

@@ -144,7 +144,7 @@ class Audited:
         deepest = None if None in self.cutoffs else max(c or 0 for c in self.cutoffs)
         found = empty.with_open(None if deepest is None else max(deepest, depth)).documents
         if not len(found):
-            raise ValueError("no run ranks a document of the judge's topics: nothing to label")
+            raise ValueError("no run ranks a document of the judge's topics: nothing to judge")
         if callable(judge):
             every = zip(found.query_ids[found.query], found.doc_ids, strict=True)
             rows = [(*ids, grade) for ids in every if (grade := judge(*ids)) is not None]
@@ -180,7 +180,7 @@ class Audited:
         unknown = grade[(grade < min(low, 0)) | (grade > max(high, 1))]
         if len(unknown):
             raise ValueError(
-                f"the labels of the {whose} hold the grade {unknown[0]}, and RunContext(grades=) has {low} to {high}"
+                f"the judgments of the {whose} hold the grade {unknown[0]}, and RunContext(grades=) has {low} to {high}"
             )
 
     @cached_property
@@ -247,7 +247,7 @@ class Audited:
             if not linear and not topics and not asked.as_dcg:
                 raise ValueError(
                     f"{asked.name}: a sample of documents is not enough, because topics differ in their ideal; set "
-                    f"topics=5 or more, to have some topics labelled in full"
+                    f"topics=5 or more, to have some topics judged in full"
                     + (f", or use {asked.name[1:]}" if asked.name.startswith("nDCG") else "")
                 )
             rows = [self._weight_of(versus, asked, models, views) for versus in self.versus]
@@ -319,7 +319,7 @@ class Audited:
 
 def _model(asked: Asked, view: View) -> Model:
     if value_of(asked.measure, "judged_only", False):
-        raise ValueError(f"{asked.name} leaves out documents without a label; drop judged_only")
+        raise ValueError(f"{asked.name} leaves out documents without a judgment; drop judged_only")
     try:
         return model_of(asked.measure, view.of_each(), closed=True)
     except ValueError as error:

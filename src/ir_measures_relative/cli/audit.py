@@ -1,4 +1,4 @@
-"""``audit``: a language model labels everything, people label a sample; which documents, and then what is certain."""
+"""``audit``: LLM judgments of everything, human judgments of a sample: which documents, and which conclusions hold."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "step",
         choices=("plan", "estimate"),
         metavar="plan|estimate",
-        help="plan: draw the documents to label; estimate: compute the result with all human labels",
+        help="plan: draw the documents to judge; estimate: compute the result with all human judgments",
     )
     arguments.add_runs(parser, to=(), qrels=": the LLM judgments")
     arguments.add_measures(parser)
@@ -30,25 +30,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--pool",
         required=True,
         metavar="FILE",
-        help="the documents to label; FILE.plan.csv has the probabilities",
+        help="the documents to judge; FILE.plan.csv has the probabilities",
     )
-    parser.add_argument("--budget", type=int, metavar="N", help="plan: number of human labels")
+    parser.add_argument("--budget", type=int, metavar="N", help="plan: number of human judgments")
     parser.add_argument(
         "--topics",
         type=int,
         default=0,
         metavar="N",
-        help="plan: number of topics to label in full, for nDCG and ERR",
+        help="plan: number of topics to judge in full, for nDCG and ERR",
     )
     parser.add_argument(
         "--depth",
         type=int,
         metavar="N",
-        help="with --topics: label to this rank; also limits the ideal ranking (default: twice the cutoff)",
+        help="with --topics: judge to this rank; also limits the ideal ranking (default: twice the cutoff)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="plan: random seed (default: 0)")
     parser.add_argument(
-        "--labels", metavar="FILE", help="estimate: qrels file with the human labels of the pool"
+        "--labels", metavar="FILE", help="estimate: qrels file with the human judgments of the pool"
     )
     parser.add_argument(
         "--simultaneous", action="store_true", help="estimate: 95 %% confidence for all intervals at once"
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Writes a plan and says how many labels it asks for; or prints the table of :func:`.audit.estimate`."""
+    """Writes a plan and says how many judgments it asks for; or prints the table of :func:`.audit.estimate`."""
     check_table(args)
     needed = "budget" if args.step == "plan" else "labels"
     if getattr(args, needed) is None:
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
     if args.step == "plan":
         check_plan(args, "--pool", args.pool, args.labels)
     elif not os.path.exists(args.labels) or os.path.isdir(args.labels):
-        raise ValueError(f"--labels {args.labels!r} is no file; give what people said, as a qrels file")
+        raise ValueError(f"--labels {args.labels!r} is no file; pass the human judgments as a qrels file")
     given = read(args)
     measures = [one for text in args.measures for one in split_measures(text)]
     between = args.between and tuple(given.asked_for("--between", name) for name in args.between)
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> None:
         table = audit.plan(given.together, given.judgments, measures, args.budget, **options)
         write_plan(table, "--pool", args.pool)
         print(table.attrs["target"])
-        print(f"{table['ask'].sum()} of {len(table)} documents to label: {args.pool}")
+        print(f"{table['ask'].sum()} of {len(table)} documents to judge: {args.pool}")
         return
     judged = given.together, args.pool, args.labels, given.judgments, measures, between
     found = audit.estimate(*judged, simultaneous=args.simultaneous)

@@ -71,7 +71,8 @@ _FLAGS = {
     "query_id=": "--query",
     "between=": "--between",
     "^n=": "--number",
-}
+    "topics=": "--topics",
+} | {f"^{name}=": f"--{name}" for name in ("budget", "depth", "jobs", "samples", "seed", "strategies")}
 
 
 def in_these_terms(error: BaseException) -> str:

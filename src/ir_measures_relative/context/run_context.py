@@ -173,7 +173,7 @@ class RunContext(Members):
         if num_docs is not None:
             check_count("num_docs", num_docs, 1)
             if num_docs >= 2**53:  # no whole number of a double
-                raise ValueError(f"num_docs={num_docs!r} is not allowed; no collection has so many documents")
+                raise ValueError(f"num_docs={num_docs!r} is not allowed; it must be below 2^53")
         super().__init__(
             runs=_Fixed(read),
             groups=_Fixed(groups),

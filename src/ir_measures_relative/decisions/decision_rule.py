@@ -151,7 +151,7 @@ class Decided:
 
 
 class CandidateDecided(Decided):
-    """Keep, add the candidate, or replace a run by it."""
+    """Keep, add the candidate, or replace a run with it."""
 
     candidate: str
     deployed: Sequence[str]

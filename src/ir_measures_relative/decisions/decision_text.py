@@ -23,27 +23,28 @@ _NOTHING = "There is nothing to change."
 WORTH = {
     "copy": ("**Keep {deployed}.** {new} ranks every topic exactly as {copy} does.", _NOTHING),
     "keep": (
-        "**Keep {deployed}.** {at}neither adding {new} ({add}) nor replacing {best} by it ({replace}) gains {any}.",
+        "**Keep {deployed}.** {at}neither adding {new} ({add}) nor replacing {best} with {new} ({replace}) "
+        "gains {any}.",
         _NOTHING,
     ),
     "open": (
-        "**Open: keep {deployed} for now.** {at}adding {new} ({add}) or replacing {best} by it ({replace}) may or may "
-        "not gain {any}.",
+        "**Open: keep {deployed} for now.** {at}adding {new} ({add}) or replacing {best} with {new} ({replace}) may "
+        "or may not gain {any}.",
         "",
     ),
     "add": (
-        "**Add {new} to {deployed}.** {at}adding {new} ({add}) {is_gain}, also over replacing {closest} by it "
-        "({rival}).",
+        "**Add {new} to {deployed}.** {at}adding {new} ({add}) {is_gain}, also over replacing {closest} with "
+        "{new} ({rival}).",
         "Deploy {new} beside {deployed}.",
     ),
     "replace": (
-        "**Replace {best} by {new}.** {at}replacing {best} by {new} ({replace}) {is_gain}. Adding {new} instead does "
-        "not gain {any} over that ({rival}).",
+        "**Replace {best} with {new}.** {at}replacing {best} with {new} ({replace}) {is_gain}. Adding {new} instead "
+        "does not gain {any} over that ({rival}).",
         "Deploy {new} and retire {best}.",
     ),
     "add or replace": (
-        "**{new} helps: whether to add it or to replace {best} by it is open.** {at}one of these {is_gain}: adding "
-        "{new} ({add}), or replacing {best} by it ({replace}). It is open which is better ({rival}).",
+        "**{new} helps: whether to add it or to replace {best} with it is open.** {at}one of these {is_gain}: "
+        "adding {new} ({add}), or replacing {best} with {new} ({replace}). It is open which is better ({rival}).",
         "Replacing {best} needs no further run.",
     ),
 }
@@ -82,9 +83,10 @@ def of_worth(of: CandidateCompared, tables: Tables) -> str:
     reason, to_do = reason_of_worth(of)
     new, page = map(number, tables["why"]["mean"][:2])
     one, many = (_all(of.deployed),) * 2 if len(of.deployed) == 1 else ("any deployed run", "these runs")
+    top = f"the top {value_of(of.settings.by, 'cutoff') or 10} of"
     why = (
-        f"Why: {escaped(of.candidate)} retrieves {new} relevant documents per topic that are not in the top "
-        f"{value_of(of.settings.by, 'cutoff') or 10} of {one}. As many further documents of {many} hold {page}."
+        f"Why: the new documents in {top} {escaped(of.candidate)} (not in {top} {one}) include {new} relevant ones per "
+        f"topic. The same number of further documents from {many} includes {page}."
     )
     reason = f"{reason} {not_the_reason(of, tables)}"
     return paragraphs(reason, f"{to_do} {_to_do(of)}", why, *sentences(of, tables))
@@ -107,7 +109,7 @@ def reason_of_worth(of: CandidateDecided) -> tuple[str, str]:
         "copy": escaped(str(of.copy_of)),
         "add": _gain(of, 1, True),
         "replace": _gain(of, best, verdict == "replace"),
-        "rival": f"adding less replacing: {_ends(of.between, rival)}",
+        "rival": f"adding minus replacing: {_ends(of.between, rival)}",
     }
     reason, to_do = WORTH["copy" if of.copy_of is not None else verdict]
     return reason.format(**words), to_do.format(**words)

@@ -171,7 +171,7 @@ def select_complementary(
     parsed = measure_with_free_priors(measure)
     names = context.names
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= len(names):
-        raise ValueError(f"n={n!r} is not allowed; it must be a whole number from 1 to {len(names)}")
+        raise ValueError(f"n={n!r} is not allowed; of these runs, give a number from 1 to {len(names)}")
     check_choice("method", method, ("greedy", "exact"))
     work = Work(time_limit=time_limit)
     view = view_of(context, qrels)

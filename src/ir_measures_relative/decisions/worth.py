@@ -1,4 +1,4 @@
-"""Is a candidate worth it? Keep what is deployed, add the candidate, or replace a run by it, at the same cost."""
+"""Is a candidate worth it? Keep what is deployed, add the candidate, or replace a run with it, at the same cost."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def worth(
     seed: int = 0,
     time_limit: float | None = 10.0,
 ) -> Decision:
-    """Keep the deployed runs, add the candidate, or replace a run by it: which is best at the same cost?
+    """Keep the deployed runs, add the candidate, or replace a run with it: which is best at the same cost?
 
     The options are *keep* (the deployed runs), *add* (these and the candidate, which comes last), and *replace X* for
     each deployed run X (the others and the candidate). With I(o) as for :func:`decide`, the verdict is the first of
@@ -62,7 +62,7 @@ def worth(
     - ``"add"``: the lower ends of I(add), and of *add* minus each *replace*, are above ``margin``;
     - ``"replace X"``: the lower end of I(replace X) is above ``margin``, and the upper end of *add* minus *replace X*
       is not. Of several, the one with the highest mean;
-    - ``"add or replace"``: the candidate helps; whether to add it or to replace a run by it is open.
+    - ``"add or replace"``: the candidate helps; whether to add it or to replace a run with it is open.
 
     Args:
         candidate: the name of a run of the context, or any other run: a dict, a DataFrame, the path of a file.

@@ -1,4 +1,4 @@
-"""Is a candidate worth it, where a language model labels the documents and people a sample of them?"""
+"""Is a candidate worth it, with LLM judgments of the documents and human judgments of a sample?"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Pairs: TypeAlias = Sequence[tuple[int, int]]
 AUDIT = {
     "judgments": "Label more documents: a plan with a larger budget and the same seed asks for these and for more.",
     "topics": "Label documents of more topics. On these {topics} alone the verdict is {here}.",
-    "evidence": "This rests on {labels} human labels on {topics} topics. By the model's labels alone: {alone}.",
+    "evidence": "This rests on {labels} human judgments on {topics} topics. By LLM judgments alone: {alone}.",
 }
 
 # Where the lists of two options differ on fewer topics, an interval over topics says nothing.
@@ -46,13 +46,13 @@ _FEWEST_TOPICS = 2 * FEWEST_DIFFERING
 
 
 class WorthAudit:
-    """:func:`worth` by P@k, with the labels of a language model, and of people for a sample that a plan asks for.
+    """:func:`worth` by P@k, with LLM judgments, and human judgments of a sample that a plan asks for.
 
-    The difference of two options by P@k is a sum of labels, so ``audit.plan`` and ``audit.estimate`` hold for it.
+    The difference of two options by P@k is a sum of judgments, so ``audit.plan`` and ``audit.estimate`` hold for it.
 
     Args:
         context: the runs, and ``grades=``.
-        judge: the model's labels, as for ``audit.plan``.
+        judge: the LLM judgments, as for ``audit.plan``.
         by: P@k, such as ``"P(rel=2)@10"``.
 
     The other arguments are those of :func:`worth`.
@@ -101,7 +101,7 @@ class WorthAudit:
         alike = copy_of(view, names, self.candidate) is not None
         if alike or not any(self._differing(*two) for two in self.gains):
             raise ValueError(
-                f"nothing to label: all options show the same documents; {self.candidate!r} is nearly a copy"
+                f"nothing to judge: all options show the same documents; {self.candidate!r} is nearly a copy"
             )
         named = zip(self.options, lists.rankings(), strict=True)
         self._lists = RunContext({option.name: one for option, one in named}, grades=context.grades)
@@ -110,25 +110,25 @@ class WorthAudit:
         return [(self.options[a].name, self.options[b].name) for a, b in pairs]
 
     def plan(self, budget: int, *, seed: int = 0, path: str | os.PathLike[str] | None = None) -> pd.DataFrame:
-        """Which documents people should label, at most ``budget``; arguments and result are those of ``audit.plan``."""
+        """Which documents assessors should judge, at most ``budget``; arguments and result as for ``audit.plan``."""
         between, by = self._between([*self.gains, *self.between_rivals]), [self.settings.by]
         return plan(self._lists, self._judge, by, budget, between=between, seed=seed, path=path)
 
     def estimate(self, plan: pd.DataFrame | str | os.PathLike[str], labels: Qrels) -> Decision:
-        """The verdict by the labels that the plan asked for, by the rule of :func:`worth`.
+        """The verdict by the judgments that the plan asked for, by the rule of :func:`worth`.
 
         Args:
             plan: what :meth:`plan` gave, or the path that it wrote to.
-            labels: the human labels, as qrels, of just the documents that the plan asks for.
+            labels: the human judgments, as qrels, of just the documents that the plan asks for.
 
         Returns:
             a :class:`Decision`. Its table has ``option``, ``runs``, ``difference``; ``ci_lower``, ``ci_upper``: what
-            all human labels would say on these topics; ``lower``, ``upper``: the same on topics like these, by which
+            all human judgments would say on these topics; ``lower``, ``upper``: the same on topics like these, by which
             the verdict goes, for all options by Bonferroni's rule, and the whole range where two lists differ on fewer
             than ten topics; ``labels`` and ``judge_alone`` as ``audit.estimate`` has them.
 
         Raises:
-            ValueError: what ``audit.estimate`` raises, such as for missing labels.
+            ValueError: what ``audit.estimate`` raises, such as for missing judgments.
         """
         return CandidateAudited(self, plan, qrels_columns(labels)).decision()
 

@@ -46,6 +46,11 @@ def read_cells(content: Content, width: int, *, quoted: bool = True, blank: str 
 
     if b"\0" in content.data:
         raise ValueError(f"{content.source}: it holds a NUL; is it a text file?")
+    returns = content.data.count(b"\r") - content.data.endswith(b"\r")
+    if returns > content.data.count(b"\r\n"):  # pandas would end a line there, and lose a cell
+        raise ValueError(
+            f"{content.source}: it holds a carriage return (\\r) that no line feed follows; end lines with \\n"
+        )
     quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     layout: dict[str, Any] = {"quoting": quoting, "skipinitialspace": True}
     plain: dict[str, Any] = {"sep": content.delimiter, "header": None, "dtype": str, "keep_default_na": False}

@@ -346,7 +346,7 @@ def audit(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
         ax.plot(labels, half, marker=marker, color=colour, label=legend_label(f"{measure}, with the judge"))
         ax.plot(
             labels, rows["human_only"], marker=marker, markerfacecolor="white", linestyle="--", color=colour,
-            label=legend_label(f"{measure}, people alone"),
+            label=legend_label(f"{measure}, human judgments alone"),
         )  # fmt: skip
         saved = rows["saved"].to_numpy()
         for x, y, more in zip(labels, half, saved, strict=True):
@@ -355,8 +355,8 @@ def audit(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
                     "", (x + more, y), (x, y), arrowprops={"arrowstyle": "->", "color": colour, "lw": 0.8}
                 )
                 place = {"ha": "center", "va": "bottom", "fontsize": 8, "color": colour}
-                ax.text(x + more / 2, y, f"{more:.0f} labels", **place)
+                ax.text(x + more / 2, y, f"{more:.0f} judgments", **place)
     ax.set_ylim(bottom=0.0)
-    write_frame(ax, "human labels", "half the width of the interval", "What the judge saves")
+    write_frame(ax, "human judgments", "half the width of the interval", "What the judge saves")
     ax.legend(fontsize=8, framealpha=0.85, edgecolor="none")
     return ax

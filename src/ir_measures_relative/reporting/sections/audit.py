@@ -1,4 +1,4 @@
-"""What a language model's labels conclude, and what an audit by people says of that."""
+"""What LLM judgments conclude, and what an audit by assessors says of that."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from ..contents import ReportedCampaign
 from . import Section, Table
 
 WORDS = """
-<p>{{ target }}. A language model labelled the documents, and people labelled a sample of them. Each interval is for the
-difference by all human labels on these topics; it is valid even if the model is bad. <em>Model alone</em> is the
-difference by the model's labels. <em>Without it</em> is half the width of the interval without the model's labels.</p>
-{% if changed %}<p>In {{ changed }} of {{ all }} comparisons, the model's labels contradict the audited verdict.</p>{%
+<p>{{ target }}. A language model judged the documents, and assessors judged a sample of them. Each interval is for the
+difference by all human judgments on these topics; it is valid even if the model is bad. <em>Model alone</em> is the
+difference by LLM judgments. <em>Without it</em> is half the width of the interval without LLM judgments.</p>
+{% if changed %}<p>In {{ changed }} of {{ all }} comparisons, LLM judgments contradict the audited verdict.</p>{%
 endif %}
-{{ table("audited", "Differences by human labels, audited") }}
+{{ table("audited", "Differences by human judgments, audited") }}
 """
 
 _TITLES = {
@@ -43,8 +43,8 @@ def section(campaign: ReportedCampaign) -> Section | str:
     cells = [[run, other, *rest] for (run, *rest), other in zip(rows, found["other"], strict=True)]
     named = {"judge_alone": "model alone", "human_only": "without it"}
     columns = [("run", "run"), ("other", "word"), *((named.get(t, t), kind) for t, kind in _TITLES.items())]
-    table = Table("Differences by human labels, audited", columns, cells)
-    facts = {"target": found.attrs.get("target", "These topics, with human labels as truth")}
+    table = Table("Differences by human judgments, audited", columns, cells)
+    facts = {"target": found.attrs.get("target", "These topics, with human judgments as the target")}
     facts |= {"changed": int(against.sum()), "all": len(against)}
     title = "LLM judgments, audited"
     return Section("audited", "Audit", title, WORDS, facts, tables={"audited": table})

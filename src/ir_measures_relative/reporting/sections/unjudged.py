@@ -1,4 +1,4 @@
-"""What unjudged documents leave open."""
+"""What unjudged documents leave undecided."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _MIRRORED: dict[str, Any] = {"settled": _TURNED, "value": "value", "worst": "bes
 
 
 class Open(NamedTuple):
-    """What unjudged documents leave open of one measure."""
+    """What unjudged documents leave undecided of one measure."""
 
     measure: str
     bounds: list[list[Any]]  #: run, worst, value, best
@@ -70,10 +70,10 @@ class Open(NamedTuple):
 def section(campaign: ReportedCampaign) -> Section | str:
     """Bounds and verdicts; nothing where all is judged, or where the verdicts would take long."""
     if not campaign.several:
-        return "What unjudged documents leave open: there is only one run."
+        return "What unjudged documents leave undecided: there is only one run."
     found, left_out = _open(campaign)
     if not found and not left_out:
-        return "What unjudged documents leave open: nothing, or no measure has both a cutoff and bounds."
+        return "What unjudged documents leave undecided: nothing, or no measure has both a cutoff and bounds."
     against = campaign.reference is not None
     pictures = {f"bounds-{i}": _bounds(one) for i, one in enumerate(found)}
     pictures |= {f"verdicts-{i}": _against(one) if against else _map(one) for i, one in enumerate(found)}
@@ -87,7 +87,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
         "chance": _count_of_chance(found),
     }
     title, data = (
-        "What unjudged documents leave open",
+        "What unjudged documents leave undecided",
         {"verdicts": {k: facts[k] for k in ("measures", "reference")}},
     )
     return Section("unjudged", "Unjudged", title, WORDS, facts, pictures, data=data, headline=HEADLINE)
