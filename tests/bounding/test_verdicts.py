@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from ir_measures import SDCG, nDCG, parse_measure
+from ir_measures import SDCG, Qrel, nDCG, parse_measure
 
 from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
@@ -370,3 +370,15 @@ def test_no_label_tells_a_run_from_its_copy() -> None:
         (of_copy["settled"] == "equal").all() and of_copy["exact"].all() and not of_copy["n_deciding"].any()
     )
     assert judge_next(context, qrels, "NRG@10", 5, between=("a", "copy")).empty
+
+
+def test_odds_by_aspects_take_a_relevant_document_to_be_about_all() -> None:
+    aspects = {("q", "a"): "x", ("q", "c"): "y", ("p", "a"): "x", ("p", "d"): "y"}
+    qrels = [Qrel(q, d, 1, aspect) for (q, d), aspect in aspects.items()]
+    runs = {"one": {"q": {"a": 3.0, "u": 2.0}, "p": {"v": 3.0, "a": 2.0}}}
+    runs |= {"two": {"q": {"a": 3.0, "c": 2.0}, "p": {"d": 3.0, "w": 2.0}}}
+    for relevant, expected in (("uv", 1.0), ("uvw", 0.5), ("vw", 0.0), ("", 0.0)):
+        found = verdicts(
+            RunContext(runs), qrels, ["StRecall@2"], relevance_model=lambda q, d, of=relevant: float(d in of)
+        )
+        assert found["probability"].tolist() == pytest.approx([expected], abs=0.001), relevant

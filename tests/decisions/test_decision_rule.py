@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from ir_measures_relative import RunContext
+from ir_measures_relative.decisions.compared import _moved_ends, _reach
 from ir_measures_relative.decisions.decide import decide
 from ir_measures_relative.decisions.decision_rule import (
     KEEP,
@@ -204,3 +207,14 @@ def test_worst_and_best_are_those_of_all_judgments(by: str) -> None:
         assert found["best"].to_numpy() == pytest.approx(high, abs=1e-9)
         assert (found["lower"] <= found["ci_lower"]).all() and (found["upper"] >= found["ci_upper"]).all()
         assert (found["lower"] <= found["worst"] + 1e-12).all()
+
+
+def test_by_the_same_labels_an_interval_stays_where_it_is() -> None:
+    values, (down, up) = (
+        np.random.default_rng(0).normal(size=(3, 8)),
+        np.array([[0.1, 0.2, 0.3], [0.3, 0.1, 0.2]]),
+    )
+    mean = values.mean(axis=1)
+    found: Any = SimpleNamespace(ci_lower=mean - down, ci_upper=mean + up)
+    lower, upper = _moved_ends(values[:, None], *_reach(values, found))
+    assert lower[:, 0] == pytest.approx(mean - down) and upper[:, 0] == pytest.approx(mean + up)
