@@ -110,6 +110,10 @@ def test_strategies_filled_and_hollow() -> None:
     )
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["best\nsingle run", "2", "3", "all\nruns"]
     assert ax.get_ylabel() == "mean P@2"
+    (level,) = [line for line in ax.lines if line.get_linestyle() == "--"]
+    assert level.get_ydata() == pytest.approx(
+        table.loc[table["strategy"] == "single", "held_out"].iloc[[0, 0]]
+    )
     ax.figure.canvas.draw()
 
 
