@@ -14,7 +14,6 @@ from typing import Any, NoReturn, Protocol
 import ir_measures
 
 from ..context.measure_strings import is_relative, nearest_name, parse_measure, split_measures
-from ..context.priors import NAMED
 from .output import DEFAULT_PLACES, FORMATS, PROG, say
 
 
@@ -98,6 +97,8 @@ def add_runs(
 
 
 def add_context(parser: argparse.ArgumentParser, default: str = "those of --to, else all others") -> None:
+    from ..context.priors import NAMED
+
     parser.add_argument(
         "--priors",
         choices=tuple(NAMED),

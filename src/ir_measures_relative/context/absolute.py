@@ -9,16 +9,18 @@ import math
 import subprocess
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import ir_measures
 import numpy as np
 from ir_measures import Qrel
 
 from ..data.arrays import FloatArray, IntArray, PositionTable, max_by_query, rank_within, ratio, sum_by_query
-from ..data.documents import Documents, Judgments
-from ..data.rankings import Rankings
 from .measure_strings import needs_subtopics, value_of
+
+if TYPE_CHECKING:
+    from ..data.documents import Documents, Judgments
+    from ..data.rankings import Rankings
 
 T = TypeVar("T")
 

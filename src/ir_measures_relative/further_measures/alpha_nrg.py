@@ -20,7 +20,6 @@ from ..data.arrays import (
     row_sums,
     sum_by_query,
 )
-from ..data.documents import NAME_NO_ASPECT
 from ..measures import parameters
 from ..measures.bases.browsing import powers
 from ..measures.bases.gains import discount, gain_of
@@ -172,6 +171,8 @@ class OfAspects(RelativeMeasure):
 
     def _find_answers(self, judgments: Judgments, rel: int, gains: dict[int, int] | None) -> Answers:
         if judgments.labels is None:
+            from ..data.documents import NAME_NO_ASPECT
+
             raise ValueError(f"{self} needs the aspects of documents, and {NAME_NO_ASPECT}")
         found = judgments.aspects
         gain = np.ones(len(found.grade)) if gains is None else gain_of(found.grade, "log2", gains)

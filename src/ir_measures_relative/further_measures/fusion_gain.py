@@ -11,20 +11,21 @@ import ir_measures
 import numpy as np
 
 from ..context.measure_strings import value_of, value_range
-from ..context.tops import Top
-from ..context.view import View
 from ..data.arrays import FloatArray, IntArray, ratio, sum_by_query
-from ..data.documents import Documents
-from ..data.ids import Ids
-from ..data.rankings import Rankings
 from ..measures import parameters
 from ..measures.bases import BASES
 from ..measures.bases.gains import discount, ideal_dcg
 from ..measures.measure import Change, Contributions, OfAbsoluteBase, register
 from ..measures.parameters import Param
 
+# `import ir_measures_relative` needs no run yet: what holds them is imported where a fusion is asked for.
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from ..context.tops import Top
+    from ..context.view import View
+    from ..data.documents import Documents
+    from ..data.rankings import Rankings
 
 METHODS = ("rrf", "isr", "combsum", "combmnz")
 
@@ -78,6 +79,8 @@ class Union(NamedTuple):
 
 def union_of(view: View, depth: int) -> Union:
     """The union of the runs of a context; found once for a set of judgments."""
+    from ..data.documents import Documents
+    from ..data.ids import Ids
 
     def found() -> Union:
         tops = view.at(depth).tops_of_runs()
@@ -103,6 +106,9 @@ def fused_rankings(
     view: View, runs: Sequence[int], fusion: Fusion, new_run: Rankings | None = None
 ) -> Rankings:
     """The fusion of some runs of a context, and of a new run to it, as a run of the judged queries."""
+    from ..data.ids import Ids
+    from ..data.rankings import Rankings
+
     docs, holdings = union_of(view, fusion.depth)
 
     def votes_of(run: int) -> tuple[IntArray, FloatArray]:
@@ -132,6 +138,8 @@ def fused_rankings(
 
 def cut(rankings: Rankings, cutoff: int | None) -> Rankings:
     """The first documents of each ranking, as a run of its own, which is small to keep."""
+    from ..data.rankings import Rankings
+
     if cutoff is None:
         return rankings
     top = rankings.top(cutoff)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..context.tops import same_rankings
 from ..data.arrays import (
     BoolArray,
     FloatArray,
@@ -18,8 +17,6 @@ from ..data.arrays import (
     sum_by_query,
     table,
 )
-from ..data.ids import Ids
-from ..data.rankings import Rankings
 from ..data.registry import Registry
 from ..tolerances import ROUNDED
 from .bases.browsing import Geometric
@@ -28,6 +25,8 @@ from .bases.gains import check_grades, gain_of, grades_between
 if TYPE_CHECKING:
     from ..context.tops import Top
     from ..context.view import View
+    from ..data.ids import Ids
+    from ..data.rankings import Rankings
     from .bases.base import Base
     from .measure import RelativeMeasure
 
@@ -167,6 +166,8 @@ class RunPair:
 
     def tail(self) -> FloatArray:
         """What RBP leaves to what may follow the run, and the reference, shape (2, queries)."""
+        from ..context.tops import same_rankings
+
         pool = self.pool
         held = pool.query[pool.y > 0], pool.query[pool.z > 0]
         lengths = np.stack([np.bincount(query, minlength=pool.n_queries) for query in held])

@@ -6,15 +6,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...data.arrays import FloatArray, IntArray, rank_within, row_sums, sum_by_query, table
-from ...data.documents import Documents
 from ..med_pairs import search
 from .base import Base, Chance, Difference, RandomRanking, RankedGains, longest
 from .browsing import BrowsingModel, Reciprocal
 from .gains import chance_to_satisfy, reciprocal
+
+if TYPE_CHECKING:
+    from ...data.documents import Documents
 
 
 @dataclass(frozen=True)
