@@ -385,7 +385,7 @@ def test_highlight_only(pt: Any, highlight: str) -> None:
     pytest.importorskip("jinja2", reason="pandas' styles need jinja2")
     styled = pt.Experiment(pipelines(pt), TOPICS, LABELS, [P @ 2, nDCG], highlight=highlight)
     styled.data["nDCG"] = float("nan")
-    with pytest.raises(ValueError, match="nan|not in list"):
+    with pytest.raises(ValueError, match="nan" if sys.version_info < (3, 14) else "not in list"):
         styled.to_html()
     compat.highlight_only(styled, {"P@2"})
     assert styled.to_html().count(":") > 0

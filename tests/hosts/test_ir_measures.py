@@ -177,7 +177,8 @@ def test_run_and_qrels_the_wrong_way_round(tmp_path: Path) -> None:
     assert "the commands are worth, " in error("frobnicate")
     assert "did you mean worth?" in error("wroth", qrels, run)
     said = error("score", qrels, run, "nDCG@5", "--at_least", "0.1")
-    assert re.search(r"unrecognized arguments: --at_least( 0.1)?; see", said) and "--to" not in said
+    unknown = "--at_least" if sys.version_info >= (3, 14) else "--at_least 0.1"
+    assert f"unrecognized arguments: {unknown}; see" in said and "--to" not in said
     assert "did you mean --num_docs?" in error("score", qrels, run, "nDCG@5", "--num-docs", "7")
 
 
