@@ -28,7 +28,7 @@ from ..data.arrays import FloatArray, object_array
 from ..data.rankings import Rankings
 from ..formats.content import Content
 from ..io.datasets import dataset_of, num_docs_of, qrels_of
-from ..io.files import located, read_bytes
+from ..io.files import WhichPartError, located, read_bytes
 from ..io.qrels import QrelsColumns, QrelsFile, qrels_columns, read_qrels_file
 from ..io.runs import PACKED, groups_of, read_runs, run_files
 from ..messages import few, warn
@@ -229,8 +229,10 @@ def read(
     bytes(31 << 20)
     try:
         runs_read = read_runs(paths)
+    except WhichPartError:
+        raise
     except ValueError as error:
-        if files.is_folder and "behind the path" not in str(error):  # it holds several runs
+        if files.is_folder:
             raise ValueError(
                 f"{error}; a file that is not a run does not belong in the folder of runs"
             ) from None

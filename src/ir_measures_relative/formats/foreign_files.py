@@ -9,6 +9,7 @@ from importlib import import_module
 
 import numpy as np
 
+from ..io.files import WhichPartError
 from ..io.frames import is_frame
 from ..io.readers import FILES, FileContent, Given
 from ..messages import brief
@@ -110,7 +111,7 @@ def one_part(parts: Parts, part: str | None, source: str, kind: str) -> Given:
         return parts[fit[0]]
     if set(parts) == {""}:
         raise ValueError(f"{source}: the file holds one {kind}, and no part {part!r}; leave out '#{part}'")
-    raise ValueError(
+    raise WhichPartError(
         f"{source}: the file holds {', '.join(map(repr, parts))}; say which behind the path, such as "
         f"'#{next(iter(parts))}'{f', and not {part!r}' if part is not None else ''}"
     )

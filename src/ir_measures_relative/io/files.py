@@ -101,6 +101,10 @@ def unpacked(data: bytes, source: str) -> bytes:
         ) from None
 
 
+class WhichPartError(ValueError):
+    """A file has several parts, such as runs, of which one must be named behind the path."""
+
+
 class _TooLargeError(Exception):
     """It unpacks to more than the limit."""
 
