@@ -79,7 +79,6 @@ napoleon_use_rtype = False
 #: What readers search for, and the page that answers it: as entries of the index the words find it first.
 ANSWERS = {
     "aspects": ("nugget", "nuggets", "aspects", "rag", "agent", "agents", "context window"),
-    "audit": ("llm judge", "llm judges", "llm labels"),
     "formats": ("beir", "mteb", "ms marco", "pyserini", "opensearch", "file format"),
     "for-my-paper": ("cite", "citation", "bibtex", "paper"),
     "fusing": ("fusion", "fuse", "hybrid", "hybrid search", "rrf", "reciprocal rank fusion"),
@@ -116,6 +115,9 @@ ANSWERS = {
         "no judgments",
         "no qrels",
         "without judgments",
+        "llm judge",
+        "llm judges",
+        "llm labels",
     ),
     "valid-statistics": ("significance", "significant", "p-value", "confidence interval", "t-test"),
 }

@@ -39,7 +39,6 @@ MODULES: dict[str, Sequence[str]] = {
         "table",
         "ratio",
     ),
-    "audit": (),
     "distributed": (),
     "demo": ("DATASET_ID", "register", "generate", "runs", "pipelines"),
     "bounding.model_builder": ("BOUNDS", "ModelBuilder"),

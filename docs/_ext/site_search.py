@@ -21,7 +21,7 @@ ANSWERED_BY = {
     "how many topics": DECIDE,
     "hybrid": "fusing",
     "MTEB": "formats",
-    "LLM judge": "audit",
+    "LLM judge": "unjudged",
     "nuggets": "aspects",
     "agents": "aspects",
     "no judgments": "unjudged",

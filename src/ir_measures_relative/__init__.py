@@ -60,7 +60,6 @@ __getattr__, __dir__ = imported_later(
     __name__,
     {
         "RunContext": "context.run_context",
-        "audit": "audit",
         "bounds": "bounding.bounds",
         "compare": "decisions.compare",
         "decide": "decisions.decide",

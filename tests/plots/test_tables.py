@@ -12,9 +12,7 @@ pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extr
 
 from ir_measures import RR, P
 
-from audited import CONTEXT as AUDITED
-from audited import HUMAN
-from ir_measures_relative import P_Rareness, RunContext, audit, bounds, fuse, meta, plots, rrLP, verdicts
+from ir_measures_relative import P_Rareness, RunContext, bounds, fuse, meta, plots, rrLP, verdicts
 from oracles import meta as oracle
 
 RUNS, QRELS = oracle.campaign(7, runs=6, topics=8)
@@ -136,27 +134,6 @@ def test_frontier() -> None:
     ax.figure.canvas.draw()
 
 
-def test_lines_with_and_without_the_judge_and_what_it_saves() -> None:
-    table = audit.simulate(
-        AUDITED,
-        HUMAN,
-        HUMAN,
-        ["P(rel=2)@5", "NRG(base='P',rel=2)@5"],
-        [10, 20, 30],
-        between=("a", "b"),
-        repeats=5,
-    )
-    ax = plots.audit(table, ax=plots.new_figure().subplots())
-    assert [line.get_linestyle() for line in ax.lines] == ["-", "--"] * 2
-    drawn = np.concatenate([line.get_ydata() for line in ax.lines[::2]])
-    assert sorted(drawn) == pytest.approx(sorted(table["half_width"]))
-    assert ax.get_xlabel() == "human judgments" and ax.get_ylim()[0] == 0
-    saved = table.sort_values("measure", ascending=False)["saved"].dropna()
-    said = [text.get_text() for text in ax.texts if text.get_text()]
-    assert said == [f"{more:.0f} judgments" for more in saved if abs(more) >= 1] and said
-    ax.figure.canvas.draw()
-
-
 def test_intervals() -> None:
     ax = plots.intervals(bounds(RunContext(OPEN), LABELS_OF_ONE, ["P@2"]), ax=plots.new_figure().subplots())
     assert [label.get_text() for label in ax.get_yticklabels()] == [r"b\$", "c", "a"]
@@ -181,7 +158,6 @@ def test_matrix() -> None:
         "separation",
         "matrix_of_measures",
         "fusion",
-        "audit",
         "intervals",
         "matrix_of_verdicts",
     ],

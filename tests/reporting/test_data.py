@@ -23,7 +23,6 @@ from hostile import NAMES
 from ir_measures_relative import (
     NRG,
     RunContext,
-    audit,
     bounds,
     compare,
     explain,
@@ -434,36 +433,3 @@ def test_new_aspects_are_left_out_in_words() -> None:
     short = RunContext(RUNS, tokens={"a": 5})
     said = sections.aspects.section(campaign_of(short, qrels_columns(NUGGETS), parse_measures(["P@2"])))
     assert isinstance(said, str) and said.startswith("New aspects: ")
-
-
-def test_an_audit_is_shown_as_it_is() -> None:
-    judge = {q: dict.fromkeys("abcdex", 1) for q in LABELS}
-    context = RunContext(RUNS)
-    names = context.names[:2]
-    plan = audit.plan(context, judge, ["P@2"], 3, between=[tuple(names)])
-    asked = plan[plan["ask"]]
-    labels = [Qrel(row.query_id, row.doc_id, int(row.doc_id < "c")) for row in asked.itertuples()]
-    found = audit.estimate(context, plan, labels, judge, ["P@2"], between=[tuple(names)])
-    campaign = campaign_of(context, qrels_columns(LABELS), parse_measures(["P@2"]), audit=found)
-    shown = sections.audit.section(campaign)
-    assert isinstance(shown, sections.Section)
-    table = shown.tables["audited"]
-    (row,) = table.rows
-    assert [context.names[row[0]], row[1]] == names
-    titles = [{"model alone": "judge_alone", "without it": "human_only"}.get(t, t) for t, _ in table.columns]
-    for title, cell in zip(titles[2:], row[2:], strict=True):
-        assert cell == found[title].iloc[0] or cell == pytest.approx(found[title].iloc[0])
-    assert (
-        shown.facts["target"] == "These topics, with human judgments as the target"
-        and shown.facts["all"] == 1
-    )
-    other = campaign_of(
-        RunContext({"z": RUNS[names[0]]}), qrels_columns(LABELS), parse_measures(["P@2"]), audit=found
-    )
-    with pytest.raises(ValueError, match=f"audit= compares {names[0]!r}, which is no run of the context"):
-        sections.audit.section(other)
-    lacking = campaign_of(
-        context, qrels_columns(LABELS), parse_measures(["P@2"]), audit=found.drop(columns="labels")
-    )
-    with pytest.raises(ValueError, match="audit= lacks labels"):
-        sections.audit.section(lacking)

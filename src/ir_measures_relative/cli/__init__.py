@@ -29,7 +29,6 @@ COMMANDS = {
     "fuse": "choose the runs to fuse, and measure the gain on held-out topics",
     "select": "choose complementary runs, for pooling or for users who read several lists",
     "unjudged": "check whether unjudged documents can change the result; list what to judge first",
-    "audit": "check LLM judgments with a human-judged sample",
     "explain": "list the documents that a run adds",
     "similar": "find similar runs, with judgments or without",
     "sweep": "show how the added value of a run falls as more runs are deployed",

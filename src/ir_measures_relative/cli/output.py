@@ -26,30 +26,28 @@ if TYPE_CHECKING:
 PROG = "ir_measures_relative"
 
 
-def check_loss(
-    path: str, inputs: Mapping[str, str], kind: str, is_one: Callable[[str], bool], flag: str = "--output"
-) -> None:
+def check_loss(path: str, inputs: Mapping[str, str], kind: str, is_one: Callable[[str], bool]) -> None:
     """Raises ValueError where a file would take the place of anything but one of its kind, or an empty file."""
     if not os.path.exists(path):
         return
     for called, file in inputs.items():
         if os.path.exists(file) and os.path.samefile(file, path):
-            raise ValueError(f"{flag} {path} is {called}; give another path")
+            raise ValueError(f"--output {path} is {called}; give another path")
     if not os.path.isfile(path):
-        raise ValueError(f"{flag} {path}: cannot be written, since it is not a file; give another path")
+        raise ValueError(f"--output {path}: cannot be written, since it is not a file; give another path")
     if os.path.getsize(path) and not is_one(path):
-        raise ValueError(f"{flag} {path} exists and is not a {kind}; remove it, or give another path")
+        raise ValueError(f"--output {path} exists and is not a {kind}; remove it, or give another path")
 
 
 @contextmanager
-def writing(path: str, kind: str, flag: str = "--output") -> Iterator[None]:
+def writing(path: str, kind: str) -> Iterator[None]:
     """Tells a user at a terminal what was written, or what to do where that failed; what was there is still there."""
     try:
         yield
     except OSError as error:
         raise OSError(
-            f"{flag} {path}: the {kind} could not be written ({error.strerror or error}); make room, or give another "
-            "path"
+            f"--output {path}: the {kind} could not be written ({error.strerror or error}); make room, or give "
+            "another path"
         ) from None
     if sys.stderr.isatty():
         print(f"Wrote {escaped(path)}", file=sys.stderr)
@@ -71,8 +69,7 @@ _FLAGS = {
     "query_id=": "--query",
     "between=": "--between",
     "^n=": "--number",
-    "topics=": "--topics",
-} | {f"^{name}=": f"--{name}" for name in ("budget", "depth", "jobs", "samples", "seed", "strategies")}
+} | {f"^{name}=": f"--{name}" for name in ("budget", "depth", "jobs", "samples", "strategies")}
 
 
 def in_these_terms(error: BaseException) -> str:

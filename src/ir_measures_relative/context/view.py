@@ -20,7 +20,7 @@ from ..io import datasets
 from ..messages import few_quoted, kind_of, warn
 from .absolute import AbsoluteEvaluator, qrels_for
 from .measure_strings import needs_subtopics
-from .priors import Members, PriorPolicy, finder_for_new_runs, matching, replaced, some_runs
+from .priors import Members, finder_for_new_runs, matching, replaced, some_runs
 from .tops import Depth, TokenBudget, Top, documents_read, find_top, numbered, same_rankings, unjudged
 
 if TYPE_CHECKING:
@@ -210,10 +210,6 @@ class View:
     def of_runs(self, names: Collection[str]) -> View:
         """As though only some of the runs had taken part: the others are nobody's priors, and no reference."""
         return self._other(members=some_runs(self.members, names), former=self.members.rankings)
-
-    def with_priors(self, policy: PriorPolicy) -> View:
-        """With other priors."""
-        return self._other(members=replaced(self.members, policy=policy))
 
     def with_labels(self, grade: IntArray) -> View:
         """With other grades of all the documents, which are then all judged."""

@@ -9,11 +9,9 @@ from .fuse import fuse
 from .select import added_value_curve, select_complementary
 from .similarity import similarity
 from .worth import worth
-from .worth_audit import WorthAudit
 
 __all__ = [
     "Decision",
-    "WorthAudit",
     "added_value_curve",
     "compare",
     "decide",

@@ -20,7 +20,7 @@ from ..stats.intervals import FEWEST_DIFFERING, mean_and_error
 from ..stats.power import TopicsNeeded, topics_if_some_are_unlike, topics_to_settle
 from ..tolerances import LABELED_ALIKE
 from .decision import Decision
-from .decision_rule import OPEN, UNSETTLED, CandidateDecided, Decided, Ends, Intervals, Rivals, intervals
+from .decision_rule import OPEN, UNSETTLED, Decided, Ends, Intervals, Rivals, intervals
 from .options import Differences, Option, OptionLists, OptionValues, Settings
 
 # How many judgments are drawn for the probability that a verdict stands.
@@ -267,7 +267,7 @@ def candidate_options(deployed: Sequence[str], candidate: str) -> tuple[list[Opt
     return options, [Rivals(1, i) for i in range(2, len(options))]
 
 
-class CandidateCompared(CandidateDecided, Compared):
+class CandidateCompared(Compared):
     """The options with a candidate, compared."""
 
     def __init__(
@@ -279,6 +279,9 @@ class CandidateCompared(CandidateDecided, Compared):
         if self.copy_of is not None:
             options = [Option(one.name, self.deployed) for one in options]
         super().__init__(view, options, rivals, settings, whole)
+
+    def unsettled(self, as_judged: bool) -> str:
+        return "add or replace"
 
     def best(self) -> int:
         """The option that the answer is about: the one that the verdict names, else the best one with the candidate."""

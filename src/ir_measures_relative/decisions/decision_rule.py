@@ -148,14 +148,3 @@ class Decided:
     def unsettled(self, as_judged: bool) -> str:
         """The verdict that some option is better, and which one is not settled."""
         return " or ".join(self.names[i] for i in self.may_be_best(as_judged))
-
-
-class CandidateDecided(Decided):
-    """Keep, add the candidate, or replace a run with it."""
-
-    candidate: str
-    deployed: Sequence[str]
-    copy_of: str | None = None  #: the deployed run that ranks as the candidate does
-
-    def unsettled(self, as_judged: bool) -> str:
-        return "add or replace"

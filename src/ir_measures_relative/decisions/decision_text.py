@@ -12,7 +12,7 @@ from ..messages import escaped, few
 from ..stats.intervals import FEWEST_DIFFERING
 from ..tolerances import LABELED_ALIKE
 from .decision import number, paragraphs
-from .decision_rule import OPEN, CandidateDecided, Decided, Intervals
+from .decision_rule import OPEN, Decided, Intervals
 from .evidence import Tables, not_the_reason, sentences
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def of_worth(of: CandidateCompared, tables: Tables) -> str:
     return paragraphs(reason, f"{to_do} {_to_do(of)}", why, *sentences(of, tables))
 
 
-def reason_of_worth(of: CandidateDecided) -> tuple[str, str]:
+def reason_of_worth(of: CandidateCompared) -> tuple[str, str]:
     """The verdict on a candidate with its reason, and what to do where it is settled."""
     verdict = of.word().split(" ")[0] if of.overall >= OPEN else of.word()
     may, gain = of.may_be_best(), of.gain

@@ -263,8 +263,8 @@ def _mistake(line: bytes) -> str:
     return wrong + (_OF_FRACTIONS if re.fullmatch(rb"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*", fields[3]) else "")
 
 
-def judge(columns: QrelsColumns, *, once: bool = False) -> Judgments:
-    """The judgments; a pair judged twice keeps its last label, with a warning, or is an error where ``once``."""
+def judge(columns: QrelsColumns) -> Judgments:
+    """The judgments; a pair judged twice keeps its last label, with a warning."""
     grade = _whole_numbers(columns, "the qrels")
     starts, heads = query_blocks(columns.query_ids, "the qrels", "the run")
     code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
@@ -276,7 +276,7 @@ def judge(columns: QrelsColumns, *, once: bool = False) -> Judgments:
         order = np.argsort(query, kind="stable")
         query, ids, grade = query[order], ids.take(order), grade[order]
         labels = None if labels is None else labels.take(order)
-    return _without_repeats(Judgments(object_array(code_of), query, ids, grade, labels), once)
+    return _without_repeats(Judgments(object_array(code_of), query, ids, grade, labels))
 
 
 def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
@@ -327,21 +327,18 @@ def _is_whole(label: object) -> bool:
     )
 
 
-def _without_repeats(judgments: Judgments, once: bool) -> Judgments:
+def _without_repeats(judgments: Judgments) -> Judgments:
     drop, final = judgments.repeats()
     if not len(drop):
         return judgments
     labels = judgments.labels
     clash = drop[judgments.grade[drop] != judgments.grade[final]]
-    if len(clash) and (labels is None or once):
+    if len(clash) and labels is None:
         query_id, doc_id = judgments.query_ids[judgments.query[clash[0]]], judgments.ids.string(clash[0])
-        message = (
+        warn(
             f"the qrels judge {len(clash)} (query, document) pair(s) twice with different labels, e.g. query "
-            f"{brief(query_id)}, document {brief(doc_id)}; "
+            f"{brief(query_id)}, document {brief(doc_id)}; the last label counts"
         )
-        if once:
-            raise ValueError(f"{message}give each document one label")
-        warn(f"{message}the last label counts")
     keep = np.ones(len(judgments), dtype=bool)
     keep[drop] = False
     return Judgments(

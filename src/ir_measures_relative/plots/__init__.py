@@ -13,14 +13,13 @@ try:
 except ImportError:
     raise needs_extra("drawing pictures", "plot") from None
 
-from .curves import asl_curves, audit, chronological, degradation, fusion, separation, sweep
+from .curves import asl_curves, chronological, degradation, fusion, separation, sweep
 from .figures import new_figure
 from .matrices import matrix_of_measures, matrix_of_verdicts, similarity
 from .scatter import intervals, relative_against_absolute
 
 __all__ = [
     "asl_curves",
-    "audit",
     "chronological",
     "degradation",
     "fusion",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ir_measures
 
@@ -22,9 +22,6 @@ from ..messages import needs_extra, warn
 from ..work import check_writable, write_whole
 from .contents import Texts, campaign_of, queries_of, texts_of
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 def report(
     context: RunContext,
@@ -36,7 +33,6 @@ def report(
     queries: Mapping[str, str] | None = None,
     title: str | None = None,
     command: str | None = None,
-    audit: pd.DataFrame | None = None,
 ) -> Path:
     """Write an HTML report.
 
@@ -54,10 +50,9 @@ def report(
             the context. False: no texts.
         queries: from query id to text. Default: the dataset of the context.
         command: the command that made it, shown with the fingerprint.
-        audit: the table of :func:`ir_measures_relative.audit.estimate` for these runs; it gets a section.
 
     Raises:
-        ValueError: a context without runs; an audit of other runs; what :meth:`RunContext.evaluate` raises.
+        ValueError: a context without runs; what :meth:`RunContext.evaluate` raises.
         OSError: the file cannot be written; this is checked before anything is computed.
     """
     parsed = parse_measures(measures)
@@ -70,13 +65,7 @@ def report(
     if not context.names:
         raise ValueError("the context holds no run, so there is nothing to report; give RunContext some runs")
     columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
-    more: dict[str, Any] = {
-        "texts": texts,
-        "queries": queries,
-        "title": title,
-        "command": command,
-        "audit": audit,
-    }
+    more: dict[str, Any] = {"texts": texts, "queries": queries, "title": title, "command": command}
     message = write(context, columns, parsed, target, **more)
     if message is not None:
         warn(message)
@@ -105,7 +94,6 @@ def write(
     queries: Mapping[str, str] | None = None,
     title: str | None = None,
     command: str | None = None,
-    audit: pd.DataFrame | None = None,
 ) -> str | None:
     """:func:`report`, of what is read and checked already; returns what its reader is warned of."""
     from .contents import pairs_of
@@ -114,7 +102,7 @@ def write(
 
     dataset = context.dataset if dataset is None else dataset
     found, asked = texts_of(dataset, texts), queries_of(dataset, queries)
-    campaign = campaign_of(context, qrels, measures, given=given, queries=asked, command=command, audit=audit)
+    campaign = campaign_of(context, qrels, measures, given=given, queries=asked, command=command)
     n = len(context.names)
     title = title or f"{n} run{'' if n == 1 else 's'} compared"
     shared = campaign.data | {"documents": documents_of(campaign, found), "pairs": pairs_of(campaign)}

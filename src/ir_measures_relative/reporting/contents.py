@@ -67,7 +67,6 @@ class ReportedCampaign:
     explained: RelativeMeasure | None  #: the measure that is explained document by document
     data: dict[str, Any]  #: what every part of the page knows, as :func:`_data_of` has it
     command: str | None  #: what made the report
-    audit: pd.DataFrame | None = None  #: what ``audit.estimate`` gave
 
     @cached_property
     def intervals(self) -> dict[ir_measures.Measure, dict[tuple[str, str], list[Any]]]:
@@ -137,7 +136,6 @@ def campaign_of(
     given: Scores | None = None,
     queries: Mapping[str, str] | None = None,
     command: str | None = None,
-    audit: pd.DataFrame | None = None,
 ) -> ReportedCampaign:
     """Scores the runs, on a measure that can be explained as well; arguments as for :func:`.write`."""
     view = view_of(context, qrels)
@@ -148,7 +146,7 @@ def campaign_of(
     shown = [*measures] if explained is None or explained in measures else [*measures, explained]
     scores = _scores(view, shown, given)
     data = _data_of(view, scores, queries or {})
-    return ReportedCampaign(context, qrels, view, shown, scores, explained, data, command, audit)
+    return ReportedCampaign(context, qrels, view, shown, scores, explained, data, command)
 
 
 def _scores(view: View, measures: Sequence[ir_measures.Measure], known: Scores | None) -> Scores:

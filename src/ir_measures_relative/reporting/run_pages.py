@@ -16,7 +16,6 @@ from .sections import (
     Section,
     Spec,
     aspects,
-    audit,
     compare,
     complementary,
     fusion,
@@ -42,7 +41,6 @@ SECTIONS = (
     shapley,
     compare,
     unjudged,
-    audit,
     relative_to,
 )
 
