@@ -39,7 +39,7 @@ nitpick_ignore_regex = [
     ),
     (
         "py:class",
-        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|RelevanceModel|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|OptionLike|RunPaths|PriorsOfRuns|Depth|Tokens|DocumentLengths",
+        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|RelevanceModel|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|OptionLike|RunPaths|PriorsOfRuns",
     ),
     ("py:class", r"ir_measures_relative\.(context\.view\.(T|Store)|context\.tops\.\w+)"),
     ("py:class", r"ir_measures_relative\.(measures\.measure\._M|data\.registry\._[KV])"),

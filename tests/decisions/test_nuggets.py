@@ -1,4 +1,4 @@
-"""Aspects through every door and in every question: tables, batches, Dask, the command, tokens, explain, compare …"""
+"""Aspects through every door and in every question: tables, batches, Dask, the command, explain, compare …"""
 
 from __future__ import annotations
 
@@ -18,16 +18,13 @@ from ir_measures_relative import (
     NewAspects,
     RunContext,
     alpha_NRG,
-    demo,
     explain,
     select_complementary,
 )
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.decisions import new_aspects
-from oracles.aspects import new_aspects_oracle
 
 MEASURES = ["alpha_NRG(rel=1)@3", "NewAspects(rel=1)@3", "NewAspects(gains={})@3"]
-BUDGET = "NewAspects(rel=1,budget=20)"
 
 
 def campaign(n_queries: int = 12, n_runs: int = 4) -> tuple[dict[str, Any], list[Qrel]]:
@@ -43,8 +40,6 @@ def campaign(n_queries: int = 12, n_runs: int = 4) -> tuple[dict[str, Any], list
 
 RUNS, QRELS = campaign()
 CONTEXT = RunContext(RUNS)
-LENGTHS = {f"d{i}": 3 + 2 * i for i in range(11)}
-WITH_LENGTHS = RunContext(RUNS, tokens=LENGTHS)
 FRAME = pd.DataFrame(QRELS).rename(columns={"query_id": "qid", "doc_id": "docno", "relevance": "label"})
 
 
@@ -75,11 +70,11 @@ def write_qrels(path: Path) -> Path:
 def test_experiments_of_pyterrier(batch_size: int | None, tmp_path: Path) -> None:
     """pt.io.read_qrels would drop the aspects of a file."""
     pt = pytest.importorskip("pyterrier")
-    measures = [ir_measures.parse_measure(m) for m in (*MEASURES, BUDGET)]
-    expected = by_row(WITH_LENGTHS.evaluate(QRELS, measures, perquery=True))
+    measures = [ir_measures.parse_measure(m) for m in MEASURES]
+    expected = by_row(CONTEXT.evaluate(QRELS, measures, perquery=True))
     topics = pd.DataFrame({"qid": sorted({q.query_id for q in QRELS})}).assign(query="x")
     systems: list[Any] = list(frames().values())
-    options: dict[str, Any] = {"names": list(RUNS), "perquery": True, "tokens": LENGTHS}
+    options: dict[str, Any] = {"names": list(RUNS), "perquery": True}
     if batch_size is not None:
         systems = [pt.Transformer.from_df(f, uniform=False) for f in systems]
         options["batch_size"] = batch_size
@@ -94,12 +89,12 @@ def test_dask() -> None:
 
     from ir_measures_relative.distributed import evaluate, evaluate_part
 
-    rows, options = pd.concat(frames().values()), {"names": list(RUNS), "tokens": LENGTHS}
-    ours, measures = dd.from_pandas(rows, npartitions=3), [*MEASURES, BUDGET]
-    expected = by_row(WITH_LENGTHS.evaluate(QRELS, measures, perquery=True))
+    rows, options = pd.concat(frames().values()), {"names": list(RUNS)}
+    ours = dd.from_pandas(rows, npartitions=3)
+    expected = by_row(CONTEXT.evaluate(QRELS, MEASURES, perquery=True))
     judged = dd.from_pandas(pd.DataFrame(QRELS), npartitions=3)
-    assert by_row(evaluate(ours, judged, measures, perquery=True, **options)) == expected
-    part = evaluate_part(rows, pd.DataFrame(QRELS), measures, grades=(0, 2), **options)
+    assert by_row(evaluate(ours, judged, MEASURES, perquery=True, **options)) == expected
+    part = evaluate_part(rows, pd.DataFrame(QRELS), MEASURES, grades=(0, 2), **options)
     assert by_row(part) == expected
     named_late = [q._replace(iteration="0", relevance=0) for q in QRELS[:5]] + QRELS
     parts = [dd.from_pandas(pd.DataFrame(part), npartitions=1) for part in (named_late[:5], QRELS)]
@@ -183,95 +178,6 @@ def test_whether_qrels_have_aspects() -> None:
         assert not view_of(CONTEXT, plain).judgments.has_aspects
 
 
-# ---- tokens ----------------------------------------------------------------------------------------------
-
-
-def test_a_budget_reads_what_fits() -> None:
-    labels: dict[str, dict[str, dict[str, int]]] = {}
-    for q in QRELS:
-        labels.setdefault(q.query_id, {}).setdefault(q.doc_id, {})[q.iteration] = q.relevance
-    for budget in (1, 3, 20, 60, 10_000):
-        measure = NewAspects(rel=1, budget=budget)
-        values = WITH_LENGTHS.evaluate(QRELS, [measure], perquery=True)
-        for name, query, value in zip(values["name"], values["query_id"], values["value"], strict=True):
-            read = {}
-            for n, run in RUNS.items():
-                ranked = sorted(run[query], key=lambda d, run=run: -run[query][d])
-                ends = np.cumsum([LENGTHS[doc] for doc in ranked])
-                read[n] = ranked[: int((ends <= budget).sum())]
-            priors = [docs for n, docs in read.items() if n != name]
-            assert value == new_aspects_oracle(read[name], priors, labels[query], k=99)
-
-
-def test_long_rankings_are_read_as_deep_as_the_budget_goes() -> None:
-    docs = [f"d{i:03d}" for i in range(300)]
-    run = {"q": {doc: -float(i) for i, doc in enumerate(docs)}}
-    qrels = [Qrel("q", doc, 1, f"of {doc}") for doc in docs]
-    context = RunContext({"one": run, "none": {"q": {"x": 1.0}}}, tokens=lambda doc: 2)
-    for budget, expected in ((1, 0.0), (400, 200.0), (401, 200.0), (600, 300.0), (10**6, 300.0)):
-        measure = NewAspects(budget=budget)
-        assert context.evaluate(qrels, [measure])[str(measure)].tolist() == [expected, 0.0]
-
-
-def test_only_what_is_read_needs_a_length() -> None:
-    run = {"q": {"A": 3.0, "B": 2.0, "C": 1.0}}
-    context = RunContext({"one": run, "none": {"q": {"A": 1.0}}}, tokens={"A": 5, "B": 6})
-    qrels = [Qrel("q", doc, 1, f"of {doc}") for doc in "ABC"]
-    assert context.evaluate(qrels, [NewAspects(budget=10)]).iloc[:, 1].tolist() == [0.0, 0.0]
-    with pytest.raises(ValueError, match="tokens has no document 'C'"):
-        context.evaluate(qrels, [NewAspects(budget=11)])
-
-
-FORMS: dict[str, Any] = {
-    "series": pd.Series(LENGTHS),
-    "frame": pd.DataFrame({"doc_id": list(LENGTHS), "tokens": list(LENGTHS.values())}),
-    "pyterrier": pd.DataFrame({"docno": list(LENGTHS), "tokens": list(LENGTHS.values())}),
-    "function": LENGTHS.__getitem__,
-}
-
-
-@pytest.mark.parametrize("form", FORMS)
-def test_every_form_of_tokens(form: str) -> None:
-    found = RunContext(RUNS, tokens=FORMS[form]).evaluate(QRELS, [BUDGET])
-    pd.testing.assert_frame_equal(found, WITH_LENGTHS.evaluate(QRELS, [BUDGET]))
-
-
-def test_the_tokens_of_a_dataset() -> None:
-    asked: list[str] = []
-
-    def tokenize(text: str) -> list[str]:
-        asked.append(text)
-        return text.split()
-
-    collection = demo.generate()
-    text = {doc.doc_id: doc.text for doc in collection.docs}
-    qrels = [Qrel(q.query_id, q.doc_id, q.relevance, f"ends in {q.doc_id[-1]}") for q in collection.qrels]
-    measure = NewAspects(rel=1, budget=300)
-    by_function = RunContext(demo.runs(), tokens=lambda doc: len(tokenize(text[doc])))
-    by_dict = RunContext(demo.runs(), tokens={doc: len(words.split()) for doc, words in text.items()})
-    pd.testing.assert_frame_equal(by_function.evaluate(qrels, [measure]), by_dict.evaluate(qrels, [measure]))
-    assert len(asked) == len(set(asked)) < len(text)
-
-
-@pytest.mark.parametrize(
-    ("tokens", "message"),
-    [
-        (None, "budget=20 needs the lengths"),
-        ({"d0": 5}, "no document 'd"),
-        *(
-            (dict.fromkeys(LENGTHS, wrong), f"has the length {wrong!r}")
-            for wrong in (-1, "5", 2.5, float("nan"))
-        ),
-        (7, "tokens is an int"),
-        (pd.DataFrame({"doc_id": ["d0"]}), "no column 'tokens'"),
-        (pd.DataFrame({"tokens": [1]}), "no column 'doc_id'"),
-    ],
-)
-def test_bad_tokens(tokens: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        RunContext(RUNS, tokens=tokens).evaluate(QRELS, [BUDGET])
-
-
 def test_new_aspects_by_hand() -> None:
     rows = [("A", "causes"), ("B", "causes"), ("B", "remedy"), ("C", "remedy")]
     qrels = [Qrel(query, doc, 1, aspect) for doc, aspect in rows for query in ("q", "p")]
@@ -279,18 +185,16 @@ def test_new_aspects_by_hand() -> None:
         "old": {"q": {"A": 2.0, "X": 1.0}, "p": {"A": 1.0}},
         "new": {"q": {"A": 3.0, "B": 2.0, "C": 1.0}, "p": {"X": 1.0}},
     }
-    tokens = {"A": 90, "B": 120, "C": 80, "X": 50}
-    table = new_aspects(RunContext(runs, tokens=tokens), qrels, "NewAspects@2").set_index("name")
+    table = new_aspects(RunContext(runs), qrels, "NewAspects@2").set_index("name")
+    assert list(table.columns) == ["NewAspects@2", "shown", "new documents"]
     # q: A, B, of which B is new, and the remedy; p: X is new, and shows nothing.
-    assert table.loc["new"].tolist() == [0.5, 1.0, 1.0, (120 + 50) / 2, 1000 * 0.5 / 85]
+    assert table.loc["new"].tolist() == [0.5, 1.0, 1.0]
     # q: X is new; p: A is new, and shows the causes that new does not show there.
-    assert table.loc["old"].tolist() == [0.5, 1.0, 1.0, (50 + 90) / 2, 1000 * 0.5 / 70]
+    assert table.loc["old"].tolist() == [0.5, 1.0, 1.0]
     assert table.index.tolist() == ["old", "new"]
-    by_budget = new_aspects(RunContext(runs, tokens=tokens), qrels, NewAspects(budget=100)).set_index("name")
-    assert by_budget.loc["new"].tolist() == [0.0, 0.5, 0.5, 25.0, 0.0]  # A alone, and X alone
-    without = new_aspects(RunContext(runs), qrels, "NewAspects@2")
-    assert list(without.columns) == ["name", "NewAspects@2", "shown", "new documents"]
-    one = new_aspects(RunContext(runs, tokens=tokens), qrels, "NewAspects(prior='old')@2").set_index("name")
+    first = new_aspects(RunContext(runs), qrels, "NewAspects@1").set_index("name")
+    assert first.loc["new"].tolist() == [0.0, 0.5, 0.5]  # A alone, and X alone
+    one = new_aspects(RunContext(runs), qrels, "NewAspects(prior='old')@2").set_index("name")
     assert one.loc["old", "shown"] == one.loc["old", "NewAspects(prior='old')@2"] == 1.0
 
 

@@ -1,4 +1,4 @@
-"""The lists of options against plain Python: ties, short and missing rankings, pools, budgets, fates."""
+"""The lists of options against plain Python: ties, short and missing rankings, pools, fates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from ir_measures_relative import FusionGain, RunContext
-from ir_measures_relative.context.tops import DocumentLengths
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.decisions import fused_values
 from ir_measures_relative.decisions.decide import decide
@@ -119,23 +118,6 @@ def test_a_document_without_a_score_of_the_reranker_is_rejected() -> None:
     with pytest.raises(ValueError, match=r"no score for 1 of the 3 pooled documents.*y \(query q1\)"):
         options = {"keep": ["a"], "add": ["a", "b"]}
         decide(context, {"q1": {"x": 1}}, options, rerank={"q1": {"x": 1.0, "z": 1.0}}, pool=2)
-
-
-def test_a_budget_ends_before_the_first_document_that_does_not_fit() -> None:
-    rng = random.Random(3)
-    tokens = {doc: rng.randint(0, 40) for doc in DOCS}
-    for _ in range(60):
-        runs, qrels = some_runs(rng), some_qrels(rng)
-        options = some_options(rng, list(runs))
-        how = Combination(
-            method="interleave", length=6, lengths=DocumentLengths(tokens), budget=rng.randint(1, 90)
-        )
-        _, found = made(runs, qrels, options, how)
-        for name, of in options.items():
-            for query in QUERIES:
-                whole = plain.combined(of, runs, query, "interleave", 60, 1000, 6)
-                assert how.budget is not None
-                assert found[name].get(query, []) == plain.within_budget(whole, tokens, how.budget)
 
 
 def test_a_rule_takes_the_list_of_its_run_on_each_topic() -> None:

@@ -286,9 +286,8 @@ def test_what_is_refused() -> None:
     for alpha in (0, -0.1, 1.1, float("nan"), "0.5", True):
         with pytest.raises(ValueError, match="alpha=.*a number above 0 and at most 1"):
             alpha_NRG(alpha=alpha)
-    for measure in (NewAspects, NewAspects(budget=5) @ 5):
-        with pytest.raises(ValueError, match="needs a cutoff or a budget, and not both"):
-            measure.validate_params()
+    with pytest.raises(ValueError, match="NewAspects needs cutoff, .*: write NewAspects@10"):
+        NewAspects.validate_params()
     runs, qrels = campaign()
     for question in (bounds, verdicts):
         for measure in (alpha_NRG @ 3, NewAspects @ 3):

@@ -1,4 +1,4 @@
-"""Lists of options in plain Python, one document after the other: fused, interleaved, reranked, cut to a budget."""
+"""Lists of options in plain Python, one document after the other: fused, interleaved, reranked."""
 
 from __future__ import annotations
 
@@ -50,16 +50,6 @@ def pools(options: Mapping[str, Sequence[str]], runs: Runs, query: str, pool: in
 def reranked(pool: Sequence[str], scores: Scores, length: int) -> list[str]:
     """The pool by the reranker's scores."""
     return trec_order({doc: as_read(scores)[doc] for doc in pool})[:length]
-
-
-def within_budget(docs: Sequence[str], tokens: Mapping[str, int], budget: int) -> list[str]:
-    """The documents before the first that does not fit."""
-    result: list[str] = []
-    for doc in docs:
-        if sum(tokens[d] for d in result) + tokens[doc] > budget:
-            break
-        result.append(doc)
-    return result
 
 
 def fates(

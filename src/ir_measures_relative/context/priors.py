@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import isnan
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import ir_measures
 
@@ -21,9 +21,6 @@ from ..io import datasets
 from ..messages import few_quoted, warn
 from ..tolerances import ROUNDED
 from .measure_strings import absolute_measure
-
-if TYPE_CHECKING:
-    from .tops import DocumentLengths
 
 
 class Systems(Protocol):
@@ -207,7 +204,6 @@ class Members:
     num_docs: int | None = None  #: the number of documents in the collection
     grades: tuple[int, int] | None = None  #: the lowest and the highest relevance label
     dataset: Any = None  #: the ``ir_datasets.Dataset`` that the context was made from
-    lengths: DocumentLengths | None = None  #: how many tokens the documents have
     absolute: bool = False  #: whether hosts, too, have absolute measures from these runs' positions
     #: The judgments that were seen last, each with the view of the runs on them.
     _views: list[Any] = field(default_factory=list, init=False, repr=False)

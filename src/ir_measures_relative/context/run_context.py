@@ -32,7 +32,6 @@ from .priors import (
     group_of,
     policy_of,
 )
-from .tops import DocumentLengths, Tokens
 from .view import view_of
 
 if TYPE_CHECKING:
@@ -129,8 +128,6 @@ class RunContext(Members):
         groups: from run name to group name, for :class:`BestOfOtherGroups` and the plots.
         num_docs: the number of documents in the collection.
         grades: the lowest and the highest grade of the collection; those of the qrels if not given.
-        tokens: of each document, for ``budget=``: a mapping, Series or function from document id to number, or a
-            DataFrame with the columns ``doc_id`` and ``tokens``.
         absolute: compute nDCG, AP, P, R, RR, Rprec and Success here instead of by pytrec_eval: equal, but faster.
 
     Example:
@@ -152,7 +149,6 @@ class RunContext(Members):
         groups: Mapping[str, str] | None = None,
         num_docs: int | None = None,
         grades: tuple[int, int] | None = None,
-        tokens: Tokens | None = None,
         absolute: bool = False,
     ) -> None:
         if not isinstance(runs, Mapping):
@@ -182,7 +178,6 @@ class RunContext(Members):
             reference=reference,
             num_docs=None if num_docs is None else int(num_docs),
             grades=None if grades is None else _checked_grades(grades),
-            lengths=tokens if isinstance(tokens, DocumentLengths | None) else DocumentLengths(tokens),
             absolute=absolute,
         )
 

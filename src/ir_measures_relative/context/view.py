@@ -21,7 +21,7 @@ from ..messages import few_quoted, kind_of, warn
 from .absolute import AbsoluteEvaluator, qrels_for
 from .measure_strings import needs_subtopics
 from .priors import Members, finder_for_new_runs, matching, replaced, some_runs
-from .tops import Depth, TokenBudget, Top, documents_read, find_top, numbered, same_rankings, unjudged
+from .tops import Top, find_top, numbered, same_rankings, unjudged
 
 if TYPE_CHECKING:
     from ..io.qrels import Qrels, QrelsColumns
@@ -109,7 +109,7 @@ class View:
     member: int | None = None  #: which run of the context it is; None for a new run
     chosen: tuple[str, ...] | None = None  #: the names of its priors, instead of the policy's
     group: str | None = None  #: of a new run, for a policy that goes by groups; None where it is not said
-    depth: Depth = None  #: how much of every ranking is looked at
+    depth: int | None = None  #: how much of every ranking is looked at
     judged_only: bool = False  #: whether all documents that nobody judged are taken out of the rankings first
     former: tuple[Rankings, ...] = ()  #: the runs of the view that this one was made of
     _own: Store = field(default_factory=Store, repr=False)  #: what depends on the evaluated run
@@ -173,7 +173,7 @@ class View:
 
     # ---- other views -------------------------------------------------------------------------------------
 
-    def at(self, depth: Depth, judged_only: bool = False) -> View:
+    def at(self, depth: int | None, judged_only: bool = False) -> View:
         """Every ranking to this depth; of the judged documents alone, or of all."""
         return replace(self, depth=depth, judged_only=judged_only)
 
@@ -314,10 +314,10 @@ class View:
     def _known_positions(self, docs: Documents) -> IntArray | None:
         """The same from kept positions, in deeper rankings or of more documents; None where there are none."""
 
-        def known(some: Documents, depth: Depth) -> Any:
+        def known(some: Documents, depth: int | None) -> Any:
             return self.ranks.known((("positions", (some.version, depth)), self.members.rankings))
 
-        deeper = known(docs, None) if isinstance(self.depth, int) else None
+        deeper = None if self.depth is None else known(docs, None)
         if deeper is not None:
             return np.where(deeper <= self.depth, deeper, 0)
         tables = ((known(source, self.depth), rows) for source, rows in docs.sources())
@@ -331,10 +331,6 @@ class View:
 
     def positions_in(self, rankings: Rankings, docs: Documents) -> IntArray:
         """Where any run ranks each of ``docs``."""
-        if isinstance(self.depth, TokenBudget):
-            read = self.documents_read(rankings)
-            position = docs.positions_in(rankings, max(int(read.max(initial=0)), 1))
-            return np.where(position <= read[docs.query], position, 0)
         if not self.judged_only:
             return docs.positions_in(rankings, self.depth)
         if docs is self.documents:
@@ -342,34 +338,16 @@ class View:
         rows = next(rows for source, rows in docs.sources() if source is self.documents)
         return self.documents.positions_among_judged(rankings, self.depth)[rows]
 
-    def documents_read(self, rankings: Rankings) -> IntArray:
-        """How many documents of each judged query's ranking a budget reads, where that is the depth."""
-        budget = self.depth
-        assert isinstance(budget, TokenBudget)
-
-        def top(depth: int) -> Top:
-            return self.at(depth).top(rankings)
-
-        compute = partial(documents_read, budget, self.members.lengths, self.n_queries, top)
-        return self.cached_of(rankings, ("read", budget), compute)
-
     def top(self, rankings: Rankings | None = None) -> Top:
         """The first documents of the evaluated run, or of another one."""
-        run, depth = self.evaluated if rankings is None else rankings, self.depth
-
-        def compute() -> Top:
-            if not isinstance(depth, TokenBudget):
-                return find_top(self.documents, run, depth)
-            read = self.documents_read(run)
-            whole = self.at(max(int(read.max(initial=0)), 1)).top(run)
-            return whole.select(whole.position <= read[whole.docs.query])
-
-        return self.cached_of(run, ("top", depth), compute)
+        run = self.evaluated if rankings is None else rankings
+        compute = partial(find_top, self.documents, run, self.depth)
+        return self.cached_of(run, ("top", self.depth), compute)
 
     def tops_of_runs(self) -> list[Top]:
         """The first documents of every run of the context, with room to keep them together."""
         runs, depth = self.members.rankings, self.depth
-        most = [depth * len(run.query_ids) if isinstance(depth, int) else len(run) for run in runs]
+        most = [len(run) if depth is None else depth * len(run.query_ids) for run in runs]
         self.labels.make_room(2, sum(map(min, map(len, runs), most)))
         return [self.top(run) for run in runs]
 

@@ -36,7 +36,7 @@ class Compared(Decided):
         self.view, self.options, self.rivals, self.settings = view, list(options), rivals, settings
         self.margin, self.by, self.confidence = settings.margin, str(settings.by), settings.test.confidence
         how = settings.how
-        self.where = f"In the top {how.ends}" if how.budget is None else f"Within {how.budget} tokens"
+        self.where = f"In the top {how.ends}"
         self.names = [option.name for option in options]
         warn_of_last_labels(view, [settings.by])
         rel = value_of(settings.by, "rel", 1)
@@ -71,7 +71,7 @@ class Compared(Decided):
     def unlike_lengths(self) -> str:
         """What to say where most topics have an option with fewer documents than another; else nothing."""
         how = self.settings.how
-        if how.rerank is not None or how.budget is not None:
+        if how.rerank is not None:
             return ""
         sizes = np.array([list(map(len, of)) for of in self.lists.lists])
         longest = sizes.max(axis=0)

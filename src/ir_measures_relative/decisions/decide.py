@@ -9,7 +9,6 @@ import ir_measures
 
 from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
-from ..context.tops import Tokens
 from ..context.view import View, check_is_context, view_of
 from ..io.qrels import Qrels
 from ..io.runs import Run
@@ -38,8 +37,6 @@ def decide(
     depth: int = 1000,
     rerank: Run | str | None = None,
     pool: int = 100,
-    tokens: Tokens | None = None,
-    budget: int | None = None,
     groups: Mapping[str, str] | None = None,
     confidence: float = 0.95,
     unretrieved_relevant: int | None = None,
@@ -69,7 +66,6 @@ def decide(
         margin: the smallest difference that matters, in the unit of ``by``.
         rerank: a run with a reranker's scores, or its name: they order the first ``pool`` interleaved documents; all
             pools shrink to the smallest on a topic.
-        tokens, budget: the lengths of documents (default: the context's), and how many tokens a list may have.
         groups: from query id to a group of topics.
         unretrieved_relevant: as for :func:`bounds`.
         n: the number of documents to list for judging.
@@ -89,9 +85,7 @@ def decide(
     check_is_context(context)
     work, measure = Work(time_limit=time_limit), deciding_measure(by)
     test = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
-    how = combination_of(
-        context, measure, method, k=k, depth=depth, rerank=rerank, pool=pool, tokens=tokens, budget=budget
-    )
+    how = combination_of(context, measure, method, k=k, depth=depth, rerank=rerank, pool=pool)
     settings = Settings(
         measure, how, test, unretrieved_relevant, margin=margin, groups=groups, n=n, work=work
     )

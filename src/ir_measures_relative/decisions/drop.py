@@ -11,7 +11,6 @@ import pandas as pd
 
 from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
-from ..context.tops import Tokens
 from ..context.view import check_is_context, view_of
 from ..data.arrays import FloatArray
 from ..further_measures.fusion_gain import METHODS, Fusion
@@ -44,8 +43,6 @@ def drop(
     depth: int = 1000,
     rerank: Run | str | None = None,
     pool: int = 100,
-    tokens: Tokens | None = None,
-    budget: int | None = None,
     groups: Mapping[str, str] | None = None,
     confidence: float = 0.95,
     unretrieved_relevant: int | None = None,
@@ -77,9 +74,7 @@ def drop(
     check_is_context(context)
     work, measure = Work(time_limit=time_limit), deciding_measure(by)
     test = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
-    how = combination_of(
-        context, measure, method, k=k, depth=depth, rerank=rerank, pool=pool, tokens=tokens, budget=budget
-    )
+    how = combination_of(context, measure, method, k=k, depth=depth, rerank=rerank, pool=pool)
     settings = Settings(
         measure, how, test, unretrieved_relevant, margin=margin or 0.0, groups=groups, n=n, work=work
     )
@@ -102,7 +97,7 @@ def drop(
 def _fewer(of: RunsDropped, names: Sequence[str]) -> pd.DataFrame:
     """The smallest set of runs within the margin, and what it loses on topics that did not choose it."""
     how, by = of.settings.how, of.settings.by
-    if how.method in METHODS and how.rerank is None and how.budget is None:
+    if how.method in METHODS and how.rerank is None:
         values: ValuesOfSets = FusedValues(of.view, by, Fusion(how.method, how.k, how.depth))
     else:
         values = partial(_values_of_sets, of)

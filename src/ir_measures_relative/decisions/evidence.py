@@ -206,7 +206,7 @@ def pools(of: Compared) -> pd.DataFrame | None:
         return None
     by = of.settings.by
     lists: OptionLists = of.lists
-    # Within a budget, a few short documents of a lower grade may be better than a long one.
+    # A measure of aspects may prefer another order to the one by grade.
     best = np.maximum(OptionValues(of.view, lists.best_orders(), by).values, of.values.values).mean(axis=1)
     where = lists.fates(int(value_of(by, "rel", 1)))
     columns = dict(zip(("never_retrieved", "outside_pool", "not_shown", "shown"), where.T, strict=True))

@@ -1,4 +1,4 @@
-"""What a run adds, document by document; and in aspects (nuggets), with the tokens that they cost."""
+"""What a run adds, document by document; and in aspects (nuggets)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..context.measure_strings import parse_measure, value_of
 from ..context.priors import group_of
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, some, view_of
-from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array, ratio
+from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
 from ..data.ids import Ids
 from ..further_measures.alpha_nrg import NewAspects, OfAspects
 from ..io.qrels import Qrels
@@ -182,21 +182,19 @@ def relative_measure(measure: ir_measures.Measure | str) -> RelativeMeasure:
 def new_aspects(
     context: RunContext, qrels: Qrels | None, measure: ir_measures.Measure | str = NewAspects @ 10
 ) -> pd.DataFrame:
-    """How many aspects each run adds to what its priors show, and how many tokens they cost.
+    """How many aspects each run adds to what its priors show.
 
     Args:
-        context: the runs. Its ``tokens`` say how long the documents are.
+        context: the runs.
         qrels: judgments that name aspects.
-        measure: NewAspects, with a cutoff or a budget.
+        measure: NewAspects.
 
     Returns:
-        a DataFrame with a row per run, those that add most per token first: ``name``; the measure; ``shown``: the
-        aspects per query that the run shows, new or not; ``new documents``: per query, those that no prior has in its
-        top; and, if the context has ``tokens``, ``new tokens``: their length; ``per 1,000 tokens``: new aspects per
-        1,000 of these, 0 for a run without.
+        a DataFrame with a row per run, those that add most first: ``name``; the measure; ``shown``: the aspects per
+        query that the run shows, new or not; ``new documents``: per query, those that no prior has in its top.
 
     Raises:
-        ValueError: another measure, qrels that name no aspect, or a document without a length.
+        ValueError: another measure, or qrels that name no aspect.
     """
     check_is_context(context)
     parsed = relative_measure(measure)
@@ -205,17 +203,12 @@ def new_aspects(
     view = view_of(context, qrels)
     check_runs(view)
     rows = [(name, *_means(view, parsed, name)) for name in view.names]
-    table = pd.DataFrame(rows, columns=["name", str(parsed), "shown", "new documents", "new tokens"])
-    tokens = table["new tokens"].to_numpy(dtype=np.float64)
-    table["per 1,000 tokens"] = ratio(1000.0 * table[str(parsed)].to_numpy(dtype=np.float64), tokens)
-    by = "per 1,000 tokens"
-    if context.lengths is None:
-        table, by = table.drop(columns=["new tokens", by]), str(parsed)
-    return table.sort_values([by, str(parsed)], ascending=False, kind="stable").reset_index(drop=True)
+    table = pd.DataFrame(rows, columns=["name", str(parsed), "shown", "new documents"])
+    return table.sort_values(str(parsed), ascending=False, kind="stable", ignore_index=True)
 
 
-def _means(view: View, measure: OfAspects, name: str) -> tuple[float, float, float, float]:
-    """Of one run, over the queries: new aspects, aspects, new documents, and new tokens."""
+def _means(view: View, measure: OfAspects, name: str) -> tuple[float, float, float]:
+    """Of one run, over the queries: new aspects, aspects, and new documents."""
     free = type(measure)(**{k: v for k, v in measure.params.items() if k != "prior"})
     evaluated, n = view.of(name), view.n_queries
     added, shown = float(measure.score(evaluated).mean()), float(free.score(view.of(name, priors=())).mean())
@@ -225,6 +218,4 @@ def _means(view: View, measure: OfAspects, name: str) -> tuple[float, float, flo
     for i in read.priors(measure.get("prior")):
         row = read.rows_in_top(view.members.rankings[i])
         new[row[row >= 0]] = False
-    lengths = view.members.lengths
-    tokens = 0 if lengths is None else int(lengths.of(top.docs.doc_ids[new].tolist()).sum())
-    return added, shown, int(new.sum()) / n, tokens / n
+    return added, shown, int(new.sum()) / n

@@ -19,7 +19,7 @@ from ..bounding.probabilities import FEWEST_RUNS, default_log_odds_sd, pool_chan
 from ..bounding.verdicts import differences, rounded_to_zero, unjudged_shares
 from ..context.measure_strings import absolute_measure, is_relative, parse_measure, value_of, value_range
 from ..context.run_context import RunContext
-from ..context.tops import DocumentLengths, Tokens, Top
+from ..context.tops import Top
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within, rows_of_queries
 from ..data.documents import Documents
@@ -52,8 +52,7 @@ class Option(NamedTuple):
 class Combination:
     """How the runs of an option become one list, and how long it is; :func:`decide` names the methods.
 
-    A single run is its own list. Every list ends at ``length``; with ``budget``, before the first document that does
-    not fit.
+    A single run is its own list. Every list ends at ``length``.
     """
 
     method: str = "rrf"
@@ -62,8 +61,6 @@ class Combination:
     length: int | None = 10  #: of the lists; None for ``depth``
     rerank: Rankings | None = None  #: the scores of a reranker
     pool: int = 100  #: how many documents the reranker gets
-    lengths: DocumentLengths | None = None  #: of the documents, in tokens
-    budget: int | None = None  #: how many tokens a list may have
 
     @property
     def ends(self) -> int:
@@ -107,9 +104,10 @@ class OptionLists:
         ]
 
     def best_orders(self) -> list[Rankings]:
-        """The pool of each option in its best order, by grade; with a budget, shorter documents of a grade first."""
-        best = [self._cut([rows[self._best_order(rows)] for rows in pool]) for pool in self.pools]
-        return [self._as_run(rows, "the best order of a pool") for rows in best]
+        """The pool of each option in its best order, by grade."""
+        falling = -self.docs.grade
+        best = [[rows[np.argsort(falling[rows], kind="stable")] for rows in pool] for pool in self.pools]
+        return [self._as_run(rows, "the best order of a pool") for rows in map(self._cut, best)]
 
     def rows_to(self, depth: int) -> tuple[Documents, list[TopicRows]]:
         """The documents of the runs, and the ranking of each run, at least so deep, as rows of these."""
@@ -202,32 +200,9 @@ class OptionLists:
         score = self._scores.astype(np.float32)
         return self._cut([rows[np.argsort(-score[rows], kind="stable")] for rows in ordered])
 
-    def _best_order(self, rows: IntArray) -> IntArray:
-        """The order of a pool by grade; with a budget, the shortest documents of a grade first."""
-        tokens = np.zeros(len(rows), dtype=np.int64)
-        if self.how.budget is not None:
-            assert self.how.lengths is not None
-            tokens = self.how.lengths.of(self.docs.ids.take(rows).strings().tolist())
-        order: IntArray = np.lexsort((tokens, -self.docs.grade[rows]))
-        return order
-
     def _cut(self, lists: TopicRows) -> TopicRows:
         """The lists to where each ends."""
-        lists = [rows[: self.how.ends] for rows in lists]
-        if self.how.budget is None:
-            return lists
-        return [rows[: self._within_budget(rows)] for rows in lists]
-
-    def _within_budget(self, rows: IntArray) -> int:
-        """How many of the first documents fit; no lengths are looked up beyond the first that does not."""
-        lengths, budget = self.how.lengths, self.how.budget
-        assert lengths is not None and budget is not None
-        total = 0
-        for i, row in enumerate(rows.tolist()):
-            total += int(lengths.of([self.docs.ids.string(row)])[0])
-            if total > budget:
-                return i
-        return len(rows)
+        return [rows[: self.how.ends] for rows in lists]
 
     def _scores_of_reranker(self, reranker: Rankings) -> FloatArray:
         """Its score of each document of the pools; ValueError where some have none."""
@@ -348,7 +323,6 @@ class OptionValues:
             return None
         model, lists = self._model, [one.evaluated for one in self._lists]
         cutoff = model.views[0].depth
-        assert cutoff is None or isinstance(cutoff, int)
         every = self._view.with_open(cutoff, also=lists).at(cutoff)
         row = every.documents.rows_of(model.docs.query, model.docs.ids)
         known = (row >= 0) & model.docs.exists
@@ -417,8 +391,6 @@ def combination_of(
     depth: int = 1000,
     rerank: Run | str | None = None,
     pool: int = 100,
-    tokens: Tokens | None = None,
-    budget: int | None = None,
 ) -> Combination:
     """How :func:`decide` combines runs, checked."""
     check_choice("method", method, ALL_METHODS)
@@ -430,13 +402,6 @@ def combination_of(
         raise ValueError(f"k={k!r} goes with method='rrf', and not with rerank=; leave it out")
     if method != "rrf" and rerank is not None:
         raise ValueError(f"method={method!r} does not go with rerank=; leave it out")
-    if tokens is not None and budget is None:
-        raise ValueError("tokens= has no effect without a budget=, how many tokens a list may have; set one")
-    lengths = context.lengths if tokens is None else DocumentLengths(tokens)
-    if budget is not None:
-        check_count("budget", budget, 1)
-        if lengths is None:
-            raise ValueError(f"budget={budget} needs the lengths of the documents; set tokens=")
     scores = None
     if rerank is not None:
         named = isinstance(rerank, str) and rerank in context.runs
@@ -446,7 +411,7 @@ def combination_of(
                 f"{few_quoted(context.names)}"
             )
         scores = context.runs[str(rerank)] if named else read_run(rerank, "the reranker")
-    return Combination(method, k, depth, cutoff_of(by), scores, pool, lengths, budget)
+    return Combination(method, k, depth, cutoff_of(by), scores, pool)
 
 
 def deciding_measure(by: ir_measures.Measure | str) -> ir_measures.Measure:

@@ -11,7 +11,6 @@ import ir_measures
 from ..context.evaluate import check_runs
 from ..context.priors import fitting
 from ..context.run_context import RunContext
-from ..context.tops import Tokens
 from ..context.view import check_is_context, view_of
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels
@@ -41,8 +40,6 @@ def worth(
     depth: int = 1000,
     rerank: Run | str | None = None,
     pool: int = 100,
-    tokens: Tokens | None = None,
-    budget: int | None = None,
     groups: Mapping[str, str] | None = None,
     confidence: float = 0.95,
     unretrieved_relevant: int | None = None,
@@ -80,9 +77,7 @@ def worth(
     check_is_context(context)
     work, measure = Work(time_limit=time_limit), deciding_measure(by)
     test = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
-    how = combination_of(
-        context, measure, method, k=k, depth=depth, rerank=rerank, pool=pool, tokens=tokens, budget=budget
-    )
+    how = combination_of(context, measure, method, k=k, depth=depth, rerank=rerank, pool=pool)
     settings = Settings(
         measure, how, test, unretrieved_relevant, margin=margin, groups=groups, n=n, work=work
     )

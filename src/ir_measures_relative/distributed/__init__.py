@@ -19,7 +19,6 @@ from ..context.evaluate import Scores, score_runs
 from ..context.measure_strings import parse_measures
 from ..context.priors import NAMED, Policy
 from ..context.run_context import RunContext
-from ..context.tops import Tokens
 from ..context.view import View
 from ..data.arrays import object_array
 from ..data.documents import Judgments, Labels
@@ -46,7 +45,6 @@ def evaluate(
     reference: str | None = None,
     groups: Mapping[str, str] | None = None,
     num_docs: int | None = None,
-    tokens: Tokens | None = None,
     perquery: bool = False,
     compute: bool = True,
 ) -> Any:
@@ -89,7 +87,6 @@ def evaluate(
         "reference": reference,
         "groups": groups,
         "num_docs": num_docs,
-        "tokens": tokens,
     }
     # Refuses what no worker could use.
     context = RunContext({name: {} for name in campaign.names}, priors=priors, **options)
@@ -117,7 +114,6 @@ def evaluate_part(
     reference: str | None = None,
     groups: Mapping[str, str] | None = None,
     num_docs: int | None = None,
-    tokens: Tokens | None = None,
 ) -> pd.DataFrame:
     """Scores of all runs on all measures, for some of the queries.
 
@@ -135,7 +131,7 @@ def evaluate_part(
         ValueError: as for :class:`RunContext` and its ``evaluate``, and a run that ``names`` lacks.
     """
     settings: dict[str, Any] = {"names": names, "grades": grades, "priors": priors}
-    settings |= {"reference": reference, "groups": groups, "num_docs": num_docs, "tokens": tokens}
+    settings |= {"reference": reference, "groups": groups, "num_docs": num_docs}
     return score_part(runs, qrels, parse_measures(measures), settings).long_table()
 
 

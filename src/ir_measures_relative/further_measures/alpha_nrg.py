@@ -29,7 +29,6 @@ from ..messages import warn
 from ..tolerances import ROUNDED
 
 if TYPE_CHECKING:
-    from ..context.tops import Depth
     from ..context.view import View
     from ..data.documents import Documents, Judgments
 
@@ -306,8 +305,7 @@ class _NewAspects(OfAspects):
 
     A ranking has an aspect if its top holds a document whose grade for it is at least ``rel``. ``gains={1: 1, 2: 2}``
     weighs aspects: each counts the largest gain of a grade for it in the top, less the largest in any prior.
-    ``gains={}`` takes the grades as they are. ``budget=4000`` reads so many tokens instead of k documents, up to the
-    first that does not fit; the context has their lengths, ``RunContext(runs, tokens=…)``. Range from 0.
+    ``gains={}`` takes the grades as they are. Range from 0.
 
     Source: this package; subtopic recall is that of Zhai, Cohen and Lafferty, SIGIR 2003.
 
@@ -316,11 +314,9 @@ class _NewAspects(OfAspects):
         >>> from ir_measures_relative import NewAspects, RunContext
         >>> rows = [("A", "causes"), ("B", "causes"), ("B", "remedy"), ("C", "remedy")]
         >>> qrels = [Qrel("q", doc, 1, aspect) for doc, aspect in rows]
-        >>> with RunContext({"old": {"q": {"A": 2.0, "X": 1.0}}}, tokens={"A": 90, "B": 120, "C": 80, "X": 50}):
-        ...     for measure in (NewAspects @ 2, NewAspects(budget=100)):
-        ...         print(measure, measure.calc_aggregate(qrels, {"q": {"B": 2.0, "C": 1.0}}))
-        NewAspects@2 1.0
-        NewAspects(budget=100) 0.0
+        >>> with RunContext({"old": {"q": {"A": 2.0, "X": 1.0}}}):
+        ...     (NewAspects @ 2).calc_aggregate(qrels, {"q": {"B": 2.0, "C": 1.0}})
+        1.0
     """
 
     __name__ = "NewAspects"
@@ -333,8 +329,7 @@ class _NewAspects(OfAspects):
     )
     SEE_ALSO = ("alpha_NRG", "UniqueRel")
     SUPPORTED_PARAMS = {
-        "cutoff": parameters.cutoff(),
-        "budget": parameters.count("how many tokens of each ranking are read, instead of a cutoff"),
+        "cutoff": parameters.cutoff(required=True),
         "prior": parameters.prior(),
         "rel": parameters.rel(),
         "gains": parameters.gains("of the labels from rel on; one without an entry keeps its own value"),
@@ -344,19 +339,6 @@ class _NewAspects(OfAspects):
     @property
     def value_range(self) -> tuple[float, float]:
         return 0.0, math.inf
-
-    def check_together(self) -> None:
-        if (self.get("cutoff") is None) == (self.get("budget") is None):
-            raise ValueError(
-                f"{self!r} needs a cutoff or a budget, and not both: write NewAspects@10 or NewAspects(budget=4000)"
-            )
-
-    @property
-    def depth(self) -> Depth:
-        from ..context.tops import TokenBudget
-
-        budget = self.get("budget")
-        return super().depth if budget is None else TokenBudget(budget)
 
     def score(self, view: View) -> FloatArray:
         answers, own, before = self._shown(view)

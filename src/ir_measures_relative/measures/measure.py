@@ -19,7 +19,6 @@ from ..messages import warn
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
 
-    from ..context.tops import Depth
     from ..context.view import View
     from ..data.documents import Documents
     from ..data.rankings import Rankings
@@ -126,9 +125,9 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return -math.inf, math.inf
 
     @property
-    def depth(self) -> Depth:
+    def depth(self) -> int | None:
         """How much of every ranking it reads, where it has a cutoff."""
-        depth: Depth = self.get("cutoff")
+        depth: int | None = self.get("cutoff")
         return depth
 
     @property

@@ -23,7 +23,6 @@ from ...context.evaluate import Scores, one_topic_counts, score_runs, why_incomp
 from ...context.measure_strings import is_relative, parse_measure
 from ...context.priors import Policy
 from ...context.run_context import RunContext
-from ...context.tops import Tokens
 from ...context.view import View, view_of
 from ...data.arrays import FloatArray, IntArray
 from ...data.documents import Judgments
@@ -210,7 +209,6 @@ def Experiment(
     groups: Mapping[str, str] | None = None,
     num_docs: int | None = None,
     grades: tuple[int, int] | None = None,
-    tokens: Tokens | None = None,
     **options: Any,
 ) -> Any:
     """``pt.Experiment``, with its table and all its options, where every system is scored relative to the others.
@@ -230,7 +228,6 @@ def Experiment(
         groups: from system name to group name, for :class:`BestOfOtherGroups`.
         num_docs: the number of documents in the collection; that of the dataset if ``qrels`` is one, where known.
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
-        tokens: how many tokens each document has, as for :class:`RunContext`.
         options: of ``pt.Experiment``. ``baseline`` is the name of a system, or its place. What
             :func:`~ir_measures_relative.compare` would refuse to compare is NaN in the columns of the baseline.
     """
@@ -247,7 +244,7 @@ def Experiment(
     qrels, num_docs = _judgments(qrels, num_docs)
     relative = [m for m in metrics if is_relative(m)]
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
-    context_options |= {"num_docs": num_docs, "grades": grades, "tokens": tokens}
+    context_options |= {"num_docs": num_docs, "grades": grades}
     judgments = _check(names, qrels, relative, options, context_options)
     topics = read_topics(topics)
     saved = SavedRuns(names, options)
@@ -353,8 +350,7 @@ def _check(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # said when they are used
         # The context's arguments, on runs of one document.
-        tiny = context_options | {"tokens": None if context_options["tokens"] is None else {"d": 1}}
-        context = RunContext({name: {"q": {"d": 1.0}} for name in names}, **tiny)
+        context = RunContext({name: {"q": {"d": 1.0}} for name in names}, **context_options)
         if relative:
             context.evaluate([ir_measures.Qrel("q", "d", 1, "an aspect")], relative)
     return judgments

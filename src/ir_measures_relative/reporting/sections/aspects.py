@@ -1,4 +1,4 @@
-"""What each run adds to a context window: aspects (nuggets) that its priors do not show, and what they cost."""
+"""What each run adds in aspects (nuggets) that its priors do not show."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from . import Section, Table
 
 WORDS = """
 <p>{{ measure }}: the number of aspects (nuggets) per topic that the run retrieves and no prior run does. An unjudged
-document counts as one without aspects.{% if tokens %} The last column has the new aspects per 1,000 tokens of the
-documents that no prior run retrieves.{% endif %}</p>
+document counts as one without aspects.</p>
 {{ table("aspects", "What each run adds in aspects") }}
 """
 
@@ -25,11 +24,11 @@ def section(campaign: ReportedCampaign) -> Section | str:
     measure = next(known, NewAspects @ campaign.cutoff)
     try:
         found = new_aspects(campaign.context, campaign.qrels, measure)
-    except ValueError as error:  # a label without an aspect, or a document without a length
+    except ValueError as error:  # a label without an aspect
         return f"New aspects: {error}."
     titles = [column for column in found.columns if column != "name"]
     columns = [("run", "run"), *((title, "value") for title in titles)]
     table = Table("What each run adds in aspects", columns, campaign.rows(found, *titles))
-    facts = {"measure": str(measure), "tokens": campaign.context.lengths is not None}
+    facts = {"measure": str(measure)}
     title = "Aspects that only one run contributes"
     return Section("aspects", "Nuggets", title, WORDS, facts, tables={"aspects": table})
