@@ -17,7 +17,6 @@ from benchmarks.peers import as_dict, by_ir_measures
 from benchmarks.report import Row
 from benchmarks.timing import Side, interleaved
 from ir_measures_relative import NRG, RunContext, drop, fuse, verdicts, worth
-from ir_measures_relative.decisions import added_value_curve
 
 MANY = 83  # runs, as many as a large track has
 
@@ -43,9 +42,6 @@ def of_many_runs(rounds: int) -> list[Row]:
         f"verdicts of {MANY} runs, {measure!r}": lambda m=measure: verdicts(RunContext(frames), qrels, [m])
         for measure in (nDCG @ 10, NRG @ 10)
     }
-    sides[f"sweep of 5 of {MANY} runs"] = lambda: added_value_curve(
-        RunContext(frames), qrels, names=list(frames)[:5]
-    )
     return _beside(sides, by_ir_measures(frames, qrels, [nDCG @ 10]), f"{HOST}, of these {MANY}", rounds)
 
 

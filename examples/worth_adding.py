@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from ir_measures_relative import MED, RunContext, compare, explain, plots, select_complementary, verdicts
-from ir_measures_relative.decisions import added_value_curve, mean_intervals
+from ir_measures_relative import MED, RunContext, compare, explain, select_complementary, verdicts
+from ir_measures_relative.decisions import mean_intervals
 
 MEASURES = ["nDCG@10", "UniqueRel(rel=2)@10", "NRG(norm='ideal')@10", "NRG@10"]
 
@@ -23,7 +23,6 @@ def main() -> None:
     )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--candidates", nargs=2, default=["colbert_rankgpt4o", "colbert_set-encoder-large"])
-    parser.add_argument("--picture", help="where to put the picture of the sweep")
     args = parser.parse_args()
     for part in ("runs", "later", "qrels.txt.gz"):
         if not (args.folder / part).exists():
@@ -65,17 +64,8 @@ def main() -> None:
     table["probability"] = table["probability"].map("{:.4f}".format)
     show(table[table["name"] == args.candidates[0]].drop(columns=["name", "other", "exact"]))
 
-    print("What each adds as more is deployed\n")
-    swept = added_value_curve(context, qrels, "NRG(norm='ideal')@10", names=args.candidates)
-    show(swept[swept["size"].isin([0, 1, 2, 5, 10, 20, 37, 38])].drop(columns=["priors", "topics"]))
-    if args.picture:
-        figure = plots.new_figure(7.5, 4.5)
-        plots.sweep(swept, "NRG(norm='ideal')@10", ax=figure.subplots())
-        figure.savefig(args.picture, dpi=100)
-
-    print("Of all, the three that together show most: greedy, and the best\n")
-    for method in ("greedy", "exact"):
-        show(select_complementary(context, qrels, 3, "NRG(norm='ideal')@10", method=method))
+    print("Of all, three that together retrieve most\n")
+    show(select_complementary(context, qrels, 3, "NRG(norm='ideal')@10"))
 
 
 def show(table: pd.DataFrame) -> None:

@@ -65,7 +65,7 @@ MODULES: dict[str, Sequence[str]] = {
         "NAMED",
     ),
     "pt_relative": ("Experiment", "named"),
-    "decisions": ("Decision", "added_value_curve", "mean_intervals", "new_aspects"),
+    "decisions": ("Decision", "mean_intervals", "new_aspects"),
     "data.rankings": ("Rankings", "TopDocs"),
     "data.registry": (),
     "stats": ("SignTest", "mean_interval", "sign_test", "student_interval"),

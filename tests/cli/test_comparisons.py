@@ -152,6 +152,6 @@ def test_a_copy_of_a_run_is_no_prior_of_it(files: Path) -> None:
     found = pd.read_csv(io.StringIO(done.stdout), sep="\t")
     pd.testing.assert_frame_equal(found, expected.assign(other="copy"), check_dtype=False)
     assert "no run is compared with itself" in error(*given, runs / "B.run", "--baseline", files / "copy.run")
-    for command in ("score", "unjudged", "sweep", "explain"):
+    for command in ("score", "unjudged", "explain"):
         said = error(command, qrels, files / "copy.run", "UniqueRel(rel=1)@2", "--to", runs)
         assert "'B' ranks exactly as the evaluated run" in said, command

@@ -202,11 +202,6 @@ def test_the_c_locale_ends_no_table(files: Path) -> None:
     assert {line.split("\t")[0] for line in done.stdout.decode().splitlines()} == {"name", "é", "z", "文"}
 
 
-def test_sweep_prints_no_column_of_nothing(files: Path) -> None:
-    done = run("sweep", "qrels.txt", "runs", "UniqueRel@2", cwd=files)
-    assert done.stdout.split("\n", 1)[0].split("\t")[:3] == ["name", "size", "mean"]
-
-
 def test_warnings_are_said_once(files: Path) -> None:
     """Two measures, and two runs that nothing distinguishes, draw the same warnings."""
     (files / "qrels.txt").write_text("1 0 a 1\n1 0 a 2\n1 0 d 1\n")

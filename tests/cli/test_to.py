@@ -13,7 +13,6 @@ import pytest
 
 from command_line import QRELS, RUNS, error, output, process, run, write_run
 from ir_measures_relative import RunContext, bounds, similarity, verdicts
-from ir_measures_relative.decisions import added_value_curve
 
 
 @pytest.fixture
@@ -74,11 +73,6 @@ def test_the_other_commands_hold_each_candidate_against_them_alone(later: Path) 
     pairs = [verdicts(alone(n, r), QRELS, ["UniqueRel(rel=1)@2"]) for n, r in both.items()]
     expected = pd.concat([t[t["name"] == n] for n, t in zip(both, pairs, strict=True)], ignore_index=True)
     pd.testing.assert_frame_equal(table("unjudged", *given), expected, check_dtype=False)
-    swept = [added_value_curve(alone(n, r), QRELS, "UniqueRel(rel=1)@2", names=[n]) for n, r in both.items()]
-    expected = pd.concat(swept, ignore_index=True)
-    found = table("sweep", *given)
-    pd.testing.assert_series_equal(found["mean"], expected["mean"])
-    assert found["name"].tolist() == expected["name"].tolist()
     given = later / "qrels.txt", later / "later", "P@3", "--to", later / "runs"
     asked = output("unjudged", *given, "--judge", "9").splitlines()
     assert set(asked) == {"1 b", "2 e"}
@@ -154,7 +148,7 @@ def test_a_run_from_the_standard_input(files: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs descriptors that a process inherits")
 @pytest.mark.parametrize(
     ("typed", "found"),
-    [("wo", {"worth "}), ("s", {"score", "select", "similar", "sweep"}), ("worth --ga", {"--gate "})],
+    [("wo", {"worth "}), ("s", {"score", "select", "similar"}), ("worth --ga", {"--gate "})],
 )
 def test_completion(typed: str, found: set[str], tmp_path: Path) -> None:
     """As the shell asks: the line in the environment, the answer into a file."""

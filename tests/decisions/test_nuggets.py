@@ -153,21 +153,17 @@ def test_explain_names_the_aspects() -> None:
     assert "aspects" not in explain(context, "new", {"q": {"A": 1, "B": 1}}, "UniqueRel@10").columns
 
 
-@pytest.mark.parametrize("method", ["greedy", "exact"])
 @pytest.mark.parametrize("measure", MEASURES[1:])
-def test_selecting_by_new_aspects(measure: str, method: str) -> None:
-    table = select_complementary(CONTEXT, QRELS, 3, measure, method)
+def test_selecting_by_new_aspects(measure: str) -> None:
+    table = select_complementary(CONTEXT, QRELS, 3, measure)
     assert table["cumulative"].tolist() == pytest.approx(np.cumsum(table["marginal"]).tolist())
     assert (table["bound"] >= table["cumulative"] - 1e-12).all()
-    if method == "greedy":
-        alone = RunContext(RUNS, priors=[]).evaluate(QRELS, [measure])
-        assert table["marginal"][0] == pytest.approx(alone.iloc[:, 1].max())
+    alone = RunContext(RUNS, priors=[]).evaluate(QRELS, [measure])
+    assert table["marginal"][0] == pytest.approx(alone.iloc[:, 1].max())
 
 
 def test_selecting_by_alpha_nrg() -> None:
     assert select_complementary(CONTEXT, QRELS, 3, MEASURES[0])["name"].is_unique
-    with pytest.raises(ValueError, match="exact"):
-        select_complementary(CONTEXT, QRELS, 3, MEASURES[0], "exact")
 
 
 def test_whether_qrels_have_aspects() -> None:

@@ -393,8 +393,6 @@ def test_a_group_of_runs_has_no_value_by_err() -> None:
     chosen = select_complementary(context, labels, 3, NRG(base="ERR", max_grade=2) @ 2)
     assert chosen["name"].tolist()[0] == "a"
     assert np.isnan(chosen["cumulative"]).all() and np.isnan(chosen["bound"]).all()
-    with pytest.raises(ValueError, match="method='exact' needs a measure"):
-        select_complementary(context, labels, 2, "NRG(base='ERR')@2", method="exact")
 
 
 # ---- TaSC

@@ -31,7 +31,6 @@ COMMANDS = {
     "unjudged": "check whether unjudged documents can change the result; list what to judge first",
     "explain": "list the documents that a run adds",
     "similar": "find similar runs, with judgments or without",
-    "sweep": "show how the added value of a run falls as more runs are deployed",
     "plot": "draw what each run adds (y-axis) and its own effectiveness (x-axis)",
     "report": "write an HTML report",
     "cite": "print the papers to cite for measures, as BibTeX",

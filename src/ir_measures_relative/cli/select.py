@@ -19,7 +19,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--number", type=int, default=3, metavar="N", help="number of runs to choose (default: %(default)s)"
     )
-    parser.add_argument("--method", default="greedy", help="greedy (default), or exact (the best group)")
     arguments.add_table(parser)
 
 
@@ -29,9 +28,4 @@ def run(args: argparse.Namespace) -> None:
     from .inputs import read
 
     given = read(args)
-    show(
-        package.select_complementary(
-            given.together, given.judgments, args.number, measure, method=args.method
-        ),
-        args,
-    )
+    show(package.select_complementary(given.together, given.judgments, args.number, measure), args)

@@ -6,13 +6,12 @@ from .decision import Decision
 from .drop import drop
 from .explain import explain, new_aspects
 from .fuse import fuse
-from .select import added_value_curve, select_complementary
+from .select import select_complementary
 from .similarity import similarity
 from .worth import worth
 
 __all__ = [
     "Decision",
-    "added_value_curve",
     "compare",
     "decide",
     "drop",

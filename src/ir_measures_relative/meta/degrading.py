@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import ir_measures
 import numpy as np
@@ -17,11 +19,12 @@ from ..context.priors import Members
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
 from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within
-from ..decisions.select import of_size
 from ..io.qrels import Qrels
 from ..messages import few_quoted
 from ..stats.pairs_and_ties import Pairs, tie_limit, with_ties
 from .table import ALIKE, CORRELATIONS, check_statistics, check_two_runs, pairs_of, score, summaries
+
+T = TypeVar("T")
 
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _DEPTHS = (1, 2, 5, 10, 20, 50, 100)
@@ -212,7 +215,7 @@ def system_subsets(
     found: dict[tuple[str, str, int], list[float]] = {
         (measure, statistic, int(size)): [] for measure in truth for statistic in chosen for size in sizes
     }
-    subsets = [(int(n), rows) for n in sizes for rows in of_size(range(len(names)), int(n), samples, seed)]
+    subsets = [(int(n), rows) for n in sizes for rows in _of_size(range(len(names)), int(n), samples, seed)]
     for size, rows in tqdm(subsets, desc="choosing systems", unit="subset", disable=None, leave=False):
         moved = {
             scores.measure: scores.standing()
@@ -309,3 +312,14 @@ def contributions(view: View, own: Sequence[str], pool_depth: int) -> dict[str, 
         held[group] |= view.documents.positions_in(run, pool_depth) > 0
     count = np.sum(list(held.values()), axis=0)
     return {group: held[group] & (count == 1) for group in groups}
+
+
+def _of_size(everything: Sequence[T], size: int, samples: int, seed: int) -> list[tuple[T, ...]]:
+    """All sets of a size, or as many random ones of them as asked for."""
+    if math.comb(len(everything), size) <= samples:
+        return list(itertools.combinations(everything, size))
+    rng = np.random.default_rng([seed, size])
+    drawn: set[tuple[int, ...]] = set()
+    while len(drawn) < samples:
+        drawn.add(tuple(sorted(rng.choice(len(everything), size, replace=False).tolist())))
+    return [tuple(map(everything.__getitem__, rows)) for rows in sorted(drawn)]

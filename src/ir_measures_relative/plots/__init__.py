@@ -13,7 +13,7 @@ try:
 except ImportError:
     raise needs_extra("drawing pictures", "plot") from None
 
-from .curves import asl_curves, chronological, degradation, fusion, separation, sweep
+from .curves import asl_curves, chronological, degradation, fusion, separation
 from .figures import new_figure
 from .matrices import matrix_of_measures, matrix_of_verdicts, similarity
 from .scatter import intervals, relative_against_absolute
@@ -30,5 +30,4 @@ __all__ = [
     "relative_against_absolute",
     "separation",
     "similarity",
-    "sweep",
 ]

@@ -1,4 +1,4 @@
-"""Lines: one a measure, for what ``meta`` says of measures; one a run, or a strategy of fusion; and systems by date."""
+"""Lines: one a measure, for what ``meta`` says of measures; one a strategy of fusion; and systems by date."""
 
 from __future__ import annotations
 
@@ -134,47 +134,6 @@ def separation(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
     says = "Recall level at which two rankings separate"
     _finish(ax, "recall level", "share of pairs separated so far", says)
     return ax
-
-
-def sweep(
-    table: pd.DataFrame, measure: ir_measures.Measure | str = "NRG(norm='ideal')@10", ax: Axes | None = None
-) -> Axes:
-    """What runs add as they have more priors, or to different families of them: a line a run, with its interval.
-
-    Args:
-        table: what :func:`ir_measures_relative.decisions.added_value_curve` returned.
-        measure: what was swept, for the title.
-    """
-    columns = ("name", "priors", "size", "mean", "ci_lower", "ci_upper")
-    check_table(table, "added_value_curve(context, qrels, measure)", *columns)
-    ax = given_or_new_axes(ax)
-    by_size = bool(table["priors"].isna().all())
-    labels = [] if by_size else list(dict.fromkeys(map(_written, table["priors"])))
-    for i, (name, rows) in enumerate(table.groupby("name", sort=False)):
-        colour, label = COLOURS[i % len(COLOURS)], legend_label(str(name))
-        mean, low, high = (rows[c].to_numpy(dtype=np.float64) for c in ("mean", "ci_lower", "ci_upper"))
-        if by_size:
-            sizes = rows["size"].to_numpy()
-            ax.plot(sizes, mean, "o-", color=colour, markersize=4, linewidth=1.6, label=label)
-            ax.fill_between(sizes, low, high, color=colour, alpha=0.15, linewidth=0)
-        else:
-            at = [labels.index(_written(p)) for p in rows["priors"]]
-            margins = [mean - low, high - mean]
-            ax.errorbar(at, mean, yerr=margins, fmt="o", color=colour, capsize=2, label=label)
-    if not by_size:
-        ax.set_xticks(
-            range(len(labels)), [legend_label(label, 24) for label in labels], rotation=40, ha="right"
-        )
-    below, of = "number of prior runs", "as more runs are deployed"
-    if not by_size:
-        below, of = "prior runs", "to different prior runs"
-    write_frame(ax, below, f"mean {measure}", f"What a run adds {of}", grid="y")
-    ax.legend(fontsize=8, frameon=False)
-    return ax
-
-
-def _written(priors: Any) -> str:
-    return priors if isinstance(priors, str) else ", ".join(priors) or "none"
 
 
 # How far apart the strategies of one number of fused runs stand.

@@ -118,34 +118,6 @@ def mean_and_error(
     return mean, np.where(constant, np.nan, error), n
 
 
-def crossed_interval(values: FloatArray, population: int, confidence: float) -> tuple[float, float]:
-    """The interval of the mean of samples × topics, each sample on every topic, of ``population`` samples to draw
-    from.
-
-    The variances of the topics' and of the samples' means add up, with the correction for a finite population, by
-    Satterthwaite's rule. Where all samples are taken it is Student's of the topics' means; where one of several was,
-    NaN.
-    """
-    from scipy.special import stdtrit
-
-    samples, topics = values.shape
-    if samples == population:
-        lower, upper = student_interval(values.mean(axis=0), confidence)
-        return float(lower), float(upper)
-    if min(samples, topics) < 2:
-        return np.nan, np.nan
-    parts = (
-        values.mean(axis=0).var(ddof=1) / topics,
-        values.mean(axis=1).var(ddof=1) / samples * (1 - samples / population),
-    )
-    variance = sum(parts)
-    if variance == 0:
-        return np.nan, np.nan
-    df = variance**2 / (parts[0] ** 2 / (topics - 1) + parts[1] ** 2 / (samples - 1))
-    mean, reach = float(values.mean()), float(stdtrit(df, (1 + confidence) / 2) * variance**0.5)
-    return mean - reach, mean + reach
-
-
 def _quantile(n: IntArray, confidence: FloatArray | float, greater: bool) -> FloatArray:
     from scipy.special import stdtrit  # pictures are drawn without scipy
 
