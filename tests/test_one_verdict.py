@@ -28,10 +28,10 @@ from ir_measures_relative import (
     explain,
     fuse,
     report,
+    select_complementary,
     verdicts,
     worth,
 )
-from ir_measures_relative.decisions import select_complementary
 from ir_measures_relative.demo.__main__ import main as write_campaign
 
 ABSOLUTE, RELATIVE = "nDCG@10", "NRG(norm='ideal')@10"

@@ -1,8 +1,17 @@
-"""What unjudged documents could change: the extremes of values and differences over all labels that they could have."""
+"""What unjudged documents could change: the extremes of values and differences over all labels that they could have.
 
-from .bounds import bounds
-from .judge_next import judge_next
-from .model_builder import ModelBuilder, bounded
-from .verdicts import verdicts
+``bounds`` and ``verdicts`` are names of the package itself.
+"""
 
-__all__ = ["ModelBuilder", "bounded", "bounds", "judge_next", "verdicts"]
+from typing import TYPE_CHECKING
+
+from ..data.registry import imported_later
+
+if TYPE_CHECKING:
+    from .model_builder import ModelBuilder, bounded
+    from .next_judgments import judge_next
+
+__all__ = ["ModelBuilder", "bounded", "judge_next"]
+
+_MODULES = {"judge_next": "next_judgments"} | dict.fromkeys(("ModelBuilder", "bounded"), "model_builder")
+__getattr__, __dir__ = imported_later(__name__, _MODULES)

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
     measures = arguments.measures_of(args)
     import pandas as pd
 
-    from ..bounding.judge_next import judge_next, pool_lines
+    from ..bounding.next_judgments import judge_next, pool_lines
     from .inputs import read
 
     given = read(args, measures)

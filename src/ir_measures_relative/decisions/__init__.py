@@ -1,25 +1,18 @@
-"""What to decide about the runs of a context: which to add, to fuse, to choose, and which is better."""
+"""What to decide about the runs of a context: which to add, to fuse, to choose, and which is better.
 
-from .compare import compare, mean_intervals
-from .decide import decide
-from .decision import Decision
-from .drop import drop
-from .explain import explain, new_aspects
-from .fuse import fuse
-from .select import select_complementary
-from .similarity import similarity
-from .worth import worth
+The verbs (``compare``, ``worth``, …) are names of the package itself; here is what else they offer.
+"""
 
-__all__ = [
-    "Decision",
-    "compare",
-    "decide",
-    "drop",
-    "explain",
-    "fuse",
-    "mean_intervals",
-    "new_aspects",
-    "select_complementary",
-    "similarity",
-    "worth",
-]
+from typing import TYPE_CHECKING
+
+from ..data.registry import imported_later
+
+if TYPE_CHECKING:
+    from .compare import mean_intervals
+    from .decision import Decision
+    from .explain import new_aspects
+
+__all__ = ["Decision", "mean_intervals", "new_aspects"]
+
+_MODULES = {"Decision": "decision", "mean_intervals": "compare", "new_aspects": "explain"}
+__getattr__, __dir__ = imported_later(__name__, _MODULES)
