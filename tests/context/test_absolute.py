@@ -1,4 +1,4 @@
-"""Absolute measures from positions are those of pytrec_eval, to the last bit; in ``absolute=True`` for hosts, too."""
+"""Absolute measures from positions are those of pytrec_eval, to the last bit."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import gzip
 import os
 from pathlib import Path
 
-import ir_datasets
 import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
-from ir_measures import AP, RR, Judged, P, R, Rprec, Success, nDCG
+from ir_measures import AP, RR, P, R, Rprec, Success, nDCG
 
-from ir_measures_relative import RunContext, demo
-from ir_measures_relative.context.view import View
+from ir_measures_relative import RunContext
 
 PLAIN = [nDCG, nDCG @ 10, AP, AP @ 5, P @ 1, P @ 20, R @ 10, R @ 1000, RR, Rprec, Success @ 3]
 OF_REL = [AP(rel=2), AP(rel=2) @ 7, P(rel=2) @ 5, R(rel=2) @ 3, RR(rel=2), Rprec(rel=2), Success(rel=3) @ 5]
@@ -83,65 +81,3 @@ def test_real_runs(variable, name) -> None:
     context = RunContext.from_files(sorted((folder / "runs").iterdir())[:2])
     runs = {n: {q: r for q, r in run.as_given().items() if q in topics} for n, run in context.runs.items()}
     check(runs, qrels[qrels["query_id"].isin(topics)], [*PLAIN, AP(rel=2), P(rel=2) @ 10])
-
-
-# ---- absolute=True ---------------------------------------------------------------------------------------
-
-RUNS = {n: run.assign(score=run["score"].round(1)) for n, run in list(demo.runs().items())[:3]}
-RUN = next(iter(RUNS.values()))
-QRELS = pd.DataFrame(ir_datasets.load(demo.register()).qrels_iter())[["query_id", "doc_id", "relevance"]]
-
-
-@pytest.fixture
-def computed(monkeypatch) -> list[object]:
-    """What the package computes."""
-    seen: list[object] = []
-    absolute = View.absolute
-
-    def counting(view, measures, *rest, **options):
-        seen.extend(measures)
-        return absolute(view, measures, *rest, **options)
-
-    monkeypatch.setattr(View, "absolute", counting)
-    return seen
-
-
-@pytest.mark.parametrize("ids", ["str", "object"])
-def test_equal_to_the_host(computed, ids) -> None:
-    text = {"query_id": ids, "doc_id": ids}
-    qrels, run = QRELS.astype(text), RUN.astype(text)
-    measures = [nDCG @ 10, AP(rel=2), P @ 5, RR, RR @ 10, Judged @ 10]
-    expected = ir_measures.calc(measures, qrels, run)
-    assert not computed
-    with RunContext(RUNS, absolute=True):
-        found = ir_measures.calc(measures, qrels, run)
-        nested = ir_measures.util.QrelsConverter(qrels).as_dict_of_dict()
-        dicts = ir_measures.calc_aggregate(measures, nested, run)
-    assert {*computed} == {nDCG @ 10, AP(rel=2), P @ 5, RR}
-    assert found.aggregated == dicts == expected.aggregated
-    assert sorted(map(str, found.per_query)) == sorted(map(str, expected.per_query))
-
-
-def test_only_where_it_is_asked_for(computed) -> None:
-    with RunContext(RUNS, absolute=True):
-        with RunContext(RUNS):
-            (nDCG @ 10).calc_aggregate(QRELS, RUN)
-        ir_measures.pytrec_eval.calc_aggregate([nDCG @ 10], QRELS, RUN)
-    (nDCG @ 10).calc_aggregate(QRELS, RUN)
-    assert not computed
-
-
-@pytest.mark.parametrize("change", ["twice", "infinite"])
-def test_runs_that_this_package_refuses_are_the_hosts(change) -> None:
-    run = pd.concat([RUN, RUN.head(3).assign(score=-1.0)])
-    if change == "infinite":
-        run = RUN.assign(score=RUN["score"].mask(RUN.index == 5, np.inf))
-    expected = ir_measures.calc_aggregate([nDCG @ 10, AP], QRELS, run)
-    with RunContext(RUNS, absolute=True):
-        assert ir_measures.calc_aggregate([nDCG @ 10, AP], QRELS, run) == expected
-
-
-def test_judgments_that_this_package_refuses_are_the_hosts() -> None:
-    wrong = QRELS.assign(query_id=QRELS["query_id"].astype(object).mask(QRELS.index == 0, 7))
-    with RunContext(RUNS, absolute=True), pytest.raises(TypeError):  # pytrec_eval's
-        (nDCG @ 10).calc_aggregate(wrong, RUN)

@@ -32,9 +32,6 @@ BY_PLACE = frozenset(
     {"pytrec_eval", "cwl_eval", "pyndeval", "judged", "msmarco", "gdeval", "accuracy", "ranx", "trectools"}
 )
 
-#: The name of the provider that has absolute measures from a context; it stands before the one that it replaces.
-STAND_IN = "relative_absolute"
-
 
 class Look(NamedTuple):
     """What measures look at; one evaluator computes those that look at the same."""
@@ -59,7 +56,7 @@ class AbsoluteEvaluator:
     ) -> None:
         self._row = {measure: i for i, measure in enumerate(measures)}
         own = {measure: provider_name(provider, measure) for measure in measures}
-        self._from_positions = [m for m in measures if is_from_positions(m, own[m], as_given)]
+        self._from_positions = [m for m in measures if _is_from_positions(m, own[m], as_given)]
         self._as_given = as_given
         groups: dict[Look, list[ir_measures.Measure]] = {}
         for measure in (m for m in measures if m not in self._from_positions):
@@ -94,7 +91,6 @@ class AbsoluteEvaluator:
 def provider_name(provider: Any, measure: ir_measures.Measure) -> str | None:
     """The name of the first of ir_measures' providers that computes a measure; None where none does."""
     every = getattr(provider, "providers", [provider])
-    every = [p for p in every if p.NAME != STAND_IN]
     find = lambda _: next((p.NAME for p in every if p.is_available() and p.supports(measure)), None)  # noqa: E731
     return _blaming([measure], find)
 
@@ -156,7 +152,7 @@ def nested_qrels(judgments: Judgments, look: Look) -> dict[str, dict[str, int]]:
 RELEVANT_ONLY = frozenset({"nDCG", "P", "R", "RR", "AP", "Success", "Rprec"})
 
 
-def is_from_positions(measure: ir_measures.Measure, provider: str | None, as_given: bool) -> bool:
+def _is_from_positions(measure: ir_measures.Measure, provider: str | None, as_given: bool) -> bool:
     """Whether positions give what this provider computes; that of MS MARCO has its own order of equal scores."""
     same = provider == "pytrec_eval" or (provider == "msmarco" and not as_given)
     return same and measure.NAME in RELEVANT_ONLY

@@ -204,7 +204,6 @@ class Members:
     num_docs: int | None = None  #: the number of documents in the collection
     grades: tuple[int, int] | None = None  #: the lowest and the highest relevance label
     dataset: Any = None  #: the ``ir_datasets.Dataset`` that the context was made from
-    absolute: bool = False  #: whether hosts, too, have absolute measures from these runs' positions
     #: The judgments that were seen last, each with the view of the runs on them.
     _views: list[Any] = field(default_factory=list, init=False, repr=False)
 

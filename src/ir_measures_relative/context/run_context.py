@@ -128,7 +128,6 @@ class RunContext(Members):
         groups: from run name to group name, for :class:`BestOfOtherGroups` and the plots.
         num_docs: the number of documents in the collection.
         grades: the lowest and the highest grade of the collection; those of the qrels if not given.
-        absolute: compute nDCG, AP, P, R, RR, Rprec and Success here instead of by pytrec_eval: equal, but faster.
 
     Example:
         >>> import ir_measures
@@ -149,7 +148,6 @@ class RunContext(Members):
         groups: Mapping[str, str] | None = None,
         num_docs: int | None = None,
         grades: tuple[int, int] | None = None,
-        absolute: bool = False,
     ) -> None:
         if not isinstance(runs, Mapping):
             raise TypeError(f"runs is {kind_of(runs)}; give a dict from run name to run")
@@ -178,7 +176,6 @@ class RunContext(Members):
             reference=reference,
             num_docs=None if num_docs is None else int(num_docs),
             grades=None if grades is None else _checked_grades(grades),
-            absolute=absolute,
         )
 
     def __setattr__(self, name: str, value: Any) -> None:

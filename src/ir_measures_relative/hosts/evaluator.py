@@ -5,13 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import ir_measures
-from ir_measures.providers import Evaluator, registry
+from ir_measures.providers import Evaluator
 
 from ..context.evaluate import warn_if_empty, warn_if_strange, warn_of_last_labels
 from ..context.priors import Members, priors_chosen_by_means
@@ -105,43 +104,6 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                 f"context.evaluating({name!r})",
                 context,
             )
-
-
-def absolute_evaluator(measures: list[ir_measures.Measure], qrels: Qrels) -> Evaluator:
-    """Computes absolute measures from the positions of relevant documents, or else by pytrec_eval."""
-    qrels = list(qrels) if isinstance(qrels, Iterator) else qrels
-    of_host = registry["pytrec_eval"].evaluator
-    entered = active()
-    assert entered is not None  # the provider asks for this
-    try:
-        return _AbsoluteEvaluator(
-            measures, view_of(entered.context, qrels), partial(of_host, measures, qrels)
-        )
-    except ValueError:  # judgments that this package does not take
-        return of_host(measures, qrels)
-
-
-class _AbsoluteEvaluator(Evaluator):  # type: ignore[misc]
-    def __init__(
-        self, measures: list[ir_measures.Measure], view: View, host: Callable[[], Evaluator]
-    ) -> None:
-        super().__init__(measures, set(view.query_ids))
-        self._view, self._host = view, host
-
-    def iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
-        run = list(run) if isinstance(run, Iterator) else run
-        try:
-            rankings = read_run(run, kept=False)
-            values = self._view.absolute(self.measures, rankings).T.tolist()
-        except ValueError:  # such as a document twice
-            yield from self._host().iter_calc(run)
-            return
-        # Means depend on the order in their last bit: as in the run, then what it lacks.
-        code = self._view.documents.query_code
-        met = list(filter(code.__contains__, rankings.query_ids))
-        for query_id in [*met, *sorted(code.keys() - met)]:
-            for measure, value in zip(self.measures, values[code[query_id]], strict=True):
-                yield ir_measures.Metric(query_id=query_id, measure=measure, value=value)
 
 
 def check_context(measures: Iterable[RelativeMeasure]) -> None:

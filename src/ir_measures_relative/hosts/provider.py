@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
 
 import ir_measures
 from ir_measures.providers import Evaluator, Provider, registry
 
-from ..context.absolute import STAND_IN, is_from_positions, provider_name
 from ..context.measure_strings import is_relative, registered
 from ..measures.measure import RelativeMeasure
 from ..messages import warn
@@ -85,32 +83,8 @@ class _Answer(Evaluator):  # type: ignore[misc]
         yield from self.measures[0].answer(self._qrels, run)
 
 
-class AbsoluteProvider(Provider):  # type: ignore[misc]
-    """Computes absolute measures where the active context says ``absolute=True``, equal to pytrec_eval's values."""
-
-    NAME = STAND_IN
-
-    def supports(self, measure: ir_measures.Measure) -> bool:
-        """Whether it is one that pytrec_eval would compute, and that positions suffice for."""
-        measure.validate_params()
-        run_context = sys.modules.get(
-            "ir_measures_relative.context.run_context"
-        )  # without it there is no context
-        entered = None if run_context is None else run_context.active()
-        if entered is None or not entered.context.absolute:
-            return False
-        own = provider_name(ir_measures.DefaultPipeline, measure)
-        return is_from_positions(measure, own, as_given=True)
-
-    def _evaluator(self, measures: Iterable[ir_measures.Measure], qrels: Any) -> Evaluator:
-        from .evaluator import absolute_evaluator
-
-        return absolute_evaluator(list(measures), qrels)
-
-
 #: The one provider; :func:`registered_provider` makes it known to ir_measures.
 relative = RelativeProvider()
-_absolute = AbsoluteProvider()
 
 
 def registered_provider() -> RelativeProvider:
@@ -121,7 +95,7 @@ def registered_provider() -> RelativeProvider:
     else:
         warn(f"ir_measures has a provider {relative.NAME!r} of {type(known).__module__} already, which stays")
     providers = compat.default_providers()
-    providers[:] = [_absolute, *(p for p in providers if not _is_ours(p)), relative]
+    providers[:] = [*(p for p in providers if not _is_ours(p)), relative]
     return relative
 
 
