@@ -1,4 +1,4 @@
-"""Each guess of ``compat`` against the hosts that are installed."""
+"""Each guess about a host against the hosts that are installed."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import gc
 import inspect
 import pickle
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,10 +21,18 @@ import pandas as pd
 import pytest
 from ir_measures import AP, ERR, P, Qrel, alpha_nDCG, nDCG
 
+import ir_measures_relative
 from ir_measures_relative import NRG, RelativeWarning, RunContext
-from ir_measures_relative.context.absolute import look_of
+from ir_measures_relative.context.absolute import BY_PLACE, FAILURES, RELEVANT_ONLY, look_of
+from ir_measures_relative.context.measure_strings import (
+    SHARES,
+    check_host_measure,
+    needs_subtopics,
+    read_measure,
+    what_is_wrong,
+)
 from ir_measures_relative.hosts import compat
-from ir_measures_relative.measures.measure import RelativeMeasure
+from ir_measures_relative.measures.measure import RelativeMeasure, path_if_string
 from ir_measures_relative.messages import NOT_THE_USERS
 
 QRELS = {"1": {"a": 1, "b": 0, "c": 1}, "2": {"a": 0, "b": 1}, "3": {"a": 1}}
@@ -32,18 +41,46 @@ OTHER = {q: {"b": 2.0, "c": 1.0} for q in QRELS}
 ASPECTS = [Qrel("1", "a", 1, "x"), Qrel("1", "b", 1, "x"), Qrel("1", "c", 1, "y")]
 
 
-def test_each_guess_has_a_test_and_says_what_ends_it() -> None:
+GUESS = re.compile(r"^ *# Guess: ([\w ]+)\. (.*(?:\n *# .*)*)", re.MULTILINE)
+
+
+def guesses() -> dict[str, str]:
+    """Return what each guess says, by the name of its test: the names of ``compat``, and comments of other modules."""
     body = ast.parse(inspect.getsource(compat)).body
     names = [n.targets[0].id for n in body if isinstance(n, ast.Assign)]  # type: ignore[attr-defined]
     texts = [n.value.value for n in body if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)]
-    functions = [n for n in body if isinstance(n, ast.FunctionDef)]
-    guesses = [*map(str, texts[1:]), *map(str, map(ast.get_docstring, functions))]
-    assert len(names) + len(functions) == len(guesses)
-    assert all("Ends with: " in guess for guess in guesses)
-    tests = {f"test_{name.lower()}" for name in (*names, *(f.name for f in functions))}
-    assert tests == {name for name in globals() if name.startswith("test_")} - {
-        "test_each_guess_has_a_test_and_says_what_ends_it"
+    found = [*zip(names, map(str, texts[1:]), strict=True)]
+    found += [(n.name, str(ast.get_docstring(n))) for n in body if isinstance(n, ast.FunctionDef)]
+    for file in Path(ir_measures_relative.__file__).parent.rglob("*.py"):
+        source = file.read_text(encoding="utf-8")
+        in_file = GUESS.findall(source)
+        assert len(in_file) == source.count("# Guess"), f"{file} has a guess in another form"
+        found += [(title.replace(" ", "_"), text) for title, text in in_file]
+    assert len(dict(found)) == len(found)
+    return {f"test_{name.lower()}": text for name, text in found}
+
+
+def test_each_guess_has_a_test_and_says_what_ends_it() -> None:
+    assert all("Ends with: " in text for text in guesses().values())
+    assert guesses().keys() == {name for name in globals() if name.startswith("test_")} - {
+        "test_each_guess_has_a_test_and_says_what_ends_it",
+        "test_the_patches_name_guesses",
     }
+
+
+def test_the_patches_name_guesses() -> None:
+    """A guess names the patch that would end it, and the page of the patches names the guess."""
+    page = (Path(__file__).resolve().parents[2] / "studies" / "upstream" / "README.md").read_text(
+        encoding="utf-8"
+    )
+    by_patch: dict[str, set[str]] = {}
+    for test, text in guesses().items():
+        for patch in re.findall(r"(\S+)\.patch", text.replace("`", " ")):
+            by_patch.setdefault(patch, set()).add(test)
+    for patch, ends in re.findall(r"^\| \[([\w-]+)\].*\| (.*) \|$", page, re.MULTILINE):
+        named = {f"test_{name.lower().replace(' ', '_')}" for name in re.findall(r"`([\w ]+)`", ends)}
+        assert named == by_patch.pop(patch, set()), patch
+    assert not by_patch
 
 
 # ---- ir_measures -----------------------------------------------------------------------------------------
@@ -100,7 +137,7 @@ def test_priority() -> None:
 @pytest.mark.parametrize("text", ["NRG(base='RBP',p=0.5)@10", "nDCG(dcg='exp-log2')@5", "AP", "P(rel=2)@5"])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_measure_strings(text: str) -> None:
-    measure = compat.MEASURE_STRINGS(text)
+    measure = read_measure(text)
     assert repr(measure) == text
     if sys.version_info < (3, 14):
         assert ir_measures.parse_measure(text) == measure
@@ -115,7 +152,7 @@ def test_paths_of_qrels(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="unknown qrels format"):
         ir_measures.calc_aggregate([nDCG], str(path), RUN)
     with RunContext({"other": OTHER}):
-        assert ir_measures.calc_aggregate([NRG @ 10], compat.PATHS_OF_QRELS(str(path)), RUN)[NRG @ 10] > 0
+        assert ir_measures.calc_aggregate([NRG @ 10], path_if_string(str(path)), RUN)[NRG @ 10] > 0
 
 
 def test_names_of_measures() -> None:
@@ -147,7 +184,7 @@ def examples() -> list[ir_measures.Measure]:
 
 
 def test_shares() -> None:
-    shares = [m for m in examples() if compat.SHARES.fullmatch(m.NAME)]
+    shares = [m for m in examples() if SHARES.fullmatch(m.NAME)]
     assert len(shares) > 10
     dice = random.Random(1)
     for _ in range(20):
@@ -166,7 +203,7 @@ def test_fatal_parameters() -> None:
         (alpha_nDCG @ 21).calc_aggregate(ASPECTS, RUN)
     for measure in (nDCG @ 0, alpha_nDCG @ 21):
         with pytest.raises(ValueError, match="cutoff"):
-            compat.FATAL_PARAMETERS(measure)
+            check_host_measure(measure)
 
 
 def test_aspects() -> None:
@@ -175,14 +212,14 @@ def test_aspects() -> None:
         for names in ("xxx", "xxy", "xyz", "xyy"):
             judged = [q._replace(iteration=n) for q, n in zip(ASPECTS, names, strict=True)]
             values.add(measure.calc_aggregate(judged, RUN))
-        assert compat.ASPECTS(measure) or len(values) == 1, measure
-    assert compat.ASPECTS(alpha_nDCG @ 5)
+        assert needs_subtopics(measure) or len(values) == 1, measure
+    assert needs_subtopics(alpha_nDCG @ 5)
 
 
 def test_messages() -> None:
     with pytest.raises(AssertionError) as error:
         P.validate_params()
-    assert compat.MESSAGES(P, str(error.value)) == "'P': it needs the parameter cutoff: write P@10"
+    assert what_is_wrong(P, str(error.value)) == "'P': it needs the parameter cutoff: write P@10"
 
 
 def test_by_place() -> None:
@@ -191,15 +228,15 @@ def test_by_place() -> None:
     seen = set()
     for measure in examples():
         name = next(p.NAME for p in compat.default_providers() if p.is_available() and p.supports(measure))
-        if name in compat.BY_PLACE:
+        if name in BY_PLACE:
             seen.add(name)
             assert list(measure.iter_calc(ASPECTS, RUN)) == list(measure.iter_calc(ASPECTS, flat)), measure
     assert {"pytrec_eval", "pyndeval", "judged", "msmarco"} <= seen
 
 
 def test_relevant_only() -> None:
-    measures = [m for m in examples() if m.NAME in compat.RELEVANT_ONLY]
-    assert {m.NAME for m in measures} == compat.RELEVANT_ONLY
+    measures = [m for m in examples() if m.NAME in RELEVANT_ONLY]
+    assert {m.NAME for m in measures} == RELEVANT_ONLY
     run = {"1": {"z": 5.0, "a": 4.0, "b": 3.0, "c": 2.0, "y": 1.0, "x": 0.5}}
     stand_ins = {"1": {"1": 5.0, "a": 4.0, "3": 3.0, "c": 2.0}}
     for measure in measures:
@@ -232,7 +269,7 @@ def test_failures() -> None:
         ir_measures.calc_aggregate([Unknown()], QRELS, RUN)
     for measure, qrels in ((P(rel=2**31) @ 5, QRELS), (alpha_nDCG @ 21, ASPECTS), (ERR @ 5, {"1": {"a": 9}})):
         assert any(p.supports(measure) for p in compat.default_providers())
-        with pytest.raises(compat.FAILURES):
+        with pytest.raises(FAILURES):
             measure.calc_aggregate(qrels, RUN)
 
 

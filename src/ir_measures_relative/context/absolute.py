@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# What the providers of ir_measures raise for a measure that they cannot compute after all.
+# Guess: failures. The providers of ir_measures raise these for a measure that they say they support, beside ValueErrors
+# ("Unsupported measures …"). Ends with: ``Provider.supports`` that is right about parameters.
 FAILURES = TypeError, LookupError, ArithmeticError, AssertionError, AttributeError, subprocess.SubprocessError
 
-# The providers of ir_measures that look at a run's order, and not at its scores.
+# Guess: by place. These providers of ir_measures look at a run's order, and not at its scores; the first that supports
+# a measure computes it. Ends with: providers that say what they read of a run.
 BY_PLACE = frozenset(
     {"pytrec_eval", "cwl_eval", "pyndeval", "judged", "msmarco", "gdeval", "accuracy", "ranx", "trectools"}
 )
@@ -37,7 +39,9 @@ class Look(NamedTuple):
     """What measures look at; one evaluator computes those that look at the same."""
 
     scores: bool  #: at the scores of a run, and not only at its order
-    #: At which labels for aspects, by rel, alpha and beta: of several, ir_measures computes the first alone.
+    # Guess: one evaluator each. One evaluator mixes up values of ``rel``, ``alpha`` and ``beta`` of aspects.
+    # Ends with: providers that split them.
+    #: At which labels for aspects, by rel, alpha and beta.
     aspects: tuple[Any, ...] | None = None
 
 
@@ -143,12 +147,14 @@ def nested_qrels(judgments: Judgments, look: Look) -> dict[str, dict[str, int]]:
     query, grade = judgments.query.tolist(), judgments.grade.tolist()
     hopeful = {q for q, g in zip(query, grade, strict=True) if look.scores or g >= 0}
     for q, doc_id, g in zip(query, judgments.doc_ids, grade, strict=True):
-        # pytrec_eval writes outside its arrays for a query with negative labels only; 0 means the same to it.
+        # Guess: negative labels. pytrec_eval_terrier 0.5.11 writes outside its arrays for a query whose labels are all
+        # negative; 0 means the same to it. Ends with: a check there.
         result[judgments.query_ids[q]][doc_id] = g if q in hopeful else max(g, 0)
     return result
 
 
-#: The measures of ir_measures, by name, that ask of a ranking where its relevant documents are, and nothing else.
+# Guess: relevant only. These measures of ir_measures depend on the positions of relevant documents alone, and on how
+# trec_eval adds them up. Ends with: columns instead of tuples in its conversion (``ir_measures-columns.patch``).
 RELEVANT_ONLY = frozenset({"nDCG", "P", "R", "RR", "AP", "Success", "Rprec"})
 
 

@@ -33,7 +33,8 @@ def value_of(measure: Measure, name: str, default: Any = None) -> Any:
     return default if value is MISSING else value
 
 
-#: Measures of ir_measures whose values lie between 0 and 1.
+# Guess: shares. The values of these measures of ir_measures lie between 0 and 1.
+# Ends with: a range in each declaration there.
 SHARES = re.compile(
     "AP|Accuracy|Bpref|Compat|ERR|IPrec|Judged|P|R|RBP|RR|Rprec|Set(AP|F|P|R)|Success|alpha_nDCG|infAP|nDCG"
 )
@@ -104,8 +105,10 @@ def parse_measure(measure: Measure | str) -> Measure:
 _BARE_WORD = re.compile(r"([(,]\s*\w+\s*=\s*)(?!(?:True|False|None)\b)([A-Za-z_][^\s'\"(),]*)(?=\s*[,)])")
 
 
+# Guess: measure strings. ``ir_measures.parse_measure`` fails on Python 3.14, where ``ast.Num`` and ``ast.Str`` are
+# gone. Ends with: ``ast.Constant`` (``ir_measures-constants.patch``).
 def read_measure(text: str) -> Measure:
-    """As ``ir_measures.parse_measure``, which up to 0.4.3 asks for parts of ``ast`` that Python 3.14 does not have."""
+    """Return the measure of a string, as ``ir_measures.parse_measure`` does."""
     given: dict[str, Any] = {}
     cutoff = None
     try:
@@ -166,6 +169,8 @@ def _check_name(text: str) -> None:
 _LONGEST = 10_000  # characters of a measure string; ast.parse runs out of stack on some that are longer
 
 
+# Guess: messages. ir_measures says that a parameter is missing by ``invalid param cutoff=<object …``.
+# Ends with: messages there that name the measure and the parameter.
 def what_is_wrong(measure: object, message: str) -> str:
     """What ir_measures says of a measure, in words that name it."""
     text = str(measure)
@@ -179,6 +184,8 @@ _LARGEST_INT = 2**31 - 1
 _DEEPEST_OF_ASPECTS = 20
 
 
+# Guess: fatal parameters. pytrec_eval ends the process for a cutoff of 0, and ndeval looks at no more than 20 ranks.
+# Ends with: providers that check their parameters.
 def check_host_measure(measure: Measure) -> None:
     """Raises ValueError for what trec_eval takes the whole process down for, or cannot count."""
     cutoff, deepest = value_of(measure, "cutoff"), _DEEPEST_OF_ASPECTS
@@ -194,6 +201,8 @@ def check_host_measure(measure: Measure) -> None:
         raise ValueError(f"{measure}: gains={gains} is not allowed; the gains must be below 2^31 in size")
 
 
+# Guess: aspects. What pyndeval supports reads aspects from the qrels' column ``iteration``, and nothing else does.
+# Ends with: ``iteration`` in ``Provider.qrel_inputs``.
 def needs_subtopics(measure: Measure) -> bool:
     """Whether a measure of ir_measures rates diversity, by subtopics that stand in the qrels' iteration column."""
     return bool(ir_measures.providers.registry["pyndeval"].supports(measure))

@@ -1,8 +1,9 @@
-"""Every guess about a host: what ir_measures, PyTerrier and pandas do, but do not promise.
+"""Guesses about the hosts: what ir_measures, PyTerrier and pandas do, but do not promise.
 
 Each was seen in ir_measures 0.4.3 or PyTerrier 1.1.2, or the version that it names, and says which change of the host
 would end it: a patch is one of ``studies/upstream``. The test of that name in ``tests/hosts/test_compat.py`` checks it
-against the installed host. A guess of a lower module is a constant here, whose value is the code that makes it.
+against the installed host. A guess of a lower module stands there, in a comment that starts with ``Guess:`` and the
+name of its test.
 """
 
 from __future__ import annotations
@@ -19,8 +20,6 @@ import numpy as np
 from ir_measures.providers import Provider
 
 from .. import messages
-from ..context import absolute, measure_strings
-from ..measures.measure import RelativeMeasure, path_if_string
 
 # --- ir_measures
 
@@ -40,79 +39,7 @@ PRIORITY = 1000
 Ends with: entry points, in a release (``ir_measures-entry-points.patch``).
 """
 
-MEASURE_STRINGS = measure_strings.read_measure
-"""``ir_measures.parse_measure`` fails on Python 3.14, where ``ast.Num`` and ``ast.Str`` are gone.
-
-Ends with: ``ast.Constant`` (``ir_measures-constants.patch``).
-"""
-
-PATHS_OF_QRELS = path_if_string
-"""A string is a sequence of characters to ir_measures; a ``Path`` is handed on to a measure's one provider as it is.
-
-Ends with: paths that its conversion reads.
-"""
-
-NAMES_OF_MEASURES = RelativeMeasure.__init_subclass__
-"""A measure is registered and written by its ``__name__``, and supported by its ``NAME``; both must be the same.
-
-Ends with: one of the two in ``ir_measures.Measure``.
-"""
-
-MESSAGES = measure_strings.what_is_wrong
-"""How ir_measures says that a parameter is missing: ``invalid param cutoff=<object …``.
-
-Ends with: messages there that name the measure and the parameter.
-"""
-
-SHARES = measure_strings.SHARES
-"""The measures of ir_measures, by name, whose values lie between 0 and 1. Ends with: a range in each declaration."""
-
-FATAL_PARAMETERS = measure_strings.check_host_measure
-"""pytrec_eval ends the process for a cutoff of 0, and ndeval looks at no more than 20 ranks: both are refused before.
-
-Ends with: providers that check their parameters.
-"""
-
-ASPECTS = measure_strings.needs_subtopics
-"""What pyndeval supports reads aspects from the column ``iteration`` of the qrels, and nothing else does.
-
-Ends with: ``iteration`` in ``Provider.qrel_inputs``.
-"""
-
-BY_PLACE = absolute.BY_PLACE
-"""The providers, by name, that read a run's order and not its scores; the first that supports a measure computes it.
-
-Ends with: providers that say what they read of a run.
-"""
-
-RELEVANT_ONLY = absolute.RELEVANT_ONLY
-"""The measures, by name, that depend on the positions of relevant documents alone, and how trec_eval adds them up.
-
-Ends with: columns instead of tuples in its conversion (``ir_measures-columns.patch``).
-"""
-
-ONE_EVALUATOR_EACH = absolute.Look
-"""One evaluator mixes up values of ``rel``, ``alpha`` and ``beta`` of aspects. Ends with: providers that split them."""
-
-NEGATIVE_LABELS = absolute.nested_qrels
-"""pytrec_eval_terrier 0.5.11 writes outside its arrays for a query whose labels are all negative; 0 means the same.
-
-Ends with: a check there.
-"""
-
-FAILURES = absolute.FAILURES
-"""What providers raise for a measure that they say they support, beside ValueErrors ("Unsupported measures …").
-
-Ends with: ``Provider.supports`` that is right about parameters.
-"""
-
 # --- PyTerrier
-
-MEASURES_EQUAL_THEIR_STRINGS = RelativeMeasure.__eq__
-"""``pt.GridSearch`` keeps values under a measure's string, and looks for them by the measure.
-
-Ends with: ``str(metric)`` in ``GridSearch``.
-"""
 
 PACKAGES_OF_HOSTS = frozenset(
     {"ir_measures", "pyterrier", "pyterrier_alpha", "dask", "distributed", "joblib", "matplotlib", "pandas"}

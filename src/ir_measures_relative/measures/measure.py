@@ -68,8 +68,9 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     JUDGMENTS = "needed"  #: or ``"used"`` where there are any, or ``"ignored"``
     validated: bool
 
+    # Guess: names of measures. ir_measures registers and writes a measure by its ``__name__``, and supports it by its
+    # ``NAME``. Ends with: one of the two in ``ir_measures.Measure``.
     def __init_subclass__(cls) -> None:
-        # ir_measures writes a measure by the one and finds it by the other.
         cls.NAME = cls.__dict__.get("__name__", cls.NAME)
 
     def __init__(self, **params: Any) -> None:
@@ -95,8 +96,10 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         results: CalcResults = super().calc(path_if_string(qrels), run)
         return results
 
+    # Guess: measures equal their strings. ``pt.GridSearch`` keeps values under a measure's string, and looks for them
+    # by the measure. Ends with: ``str(metric)`` in ``GridSearch``.
     def __eq__(self, other: object) -> bool:
-        """Also equal to its own string, under which ``pt.GridSearch`` keeps its values and looks for it itself."""
+        """Return whether it is the same measure, or its own string."""
         return str(self) == other if isinstance(other, str) else bool(super().__eq__(other))
 
     __hash__ = Measure.__hash__  # that of the string
@@ -245,6 +248,8 @@ def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
     return measure
 
 
+# Guess: paths of qrels. A string is a sequence of characters to ir_measures; it hands a ``Path`` on as it is.
+# Ends with: paths that its conversion reads.
 def path_if_string(qrels: Qrels) -> Qrels:
     """The qrels; a path instead of a string, over whose characters ir_measures would iterate."""
     from pathlib import Path  # importing the package does without it
