@@ -16,7 +16,6 @@ DECIDE = "keep-add-replace-drop"
 ANSWERED_BY = {
     "remove": DECIDE,
     "replace": DECIDE,
-    "route": DECIDE,
     "reranker": DECIDE,
     "how many topics": DECIDE,
     "hybrid": "fusing",

@@ -120,19 +120,6 @@ def test_a_document_without_a_score_of_the_reranker_is_rejected() -> None:
         decide(context, {"q1": {"x": 1}}, options, rerank={"q1": {"x": 1.0, "z": 1.0}}, pool=2)
 
 
-def test_a_rule_takes_the_list_of_its_run_on_each_topic() -> None:
-    rng = random.Random(4)
-    for _ in range(40):
-        runs, qrels = some_runs(rng), some_qrels(rng)
-        rule = {query: rng.choice(list(runs)) for query in QUERIES}
-        view = view_of(RunContext(dict(runs)), qrels)
-        option = Option("router", tuple(dict.fromkeys(rule.values())), rule)
-        (found,) = OptionLists(view, [option], Combination(length=3)).rankings()
-        for query in QUERIES:
-            expected = plain.combined([rule[query]], runs, query, "rrf", 60, 1000, 3)
-            assert list(found.to_dict().get(query, {})) == expected
-
-
 def test_adding_gains_what_fusion_gain_says_to_the_last_bit() -> None:
     rng, compared = random.Random(5), 0
     for _ in range(15):

@@ -59,15 +59,6 @@ class Compared(Decided):
         self.between = intervals(self.rival_differences, settings.ends, settings.test)
 
     @cached_property
-    def run_values(self) -> FloatArray:
-        """The value of each run by itself, as a list like those of the options; NaN where there is no such list."""
-        found = np.full((len(self.view.names), self.topics), np.nan)
-        lists = self.lists.single_runs()
-        if lists:
-            found[list(lists)] = OptionValues(self.view, list(lists.values()), self.settings.by).values
-        return found
-
-    @cached_property
     def unlike_lengths(self) -> str:
         """What to say where most topics have an option with fewer documents than another; else nothing."""
         how = self.settings.how

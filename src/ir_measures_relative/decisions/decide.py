@@ -12,7 +12,7 @@ from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
 from ..io.qrels import Qrels
 from ..io.runs import Run
-from ..messages import few_quoted
+from ..messages import few_quoted, kind_of
 from ..stats.paired_tests import PairedTestOptions
 from ..work import Work
 from . import decision_text, evidence
@@ -21,8 +21,8 @@ from .decision import Decision
 from .decision_rule import Rivals
 from .options import Option, Settings, combination_of, deciding_measure
 
-#: What an option may be: a run, several runs, or from query id to the run that a router picks.
-OptionLike: TypeAlias = "str | Sequence[str] | Mapping[str, str]"
+#: What an option may be: a run, or several runs.
+OptionLike: TypeAlias = "str | Sequence[str]"
 
 
 def decide(
@@ -59,7 +59,7 @@ def decide(
     - several, joined by " or ": those that are not ruled out.
 
     Args:
-        options: from name to runs, the first in use; or a router: a dict from query id to the name of a run.
+        options: from name to a run or several runs; the first is in use.
         by: an absolute measure for which higher is better.
         method: "rrf", "isr", "combsum", "combmnz" as in FusionGain with ``k`` and ``depth``, or "interleave": one
             document of each run in turn, skipping those already taken. A single run is its own list.
@@ -79,8 +79,7 @@ def decide(
         ``unjudged``: the mean unjudged share of its list.
 
     Raises:
-        ValueError: fewer than two options, an unknown run, a relative measure, a document of a pool without a score, a
-            router without a run for a judged topic.
+        ValueError: fewer than two options, an unknown run, a relative measure, a document of a pool without a score.
     """
     check_is_context(context)
     work, measure = Work(time_limit=time_limit), deciding_measure(by)
@@ -114,28 +113,16 @@ def _options_of(options: Any, whole: View) -> list[Option]:
     for name, given in options.items():
         if not isinstance(name, str) or not name or name == "open" or " or " in name:
             raise ValueError(f"options: {name!r} cannot be the name of an option; use other text")
-        rule = given if isinstance(given, Mapping) else None
-        if rule is not None:
-            lacking = [q for q in whole.query_ids if q not in rule]
-            if lacking:
-                some = few_quoted(lacking[:3])
-                raise ValueError(
-                    f"options[{name!r}] names no run for {len(lacking)} judged queries, such as {some}; its keys "
-                    "must be their ids, which are strings"
-                )
-            runs = tuple(rule[q] for q in whole.query_ids)
-        elif isinstance(given, Iterable):
-            runs = (given,) if isinstance(given, str) else tuple(given)
-        else:
+        if not isinstance(given, Iterable) or isinstance(given, Mapping):
             raise ValueError(
-                f"options[{name!r}]={given!r} must be a run, runs, or a dict from query id to run"
+                f"options[{name!r}] is {kind_of(given)}; give the name of a run, or a list of names"
             )
+        runs = (given,) if isinstance(given, str) else tuple(given)
         unknown = [run for run in runs if not isinstance(run, str) or run not in whole.members.index]
         if unknown:
             known = few_quoted(whole.names)
             raise ValueError(f"options[{name!r}] names {unknown[0]!r}; the context's runs are {known}")
-        different = tuple(dict.fromkeys(runs))
-        if not runs or (rule is None and len(different) < len(runs)):
+        if len(set(runs)) < max(len(runs), 1):
             raise ValueError(f"options[{name!r}]={given!r} must hold one run or more, each once")
-        found.append(Option(name, different, rule))
+        found.append(Option(name, runs))
     return found

@@ -120,7 +120,7 @@ def of_options(of: Compared, tables: Tables) -> str:
     verdict = "several" if of.overall < OPEN else ("open", "keep", "one")[min(of.overall, 1) + 1]
     first = escaped(of.names[0])
     if first.lower() == "keep":
-        first = "what is deployed" if of.options[0].rule is not None else _all(of.options[0].runs)
+        first = _all(of.options[0].runs)
     words = _words(of) | {
         "first": first,
         "best": _all([of.names[i] for i in of.may_be_best()], "or"),

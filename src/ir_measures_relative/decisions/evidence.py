@@ -1,9 +1,8 @@
-"""Tables beside a verdict, and their sentences: what the candidate brings, groups of topics, routers, pools."""
+"""Tables beside a verdict, and their sentences: what the candidate brings, groups of topics, pools."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,8 +18,6 @@ from ..tolerances import LABELED_ALIKE
 from .compare import shared_documents
 from .decision import number
 from .decision_rule import KEEP, OPEN, intervals
-from .fuse import Chooser, divided
-from .fused_values import RunSet
 from .options import Differences, Option, OptionLists, OptionValues, interleaved, value_beside
 
 if TYPE_CHECKING:
@@ -28,8 +25,6 @@ if TYPE_CHECKING:
 
 # How deep rankings are looked at where the measure has no cutoff.
 _CUTOFF = 10
-# Random halves of the topics, by which the best single run is chosen and scored.
-_HALVES, _SEED = 20, 0
 
 
 # ---- why: what a candidate brings
@@ -136,7 +131,7 @@ def instead_of_candidate(of: CandidateCompared) -> pd.DataFrame:
 
 def tables_of(of: Compared) -> dict[str, pd.DataFrame]:
     """The tables beside the verdict that every decision has, where they apply."""
-    tables = {"groups": by_group(of), "routers": routers(of), "pools": pools(of)}
+    tables = {"groups": by_group(of), "pools": pools(of)}
     return {name: one for name, one in tables.items() if one is not None}
 
 
@@ -163,35 +158,6 @@ def by_group(of: Compared) -> pd.DataFrame | None:
     columns = {"option": np.repeat(of.names[1:], len(names)), "group": names * n}
     table = pd.DataFrame(columns | {"topics": np.tile(inside.sum(axis=1), n)} | found._asdict())
     return table.assign(safe=table["lower"] >= -of.settings.margin)
-
-
-def routers(of: Compared) -> pd.DataFrame | None:
-    """What each router is worth, between the best single run on held-out topics and the best run of each topic.
-
-    Both are NaN where the reranker did not score some document of these.
-    """
-    rules = [i for i, option in enumerate(of.options) if option.rule is not None]
-    if not rules or of.topics < 2:
-        return None
-    values = of.run_values
-    halves = divided(of.topics, 2, _HALVES, _SEED)
-    rows = []
-    for i in rules:
-        runs = [of.view.members.index[run] for run in of.options[i].runs]
-        some = values[runs]
-        row = {"option": of.names[i], "mean": float(of.values.values[i].mean())}
-        row |= {"single": np.nan, "best_of_each": np.nan, "chosen": ""}
-        if not np.isnan(some).any():
-            chosen = Chooser([partial(_of_single_runs, some)], len(runs), halves).choose("single", 1)
-            row["single"], row["best_of_each"] = chosen.held_out, float(some.max(axis=0).mean())
-            row["chosen"] = ", ".join(of.options[i].runs[run] for run in chosen.shares)
-        rows.append(row)
-    return pd.DataFrame(rows)
-
-
-def _of_single_runs(values: FloatArray, sets: Sequence[RunSet]) -> FloatArray:
-    """The values of sets of one run."""
-    return values[[run for (run,) in sets]]
 
 
 # ---- behind a reranker
@@ -223,16 +189,12 @@ NOT_THE_REASON = (
     "{most} of the gain comes without {new}: with {instead} in its place, it is {gain} ({new}'s lead over that: "
     "{lead}, {ci_lower} to {ci_upper}).",
 )
-#: Of each table the sentence of a row.
+#: Of each table the sentence of a row, in the order of the text.
 ROW = {
-    "unscored": "{option} has {mean}; what its runs alone have is not known, for the reranker did not score them on "
-    "every topic.",
-    "routers": "{option} has {mean}; the best single run, chosen on other topics, has {single}, and the best run of "
-    "each topic {best_of_each}.",
-    "pools": "{option} shows {shown} relevant documents; {not_shown} more are in its pool, {outside_pool} outside, and "
-    "{never_retrieved} are never retrieved. The best order of its pool has {ceiling}.",
     "fewer": "Fewer runs: {runs}. On topics that were not used to choose them, the loss against all runs is {loss} "
     "({ci_lower} to {ci_upper}).",
+    "pools": "{option} shows {shown} relevant documents; {not_shown} more are in its pool, {outside_pool} outside, and "
+    "{never_retrieved} are never retrieved. The best order of its pool has {ceiling}.",
 }
 Tables = Mapping[str, pd.DataFrame]
 
@@ -268,10 +230,9 @@ def sentences(of: Compared, tables: Tables) -> list[str]:
         named = few(f"{escaped(str(row.group))} ({escaped(row.option)})" for row in might.itertuples())
         lose = f"These groups of topics might lose{than}: {named}."
         told.append(lose if named else f"No group of topics loses{than}.")
-    for name in ("fewer", "routers", "pools"):
+    for name, sentence in ROW.items():
         for row in tables[name].to_dict("records") if name in tables else []:
-            unscored = name == "routers" and np.isnan(row["single"])
-            told.append(ROW["unscored" if unscored else name].format(**_shown(row)))
+            told.append(sentence.format(**_shown(row)))
     return told
 
 

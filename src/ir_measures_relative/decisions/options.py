@@ -41,11 +41,10 @@ TopicRows = list[IntArray]
 
 
 class Option(NamedTuple):
-    """One of the set-ups that are compared: some runs, or a rule that picks a run for each topic."""
+    """One of the set-ups that are compared: some runs."""
 
     name: str
     runs: tuple[str, ...]  #: in the order in which they take turns
-    rule: Mapping[str, str] | None = None  #: from query id to the run of that topic
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,17 +119,6 @@ class OptionLists:
         """How many documents each run of the context has on each topic, as far as they are looked at."""
         return np.array([list(map(len, lists)) for lists in self._rows_of_run], dtype=np.int64)
 
-    def single_runs(self) -> dict[int, Rankings]:
-        """Each run as a list by itself, by its place; but for those that the reranker did not score in full."""
-        found = {}
-        for i, (rows, name) in enumerate(zip(self._rows_of_run, self.view.names, strict=True)):
-            pool = [one[: len(of)] for one, of in zip(rows, self.pools[0], strict=True)]
-            if self.how.rerank is None:
-                found[i] = self._as_run(self._cut(rows), name)
-            elif not any(np.isnan(self._scores[one]).any() for one in pool):
-                found[i] = self._as_run(self._reranked(pool), name)
-        return found
-
     # ---- where relevant documents end
 
     def fates(self, rel: int) -> IntArray:
@@ -140,8 +128,7 @@ class OptionLists:
         for i, option in enumerate(self.options):
             held: BoolArray = np.zeros(len(relevant), dtype=bool)
             for run in option.runs:
-                asked = np.array([option.rule is None or option.rule[q] == run for q in self.query_ids])
-                held |= (relevant.positions_in(self.view.runs[run]) > 0) & asked[relevant.query]
+                held |= relevant.positions_in(self.view.runs[run]) > 0
             pool, shown = (
                 sum(int((self.docs.grade[rows] >= rel).sum()) for rows in of[i])
                 for of in (self.pools, self.lists)
@@ -152,21 +139,16 @@ class OptionLists:
 
     # ---- the lists
 
-    def _runs_of(self, option: Option, topic: int) -> tuple[str, ...]:
-        return option.runs if option.rule is None else (option.rule[self.query_ids[topic]],)
-
     def _combined(self, option: Option) -> TopicRows | None:
         """The list of an option; None where the documents looked at are too few to tell."""
-        if option.rule is not None or len(option.runs) == 1 or self.how.method == INTERLEAVE:
+        if len(option.runs) == 1 or self.how.method == INTERLEAVE:
             return self._interleaved(option, self.how.ends)
         return self._fused(sorted(self.view.members.index[run] for run in option.runs))
 
     def _interleaved(self, option: Option, length: int) -> TopicRows:
         result = []
         for topic in range(self.docs.n_queries):
-            rows = [
-                self._rows_of_run[self.view.members.index[run]][topic] for run in self._runs_of(option, topic)
-            ]
+            rows = [self._rows_of_run[self.view.members.index[run]][topic] for run in option.runs]
             if len(rows) == 1:
                 result.append(rows[0][:length])
             else:
