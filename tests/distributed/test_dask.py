@@ -193,18 +193,6 @@ def test_parquet_in_hive_folders(parquet: Any, tmp_path: Path) -> None:
     assert_same(evaluate(runs, judgments, SOME, reference="run0", num_docs=200, perquery=True), expected)
 
 
-def test_left_on_the_workers(parquet: Any, tmp_path: Path) -> None:
-    folder, judgments, expected = parquet
-    scores = evaluate(
-        dd.read_parquet(folder), judgments, SOME, reference="run0", num_docs=200, perquery=True, compute=False
-    )
-    assert scores.npartitions == 8
-    scores.to_parquet(tmp_path)
-    keys = ["name", "measure", "query_id"]
-    found = pd.read_parquet(tmp_path).sort_values(keys, ignore_index=True)
-    assert_same(found, expected.sort_values(keys, ignore_index=True))
-
-
 class Recording(distributed.Client):
     """A client that adds up the size of what it gets."""
 
@@ -264,7 +252,6 @@ def test_bad_runs_are_refused_by_name(frame: Any, message: str) -> None:
         ({"priors": "earlier"}, ValueError, r"needs the order of the runs: give names="),
         ({"reference": "nobody"}, ValueError, r"reference='nobody' is not a run of the context"),
         ({"priors": BestOfOtherGroups()}, ValueError, r"groups= lacks \['run0'"),
-        ({"compute": False}, ValueError, r"goes with perquery=True"),
         ({"measures": "NRG@10"}, ValueError, r"must be a list"),
         ({"runs": frame_of(campaign()[0])}, TypeError, r"runs is a DataFrame; give a Dask DataFrame"),
         ({"qrels": campaign()[1].iloc[:0]}, ValueError, r"hold no judgment"),
