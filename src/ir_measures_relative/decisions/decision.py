@@ -33,8 +33,8 @@ class Decision:
     text: str  #: a paragraph each for the verdict and its reason, what to do, and the evidence
     table: pd.DataFrame  #: a row an option; :func:`decide` names the columns
     judge: pd.DataFrame  #: ``query_id`` and ``doc_id`` of what to judge next, in that order
-    #: Tables beside the verdict, by name: ``why``, ``instead``, ``groups``, ``pools`` and ``fewer``, as far as
-    #: they apply.
+    #: Tables beside the verdict, by name. These are ``why``, ``instead``, ``groups``, ``pools`` and ``fewer``, as
+    #: far as they apply.
     evidence: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)  #: by what, and how, the options are compared
     topics_needed: TopicsNeeded | None = None  #: how many would settle an open verdict with 80 % power
