@@ -143,12 +143,12 @@ def _split(runs: pd.DataFrame, names: Sequence[str], judged: set[str]) -> dict[s
     wanted = ("name", "query_id", "doc_id", "score")
     columns = columns_of(runs, wanted, "the runs")
     rows = pd.DataFrame(dict(zip(wanted, columns, strict=True)))[columns[1].isin(judged).to_numpy()]
-    found = ["missing" if pd.isna(name) else name for name in rows["name"].unique()]
-    unknown = [str(name) for name in found if name not in set(names)]
+    present = ["missing" if pd.isna(name) else name for name in rows["name"].unique()]
+    unknown = [str(name) for name in present if name not in set(names)]
     if unknown:
         raise ValueError(f"the runs: the DataFrame holds run {unknown[0]!r}, which names={list(names)} lacks")
-    of_runs = dict(list(rows.groupby("name", sort=False, observed=True)[list(wanted[1:])]))
-    return {name: of_runs.get(name, {}) for name in names}
+    by_name = dict(list(rows.groupby("name", sort=False, observed=True)[list(wanted[1:])]))
+    return {name: by_name.get(name, {}) for name in names}
 
 
 class _Campaign:
@@ -215,21 +215,24 @@ def _survey(part: pd.DataFrame, judged: frozenset[str]) -> tuple[set[str], pd.Da
     for what, column in zip(("name", "query id"), part.columns, strict=True):
         wrong = [v for v in part[column].unique().tolist() if not isinstance(v, str)]
         if wrong:
-            found = f"{wrong[0]!r} is of type {type(wrong[0]).__name__}"
-            raise ValueError(f"the runs: the {what} {found}; convert it with .astype(str)")
+            kind = type(wrong[0]).__name__
+            raise ValueError(
+                f"the runs: the {what} {wrong[0]!r} is of type {kind}; convert it with .astype(str)"
+            )
     pairs = part.drop_duplicates().set_axis(["name", "query_id"], axis=1).astype(object)
     pairs["judged"] = pairs["query_id"].isin(judged)
     return set(pairs["query_id"][pairs["judged"]]), _examples(pairs)
 
 
 def _examples(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Keep one query of each run, a judged one where there is one."""
     return pairs.sort_values("judged", ascending=False, kind="stable").drop_duplicates("name")
 
 
 def _check_runs(examples: pd.DataFrame, names: Sequence[str] | None, query_ids: Sequence[str]) -> list[str]:
     """Return the names of the runs in their order; ValueError for an unknown run, or one without a judged query."""
-    found = sorted(set(examples["name"]))
-    unknown = [] if names is None else [name for name in found if name not in set(names)]
+    present = sorted(set(examples["name"]))
+    unknown = [] if names is None else [name for name in present if name not in set(names)]
     if unknown:
         raise ValueError(f"the runs: the DataFrame holds {unknown}, which names={list(names or ())} lacks")
     for name, query, is_judged in _examples(examples).itertuples(index=False):
@@ -238,7 +241,7 @@ def _check_runs(examples: pd.DataFrame, names: Sequence[str] | None, query_ids: 
                 f"run {name!r} has no query in common with the qrels: the run has {query!r}, the qrels have "
                 f"{list(query_ids[:3])}; is one of them numbered differently, or for other topics?"
             )
-    return found if names is None else list(dict.fromkeys(names))
+    return present if names is None else list(dict.fromkeys(names))
 
 
 def _frame_of(judgments: Judgments) -> pd.DataFrame:
@@ -255,6 +258,7 @@ def _frame_of(judgments: Judgments) -> pd.DataFrame:
 
 
 def _labels_for(labels: pd.DataFrame, queries: Any, also: Sequence[str]) -> pd.DataFrame:
+    """Select the judgments of the queries in a partition, and of some others."""
     return labels[labels["query_id"].isin({*queries.unique(), *also})]
 
 

@@ -1,1 +1,1 @@
-"""The hosts: ir_measures' provider and evaluator, PyTerrier, and every guess about them."""
+"""The hosts: ir_measures' provider and evaluator, PyTerrier, and guesses about them."""
