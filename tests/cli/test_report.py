@@ -61,7 +61,7 @@ def test_the_numbers_are_those_of_score(files: Path, call: Call) -> None:
     assert sorted(p.name for p in files.iterdir()) == ["out.html", "qrels.txt", "runs"]
 
 
-def test_texts_of_a_dataset(files: Path, call: Call) -> None:
+def test_topics_of_a_dataset(files: Path, call: Call) -> None:
     demo.register()
     import ir_datasets
 
@@ -74,7 +74,7 @@ def test_texts_of_a_dataset(files: Path, call: Call) -> None:
     code, _, said = call("report", demo.DATASET_ID, "runs", "P@2", "--output", "out.html")
     assert code == 0 and "of the mean NRG(norm='ideal')@10" in said  # four documents, one topic
     found = data_of(files / "out.html")
-    assert len(found["documents"]["texts"]) == 4 and all("query" in t for t in found["topics"])  # type: ignore[arg-type,call-overload,attr-defined,index]
+    assert all("query" in topic for topic in found["topics"])  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize(

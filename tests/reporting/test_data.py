@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,23 +24,20 @@ from ir_measures_relative import (
     RunContext,
     bounds,
     compare,
-    explain,
     fuse,
     select_complementary,
     similarity,
     verdicts,
 )
 from ir_measures_relative.context.measure_strings import parse_measures
-from ir_measures_relative.context.view import view_of
 from ir_measures_relative.decisions import new_aspects
-from ir_measures_relative.decisions.explain import explained
 from ir_measures_relative.io.qrels import qrels_columns
-from ir_measures_relative.reporting import contents as of_campaign
 from ir_measures_relative.reporting import sections
-from ir_measures_relative.reporting.contents import campaign_of, number, queries_of, slugs, texts_of
-from ir_measures_relative.reporting.run_pages import SECTIONS, documents, documents_of, sections_of
+from ir_measures_relative.reporting.contents import campaign_of, number, queries_of, slugs
+from ir_measures_relative.reporting.sections import SECTIONS, aspects, fusion, sections_of, unjudged
+from ir_measures_relative.reporting.sections import runs as table_of_runs
 from ir_measures_relative.reporting.sections.relative_to import _parts, formula
-from random_campaigns import Labels, Run, contexts, cutoffs, qrels
+from random_campaigns import Labels, Run, contexts, qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
 
@@ -56,83 +52,14 @@ EVERY += ["AP_Rareness", "Shapley@3", "nDCG_UE@3", "AP_UE(pool='corpus')@3", "ME
 EVERY += ["UE(base='RR',version='z')@3"]
 
 
-def data(context: RunContext, labels: Any, measures: list[Any], texts: Any = False) -> dict[str, Any]:
-    """What the page gets: the numbers that all of it knows, the documents, and the figures by name."""
+def data(context: RunContext, labels: Any, measures: list[Any]) -> dict[str, Any]:
+    """What the page gets: the numbers that all of it knows, and the figures by name."""
     pytest.importorskip("jinja2", reason="the report needs Jinja2, of the extra [report]")
     pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the extra [report]")
     from ir_measures_relative.reporting.page import as_json, figures
 
     campaign = campaign_of(context, qrels_columns(labels), parse_measures(measures))
-    about = documents_of(campaign, texts_of(None, texts))
-    result = (
-        campaign.data | figures(sections_of(campaign)[0]) | ({} if about is None else {"documents": about})
-    )
-    return dict(json.loads(as_json(result)))
-
-
-def behind(context: RunContext, labels: Any, measure: Any) -> list[Any]:
-    """What stands behind the values of each run."""
-    view = view_of(context, labels)
-    return [explained(one, measure) for one in view.of_each()]
-
-
-def table_of(about: dict[str, Any], names: list[str], query_ids: list[str], run: int) -> pd.DataFrame:
-    """The table of ``explain`` again, from what the page has."""
-    rows = []
-    for t, query in enumerate(query_ids):
-        for i, position, gain, contribution in about["listed"][run][t]:
-            doc, grade, places = about["found"][t][i]
-            at = dict(zip(places[::2], places[1::2], strict=True))
-            assert at[run] == position
-            row = {"query_id": query, "doc_id": about["docs"][doc], "relevance": grade, "position": position}
-            row |= {f"position in {names[p]}": at.get(p) for p in about["priors"][run]}
-            rows.append(row | {"gain": gain, "contribution": contribution})
-    return pd.DataFrame(rows)
-
-
-@examples(40)
-@given(
-    runs=contexts,
-    labels=qrels,
-    cutoff=st.one_of(st.none(), cutoffs),
-    policy=st.sampled_from(["others", "earlier"]),
-)
-def test_documents_are_what_explain_says(
-    runs: dict[str, Run], labels: Labels, cutoff: int | None, policy: str
-) -> None:
-    if not runs:
-        return
-    context = RunContext(runs, priors=policy)
-    measure = NRG if cutoff is None else NRG @ cutoff
-    try:
-        tables = [explain(context, name, labels, measure) for name in runs]
-    except ValueError:  # a run that shares no query with the qrels
-        return
-    query_ids = [str(q) for q in view_of(context, labels).judgments.query_ids]
-    about = documents(behind(context, labels, measure), np.arange(len(query_ids)), cutoff)
-    for i, expected in enumerate(tables):
-        expected = expected[expected["position"] <= about["depth"]]
-        found = table_of(about, context.names, query_ids, i)
-        assert len(found) == len(expected)
-        if len(found):
-            assert list(found.columns) == list(expected.columns)
-            columns = ["query_id", "doc_id"]
-            assert found[columns].to_numpy().tolist() == expected[columns].to_numpy().tolist()
-            for column in found.columns[2:]:
-                a, b = (f[column].to_numpy(dtype=float, na_value=math.nan) for f in (found, expected))
-                assert np.allclose(a, b, rtol=1e-8, atol=0, equal_nan=True), column
-
-
-def test_deep_rankings_show_their_start() -> None:
-    runs = {n: {"q": {f"d{i}": float(s * i) for i in range(40)}} for n, s in (("up", 1), ("down", -1))}
-    labels = {"q": {f"d{i}": i % 2 for i in range(40)}}
-    for cutoff, depth in ((None, 10), (15, 15), (30, 20)):
-        measure = NRG if cutoff is None else NRG @ cutoff
-        about = documents(behind(RunContext(runs), labels, measure), np.arange(1), cutoff)
-        assert about["depth"] == depth and len(about["listed"][0][0]) == depth
-        at_top = about["found"][0][about["listed"][0][0][0][0]]
-        position = {15: None, None: 40, 30: None}[cutoff]  # of d39 in the run that has it last
-        assert dict(zip(at_top[2][::2], at_top[2][1::2], strict=True)).get(1) == position
+    return dict(json.loads(as_json(campaign.data | figures(sections_of(campaign)[0]))))
 
 
 def test_numbers_are_those_of_the_analyses() -> None:
@@ -221,8 +148,8 @@ def test_fusion_is_what_fuse_says() -> None:
 
 def test_what_takes_long_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verdicts by one measure, the next one in its place, and fusion."""
-    monkeypatch.setattr(sections.unjudged, "_PAIRS_OF_RESIDUALS", 8)
-    monkeypatch.setattr(sections.fusion, "_MOST_WORK", 8)
+    monkeypatch.setattr(unjudged, "_PAIRS_OF_RESIDUALS", 8)
+    monkeypatch.setattr(fusion, "_MOST_WORK", 8)
     campaign = campaign_of(
         RunContext(RUNS), qrels_columns(LABELS), parse_measures(["nDCG@2", "NRG@2", "UniqueRel@2"])
     )
@@ -239,7 +166,7 @@ def test_near_copies_and_runs_of_one_topic() -> None:
     labels = {q: {"d0": 1, "d9": 1} for q in run} | {"q0": {"e0": 1, "e1": 1, "d0": 1}}
     context = RunContext({"one": run, "like it": swapped, "other": other})
     campaign = campaign_of(context, qrels_columns(labels), parse_measures(["nDCG@10", "UniqueRel@10"]))
-    facts = sections.runs.section(campaign).facts
+    facts = table_of_runs.section(campaign).facts
     value = similarity(context, labels, ["RBO@50"])["value"][0]
     assert {run: [one for one, _ in near] for run, near in facts["near"].items()} == {0: [1], 1: [0]}
     assert facts["near"][0][0][1] == pytest.approx(value) and value >= 0.95
@@ -251,6 +178,7 @@ def test_what_is_added_to_the_measures() -> None:
         return [m["name"] for m in data(RunContext(runs), LABELS, measures)["measures"]]
 
     assert shown(RUNS, ["nDCG@2"]) == ["nDCG@2", "NRG(norm='ideal')@10"]
+    assert shown(RUNS, ["nDCG@2", "P_Rareness@3"]) == ["nDCG@2", "P_Rareness@3"]
     assert shown(RUNS, ["nDCG@2", "P_Rareness@3", "NRG@2"]) == ["nDCG@2", "P_Rareness@3", "NRG@2"]
     assert shown({"one": RUNS["one"]}, ["nDCG@2"]) == ["nDCG@2"]
 
@@ -347,48 +275,30 @@ def test_numbers_that_json_does_not_have() -> None:
     assert str(number(-1e-12)) == "0.0"
 
 
-def test_texts() -> None:
-    from ir_measures_relative import demo
-
-    long = "word\n" * 200
-    shortened = texts_of(None, {"a": long})(["a", "b"])
-    assert list(shortened) == ["a"] and len(shortened["a"]) <= 300 and shortened["a"].endswith("…")
-    assert texts_of(None, lambda doc: doc * 2 if doc == "a" else None)(["a", "b"]) == {"a": "aa"}
-    assert texts_of(None, None)(["a"]) == {} == texts_of(None, False)(["a"])
-    demo.register()
-    dataset = RunContext.from_irds(demo.DATASET_ID, name=None).dataset
-    doc = next(iter(dataset.docs_iter()))
-    for found in (texts_of(dataset, None), texts_of(None, demo.DATASET_ID)):
-        assert " ".join(doc.text.split()).startswith(found([doc.doc_id])[doc.doc_id].removesuffix("…"))
-    assert texts_of(dataset, False)([doc.doc_id]) == {}
-    assert set(queries_of(dataset, None)) == {q.query_id for q in dataset.queries_iter()}
-    with pytest.raises(TypeError, match="queries is a list"):
-        queries_of(None, ["q"])  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="is not a dataset"):
-        texts_of(None, 7)
-
-
-def test_a_dataset_that_cannot_be_fetched(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_of_topics(monkeypatch: pytest.MonkeyPatch) -> None:
     from ir_measures_relative import RelativeWarning, demo
 
     demo.register()
     dataset = RunContext.from_irds(demo.DATASET_ID, name=None).dataset
+    assert set(queries_of(dataset, None)) == {q.query_id for q in dataset.queries_iter()}
+    shortened = queries_of(None, {"q": "word\n" * 200})["q"]
+    assert len(shortened) <= 300 and shortened.startswith("word word") and shortened.endswith("…")
+    with pytest.raises(TypeError, match="queries is a list"):
+        queries_of(None, ["q"])  # type: ignore[arg-type]
 
     class Offline:
-        def docs_store(self) -> Any:
+        def queries_iter(self) -> Any:
             raise OSError("no network")
 
         def __getattr__(self, name: str) -> Any:
             return getattr(dataset, name)
 
-    monkeypatch.setattr(of_campaign, "dataset_of", lambda given: given)
-    with pytest.warns(RelativeWarning, match="the report has no texts"):
-        assert texts_of(Offline(), None)(["a"]) == {}
+    with pytest.warns(RelativeWarning, match="the report has no texts of topics"):
+        assert queries_of(Offline(), None) == {}
 
 
 def test_every_section_is_in_the_list() -> None:
-    files = {module.name for module in pkgutil.iter_modules(sections.__path__)}
-    assert {module.__name__.rpartition(".")[2] for module in SECTIONS} == files
+    assert {module.name for module in pkgutil.iter_modules(sections.__path__)} == {*SECTIONS}
 
 
 def test_formulas() -> None:
@@ -415,7 +325,7 @@ NUGGETS = [
 def test_new_aspects_are_those_of_the_function() -> None:
     context = RunContext(RUNS)
     campaign = campaign_of(context, qrels_columns(NUGGETS), parse_measures(["P@2"]))
-    found = sections.aspects.section(campaign)
+    found = aspects.section(campaign)
     assert isinstance(found, sections.Section)
     expected = new_aspects(context, NUGGETS, "NewAspects@2")
     table = found.tables["aspects"]
@@ -427,7 +337,7 @@ def test_new_aspects_are_those_of_the_function() -> None:
 
 def test_new_aspects_are_left_out_in_words() -> None:
     plain = campaign_of(RunContext(RUNS), qrels_columns(LABELS), parse_measures(["P@2"]))
-    assert sections.aspects.section(plain) == "New aspects: the judgments name no aspects."
+    assert aspects.section(plain) == "New aspects: the judgments name no aspects."
     nameless = qrels_columns([*NUGGETS, Qrel("q1", "c", 1, "")])
-    said = sections.aspects.section(campaign_of(RunContext(RUNS), nameless, parse_measures(["P@2"])))
+    said = aspects.section(campaign_of(RunContext(RUNS), nameless, parse_measures(["P@2"])))
     assert isinstance(said, str) and said.startswith("New aspects: ")

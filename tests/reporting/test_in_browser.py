@@ -18,9 +18,8 @@ api = pytest.importorskip(
     "playwright.sync_api", reason="the report's browser tests need playwright (pip install playwright)"
 )
 
-from hostile import NAMES, OF_GROUP, QRELS, QUERIES, RUNS, TEXT, doc_id  # noqa: E402
+from hostile import NAMES, OF_GROUP, QRELS, QUERIES, RUNS, TEXT  # noqa: E402
 from ir_measures_relative import RunContext, compare, report, verdicts  # noqa: E402
-from ir_measures_relative.reporting import run_pages  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,  # it starts a browser
@@ -51,19 +50,15 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def friendly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "friendly.html"
-    return report(
-        RunContext(FRIENDLY, groups=GROUPS), QRELS, MEASURES, path, texts=lambda d: f"What {d} says"
-    )
+    return report(RunContext(FRIENDLY, groups=GROUPS), QRELS, MEASURES, path)
 
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("report") / "hostile.html"
     context = RunContext(RUNS, groups=OF_GROUP, reference=NAMES[0])
-    texts, queries = {doc_id(i): TEXT for i in range(12)}, dict.fromkeys(QUERIES, TEXT)
-    return report(
-        context, QRELS, MEASURES, path, texts=texts, queries=queries, title=NAMES[1], command=NAMES[2]
-    )
+    queries = dict.fromkeys(QUERIES, TEXT)
+    return report(context, QRELS, MEASURES, path, queries=queries, title=NAMES[1], command=NAMES[2])
 
 
 @pytest.fixture
@@ -149,11 +144,16 @@ def test_the_picture_hover_and_click(friendly: Path, open_page: Open) -> None:
     assert page.locator("#scatter .bar-of-run").count() == 0
     page.check("#scatter-bars")
     assert page.locator("#scatter .bar-of-run").count() == len(FRIENDLY)
-    point.click()
-    page.wait_for_selector("#run h2")
-    assert page.evaluate("location.hash") == "#run=run%200"
-    assert page.locator("#run h2").inner_text() == "run 0" and page.locator("#sections").is_hidden()
-    assert not re.search(r"^(null|undefined)$", page.locator("#run").inner_text(), re.MULTILINE)
+    for pinned in (1, 0):  # a click pins the run, and another one unpins it
+        point.click()
+        assert page.locator('#scatter .point.pinned[data-run="0"]').count() == pinned
+    draw_all(page)
+    page.locator("#shapley .mark-rect path").first.click()
+    assert page.locator("#table-of-runs tr.pinned").count() == 1
+    page.locator("#likeness .mark-rect path").first.click()  # a cell is of two runs
+    page.wait_for_selector("#pair h2")
+    assert page.evaluate("location.hash").startswith("#pair=") and page.locator("#sections").is_hidden()
+    assert not re.search(r"^(null|undefined)$", page.locator("#pair").inner_text(), re.MULTILINE)
     page.go_back()
     page.wait_for_selector("#sections", state="visible")
 
@@ -206,7 +206,7 @@ def test_filter_and_groups(friendly: Path, open_page: Open) -> None:
 
 
 def test_pins_and_a_pair(friendly: Path, open_page: Open) -> None:
-    """By keyboard: two runs are pinned and compared, and a topic shows their documents side by side."""
+    """By keyboard: two runs are pinned and compared."""
     page = open_page(friendly)
     for r in (0, 1, 2):
         page.locator(f'#table-of-runs [data-pin="{r}"]').focus()
@@ -218,34 +218,27 @@ def test_pins_and_a_pair(friendly: Path, open_page: Open) -> None:
     assert page.locator("#pins .compare").count() == 1
     page.locator("#pins .compare").focus()
     page.keyboard.press("Enter")
-    page.wait_for_selector("#run svg.marks")
+    page.wait_for_selector("#pair svg.marks")
     assert page.evaluate("location.hash") == "#pair=run%200&with=run%201"
-    assert re.search("Keep, add or replace\\?\\s+(With|Call worth)", page.locator("#run").inner_text())
+    assert re.search("Keep, add or replace\\?\\s+(With|Call worth)", page.locator("#pair").inner_text())
     table = compare(RunContext(FRIENDLY), QRELS, ["nDCG@3"], family="measure").set_index(["name", "other"])
     row = table.loc[("run 0", "run 1")]
-    cells = page.locator("#run table").first.locator("tbody tr").first.locator("th, td").all_inner_texts()
+    cells = page.locator("#pair table").first.locator("tbody tr").first.locator("th, td").all_inner_texts()
     assert cells[0] == "nDCG@3" and float(cells[3]) == pytest.approx(row["difference"], abs=6e-5)
     ends = [float(x) for x in cells[4].split(" to ")]
     assert ends == pytest.approx([row["ci_lower"], row["ci_upper"]], abs=6e-5)
     assert [int(x) for x in cells[5:8]] == [row["wins"], row["ties"], row["losses"]]
     verdict = verdicts(RunContext(FRIENDLY), QRELS, ["nDCG@3"]).set_index(["name", "other"])
     assert cells[8].startswith(verdict.loc[("run 0", "run 1"), "settled"])
-    assert page.locator("#run .mark-rect path").count() == len(QUERIES)
-    page.locator("#run ol a").first.focus()
-    page.keyboard.press("Enter")
-    page.wait_for_function("location.hash.includes('&topic=')")
-    sides = page.locator("#topic table")
-    assert sides.count() == 2 and "What " in sides.first.inner_text()
-    assert sides.nth(1).locator("tbody tr").count() == 3
+    assert page.locator("#pair .mark-rect path").count() == len(QUERIES)
     page.click("text=the other way round")
     page.wait_for_function("location.hash.startsWith('#pair=run%201&with=run%200')")
-    turned = page.locator("#run table").first.locator("tbody tr").first.locator("td").all_inner_texts()
+    turned = page.locator("#pair table").first.locator("tbody tr").first.locator("td").all_inner_texts()
     assert float(turned[2]) == pytest.approx(-row["difference"], abs=6e-5)
 
 
-def test_very_many_topics(tmp_path: Path, open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The pictures are of distributions, the tables have the extreme topics, and documents are those of some topics."""
-    monkeypatch.setattr(run_pages, "_MOST_ROWS", 4_000)
+def test_very_many_topics(tmp_path: Path, open_page: Open) -> None:
+    """The picture of two runs and its table have the extreme topics."""
     rng = np.random.default_rng(0)
     docs = [f"d{i}" for i in range(15)]
     runs = {
@@ -254,37 +247,19 @@ def test_very_many_topics(tmp_path: Path, open_page: Open, monkeypatch: pytest.M
     }
     labels = {f"q{q}": {d: 1 for d in docs[:3]} for q in range(320)}
     path = report(RunContext(runs), labels, ["nDCG@10", "NRG(norm='ideal')@10"], tmp_path / "many.html")
-    page = open_page(path, "#run=r0")
-    page.wait_for_selector("#run svg.marks")
-    assert page.locator("#run .mark-line path").count() == 4  # a line a run
-    page.locator("#run details.numbers summary").click()
-    page.wait_for_selector("#run details.numbers tbody")
-    assert page.locator("#run details.numbers tbody tr").count() == 200
-    kept = page.evaluate("JSON.parse(document.getElementById('data').textContent).documents.kept")
-    assert len(kept) == 100
-    without = next(q for q in range(320) if q not in kept)
-    page.evaluate(f"location.hash = '#pair=r0&with=r1&topic=q{without}'")
-    page.wait_for_selector("#topic p >> text=holds the documents of 100 of the 320 topics")
-    assert page.locator("#run .mark-line path").count() == 1
-
-
-def test_a_page_of_a_run(friendly: Path, open_page: Open) -> None:
-    page = open_page(friendly)
-    page.click("#table-of-runs a.name >> nth=0")
-    page.wait_for_selector("#run svg.marks")
-    assert page.locator("#run .layer_1_marks path").count() == len(QUERIES)  # its own dots
-    rows = page.locator("#topic tbody tr")
-    assert rows.count() == 3 and "What " in rows.first.inner_text()
-    value = float(page.locator("#topic .steps").inner_text().split(";")[0].split()[-1])
-    shares = page.eval_on_selector_all(
-        "#topic tbody tr td:nth-child(5)", "cells => cells.map((c) => Number(c.dataset.v))"
+    page = open_page(path, "#pair=r0&with=r1")
+    page.wait_for_selector("#pair svg.marks")
+    page.locator("#pair details.numbers summary").click()
+    page.wait_for_selector("#pair details.numbers tbody")
+    differences = page.eval_on_selector_all(
+        "#pair details.numbers tbody td:last-child", "cells => cells.map((c) => Number(c.dataset.v))"
     )
-    assert sum(shares) == pytest.approx(value, abs=2e-4)
-    page.click("#topic .steps a >> nth=1")
-    page.wait_for_function("location.hash.includes('&topic=')")
-    page.locator("#run details.numbers summary").click()
-    page.wait_for_selector("#run details.numbers tbody")
-    assert page.locator("#run details.numbers tbody tr").count() == len(QUERIES)
+    assert len(differences) == 200 and differences == sorted(differences, reverse=True)
+    table = RunContext(runs).evaluate(labels, ["NRG(norm='ideal')@10"], perquery=True)
+    of = {name: rows["value"].to_numpy() for name, rows in table.groupby("name")}
+    every = sorted(of["r0"] - of["r1"], reverse=True)
+    assert differences == pytest.approx([*every[:100], *every[-100:]], abs=1e-8)
+    assert "There are 320 topics." in page.locator("#pair").inner_text()
 
 
 def test_every_picture_has_its_numbers_and_everything_can_be_reached_by_keyboard(
@@ -334,11 +309,11 @@ def test_contrast_in_both_schemes(friendly: Path, open_page: Open) -> None:
         background = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert (sum(map(int, background[4:-1].split(","))) < 150) == (scheme == "dark")
         assert page.evaluate(CONTRAST) == []
-        page.evaluate("location.hash = '#run=run%201'")
-        page.wait_for_selector("#run svg.marks")
-        assert page.evaluate(CONTRAST) == []
-        marks = page.locator("#run .layer_1_marks path").first
+        marks = page.locator("#shapley .mark-rect path").first
         assert marks.evaluate("mark => getComputedStyle(mark).fill") == own
+        page.evaluate("location.hash = '#pair=run%201&with=run%202'")
+        page.wait_for_selector("#pair svg.marks")
+        assert page.evaluate(CONTRAST) == []
         page.evaluate("location.hash = '#runs'")
         page.wait_for_selector("#sections", state="visible")
     page.emulate_media(media="print")  # paper is white, also in the dark
@@ -349,8 +324,10 @@ def test_a_phone_does_not_scroll_sideways(hostile: Path, open_page: Open) -> Non
     page = open_page(hostile, width=390)
     draw_all(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    page.evaluate("location.hash = document.querySelector('#table-of-runs tbody a').getAttribute('href')")
-    page.wait_for_selector("#run svg.marks")
+    for r in (0, 4):
+        page.locator(f'#table-of-runs [data-pin="{r}"]').click()
+    page.locator("#pins .compare").click()
+    page.wait_for_selector("#pair svg.marks")
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
@@ -365,20 +342,18 @@ def test_hostile_names_do_nothing(hostile: Path, open_page: Open) -> None:
     page.locator("#filter").fill("")
     page.locator('#table-of-runs [data-pin="4"]').click()
     page.locator("#pins .compare").first.click()
-    page.wait_for_selector("#run svg.marks")
-    page.locator("#run ol a").first.click()
-    for r in range(len(NAMES)):
-        page.evaluate(
-            f"location.hash = document.querySelectorAll('#table-of-runs tbody a')[{r}].getAttribute('href')"
-        )
-        page.wait_for_selector("#run svg.marks")
+    page.wait_for_selector("#pair svg.marks")
+    slugs = page.evaluate(
+        "JSON.parse(document.getElementById('data').textContent).runs.map((run) => run.slug)"
+    )
+    for a, b in itertools.pairwise(slugs):
+        page.evaluate("address => { location.hash = address; }", f"#pair={a}&with={b}")
+        page.wait_for_selector("#pair svg.marks")
         assert page.locator("#sections").is_hidden()
-        page.evaluate("document.querySelectorAll('#run summary').forEach((s) => s.click())")
+        page.evaluate("document.querySelectorAll('#pair summary').forEach((s) => s.click())")
         page.wait_for_timeout(50)
-    page.evaluate("location.hash = document.querySelectorAll('#run ol a')[1].getAttribute('href')")
-    page.wait_for_timeout(200)
     assert page.evaluate("window.broken") is None
-    assert page.evaluate("document.querySelectorAll('#run script, #sections script, img, i').length") == 0
+    assert page.evaluate("document.querySelectorAll('#pair script, #sections script, img, i').length") == 0
     names = page.eval_on_selector_all("#table-of-runs tbody bdi", "found => found.map((b) => b.textContent)")
     assert {n for n in NAMES if n.isprintable()} <= set(names)
 
@@ -386,14 +361,13 @@ def test_hostile_names_do_nothing(hostile: Path, open_page: Open) -> None:
 def test_addresses_of_nothing(friendly: Path, open_page: Open) -> None:
     page = open_page(friendly)
     nowhere = [
-        "#run=nobody",
         "#pair=run%200&with=run%200",
         "#pair=run%200&with=no",
-        "#run=%E0%A4%A",
+        "#pair=%E0%A4%A&with=run%200",
         "#nothing",
     ]
-    for address in [*nowhere, "#run=run%200&topic=no"]:
+    for address in [*nowhere, "#pair=run%200&with=run%201"]:
         page.evaluate("address => { location.hash = address; }", address)
         known = address not in nowhere
         page.wait_for_selector("#sections", state="hidden" if known else "visible")
-        assert page.locator("#run h2").count() == known
+        assert page.locator("#pair h2").count() == known

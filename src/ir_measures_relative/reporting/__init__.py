@@ -1,7 +1,7 @@
 """The report: one HTML file of a test collection, which opens from disk, without a network.
 
-``contents`` holds what the sections look at; each file of ``sections`` is a section; ``run_pages`` lists them, and has
-the pages of single runs; ``page`` puts it all together. Needs the extra ``report``.
+``contents`` holds what the sections look at; each file of ``sections`` is a section; ``pair_page`` has what the page of
+two runs needs; ``page`` puts it all together. Needs the extra ``report``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..io.datasets import qrels_of
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..messages import needs_extra, warn
 from ..work import check_writable, write_whole
-from .contents import Texts, campaign_of, queries_of, texts_of
+from .contents import campaign_of, queries_of
 
 
 def report(
@@ -29,25 +29,21 @@ def report(
     measures: Sequence[ir_measures.Measure | str],
     path: str | os.PathLike[str],
     *,
-    texts: Texts = None,
     queries: Mapping[str, str] | None = None,
     title: str | None = None,
     command: str | None = None,
 ) -> Path:
     """Write an HTML report.
 
-    It has a table and a figure of all runs, a page for each run and for each two runs, and sections on similar and
+    It has a table and a figure of all runs, a page for each two runs, and sections on similar and
     complementary runs, unjudged documents, and the fingerprint. It names the sections that cannot be computed. Equal
     input and equal versions of the packages make equal bytes.
 
     Args:
         context: the runs.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
-        measures: the first that :func:`explain` takes is explained document by document; where there is none,
-            NRG(norm='ideal')@10 is added.
+        measures: if none of them is relative, NRG(norm='ideal')@10 is added.
         path: the file to write; an existing file is replaced.
-        texts: a dict or function from document id to text, or an ir_datasets id or dataset. Default: the dataset of
-            the context. False: no texts.
         queries: from query id to text. Default: the dataset of the context.
         command: the command that made it, shown with the fingerprint.
 
@@ -65,7 +61,7 @@ def report(
     if not context.names:
         raise ValueError("the context holds no run, so there is nothing to report; give RunContext some runs")
     columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
-    more: dict[str, Any] = {"texts": texts, "queries": queries, "title": title, "command": command}
+    more: dict[str, Any] = {"queries": queries, "title": title, "command": command}
     message = write(context, columns, parsed, target, **more)
     if message is not None:
         warn(message)
@@ -90,22 +86,21 @@ def write(
     *,
     given: Scores | None = None,
     dataset: Any = None,
-    texts: Texts = None,
     queries: Mapping[str, str] | None = None,
     title: str | None = None,
     command: str | None = None,
 ) -> str | None:
     """:func:`report`, of what is read and checked already; returns what its reader is warned of."""
-    from .contents import pairs_of
     from .page import page
-    from .run_pages import documents_of, sections_of
+    from .pair_page import pairs_of
+    from .sections import sections_of
 
     dataset = context.dataset if dataset is None else dataset
-    found, asked = texts_of(dataset, texts), queries_of(dataset, queries)
+    asked = queries_of(dataset, queries)
     campaign = campaign_of(context, qrels, measures, given=given, queries=asked, command=command)
     n = len(context.names)
     title = title or f"{n} run{'' if n == 1 else 's'} compared"
-    shared = campaign.data | {"documents": documents_of(campaign, found), "pairs": pairs_of(campaign)}
+    shared = campaign.data | {"pairs": pairs_of(campaign)}
     text = page(campaign, *sections_of(campaign), shared, title)
     # What was there stays where it cannot be written.
     write_whole(path, lambda beside: Path(beside).write_bytes(text.encode("utf-8", "replace")))

@@ -1,49 +1,37 @@
-"""What the sections of a report look at: a campaign, its scores, and the texts of documents and topics."""
+"""What the sections of a report look at: a campaign, its scores, and the texts of topics."""
 
 from __future__ import annotations
 
-import itertools
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 from urllib.parse import quote
 
 import ir_measures
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from ..context.evaluate import Scores, one_topic_counts, score_runs
 from ..context.measure_strings import is_relative, value_range
 from ..context.run_context import RunContext
 from ..context.view import View, view_of
-from ..decisions.compare import compare, is_of_pairs
-from ..decisions.compared import CandidateCompared
-from ..decisions.decision import bold_and_rest
-from ..decisions.decision_text import reason_of_worth
-from ..decisions.options import Settings, combination_of, deciding_measure
-from ..io.datasets import dataset_of, fetching
+from ..decisions.compare import compare
+from ..io.datasets import fetching
 from ..io.qrels import QrelsColumns
-from ..measures.measure import RelativeMeasure
 from ..measures.nrg import NRG
 from ..messages import RelativeWarning, kind_of, warn
 from ..stats.intervals import means_and_margins
 from ..tolerances import ROUNDED, TIED
-
-#: What a report takes as ``texts``.
-Texts: TypeAlias = "Mapping[str, str] | Callable[[str], str | None] | bool | Any | None"
-#: From document ids to what is known of them.
-Lookup: TypeAlias = Callable[[Sequence[str]], dict[str, str]]
 
 # The cutoff of a measure that the report adds, unless a measure of the user has one up to the second number: comparing
 # every two runs deeper takes minutes.
 _CUTOFF, _DEEPEST = 10, 100
 # Decimal places of most numbers in the page, which shows four. (With fewer, they would be rounded twice.)
 _PLACES = 9
-# How many characters name a run or a topic in an address, and how many of a text are shown.
+# How many characters name a run in an address, and how many of a text are shown.
 _LONGEST_SLUG, _LONGEST_TEXT = 80, 300
 
 # What a value is relative to, in words.
@@ -64,7 +52,6 @@ class ReportedCampaign:
     view: View
     measures: list[ir_measures.Measure]  #: those that are shown
     scores: Scores  #: of these
-    explained: RelativeMeasure | None  #: the measure that is explained document by document
     data: dict[str, Any]  #: what every part of the page knows, as :func:`_data_of` has it
     command: str | None  #: what made the report
 
@@ -137,16 +124,14 @@ def campaign_of(
     queries: Mapping[str, str] | None = None,
     command: str | None = None,
 ) -> ReportedCampaign:
-    """Scores the runs, on a measure that can be explained as well; arguments as for :func:`.write`."""
+    """Score the runs, also on NRG where no measure is relative; arguments as for :func:`.write`."""
     view = view_of(context, qrels)
-    # The first measure that says what each document contributes; of several runs, else one that does.
-    relative = (m for m in measures if is_relative(m))
-    found = (m for m in relative if type(m).contributions is not RelativeMeasure.contributions)
-    explained = next(found, NRG(norm="ideal") @ _CUTOFF if len(view.names) > 1 else None)
-    shown = [*measures] if explained is None or explained in measures else [*measures, explained]
+    shown = [*measures]
+    if len(view.names) > 1 and not any(map(is_relative, measures)):
+        shown.append(NRG(norm="ideal") @ _CUTOFF)
     scores = _scores(view, shown, given)
     data = _data_of(view, scores, queries or {})
-    return ReportedCampaign(context, qrels, view, shown, scores, explained, data, command)
+    return ReportedCampaign(context, qrels, view, shown, scores, data, command)
 
 
 def _scores(view: View, measures: Sequence[ir_measures.Measure], known: Scores | None) -> Scores:
@@ -164,16 +149,13 @@ def _data_of(view: View, scores: Scores, queries: Mapping[str, str]) -> dict[str
     """Runs, groups, topics and measures, which the page knows by their places in these lists, and their numbers."""
     of_run, ids = view.members.groups, [str(q) for q in view.query_ids]
     groups = sorted(set(of_run.values()))
-    runs, topics = (zip(found, slugs(found), strict=True) for found in (view.names, ids))
     return {
         "runs": [
             {"name": name, "slug": slug} | ({"group": groups.index(of_run[name])} if name in of_run else {})
-            for name, slug in runs
+            for name, slug in zip(view.names, slugs(view.names), strict=True)
         ],
         "groups": groups,
-        "topics": [
-            {"id": q, "slug": slug} | ({"query": queries[q]} if q in queries else {}) for q, slug in topics
-        ],
+        "topics": [{"id": q} | ({"query": queries[q]} if q in queries else {}) for q in ids],
         "measures": [
             {"name": str(m), "relative": is_relative(m), "axis": axis_title(m), "tip": tip(m)}
             for m in scores.measures
@@ -250,31 +232,13 @@ def plain(value: Any) -> Any:
     return number(float(value)) if isinstance(value, float) else None
 
 
-def texts_of(dataset: Any, texts: Texts) -> Lookup:
-    """What finds the texts of documents, shortened."""
-    if texts is None:
-        texts = dataset if dataset is not None and dataset.has_docs() else False
-    if texts is False:
-        return lambda doc_ids: {}
-    if isinstance(texts, Mapping) or callable(texts):
-        find: Callable[[str], Any] = texts.get if isinstance(texts, Mapping) else texts
-        return lambda doc_ids: {doc: _shortened(text) for doc in doc_ids if (text := find(doc)) is not None}
-    given = dataset_of(texts)
-
-    def look(doc_ids: Sequence[str]) -> dict[str, str]:
-        docs = _fetched(given, lambda: given.docs_store().get_many(list(doc_ids)))
-        return {doc_id: _shortened(_text(doc)) for doc_id, doc in docs.items()}
-
-    return look
-
-
 def _fetched(dataset: Any, fetch: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     """What a dataset has; nothing, with a warning, where its files cannot be fetched."""
     try:
         with fetching(dataset):
             return fetch()
     except ConnectionError as error:
-        warn(f"the report has no texts: {error}")
+        warn(f"the report has no texts of topics: {error}")
         return {}
 
 
@@ -302,52 +266,6 @@ def _shortened(text: Any) -> str:
 
 # Pairs of runs times topics up to which the intervals of a measure take a second or two.
 _MOST_WORK = 40_000
-# The verdict of worth() is there for at most so many of the best runs, and ordered pairs times topics: in seconds.
-_MOST_DECIDED, _MOST_DECIDED_WORK = 4, 700
-
-
-def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
-    """What the pages of two runs need beside the values: the quantile of Student's t for as many topics, and more.
-
-    ``intervals`` has for each measure the ends of the intervals of :func:`compare`, one for each pair in the order of
-    ``itertools.combinations``; None where there are none, or where they would take long.
-    """
-    topics, intervals = campaign.view.n_queries, None
-    if are_few(campaign) and campaign.several:
-        every = list(itertools.combinations(campaign.view.names, 2))
-        intervals = [
-            # the value of a measure of pairs is not the difference of two values
-            None if is_of_pairs(measure) else list(map(intervals_of(campaign, measure).get, every))
-            for measure in campaign.measures
-        ]
-    t = float(stdtrit(topics - 1, 0.975)) if topics > 1 else None
-    return {"intervals": intervals, "t": t, "decisions": _decisions_of(campaign)}
-
-
-def _decisions_of(campaign: ReportedCampaign) -> dict[str, Any] | None:
-    """For each two of the best runs: deployed, candidate, verdict and reason of :func:`worth`; None if too slow."""
-    place, view = campaign.first_absolute, campaign.view
-    if place is None:
-        return None
-    sizes = range(min(_MOST_DECIDED, len(view.names)), 1, -1)
-    size = next((n for n in sizes if n * (n - 1) * view.n_queries <= _MOST_DECIDED_WORK), 0)
-    best = campaign.best_first(place)[:size]
-    if not best:
-        return None
-    rows = []
-    with warnings.catch_warnings():  # the page is about all pairs
-        warnings.simplefilter("ignore", RelativeWarning)
-        try:
-            measure = deciding_measure(campaign.measures[place])
-            settings = Settings(measure, combination_of(campaign.context, measure))
-            for deployed, candidate in itertools.permutations(best, 2):
-                names = view.names[deployed], view.names[candidate]
-                compared = CandidateCompared(view.of_runs(names), names[:1], names[1], settings, view)
-                verdict, reason = bold_and_rest(reason_of_worth(compared)[0])
-                rows.append([deployed, candidate, verdict, reason])
-        except ValueError:  # a measure that does not say how good a list is, no relevant document
-            return None
-    return {"runs": len(best), "by": str(settings.by), "rows": rows}
 
 
 def are_few(campaign: ReportedCampaign) -> bool:

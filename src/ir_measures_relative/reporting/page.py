@@ -21,17 +21,14 @@ import jinja2
 import vl_convert
 
 from .contents import ReportedCampaign
-from .run_pages import by_topic
+from .pair_page import differences
 from .sections import Section
 
 # The command replaces a file that has this name within its first bytes: an older report.
 _GENERATOR, _HEAD = "ir_measures_relative", 512
 # Of one module, in this order.
-_SCRIPTS = (
-    *("elements.js", "tables.js", "choice.js", "pictures.js", "scatter.js", "topics.js", "run.js", "pair.js"),
-    "start.js",
-)
-_PIECES = ("run_link", "number", "short_number", "picture", "table", "cell", "name_of_run")
+_SCRIPTS = (*("elements.js", "tables.js", "choice.js", "pictures.js", "scatter.js", "pair.js", "start.js"),)
+_PIECES = ("run_name", "number", "short_number", "picture", "table", "cell", "name_of_run")
 _LICENSE = (
     "Vega, Vega-Lite and Vega-Embed: Copyright (c) University of Washington Interactive Data Lab, "
     "BSD 3-Clause License, https://github.com/vega"
@@ -45,7 +42,7 @@ def page(
     data: dict[str, Any],
     title: str,
 ) -> str:
-    """The file, as text: a campaign's sections, and what the pages of runs and of pairs are made from."""
+    """The file, as text: a campaign's sections, and what the pages of two runs are made from."""
     environment = environment_of(campaign.data["runs"])
 
     def rendered(words: str, part: Section) -> str:
@@ -90,7 +87,7 @@ def is_report(path: str | os.PathLike[str]) -> bool:
 def figures(sections: Sequence[Section]) -> dict[str, Any]:
     """What the scripts draw and list, by name: specifications with their rows, and tables."""
     config = {"config": json.loads(asset("vega.json"))}  # its colours are variables of the style sheet
-    found: dict[str, Any] = {name: {"spec": config | spec} for name, spec in by_topic().items()}
+    found: dict[str, Any] = {"differences": {"spec": config | differences()}}
     for part in sections:
         found |= part.data
         found |= {name: {"table": table._asdict()} for name, table in part.tables.items()}

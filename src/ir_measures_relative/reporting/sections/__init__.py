@@ -1,6 +1,6 @@
 """What a section of the report is, and what the pictures of sections share.
 
-A new section is a file here with a function ``section``, and its place in the list of ``run_pages``. Where there is
+A new section is a file here with a function ``section``, and its place in :data:`SECTIONS`. Where there is
 nothing to show, ``section`` returns a sentence that says why. The page lists these sentences at its end.
 
 Pictures are specifications of Vega-Lite, whose data the page fills in: the same to the byte for the same input, and SVG
@@ -11,7 +11,27 @@ no name from outside is ever part of an expression.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tqdm import tqdm
+
+if TYPE_CHECKING:
+    from ..contents import ReportedCampaign
+
+#: The sections in the order of the page, each the name of a file.
+SECTIONS = (
+    "scatter",
+    "runs",
+    "similarity",
+    "complementary",
+    "aspects",
+    "fusion",
+    "shapley",
+    "compare",
+    "unjudged",
+    "relative_to",
+)
 
 #: A part of a specification.
 Spec = dict[str, Any]
@@ -64,6 +84,13 @@ class Section(NamedTuple):
     data: dict[str, dict[str, Any]] = {}
     #: What the section says at the top of the page: a template as well, of a sentence or two.
     headline: str = ""
+
+
+def sections_of(campaign: ReportedCampaign) -> tuple[list[Section], list[str]]:
+    """Return the sections of a campaign, and the reasons for those that are left out."""
+    names = tqdm(SECTIONS, desc="report", unit="section", disable=None, leave=False)
+    found = [import_module(f".{name}", __name__).section(campaign) for name in names]
+    return [one for one in found if isinstance(one, Section)], [one for one in found if isinstance(one, str)]
 
 
 def quantity(field: str, **more: Any) -> Spec:

@@ -10,7 +10,7 @@ from ..contents import ReportedCampaign
 from . import Section, Table
 
 WORDS = """
-<p>The mean difference of each run from {{ run_link(reference) }}, with its interval, and the p of a paired test. Both
+<p>The mean difference of each run from {{ run_name(reference) }}, with its interval, and the p of a paired test. Both
 are corrected for the number of rows: all intervals hold at once, with 95 % confidence.</p>
 {{ table("comparison", "The differences") }}
 """

@@ -23,26 +23,26 @@ WORDS = """
 whether two runs differ.
 {% if copies | select | list %}The upright line is the value of an exact copy of the run’s nearest prior. A run that
 is not well above it adds little. {% endif %}
-Click a run for its page, or a column’s name to sort. Pin two runs with ☆ to compare them.</p>
+Click a column’s name to sort. Pin two runs with ☆ to compare them.</p>
 {% if near %}<p>≈ marks near-duplicates: RBO of at least {{ least }} with another run.</p>{% endif %}
 {% if one_topic %}<p><strong>Few topics count:</strong> {{ one_topic }}.</p>{% endif %}
 {% include "runs.html" %}
 """
 
 HEADLINE = """
-{% macro lead(of) %}{% if of.tied %} <small>{{ run_link(of.second) }} is as high.</small>
-{%- elif of.second is not none and not of.clear %} <small>Its lead over {{ run_link(of.second) }} could be
+{% macro lead(of) %}{% if of.tied %} <small>{{ run_name(of.second) }} is as high.</small>
+{%- elif of.second is not none and not of.clear %} <small>Its lead over {{ run_name(of.second) }} could be
 chance.</small>{% endif %}{% endmacro %}
-{% if best %}<li><strong>Best on its own:</strong> {{ run_link(best.run) }}, {{ measures[best.measure].name }}
+{% if best %}<li><strong>Best on its own:</strong> {{ run_name(best.run) }}, {{ measures[best.measure].name }}
 {{ short_number(best.mean) }}.{{ lead(best) }}</li>{% endif %}
 {% if adds %}<li><strong>{{ "Most that is new to a user of the other runs:" if adds.adds else "Highest:" }}</strong>
-{{ run_link(adds.run) }},
+{{ run_name(adds.run) }},
 {% if adds.measure != unique %}{{ measures[adds.measure].name }} {{ short_number(adds.mean) }}
 {%- if shows is not none %}: {% else %}.{% endif %}{% endif %}
 {% if shows is not none %}{{ short_number(shows) }} relevant documents
 {%- if graded %} (grade {{ rel }} or higher){% endif %} per topic that no
 {{ "other run" if others else "prior run" }} retrieves.{% endif %}{{ lead(adds) }}
-{%- if most %} <small>{{ run_link(most[0]) }} retrieves most of these: {{ short_number(most[1]) }}.</small>{% endif %}
+{%- if most %} <small>{{ run_name(most[0]) }} retrieves most of these: {{ short_number(most[1]) }}.</small>{% endif %}
 {%- if adds.adds %} <small>Whether to deploy it is another question: pin two runs to ask it.</small>{% endif %}</li>
 {%- endif %}
 """

@@ -18,7 +18,7 @@ from . import Section
 
 WORDS = """
 {% include "scatter.html" %}
-<p class="about">Each point is a run; a click opens it. The dashed line joins the runs that no other run beats on both
+<p class="about">Each point is a run; a click pins it. The dashed line joins the runs that no other run beats on both
 axes, if there are several.
 {% if runs > on_a_phone %}{% if runs <= on_a_screen %}On a small screen{% else %}With {{ runs }} runs{% endif %}, only
 those on the line and the highest have their names here. Pin a run, or point at it, to see

@@ -33,7 +33,7 @@ the top of the runs. The point is the score as judged.</p>
 {%- if chance is not none %} In a pale cell, chance could explain the difference: its interval over topics, for all
 pairs at once, includes 0.
 {%- else %} This does not say whether chance could explain a difference.{% endif %}
-{%- if reference is not none %} Each line is the difference from {{ run_link(reference) }}, from the worst to the best
+{%- if reference is not none %} Each line is the difference from {{ run_name(reference) }}, from the worst to the best
 case. A line above or below 0 is settled.{% endif %}</p>
 {{ picture("verdicts-" ~ loop.index0, "A map of every two runs: above, below, equal or undecided") }}
 {% endfor %}

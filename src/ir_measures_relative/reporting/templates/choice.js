@@ -21,7 +21,7 @@ function choose() {
   changed.forEach((tell) => tell());
 }
 
-const pairAddress = (a, b, t = null) => `#pair=${runs[a].slug}&with=${runs[b].slug}` + (t === null ? "" : `&topic=${topics[t].slug}`);
+const pairAddress = (a, b) => `#pair=${runs[a].slug}&with=${runs[b].slug}`;
 
 function showPins() {
   for (const button of document.querySelectorAll("[data-pin]")) {
@@ -37,6 +37,12 @@ function showPins() {
   changed.forEach((tell) => tell("pins"));
 }
 
+function togglePin(r) {
+  if (pinned.includes(r)) pinned.splice(pinned.indexOf(r), 1);
+  else if (pinned.length < MOST_PINNED) pinned.push(r);
+  showPins();
+}
+
 function startChoice() {
   if (runs.length < 2) return;
   $("#groups")?.append(...groups.map((name, g) => el("button", { type: "button", "data-group": g, "aria-pressed": "false", title: name }, mark(look(g)), text(short(name, 24)))));
@@ -48,11 +54,8 @@ function startChoice() {
       if (!chosenGroups.delete(group)) chosenGroups.add(group);
       choose();
     } else if (pin) {
-      const r = Number(pin.dataset.pin);
       const inBar = $("#pins").contains(pin);
-      if (pinned.includes(r)) pinned.splice(pinned.indexOf(r), 1);
-      else if (pinned.length < MOST_PINNED) pinned.push(r);
-      showPins();
+      togglePin(Number(pin.dataset.pin));
       if (inBar) ($("#pins button") ?? $("#filter")).focus(); // the button is gone
     }
   });

@@ -1,7 +1,7 @@
 // Data, elements and words. Names and texts only ever become text nodes, titles and data.
 const data = JSON.parse(document.getElementById("data").textContent);
 const figures = JSON.parse(document.getElementById("figures").textContent);
-const { runs, topics, measures, groups, values, means, ci_lower: lower, ci_upper: upper, documents } = data;
+const { runs, topics, measures, groups, values, means } = data;
 const $ = (selector, within = document) => within.querySelector(selector);
 
 function el(tag, attributes = {}, ...children) {
@@ -25,9 +25,8 @@ function short(name, longest = 28) {
   return line.length <= longest ? line : `${line.slice(0, half)}…${line.slice(-half)}`;
 }
 
-const address = (r, t = null) => `#run=${runs[r].slug}` + (t === null ? "" : `&topic=${topics[t].slug}`);
-const runLink = (r) => el("a", { class: "name", href: address(r), title: runs[r].name }, text(runs[r].name));
-const topicLink = (r, t) => el("a", { href: address(r, t), class: "name", title: topics[t].id }, text(topics[t].id));
+const named = (name) => el("span", { class: "name", title: name }, text(name));
+const runName = (r) => named(runs[r].name);
 const asked = (t) => (topics[t].query ? el("small", {}, " ", text(topics[t].query)) : null);
 
 // A box of its own for what is wider than the page; it can be scrolled by keyboard.

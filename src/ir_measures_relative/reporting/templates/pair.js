@@ -1,4 +1,10 @@
-// The page of two runs: their differences topic by topic, and their documents side by side.
+// The page of two runs: their differences topic by topic; of very many topics, those of the extreme ones.
+
+const MANY = 300;
+const ENDS = 100; // how many topics are shown of each end, where they are very many
+const LISTED = topics.length > MANY ? 10 : 5; // and in a list
+
+const extremes = (order) => (topics.length > MANY && order.length > 2 * ENDS ? [...order.slice(0, ENDS), ...order.slice(-ENDS)] : order);
 
 const difference = (m, a, b, t) => (values[m][a][t] === null || values[m][b][t] === null ? null : values[m][a][t] - values[m][b][t]);
 const TIE = 1e-8; // values have nine decimal places here
@@ -44,7 +50,7 @@ function settledOf(m, a, b) {
 function decided(a, b) {
   const { decisions } = data.pairs;
   const row = decisions?.rows.find(([deployed, candidate]) => deployed === a && candidate === b);
-  return row ? el("p", {}, "With ", runLink(a), " deployed: ", el("strong", {}, text(row[2])), text(row[3])) : null;
+  return row ? el("p", {}, "With ", runName(a), " deployed: ", el("strong", {}, text(row[2])), text(row[3])) : null;
 }
 
 function decisionPart(a, b) {
@@ -58,8 +64,8 @@ function decisionPart(a, b) {
 
 const between = (ends) => (ends ? `${value(ends[0])} to ${value(ends[1])}` : "–");
 
-function pairPage(a, b, t) {
-  const first = documents ? documents.measure : 0;
+function pairPage(a, b) {
+  const first = Math.max(0, measures.findIndex((m) => m.relative));
   const rows = measures.map((measure, m) => {
     const { all, counts } = counted(m, a, b);
     const settled = settledOf(m, a, b);
@@ -67,56 +73,35 @@ function pairPage(a, b, t) {
     return [measure.name, value2(means[m][a]), value2(means[m][b]), value2(mean), between(intervalOf(m, a, b, all)), ...counts, settled ? `${settled[0]} (${between(settled.slice(1))})` : "–"];
   });
   const pairs = (runs.length * (runs.length - 1)) / 2;
-  const { all, counts } = counted(first, a, b);
-  const select = measureSelect("pair-measure", first);
-  const figure = figureOf("The difference on each topic");
-  const topicPart = el("div", { id: "topic" });
+  const { counts } = counted(first, a, b);
+  const select = el("select", { id: "pair-measure" }, measures.map((m, i) => el("option", { value: i, selected: i === first }, m.name)));
+  const figure = el("figure", { class: "picture" }, el("div", { class: "plot", role: "img", "aria-label": "The difference on each topic; the table below has the same numbers" }),
+    el("details", { class: "numbers" }, el("summary", {}, "The numbers as a table"), box("The numbers")));
+  const ofMany = topics.length > MANY ? el("p", {}, `There are ${topics.length.toLocaleString("en")} topics. The figure and its table show the ${ENDS} with the highest and the ${ENDS} with the lowest difference.`) : null;
   const lists = el("div", { class: "two" });
-  $("#run").replaceChildren(el("article", {},
+  $("#pair").replaceChildren(el("article", {},
     el("p", {}, el("a", { href: "#runs" }, "← all runs"), " · ", el("a", { href: pairAddress(b, a) }, "the other way round")),
     el("h2", { tabindex: "-1" }, text(short(runs[a].name, 80)), " and ", text(short(runs[b].name, 80))),
-    el("p", {}, `By ${measures[first].name}, `, runLink(a), ` is higher on ${counts[0]} topics, `, runLink(b), ` on ${counts[2]}, and they are equal on ${counts[1]}.`),
+    el("p", {}, `By ${measures[first].name}, `, runName(a), ` is higher on ${counts[0]} topics, `, runName(b), ` on ${counts[2]}, and they are equal on ${counts[1]}.`),
     ...decisionPart(a, b), el("h3", {}, "By each measure"),
     box("The two runs by each measure", table([["measure"], ["first", true], ["second", true], ["difference", true], ["95 % interval"], ["wins", true], ["ties", true], ["losses", true], ["settled: the first is"]], rows, "The two runs by each measure")),
     el("p", {}, `${data.pairs.intervals ? `The intervals hold at once for all ${pairs.toLocaleString("en")} pairs of runs, so you may choose the pair after seeing the results.` : `The intervals are for this pair alone: of ${pairs.toLocaleString("en")} pairs, some differ by chance. Call compare() for intervals of relative measures, and of all pairs at once.`} The last column is what unjudged documents cannot reverse on these topics; “–” is not computed, or all is judged.`),
-    el("h3", {}, "Topic by topic"), el("p", {}, "Above 0 the first run is higher, below 0 the second."), saidOfMany(),
-    el("div", { class: "controls" }, el("label", {}, "measure ", select)), figure, lists, topicPart));
+    el("h3", {}, "Topic by topic"), el("p", {}, "Above 0 the first run is higher, below 0 the second."), ofMany,
+    el("div", { class: "controls" }, el("label", {}, "measure ", select)), figure, lists));
   const change = () => drawPair(figure, lists, a, b, Number(select.value));
   select.addEventListener("change", change);
   change();
-  if (documents) showBoth(topicPart, a, b, t ?? highestFirst((i) => (all.length ? Math.abs(difference(first, a, b, i) ?? 0) : null))[0] ?? 0);
-  return topicPart;
 }
 
 async function drawPair(figure, lists, a, b, m) {
   const of = (t) => difference(m, a, b, t);
-  const order = highestFirst(of);
-  const link = (t) => el("a", { href: pairAddress(a, b, t), class: "name", title: topics[t].id }, text(topics[t].id));
-  const list = (title, some) => el("div", {}, el("h3", {}, title), el("ol", {}, some.map((t) => el("li", {}, link(t), ` ${value(of(t))}`, asked(t)))));
+  const order = topics.map((_, t) => t).filter((t) => of(t) !== null).sort((s, t) => of(t) - of(s) || s - t);
+  const name = (t) => named(topics[t].id);
+  const list = (title, some) => el("div", {}, el("h3", {}, title), el("ol", {}, some.map((t) => el("li", {}, name(t), ` ${value(of(t))}`, asked(t)))));
   lists.replaceChildren(list("Where the first is most above", order.filter((t) => of(t) > TIE).slice(0, LISTED)), list("and the second", order.filter((t) => of(t) < -TIE).slice(-LISTED).reverse()));
-  if (topics.length > MANY) await draw($(".plot", figure), "curves", curve(order.map(of), "difference", { own: true }), {}, (spec) => measureTitle(spec, ["y"], `difference in ${measures[m].name}`));
-  else {
-    const rows = order.map((t, place) => ({ place, topic: short(topics[t].id, 40), value: of(t), shown: value(of(t)), side: of(t) > 0 ? "first" : "second", first: value(values[m][a][t]), second: value(values[m][b][t]), address: pairAddress(a, b, t) }));
-    await draw($(".plot", figure), "differences", rows, { topics: order.map((t) => short(topics[t].id, 16)) }, (spec) => measureTitle(spec, ["y"], `difference in ${measures[m].name}`));
-  }
+  const some = extremes(order);
+  const rows = some.map((t, place) => ({ place, topic: short(topics[t].id, 40), value: of(t), shown: value(of(t)), side: of(t) > 0 ? "first" : "second", first: value(values[m][a][t]), second: value(values[m][b][t]) }));
+  await draw($(".plot", figure), "differences", rows, { topics: some.map((t) => short(topics[t].id, 16)) }, (spec) => { spec.encoding.y.title = `difference in ${measures[m].name}`; });
   fill(figure, () => table([["topic"], ["first", true], ["second", true], ["difference", true]],
-    (topics.length > MANY ? extremes(order, ENDS) : order).map((t) => [link(t), value2(values[m][a][t]), value2(values[m][b][t]), value2(of(t))]), "The difference on each topic"));
-}
-
-// The documents of two runs for one topic; each says where the other run has it.
-function showBoth(into, a, b, t) {
-  const side = (r, other) => {
-    const own = listed(r, t);
-    if (!own) return el("div");
-    const rows = own.map(([i, position]) => {
-      const [doc, grade, places] = foundOn(t)[i];
-      const at = places.findIndex((x, k) => k % 2 === 0 && x === other);
-      const said = documents.texts?.[doc];
-      return [position, [el("div", { class: "doc" }, el("span", { class: "id", title: documents.docs[doc] }, text(documents.docs[doc])), said ? el("p", {}, text(said)) : null), documents.docs[doc]],
-        [grade === null ? "unjudged" : String(grade), grade ?? ""], at < 0 ? ["–", ""] : [String(places[at + 1]), places[at + 1]]];
-    });
-    return el("div", {}, el("h4", {}, text(short(runs[r].name, 60))), rows.length ? box("The documents", table([["position", true], ["document"], ["grade", true], ["in the other", true]], rows, "The documents at the top")) : el("p", {}, "The run has no document for this topic."));
-  };
-  into.replaceChildren(el("h3", { tabindex: "-1" }, "Topic ", text(short(topics[t].id, 80))), topics[t].query ? el("p", {}, text(topics[t].query)) : "",
-    listed(a, t) ? el("div", { class: "two" }, side(a, b), side(b, a)) : notKept());
+    some.map((t) => [name(t), value2(values[m][a][t]), value2(values[m][b][t]), value2(of(t))]), "The difference on each topic"));
 }

@@ -2,7 +2,7 @@
 
 const views = new Map();
 
-// Draws a specification; a click on what stands for a run opens it.
+// Draws a specification; a click on what stands for a run pins it, and one on two runs opens their page.
 async function draw(place, name, rows, parameters = {}, change = null) {
   const spec = structuredClone(figures[name].spec);
   spec.data = { values: rows };
@@ -15,27 +15,19 @@ async function draw(place, name, rows, parameters = {}, change = null) {
   svg.setAttribute("aria-hidden", "true"); // its table says the same
   result.view.addEventListener("click", (event, item) => {
     const datum = item?.datum?.datum ?? item?.datum;
-    if (datum?.address) location.hash = datum.address;
-    else if (Number.isInteger(datum?.run)) location.hash = address(datum.run, Number.isInteger(datum.topic_) ? datum.topic_ : null);
+    if (Number.isInteger(datum?.other)) location.hash = pairAddress(datum.run, datum.other);
+    else if (Number.isInteger(datum?.run) && runs.length > 1) togglePin(datum.run);
   });
   return result;
 }
-
-const measureTitle = (spec, keys, title) => {
-  const visit = (node) => {
-    for (const key of keys) if (node.encoding?.[key]) node.encoding[key].title = title;
-    node.layer?.forEach(visit);
-  };
-  visit(spec);
-};
 
 // A number as it is shown, and as it is sorted.
 const value2 = (x) => [value(x), x];
 
 // The cells of a table, by the kind of their column.
 const p = (x) => [typeof x === "number" && x < 5e-5 ? "<0.0001" : value(x), x];
-const cells = { run: runLink, value: value2, p, count: (x) => [shown(x), x], word: (x) => x, runs: (x) => {
-  const links = el("span", { class: "runs" }, x.flatMap((r, i) => [i ? ", " : "", runLink(r)]));
+const cells = { run: runName, value: value2, p, count: (x) => [shown(x), x], word: (x) => x, runs: (x) => {
+  const links = el("span", { class: "runs" }, x.flatMap((r, i) => [i ? ", " : "", runName(r)]));
   return x.length > 10 ? el("details", {}, el("summary", {}, `${x.length} runs`), links) : links;
 } };
 

@@ -42,7 +42,7 @@ function drawScatter(figure) {
     axes(place, x, y), line.length > 1 ? svg("path", { class: "frontier", d: `M${line.join("L")}` }) : null, bars, lines, points, names, more));
   const picture = $("svg", of);
   const hit = (event) => event.target.closest("[data-run]");
-  picture.addEventListener("click", (event) => { if (hit(event)) location.hash = address(Number(hit(event).dataset.run)); });
+  picture.addEventListener("click", (event) => { if (hit(event)) togglePin(Number(hit(event).dataset.run)); });
   picture.addEventListener("mousemove", (event) => {
     if (!hit(event)) return hush();
     const r = Number(hit(event).dataset.run);

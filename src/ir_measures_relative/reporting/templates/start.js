@@ -1,32 +1,26 @@
-// Addresses (#run=…&topic=…, #pair=…&with=…), controls, and pictures that are drawn when they come into view.
+// Addresses (#pair=…&with=…), controls, and pictures that are drawn when they come into view.
 
 const runOf = (slug) => runs.findIndex((run) => run.slug === slug);
 
 function route() {
-  const match = /^#(run|pair)=([^&]*)(?:&with=([^&]*))?(?:&topic=(.*))?$/.exec(location.hash);
-  const [r, other] = match ? [runOf(match[2]), match[1] === "pair" ? runOf(match[3]) : null] : [-1, null];
-  const t = match?.[4] === undefined ? -1 : topics.findIndex((topic) => topic.slug === match[4]);
-  const whole = r < 0 || other === -1 || r === other;
+  const match = /^#pair=([^&]*)&with=([^&]*)$/.exec(location.hash);
+  const [a, b] = match ? [runOf(match[1]), runOf(match[2])] : [-1, -1];
+  const whole = a < 0 || b < 0 || a === b;
   for (const part of ["#campaign", "#sections", "#finder", "#shown"]) $(part).hidden = !whole;
-  $("#run").hidden = whole;
+  $("#pair").hidden = whole;
   $("#choice").hidden = runs.length < 2 || (!whole && !pinned.length);
   hush();
   if (whole) {
-    $("#run").replaceChildren();
+    $("#pair").replaceChildren();
     if (match) location.replace("#runs");
     else if (location.hash.length > 1) document.getElementById(location.hash.slice(1))?.scrollIntoView();
     if (figures.scatter) drawScatter($("#scatter figure"));
     return;
   }
-  const topicPart = other === null ? runPage(r, t < 0 ? null : t) : pairPage(r, other, t < 0 ? null : t);
+  pairPage(a, b);
   showPins();
-  if (t < 0) {
-    scrollTo(0, 0);
-    $("h2", $("#run")).focus({ preventScroll: true });
-  } else {
-    topicPart.scrollIntoView();
-    $("h3", topicPart)?.focus({ preventScroll: true });
-  }
+  scrollTo(0, 0);
+  $("h2", $("#pair")).focus({ preventScroll: true });
 }
 
 if (figures.scatter) startScatter();

@@ -1,0 +1,95 @@
+"""What the page of two runs has beside the values. ``templates/pair.js`` draws it."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from typing import Any
+
+from scipy.special import stdtrit
+
+from ..decisions.compare import is_of_pairs
+from ..decisions.compared import CandidateCompared
+from ..decisions.decision import bold_and_rest
+from ..decisions.decision_text import reason_of_worth
+from ..decisions.options import Settings, combination_of, deciding_measure
+from ..messages import RelativeWarning
+from .contents import ReportedCampaign, are_few, intervals_of
+from .sections import Spec, quantity, said
+
+# The verdict of worth() is there for at most so many of the best runs, and ordered pairs times topics: in seconds.
+_MOST_DECIDED, _MOST_DECIDED_WORK = 4, 700
+
+
+def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
+    """What the pages of two runs need beside the values: the quantile of Student's t for as many topics, and more.
+
+    ``intervals`` has for each measure the ends of the intervals of :func:`compare`, one for each pair in the order of
+    ``itertools.combinations``; None where there are none, or where they would take long.
+    """
+    topics, intervals = campaign.view.n_queries, None
+    if are_few(campaign) and campaign.several:
+        every = list(itertools.combinations(campaign.view.names, 2))
+        intervals = [
+            # the value of a measure of pairs is not the difference of two values
+            None if is_of_pairs(measure) else list(map(intervals_of(campaign, measure).get, every))
+            for measure in campaign.measures
+        ]
+    t = float(stdtrit(topics - 1, 0.975)) if topics > 1 else None
+    return {"intervals": intervals, "t": t, "decisions": _decisions_of(campaign)}
+
+
+def _decisions_of(campaign: ReportedCampaign) -> dict[str, Any] | None:
+    """For each two of the best runs: deployed, candidate, verdict and reason of :func:`worth`; None if too slow."""
+    place, view = campaign.first_absolute, campaign.view
+    if place is None:
+        return None
+    sizes = range(min(_MOST_DECIDED, len(view.names)), 1, -1)
+    size = next((n for n in sizes if n * (n - 1) * view.n_queries <= _MOST_DECIDED_WORK), 0)
+    best = campaign.best_first(place)[:size]
+    if not best:
+        return None
+    rows = []
+    with warnings.catch_warnings():  # the page is about all pairs
+        warnings.simplefilter("ignore", RelativeWarning)
+        try:
+            measure = deciding_measure(campaign.measures[place])
+            settings = Settings(measure, combination_of(campaign.context, measure))
+            for deployed, candidate in itertools.permutations(best, 2):
+                names = view.names[deployed], view.names[candidate]
+                compared = CandidateCompared(view.of_runs(names), names[:1], names[1], settings, view)
+                verdict, reason = bold_and_rest(reason_of_worth(compared)[0])
+                rows.append([deployed, candidate, verdict, reason])
+        except ValueError:  # a measure that does not say how good a list is, no relevant document
+            return None
+    return {"runs": len(best), "by": str(settings.by), "rows": rows}
+
+
+def differences() -> Spec:
+    """Return the picture of the difference of two runs on each topic, as bars."""
+    axis = {
+        "title": "topic, in the order of the differences",
+        "labelExpr": "topics[datum.value]",
+        "labelAngle": -90,
+        "labelOverlap": True,
+        "labelLimit": 70,
+        "ticks": False,
+    }
+    colour = {
+        "field": "side",
+        "type": "nominal",
+        "scale": {"domain": ["first", "second"], "range": ["var(--above)", "var(--below)"]},
+        "legend": None,
+    }
+    return {
+        "width": "container",
+        "height": 260,
+        "params": [{"name": "topics", "value": []}],
+        "mark": "bar",
+        "encoding": {
+            "x": {"field": "place", "type": "ordinal", "axis": axis},
+            "y": quantity("value", title=None),
+            "color": colour,
+            "tooltip": said(topic="topic", first="first", second="second", shown="difference"),
+        },
+    }
