@@ -160,15 +160,6 @@ def _table(data: bytes) -> list[dict[str, str]]:
     return [dict(zip(names, row, strict=True)) for row in rows[1:]]
 
 
-def _evaluations(data: bytes) -> Ranked:
-    found = _lines(data)
-    if "hits" in found[0]:
-        found = [hit["_source"] for hit in found[0]["hits"]["hits"]]
-    return _in_order(
-        (r["searchText"], r["documentIds"]) for r in found if str(r["searchConfigurationId"]) == "rerank.v2"
-    )
-
-
 def _mteb(data: bytes) -> Ranked:
     """The one split that there is, or that of the name 'eng:test', whichever of the two names is left out."""
     found = {
@@ -192,9 +183,10 @@ PLAIN_RUNS: dict[str, Callable[[bytes], Ranked]] = {
     "dict": lambda data: _by_score(_json(data)),
     "MTEB": _mteb,
     "MTEB, one subset": _mteb,
-    "evaluations": _evaluations,
-    "evaluations of three": _evaluations,
     "references": lambda data: _in_order((r["topic_id"], r["references"]) for r in _lines(data)),
+    "references of three": lambda data: _in_order(
+        (r["topic_id"], r["references"]) for r in _lines(data) if str(r.get("run_id")) == "rerank.v2"
+    ),
     "candidates": lambda data: _in_order(
         (r["query"]["qid"], [c["docid"] for c in r["candidates"]]) for r in _lines(data)
     ),
@@ -226,9 +218,6 @@ def _pairs(judged: Any) -> Iterator[tuple[Any, Any, Any]]:
 
 PLAIN_JUDGMENTS: dict[str, Callable[[bytes], dict[str, dict[str, int]]]] = {
     "dict": lambda data: _labels(_pairs(_json(data))),
-    "OpenSearch": lambda data: _labels(
-        (r["query"], x["docId"], x["rating"]) for r in _json(data)["judgmentRatings"] for x in r["ratings"]
-    ),
     "BEIR": lambda data: _labels((r["query-id"], r["corpus-id"], r["score"]) for r in _table(data)),
     "JSON rows": lambda data: _labels((r["qid"], r["docno"], r.get("label")) for r in _lines(data)),
 }

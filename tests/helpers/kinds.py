@@ -31,7 +31,6 @@ class Kind(NamedTuple):
     format: str  #: the name that the registry has for it
     write: Callable[[str], bytes]  #: given the name of a run, or '' for judgments
     ordered: bool = False  #: whether the order of the list counts, and not the score
-    texts: bool = False  #: whether the texts of queries are their ids
     part: str = ""  #: what has to be said behind the path
     depth: int | None = None  #: how many documents of a ranking it holds
 
@@ -79,44 +78,10 @@ def _mteb_of_one_subset(name: str) -> bytes:
     return _json({"mteb_model_meta": {"model_name": name, "revision": None}, "default": {"test": RUNS[name]}})
 
 
-def _hits(documents: Any) -> bytes:
-    hits = [{"_index": "x", "_id": str(i), "_source": d} for i, d in enumerate(documents)]
-    return _json({"took": 3, "hits": {"total": {"value": len(hits)}, "hits": hits}})
-
-
-def _opensearch_judgments(_: str) -> Any:
-    rated = [
-        {"query": BY_TEXT[q], "ratings": [{"docId": d, "rating": f"{r}.0"} for d, r in docs.items()]}
-        for q, docs in QRELS.items()
-    ]
-    return {"name": "Tiny", "judgmentRatings": rated}
-
-
-def _evaluations(*names: str) -> Any:
-    return [
-        {"searchConfigurationId": name, "searchText": BY_TEXT[q], "documentIds": list(docs), "metrics": []}
-        for name in names
-        for q, docs in RUNS[name].items()
-    ]
-
-
-def _pairwise(name: str) -> bytes:
-    results = [
-        {
-            "queryText": BY_TEXT[q],
-            "snapshots": [
-                {"searchConfigurationId": n, "docIds": list(RUNS[n].get(q, {}))}
-                for n in ("rerank.v2", "dense_ü")
-            ],
-        }
-        for q in QUERIES
-    ]
-    return _hits([{"id": "x", "searchConfigurationList": ["rerank.v2", "dense_ü"], "results": results}])
-
-
-def _references(name: str) -> bytes:
+def _references(*names: str) -> bytes:
     return _lines(
         {"run_id": name, "topic_id": q, "topic": BY_TEXT[q], "references": list(docs)[:3], "answer": []}
+        for name in names
         for q, docs in RUNS[name].items()
     )
 
@@ -195,19 +160,15 @@ def _lenskit_native(name: str) -> bytes:
 
 TABLE, ROWS = "a table with a header", "rows in JSON"
 DICT = "a JSON dict {query_id: {doc_id: score}}"
-SEARCH = "OpenSearch Search Relevance"
+ANSWERS = "answers with references (ragnarok, TREC RAG)"
 
 #: Files of runs, by what the tests call them.
 OF_RUNS = {
     "dict": Kind(DICT, _dict),
     "MTEB, one subset": Kind("MTEB's predictions", _mteb_of_one_subset),
     "MTEB": Kind("MTEB's predictions", _mteb, part="eng:test"),
-    "evaluations": Kind(f"evaluation results of {SEARCH}", lambda n: _lines(_evaluations(n)), True, True),
-    "evaluations of three": Kind(
-        f"evaluation results of {SEARCH}", lambda n: _hits(_evaluations(*RUNS)), True, True, "NAME"
-    ),
-    "pairwise": Kind(f"a pairwise experiment of {SEARCH}", _pairwise, True, True, "NAME"),
-    "references": Kind("answers with references (ragnarok, TREC RAG)", _references, True, depth=3),
+    "references": Kind(ANSWERS, _references, True, depth=3),
+    "references of three": Kind(ANSWERS, lambda _: _references(*RUNS), True, "NAME", depth=3),
     "candidates": Kind("candidates (rank_llm)", _candidates, ordered=True),
     "KILT": Kind("KILT (pyserini)", _kilt, ordered=True),
     "MS MARCO": Kind("an MS MARCO run", _ms_marco, ordered=True),
@@ -220,10 +181,6 @@ OF_RUNS = {
 #: Files of judgments.
 OF_JUDGMENTS = {
     "dict": Kind(DICT, _dict),
-    "OpenSearch": Kind(f"judgments of {SEARCH}", lambda n: _json(_opensearch_judgments(n)), texts=True),
-    "OpenSearch, a search": Kind(
-        f"judgments of {SEARCH}", lambda n: _hits([_opensearch_judgments(n)]), texts=True
-    ),
     "BEIR": Kind(TABLE, _beir),
     "JSON rows": Kind(ROWS, _json_rows),
     "ranx Parquet": Kind("Parquet", _ranx_parquet),

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import subprocess
 import warnings
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ from ir_measures_relative.formats.content import Content, keeping_order
 from ir_measures_relative.formats.foreign_files import formats
 from ir_measures_relative.io.qrels import judge, read_qrels_file
 from ir_measures_relative.io.runs import read_run, read_trec_run
-from kinds import BY_TEXT, OF_JUDGMENTS, OF_NEITHER, OF_RUNS, QRELS, RUNS, Kind, trec_qrels, trec_run
+from kinds import OF_JUDGMENTS, OF_NEITHER, OF_RUNS, QRELS, RUNS, Kind, trec_qrels, trec_run
 
 pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
 
@@ -27,7 +29,7 @@ def expected(name: str, kind: Kind) -> dict[str, list[str]]:
     run: Any = RUNS[name]
     if not kind.ordered:
         run = read_trec_run(trec_run(name), "x", "x").to_dict()
-    return {BY_TEXT[q] if kind.texts else q: list(docs)[: kind.depth] for q, docs in run.items()}
+    return {q: list(docs)[: kind.depth] for q, docs in run.items()}
 
 
 def rankings(path: Any) -> dict[str, list[str]]:
@@ -50,8 +52,6 @@ def labels(path: Any) -> dict[str, dict[str, int]]:
 @pytest.mark.parametrize("kind", OF_RUNS)
 def test_a_run_has_the_rankings_of_the_trec_file(kind: str, name: str, tmp_path: Path) -> None:
     of = OF_RUNS[kind]
-    if kind == "pairwise" and name not in ("rerank.v2", "dense_ü"):
-        pytest.skip("a pairwise experiment has two runs")
     file = tmp_path / "file"
     file.write_bytes(of.write(name))
     path = f"{file}#{of.part.replace('NAME', name)}" if of.part else file
@@ -64,7 +64,7 @@ def test_judgments_have_the_labels_of_the_trec_file(kind: str, tmp_path: Path) -
     file = tmp_path / "file"
     file.write_bytes(of.write(""))
     path = f"{file}#{of.part}" if of.part else file
-    assert labels(path) == {BY_TEXT[q] if of.texts else q: docs for q, docs in QRELS.items()}
+    assert labels(path) == QRELS
 
 
 ALL = [
@@ -100,12 +100,9 @@ def test_what_is_neither_is_refused_by_name(name: str, tmp_path: Path) -> None:
 
 def test_the_other_of_the_two_is_refused_by_name(tmp_path: Path) -> None:
     file = tmp_path / "file"
-    for kind, read in ((OF_RUNS["KILT"], read_qrels_file), (OF_JUDGMENTS["OpenSearch"], read_run)):
-        file.write_bytes(kind.write("rerank.v2"))
-        with pytest.raises(
-            ValueError, match=r"file.* holds (a run: it is KILT|judgments: it is judgments of OpenSearch)"
-        ):
-            read(file)
+    file.write_bytes(OF_RUNS["KILT"].write("rerank.v2"))
+    with pytest.raises(ValueError, match=r"file.* holds a run: it is KILT"):
+        read_qrels_file(file)
 
 
 def test_a_part_is_named_where_there_are_several(tmp_path: Path) -> None:
@@ -238,8 +235,8 @@ def test_scores_that_keep_an_order() -> None:
 
 
 def test_the_command_takes_one_run_of_a_file(tmp_path: Path) -> None:
-    (tmp_path / "results").write_bytes(OF_RUNS["evaluations of three"].write(""))
-    (tmp_path / "qrels").write_bytes(OF_JUDGMENTS["OpenSearch"].write(""))
+    (tmp_path / "results").write_bytes(OF_RUNS["references of three"].write(""))
+    (tmp_path / "qrels").write_bytes(OF_JUDGMENTS["dict"].write(""))
 
     several = here("qrels", "results", "nDCG@10", cwd=tmp_path)
     assert several.returncode == 2 and "hold 3 runs" in several.stderr and "FILE#bm25-base" in several.stderr
@@ -249,6 +246,43 @@ def test_the_command_takes_one_run_of_a_file(tmp_path: Path) -> None:
 
 def test_the_page_has_the_table_of_the_formats() -> None:
     assert filled(PAGE, PLACE) == block(), "run: python -m tools.pages"
+
+
+HITS = {
+    "judgments": [
+        {"judgmentRatings": [{"query": 'a "b", c', "ratings": [{"docId": "d-1", "rating": "2.0"}]}]},
+    ],
+    "results": [
+        {"searchConfigurationId": name, "searchText": 'a "b", c', "documentIds": docs}
+        for name, docs in {"bm25": ["d-2", "d-1"], "dense": ["d-9"]}.items()
+    ],
+    "experiment": [
+        {
+            "results": [
+                {
+                    "queryText": 'a "b", c',
+                    "snapshots": [{"searchConfigurationId": "bm25", "docIds": ["d-2", "d-1"]}],
+                }
+            ]
+        }
+    ],
+}
+
+
+def test_the_lines_of_jq_for_opensearch(tmp_path: Path) -> None:
+    if shutil.which("jq") is None:
+        pytest.skip("jq is not installed")
+    lines = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("jq ")]
+    assert len(lines) == len(HITS)
+    for (name, documents), line in zip(HITS.items(), lines, strict=True):
+        found = {"hits": {"hits": [{"_source": document} for document in documents]}}
+        (tmp_path / f"{name}.json").write_text(json.dumps(found))
+        subprocess.run(line, shell=True, check=True, cwd=tmp_path)
+        if name == "judgments":
+            assert labels(tmp_path / "qrels.csv") == {'a "b", c': {"d-1": 2}}
+        else:
+            assert rankings(tmp_path / "bm25.csv") == {'a "b", c': ["d-2", "d-1"]}
+            (tmp_path / "bm25.csv").unlink()
 
 
 # ---- by the tools themselves ---------------------------------------------------------------------------------------

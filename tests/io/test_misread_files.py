@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ir_measures_relative import NRG, RelativeWarning, RunContext
+from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.formats import tables
 from ir_measures_relative.io.qrels import judge, read_qrels_file
 from ir_measures_relative.io.runs import read_run
@@ -71,16 +71,6 @@ def test_a_table_with_ranks_is_a_run(tmp_path: Path) -> None:
     written(tmp_path, "two.csv", "query,docid,rank,score\nq,b,1,3\n")
     assert RunContext.from_files(tmp_path).names == ["one", "two"]
     assert rankings(tmp_path / "one.csv") == {"q": ["a", "b"]}
-
-
-@pytest.mark.filterwarnings("ignore:OpenSearch Search Relevance has no ids")
-@pytest.mark.parametrize("total", [{"value": 50, "relation": "eq"}, 50])
-def test_a_search_that_found_more_than_it_returned(total: Any, tmp_path: Path) -> None:
-    document = {"searchText": "q", "documentIds": ["a", "b"], "searchConfigurationId": "c"}
-    hits = {"total": total, "hits": [{"_source": document}]}
-    file = written(tmp_path, "found.json", json.dumps({"hits": hits}))
-    with pytest.warns(RelativeWarning, match=r"found\.json.* 1 of the 50 documents.* size=50"):
-        read_run(file)
 
 
 @pytest.mark.parametrize("dtype", ["Int64", "Float64", "object", "int64[pyarrow]"])

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..data.arrays import FloatArray, IntArray
 from ..io.readers import Given, Rows
-from ..messages import brief, kind_of, warn
+from ..messages import brief, kind_of
 
 #: How much of a file is looked at, in bytes, to tell what it is. No more is looked at of a file in TREC's format.
 BLOCK = 1 << 16
@@ -154,12 +154,6 @@ class Format:
     )
 
 
-def rows_of(rows: Iterable[tuple[Any, Any, Any]]) -> Rows:
-    """The columns of some rows."""
-    columns = list(zip(*rows, strict=True))
-    return Rows(*columns) if columns else Rows((), (), ())
-
-
 def ranked(lists: Iterable[tuple[str, Iterable[tuple[str, Any]]]], tag: str | None = None) -> Given:
     """A run of lists in order, each a query and its documents with their scores, None where they have none."""
     queries: list[str] = []
@@ -214,11 +208,6 @@ def a_list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise TypeError(f"{kind_of(value)} in place of a list")
     return value
-
-
-def warn_of_text_ids(what: str) -> None:
-    """Says that queries are joined by their texts."""
-    warn(f"{what} has no ids of queries: their texts count as ids, in the run and in the judgments alike")
 
 
 def keeping_order(query: IntArray, rank: Any, scores: Sequence[Any] | None = None) -> FloatArray:
