@@ -27,7 +27,7 @@ from ir_measures_relative.stats import paired_tests
 from ir_measures_relative.stats.paired_tests import Outcome, PairedTestOptions, paired_test
 from ir_measures_relative.stats.pairs_and_ties import Pairs
 
-TESTS = [name for name, test in paired_tests.TESTS.items() if test.needs == "pair"]
+TESTS = list(paired_tests.TESTS)
 MEASURES = [
     "NRG@10",
     "NRG(norm='ideal')@10",

@@ -66,7 +66,6 @@ __getattr__, __dir__ = imported_later(
         "drop": "decisions.drop",
         "explain": "decisions.explain",
         "fuse": "decisions.fuse",
-        "meta": "meta",
         "report": "reporting",
         "select_complementary": "decisions.select",
         "similarity": "decisions.similarity",

@@ -31,7 +31,7 @@ _OF_PYTERRIER = {"Experiment": "hosts.pyterrier.experiment", "named": "hosts.pyt
 
 
 def __getattr__(name: str) -> Any:
-    if name not in (*__all__, "meta"):
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     if name in _OF_PYTERRIER:
         from .io.readers import import_pyterrier
@@ -44,7 +44,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """What is public, and nothing else."""
-    return sorted((*__all__, "meta"))
+    return sorted(__all__)
 
 
 @functools.cache

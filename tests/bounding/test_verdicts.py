@@ -19,7 +19,6 @@ from ir_measures_relative.bounding.bounds import model_of
 from ir_measures_relative.bounding.probabilities import chances_of
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.context.view import view_of
-from ir_measures_relative.meta import reusability
 
 RUNS = {
     "a": {"q1": {"A": 3.0, "B": 2.0, "C": 1.0}, "q2": {"A": 1.0}},
@@ -227,34 +226,6 @@ def test_odds_where_nothing_is_open_and_of_documents_elsewhere() -> None:
     assert not here.loc[here["settled"] == "undecided", "probability"].isin([0, 1]).any()
 
 
-def test_places_that_rounding_tells_apart_are_shared() -> None:
-    """Means of 0.3, 0.2 and 0.1, of the same topics in another order, differ in the last bit."""
-    found = {"a": [3, 2, 1], "b": [1, 2, 3], "c": [0, 0, 0]}
-    runs = {
-        n: {f"q{q}": {f"{'R' if i < k else n}{i}": -float(i) for i in range(10)} for q, k in enumerate(ks)}
-        for n, ks in found.items()
-    }
-    qrels = {f"q{q}": {f"R{i}": 1 for i in range(10)} for q in range(3)}
-    table = reusability(RunContext(runs), qrels, ["P@10"]).set_index("name")
-    assert table.loc["a", "value"] != table.loc["b", "value"]
-    assert table["place"].tolist() == [1, 1, 3]
-
-
-def test_reusability_of_one_that_brought_nothing_alone() -> None:
-    """A run without unique judgments keeps its score; a group loses what its members brought between them."""
-    qrels = {"q1": {"A": 1, "B": 1, "C": 1, "X": 1, "Y": 1}, "q2": {"A": 1, "Z": 1}}
-    alone = reusability(RunContext(RUNS), qrels, ["P@3", "UniqueRel@3"], pool_depth=3).set_index("name")
-    of_c = alone.loc["c"]
-    assert (of_c["lost"] == 0).all()
-    assert (of_c["simulated"] == of_c["value"]).all() and (of_c["simulated_place"] == of_c["place"]).all()
-    groups = {"b": "g", "c": "g"}
-    together = reusability(RunContext(RUNS, groups=groups), qrels, ["P@3"], pool_depth=3).set_index("name")
-    # Without X and Y, which b and c hold, and Z of b: B is left of q1, and A of q2.
-    assert together["lost"].tolist() == [2, 3, 3]
-    assert together["simulated"].tolist() == pytest.approx([1 / 3, 1 / 6, 1 / 3])
-    assert (alone["pool_depth"] == 3).all()
-
-
 GRADED = {"context": RunContext(RUNS, grades=(0, 5))}
 POOL = {"context": RunContext(FOUR), "relevance_model": "pool"}
 
@@ -287,8 +258,6 @@ POOL = {"context": RunContext(FOUR), "relevance_model": "pool"}
         (bounds, "ERR@3", GRADED, "for grades up to 4, not 5"),
         (bounds, "NRG(base='ERR',max_grade=2)@3", GRADED, "may have the grade 5; max_grade must be"),
         (bounds, "nDCG_UE(version='z')@3", GRADED, "use version=1 or 2"),
-        (reusability, "P@3", {"groups": {"n": "g"}}, "groups names"),
-        (reusability, "P@3", {"pool_depth": 0}, "pool_depth=0"),
     ],
 )
 def test_what_is_wrong_is_said(function: Any, measure: Any, options: dict[str, Any], words: str) -> None:

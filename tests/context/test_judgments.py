@@ -68,10 +68,3 @@ def test_positions_at_full_depth_are_those_of_the_whole_ranking(
     ]
     with patch.object(rankings, "_PART", part):
         assert docs.positions_in(read_run(run)).tolist() == expected
-
-
-def test_a_query_that_loses_its_judgments_keeps_one_as_not_relevant() -> None:
-    query = np.array([0, 1, 1, 2, 2])
-    docs = Judgments(object_array(["p", "q", "r"]), query, Ids.of([*"abcde"]), np.full(5, 2))
-    left = docs.kept(np.array([False, False, True, False, False]))
-    assert (left.ids.strings().tolist(), left.grade.tolist()) == (["a", "c", "d"], [0, 2, 0])

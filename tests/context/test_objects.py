@@ -19,7 +19,6 @@ import ir_measures_relative
 from ir_measures_relative import MED, NRG, P_Rareness, RunContext, TaSC, UniqueRel, explain, nDCG_UE, rrLP
 from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.context.priors import BestOfOtherGroups, fields_of
-from ir_measures_relative.meta import reusability
 
 RUNS: dict[str, dict[str, dict[str, float]]] = {
     "A": {"1": {"a": 3.0, "b": 2.0, "x": 1.0}, "2": {"c": 1.0}},
@@ -214,7 +213,6 @@ CALLS: dict[Any, tuple[Any, ...]] = {
     ir_measures_relative.verdicts: (LABELS, ["P@1"]),
     ir_measures_relative.similarity: (LABELS,),
     judge_next: (LABELS, "P@1", 1),
-    reusability: (LABELS, ["P@1"]),
 }
 
 

@@ -37,9 +37,9 @@ from ir_measures_relative.context.view import view_of
 from ir_measures_relative.decisions import mean_intervals
 from ir_measures_relative.decisions.compare import copies_of_nearest
 from ir_measures_relative.stats import paired_tests
-from oracles import meta as oracle
+from random_campaigns import graded_campaign
 
-TESTS = [name for name, test in paired_tests.TESTS.items() if test.needs == "pair"]
+TESTS = list(paired_tests.TESTS)
 
 multipletests = pytest.importorskip(
     "statsmodels.stats.multitest", reason="statsmodels is not installed"
@@ -484,7 +484,7 @@ def test_which_measures_are_0_for_a_duplicate() -> None:
 
 # ---- copies of the nearest priors
 
-FEW, FEW_LABELS = oracle.campaign(3, runs=4, topics=6)
+FEW, FEW_LABELS = graded_campaign(3, runs=4, topics=6)
 NEAR = [NRG @ 5, UniqueRel @ 5, NRG(base="RBP"), TaSC, NRG(prior="r1,r2") @ 3, P_Rareness @ 5, Shapley @ 5]
 
 

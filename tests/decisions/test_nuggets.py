@@ -205,16 +205,3 @@ def test_the_fingerprint_tells_aspects_apart() -> None:
     renamed = [q._replace(iteration=f"other {q.iteration}") for q in QRELS]
     assert CONTEXT.fingerprint(renamed)["qrels"]["sha256"] != mark["sha256"]
     assert CONTEXT.fingerprint(list(QRELS))["qrels"] == mark
-
-
-def test_with_fewer_labels_documents_lose_all_of_theirs() -> None:
-    measure, whole = NewAspects(rel=1) @ 3, view_of(CONTEXT, QRELS)
-    keep = np.arange(len(whole.judgments)) % 2 == 0
-    documents = whole.judgments.query_ids[whole.judgments.query], whole.judgments.doc_ids
-    lost = {(q, d) for q, d, kept in zip(*documents, keep, strict=True) if not kept}
-    fewer = whole.with_judgments(keep)
-    left = view_of(CONTEXT, [q for q in QRELS if (q.query_id, q.doc_id) not in lost])
-    for name in whole.names:
-        theirs, ours = (measure.score(view.of(name)) for view in (left, fewer))
-        by_name = dict(zip(left.judgments.query_ids, theirs, strict=True))
-        assert [by_name.get(q, 0.0) for q in fewer.judgments.query_ids] == ours.tolist()

@@ -12,9 +12,9 @@ from ir_measures import nDCG
 
 from ir_measures_relative import MED, RBO, RelativeWarning, RunContext, UniqueRel, rrLP, similarity
 from ir_measures_relative.decisions.similarity import inner_range
-from oracles import meta as oracle
+from random_campaigns import graded_campaign
 
-RUNS, QRELS = oracle.campaign(20, runs=5, topics=6)
+RUNS, QRELS = graded_campaign(20, runs=5, topics=6)
 CONTEXT = RunContext(RUNS)
 
 

@@ -39,6 +39,6 @@ def test_the_table_is_that_of_the_contracts() -> None:
         and len(c["source_modules"]) == 1
         and c["name"].split()[1:2] == ["imports"]
     }
-    assert forbidden.keys() == {"bounding", "decisions", "meta", "plots", "reporting"}
+    assert forbidden.keys() == {"bounding", "decisions", "plots", "reporting"}
     for room, names in forbidden.items():
         assert not names & set(rows[room].split(", ")), room

@@ -85,3 +85,19 @@ def _some_label_from_0(labels: Labels) -> Labels:
 
 #: Qrels for comparisons with pytrec_eval, which writes outside its arrays for a query with negative labels only.
 pytrec_eval_qrels = qrels.map(_some_label_from_0)
+
+
+def graded_campaign(seed: int, runs: int = 5, topics: int = 3) -> tuple[dict[str, Run], Labels]:
+    """Runs with ties and missing topics, and graded labels, some of them negative."""
+    rng = random.Random(seed)
+    docs = [f"d{i}" for i in range(12)]
+    queries = [f"q{i}" for i in range(topics)]
+    of_runs: dict[str, Run] = {}
+    for i in range(runs):
+        of_runs[f"r{i}"] = {
+            q: {d: float(rng.randint(0, 9)) for d in rng.sample(docs, rng.randint(1, 12))}
+            for q in queries
+            if q == "q0" or rng.random() < 0.9
+        }
+    labels = {q: {d: rng.randint(-1, 2) for d in rng.sample(docs, rng.randint(1, 10))} for q in queries}
+    return of_runs, labels

@@ -9,7 +9,6 @@ import scipy.special
 import scipy.stats
 
 from ir_measures_relative.context.measure_strings import value_range
-from ir_measures_relative.stats import pairs_and_ties
 from ir_measures_relative.stats.intervals import (
     effect_interval,
     mean_interval,
@@ -140,10 +139,3 @@ def test_the_reach_below_a_mean_is_students_or_longer() -> None:
     student = scipy.stats.t.ppf(0.975, 11) * scipy.stats.sem(values, axis=1)
     reach = _lower_reach(values, 0.95)[1]
     assert (reach >= student * (1 - 1e-12)).all() and 0 < np.isclose(reach, student, rtol=1e-12).mean() < 1
-
-
-def test_permutations_in_parts_are_those_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    values = np.random.default_rng(0).random((5, 7))
-    at_once = pairs_and_ties.permuted_means(values, 50, 3)
-    monkeypatch.setattr(pairs_and_ties, "BATCH", 5 * 7 * 8)
-    assert np.array_equal(at_once, pairs_and_ties.permuted_means(values, 50, 3))

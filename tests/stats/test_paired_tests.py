@@ -17,14 +17,13 @@ from hypothesis import strategies as st
 from ir_measures import RR, P, nDCG
 
 from drawn import examples
-from ir_measures_relative import NRG, RunContext, UniqueRel, compare, meta, rrLP, sgnLP, similarity
+from ir_measures_relative import NRG, RunContext, UniqueRel, compare, rrLP, sgnLP, similarity
 from ir_measures_relative.stats import sign_test
 from ir_measures_relative.stats.intervals import resampled_t, student_interval
 from ir_measures_relative.stats.paired_tests import TESTS, PairedTestOptions, paired_test
 from ir_measures_relative.stats.pairs_and_ties import Pairs, flipped_signs, tie_limit, topic_counts, with_ties
 
 seeds = st.integers(0, 2**32 - 1)
-OF_PAIRS = [name for name, test in TESTS.items() if test.needs == "pair"]
 
 
 def differences(seed: int, pairs: int = 4, topics: int | None = None) -> Any:
@@ -88,7 +87,7 @@ def check_by_scipy(test: str, seed: int, greater: bool) -> None:
         assert p == pytest.approx(of_scipy(test, row, greater), rel=1e-9, abs=1e-14, nan_ok=True)
 
 
-@pytest.mark.parametrize("test", OF_PAIRS)
+@pytest.mark.parametrize("test", TESTS)
 @examples(20)
 @given(seed=seeds, greater=st.booleans())
 def test_a_pair_alone_is_that_among_others(test: str, seed: int, greater: bool) -> None:
@@ -102,7 +101,7 @@ def test_a_pair_alone_is_that_among_others(test: str, seed: int, greater: bool) 
         )
 
 
-@pytest.mark.parametrize("test", OF_PAIRS)
+@pytest.mark.parametrize("test", TESTS)
 def test_topics_without_a_value_are_left_out(test: str) -> None:
     d = differences(5, topics=30)
     d[1, 4] = d[2, :29] = d[3, [2, 4]] = np.nan
@@ -147,18 +146,18 @@ def test_ties_are_made_equal(seed: int) -> None:
 def test_a_tie_goes_by_the_spread(unit: float) -> None:
     values = unit * np.array([[0.1, 0.7, 0.4, 0.5], [0.1, 0.7 + 1e-10, 0.4 - 1e-6, 0.5 + 1e-16]])
     for shift in (0.0, unit):
-        pairs = Pairs.of_runs(values + shift)
+        pairs = Pairs.between(*(values + shift)[:, None])
         assert (pairs.differences[0] != 0).tolist() == [False, False, True, False]
     assert (pairs.wins[0], pairs.losses[0]) == (1, 0)
 
 
 def test_copies_that_are_constant_but_for_rounding_are_tied() -> None:
     values = np.array([[0.5] * 6, [0.5 + 1e-16, 0.5, 0.5 - 1e-16] * 2])
-    assert not Pairs.of_runs(values).differences.any()
+    assert not Pairs.between(*values[:, None]).differences.any()
     assert tie_limit(np.array([np.nan])) == tie_limit(np.empty(0)) == 0
 
 
-@pytest.mark.parametrize("test", OF_PAIRS)
+@pytest.mark.parametrize("test", TESTS)
 def test_the_wins_are_those_of_the_test(test: str) -> None:
     """A difference of a billionth of the spread is a tie for the counts and for p alike."""
     rng = np.random.default_rng(3)
@@ -190,22 +189,6 @@ def test_the_bootstrap_says_nothing_where_resamples_have_no_spread() -> None:
     """Five topics that differ, all alike, but for one: one resample in a hundred has them all the same."""
     d = np.array([[0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.9]])
     assert np.isnan(paired_test(Pairs.of_differences(d), "bootstrap")).all()
-
-
-@pytest.mark.parametrize("test", [name for name in TESTS if name not in OF_PAIRS])
-def test_a_test_of_all_runs_is_refused_where_pairs_are_tested(test: str) -> None:
-    runs = {n: {f"q{i}": {n: 1.0} for i in range(5)} for n in "abc"}
-    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(5)}
-    context = RunContext(runs)
-    message = (
-        rf"test='{test}' needs the values of all runs.*'bootstrap'.*discriminative_power\(table, '{test}'\)"
-    )
-    with pytest.raises(ValueError, match=message):
-        compare(context, qrels, [UniqueRel @ 1], test=test)
-    table = context.evaluate(qrels, [UniqueRel @ 1], perquery=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert len(meta.asl_curve(table, test, resamples=99)) == 3
 
 
 @pytest.mark.parametrize(
@@ -298,9 +281,27 @@ def by_pair(table: pd.DataFrame) -> dict[tuple[str, ...], float]:
     return dict(zip(keys, table["p"], strict=True))
 
 
-@pytest.mark.parametrize("test", OF_PAIRS)
+def p_values(values: pd.DataFrame, pairs: pd.DataFrame, test: str, options: Any) -> dict[Any, float]:
+    """Of every two runs of a table of values, and of one of pairs."""
+    found = {}
+    for measure, rows in values.groupby("measure"):
+        wide = rows.pivot(index="name", columns="query_id", values="value")
+        wide = wide.loc[rows["name"].unique(), rows["query_id"].unique()]
+        names = list(itertools.combinations(wide.index, 2))
+        one, other = (wide.loc[list(side)].to_numpy() for side in zip(*names, strict=True))
+        p = paired_test(Pairs.between(one, other), test, options).p
+        found |= {(measure, *two): value for two, value in zip(names, p, strict=True)}
+    for measure, rows in pairs.groupby("measure"):
+        wide = rows.pivot(index=["name", "other"], columns="query_id", values="value")
+        wide = wide[rows["query_id"].unique()]
+        p = paired_test(Pairs.of_differences(wide.to_numpy()), test, options).p
+        found |= {(measure, *two): value for two, value in zip(wide.index, p, strict=True)}
+    return found
+
+
+@pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize(("seed", "topics"), [(1, 9), (2, 25)])
-def test_compare_meta_and_sign_test_say_the_same(test: str, seed: int, topics: int) -> None:
+def test_compare_and_tests_of_tables_say_the_same(test: str, seed: int, topics: int) -> None:
     runs, qrels = campaign(seed, topics)
     context = RunContext(runs)
     with warnings.catch_warnings():
@@ -310,8 +311,8 @@ def test_compare_meta_and_sign_test_say_the_same(test: str, seed: int, topics: i
         )
     values = context.evaluate(qrels, MEASURES, perquery=True)
     pairs = similarity(context, qrels, SIGNED, perquery=True)
-    curves = [meta.asl_curve(t, test, resamples=999, seed=seed) for t in (values, pairs)]
-    ours, theirs = by_pair(compared), by_pair(pd.concat(curves))
+    options = PairedTestOptions(resamples=999, seed=seed)
+    ours, theirs = by_pair(compared), p_values(values, pairs, test, options)
     assert len(ours) == len(theirs) == 70
     for (measure, a, b), p in ours.items():
         there = theirs[measure, a, b] if (measure, a, b) in theirs else theirs[measure, b, a]

@@ -56,8 +56,7 @@ def run(args: argparse.Namespace) -> None:
     scores = given.scores(measures, provider)
     message = None if args.by_query else one_topic_counts(scores)
     if message is not None:
-        in_python = message.replace("meta.reliability", "meta.reliability in Python")
-        warn(in_python.replace("by topic", "by topic (-q)"))
+        warn(message.replace("by topic", "by topic (-q)"))
     if args.ci:
         show(_with_intervals(scores, given.is_folder), args, header=given.is_folder)
     else:

@@ -314,7 +314,7 @@ def one_topic_counts(scores: Scores) -> str | None:
         return None
     return (
         f"{max(found)[1]}; one topic supplies more than a quarter of the mean of {', '.join(f[2] for f in found)}; "
-        "look at the values by topic, and at meta.reliability"
+        "look at the values by topic"
     )
 
 

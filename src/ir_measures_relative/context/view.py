@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import ir_measures
 import numpy as np
 
-from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from ..data.arrays import FloatArray, IntArray, ObjectArray
 from ..data.documents import NAME_NO_ASPECT, Documents, Judgments
 from ..data.ids import Ids, WordArray
 from ..data.rankings import Rankings
@@ -214,12 +214,8 @@ class View:
     def with_labels(self, grade: IntArray) -> View:
         """With other grades of all the documents, which are then all judged."""
         labelled = self.documents.graded(grade)
-        return self._relabelled(labelled, Judgments.of(labelled))
-
-    def with_judgments(self, keep: BoolArray) -> View:
-        """As though only some documents had been judged."""
-        kept = self.judgments.kept(keep)
-        return self._relabelled(kept, kept)
+        store = Store(len(self.names), len(labelled))
+        return self._other(documents=labelled, judgments=Judgments.of(labelled), labels=store)
 
     def with_open(
         self, depth: int | None, unretrieved_relevant: int = 0, also: Sequence[Rankings] = ()
@@ -261,10 +257,6 @@ class View:
     def _other(self, **changes: Any) -> View:
         """Another view on the same labels, for which nothing of the evaluated run is known."""
         return replace(self, _own=Store(), **changes)
-
-    def _relabelled(self, documents: Documents, judgments: Judgments) -> View:
-        labels = Store(len(self.names), len(documents))
-        return self._other(documents=documents, judgments=judgments, labels=labels)
 
     # ---- what was computed -------------------------------------------------------------------------------
 

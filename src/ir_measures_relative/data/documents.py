@@ -324,22 +324,6 @@ class Judgments(Documents):
             return self.query_ids[self.query[first]], self.ids.string(first)
         return None
 
-    def kept(self, keep: BoolArray) -> Judgments:
-        """Those of some documents, as though the others had no label; a query's last one stays as not relevant."""
-        counts = np.bincount(self.query[keep], minlength=self.n_queries)
-        first = self.starts[:-1][(counts == 0) & (np.diff(self.starts) > 0)]
-        keep, grade = keep.copy(), self.grade.copy()
-        keep[first] = True
-        grade[first] = np.minimum(grade[first], 0)
-        labels = self.labels
-        if labels is not None:  # a document loses all of its labels
-            row = self.rows_of(labels.query, labels.ids)
-            lowered = np.where(np.isin(row, first), np.minimum(labels.grade, 0), labels.grade)
-            labels = labels._replace(grade=lowered).take(np.flatnonzero(keep[row]))
-        left = Judgments(self.query_ids, self.query[keep], self.ids.take(keep), grade[keep], labels)
-        left.stand_for(self, keep)
-        return left
-
     @cached_property
     def aspects(self) -> Aspects:
         """The labels of documents for aspects."""

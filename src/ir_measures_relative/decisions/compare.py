@@ -256,7 +256,7 @@ def _table(
         elif n > 1 and not d.any():
             row["effect"] = 0.0
         elif n > 1 and np.isnan(p):
-            others = ", ".join(repr(k) for k, t in TESTS.items() if t.needs == "pair" and not t.by_spread)
+            others = ", ".join(repr(k) for k, t in TESTS.items() if not t.by_spread)
             note(
                 "constant",
                 f"{both}: the difference on {measure} is {d[0]:.6g} on every topic, and test={test!r} goes by its "

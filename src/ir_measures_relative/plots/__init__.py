@@ -1,4 +1,4 @@
-"""Pictures of runs, of measures, and of what the other functions of the package return.
+"""Pictures of runs, and of what the other functions of the package return.
 
 Each takes the ``ax`` to draw on and returns it. Without one it makes a figure by pyplot, which is left alone with one.
 All raise ValueError for another table than the one they draw, or one without rows. Needs the extra ``plot``.
@@ -13,21 +13,17 @@ try:
 except ImportError:
     raise needs_extra("drawing pictures", "plot") from None
 
-from .curves import asl_curves, chronological, degradation, fusion, separation
+from .curves import chronological, fusion
 from .figures import new_figure
-from .matrices import matrix_of_measures, matrix_of_verdicts, similarity
+from .matrices import matrix_of_verdicts, similarity
 from .scatter import intervals, relative_against_absolute
 
 __all__ = [
-    "asl_curves",
     "chronological",
-    "degradation",
     "fusion",
     "intervals",
-    "matrix_of_measures",
     "matrix_of_verdicts",
     "new_figure",
     "relative_against_absolute",
-    "separation",
     "similarity",
 ]

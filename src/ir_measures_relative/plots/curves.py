@@ -1,4 +1,4 @@
-"""Lines: one a measure, for what ``meta`` says of measures; one a strategy of fusion; and systems by date."""
+"""Lines: one for each strategy of fusion; and systems by date."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import ir_measures
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.ticker import MaxNLocator
 
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray
@@ -27,114 +26,6 @@ from .figures import (
     write_axis_titles,
     write_frame,
 )
-
-_DASHES = ("-", "--", ":", "-.")
-# At most this many points of a line have markers.
-_MOST_MARKED = 30
-
-#: What each statistic of :func:`ir_measures_relative.meta.degrade` is called beside an axis.
-_STATISTICS = {
-    "tau": "Kendall's τ",
-    "tau_ap": "τ_AP",
-    "weighted": "weighted τ",
-    "agreement": "agreement on pairs of runs",
-    "ranking_agreement": "agreement on pairs of rankings",
-    "ties": "share of tied pairs",
-}
-_SIGNED = ("tau", "tau_ap", "weighted")
-#: What a ranking is degraded by: the title of the axis, and of the picture.
-_DEGRADED_BY = {
-    "systems": ("systems in the subset", "Agreement of the order of some systems with that of all"),
-    "groups": ("group that is left out", "Agreement with the full order, without one group's contribution"),
-    "shares": ("share of the data", "Agreement with the full order, with less data"),
-    "depths": ("pool depth", "Agreement with the full order, with a shallower pool"),
-}
-
-
-def asl_curves(
-    table: pd.DataFrame, level: float = 0.05, highest: float = 0.15, ax: Axes | None = None
-) -> Axes:
-    """The p-values of all pairs of runs, from the highest to the lowest: Sakai's ASL curves.
-
-    Args:
-        table: what :func:`ir_measures_relative.meta.asl_curve` returns.
-        level: where a line is drawn across: pairs on its right are significantly different.
-        highest: where the axis of p-values ends; 1 shows all.
-    """
-    check_table(table, "meta.asl_curve(table)", "measure", "rank", "p")
-    ax = given_or_new_axes(ax)
-    _line_a_measure(ax, table.dropna(subset=["p"]), "rank", "p")
-    ax.axhline(level, color="0.4", linewidth=0.9, zorder=1)
-    ax.set_ylim(0.0, highest)
-    ax.set_xlim(left=0.0)
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-    says = "Pairs of runs that each measure finds significantly different"
-    _finish(ax, "pairs of runs, sorted by p-value", "p-value", says)
-    return ax
-
-
-def degradation(table: pd.DataFrame, statistic: str | None = None, ax: Axes | None = None) -> Axes:
-    """How a ranking holds with fewer labels, topics or systems: the mean over samples, and a deviation as a band.
-
-    Args:
-        table: what :func:`ir_measures_relative.meta.degrade` or :func:`~ir_measures_relative.meta.system_subsets`
-            returns. Where groups were left out, a point a group.
-        statistic: which of its statistics; the first if not given.
-    """
-    x = "systems" if "systems" in getattr(table, "columns", ()) else "level"
-    check_table(table, "meta.degrade(…) or system_subsets(…)", "measure", "statistic", x, "mean", "deviation")
-    known = list(dict.fromkeys(table["statistic"]))
-    shown = known[0] if statistic is None else statistic
-    if shown not in known:
-        raise ValueError(f"the table holds no statistic {shown!r}; its statistics are {known}")
-    rows_of_statistic = table[table["statistic"] == shown]
-    ax = given_or_new_axes(ax)
-    by_group = rows_of_statistic[x].dtype.kind not in "iuf"
-    labels = list(dict.fromkeys(rows_of_statistic[x])) if by_group else []
-    for i, (measure, rows) in enumerate(rows_of_statistic.groupby("measure", sort=False)):
-        mean = rows["mean"].to_numpy(dtype=np.float64)
-        if by_group:
-            at = [labels.index(label) for label in rows[x]]
-            _line(ax, i, str(measure), at, mean, linestyle="none")
-            continue
-        deviation = rows["deviation"].fillna(0.0).to_numpy(dtype=np.float64)
-        _line(ax, i, str(measure), rows[x], mean)
-        colour = COLOURS[i % len(COLOURS)]
-        low, high = np.clip([mean - deviation, mean + deviation], -1.0 if shown in _SIGNED else 0.0, 1.0)
-        ax.fill_between(rows[x], low, high, color=colour, alpha=0.13, linewidth=0)
-    if by_group:
-        _name_systems(ax, [str(label) for label in labels])
-    shares = x == "level" and rows_of_statistic[x].dtype.kind == "f"
-    if not by_group and not shares:
-        ax.set_xscale("log", base=2)
-        steps = sorted(set(rows_of_statistic[x]))
-        ax.set_xticks(steps, [str(step) for step in steps])
-        ax.minorticks_off()
-    looked_at = "systems" if x == "systems" else "groups" if by_group else "shares" if shares else "depths"
-    below, says = _DEGRADED_BY[looked_at]
-    _finish(ax, below, _STATISTICS.get(shown, shown), says)
-    return ax
-
-
-def separation(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """The recall levels that it takes to tell two rankings apart, cumulative (lexiprecision, Figure 6).
-
-    Args:
-        table: what :func:`ir_measures_relative.meta.separation` returns, or several tables in one, with the collection
-            for the ``measure``.
-    """
-    check_table(table, "meta.separation(context, qrels)", "measure", "level", "cumulative")
-    ax = given_or_new_axes(ax)
-    # The curve is level between the levels at which pairs separate.
-    _line_a_measure(ax, table, "level", "cumulative", drawstyle="steps-post")
-    ax.set_xscale("log")
-    ax.set_xlim(left=0.9)
-    ax.set_ylim(0.0, 1.02)
-    ax.xaxis.set_major_formatter("{x:g}")
-    says = "Recall level at which two rankings separate"
-    _finish(ax, "recall level", "share of pairs separated so far", says)
-    return ax
-
 
 # How far apart the strategies of one number of fused runs stand.
 _APART = 0.13
@@ -246,27 +137,6 @@ def chronological(
     )
     other.legend(handles=lines, loc="upper center", ncols=columns, frameon=False)
     return ax
-
-
-def _line_a_measure(ax: Axes, table: pd.DataFrame, x: str, y: str, **style: Any) -> None:
-    for i, (measure, rows) in enumerate(table.groupby("measure", sort=False)):
-        _line(ax, i, str(measure), rows[x], rows[y], **style)
-
-
-def _line(ax: Axes, i: int, label: str, x: Any, y: Any, **style: Any) -> None:
-    """A line in a colour, with a marker and dashes of its own, so that colour is not needed to tell it."""
-    style = {"linestyle": _DASHES[i % len(_DASHES)], "linewidth": 1.7} | style
-    every = max(1, -(-len(x) // _MOST_MARKED))
-    ax.plot(
-        x, y, color=COLOURS[i % len(COLOURS)], marker=MARKERS[i % len(MARKERS)], markersize=4.5,
-        markevery=every, label=legend_label(label), **style,
-    )  # fmt: skip
-
-
-def _finish(ax: Axes, x: str, y: str, says: str) -> None:
-    write_frame(ax, x, y, says)
-    if len(ax.get_legend_handles_labels()[0]) > 1:
-        ax.legend(fontsize=8, framealpha=0.85, edgecolor="none")
 
 
 def _scale_to(ax: Axes, values: FloatArray, above: float) -> None:

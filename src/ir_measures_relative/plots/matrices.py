@@ -1,4 +1,4 @@
-"""Maps of colours: every two systems, measures or recall levels."""
+"""Maps of colours: every two runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from ..data.arrays import FloatArray
 from ..decisions.similarity import clustered, inner_range, judged_or_not, squares, with_reference
 from ..io.qrels import Qrels
 from .figures import (
-    check_table,
     given_or_new_axes,
     names_that_fit,
     rows_of_measure,
@@ -29,21 +28,12 @@ from .figures import (
     write_title,
 )
 
-# Cells hold their values up to these numbers of systems and measures, and down to this size of the letters, in points.
-_MOST_SYSTEMS_WITH_VALUES, _MOST_MEASURES_WITH_VALUES = 22, 16
+# Cells hold their values up to this number of runs, and down to this size of the letters, in points.
+_MOST_SYSTEMS_WITH_VALUES = 22
 _SMALLEST_VALUE = 4.0
 # How wide a cell is at least, in sizes of a letter: -0.43 takes 2.6.
 _WIDTH_OF_VALUE = 2.9
 
-# Of a table of measures by measures: colours, title, and what the colours say.
-_OF_MEASURES = {
-    "correlation": ("viridis", "How similarly the measures order the runs", "correlation"),
-    "share": (
-        "cividis_r",
-        "How often two measures disagree on a pair of runs",
-        "share of pairs of runs in conflict",
-    ),
-}
 # Told apart without colour by their brightness.
 _SETTLED = {"above": "#08519c", "below": "#fdae6b", "equal": "#bdbdbd", "undecided": "#f7f7f7"}
 
@@ -99,30 +89,6 @@ def similarity(
     size = _name_both_axes(ax, names, room)
     if n <= _MOST_SYSTEMS_WITH_VALUES:
         _write_values(ax, image, shown, size - 1.5, room)
-    write_title(ax, says)
-    return ax
-
-
-def matrix_of_measures(table: pd.DataFrame, ax: Axes | None = None) -> Axes:
-    """Every two measures in the table of ``meta.correlation`` or ``meta.conflicts``."""
-    shown = "correlation" if "correlation" in getattr(table, "columns", ()) else "share"
-    check_table(table, "meta.correlation(table) or conflicts(table)", "measure", "other", shown)
-    measures = list(dict.fromkeys([*table["measure"], *table["other"]]))
-    at, n = {m: i for i, m in enumerate(measures)}, len(measures)
-    values: FloatArray = np.full((n, n), np.nan)
-    values[table["measure"].map(at), table["other"].map(at)] = table[shown]
-    if shown == "share":  # each two once
-        values = np.where(np.isnan(values), values.T, values)
-    side = min(3.0 + 0.6 * n, 14.0)
-    ax = given_or_new_axes(ax, width=side + 1.5, height=side)
-    colours, says, label = _OF_MEASURES[shown]
-    image = ax.imshow(values, cmap=colours)
-    ax.set_facecolor("0.93")
-    ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label)
-    room = min(size_of(ax)) / max(n, 1)
-    _name_both_axes(ax, short_names([str(m) for m in measures]), room)
-    if n <= _MOST_MEASURES_WITH_VALUES:
-        _write_values(ax, image, values, 8.0, room)
     write_title(ax, says)
     return ax
 

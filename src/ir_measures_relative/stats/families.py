@@ -89,7 +89,7 @@ def _compared(
         lower = np.where(known, np.minimum(lower, mean - reach * error), lower)
         upper = np.where(known, np.maximum(upper, mean + reach * error), upper)
     elif correction is not None and number > 1:
-        p_corrected = corrected(p, correction, level)
+        p_corrected = correct_p_values(p, correction, level)
         share = np.where(p_corrected > 0, p / np.where(p_corrected > 0, p_corrected, 1.0), 1 / number)
         _, lower, upper = alone(1 - level * np.where(np.isnan(share), 1.0, share))
     columns = [np.split(x, splits) for x in (p, p_corrected, lower, upper)]
@@ -138,10 +138,15 @@ def check_correction(correction: str | None) -> None:
         )
 
 
-def corrected(p: FloatArray, correction: str | None, level: float = 0.05) -> FloatArray:
-    """The p-values, shape (…, tests), corrected for the number in each row, without NaN; few corrections use
-    ``level``.
+def correct_p_values(p: FloatArray, correction: str | None, level: float = 0.05) -> FloatArray:
+    """Correct p-values, shape (…, tests), for their number in each row; NaN do not count.
+
+    Args:
+        correction: a method of statsmodels' ``multipletests``, such as ``"holm"`` or ``"fdr_bh"``; None corrects
+            nothing.
+        level: for the few corrections that depend on it.
     """
+    check_correction(correction)
     if correction is None or not p.size:
         return p
     if correction in _HOLM:  # of all rows at once: statsmodels takes a minute for a thousand

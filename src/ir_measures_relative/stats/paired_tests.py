@@ -1,14 +1,12 @@
 """The paired tests, as a registry: is the mean difference of each pair of runs above or below 0?
 
-Most statistics are sums over topics, whose terms turn their signs where the names of the runs are swapped: so the
-p-values of a thousand tables of swapped names are one product of matrices. A new test is an entry of :data:`TESTS`.
+A new test is an entry of :data:`TESTS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,14 +23,11 @@ from .intervals import (
     mean_interval,
     resampled_t,
     student_interval,
-    without_rounding,
 )
-from .pairs_and_ties import BATCH, Pairs, flipped_signs, permuted_means, topic_counts, with_ties
+from .pairs_and_ties import BATCH, Pairs, flipped_signs, topic_counts, with_ties
 
 #: Up to how many topics Wilcoxon's test is exact, where none are tied; and where some are. As in scipy.
 _MOST_EXACT, _MOST_EXACT_TIED = 50, 13
-#: How many p-values of the studentized range are integrated one by one: 15 ms each.
-_MOST_INTEGRATED = 1000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,10 +49,6 @@ class TestResult(NamedTuple):
     """What a test says of pairs."""
 
     p: FloatArray  #: of each pair; 1 of two that never differ, NaN where the test says nothing
-    terms: FloatArray  #: pairs × topics: the test is for the run that their sum is for
-    null: Callable[
-        [int, int], FloatArray
-    ]  #: p of so many tables where runs do not differ, by a seed; tables × pairs
     #: from the confidence of each pair to the ends of its interval; None for Student's
     interval: Callable[[FloatArray], tuple[FloatArray, FloatArray]] | None = None
 
@@ -74,21 +65,13 @@ class PairedTest(NamedTuple):
     """One test; ``run`` makes it of pairs without NaN."""
 
     run: Callable[[Pairs, PairedTestOptions], TestResult]
-    needs: str = "pair"  #: "pair", or "campaign" for a test that needs the values of all runs
     by_spread: bool = False  #: whether it says nothing of differences that are all the same and not 0
-    corrects: bool = False  #: whether it allows for the number of pairs itself
     of_t: bool = False  #: whether it says that the mean is not 0 just where t is large
 
 
-def check_test(test: Any, campaign: bool = False) -> PairedTest:
-    """The test of this name; raises ValueError where there is none, or it needs all runs and has them not."""
-    of_pairs = [name for name, known in TESTS.items() if known.needs == "pair"]
-    if not campaign and isinstance(test, str) and test in TESTS and test not in of_pairs:
-        raise ValueError(
-            f"test={test!r} needs the values of all runs; give one of {', '.join(map(repr, of_pairs))}, or use "
-            f"meta.discriminative_power(table, {test!r})"
-        )
-    check_choice("test", test, list(TESTS) if campaign else of_pairs)
+def check_test(test: Any) -> PairedTest:
+    """The test of this name; raises ValueError where there is none."""
+    check_choice("test", test, list(TESTS))
     return TESTS[test]
 
 
@@ -109,7 +92,7 @@ def paired_test(
         if known.sum() < 2:
             continue
         rows = np.flatnonzero(which.ravel() == i)
-        some = pairs.on(known, rows)
+        some = Pairs(pairs.differences[rows][:, known], pairs.limit)
         found = chosen.run(some, options)
         if found.interval is None:
             lower, upper = student_interval(
@@ -161,23 +144,9 @@ def cautious_interval(
     return float(max(min(one[0][0] for one in found), low)), float(min(max(one[1][0] for one in found), high))
 
 
-def _of_sums(
-    pairs: Pairs,
-    terms: FloatArray,
-    p_of: Callable[[FloatArray], FloatArray],
-    p: FloatArray | None = None,
-) -> TestResult:
-    """A test whose p-value follows from the sum of the terms of a pair; ``p`` where that is known better."""
-    same = ~pairs.differences.any(axis=1)
-
-    def clean(found: FloatArray) -> FloatArray:
-        return np.where(same, 1.0, found)
-
-    def null(tables: int, seed: int) -> FloatArray:
-        signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(tables, terms.shape[1]))
-        return clean(p_of(signs @ terms.T))
-
-    return TestResult(clean(p_of(terms.sum(axis=1)) if p is None else p), terms, null)
+def _of_pairs(pairs: Pairs, p: FloatArray) -> TestResult:
+    """A test without an interval of its own; p is 1 of two runs that never differ."""
+    return TestResult(np.where(pairs.differences.any(axis=1), p, 1.0))
 
 
 def _from_tail(
@@ -192,21 +161,11 @@ def _from_tail(
 def _t(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     """Student's paired t-test."""
     d = pairs.differences
-    n, squares = d.shape[1], (d**2).sum(axis=1)
-    spread = np.where(pairs.constant, 0.0, d.std(axis=1, ddof=1))
-
-    def p_of(sums: FloatArray) -> FloatArray:
-        mean = sums / n
-        error = np.sqrt(without_rounding(squares - n * mean**2, squares) / (n - 1) / n)
-        return _student_p(mean, error, n - 1, options)
-
-    return _of_sums(pairs, d, p_of, _student_p(d.mean(axis=1), spread / n**0.5, n - 1, options))
-
-
-def _student_p(mean: FloatArray, error: FloatArray, df: int, options: PairedTestOptions) -> FloatArray:
+    n = d.shape[1]
+    error = np.where(pairs.constant, 0.0, d.std(axis=1, ddof=1)) / n**0.5
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = _from_tail(lambda t: stdtr(df, -t), options)(mean / error)
-    return np.where(error > 0, p, np.nan)
+        p = _from_tail(lambda t: stdtr(n - 1, -t), options)(d.mean(axis=1) / error)
+    return _of_pairs(pairs, np.where(error > 0, p, np.nan))
 
 
 def _sign(pairs: Pairs, options: PairedTestOptions) -> TestResult:
@@ -220,7 +179,7 @@ def _sign(pairs: Pairs, options: PairedTestOptions) -> TestResult:
         losses: FloatArray = binom.cdf(np.round((count - sums) / 2), count, 0.5)
         return losses
 
-    return _of_sums(pairs, signs, _from_tail(tail, options))
+    return _of_pairs(pairs, _from_tail(tail, options)(signs.sum(axis=1)))
 
 
 def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> TestResult:
@@ -236,7 +195,7 @@ def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     terms = np.sign(d) * ranks
     if n <= _MOST_EXACT_TIED:
         every = replace(options, resamples=2**_MOST_EXACT_TIED)
-        return _of_sums(pairs, terms, _by_flipping(terms, 0.0, every))
+        return _of_pairs(pairs, _by_flipping(terms, 0.0, every))
     exact = ~tied & (n <= _MOST_EXACT)
     below = np.cumsum(_subset_sums(n)) / 2.0**n if exact.any() else np.ones(1)
 
@@ -246,7 +205,7 @@ def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> TestResult:
         fewer = np.round((ranks.sum(axis=1) - sums) / 2).astype(np.int64)
         return np.where(exact, below[np.minimum(fewer, len(below) - 1)], p)
 
-    return _of_sums(pairs, terms, _from_tail(tail, options))
+    return _of_pairs(pairs, _from_tail(tail, options)(terms.sum(axis=1)))
 
 
 def _subset_sums(n: int) -> FloatArray:
@@ -262,33 +221,29 @@ def _subset_sums(n: int) -> FloatArray:
 
 def _randomization(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     """The signs of the differences flipped: all ways to do that, where there are at most ``resamples``."""
-    return _of_sums(pairs, pairs.differences, _by_flipping(pairs.differences, pairs.limit, options))
+    return _of_pairs(pairs, _by_flipping(pairs.differences, pairs.limit, options))
 
 
-def _by_flipping(
-    terms: FloatArray, limit: float, options: PairedTestOptions
-) -> Callable[[FloatArray], FloatArray]:
-    """The p-values of sums, from those of terms whose signs are flipped; means are tied up to the limit."""
-    n = terms.shape[1]
+def _by_flipping(terms: FloatArray, limit: float, options: PairedTestOptions) -> FloatArray:
+    """The p-values of the sums of terms, pairs × topics, from those of terms whose signs are flipped.
+
+    Means are tied up to the limit.
+    """
+    n, sums = terms.shape[1], terms.sum(axis=1)
     signs, every = flipped_signs(options.resamples, n, options.seed)
     more = 0 if every else 1  # the observed signs, where they are not among them
     slack = n * limit + ROUNDED * np.abs(terms).sum(axis=1)
     batch = max(1, BATCH // len(signs))
-
-    def p_of(sums: FloatArray) -> FloatArray:
-        result = np.empty(sums.shape)
-        for start in range(0, len(terms), batch):
-            by_chance = np.sort(signs @ terms[start : start + batch].T, axis=0)
-            for pair, null in enumerate(by_chance.T, start):
-                at = sums[..., pair]
-                reached = more + len(null) - np.searchsorted(null, at - slack[pair])
-                if not options.greater:
-                    below = more + np.searchsorted(null, at + slack[pair], side="right")
-                    reached = 2 * np.minimum(reached, below)
-                result[..., pair] = reached / (len(null) + more)
-        return np.minimum(result, 1.0)
-
-    return p_of
+    result = np.empty(len(terms))
+    for start in range(0, len(terms), batch):
+        by_chance = np.sort(signs @ terms[start : start + batch].T, axis=0)
+        for pair, null in enumerate(by_chance.T, start):
+            reached = more + len(null) - np.searchsorted(null, sums[pair] - slack[pair])
+            if not options.greater:
+                below = more + np.searchsorted(null, sums[pair] + slack[pair], side="right")
+                reached = 2 * np.minimum(reached, below)
+            result[pair] = reached / (len(null) + more)
+    return np.minimum(result, 1.0)
 
 
 def _bootstrap(pairs: Pairs, options: PairedTestOptions) -> TestResult:
@@ -304,17 +259,11 @@ def _bootstrap(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     def sided(t: FloatArray) -> FloatArray:
         return t if options.greater else np.abs(t)
 
-    def p_of(differences: FloatArray) -> FloatArray:
-        p = np.where(differences.any(axis=1), np.nan, 1.0)
-        for rows, resampled in resampled_t(differences, pairs.limit, counts):
-            some = differences[rows]
-            t = some.mean(axis=1) / (some.std(axis=1, ddof=1) / d.shape[1] ** 0.5)
-            p[rows] = (1 + (sided(resampled) >= almost(sided(t))).sum(axis=0)) / (1 + len(resampled))
-        return p
-
-    def null(tables: int, seed: int) -> FloatArray:
-        signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(tables, d.shape[1]))
-        return np.array([p_of(d * s) for s in signs]).reshape(tables, len(d))
+    p = np.where(d.any(axis=1), np.nan, 1.0)
+    for rows, resampled in resampled_t(d, pairs.limit, counts):
+        some = d[rows]
+        t = some.mean(axis=1) / (some.std(axis=1, ddof=1) / d.shape[1] ** 0.5)
+        p[rows] = (1 + (sided(resampled) >= almost(sided(t))).sum(axis=0)) / (1 + len(resampled))
 
     def interval(confidence: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, reach = d.mean(axis=1), np.full(len(d), np.nan)
@@ -323,93 +272,7 @@ def _bootstrap(pairs: Pairs, options: PairedTestOptions) -> TestResult:
             reach[rows] = errors * d[rows].std(axis=1, ddof=1) / d.shape[1] ** 0.5
         return mean - reach, np.where(np.isnan(reach), np.nan, np.inf) if options.greater else mean + reach
 
-    return TestResult(p_of(d), d, null, interval)
-
-
-def _unpaired_t(pairs: Pairs, options: PairedTestOptions) -> TestResult:
-    """The t-test of two samples of one variance; Tukey's HSD of two runs is the same."""
-    values, d = _campaign(pairs), pairs.differences
-    a, b = (values[i] for i in np.triu_indices(len(values), 1))
-    n, squares = d.shape[1], (a**2 + b**2).sum(axis=1)
-    both = a.mean(axis=1) + b.mean(axis=1)
-
-    def p_of(sums: FloatArray) -> FloatArray:
-        mean = sums / n
-        within = without_rounding(squares - n * (both**2 + mean**2) / 2, squares) / (2 * n - 2)
-        return _student_p(mean, np.sqrt(2 * within / n), 2 * n - 2, options)
-
-    return _of_sums(pairs, d, p_of)
-
-
-def _hsd(pairs: Pairs, options: PairedTestOptions) -> TestResult:
-    """Randomized Tukey HSD: how often the range of means, names permuted on each topic, is at least the difference."""
-    values = _campaign(pairs)
-    ranges = np.sort(np.ptp(permuted_means(values, options.resamples, options.seed), axis=1))
-
-    def p_of(means: FloatArray) -> FloatArray:
-        apart = _apart(means) - pairs.limit
-        return (1 + len(ranges) - np.searchsorted(ranges, apart)) / (1 + len(ranges))
-
-    return _of_means(pairs, p_of)
-
-
-def _tukey(pairs: Pairs, options: PairedTestOptions) -> TestResult:
-    """Tukey's HSD by the studentized range, where runs and topics add up: q = difference / √(residual / topics)."""
-    from scipy.interpolate import CubicSpline
-    from scipy.stats import studentized_range
-
-    values = _campaign(pairs)
-    runs, topics = values.shape
-    df = (runs - 1) * (topics - 1)
-    within = ((values - values.mean(axis=0)) ** 2).sum()
-
-    def p_of(means: FloatArray) -> FloatArray:
-        between = topics * ((means - means.mean(axis=-1, keepdims=True)) ** 2).sum(axis=-1, keepdims=True)
-        error = np.sqrt(without_rounding(within - between, within) / df / topics)
-        apart = _apart(means)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            q = np.where(apart <= pairs.limit, 0.0, apart / error)
-        if q.size <= _MOST_INTEGRATED:
-            return np.where(np.isfinite(q), studentized_range.sf(np.minimum(q, 1e3), runs, df), 0.0)
-        knots, tails = _studentized_range(runs, df)
-        p: FloatArray = CubicSpline(knots, tails)(np.minimum(q, knots[-1]))
-        return np.clip(p, 0.0, 1.0)
-
-    return _of_means(pairs, p_of)
-
-
-@lru_cache(maxsize=8)
-def _studentized_range(runs: int, df: int) -> tuple[FloatArray, FloatArray]:
-    """The upper tail of the studentized range at points from 0 to 12, a second's work."""
-    from scipy.stats import studentized_range
-
-    knots = np.linspace(0.0, 12.0, 97)
-    tails: FloatArray = studentized_range.sf(knots, runs, df)
-    return knots, tails
-
-
-def _campaign(pairs: Pairs) -> FloatArray:
-    """The values of all runs, from their mean on: what is added to all of them takes no digits away."""
-    assert pairs.values is not None  # see check_test
-    centred: FloatArray = pairs.values - pairs.values.mean()
-    return centred
-
-
-def _of_means(pairs: Pairs, p_of: Callable[[FloatArray], FloatArray]) -> TestResult:
-    """A test whose p-values follow from the means of all runs, under any assignment of the values to them."""
-    values = _campaign(pairs)
-
-    def null(tables: int, seed: int) -> FloatArray:
-        return p_of(permuted_means(values, tables, seed))
-
-    return TestResult(p_of(values.mean(axis=1)), pairs.differences, null)
-
-
-def _apart(means: FloatArray) -> FloatArray:
-    """By how much the means of each two runs differ."""
-    first, second = np.triu_indices(means.shape[-1], 1)
-    result: FloatArray = np.abs(means[..., first] - means[..., second])
-    return result
+    return TestResult(p, interval)
 
 
 #: The tests by name.
@@ -419,9 +282,6 @@ TESTS: dict[str, PairedTest] = {
     "sign": PairedTest(_sign),
     "randomization": PairedTest(_randomization),
     "bootstrap": PairedTest(_bootstrap, by_spread=True, of_t=True),
-    "unpaired_t": PairedTest(_unpaired_t, needs="campaign", by_spread=True),
-    "hsd": PairedTest(_hsd, needs="campaign", corrects=True),
-    "tukey": PairedTest(_tukey, needs="campaign", corrects=True),
 }
 
 

@@ -35,13 +35,13 @@ def with_ties(values: FloatArray, limit: float) -> FloatArray:
 class Pairs:
     """Pairs of runs on the same topics: by how much the first is better, 0 of a tie, NaN where one is unknown.
 
-    ``differences`` are pairs × topics; ``values`` the runs × topics of which these are all pairs, the earlier run
-    first.
+    Attributes:
+        differences: pairs × topics.
+        limit: the largest difference that is still a tie.
     """
 
     differences: FloatArray
     limit: float
-    values: FloatArray | None = None
 
     @classmethod
     def between(cls, one: FloatArray, other: FloatArray, limit: float | None = None) -> Pairs:
@@ -55,20 +55,6 @@ class Pairs:
         """Pairs that only have differences, pairs × topics: their spread is from the largest to its negative."""
         limit = tie_limit(np.concatenate([differences.ravel(), -differences.ravel()]))
         return cls(_tied(differences, limit), limit)
-
-    @classmethod
-    def of_runs(cls, values: FloatArray) -> Pairs:
-        """All pairs of runs, the earlier one first, from runs × topics without NaN."""
-        first, second = np.triu_indices(len(values), 1)
-        limit = tie_limit(values)
-        return cls(_tied(values[first] - values[second], limit), limit, values)
-
-    def on(self, topics: BoolArray, rows: IntArray | None = None) -> Pairs:
-        """All pairs on some topics, or only the differences of some pairs; tied as before."""
-        if rows is not None:
-            return Pairs(self.differences[rows][:, topics], self.limit)
-        values = None if self.values is None else self.values[:, topics]
-        return Pairs(self.differences[:, topics], self.limit, values)
 
     @cached_property
     def wins(self) -> IntArray:
@@ -114,22 +100,6 @@ def flipped_signs(resamples: int, topics: int, seed: int) -> tuple[FloatArray, b
     # As scipy's permutation_test draws them.
     drawn: FloatArray = np.random.default_rng(seed).permuted(order, axis=-1)[..., 0].astype(np.float64)
     return 1.0 - 2.0 * drawn, False
-
-
-def permuted_means(values: FloatArray, permutations: int, seed: int) -> FloatArray:
-    """The means of runs × topics where the names of the runs are permuted on each topic: permutations × runs."""
-    runs, topics = values.shape
-    rng = np.random.default_rng(seed)
-    by_topic = np.ascontiguousarray(values.T).ravel()
-    result = np.empty((permutations, runs))
-    batch = max(1, BATCH // (runs * topics))
-    offset = np.arange(topics)[:, None] * runs
-    for start in range(0, permutations, batch):
-        stop = min(start + batch, permutations)
-        order = np.tile(np.arange(runs, dtype=np.int32), (stop - start, topics, 1))
-        rng.permuted(order, axis=2, out=order)
-        result[start:stop] = by_topic[order + offset].mean(axis=1)
-    return result
 
 
 def places(samples: int, n: int, seed: int) -> IntArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -15,11 +16,17 @@ import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
+from ir_measures import RR, P
+from studies import meta
+from studies.meta import testing
+from studies.meta.table import all_pairs, tau_ap
+from studies.meta.testing import TESTS_OF_ALL_RUNS, TESTS_OF_PAIRS, run_test
+from studies.tests import meta_oracle as oracle
 
 from drawn import examples
-from ir_measures_relative import meta
-from ir_measures_relative.meta.table import tau_ap
-from oracles import meta as oracle
+from ir_measures_relative import RunContext, compare
+from ir_measures_relative.stats import PairedTestOptions, Pairs, paired_test
+from random_campaigns import graded_campaign
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -93,6 +100,43 @@ def test_tukey_is_that_of_a_linear_model() -> None:
         q = abs(means[i] - means[j]) / math.sqrt(model.mse_resid / 12)
         expected = scipy.stats.studentized_range.sf(q, 5, model.df_resid)
         assert found[f"run{i}", f"run{j}"] == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("test", TESTS_OF_PAIRS)
+@pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
+def test_p_values_are_those_of_compare(test: str) -> None:
+    runs, qrels = graded_campaign(3, runs=4, topics=12)
+    context = RunContext(runs)
+    compared = compare(context, qrels, [RR, P @ 3], test=test, correction=None, resamples=999)
+    found = meta.asl_curve(context.evaluate(qrels, [RR, P @ 3], perquery=True), test, resamples=999)
+    keys = ["measure", "name", "other"]
+    for a, b in zip(*(t.sort_values(keys)[[*keys, "p"]].to_numpy() for t in (compared, found)), strict=True):
+        assert list(a[:3]) == list(b[:3]) and a[3] == pytest.approx(b[3], rel=1e-12, nan_ok=True)
+
+
+@pytest.mark.parametrize("test", TESTS_OF_ALL_RUNS)
+def test_tests_of_all_runs_warn_of_nothing_where_no_run_differs(test: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert set(p_values(np.ones((3, 5)), test, resamples=99).values()) == {1.0}
+
+
+@pytest.mark.parametrize("test", TESTS_OF_PAIRS)
+def test_p_values_of_tables_without_differences_are_those_of_swapped_pairs(test: str) -> None:
+    pairs = all_pairs(random_values(3, runs=3, topics=9))
+    options = PairedTestOptions(resamples=99)
+    found = run_test(pairs, None, test, options).null(4, 2)
+    signs = np.random.default_rng(2).choice([-1.0, 1.0], size=(4, 9))
+    for row, sign in zip(found, signs, strict=True):
+        expected = paired_test(Pairs(pairs.differences * sign, pairs.limit), test, options).p
+        assert row == pytest.approx(expected, nan_ok=True)
+
+
+def test_permutations_in_parts_are_those_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(0).random((5, 7))
+    at_once = testing._permuted_means(values, 50, 3)
+    monkeypatch.setattr(testing, "_BATCH", 5 * 7 * 8)
+    assert np.array_equal(at_once, testing._permuted_means(values, 50, 3))
 
 
 @pytest.mark.parametrize("test", ["unpaired_t", "sign"])
@@ -384,7 +428,7 @@ def test_bad_tables(function: Callable[[Any], Any]) -> None:
             value=table["value"].where(table.index != 5)
         ),
         "run 'run1' on query 'q1' is missing": table.drop(index=5),
-        "run 'run1' on query 'q1' stands twice": pd.concat([table, table.iloc[[5]]]),
+        "run 'run1' on query 'q1' is duplicated": pd.concat([table, table.iloc[[5]]]),
         "1 run; give two": table[table["name"] == "run0"],
         "row 5 of the table has no name": table.assign(name=table["name"].where(table.index != 5)),
     }
@@ -402,7 +446,7 @@ def test_bad_tables(function: Callable[[Any], Any]) -> None:
 
 
 def test_a_statistic_of_ones_own_returns_a_table() -> None:
-    with pytest.raises(TypeError, match=r"statistics\['mine'\] returned an int"):
+    with pytest.raises(TypeError, match=r"statistics\['mine'\] returned a int"):
         meta.rescaling_test(long({"A": random_values(1, 3, 4)}), {"mine": lambda t: 3})
 
 

@@ -1,27 +1,26 @@
-"""The long table of values a run and query, as arrays; and correlations between measures."""
+"""The long table of values by run and topic, as arrays; and correlations between measures."""
 
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import ir_measures
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from scipy.stats import kendalltau, weightedtau
 
-from ..arguments import check_choice
-from ..context.evaluate import score_runs
-from ..context.run_context import RunContext
-from ..context.view import View
-from ..data.arrays import BoolArray, FloatArray, IntArray
-from ..decisions.compare import is_of_pairs
-from ..decisions.similarity import score_pairs
-from ..io.frames import is_frame
-from ..messages import kind_of
-from ..stats.pairs_and_ties import Pairs, tie_limit, with_ties
-from ..work import Work
+from ir_measures_relative import RelativeWarning, RunContext, similarity
+from ir_measures_relative.stats import Pairs
+
+from .checks import check_choice
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+BoolArray = NDArray[np.bool_]
 
 
 class ScoreTable(NamedTuple):
@@ -30,16 +29,24 @@ class ScoreTable(NamedTuple):
     measure: str
     names: list[str]  #: of the runs
     queries: list[Any]  #: their ids
-    pairs: Pairs  #: with the values of the runs, but of a measure that has values of pairs alone
+    pairs: Pairs  #: of all two runs, the earlier one first
+    values: FloatArray | None = None  #: runs × topics; None of a measure that has values of pairs alone
 
     def runs(self) -> FloatArray:
-        """The values of the runs; ValueError where there are values of pairs alone."""
-        if self.pairs.values is None:
+        """Return the values of the runs; ValueError where there are values of pairs alone."""
+        if self.values is None:
             raise ValueError(
-                f"{self.measure} has values of pairs (there is a column 'other'), and this needs one a run: give a "
-                "table without that column; discriminative_power, asl_curve, conflicts and ties take pairs"
+                f"{self.measure} has values of pairs (there is a column 'other'), and this needs a value for each run; "
+                "give a table without that column (discriminative_power, asl_curve, conflicts and ties take pairs)"
             )
-        return self.pairs.values
+        return self.values
+
+    def on(self, topics: BoolArray) -> ScoreTable:
+        """Return the values on some topics, tied as before."""
+        pairs = Pairs(self.pairs.differences[:, topics], self.pairs.limit)
+        queries = [query for query, chosen in zip(self.queries, topics, strict=True) if chosen]
+        values = None if self.values is None else self.values[:, topics]
+        return self._replace(pairs=pairs, queries=queries, values=values)
 
     def means(self) -> FloatArray:
         """The mean of each pair of runs: how much better the first is."""
@@ -48,8 +55,8 @@ class ScoreTable(NamedTuple):
 
     def standing(self) -> FloatArray:
         """The means of the runs over topics, those that are tied equal; of a measure of pairs, over opponents too."""
-        if self.pairs.values is not None:
-            means = self.pairs.values.mean(axis=1)
+        if self.values is not None:
+            means = self.values.mean(axis=1)
         else:
             square = np.zeros((len(self.names), len(self.names)))
             square[pairs_of(self.names)] = self.means()
@@ -59,9 +66,9 @@ class ScoreTable(NamedTuple):
 
 def read_table(table: Any, *, least_topics: int = 1) -> list[ScoreTable]:
     """The measures of a table, in its order; ValueError for an incomplete table, or too few runs or topics."""
-    if not is_frame(table):
+    if not isinstance(table, pd.DataFrame):
         raise TypeError(
-            f"table is {kind_of(table)}; give the DataFrame that RunContext.evaluate(…, perquery=True) or "
+            f"table is a {type(table).__name__}; give the DataFrame that RunContext.evaluate(…, perquery=True) or "
             "pt.Experiment(…, perquery=True) returns"
         )
     query = "query_id" if "query_id" in table.columns else "qid"
@@ -90,10 +97,10 @@ def read_table(table: Any, *, least_topics: int = 1) -> list[ScoreTable]:
     for row in cells[again].head(1).to_dict("records"):
         who = " and ".join(repr(row[run]) for run in runs)
         raise ValueError(
-            f"{row['measure']} of run {who} on query {row[query]!r} stands twice in the table; drop one"
+            f"{row['measure']} of run {who} on query {row[query]!r} is duplicated in the table; drop one"
         )
     axes = [*([names] * len(runs)), queries]
-    make = _of_square if len(runs) == 2 else of_runs
+    make = _of_square if len(runs) == 2 else _of_runs
     tables = []
     for of, rows in cells.groupby("measure", sort=False):
         at = (pd.Index(axis).get_indexer(rows[key]) for axis, key in zip(axes, keys, strict=True))
@@ -103,10 +110,10 @@ def read_table(table: Any, *, least_topics: int = 1) -> list[ScoreTable]:
     return tables
 
 
-def of_runs(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> ScoreTable:
+def _of_runs(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> ScoreTable:
     """The values of runs × queries; ValueError where one is missing."""
     _refuse(np.isnan(values), measure, [f"run {name!r}" for name in names], queries, _MISSING)
-    return ScoreTable(measure, names, queries, Pairs.of_runs(values))
+    return ScoreTable(measure, names, queries, all_pairs(values), values)
 
 
 def _of_square(measure: str, values: FloatArray, names: list[str], queries: list[Any]) -> ScoreTable:
@@ -115,7 +122,7 @@ def _of_square(measure: str, values: FloatArray, names: list[str], queries: list
     one, two = values[first, second], -values[second, first]
     differences = np.where(np.isnan(one), two, one)
     pairs = [f"runs {names[a]!r} and {names[b]!r}" for a, b in zip(first, second, strict=True)]
-    unlike = np.abs(one - two) > tie_limit(np.array([differences, -differences]))
+    unlike = np.abs(one - two) > Pairs.of_differences(differences).limit
     once = "is not the negative of that of the two the other way round; give each pair once"
     _refuse(unlike, measure, pairs, queries, once)
     _refuse(np.isnan(differences), measure, pairs, queries, _MISSING)
@@ -136,11 +143,21 @@ def pairs_of(names: Sequence[Any]) -> tuple[IntArray, IntArray]:
     return first, second
 
 
-def check_two_runs(context: RunContext, to: str) -> None:
-    """Raises ValueError for a context with fewer than two runs to compare, or to rank."""
-    count = len(context.names)
-    if count < 2:
-        raise ValueError(f"the context holds {count} run{'s' * (count != 1)}; give two or more to {to}")
+def all_pairs(values: FloatArray) -> Pairs:
+    """Return all pairs of runs × topics, the earlier run first."""
+    first, second = pairs_of(range(len(values)))
+    return Pairs.between(values[first], values[second])
+
+
+def with_ties(values: FloatArray, limit: float) -> FloatArray:
+    """Return the values, of which those that are tied are equal: each is the lowest that it is tied with."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    apart = np.diff(ordered, prepend=-np.inf) > limit
+    lowest = np.maximum.accumulate(np.where(apart, np.arange(len(values)), 0))
+    result = np.empty_like(values)
+    result[order] = ordered[lowest]
+    return result
 
 
 def summaries(found: Mapping[tuple[Any, ...], Sequence[float]], *keys: str) -> pd.DataFrame:
@@ -230,28 +247,23 @@ ALIKE: dict[str, Callable[[ScoreTable, ScoreTable], float]] = {
 }
 
 
-def score(view: View, measures: Sequence[ir_measures.Measure]) -> list[ScoreTable]:
-    """The values of each measure; of pairs by a measure that says which of two runs is better, without ``ref=``."""
-    names, queries = view.names, view.query_ids.tolist()
+def is_of_pairs(measure: ir_measures.Measure) -> bool:
+    """Return whether a measure says which of any two runs is better: rrLP, sgnLP, sgnLR, RPP without ``ref=``."""
+    return getattr(measure, "SIGNED", False) and measure.params.get("ref") is None
+
+
+def score(context: RunContext, qrels: Any, measures: Sequence[ir_measures.Measure]) -> list[ScoreTable]:
+    """Return the values of each measure; of each two runs by a measure of pairs."""
     single = [m for m in measures if not is_of_pairs(m)]
-    scored = score_runs(view, names, single, part=True).values if single else np.empty((len(names), 0, 0))
-    values = dict(zip(single, scored.swapaxes(0, 1), strict=True))
-    pairs = list(itertools.combinations(range(len(names)), 2))
-
-    def measured(measure: ir_measures.Measure) -> ScoreTable:
-        if not is_of_pairs(measure):
-            return of_runs(str(measure), values[measure], names, queries)
-        differences = score_pairs(view, measure, pairs, Work())
-        return ScoreTable(str(measure), names, queries, Pairs.of_differences(differences))
-
-    return [measured(m) for m in measures]
-
-
-def check_statistics(statistics: str | Sequence[str], allowed: Sequence[str]) -> list[str]:
-    """The statistics, each once; ValueError for none, or one that is not allowed."""
-    chosen = [statistics] if isinstance(statistics, str) else list(dict.fromkeys(statistics))
-    if not chosen:
-        raise ValueError(f"statistics is empty; give some of {', '.join(map(repr, allowed))}")
-    for statistic in chosen:
-        check_choice("statistics", statistic, allowed)
-    return chosen
+    of_pairs = [m for m in measures if is_of_pairs(m)]
+    tables: list[ScoreTable] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", RelativeWarning
+        )  # which the data that parts are made of had caused before
+        if single:
+            tables += read_table(context.evaluate(qrels, single, perquery=True))
+        if of_pairs:
+            tables += read_table(similarity(context, qrels, of_pairs, perquery=True))
+    by_name = {scores.measure: scores for scores in tables}
+    return [by_name[str(measure)] for measure in measures]

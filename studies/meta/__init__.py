@@ -1,4 +1,4 @@
-"""Is the measure any good? Statistics of measures, from their values a run and topic.
+"""Is the measure any good? Statistics of measures, from their values by run and topic.
 
 Each function returns a DataFrame with a column ``measure``, and says under what it is invariant: a statistic that
 changes when every value is doubled compares units, not measures, and :func:`rescaling_test` finds it out.
@@ -8,7 +8,7 @@ What the arguments of all of them mean, and what all raise:
 - ``table``: the long table (``name``, ``query_id``, ``measure``, ``value``; ``qid`` as well) that
   :meth:`RunContext.evaluate(…, perquery=True) <ir_measures_relative.RunContext.evaluate>` and
   ``pt.Experiment(…, perquery=True)`` return, of any measures;
-- ``context``, ``qrels``: the runs, and the judgments as for :meth:`~ir_measures_relative.RunContext.evaluate`;
+- ``context``, ``qrels``: the runs, and the judgments as ir_measures and PyTerrier take them, or the path of a file;
 - ``measure`` of :func:`ties_by_level`, :func:`separation` and :func:`locality`: rrLP, sgnLP, RPP, or sgnLR, whose level
   1 is the worst one; with its ``rel``, cutoff and so on, and without ``ref=``. The three are invariant under all that
   keeps the positions of relevant documents;

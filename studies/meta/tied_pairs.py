@@ -10,15 +10,12 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..arguments import check_count
-from ..context.evaluate import check_runs
-from ..context.run_context import RunContext
-from ..context.view import check_is_context, view_of
-from ..data.arrays import BoolArray, FloatArray, IntArray
-from ..decisions.similarity import with_reference
-from ..io.qrels import Qrels
-from ..measures.lexiprecision import RecallLevels, reciprocal_ranks
-from .table import check_two_runs, pairs_of, read_table
+from ir_measures_relative import RunContext
+from ir_measures_relative.data.arrays import rank_within
+
+from .checks import check_count
+from .judged import Judged, check_two_runs
+from .table import BoolArray, FloatArray, IntArray, pairs_of, read_table
 
 
 def ties(table: Any) -> pd.DataFrame:
@@ -54,30 +51,38 @@ class Levels(NamedTuple):
 
 
 def _levels(context: Any, qrels: Any, measure: Any) -> Levels:
-    """The recall levels of the runs of a context, as the measure has them."""
-    check_is_context(context)
-    parsed = with_reference(measure)
-    if not isinstance(parsed, RecallLevels):
-        raise ValueError(f"{parsed} does not compare recall levels; give rrLP, sgnLP, sgnLR or RPP")
+    """Return the recall levels of the runs of a context, as the measure has them."""
     check_two_runs(context, "compare")
-    view = view_of(context, qrels)
-    check_runs(view)
-    cutoff, rel, judged_only = map(parsed.get, ("cutoff", "rel", "judged_only"))
-    docs = view.documents.relevant
-    keep = docs.grade >= rel
-    positions = view.at(cutoff, judged_only).positions_of_runs(docs)[:, keep]
-    ranks = np.array([reciprocal_ranks(p, docs.query[keep], docs.n_queries) for p in positions])
-    relevant = np.bincount(docs.query[keep], minlength=docs.n_queries)
-    if parsed.FROM_THE_WORST:
-        # Each query's own last level first: what the rows are padded with goes to the end again.
+    parsed = ir_measures.parse_measure(measure) if isinstance(measure, str) else measure
+    if parsed.NAME not in ("rrLP", "sgnLP", "sgnLR", "RPP"):
+        raise ValueError(f"{parsed} does not compare recall levels; give rrLP, sgnLP, sgnLR or RPP")
+    if parsed.params.get("ref") is not None:
+        raise ValueError(f"{parsed} compares with {parsed.params['ref']!r} alone; leave ref= out")
+    judged, params = Judged.read(qrels), parsed.params
+    relevant = judged.grade >= params.get("rel", 1)
+    positions = judged.positions(context, params.get("cutoff"), params.get("judged_only", False))[:, relevant]
+    count = np.bincount(judged.query[relevant], minlength=len(judged.query_ids))
+    ranks = np.array([_reciprocal_ranks(p, judged.query[relevant], len(count)) for p in positions])
+    if parsed.NAME == "sgnLR":
+        # Each topic's own last level first: what the rows are padded with goes to the end again.
         level = np.arange(ranks.shape[2])
-        at = np.where(level < relevant[:, None], relevant[:, None] - 1 - level, level)
+        at = np.where(level < count[:, None], count[:, None] - 1 - level, level)
         ranks = np.take_along_axis(ranks, np.broadcast_to(at, ranks.shape), axis=2)
-    return Levels(str(parsed), math.comb(len(ranks), 2), ranks, relevant)
+    return Levels(str(parsed), math.comb(len(ranks), 2), ranks, count)
+
+
+def _reciprocal_ranks(position: IntArray, query: IntArray, n_queries: int) -> FloatArray:
+    """Return RR_1 ≥ RR_2 ≥ … of each topic in a row: 1 / position of its relevant documents, 0 if not retrieved."""
+    value = np.divide(1.0, position, out=np.zeros(len(position)), where=position > 0)
+    order = np.lexsort((-value, query))
+    level = rank_within(query[order]) - 1
+    result = np.zeros((n_queries, int(level.max(initial=-1)) + 1))
+    result[query[order], level] = value[order]
+    return result
 
 
 def ties_by_level(
-    context: RunContext, qrels: Qrels | None, measure: ir_measures.Measure | str = "rrLP", levels: int = 20
+    context: RunContext, qrels: Any, measure: ir_measures.Measure | str = "rrLP", levels: int = 20
 ) -> pd.DataFrame:
     """The share of pairs of rankings that are tied at each recall level (lexiprecision, Figure 5).
 
@@ -101,9 +106,7 @@ def ties_by_level(
     return pd.DataFrame(columns | {"tied": tied, "share": tied / comparisons})
 
 
-def separation(
-    context: RunContext, qrels: Qrels | None, measure: ir_measures.Measure | str = "rrLP"
-) -> pd.DataFrame:
+def separation(context: RunContext, qrels: Any, measure: ir_measures.Measure | str = "rrLP") -> pd.DataFrame:
     """At which recall level pairs of rankings separate: the distribution of i* (lexiprecision, Figure 6).
 
     i* is the first level at which the reciprocal ranks of two rankings differ (for sgnLR from the worst one on).
@@ -128,7 +131,7 @@ def separation(
 
 def locality(
     context: RunContext,
-    qrels: Qrels | None,
+    qrels: Any,
     measure: ir_measures.Measure | str = "rrLP",
     levels: int = 8,
     ahead: int = 4,

@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 import pytest
 from ir_measures import AP, RR, P, nDCG
+from studies import meta
 
-from ir_measures_relative import NRG, AP_Rareness, P_Rareness, RunContext, meta, rrLP, sgnLP
+from ir_measures_relative import NRG, AP_Rareness, P_Rareness, RunContext, rrLP, sgnLP
 
 MEASURES = [P @ 100, P_Rareness @ 100, AP @ 100, AP_Rareness @ 100]
 

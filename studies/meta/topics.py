@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,16 +11,13 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ..arguments import check_choice, check_count, check_share, is_number
-from ..context.evaluate import check_runs, shares_of_topics
-from ..context.measure_strings import is_relative, parse_measure
-from ..context.run_context import RunContext
-from ..context.view import check_is_context, view_of
-from ..data.arrays import BoolArray, FloatArray, IntArray, ratio
-from ..io.qrels import Qrels
-from ..stats.paired_tests import PairedTestOptions, paired_test
-from ..stats.pairs_and_ties import Pairs, places, tie_limit, with_ties
-from .table import ScoreTable, pairs_of, read_table
+from ir_measures_relative import RelativeWarning, RunContext
+from ir_measures_relative.stats import PairedTestOptions, Pairs, paired_test
+
+from .checks import check_choice, check_count, check_share, is_number
+from .judged import Judged, check_is_context
+from .table import BoolArray, FloatArray, IntArray, ScoreTable, pairs_of, read_table, with_ties
+from .testing import ROUNDED
 
 # How many samples are looked at at once: what stays in the processor's cache.
 _BATCH = 64
@@ -71,6 +69,11 @@ def stability(
     return pd.DataFrame(rows)
 
 
+def _places(samples: int, n: int, seed: int) -> IntArray:
+    """Return the place of each of n topics in a random order, from 0: samples × topics."""
+    return np.random.default_rng(seed).permuted(np.tile(np.arange(n), (samples, 1)), axis=1)
+
+
 def swap_rate(
     table: Any, samples: int = 1000, *, topics: int | None = None, width: float | None = None, seed: int = 0
 ) -> pd.DataFrame:
@@ -120,7 +123,7 @@ def _sampled(
         raise ValueError(
             f"topics={topics} is not allowed; the table has {n}, and a sample holds at most {n // at_once} of them"
         )
-    place = places(samples, n, seed)
+    place = _places(samples, n, seed)
     first, second = pairs_of(measures[0].names)
     for scores in tqdm(measures, desc="sampling topics", unit="measure", disable=None, leave=False):
         chosen = ((place // size == i).T.astype(np.float64) for i in range(at_once))
@@ -150,19 +153,28 @@ def reliability(table: Any, samples: int = 1000, *, seed: int = 0) -> pd.DataFra
     check_count("seed", seed, 0)
     measures = read_table(table, least_topics=2)
     n = len(measures[0].queries)
-    place = places(samples, n, seed)
+    place = _places(samples, n, seed)
     rows = []
     for scores in tqdm(measures, desc="halving topics", unit="measure", disable=None, leave=False):
         values = scores.runs()
         row: dict[str, Any] = {"measure": scores.measure, "runs": len(values), "of_topics": n}
         row["split_half"] = _split_half(scores, place)
         row["standard_error"] = _jackknifed(scores, place[:_JACKKNIFED]) if n > 2 else np.nan
-        shares = shares_of_topics(values)
-        shares = shares[~np.isnan(shares).any(axis=1)]
+        shares = _shares_of_topics(values)
         largest = shares.max(axis=1)
         row["topics"] = _median(1 / np.square(shares).sum(axis=1))
         rows.append(row | {"largest": _median(largest), "maximum": float(max(largest, default=np.nan))})
     return pd.DataFrame(rows)
+
+
+def _shares_of_topics(values: FloatArray) -> FloatArray:
+    """Return the share of each topic in a run's mean, of the runs above 0; of none where a value is negative."""
+    if values.min() < -ROUNDED * values.max():
+        return np.empty((0, values.shape[1]))
+    positive = np.maximum(values, 0.0)
+    total = positive.sum(axis=1, keepdims=True)
+    some = total[:, 0] > 0
+    return positive[some] / total[some]
 
 
 def _split_half(scores: ScoreTable, place: IntArray) -> float:
@@ -198,7 +210,7 @@ def _median(values: FloatArray) -> float:
 
 def query_sets(
     context: RunContext,
-    qrels: Qrels | None,
+    qrels: Any,
     measure: ir_measures.Measure | str = "nDCG_UE@10",
     share: float = 0.1,
 ) -> pd.DataFrame:
@@ -216,47 +228,61 @@ def query_sets(
     positive factors of the gains.
 
     Args:
-        measure: nDCG_UE or AP_UE, whose pool and random level count; ``version`` does not.
+        measure: nDCG_UE or AP_UE, of the judged documents or the collection; ``version`` does not count.
 
     Returns:
         a DataFrame with one row per topic: ``measure``, ``query_id``, ``actual``, ``expected``, ``difference``,
         ``set``, ``informative`` and ``breadth``.
     """
     check_is_context(context)
-    parsed: Any = parse_measure(measure)
-    if not (is_relative(parsed) and hasattr(parsed, "normalizers")):
-        raise ValueError(f"{parsed} has no expected value; give nDCG_UE@10 or AP_UE@10")
+    parsed = ir_measures.parse_measure(measure) if isinstance(measure, str) else measure
+    if parsed.NAME not in ("nDCG_UE", "AP_UE") or parsed.params.get("pool") == "run":
+        raise ValueError(
+            f"{parsed} has no expected value of each topic; give nDCG_UE@10 or AP_UE@10, without pool='run'"
+        )
     check_share("share", share)
     if not context.names:
         raise ValueError("the context holds no run; give it some")
-    view = view_of(context, qrels)
-    check_runs(view)
-    compared = view.of_each()
-    normalizers = parsed.normalizers(compared[0])  # of the judgments alone
-    actual = np.array([ratio(parsed.actual(one), normalizers.upper) for one in compared])
-    expected = ratio(normalizers.expected, normalizers.upper)
-    limit = tie_limit(np.vstack([actual, expected]))
+    judged = Judged.read(qrels)
+    first = parsed(
+        version=1
+    )  # (A/IUB)² / (A/IUB + REB/IUB), so that 1 / (1 + REB/IUB) is that of a perfect ranking
+    rows = judged.rows.assign(score=judged.rows["relevance"].astype(float))
+    perfect = RunContext({"perfect": rows}, num_docs=context.num_docs, grades=context.grades)
+    of_perfect = _values(perfect, judged, first)[0]
+    expected = np.divide(1.0, of_perfect, out=np.ones(len(of_perfect)), where=of_perfect > 0) - 1
+    value = _values(context, judged, first)
+    actual = (value + np.sqrt(value**2 + 4 * value * expected)) / 2
+    pairs = Pairs.between(actual.T, np.tile(expected[:, None], len(actual)))  # topics × runs
     difference = actual.mean(axis=0) - expected
-    ranked = with_ties(difference, limit)
+    ranked = with_ties(difference, pairs.limit)
     size = min(int(np.ceil(round(share * len(difference), 9))), len(difference) // 2)
     sets = np.full(len(difference), "", dtype=object)
     sets[np.argsort(ranked, kind="stable")[:size]] = "uninformative"
     sets[np.argsort(-ranked, kind="stable")[:size]] = "ideal"
-    judgments = view.documents
-    high = np.bincount(judgments.query, weights=judgments.grade >= 2, minlength=len(difference))
-    broad = high >= 0.5 * np.diff(judgments.starts)
+    high = np.bincount(judged.query, weights=judged.grade >= 2, minlength=len(difference))
+    broad = high >= 0.5 * np.bincount(judged.query, minlength=len(difference))
     return pd.DataFrame(
         {
             "measure": pd.Series([str(parsed)] * len(difference), dtype=str),
-            "query_id": pd.Series(judgments.query_ids, dtype=str),
+            "query_id": pd.Series(judged.query_ids, dtype=str),
             "actual": actual.mean(axis=0),
             "expected": expected,
             "difference": difference,
             "set": pd.Series(sets, dtype=str),
-            "informative": _above(Pairs.between(actual.T, np.tile(expected, (len(actual), 1)).T, limit)),
+            "informative": _above(pairs),
             "breadth": pd.Series(np.where(broad, "broad", "focused"), dtype=str),
         }
     )
+
+
+def _values(context: RunContext, judged: Judged, measure: ir_measures.Measure) -> FloatArray:
+    """Return the values of one measure: runs × topics."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RelativeWarning)
+        table = context.evaluate(judged.rows, [measure], perquery=True)
+    wide = table.pivot(index="name", columns="query_id", values="value")
+    return wide.loc[context.names, judged.query_ids].to_numpy(dtype=np.float64)
 
 
 def _above(topics: Pairs) -> BoolArray:

@@ -1,38 +1,19 @@
-"""Plain computations of what ``meta`` does on resampled contexts: a new context or new qrels for every sample."""
+"""Plain computations of what ``studies.meta`` does on resampled contexts: a new context or new qrels for every sample."""
 
 from __future__ import annotations
 
 import itertools
-import random
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.stats
 
+import random_campaigns
 from ir_measures_relative import RunContext
 
-Runs = dict[str, dict[str, dict[str, float]]]
-Labels = dict[str, dict[str, int]]
 
-
-def campaign(seed: int, runs: int = 5, topics: int = 3) -> tuple[Runs, Labels]:
-    """Runs with ties and missing topics, and graded labels, some of them negative."""
-    rng = random.Random(seed)
-    docs = [f"d{i}" for i in range(12)]
-    queries = [f"q{i}" for i in range(topics)]
-    of_runs: Runs = {}
-    for i in range(runs):
-        of_runs[f"r{i}"] = {
-            q: {d: float(rng.randint(0, 9)) for d in rng.sample(docs, rng.randint(1, 12))}
-            for q in queries
-            if q == "q0" or rng.random() < 0.9
-        }
-    labels = {q: {d: rng.randint(-1, 2) for d in rng.sample(docs, rng.randint(1, 10))} for q in queries}
-    return of_runs, labels
-
-
-def tables(context: RunContext, labels: Labels, measure: Any) -> dict[Any, list[float]]:
+def tables(context: RunContext, labels: random_campaigns.Labels, measure: Any) -> dict[Any, list[float]]:
     """The values on every topic, of each run, or of each pair by a measure of pairs."""
     queries = list(labels)
     if getattr(measure, "SIGNED", False):
@@ -105,7 +86,9 @@ def reciprocal_ranks(ranking: dict[str, float], relevant: list[str]) -> list[flo
     return sorted((1 / (order.index(d) + 1) if d in order else 0.0 for d in relevant), reverse=True)
 
 
-def level_counts(runs: Runs, labels: Labels, rel: int, worst_first: bool) -> tuple[Any, Any, Any]:
+def level_counts(
+    runs: dict[str, random_campaigns.Run], labels: random_campaigns.Labels, rel: int, worst_first: bool
+) -> tuple[Any, Any, Any]:
     """By level: comparisons, ties, and how many pairs separate there."""
     compared: dict[int, int] = {}
     tied: dict[int, int] = {}

@@ -4,27 +4,22 @@ from __future__ import annotations
 
 import itertools
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import ir_measures
 import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ..arguments import check_choice, check_count, is_number
-from ..context.evaluate import check_runs, score_runs
-from ..context.measure_strings import is_relative, parse_measure, parse_measures, value_of
-from ..context.priors import Members
-from ..context.run_context import RunContext
-from ..context.view import View, check_is_context, view_of
-from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within
-from ..io.qrels import Qrels
-from ..messages import few_quoted
-from ..stats.pairs_and_ties import Pairs, tie_limit, with_ties
-from .table import ALIKE, CORRELATIONS, check_statistics, check_two_runs, pairs_of, score, summaries
+from ir_measures_relative import RelativeWarning, RunContext
+from ir_measures_relative.data.arrays import rank_within
+from ir_measures_relative.stats import Pairs
 
-T = TypeVar("T")
+from .checks import check_choice, check_count, check_statistics, is_number
+from .judged import Judged, check_two_runs, contributions, groups_of, part_of
+from .table import ALIKE, CORRELATIONS, BoolArray, FloatArray, IntArray, pairs_of, score, summaries, with_ties
 
 _SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 _DEPTHS = (1, 2, 5, 10, 20, 50, 100)
@@ -32,7 +27,7 @@ _DEPTHS = (1, 2, 5, 10, 20, 50, 100)
 
 def degrade(
     context: RunContext,
-    qrels: Qrels | None,
+    qrels: Any,
     measures: Sequence[ir_measures.Measure | str],
     what: str = "labels",
     levels: Sequence[float] | None = None,
@@ -69,45 +64,44 @@ def degrade(
         a DataFrame with one row per ``measure``, ``statistic`` and ``level``: ``kept``, the share that is left;
         ``samples`` with a value; their ``mean`` and ``deviation`` (n - 1).
     """
-    check_is_context(context)
-    parsed = parse_measures(measures)
-    of_truth = None if truth is None else parse_measure(truth)
+    check_two_runs(context, "rank")
+    parsed = _parsed(measures)
+    of_truth = None if truth is None else _parsed([truth])
     check_choice("what", what, ("labels", "topics", "pool", "groups"))
     check_choice("of", of, ("relevant", "all"))
     chosen = check_statistics(statistics, tuple(ALIKE))
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     check_count("pool_depth", pool_depth, 1)
-    check_two_runs(context, "rank")
     if levels is not None and not len(levels):
         raise ValueError("levels is empty; give some, or leave it out")
-    view = view_of(context, qrels)
-    check_runs(view)
+    judged = Judged.read(qrels)
+    context = part_of(context, grades=judged.grades)  # which fewer judgments may not have all of
     parts: list[tuple[Any, BoolArray]]
     if what == "pool":
-        parts = list(_pools(view, levels))
+        parts = list(_pools(context, judged, levels))
     elif what == "groups":
-        lost = contributions(view, groups_of(view.members, groups), pool_depth)
+        lost = contributions(context, judged, groups_of(context, groups), pool_depth)
         wanted: Sequence[Any] = list(lost) if levels is None else levels
         for group in wanted:
             if group not in lost:
                 raise ValueError(f"levels holds {group!r}, which is no group; the groups are {list(lost)}")
         parts = [(group, ~lost[group]) for group in wanted]
     else:
-        parts = list(_samples(view, what, levels, samples, of == "all", seed))
-    full = score(view, parsed)
-    expected = full if of_truth is None else score(view, [of_truth]) * len(full)
+        parts = list(_samples(judged, what, levels, samples, of == "all", seed))
+    full = score(context, judged.rows, parsed)
+    expected = full if of_truth is None else score(context, judged.rows, of_truth) * len(full)
     kept: dict[Any, list[float]] = {level: [] for level, _ in parts}
     found: dict[tuple[str, str, Any], list[float]] = {
         (scores.measure, statistic, level): [] for scores in full for statistic in chosen for level in kept
     }
     for level, keep in tqdm(parts, desc=f"leaving out {what}", unit="sample", disable=None, leave=False):
         kept[level].append(float(keep.mean()))
-        left = full if what == "topics" else score(view.with_judgments(keep), parsed)
+        left = full if what == "topics" else score(context, judged.kept(keep), parsed)
         for scores, best in zip(left, expected, strict=True):
             of_same = best
             if what == "topics":
-                scores, of_same = (s._replace(pairs=s.pairs.on(keep)) for s in (scores, best))
+                scores, of_same = (s.on(keep) for s in (scores, best))
             for statistic in chosen:
                 other = of_same if statistic == "ranking_agreement" else best
                 found[scores.measure, statistic, level].append(ALIKE[statistic](scores, other))
@@ -116,14 +110,19 @@ def degrade(
     return result
 
 
+def _parsed(measures: Sequence[ir_measures.Measure | str]) -> list[ir_measures.Measure]:
+    """Return the measures, each once."""
+    parsed = [ir_measures.parse_measure(m) if isinstance(m, str) else m for m in measures]
+    return list(dict.fromkeys(parsed))
+
+
 def _samples(
-    view: View, what: str, levels: Sequence[float] | None, samples: int, every: bool, seed: int
+    judged: Judged, what: str, levels: Sequence[float] | None, samples: int, every: bool, seed: int
 ) -> Iterator[tuple[Any, BoolArray]]:
-    """Shares of the labels or topics, and which are left of them at random; one sample where nothing is left out."""
-    judgments = view.documents
-    n = judgments.n_queries
-    topic = judgments.query if what == "labels" else np.zeros(n, dtype=np.int64)
-    drawn = np.ones(len(topic), dtype=bool) if every or what == "topics" else judgments.grade > 0
+    """Shares of the judgments or topics, and random parts of that size; one sample where nothing is left out."""
+    n = len(judged.query_ids)
+    topic = judged.query if what == "labels" else np.zeros(n, dtype=np.int64)
+    drawn = np.ones(len(topic), dtype=bool) if every or what == "topics" else judged.grade > 0
     size = np.bincount(topic[drawn], minlength=max(n, 1))
     orders = [_places(topic, drawn, np.random.default_rng([seed, i])) for i in range(samples)]
     shares = _SHARES if levels is None else levels
@@ -147,21 +146,21 @@ def _places(topic: IntArray, drawn: BoolArray, rng: np.random.Generator) -> IntA
     return place
 
 
-def _pools(view: View, levels: Sequence[float] | None) -> Iterator[tuple[Any, BoolArray]]:
+def _pools(
+    context: RunContext, judged: Judged, levels: Sequence[float] | None
+) -> Iterator[tuple[Any, BoolArray]]:
     depths = list(_DEPTHS if levels is None else levels)
     for depth in depths:
         check_count("levels", depth, 1)
-    best = np.full(len(view.documents), np.iinfo(np.int64).max)
-    for run in view.runs.values():  # one at a time: the whole of them may be large
-        place = view.documents.positions_in(run, int(max(depths, default=1)))
-        best = np.minimum(best, np.where(place > 0, place, best))
+    positions = judged.positions(context, int(max(depths)))
+    best = np.where(positions > 0, positions, np.iinfo(np.int64).max).min(axis=0)
     for depth in depths:
         yield int(depth), best <= depth
 
 
 def system_subsets(
     context: RunContext,
-    qrels: Qrels | None,
+    qrels: Any,
     measures: Sequence[ir_measures.Measure | str],
     sizes: Sequence[int] | None = None,
     statistics: str | Sequence[str] = "tau",
@@ -186,19 +185,18 @@ def system_subsets(
         a DataFrame with one row per ``measure``, ``statistic`` and size (``systems``): ``samples`` with a value, their
         ``mean`` and ``deviation`` (n - 1).
     """
-    check_is_context(context)
-    parsed, names = parse_measures(measures), context.names
+    check_two_runs(context, "rank")
+    parsed, names = _parsed(measures), context.names
     chosen = check_statistics(statistics, tuple(CORRELATIONS))
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     for measure in parsed:
         for param in ("ref", "prior"):
-            if is_relative(measure) and value_of(measure, param) is not None:
+            if measure.params.get(param) is not None:
                 raise ValueError(
-                    f"{measure} names {value_of(measure, param)!r}, which not every subset of the runs holds; leave "
+                    f"{measure} names {measure.params[param]!r}, which not every subset of the runs holds; leave "
                     f"{param}= out"
                 )
-    check_two_runs(context, "rank")
     if sizes is None:
         sizes = [2**i for i in range(1, (len(names) - 1).bit_length()) if 2**i < len(names)] or [2]
     if not len(sizes):
@@ -207,23 +205,20 @@ def system_subsets(
         check_count("sizes", size, 2)
         if size > len(names):
             raise ValueError(f"sizes holds {size}, and the context {len(names)} runs; give smaller ones")
-    view = view_of(context, qrels)
-    check_runs(view)
-    full = score(view, parsed)
+    judged = Judged.read(qrels)
+    full = score(context, judged.rows, parsed)
     truth = {scores.measure: scores.standing() for scores in full}
-    anew = [m for m in parsed if is_relative(m) and m.RELATIVE_TO in ("priors", "systems")]
+    anew = [m for m in parsed if getattr(m, "RELATIVE_TO", None) in ("priors", "systems")]
     found: dict[tuple[str, str, int], list[float]] = {
         (measure, statistic, int(size)): [] for measure in truth for statistic in chosen for size in sizes
     }
-    subsets = [(int(n), rows) for n in sizes for rows in _of_size(range(len(names)), int(n), samples, seed)]
+    subsets = [(int(n), rows) for n in sizes for rows in _subsets(len(names), int(n), samples, seed)]
     for size, rows in tqdm(subsets, desc="choosing systems", unit="subset", disable=None, leave=False):
-        moved = {
-            scores.measure: scores.standing()
-            for scores in score(view.of_runs([names[i] for i in rows]), anew)
-        }
         of_rows, inside = [names[i] for i in rows], np.isin(pairs_of(names), rows).all(axis=0)
+        anew_scores = score(part_of(context, of_rows), judged.rows, anew) if anew else []
+        moved = {scores.measure: scores.standing() for scores in anew_scores}
         for scores in full:
-            if scores.pairs.values is None:  # of pairs: those of these runs alone
+            if scores.values is None:  # of pairs: those of these runs alone
                 pairs = Pairs.of_differences(scores.pairs.differences[inside])
                 moved[scores.measure] = scores._replace(names=of_rows, pairs=pairs).standing()
         for measure, of_all in truth.items():
@@ -234,9 +229,20 @@ def system_subsets(
     return summaries(found, "measure", "statistic", "systems")
 
 
+def _subsets(n: int, size: int, samples: int, seed: int) -> list[tuple[int, ...]]:
+    """Return all sets of a size of the first whole numbers, or as many of them, drawn at random, as asked for."""
+    if math.comb(n, size) <= samples:
+        return list(itertools.combinations(range(n), size))
+    rng = np.random.default_rng([seed, size])
+    drawn: set[tuple[int, ...]] = set()
+    while len(drawn) < samples:
+        drawn.add(tuple(sorted(rng.choice(n, size, replace=False).tolist())))
+    return sorted(drawn)
+
+
 def reusability(
     context: RunContext,
-    qrels: Qrels | None,
+    qrels: Any,
     measures: Sequence[ir_measures.Measure | str],
     groups: Mapping[str, str] | None = None,
     *,
@@ -256,20 +262,18 @@ def reusability(
         (1 is best; tied runs share the better one); ``simulated`` and ``simulated_place`` without them; ``lost``, how
         many judgments these are; ``pool_depth``.
     """
-    check_is_context(context)
-    parsed, view = parse_measures(measures), view_of(context, qrels)
-    check_runs(view)
+    check_two_runs(context, "rank")
     check_count("pool_depth", pool_depth, 1)
-    names = context.names
+    parsed, judged, names = _parsed(measures), Judged.read(qrels), context.names
     own = np.array(groups_of(context, groups), dtype=object)
-    means, place = _means_and_places(view, parsed)
+    context = part_of(context, grades=judged.grades)
+    means, place = _means_and_places(context, judged.rows, parsed)
     left, place_left, lost_of = means.copy(), place.copy(), np.zeros(len(names), dtype=np.int64)
-    lost_by = contributions(view, own.tolist(), pool_depth)
+    lost_by = contributions(context, judged, own.tolist(), pool_depth)
     for group, lost in tqdm(lost_by.items(), desc="leaving out", unit="group", disable=None, leave=False):
         if lost.any():
-            without = view.with_judgments(~lost)
-            check_runs(without)
-            for kept, found in zip((left, place_left), _means_and_places(without, parsed), strict=True):
+            without = _means_and_places(context, judged.kept(~lost), parsed)
+            for kept, found in zip((left, place_left), without, strict=True):
                 kept[own == group] = found[own == group]
             lost_of[own == group] = lost.sum()
     columns = {"value": means, "simulated": left, "place": place, "simulated_place": place_left}
@@ -279,47 +283,16 @@ def reusability(
     return table.astype({"name": str}).assign(lost=lost_rows, pool_depth=pool_depth)
 
 
-def _means_and_places(view: View, measures: Sequence[ir_measures.Measure]) -> tuple[FloatArray, IntArray]:
-    """The mean and the place of each run by each measure: runs × measures; tied runs share the better place."""
-    scores = score_runs(view, view.names, measures)
-    means = scores.means()
-    limits = [tie_limit(scores.values[:, j]) for j in range(len(measures))]
+def _means_and_places(
+    context: RunContext, qrels: pd.DataFrame, measures: Sequence[ir_measures.Measure]
+) -> tuple[FloatArray, IntArray]:
+    """Return the mean and the place of each run by each measure: runs × measures; tied runs share the better place."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RelativeWarning)
+        means = context.evaluate(qrels, measures)[list(map(str, measures))].to_numpy()
+        values = context.evaluate(qrels, measures, perquery=True)
+    spread = values.groupby("measure")["value"].agg(["min", "max"]).loc[list(map(str, measures))]
+    limits = [Pairs.between(np.array([low]), np.array([high])).limit for low, high in spread.to_numpy()]
     tied = np.array([with_ties(of_runs, limit) for of_runs, limit in zip(means.T, limits, strict=True)])
     above: IntArray = (tied[:, None, :] > tied[:, :, None]).sum(axis=2)
     return means, above.T + 1
-
-
-def groups_of(context: Members, groups: Mapping[str, str] | None) -> list[str]:
-    """The group of each run, the context's if none are given; a run without one is a group of its name."""
-    names = context.names
-    if groups is not None and not isinstance(groups, Mapping):
-        raise ValueError(f"groups={groups!r} must be a dict from run name to group name")
-    group_of = dict(context.groups if groups is None else groups)
-    unknown = [name for name in group_of if name not in names]
-    if unknown:
-        raise ValueError(
-            f"groups names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
-        )
-    taken = set(group_of.values())
-    return [group_of.get(name, f"{name} alone" if name in taken else name) for name in names]
-
-
-def contributions(view: View, own: Sequence[str], pool_depth: int) -> dict[str, BoolArray]:
-    """For each group, which judgments are of documents that its runs alone hold in their first ``pool_depth``."""
-    groups = list(dict.fromkeys(own))
-    held = {group: np.zeros(len(view.documents), dtype=bool) for group in groups}
-    for group, run in zip(own, view.runs.values(), strict=True):
-        held[group] |= view.documents.positions_in(run, pool_depth) > 0
-    count = np.sum(list(held.values()), axis=0)
-    return {group: held[group] & (count == 1) for group in groups}
-
-
-def _of_size(everything: Sequence[T], size: int, samples: int, seed: int) -> list[tuple[T, ...]]:
-    """All sets of a size, or as many random ones of them as asked for."""
-    if math.comb(len(everything), size) <= samples:
-        return list(itertools.combinations(everything, size))
-    rng = np.random.default_rng([seed, size])
-    drawn: set[tuple[int, ...]] = set()
-    while len(drawn) < samples:
-        drawn.add(tuple(sorted(rng.choice(len(everything), size, replace=False).tolist())))
-    return [tuple(map(everything.__getitem__, rows)) for rows in sorted(drawn)]

@@ -12,16 +12,16 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from ..arguments import check_count, check_share
-from ..data.arrays import FloatArray
-from ..io.frames import is_frame
-from ..messages import kind_of
-from ..stats.families import check_correction, corrected
-from ..stats.paired_tests import PairedTestOptions, TestResult, check_test
-from ..tolerances import ROUNDED, TIED
-from .table import ScoreTable, correlation, pairs_of, read_table
+from ir_measures_relative.stats import PairedTestOptions, correct_p_values
+
+from .checks import check_count, check_share
+from .table import FloatArray, ScoreTable, correlation, pairs_of, read_table
+from .testing import ROUNDED, TESTS_OF_ALL_RUNS, TestResult, check_test, run_test
 from .tied_pairs import ties
 from .topics import reliability, stability, swap_rate
+
+# Values of statistics that differ by at most this share are the same.
+_SAME = 1e-9
 
 
 def discriminative_power(
@@ -64,7 +64,7 @@ def discriminative_power(
     rows: list[dict[str, Any]] = []
     for scores, found in _tested(table, test, correction, resamples, seed):
         # Other random numbers than those of the test.
-        p, null = (corrected(x, correction) for x in (found.p, found.null(swaps, seed + 1)))
+        p, null = (correct_p_values(x, correction) for x in (found.p, found.null(swaps, seed + 1)))
         differ, false = p <= level, null <= level
         row: dict[str, Any] = {"measure": scores.measure, "pairs": len(p), "significant": int(differ.sum())}
         rates = (false.mean(), false.any(axis=1).mean()) if swaps else (np.nan, np.nan)
@@ -92,7 +92,7 @@ def asl_curve(
     """
     rows: list[dict[str, Any]] = []
     for scores, found in _tested(table, test, correction, resamples, seed):
-        p = corrected(found.p, correction)
+        p = correct_p_values(found.p, correction)
         first, second = pairs_of(scores.names)
         for rank, pair in enumerate(np.argsort(-p, kind="stable"), 1):
             row = {"measure": scores.measure, "rank": rank, "name": scores.names[first[pair]]}
@@ -121,7 +121,7 @@ def conflicts(
     """
     check_share("level", level)
     verdicts = [
-        (scores.measure, np.where(corrected(found.p, correction) <= level, _better(found), 0.0))
+        (scores.measure, np.where(correct_p_values(found.p, correction) <= level, _better(found), 0.0))
         for scores, found in _tested(table, test, correction, resamples, seed)
     ]
     rows = []
@@ -145,18 +145,17 @@ def _tested(
     table: Any, test: str, correction: str | None, resamples: int, seed: int
 ) -> Iterator[tuple[ScoreTable, TestResult]]:
     """The values of each measure on all pairs of runs, and the result of a test of them."""
-    chosen = check_test(test, campaign=True)
+    check_test(test)
     options = PairedTestOptions(resamples=resamples, seed=seed)
-    check_correction(correction)
-    if chosen.corrects and correction is not None:
+    if test in ("hsd", "tukey") and correction is not None:
         raise ValueError(
             f"correction={correction!r}: test={test!r} allows for the number of pairs itself; give correction=None"
         )
     measures = read_table(table, least_topics=2)
     for scores in tqdm(measures, desc="testing", unit="measure", disable=None, leave=False):
-        if chosen.needs == "campaign":
+        if test in TESTS_OF_ALL_RUNS:
             scores.runs()  # raises ValueError for a table of pairs
-        yield scores, chosen.run(scores.pairs, options)
+        yield scores, run_test(scores.pairs, scores.values, test, options)
 
 
 def _better(found: TestResult) -> FloatArray:
@@ -240,9 +239,10 @@ def rescaling_test(
     rows: list[dict[str, Any]] = []
     for name, statistic in (STATISTICS if statistics is None else statistics).items():
         before = statistic(table)
-        if not is_frame(before) or "measure" not in before.columns:
+        if not isinstance(before, pd.DataFrame) or "measure" not in before.columns:
             raise TypeError(
-                f"statistics[{name!r}] returned {kind_of(before)}; it must return a DataFrame with a column measure"
+                f"statistics[{name!r}] returned a {type(before).__name__}; give a function that returns a "
+                "DataFrame with a column measure"
             )
         for change, other in changed:
             rows += [
@@ -263,7 +263,7 @@ def _moves(before: Any, after: Any) -> list[tuple[str, str, dict[str, Any]]]:
             if len(a) != len(b):
                 result.append((measure, column, {"before": np.nan, "after": np.nan, "moves": True}))
                 continue
-            same = np.isclose(a, b, rtol=TIED, atol=ROUNDED, equal_nan=True)
+            same = np.isclose(a, b, rtol=_SAME, atol=ROUNDED, equal_nan=True)
             most = int(np.argmax(np.where(same, -1.0, np.nan_to_num(np.abs(a - b), nan=np.inf))))
             row = {"before": float(a[most]), "after": float(b[most]), "moves": not same.all()}
             result.append((measure, column, row))
