@@ -19,9 +19,8 @@ import pandas as pd
 from tqdm import tqdm
 
 from ir_measures_relative import RunContext
+from ir_measures_relative.stats import PairedTestOptions, Pairs, paired_test
 from ir_measures_relative.stats.families import Family
-from ir_measures_relative.stats.paired_tests import PairedTestOptions, paired_test
-from ir_measures_relative.stats.pairs_and_ties import Pairs
 
 TOPICS, RESAMPLES = 50, 999
 MEASURES = [
@@ -53,7 +52,8 @@ def differences(folder: Path, runs: int) -> dict[str, np.ndarray]:
     for measure, string in measures.items():
         values = table[table["measure"].astype(str) == string]
         by_run = values.pivot(index="name", columns="query_id", values="value").loc[chosen]
-        pairs = Pairs.of_runs(by_run.to_numpy())
+        first, second = np.triu_indices(len(by_run), 1)
+        pairs = Pairs.between(by_run.to_numpy()[first], by_run.to_numpy()[second])
         found[measure] = pairs.differences[~pairs.constant]
     return found
 

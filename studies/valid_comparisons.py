@@ -63,7 +63,8 @@ def differences(context: RunContext, qrels: str, reference: str) -> Iterator[tup
         values = table.pivot(index="name", columns="query_id", values="value").loc[context.names]
         if measure.startswith("MED"):
             values = values.drop(reference)
-        yield measure, Pairs.of_runs(values.to_numpy()).differences
+        first, second = np.triu_indices(len(values), 1)
+        yield measure, Pairs.between(values.to_numpy()[first], values.to_numpy()[second]).differences
 
 
 def false_positives(differences: np.ndarray, test: str, n: int, resamples: int) -> float:

@@ -51,7 +51,6 @@ MODULES: dict[str, Sequence[str]] = {
     "measures.measure": ("RelativeMeasure", "Contributions", "register"),
     "measures.bases.gains": (),
     "measures.parameters": (),
-    "meta": (),
     "plots": (),
     "context.priors": (
         "BestOfOtherGroups",
@@ -68,7 +67,16 @@ MODULES: dict[str, Sequence[str]] = {
     "decisions": ("Decision", "mean_intervals", "new_aspects"),
     "data.rankings": ("Rankings", "TopDocs"),
     "data.registry": (),
-    "stats": ("SignTest", "mean_interval", "sign_test", "student_interval"),
+    "stats": (
+        "PairedTestOptions",
+        "Pairs",
+        "SignTest",
+        "correct_p_values",
+        "mean_interval",
+        "paired_test",
+        "sign_test",
+        "student_interval",
+    ),
     "bounding": ("judge_next",),
     "context.view": ("View",),
 }

@@ -10,9 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ir_measures_relative.data.arrays import FloatArray
-from ir_measures_relative.stats.families import corrected
-from ir_measures_relative.stats.paired_tests import paired_test
-from ir_measures_relative.stats.pairs_and_ties import Pairs
+from ir_measures_relative.stats import Pairs, correct_p_values, paired_test
 
 from . import lexiprecision, lexiprecision_study, rareness_study, rareness_tables, ue_study
 from .data import Campaign
@@ -43,7 +41,9 @@ def preferences(campaign: Campaign) -> Estimate:
     """The share of pairs told apart by rrLP less that by reciprocal rank, in points: t-test, Holm's correction."""
     study = lexiprecision_study.Study(campaign)
     p = [paired_test(Pairs.of_differences(study.values[m]), "t").p for m in ("rrLP", "RR")]
-    return _gain(study.found.names, *(lambda pairs, of=of: corrected(of[pairs], "holm") <= 0.05 for of in p))
+    return _gain(
+        study.found.names, *(lambda pairs, of=of: correct_p_values(of[pairs], "holm") <= 0.05 for of in p)
+    )
 
 
 def normalization(campaign: Campaign) -> Estimate:

@@ -9,8 +9,9 @@ from pathlib import Path
 import pandas as pd
 from ir_measures import AP, RR, nDCG
 
-from ir_measures_relative import NRG, LexiRank, UniqueRel, compare, fuse, meta, rrLP, sgnLP
+from ir_measures_relative import NRG, LexiRank, UniqueRel, compare, fuse, rrLP, sgnLP
 
+from .. import meta
 from . import conclusions, fused, judged, pooling
 from .data import Campaign
 from .drawing import label, lines, panels

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ir_measures_relative import meta
 from ir_measures_relative.data.arrays import FloatArray
-from ir_measures_relative.stats.families import corrected
-from ir_measures_relative.stats.paired_tests import paired_test
-from ir_measures_relative.stats.pairs_and_ties import Pairs
+from ir_measures_relative.stats import Pairs, correct_p_values, paired_test
 
+from .. import meta
 from .finding import Finding
 from .lexiprecision_study import Study
 from .recall_levels import largest_by_chance, told_apart
@@ -91,7 +89,7 @@ def _of_halves(study: Study) -> dict[str, FloatArray]:
         shares = []
         for sample in samples:
             p = paired_test(Pairs.of_differences(study.values[measure][:, sample]), test).p
-            shares.append(float((corrected(p, "holm") <= 0.05).mean()))
+            shares.append(float((correct_p_values(p, "holm") <= 0.05).mean()))
         result[measure] = np.array(shares)
     return result
 

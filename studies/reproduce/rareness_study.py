@@ -51,7 +51,7 @@ class Study:
         return found
 
     def table(self, lines: dict[str, np.ndarray], runs: list[str] | None = None) -> pd.DataFrame:
-        """The long table that `meta` takes, of values runs × queries by their names; of some of the runs alone."""
+        """The long table for `studies.meta`, of values runs × queries by their names; of some of the runs alone."""
         chosen = self.runs if runs is None else runs
         rows = [self.runs.index(name) for name in chosen]
         index = pd.MultiIndex.from_product([chosen, self.campaign.queries], names=["name", "query_id"])

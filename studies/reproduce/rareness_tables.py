@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from ir_measures_relative import meta
-
+from .. import meta
 from . import rareness_pictures
 from .finding import Finding
 from .rareness_study import K, Study

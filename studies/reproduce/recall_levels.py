@@ -66,7 +66,7 @@ class Found:
         return np.stack([reciprocal_ranks(p[keep], topic, n) for p in self.position])
 
     def long(self, values: FloatArray, measure: str) -> pd.DataFrame:
-        """The values of pairs × topics as a table for :mod:`ir_measures_relative.meta`."""
+        """The values of pairs × topics as a table for :mod:`studies.meta`."""
         first, second = (np.array(self.names, dtype=object)[i] for i in self.pairs)
         n = len(self.topics)
         columns = {"name": np.repeat(first, n), "other": np.repeat(second, n)}

@@ -97,7 +97,7 @@ def _least_range(level: float, runs: int, df: int) -> float:
 
 
 def two_way_hsd(values: np.ndarray, level: float = 0.05) -> int:
-    """How many pairs of runs Tukey's HSD tells apart, where runs and topics add up; `meta`'s ``test="tukey"``.
+    """How many pairs of runs Tukey's HSD tells apart, where runs and topics add up; `studies.meta`'s ``test="tukey"``.
 
     One quantile of the studentized range does for all pairs, where a p-value each takes 15 ms.
 

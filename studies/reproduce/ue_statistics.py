@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from ir_measures_relative.data.arrays import FloatArray
-from ir_measures_relative.stats.paired_tests import TESTS, PairedTestOptions
-from ir_measures_relative.stats.pairs_and_ties import Pairs
+
+from ..meta.table import all_pairs
+from ..meta.testing import run_test
 
 LEVEL = 0.05
 
 
 def p_values(values: FloatArray, test: str = "t", swaps: int = 0) -> tuple[FloatArray, float]:
     """The p-value of each pair of runs, and the share of p ≤ 0.05 where names are swapped on each topic."""
-    found = TESTS[test].run(Pairs.of_runs(values), PairedTestOptions())
+    found = run_test(all_pairs(values), values, test)
     rate = float((found.null(swaps, 0) <= LEVEL).mean()) if swaps else float("nan")
     return found.p, rate
 

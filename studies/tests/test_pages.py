@@ -7,6 +7,7 @@ from pathlib import Path
 
 import ir_measures
 import pytest
+import studies.meta
 from studies.reproduce.findings import TABLES
 
 import ir_measures_relative
@@ -38,7 +39,8 @@ def test_each_item_is_there_and_tested(row: list[str]) -> None:
             assert repr(parse_measure(code)) and code.partition("(")[0] in registered(), code
             words += [code.partition("(")[0], *re.findall(r"(?:base|rarity)='(\w+)'", code)]
         else:
-            found = ir_measures_relative
+            found = studies if code.startswith("studies.") else ir_measures_relative
+            code = code.removeprefix("studies.")
             for part in code.split("."):
                 found = getattr(found, part, code)  # a plain word is a method's name
             words.append(code.rpartition(".")[2])

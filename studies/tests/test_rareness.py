@@ -8,10 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import kendalltau
+from studies import meta
 from studies.reproduce.rareness_study import first_place, ranks
 from studies.reproduce.resampling import error_over_runs, least_tau, over_topics, tau, two_way_hsd, verdict
 
-from ir_measures_relative import P_Rareness, RunContext, meta
+from ir_measures_relative import P_Rareness, RunContext
 
 
 @pytest.mark.parametrize(("seed", "alpha"), list(itertools.product(range(3), (0.0, 0.5, 1.0))))

@@ -31,7 +31,7 @@ NEEDS = {
     "aspects": ("pyterrier",),
     "command-line": ("matplotlib", "statsmodels"),
     "getting-started": ("pyterrier",),
-    "meta": ("statsmodels",),
+    "meta": ("matplotlib",),
     "past-one-machine": ("dask.dataframe", "pyarrow"),
     "pipelines": ("pyterrier",),
     "plots": ("matplotlib",),

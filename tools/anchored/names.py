@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 _PACKAGE = "ir_measures_relative"
-_ROOMS = ("", ".bounding", ".decisions", ".stats", ".meta", ".context.priors", ".priors")
+_ROOMS = ("", ".bounding", ".decisions", ".stats", ".context.priors", ".priors")
 
 #: From new to old: names of things, of arguments, and of a measure's parameters.
 _OLD_NAMES = {"from_files": "from_trec"}
