@@ -23,9 +23,7 @@ from scipy.stats import ttest_rel
 from tqdm import tqdm
 
 from ir_measures_relative import RunContext, compare, similarity
-from ir_measures_relative.stats import paired_tests
-from ir_measures_relative.stats.paired_tests import Outcome, PairedTestOptions, paired_test
-from ir_measures_relative.stats.pairs_and_ties import Pairs
+from ir_measures_relative.stats import Outcome, PairedTestOptions, Pairs, paired_test, paired_tests
 
 TESTS = list(paired_tests.TESTS)
 MEASURES = [

@@ -68,6 +68,7 @@ MODULES: dict[str, Sequence[str]] = {
     "data.rankings": ("Rankings", "TopDocs"),
     "data.registry": (),
     "stats": (
+        "Outcome",
         "PairedTestOptions",
         "Pairs",
         "SignTest",

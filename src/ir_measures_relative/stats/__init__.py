@@ -7,10 +7,11 @@ from ..data.registry import imported_later
 if TYPE_CHECKING:
     from .families import correct_p_values
     from .intervals import mean_interval, student_interval
-    from .paired_tests import PairedTestOptions, SignTest, paired_test, sign_test
+    from .paired_tests import Outcome, PairedTestOptions, SignTest, paired_test, sign_test
     from .pairs_and_ties import Pairs
 
 __all__ = [
+    "Outcome",
     "PairedTestOptions",
     "Pairs",
     "SignTest",
@@ -21,7 +22,8 @@ __all__ = [
     "student_interval",
 ]
 
-_MODULES = dict.fromkeys(("PairedTestOptions", "SignTest", "paired_test", "sign_test"), "paired_tests")
+_TESTS = "Outcome", "PairedTestOptions", "SignTest", "paired_test", "sign_test"
+_MODULES = dict.fromkeys(_TESTS, "paired_tests")
 _MODULES |= dict.fromkeys(("mean_interval", "student_interval"), "intervals")
 _MODULES |= {"Pairs": "pairs_and_ties", "correct_p_values": "families"}
 __getattr__, __dir__ = imported_later(__name__, _MODULES)

@@ -32,11 +32,11 @@ _MOST_EXACT, _MOST_EXACT_TIED = 50, 13
 
 @dataclass(frozen=True, kw_only=True)
 class PairedTestOptions:
-    """How a test is made; ``greater`` asks whether the mean is above 0, and leaves the upper end open."""
+    """Options of a paired test."""
 
-    confidence: float = 0.95
-    greater: bool = False
-    resamples: int = 9999
+    confidence: float = 0.95  #: of the interval
+    greater: bool = False  #: whether to ask only if the mean is above 0, and leave the upper end open
+    resamples: int = 9999  #: of the bootstrap and the randomization test
     seed: int = 0  #: of every test anew, so that none depends on those made before it
 
     def __post_init__(self) -> None:
@@ -54,7 +54,7 @@ class TestResult(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a test says of each pair: p, and the ends of the interval of the mean difference."""
+    """The result of a test of each pair: p, and the ends of the interval of the mean difference."""
 
     p: FloatArray
     lower: FloatArray
@@ -78,10 +78,14 @@ def check_test(test: Any) -> PairedTest:
 def paired_test(
     pairs: Pairs, test: str, options: PairedTestOptions | None = None, confidence: FloatArray | None = None
 ) -> Outcome:
-    """What a test says of each pair on its own, from the topics on which both of its runs have a value.
+    """Test each pair on its own, on the topics on which both of its runs have a value.
 
-    NaN of a pair with fewer than two such topics, and where the test says nothing. Two runs that never differ have p
-    = 1 and no interval. ``confidence`` is that of each pair, instead of the options'.
+    p and the interval are NaN for a pair with fewer than two such topics, and where the test says nothing. Two runs
+    that never differ have p = 1 and no interval.
+
+    Args:
+        test: ``"t"``, ``"wilcoxon"``, ``"sign"``, ``"randomization"`` or ``"bootstrap"``.
+        confidence: that of each pair, instead of the options'.
     """
     chosen, options = check_test(test), options or PairedTestOptions()
     if confidence is None:
