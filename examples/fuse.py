@@ -14,9 +14,8 @@ from ir_measures import nDCG
 
 from _collection import add_dataset_option, load, show
 from _retrievers import BM25, VectorSpace, character_ngrams, latent_semantics
-from ir_measures_relative import FusionGain, UniqueRel
+from ir_measures_relative import UniqueRel
 
-GAIN = FusionGain(base="nDCG@10", prior="BM25")
 UNIQUE = UniqueRel(prior="BM25") @ 10
 DEPTH = 100
 
@@ -38,14 +37,14 @@ def main() -> None:
     }
     context = pt.relative.RunContext.from_pipelines(retrievers, topics)
 
-    values = context.evaluate(qrels, [nDCG @ 10, GAIN, UNIQUE])
+    values = context.evaluate(qrels, [nDCG @ 10, UNIQUE])
     bm25 = values["nDCG@10"][values["name"] == "BM25"].item()
     print(
-        f"BM25 has nDCG@10 {bm25:.4f}. Each other retriever by itself, what fusing it with BM25 adds to that,"
+        f"BM25 has an nDCG@10 of {bm25:.4f}. That of each other retriever on its own, and the number of relevant"
     )
-    print("and how many relevant documents it finds that BM25 does not:\n")
+    print("documents in its top 10 that are not in BM25's:\n")
     others = values[values["name"] != "BM25"]
-    show(others.rename(columns={str(GAIN): "FusionGain", str(UNIQUE): "UniqueRel@10"}))
+    show(others.rename(columns={str(UNIQUE): "UniqueRel@10"}))
 
     print("Which to fuse; in_sample on the queries that chose, held_out on those that did not:\n")
     table = pt.relative.fuse(context, qrels, [2, 3], depth=DEPTH)

@@ -1,4 +1,4 @@
-"""How good is the greedy labeling for MED(AP) and MED(SSP)? The exact solver is the judge, and proves Q-measure too.
+"""How good is the greedy labeling for MED(AP) and MED(SSP)? The exact solver is the judge.
 
 The MED paper (A. Moffat, "Computing Maximized Effectiveness Distance for Recall-Based Metrics", §5) labels
 documents greedily (Eq. 13), and leaves open whether that is optimal and how far off it can be. This study
@@ -115,30 +115,6 @@ def compare(name: str, pairs: Iterable[Pair], depth: int, norm: str, cpu_seconds
     print(
         f"{name:27} {NORMS[norm]:14} {len(gaps):6} {np.mean(proved):8.2%} {np.mean(np.array(gaps) == 0):9.2%} "
         f"{max(gaps):10.5f} {max(shares):8.2%} {median:9.1f} {most:8.1f} {longest:8.1f}",
-        flush=True,
-    )
-
-
-def prove(name: str, pairs: Iterable[Pair], depth: int, cpu_seconds: float) -> None:
-    """One line for Q-measure, whose search has no greedy labeling of its own: how many are proved, and the time."""
-    seconds, proved = [], []
-    for y, z, label, other_relevant in pairs:
-        start = time.thread_time()
-        found = med_sum_precision(
-            y,
-            z,
-            label,
-            cutoff=depth,
-            norm="R",
-            beta=1.0,
-            other_relevant=other_relevant,
-            clock=Clock(cpu_seconds),
-        )
-        seconds.append(time.thread_time() - start)
-        proved.append(found.exact)
-    median, most, longest = np.quantile(seconds, [0.5, 0.95, 1]) * 1000
-    print(
-        f"{name:27} {'Q':14} {len(proved):6} {np.mean(proved):8.2%} {'':29} {median:9.1f} {most:8.1f} {longest:8.1f}",
         flush=True,
     )
 
@@ -424,9 +400,6 @@ def main() -> None:
                 for norm in NORMS:
                     pairs = (campaign.pair(*instance, judged=judged) for instance in instances)
                     compare(f"runs, {kind}, k={depth}", pairs, depth, norm, arguments.cpu_seconds)
-                if depth == 100:
-                    pairs = (campaign.pair(*instance, judged=judged) for instance in instances)
-                    prove(f"runs, {kind}, k={depth}", pairs, depth, arguments.cpu_seconds)
 
     exhaust(arguments.full)
     search_bad_cases(arguments.seed, arguments.full)

@@ -18,11 +18,11 @@ from ir_measures import nDCG
 from scipy.stats import kendalltau
 from tqdm import tqdm
 
-from ir_measures_relative import FusionGain, RunContext, UniqueRel, fuse
+from ir_measures_relative import RunContext, UniqueRel, fuse
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.decisions.fuse import Chooser, divided, reach_of_interval
 from ir_measures_relative.decisions.fused_values import FusedValues
-from ir_measures_relative.further_measures.fusion_gain import Fusion
+from ir_measures_relative.decisions.fusion import Fusion
 
 DEPTH = 100
 STRATEGIES = ("single", "top", "greedy", "exact", "complementary", "all")
@@ -60,17 +60,17 @@ def predictors(context: RunContext, qrels: str) -> pd.DataFrame:
     """How well something orders the partners of a run by what the two are worth together: mean τ over the runs."""
     names = context.names
     own = context.evaluate(qrels, [nDCG @ 10])["nDCG@10"].to_numpy()
+    fused_values = FusedValues(view_of(context, qrels), nDCG @ 10, Fusion("rrf", 60, DEPTH))
     taus: dict[tuple[str, str], list[float]] = {}
-    for a in tqdm(names, desc="partners", disable=None, leave=False):
-        gain = FusionGain(base="nDCG@10", depth=DEPTH, prior=f"{a}")
-        measures = [gain, f"NRG(prior='{a}')@10", UniqueRel(prior=a, rel=1) @ 10]
-        values = (
+    for place, a in enumerate(tqdm(names, desc="partners", disable=None, leave=False)):
+        measures = [f"NRG(prior='{a}')@10", UniqueRel(prior=a, rel=1) @ 10]
+        nrg, unique = (
             context.evaluate(qrels, measures).set_index("name").drop(index=a).to_numpy(dtype=np.float64).T
         )
-        fused, nrg, unique = values
         others = np.array([i for i, name in enumerate(names) if name != a])
+        fused = fused_values([(min(i, place), max(i, place)) for i in others.tolist()]).mean(axis=1)
         targets = {
-            "a fused top ten (FusionGain)": fused,
+            "a fused top ten": fused,
             "both lists, read or pooled (new relevant ones)": unique,
         }
         for target, worth in targets.items():

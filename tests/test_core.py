@@ -66,7 +66,7 @@ except ValueError as error:
 
 # One measure of each class whose bounds are registered, and what a refusal says.
 _OF_HOST = "P@2 RBP(rel=1)@2 SDCG(max_rel=1)@2 nDCG@2 RR R@2 Success@2 AP ERR@2"
-_OF_PACKAGE = "NRG@2 UniqueRel@2 TaSC P_Rareness@2 nDCG_UE@2 Shapley@2 FusionGain rrLP sgnLP sgnLR RPP"
+_OF_PACKAGE = "NRG@2 UniqueRel@2 TaSC P_Rareness@2 nDCG_UE@2 Shapley@2 rrLP sgnLP sgnLR RPP"
 BOUNDED = dict.fromkeys(f"{_OF_HOST} {_OF_PACKAGE}".split(), "True") | {
     "StRecall@2": "name none",
 }

@@ -12,9 +12,7 @@ import ir_measures  # noqa: F401  (first and whole: it may be what imports this 
 from .data.registry import fill as _fill
 from .data.registry import imported_later
 from .further_measures.alpha_nrg import NewAspects, alpha_NRG
-from .further_measures.fusion_gain import FusionGain
-from .further_measures.lexirank import LexiRank
-from .further_measures.rbo import RBA, RBO
+from .further_measures.rbo import RBO
 from .further_measures.shapley import Shapley
 from .hosts import compat as _compat  # noqa: F401  (before anything that may warn)
 from .hosts.provider import RelativeProvider, registered_provider
@@ -78,13 +76,10 @@ __all__ = [
     "AP_UE",
     "MED",
     "NRG",
-    "RBA",
     "RBO",
     "RPP",
     "UE",
     "AP_Rareness",
-    "FusionGain",
-    "LexiRank",
     "NewAspects",
     "P_Rareness",
     "Rareness",

@@ -7,29 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
-from ir_measures import AP, RR, nDCG
+from ir_measures import nDCG
 
-from ir_measures_relative import NRG, LexiRank, UniqueRel, compare, fuse, rrLP, sgnLP
+from ir_measures_relative import NRG, UniqueRel, fuse
 
 from .. import meta
 from . import conclusions, fused, judged, pooling
 from .data import Campaign
 from .drawing import label, lines, panels
-
-
-def lexirank(campaign: Campaign, rel: int) -> pd.DataFrame:
-    """Ties, and the power and false positives of the paired t-test: of LexiRank, and of what it stands beside."""
-    measures = [RR(rel=rel), AP(rel=rel) @ 100, LexiRank(rel=rel) @ 10, LexiRank(rel=rel) @ 100]
-    values = campaign.context.evaluate(campaign.qrels, measures, perquery=True)
-    power = meta.discriminative_power(values, test="t", correction=None).set_index("measure")
-    tied = meta.ties(values).set_index("measure")["share"].rename("tied")
-    found = power[["share", "false_positive_rate_per_pair"]].join(tied)
-    found.columns = ["pairs told apart at 0.05", "false positives", "tied"]
-    for measure, test in ((rrLP(rel=rel), "t"), (sgnLP(rel=rel), "sign")):  # as the paper tests them
-        pairs = compare(campaign.context, campaign.qrels, [measure], test=test, correction=None)
-        tied_pairs = pairs["ties"].sum() / pairs["topics"].sum()
-        found.loc[str(measure)] = [(pairs["p"] <= 0.05).mean(), None, tied_pairs]
-    return found.rename_axis("measure").reset_index()
 
 
 def few_topics(campaign: Campaign, rel: int) -> pd.DataFrame:
@@ -63,7 +48,6 @@ def complementary(campaign: Campaign, rel: int) -> pd.DataFrame:
 
 #: What there is, from a campaign and the label from which on a document is relevant.
 TABLES: dict[str, dict[str, Callable[[Campaign, int], pd.DataFrame]]] = {
-    "lexirank": {"": lexirank},
     "pooling": {"": pooling.table, ", a group left out": pooling.left_out},
     "fusion": {"": fused.fusion},
     "re-ranking": {"": fused.reranking},

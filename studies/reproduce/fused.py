@@ -14,7 +14,7 @@ from ir_measures_relative import NRG, RunContext, UniqueRel, compare
 from ir_measures_relative.context.view import View, view_of
 from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.data.rankings import Rankings
-from ir_measures_relative.further_measures.fusion_gain import Fusion, fused_rankings
+from ir_measures_relative.decisions.fusion import Fusion, fused_rankings
 from ir_measures_relative.measures.measure import RelativeMeasure
 
 from .data import Campaign

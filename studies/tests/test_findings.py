@@ -86,7 +86,7 @@ def test_every_table_is_printed(
         assert printed.count("| --- |") >= len(of) and "nan" not in printed
     assert (tmp_path / "out" / "pooling.png").exists()
     with pytest.raises(SystemExit):
-        findings.main(["lexirank"])
+        findings.main(["pooling"])
 
 
 def test_a_judge_is_as_good_as_its_labels(campaign: Campaign) -> None:

@@ -15,13 +15,13 @@ from ir_measures_relative.bounding.med_searches import Solution, med_err, med_su
 from ir_measures_relative.bounding.model import Clock
 from ir_measures_relative.work import Work
 from oracles.med_exact import (
+    all_labelings,
     brute_force,
     err_difference,
     errs,
     largest_sum_precision_difference,
     sum_precision_difference,
 )
-from oracles.med_q import all_labelings
 
 NORMS = ["k", "R", "min"]
 
@@ -171,6 +171,23 @@ def check_value(y: np.ndarray, z: np.ndarray, label: np.ndarray, norm: Any, othe
     assert solution.value == pytest.approx(float(best), abs=2e-10)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_no_labeling_exceeds_the_bounds_for_its_number_of_relevant_documents(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for _ in range(10):
+        y, z, label = random_pair(rng, 8, 0.7)
+        free = np.concatenate(search_module.open_documents(y, label))
+        known, labelings = int((label == 1).sum()), all_labelings(label)
+        relaxation = Relaxation(y, z, label, free, 8)
+        for price in (rng.normal(3, 3, 8), relaxation.lost(np.ones(len(free)) / 2) + 0.5):
+            bounds, table = relaxation.bounds(price, len(free))
+            for count in range(len(free) + 1):
+                of_count = labelings[labelings.sum(axis=1) == known + count]
+                best = max(sum_precision_difference(y, z, row, 8, "k", 0) for row in of_count) * 8
+                assert bounds[count] >= best - 1e-12
+                assert relaxation.labels(table, count).sum() == count
+
+
 def test_bounds_in_blocks_are_the_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """However few numbers of relevant documents are looked at together."""
     rng = np.random.default_rng(5)
@@ -195,9 +212,9 @@ def test_bounds_in_blocks_are_the_bounds(monkeypatch: pytest.MonkeyPatch) -> Non
 @pytest.mark.parametrize("on_the_wall", [False, True])
 def test_interval_holds_the_maximum_when_time_runs_out(seconds: float, on_the_wall: bool) -> None:
     rng = np.random.default_rng(7)
-    for norm, beta in (("k", None), ("R", None), ("min", None), ("R", 1.0)):
+    for norm in NORMS:
         y, z, label = random_pair(rng, 60, 0.9)
-        given = {"cutoff": 60, "norm": norm, "beta": beta}
+        given: dict[str, Any] = {"cutoff": 60, "norm": norm}
         exact = med_sum_precision(y, z, label, clock=Clock(), **given)
         clock = Clock(work=Work(time_limit=seconds)) if on_the_wall else Clock(seconds)
         stopped = med_sum_precision(y, z, label, clock=clock, **given)

@@ -12,8 +12,7 @@ from ir_measures_relative.bounding import ap_search as search_module
 from ir_measures_relative.bounding.ap_search import Search
 from ir_measures_relative.bounding.err import greatest_err_difference
 from ir_measures_relative.bounding.model import Clock
-from oracles.med_exact import errs, sum_precision, sum_precision_differences
-from oracles.med_q import all_labelings
+from oracles.med_exact import all_labelings, errs, sum_precision, sum_precision_differences
 
 # How many random cases each test tries.
 CASES = int(os.environ.get("DIRECTION_CASES", "120"))

@@ -45,10 +45,7 @@ def test_as_a_command() -> None:
     ("arguments", "message"),
     [
         (["NGR"], "cite: no measure is called 'NGR'; the nearest is 'NRG'"),
-        (
-            ["foo"],
-            "cite: no measure is called 'foo'; there are alpha_NRG, AP_Rareness, AP_UE, FusionGain, ",
-        ),
+        (["foo"], "cite: no measure is called 'foo'; there are alpha_NRG, AP_Rareness, AP_UE, MED, "),
         (
             ["NRG", "nDCG@10"],
             "cite: nDCG is a measure of ir_measures; give",

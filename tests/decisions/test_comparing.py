@@ -20,7 +20,6 @@ from ir_measures_relative import (
     MED,
     NRG,
     RPP,
-    FusionGain,
     P_Rareness,
     RelativeWarning,
     RunContext,
@@ -452,7 +451,7 @@ def test_a_copy_of_a_prior_is_no_candidate() -> None:
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_intervals_of_means_are_those_of_scipy(confidence: float) -> None:
     """On the scale of the logarithm where values cannot be negative."""
-    measures, context = [UniqueRel @ 5, FusionGain(base="nDCG@5")], RunContext(RUNS, priors=["r3"])
+    measures, context = [UniqueRel @ 5, rrLP], RunContext(RUNS, priors=["r3"], reference="r3")
     of_each = context.evaluate(LABELS, measures, perquery=True).groupby(["name", "measure"])["value"]
     table = mean_intervals(context, LABELS, measures, confidence)
     assert list(table.columns) == ["name", "measure", "mean", "ci_lower", "ci_upper"]

@@ -132,13 +132,3 @@ def test_explain_bad_input() -> None:
     other = RunContext({"a": {"q": {"A": 1.0}}, "b": {"z": {"A": 1.0}}})
     with pytest.raises(ValueError, match="run 'b' has no query in common with the qrels"):
         explain(other, "a", labels)
-
-
-def test_a_run_without_a_name_has_its_column() -> None:
-    runs = {
-        name: {"q": {d: -i for i, d in enumerate(docs)}} for name, docs in (("A", "ABCDEF"), ("B", "DEFXYZ"))
-    }
-    table = explain(
-        RunContext({"A": runs["A"]}), runs["B"], {"q": {"A": 1, "X": 1}}, "FusionGain(base='P@3')"
-    )
-    assert [*table.columns][4:7] == ["position before", "position in the run", "position in A"]

@@ -10,7 +10,7 @@ import ir_measures
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import random_campaigns
@@ -20,7 +20,7 @@ from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.decisions import fused_values
 from ir_measures_relative.decisions.fuse import Chooser, FusionChoice, divided, reach_of_interval
 from ir_measures_relative.decisions.fused_values import FusedValues, RunSet
-from ir_measures_relative.further_measures.fusion_gain import METHODS, Fusion, fused_rankings
+from ir_measures_relative.decisions.fusion import METHODS, Fusion, fused_rankings
 from oracles.fusion import fuse_runs
 from random_campaigns import Labels, Run
 from scored import per_query
@@ -38,6 +38,20 @@ MEASURES = [
     "Success@1",
     "Judged@2",
 ]
+
+
+@given(random_campaigns.contexts.filter(bool), random_campaigns.qrels, st.sampled_from([1, 2, 5, 1000]))
+@example(
+    {"a": {"q1": {"a": 1.0, "b": 0.5, "c": 0.0}}, "b": {"q1": {"c": 7.0, "d": 7.0}}}, {"q1": {"a": 1}}, 9
+)
+def test_the_fused_scores_are_the_oracle(priors: dict[str, Run], qrels: Labels, depth: int) -> None:
+    view = view_of(RunContext(priors), qrels)
+    for method, k in [("rrf", 0), ("rrf", 60), *((m, 60) for m in METHODS)]:
+        found = fused_rankings(view, range(len(priors)), Fusion(method, k, depth)).as_given()
+        expected = fuse_runs(list(priors.values()), method, k, depth)
+        assert set(found) == set(expected) & set(qrels)
+        for query, scores in found.items():
+            assert scores == pytest.approx(expected[query], rel=1e-12)
 
 
 @given(

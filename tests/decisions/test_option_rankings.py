@@ -10,11 +10,12 @@ import ir_measures
 import numpy as np
 import pytest
 
-from ir_measures_relative import FusionGain, RunContext
+from ir_measures_relative import RunContext
 from ir_measures_relative.context.view import view_of
 from ir_measures_relative.decisions import fused_values
 from ir_measures_relative.decisions.decide import decide
 from ir_measures_relative.decisions.evidence import NewDocuments
+from ir_measures_relative.decisions.fusion import Fusion, fused_rankings
 from ir_measures_relative.decisions.options import ALL_METHODS, Combination, Option, OptionLists
 from ir_measures_relative.io.runs import read_run
 from oracles import option_lists as plain
@@ -120,24 +121,23 @@ def test_a_document_without_a_score_of_the_reranker_is_rejected() -> None:
         decide(context, {"q1": {"x": 1}}, options, rerank={"q1": {"x": 1.0, "z": 1.0}}, pool=2)
 
 
-def test_adding_gains_what_fusion_gain_says_to_the_last_bit() -> None:
+def test_adding_gains_what_the_fused_rankings_do_to_the_last_bit() -> None:
     rng, compared = random.Random(5), 0
     for _ in range(15):
         runs, qrels = some_runs(rng, 3), some_qrels(rng)
         deployed = ["r0", "r2"]
         for base in ("nDCG@3", "P@2", "AP@5"):
-            context = RunContext(dict(runs), priors={"r0": [], "r2": [], "r1": deployed})
-            table = context.evaluate(qrels, [FusionGain(base=base)], perquery=True)
-            gain = table.loc[table["name"] == "r1", "value"].to_numpy()
             options = {"keep": deployed, "add": [*deployed, "r1"]}
             lists, _ = made(runs, qrels, options, Combination(length=int(base[-1])))
 
             parsed = ir_measures.parse_measure(base)
             view = view_of(RunContext(dict(runs)), qrels)
-            keep, add = (view.absolute([parsed], one)[0] for one in lists.rankings())
-            assert (add - keep).tolist() == gain.tolist()
-            compared += len(gain)
-    assert compared == 180
+            fused = (fused_rankings(view, rows, Fusion()) for rows in ([0, 2], [0, 1, 2]))
+            for found, expected in zip(lists.rankings(), fused, strict=True):
+                values = [view.absolute([parsed], one)[0].tolist() for one in (found, expected)]
+                assert values[0] == values[1]
+                compared += len(values[0])
+    assert compared == 360
 
 
 def test_new_documents_and_the_next_page() -> None:

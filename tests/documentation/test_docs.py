@@ -137,8 +137,7 @@ def test_table_of_measures() -> None:
             measure = registered()[name]
             params = measure.SUPPORTED_PARAMS
             listed.append(name)
-            words = "all arrangements" if name == "LexiRank" else WORDS[measure.RELATIVE_TO]
-            assert relative_to == words, code
+            assert relative_to == WORDS[measure.RELATIVE_TO], code
             assert "cutoff" in params or "@k" not in code, code
             assert "@k" in code or not ("cutoff" in params and params["cutoff"].required), code
             for parameter, value in re.findall(r"(\w+)=([^,)]+)", code):

@@ -108,9 +108,9 @@ def test_a_context_of_a_dataset_travels(tmp_path) -> None:
 # ---- what a message says to write is right ---------------------------------------------------------------
 
 RELATIVE = {
-    "priors": ["NRG@5", "UniqueRel@5", "TaSC", "FusionGain"],
+    "priors": ["NRG@5", "UniqueRel@5", "TaSC"],
     "systems": ["P_Rareness@5", "AP_Rareness@5", "Shapley@5"],
-    "reference": ["MED@5", "MED(base='AP')@5", "RBO", "RBA", "rrLP", "sgnLP", "sgnLR", "RPP"],
+    "reference": ["MED@5", "MED(base='AP')@5", "RBO", "rrLP", "sgnLP", "sgnLR", "RPP"],
     "chance": ["nDCG_UE(pool='corpus')@5", "UE(base='RR',pool='corpus')@5"],
 }
 MEASURES = [(kind, text) for kind, texts in RELATIVE.items() for text in texts]

@@ -313,9 +313,9 @@ def test_what_ndeval_computes_stands_in_the_same_table() -> None:
             assert ours == pytest.approx(theirs, abs=1e-12, nan_ok=True), measure
 
 
-@pytest.mark.parametrize("measure", ["TaSC(base='alpha_nDCG@10')", "FusionGain(base='alpha_nDCG@10')"])
-def test_measures_of_aspects_are_bases(measure: str) -> None:
+def test_measures_of_aspects_are_bases() -> None:
     pytest.importorskip("pyndeval")
+    measure = "TaSC(base='alpha_nDCG@10')"
     runs, qrels = campaign()
     values = RunContext(runs).evaluate(qrels, [measure, "alpha_nDCG@10"])
     assert values[measure].nunique() == len(runs)

@@ -67,7 +67,7 @@ RUNS = {"one": {"q": {"A": 3.0, "B": 2.0, "C": 1.0}}, "two": {"q": {"C": 3.0, "D
 QRELS = {"q": {"A": 1, "B": 0, "X": 1}}
 
 
-@pytest.mark.parametrize("measure", [MED(base=b, norm=n) for b in ("AP", "Q") for n in ("R", "min")])
+@pytest.mark.parametrize("measure", [MED(base="AP", norm=n) for n in ("R", "min")])
 def test_far_cutoffs_give_the_same(measure: Measure) -> None:
     with RunContext(RUNS, reference="one"):
         near, far = ((measure @ k).calc_aggregate(QRELS, RUNS["two"]) for k in (10, 10**9))

@@ -20,7 +20,7 @@ from scored import per_query
 
 Ranked = dict[str, list[str]]
 
-BASES = ["P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "Q", "mean_nDCG", "ERR"]
+BASES = ["P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "mean_nDCG", "ERR"]
 X3, X4 = "ABCDEFGHJK", "ADBECGFJLH"
 EQ6 = {"A": 1, "E": 0}
 
@@ -172,7 +172,7 @@ def check(
     [*itertools.product(BASES[:-1], [1, 3, 5, 10]), ("RBP", None), ("nDCG", None), ("RR", None)],
 )
 def test_every_binary_labeling(base: str, cutoff: int | None) -> None:
-    slow = base in ("SSP", "AP", "Q")  # their solver has tests of its own
+    slow = base in ("SSP", "AP")  # their solver has tests of its own
     rel = 2 if cutoff == 5 else 1
     run, reference, qrels = random_queries(
         cutoff or 0, 40 if slow else 200, most_open=10, cutoff=cutoff, labels=[-1, 0, 0, 1, 2]
@@ -182,7 +182,7 @@ def test_every_binary_labeling(base: str, cutoff: int | None) -> None:
     if base == "RBP":
         params |= {"residual": False, "p": 0.7}
         oracle |= {"p": 0.7}
-    for norm in ("R", "min") if base in ("AP", "Q") else (None,):
+    for norm in ("R", "min") if base == "AP" else (None,):
         both = {} if norm is None else {"norm": norm}
         table = check(run, reference, qrels, base, cutoff, oracle | both, **params, **both)
         assert table["labeling"].map(len).max() >= (1 if base == "RR" or cutoff == 1 else 2)
@@ -404,15 +404,12 @@ def test_time_limit_is_never_silent() -> None:
         ("MED(base='P')", "needs a cutoff: write MED(base='P')@10"),
         ("MED(base='SSP')", "needs a cutoff"),
         ("MED(base='mean_nDCG')", "needs a cutoff"),
-        ("MED(base='Q')", "needs a cutoff"),
         ("MED(base='DCG')@10", "base='DCG' is not allowed; it must be one of 'AP', 'SSP'"),
         ("MED(p=0.8)@10", "p goes with base 'RBP', not 'nDCG'"),
         ("MED(residual=False)@10", "residual goes with base 'RBP'"),
-        ("MED(norm='min')@10", "norm goes with base 'AP', 'Q'"),
-        ("MED(base='AP',beta=1.0)@10", "beta goes with base 'Q', not 'AP'"),
-        ("MED(base='Q',beta='1')@10", "beta='1' is not allowed; it must be a number from 0 to 1e100"),
-        ("MED(base='Q',max_grade=3)@10", "max_grade goes with base 'ERR', 'nDCG', 'SDCG', not 'Q'"),
-        ("MED(time_limit=1)@10", "time_limit goes with base 'AP', 'SSP', 'Q', 'ERR'"),
+        ("MED(norm='min')@10", "norm goes with base 'AP', not 'nDCG'"),
+        ("MED(base='AP',max_grade=3)@10", "max_grade goes with base 'ERR', 'nDCG', 'SDCG', not 'AP'"),
+        ("MED(time_limit=1)@10", "time_limit goes with base 'AP', 'SSP', 'ERR'"),
         ("MED(base='AP',time_limit='1')@10", "it must be a number of seconds from 0 up"),
         ("MED(rel=1,dcg='exp-log2')@10", "rel makes nDCG binary, and dcg does nothing then"),
         ("MED(rel=0)@10", "rel=0 is not allowed; it must be a whole number of at least 1"),
@@ -439,14 +436,14 @@ def test_mean_ndcg_stays_within_its_range() -> None:
 
 
 def test_what_a_further_relevant_document_raises() -> None:
-    """One in neither ranking makes Q and mean_nDCG larger at times, and no other base."""
+    """One in neither ranking makes mean_nDCG larger at times, and no other base."""
     found = [one("A", "BAC", {"A": 1, "B": 0, "C": 1, "X": x}, "mean_nDCG", 3).value for x in (0, 1)]
     assert found == pytest.approx([0.38201, 0.38828], abs=5e-6)
     rng = random.Random(0)
     for _ in range(20):
         y, z = (rng.sample("ABCDE", rng.randint(1, 3)) for _ in range(2))
         labels = {d: rng.randint(0, 2) for d in "ABCDE" if rng.random() < 0.6} | {"X": 0}
-        for base in set(BASES) - {"Q", "mean_nDCG"}:
+        for base in set(BASES) - {"mean_nDCG"}:
             options = {"max_grade": 2} if base in ("SDCG", "nDCG", "ERR") else {}
             now, then = (one(y, z, labels | {"X": x}, base, 3, **options).value for x in (0, 1))
             assert then <= now + 1e-12, (base, y, z, labels)

@@ -74,14 +74,6 @@ def base_scores(
     if base == "mean_nDCG":
         assert k is not None
         return sum(base_scores(top[:i], gain, "nDCG", i) for i in range(1, k + 1)) / k
-    if base == "Q":
-        total = sum(gain.values(), np.zeros(n))
-        relevant = np.zeros(n)
-        for i, d in enumerate(top, start=1):
-            relevant = relevant + gain[d]
-            score = score + gain[d] * 2 * relevant / (i + np.minimum(i, total))
-        total = np.minimum(total, k) if norm == "min" else total
-        return np.divide(score, total, out=np.zeros(n), where=total > 0)
     assert base == "ERR"
     reached = np.ones(n)
     for i, d in enumerate(top, start=1):

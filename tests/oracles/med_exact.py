@@ -9,9 +9,15 @@ from itertools import product
 
 import numpy as np
 
-from oracles.med_q import all_labelings
-
 OPEN = -1
+
+
+def all_labelings(label: np.ndarray) -> np.ndarray:
+    """Every way to label the open documents, -1, one row each."""
+    is_open = np.flatnonzero(label == -1)
+    rows = np.tile(np.where(label == -1, 0, label).astype(np.int8), (2 ** len(is_open), 1))
+    rows[:, is_open] = np.arange(2 ** len(is_open))[:, None] >> np.arange(len(is_open)) & 1
+    return rows
 
 
 def sum_precision(positions: Sequence[int], labels: Sequence[int]) -> Fraction:

@@ -1,4 +1,4 @@
-"""RBO and RBA, written slowly and plainly from their definitions, in exact rationals where these are rational."""
+"""RBO, written slowly and plainly from its definition, in exact rationals where these are rational."""
 
 from __future__ import annotations
 
@@ -65,8 +65,3 @@ def infinite_rbo(x: Ranking, y: Ranking, p: float, alike: bool) -> float:
         (1 - p) * p ** (d - 1) * (overlap(x, y, d) + max(d - n, 0) * alike) / d
         for d in range(1, n + math.ceil(60 / -math.log2(p)))
     )
-
-
-def rba_oracle(x: Ranking, y: Ranking, p: float) -> float:
-    """RBA of what is seen."""
-    return sum((1 - p) * math.sqrt(p ** x.index(d) * p ** y.index(d)) for d in set(x) & set(y))

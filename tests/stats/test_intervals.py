@@ -111,7 +111,6 @@ def test_measures_declare_their_range() -> None:
         "P_Rareness(alpha=0.5)@10": (0, 1.5),
         "nDCG_UE@10": (-1, 1),
         "rrLP@10": (-1, 1),
-        "LexiRank@10": (0, 1),
         "nDCG_UE(version='z')@10": (-np.inf, np.inf),
         "AP": (0, 1),
         "NumRet": (-np.inf, np.inf),

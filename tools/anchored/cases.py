@@ -150,7 +150,7 @@ def _of_measures(campaign: Campaign) -> Iterator[Question]:
     thinned = [m for m in measures_of(campaign) if m in QUICK or "judged_only" in m]
     for measure in thinned:
         yield f"{measure}, half of the judgments", False, partial(compute, measure, thin=True)
-    for base, cutoff in product(("SSP", "AP", "Q", "ERR"), (20, 100)):
+    for base, cutoff in product(("SSP", "AP", "ERR"), (20, 100)):
         measure = f"MED(base={base!r})@{cutoff}"
         yield f"{measure} of two runs, half of the judgments", False, partial(_deep_med, campaign, measure)
     yield "a new run, by ir_measures", True, partial(_new_run, campaign)

@@ -25,7 +25,7 @@ def prior_measures(names: Sequence[str]) -> list[str]:
     """Measures that are relative to priors; ``names`` are runs that ``prior=`` may name."""
     bases = ("nDCG", "P", "RBP", "RR", "ERR")
     normed = [{"base": b, "norm": n} for b in bases[:3] for n in ("residual", "ideal", "whole", None)]
-    glob, methods = f"{names[1]},{names[-1][:2]}*", ("rrf", "isr", "combsum", "combmnz")
+    glob = f"{names[1]},{names[-1][:2]}*"
     return [
         *_each("NRG", _DEPTHS, *normed, {"base": "RR"}, {"base": "ERR"}),
         *_each("NRG", ("@10",), *({"base": b, "judged_only": True} for b in bases)),
@@ -39,9 +39,6 @@ def prior_measures(names: Sequence[str]) -> list[str]:
         *_each("UniqueRel", ("@10",), {"rel": 2}, {"judged_only": True}, {"prior": glob}),
         *_each("TaSC", ("",), *({"base": b} for b in ("nDCG@10", "AP", "P@10", "RR", "RBP(rel=1)@10"))),
         *_each("TaSC", ("",), {"base": "nDCG@100", "prior": glob}, {"base": "P(rel=2)@5"}),
-        *_each("FusionGain", ("",), *({"base": b} for b in ("nDCG@10", "AP", "RR"))),
-        *_each("FusionGain", ("",), *({"method": m, "depth": 100} for m in methods)),
-        *_each("FusionGain", ("",), {"base": "P(rel=2)@5", "k": 10, "prior": glob}),
     ]
 
 
@@ -85,28 +82,24 @@ def chance_measures() -> list[str]:
 
 def reference_measures(reference: str) -> list[str]:
     """Measures that are relative to a reference run; ``reference`` is another one than the context's."""
-    bases = ("P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "Q", "ERR")
+    bases = ("P", "RBP", "SDCG", "nDCG", "RR", "SSP", "AP", "ERR")
     fast = ("P", "RBP", "SDCG", "nDCG", "RR")
     lexical = "rrLP sgnLP sgnLR RPP"
     return [
         *_each("MED", ("@10",), *({"base": b} for b in bases)),
         *_each("MED", ("@100", ""), *({"base": b} for b in fast)),
         *_each("MED", ("@10",), *({"base": b, "ref": reference} for b in bases)),
-        *_each("MED", ("@10",), *({"base": b, "judged": False} for b in bases if b != "Q")),
-        *_each("MED", ("@5",), {"base": "Q", "judged": False}),
+        *_each("MED", ("@10",), *({"base": b, "judged": False} for b in bases)),
         *_each("MED", ("@10",), *({"base": b, "rel": 2} for b in bases if b != "ERR")),
         *_each("MED", ("@10",), *({"base": b, "dcg": "exp-log2"} for b in ("SDCG", "nDCG"))),
         *_each("MED", ("@10",), *({"base": b, "gains": {1: 1, 2: 3, 3: 4}} for b in ("SDCG", "nDCG"))),
         *_each("MED", ("@10",), *({"base": b, "max_grade": 4} for b in ("SDCG", "nDCG", "ERR"))),
         *_each("MED", ("@10", "@50"), {"base": "RBP", "p": 0.95}, {"base": "RBP", "residual": False}),
-        *_each("MED", ("@10",), {"base": "AP", "norm": "min"}, {"base": "Q", "norm": "min"}),
-        *_each("MED", ("@10",), {"base": "Q", "beta": 0.5}, {"base": "Q", "beta": 10.0}),
+        *_each("MED", ("@10",), {"base": "AP", "norm": "min"}),
         *_each("RBO", ("@10", "@100", "")),
         *_each(
             "RBO", ("@100",), *({"variant": k, "p": p} for k in ("ext", "min", "max") for p in (0.5, 0.98))
         ),
-        *_each("RBA", ("@10", "@100", "")),
-        *_each("RBA", ("@100",), {"p": 0.5}, {"p": 0.98}),
         *_each(lexical, ("", "@10", "@100")),
         *_each(lexical, ("",), {"rel": 2}, {"ref": reference}),
         *_each(lexical, ("@10",), {"judged_only": True}),
@@ -171,10 +164,10 @@ def _listed(text: str) -> frozenset[str]:
 #: What ``--quick`` computes: every measure, with what is most used.
 QUICK = _listed("""
 AP; AP_Rareness@100; AP_UE(expected='exact')@100; AP_UE(version=2)@10; MED(base='AP')@10; MED(base='ERR')@10;
-MED(base='P')@10; MED(base='Q')@10; MED(base='RBP')@10; MED(base='RR')@10; MED(base='SDCG')@10;
+MED(base='P')@10; MED(base='RBP')@10; MED(base='RR')@10; MED(base='SDCG')@10;
 MED(base='SSP')@10; MED(base='nDCG')@10; MED(base='nDCG')@100; MED(base='nDCG', judged=False)@10;
 NRG(base='ERR')@10; NRG(base='P', norm='ideal')@10; NRG(base='RBP', norm=None)@100; NRG(base='RR')@10;
-NRG(base='nDCG', norm='residual')@10; P@10; P_Rareness@10; RBA@100; RBO@100; RPP@10; RR; Shapley(base='P')@100;
+NRG(base='nDCG', norm='residual')@10; P@10; P_Rareness@10; RBO@100; RPP@10; RR; Shapley(base='P')@100;
 Shapley(base='nDCG')@10; TaSC(base='nDCG@10'); UE(base='AP', version=1); UE(base='ERR', version=2)@10;
 UE(base='P', version='z')@10; UE(base='nDCG', version=2)@10; UniqueRel@10; nDCG@10; nDCG_UE(version=2)@10; rrLP;
 sgnLP; sgnLR

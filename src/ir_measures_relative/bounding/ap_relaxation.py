@@ -9,7 +9,6 @@ the pairs {d, d} included. So SP(Y) - SP(Z) is a quadratic function of the 0/1 l
 
 from __future__ import annotations
 
-import copy
 import heapq
 import itertools
 from typing import NamedTuple
@@ -28,12 +27,8 @@ BLOCK = 1 << 15
 _WORK = 200_000
 
 
-def sum_of_precisions(
-    position: IntArray, weight: FloatArray | None = None, worth: FloatArray | None = None
-) -> float:
-    """``Σ_d worth(p_d)·Σ_e weight(e)`` over relevant d and e, e no deeper than d; the weight is 1, worth(p) 1/p if
-    not given.
-    """
+def sum_of_precisions(position: IntArray, weight: FloatArray | None = None) -> float:
+    """``Σ_d (1/p_d)·Σ_e weight(e)`` over relevant d and e, e no deeper than d; the weight is 1 if not given."""
     if weight is None:
         found = np.sort(position[position > 0])
         weights: FloatArray | IntArray = np.arange(1, len(found) + 1)
@@ -41,7 +36,7 @@ def sum_of_precisions(
         held = np.flatnonzero(position > 0)
         order = held[np.argsort(position[held])]
         found, weights = position[order], np.cumsum(weight[order])
-    return float((weights / found if worth is None else weights * worth[found - 1]).sum())
+    return float((weights / found).sum())
 
 
 class Quadratic(NamedTuple):
@@ -172,12 +167,6 @@ class Relaxation:
         self._least = lead - self._by_depth(self._lost[~first]) + self._by_depth(self._won[~first])
         self._most = lead + self._by_depth(self._won[first]) - self._by_depth(self._lost[first])
 
-    def weighing(self, worth: FloatArray) -> Relaxation:
-        """The same where a pair counts with `worth`, nowhere increasing, at the larger of its positions, not 1/max."""
-        result = copy.copy(self)
-        result._weight = worth - np.append(worth[1:], 0.0)
-        return result
-
     def _by_depth(self, positions: IntArray, share: FloatArray | None = None) -> FloatArray:
         """How many of these positions (or what share of them) are at depth i or above, for i from 1."""
         count = np.bincount(positions, weights=share, minlength=self._depth + 2)
@@ -190,14 +179,6 @@ class Relaxation:
     def lost(self, share: FloatArray) -> FloatArray:
         """Z_i, if this share of every free document is relevant."""
         return self._known_lost + self._by_depth(self._lost, share)
-
-    def ceiling(self, count: int) -> float:
-        """What the difference cannot exceed if `count` of the free documents are relevant: the most at each depth."""
-        won = np.minimum(self._known_won + count, self.won(np.ones(len(self._won))))
-        # Where the winner must be behind, T(Y_i) - T(Z_i) is largest while both are small.
-        won = np.where(self._most < 0, np.minimum(won, self._known_lost + self._most), won)
-        lost = np.maximum(won - self._most, self._known_lost)
-        return self.sum(triangle(won) - triangle(lost))
 
     def sum(self, by_depth: FloatArray) -> float:
         """Σ_i c_i times the given."""

@@ -1,4 +1,4 @@
-"""Branch and bound for sums of precisions: how far apart two runs can be by AP, SSP and Q.
+"""Branch and bound for sums of precisions: how far apart two runs can be by AP and SSP.
 
 Source: A. Moffat, "Computing Maximized Effectiveness Distance for Recall-Based Metrics", §3 and §5.
 """
@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -28,57 +26,6 @@ OPEN = -1
 ATTEMPTS = 12
 
 
-class BranchAndBound(ABC):
-    """A search over labelings, ``best`` so far: the part with the largest bound first; of two, the older."""
-
-    difference: float  #: M(Y) - M(Z) of the best labeling
-
-    def __init__(self, y: IntArray, z: IntArray, label: IntArray, tolerance: float) -> None:
-        self._y, self._z, self._tolerance = y, z, tolerance
-        self._nodes: list[tuple[float, int, Any]] = []
-        self._age = itertools.count()
-        self.best = labeled(label, [])
-
-    @property
-    def value(self) -> float:
-        """The largest difference so far."""
-        return self._size(self.difference)
-
-    def _size(self, difference: float) -> float:
-        """What is to be as large as can be."""
-        return abs(difference)
-
-    @property
-    def upper(self) -> float:
-        """No labeling exceeds this."""
-        return max(self.value, -self._nodes[0][0] if self._nodes else self.value)
-
-    def run(self, clock: Clock) -> None:
-        """Search until the value is proved to be the largest, or the time is up."""
-        while self.upper > self.value + self._tolerance and not clock.expired():
-            bound, _, node = heapq.heappop(self._nodes)
-            self._explore(node, -bound, clock)
-
-    @abstractmethod
-    def _explore(self, node: Any, bound: float, clock: Clock) -> None:
-        """Bound the difference in a part of the search; branch where that does not prove enough."""
-
-    @abstractmethod
-    def _difference(self, labels: IntArray) -> float:
-        """M(Y) - M(Z), from the definition."""
-
-    def _leave(self, node: Any, bound: float) -> None:
-        """Leave a part for later."""
-        heapq.heappush(self._nodes, (-bound, next(self._age), node))
-
-    def _consider(self, label: IntArray, relevant: npt.ArrayLike) -> None:
-        """Keep this labeling if it is better."""
-        labels = labeled(label, relevant)
-        difference = self._difference(labels)
-        if self._size(difference) > self.value + self._tolerance:
-            self.best, self.difference = labels, difference
-
-
 class Node(NamedTuple):
     """A part of the search: some open documents are labeled."""
 
@@ -89,10 +36,11 @@ class Node(NamedTuple):
     quadratic: Quadratic | None = None  #: if it is known already; it is too large to be kept for every node
 
 
-class Search(BranchAndBound):
-    """From the greedy labeling on, over the number of relevant documents; arguments as for :func:`.med_sum_precision`.
+class Search:
+    """A search over labelings, ``best`` so far, from the greedy one on; arguments as for :func:`.med_sum_precision`.
 
-    With ``outside`` it maximizes M(Y) - M(Z) for "R": that number of documents in neither ranking may be relevant.
+    The part with the largest bound is looked at first; of two, the older. With ``outside`` it maximizes M(Y) - M(Z)
+    for "R": that number of documents in neither ranking may be relevant.
     """
 
     def __init__(
@@ -106,8 +54,10 @@ class Search(BranchAndBound):
         outside: int | None = None,
         tolerance: float = PROVED,
     ) -> None:
-        super().__init__(y, z, label, tolerance)
-        self._cutoff = cutoff
+        self._y, self._z, self._cutoff, self._tolerance = y, z, cutoff, tolerance
+        self._nodes: list[tuple[float, int, Node]] = []
+        self._age = itertools.count()
+        self.best = labeled(label, [])
         relevant = np.arange(other_relevant, other_relevant + len(label) + 1)
         self._normalizer = normalizers(norm, relevant, cutoff)
         # Whether one more relevant document adds 1 to N, or nothing.
@@ -123,7 +73,24 @@ class Search(BranchAndBound):
             # No score, and so no difference, exceeds 1.
             self._push(Node(winner, loser, label, self._normalizer.astype(np.float64), quadratic))
 
+    @property
+    def value(self) -> float:
+        """The largest difference so far."""
+        return self._size(self.difference)
+
+    @property
+    def upper(self) -> float:
+        """No labeling exceeds this."""
+        return max(self.value, -self._nodes[0][0] if self._nodes else self.value)
+
+    def run(self, clock: Clock) -> None:
+        """Search until the value is proved to be the largest, or the time is up."""
+        while self.upper > self.value + self._tolerance and not clock.expired():
+            bound, _, node = heapq.heappop(self._nodes)
+            self._explore(node, -bound, clock)
+
     def _size(self, difference: float) -> float:
+        """What is to be as large as can be."""
         return difference if self._signed else abs(difference)
 
     def _divided(self, sums: FloatArray, counts: slice = slice(None)) -> FloatArray:
@@ -146,7 +113,15 @@ class Search(BranchAndBound):
 
     def _push(self, node: Node) -> None:
         """Leave a node for later."""
-        self._leave(node, float(self._divided(node.bounds).max()))
+        bound = float(self._divided(node.bounds).max())
+        heapq.heappush(self._nodes, (-bound, next(self._age), node))
+
+    def _consider(self, label: IntArray, relevant: npt.ArrayLike) -> None:
+        """Keep this labeling if it is better."""
+        labels = labeled(label, relevant)
+        difference = self._difference(labels)
+        if self._size(difference) > self.value + self._tolerance:
+            self.best, self.difference = labels, difference
 
     def _greedy(self, label: IntArray, quadratic: Quadratic) -> None:
         """Keep the best labeling that the greedy heuristic (Eq. 13) passes."""
@@ -219,6 +194,7 @@ class Search(BranchAndBound):
         return label
 
     def _difference(self, labels: IntArray) -> float:
+        """M(Y) - M(Z), from the definition."""
         relevant = labels == 1
         difference = sum_of_precisions(self._y[relevant]) - sum_of_precisions(self._z[relevant])
         normalizer = self._normalizer_below if difference < 0 and self._signed else self._normalizer
@@ -250,108 +226,3 @@ def most_in_doubt(winner: IntArray, loser: IntArray, free: IntArray, share: Floa
     """Which of the free documents is most in doubt; of two, the one that the winner ranks higher counts more."""
     place = np.where(winner > 0, winner, np.maximum(loser, 1))[free]
     return int(((share * (1 - share) + 1e-9) / np.sqrt(place)).argmax())
-
-
-@dataclass
-class Part:
-    """The labelings that agree on some labels, for one ranking as the winner; arguments as for `Relaxation`."""
-
-    winner: IntArray
-    loser: IntArray
-    label: IntArray
-    free: IntArray
-    cutoff: int
-    share: FloatArray  #: how often each free document was relevant when last averaged: where a search for prices begins
-
-    def __post_init__(self) -> None:
-        self.known = int((self.label == 1).sum())
-        self.relaxation = Relaxation(self.winner, self.loser, self.label, self.free, self.cutoff)
-
-
-class BlendedSearch(BranchAndBound):
-    """Q-measure: from AP's greedy labeling on; a node is a part and the number of relevant documents in it.
-
-    With C(i) the number of relevant documents in the first i, binary gains and the ideal cg*(i) = min(i, R)::
-
-        Q@k = (1/N) Σ_{i ≤ k, relevant} (1 + β) C(i) / (i + β cg*(i)) = (1/N) Σ_{{d, e} relevant} w_R(max(y_d, y_e)),
-        w_R(i) = (1 + β) / (i + β min(i, R)).
-
-    AP has w(i) = 1/i. For one R, w_R falls as well, so that the bounds of :class:`Relaxation` hold with it.
-    """
-
-    def __init__(
-        self,
-        y: IntArray,
-        z: IntArray,
-        label: IntArray,
-        cutoff: int,
-        norm: Norm,
-        beta: float,
-        other_relevant: int,
-    ) -> None:
-        super().__init__(y, z, label, PROVED)
-        self._cutoff = cutoff
-        # By the number of relevant documents in the two lists: N, and w_R.
-        relevant = np.arange(other_relevant, other_relevant + len(label) + 1)
-        self._normalizer = normalizers(norm, relevant, cutoff)
-        i = np.arange(1, cutoff + 1)
-        self._worth = (1 + beta) / (i + beta * np.minimum(i, np.maximum(relevant, 1)[:, None]))
-        self.best = Search(y, z, label, cutoff, norm, other_relevant).best
-        self.difference = self._difference(self.best)
-        for winner, loser in ((y, z), (z, y)):
-            # From R = k on w_R is 1/i, so that what the loser alone holds is better not relevant. Below, it may lower
-            # the worth of the depths at which the loser is ahead.
-            free, lost = open_documents(winner, label)
-            every, own = (
-                Part(winner, loser, label, docs, cutoff, np.zeros(len(docs)))
-                for docs in (np.append(free, lost), free)
-            )
-            for count in range(len(every.free) + 1):
-                part = every if relevant[every.known + count] <= cutoff else own
-                if count <= len(part.free):
-                    found = part.relaxation.weighing(self._worth[part.known + count]).ceiling(count)
-                    self._push(part, count, found)
-
-    def _push(self, part: Part, count: int, bound: float) -> None:
-        """Leave a node for later: `count` of the part's free documents are relevant."""
-        bound = bound / float(self._normalizer[part.known + count])
-        if bound > self.value + self._tolerance:
-            self._leave((part, count), min(bound, 1.0))
-
-    def _explore(self, node: tuple[Part, int], bound: float, clock: Clock) -> None:
-        """Bound the difference; branch where no prices prove enough."""
-        part, count = node
-        if count in (0, len(part.free)):
-            return self._consider(part.label, part.free[:count])
-        relevant = part.known + count
-        relaxation = part.relaxation.weighing(self._worth[relevant])
-        bound *= float(self._normalizer[relevant])
-        mixture = Mixture(relaxation, part.share)
-        for attempt in range(ATTEMPTS):
-            if clock.expired():
-                return self._push(part, count, bound)
-            found, table = relaxation.bounds(mixture.price, count)
-            bound = min(bound, float(found[count]))
-            labels = relaxation.labels(table, count)
-            self._consider(part.label, part.free[labels > 0])
-            if bound <= (self.value + self._tolerance) * self._normalizer[relevant]:
-                part.share = mixture.share
-                return None
-            if attempt:
-                mixture.add(labels)
-            else:  # it began with a guess
-                mixture = Mixture(relaxation, labels)
-        part.share = mixture.share
-        doubt = most_in_doubt(part.winner, part.loser, part.free, mixture.share)
-        rest, share = np.delete(part.free, doubt), np.delete(mixture.share, doubt)
-        for one in (0, 1):
-            label = part.label.copy()
-            label[part.free[doubt]] = one
-            self._push(Part(part.winner, part.loser, label, rest, self._cutoff, share), count - one, bound)
-        return None
-
-    def _difference(self, labels: IntArray) -> float:
-        relevant = labels == 1
-        count = np.count_nonzero(relevant)
-        won, lost = (sum_of_precisions(p[relevant], worth=self._worth[count]) for p in (self._y, self._z))
-        return (won - lost) / float(self._normalizer[count])

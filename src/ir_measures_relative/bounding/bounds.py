@@ -39,9 +39,9 @@ def bounds(
 ) -> pd.DataFrame:
     """The worst-case and the best-case value of each run, over all judgments of its unjudged documents.
 
-    A *labeling* gives a grade to each unjudged document in the top k of any run of the context (for FusionGain, also
-    of any fusion); k is the measure's cutoff. The run, its priors and the ideal ranking share it. Without ``grades``
-    of the context, the grades are those of the qrels.
+    A *labeling* gives a grade to each unjudged document in the top k of any run of the context; k is the measure's
+    cutoff. The run, its priors and the ideal ranking share it. Without ``grades`` of the context, the grades are those
+    of the qrels.
 
     Args:
         context: the runs. Each is scored as the member that it is.

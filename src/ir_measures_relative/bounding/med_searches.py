@@ -1,4 +1,4 @@
-"""MED's searches: AP, SSP, Q and ERR by branch and bound; mean_nDCG by trying each number of labels."""
+"""MED's searches: AP, SSP and ERR by branch and bound; mean_nDCG by trying each number of labels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..measures.med_pairs import SEARCHES, RunPair, Solutions
 from ..messages import warn
 from ..tolerances import PROVED
 from ..work import Work
-from .ap_search import OPEN, BlendedSearch, BranchAndBound, Norm, Search
+from .ap_search import OPEN, Norm, Search
 from .err import expected_reciprocal_rank, greatest_err_difference
 from .model import MED_SECONDS, Clock, share
 
@@ -48,21 +48,16 @@ def med_sum_precision(
     *,
     cutoff: int,
     norm: Norm,
-    beta: float | None = None,
     other_relevant: int = 0,
     clock: Clock | None = None,
 ) -> Solution:
-    """The largest ``|M(Y) - M(Z)|`` over all labelings of the open documents, M = SP@k / N, or Q@k with ``beta``.
+    """The largest ``|M(Y) - M(Z)|`` over all labelings of the open documents, M = SP@k / N.
 
     N is k for ``norm="k"`` (SSP, Eq. 10), the number of relevant documents R for "R" (AP, Eq. 8), min(k, R)
     for "min" (AP, Eq. 9); 0/0 is 0. ``y`` and ``z`` are the positions of the documents of the two lists, from 1, 0 if
     absent; ``label`` is -1 where open. ``other_relevant`` documents in neither list count in R.
     """
-    search: BranchAndBound
-    if beta is None:
-        search = Search(*_cut(y, z, label, cutoff), cutoff, norm, other_relevant)
-    else:
-        search = BlendedSearch(*_cut(y, z, label, cutoff), cutoff, norm, float(beta), other_relevant)
+    search = Search(*_cut(y, z, label, cutoff), cutoff, norm, other_relevant)
     search.run(clock or Clock(MED_SECONDS))
     return Solution.of(search.difference, search.upper, search.best)
 
@@ -150,15 +145,15 @@ def _search_err(task: RunPair) -> Solutions:
     return _one_by_one(task, label, lambda row: partial(med_err, cutoff=_k(task), max_grade=task.highest))
 
 
-@SEARCHES.register("SSP", "AP", "Q")
+@SEARCHES.register("SSP", "AP")
 def _search_sum_precision(task: RunPair) -> Solutions:
-    """SSP, whose norm is the cutoff; AP; and Q, which has a β."""
-    pool, given = task.pool, task.difference.parameters
+    """SSP, whose norm is the cutoff, and AP."""
+    pool = task.pool
     relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
     label = np.where(pool.open, -1, relevant)
     elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(pool.query[relevant], minlength=pool.n_queries)
-    norm, beta = (task.measure.get(name) if name in given else None for name in ("norm", "beta"))
-    med = partial(med_sum_precision, norm=norm or "k", beta=beta)
+    norm = task.measure.get("norm") if "norm" in task.difference.parameters else None
+    med = partial(med_sum_precision, norm=norm or "k")
     held = np.bincount(pool.query, minlength=pool.n_queries) + elsewhere
     # Deeper than both rankings, and than there may be relevant documents, k changes nothing; but SSP's divisor.
     deepest = [max_by_query(side.astype(float), pool.query, pool.n_queries) for side in (pool.y, pool.z)]

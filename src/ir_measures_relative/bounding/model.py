@@ -172,40 +172,6 @@ class TaSCModel(Model):
         return result
 
 
-class DifferenceModel(Model):
-    """The base of the rankings ``after`` less that of the rankings ``before``, both indices into the views of the base.
-
-    Of two runs it is as exact as the base where both have the same ranking before, or after.
-    """
-
-    def __init__(self, base: Model, after: IntArray, before: IntArray) -> None:
-        super().__init__(base.views, base.known_gain)
-        self.base, self.after, self.before = base, after, before
-
-    def sampled(self, gains: FloatArray) -> FloatArray:
-        values = self.base.sampled(gains)
-        result: FloatArray = values[self.after] - values[self.before]
-        return result
-
-    def one(self, work: Work) -> Interval:
-        return self.base.difference(self.after, self.before, work)
-
-    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        same_before, same_after = self.before[a] == self.before[b], self.after[a] == self.after[b]
-        apart = super().difference(a, b, share(work, 2))
-        first = np.where(same_before, self.after[a], self.before[b])
-        second = np.where(same_before, self.after[b], self.before[a])
-        shared = np.flatnonzero(same_before | same_after)
-        together = self.base.difference(first[shared], second[shared], work)
-        for ends, found in zip(apart, together, strict=True):
-            ends[shared] = found
-        return apart
-
-    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        after, before = ((int(side[a]), int(side[b])) for side in (self.after, self.before))
-        return self.base.influence(*after, reach) + self.base.influence(*before, reach)
-
-
 def interval_of_pairs(
     solver: Callable[[int], PairSolver],
     position: IntArray,

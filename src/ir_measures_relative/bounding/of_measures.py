@@ -12,7 +12,6 @@ from ir_measures import Measure
 from ..context.measure_strings import value_of
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, ratio
-from ..further_measures.fusion_gain import _FusionGain
 from ..further_measures.shapley import ADDITIVE, _Shapley
 from ..measures import rareness
 from ..measures.bases import BASES
@@ -26,7 +25,7 @@ from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .ap import PrecisionsAboveChance
 from .err import Cascade
-from .model import DifferenceModel, Interval, Model, TaSCModel
+from .model import Interval, Model, TaSCModel
 from .model_builder import BOUNDS, ModelBuilder
 from .ndcg import GainsAboveChance, Recall
 from .nrg import Residual
@@ -172,18 +171,6 @@ def _shapley(measure: _Shapley, builder: ModelBuilder) -> Model:
     if ADDITIVE[measure.get("base")].graded:
         return builder.normalized(weight, *builder.gains(measure.get("dcg"), measure.get("gains")))
     return builder.additive(weight / measure.browsing.total, builder.relevant(measure.get("rel")))
-
-
-@BOUNDS.register(_FusionGain)
-def _fusion_gain(measure: _FusionGain, builder: ModelBuilder) -> Model:
-    """The base of one ranking less that of another; a label counts in both, and their documents may be open as well."""
-    before, after = zip(*map(measure.two_rankings, builder.as_judged), strict=True)
-    runs = dict.fromkeys(view.evaluated for view in builder.as_judged)
-    made = dict.fromkeys(ranking for ranking in (*before, *after) if ranking not in runs)
-    views = [*builder.as_judged, *map(builder.as_judged[0].with_run, made)]
-    place = {view.evaluated: i for i, view in enumerate(views)}
-    of_runs = (np.array([place[ranking] for ranking in side]) for side in (after, before))
-    return DifferenceModel(builder.of(measure.base_measure(), views), *of_runs)
 
 
 # The highest grade that gdeval's ERR knows.

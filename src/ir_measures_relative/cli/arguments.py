@@ -109,7 +109,7 @@ def add_context(parser: argparse.ArgumentParser, default: str = "those of --to, 
     parser.add_argument(
         "--groups", metavar="CSV", help="two columns: run, group; other runs get the group 'other'"
     )
-    parser.add_argument("--reference", metavar="RUN", help="the run that MED, RBO, RBA, rrLP … compare with")
+    parser.add_argument("--reference", metavar="RUN", help="the run that MED, RBO, rrLP … compare with")
     add_collection(parser)
 
 

@@ -124,7 +124,7 @@ class RunContext(Members):
         runs: from name to run: what ir_measures or PyTerrier takes, a path, an object of another library.
         priors: the runs seen before each: ``"others"``, ``"earlier"`` (given before it), a list of names, a dict from
             name to list, :class:`BestOfOtherGroups`, or another policy. For a new run every run, or that list.
-        reference: the name of the run that MED, RBO, RBA and lexiprecision compare with.
+        reference: the name of the run that MED, RBO and lexiprecision compare with.
         groups: from run name to group name, for :class:`BestOfOtherGroups` and the plots.
         num_docs: the number of documents in the collection.
         grades: the lowest and the highest grade of the collection; those of the qrels if not given.

@@ -61,7 +61,7 @@ def decide(
     Args:
         options: from name to a run or several runs; the first is in use.
         by: an absolute measure for which higher is better.
-        method: "rrf", "isr", "combsum", "combmnz" as in FusionGain with ``k`` and ``depth``, or "interleave": one
+        method: "rrf", "isr", "combsum", "combmnz" as in :func:`fuse` with ``k`` and ``depth``, or "interleave": one
             document of each run in turn, skipping those already taken. A single run is its own list.
         margin: the smallest difference that matters, in the unit of ``by``.
         rerank: a run with a reranker's scores, or its name: they order the first ``pool`` interleaved documents; all

@@ -13,7 +13,6 @@ from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
 from ..context.view import check_is_context, view_of
 from ..data.arrays import FloatArray
-from ..further_measures.fusion_gain import METHODS, Fusion
 from ..io.qrels import Qrels
 from ..io.runs import Run
 from ..stats.paired_tests import PairedTestOptions
@@ -24,6 +23,7 @@ from .compared import RunsDropped
 from .decision import Decision
 from .fuse import Chooser, FusionChoice, ValuesOfSets, divided, in_order, reach_of_interval
 from .fused_values import FusedValues, RunSet
+from .fusion import METHODS, Fusion
 from .options import Option, OptionLists, OptionValues, Settings, combination_of, deciding_measure
 from .worth import deployed_runs
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -13,12 +13,11 @@ from ..context.measure_strings import parse_measure, value_of
 from ..context.priors import group_of
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, some, view_of
-from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array
-from ..data.ids import Ids
+from ..data.arrays import BoolArray, IntArray, object_array
 from ..further_measures.alpha_nrg import NewAspects, OfAspects
 from ..io.qrels import Qrels
 from ..io.runs import Run, read_run
-from ..measures.measure import Change, Contributions, RelativeMeasure
+from ..measures.measure import RelativeMeasure
 from ..messages import few_quoted
 
 
@@ -34,8 +33,7 @@ def explain(
 
     Args:
         run: the name of a run of the context; or a new run, as anything that a context takes but a path.
-        measure: NRG, UniqueRel, alpha_NRG, NewAspects, P_Rareness or AP_Rareness; or FusionGain, where the documents
-            are those of the fused ranking, and those that the run pushed out of it, with ``position before``.
+        measure: NRG, UniqueRel, alpha_NRG, NewAspects, P_Rareness or AP_Rareness.
         query_id: one query; default: all.
         group: the group of a new run, as for :meth:`RunContext.evaluating`.
 
@@ -71,41 +69,11 @@ def explain(
             priors = [view.names[i] for i in view.priors(parsed.get("prior"))]
             view = view.with_run(rankings, priors, group, member)
         view = view.of_query(query_id)
-    change = parsed.change(view)
-    if change is not None:
-        return _table_of_change(view, parsed, change)
-    found = explained(view, parsed)
-    columns: dict[str, Any] = {
-        "query_id": pd.Series(view.query_ids[found.query], dtype=str),
-        "doc_id": pd.Series(found.ids.strings(), dtype=str),
-        "relevance": _or_na(found.grade, found.judged),
-        "position": found.position,
-    }
-    for i, places in zip(found.seen_by, found.places, strict=True):
-        columns[f"position in {view.names[i]}"] = _or_na(places, places > 0)
-    columns["gain"] = found.gain
-    columns["contribution"] = found.contribution
-    columns |= {name: pd.Series(values, dtype=object) for name, values in found.names.items()}
-    return pd.DataFrame(columns)
+    return _table_of_documents(view, parsed)
 
 
-class Explained(NamedTuple):
-    """The documents at the top of a run, in the order of its rankings, and what each contributes to a measure."""
-
-    query: IntArray  #: places among the judged queries
-    ids: Ids
-    position: IntArray
-    judged: BoolArray
-    grade: IntArray  #: of those that are judged
-    seen_by: list[int]  #: the runs that the measure compares with
-    places: list[IntArray]  #: for each of these the positions there; 0 outside its top k
-    gain: FloatArray
-    contribution: FloatArray
-    names: dict[str, ObjectArray]  #: what else the measure says of each, such as its aspects
-
-
-def explained(view: View, measure: RelativeMeasure) -> Explained:
-    """:func:`explain`, as arrays; ValueError for a measure that is not a sum over documents."""
+def _table_of_documents(view: View, measure: RelativeMeasure) -> pd.DataFrame:
+    """The table of :func:`explain`; ValueError for a measure that is not a sum over documents."""
     contributions = measure.contributions(view)
     docs, top = view.documents, view.at(measure.depth, value_of(measure, "judged_only", False))
     if measure.RELATIVE_TO == "systems":
@@ -124,41 +92,21 @@ def explained(view: View, measure: RelativeMeasure) -> Explained:
         listed, position, _, _ = top.top()
         query, ids, grade, known = listed.query, listed.ids, listed.grade, listed.judged
         places = [top.positions_in(view.members.rankings[i], listed) for i in seen_by]
-    gain, contribution = _of_documents(contributions, query, ids)
-    row = contributions.docs.rows_of(query, ids)
-    names = {
-        column: np.append(of_one, object_array([()]))[row] for column, of_one in contributions.names.items()
-    }
-    return Explained(query, ids, position, known, grade, seen_by, places, gain, contribution, names)
-
-
-def _table_of_change(view: View, measure: RelativeMeasure, change: Change) -> pd.DataFrame:
-    """The documents at the top of two rankings: those of the second in its order, then those that went out."""
-    top = view.at(change.cutoff)
-    after, before = top.top(change.after).docs, top.top(change.before).docs
-    out = before.select(before.positions_in(change.after, change.cutoff) == 0)
-    listed = after.followed_by(out)
     columns: dict[str, Any] = {
-        "query_id": pd.Series(listed.query_ids[listed.query], dtype=str),
-        "doc_id": pd.Series(listed.doc_ids, dtype=str),
-        "relevance": _or_na(listed.grade, listed.judged),
+        "query_id": pd.Series(view.query_ids[query], dtype=str),
+        "doc_id": pd.Series(ids.strings(), dtype=str),
+        "relevance": _or_na(grade, known),
+        "position": position,
     }
-    priors = [view.names[i] for i in view.priors(measure.get("prior"))]
-    runs = {view.name or "the run": view.evaluated} | {name: view.runs[name] for name in priors}
-    rankings = {"position": (change.after, change.cutoff), "position before": (change.before, change.cutoff)}
-    rankings |= {f"position in {name}": (run, None) for name, run in runs.items()}
-    for column, (ranking, cutoff) in rankings.items():
-        position = listed.positions_in(ranking, cutoff)
-        columns[column] = _or_na(position, position > 0)
-    columns["gain"], columns["contribution"] = _of_documents(change.contributions, listed.query, listed.ids)
+    for i, of_run in zip(seen_by, places, strict=True):
+        columns[f"position in {view.names[i]}"] = _or_na(of_run, of_run > 0)
+    # -1, the last row, stands for documents that contribute nothing.
+    row = contributions.docs.rows_of(query, ids)
+    columns["gain"] = np.append(contributions.gain, 0.0)[row]
+    columns["contribution"] = np.append(contributions.contribution, 0.0)[row]
+    for name, values in contributions.names.items():
+        columns[name] = pd.Series(np.append(values, object_array([()]))[row], dtype=object)
     return pd.DataFrame(columns)
-
-
-def _of_documents(contributions: Contributions, query: IntArray, ids: Ids) -> list[FloatArray]:
-    """The gain and the contribution of each of some documents; 0 for those that have none."""
-    docs, gain, contribution, _ = contributions
-    row = docs.rows_of(query, ids)
-    return [np.where(row >= 0, np.append(value, 0.0)[row], 0.0) for value in (gain, contribution)]
 
 
 def _or_na(values: IntArray, known: BoolArray) -> Any:

@@ -20,11 +20,11 @@ from ..context.measure_strings import absolute_measure
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
 from ..data.arrays import BoolArray, FloatArray, IntArray
-from ..further_measures.fusion_gain import METHODS, Fusion
 from ..io.qrels import Qrels
 from ..measures.nrg import NRG
 from ..stats.pairs_and_ties import places
 from .fused_values import FusedValues, RunSet
+from .fusion import METHODS, Fusion
 
 #: How many sets of runs are tried at most, unless the caller says otherwise.
 MOST_SETS = 100_000
@@ -70,8 +70,10 @@ def fuse(
     Args:
         n: the number of runs to fuse, or several; with a budget, the largest number.
         measure: an absolute measure.
-        method, k, depth: as for :data:`~ir_measures_relative.FusionGain`. Of several k or depths, the best is chosen
-            with the runs.
+        method, k, depth: how the first ``depth`` documents of the runs are fused. A document's score is the sum of
+            1/(k + i) over its ranks i (``"rrf"``); of 1/i², times the number of runs that have it (``"isr"``); of its
+            scores, each scaled to [0, 1] (``"combsum"``); or of these, times that number (``"combmnz"``). Of several k
+            or depths, the best is chosen with the runs.
         folds: the parts of the topics; the choice is made on all but one. ``repeats``: the number of random splits.
         cost, budget: the cost of each run, and the highest cost of a set, or several.
         max_sets: the largest number of sets that ``"exact"`` may try.

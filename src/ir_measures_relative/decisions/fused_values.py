@@ -13,8 +13,8 @@ import numpy as np
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, rows_of_queries
 from ..data.documents import Documents
-from ..further_measures.fusion_gain import Fusion, cutoff_of, fused_rankings, union_of
 from ..measures.bases.gains import discount, reciprocal
+from .fusion import Fusion, cutoff_of, fused_rankings, union_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -24,13 +24,13 @@ from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within, rows_of_queries
 from ..data.documents import Documents
 from ..data.rankings import Rankings
-from ..further_measures.fusion_gain import METHODS, Fusion, cutoff_of, union_of
 from ..io.runs import Run, read_run
 from ..messages import few, few_quoted
 from ..stats.paired_tests import PairedTestOptions
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .fused_values import depths, votes_to
+from .fusion import METHODS, Fusion, cutoff_of, union_of
 
 #: How the runs of an option become one list.
 INTERLEAVE = "interleave"

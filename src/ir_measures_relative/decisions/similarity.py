@@ -37,15 +37,15 @@ def similarity(
     """Distances between every two runs, each pair once, in the context's order.
 
     Args:
-        qrels: default: those of the context's dataset, or no judgments; RBO, RBA and MED then compare all queries.
-        measures: measures with a reference run, without ``ref=``: MED, RBO, RBA, rrLP, sgnLP, sgnLR, RPP.
+        qrels: default: those of the context's dataset, or no judgments; RBO and MED then compare all queries.
+        measures: measures with a reference run, without ``ref=``: MED, RBO, rrLP, sgnLP, sgnLR, RPP.
         perquery: one row per query too.
         jobs: number of processes; -1 for one per core.
 
     Returns:
         a DataFrame with the columns ``name``, ``other``, ``measure``; ``value``, of ``name`` with ``other`` as its
         reference; with ``perquery``, ``query_id``; else ``distance``: the mean over queries of the absolute value, or
-        for RBO and RBA, which are 1 for equal rankings, of 1 minus the value. Do not cluster runs by
+        for RBO, which is 1 for equal rankings, of 1 minus the value. Do not cluster runs by
         ``MED(base='mean_nDCG')``: one distance may exceed the sum of two others.
 
     Raises:
@@ -88,7 +88,7 @@ def judged_or_not(context: Members, qrels: Qrels | None, measures: Sequence[Rela
         return view_of(context, qrels)
     for measure in measures:
         if measure.JUDGMENTS == "needed":
-            raise ValueError(f"{measure} needs judgments; give qrels, or use RBO, RBA or MED")
+            raise ValueError(f"{measure} needs judgments; give qrels, or use RBO or MED")
     query_ids = object_array(dict.fromkeys(q for run in context.runs.values() for q in run.query_ids))
     if not len(query_ids):
         raise ValueError("the runs hold no ranking, so there is nothing to compare")

@@ -1,4 +1,4 @@
-"""Rank similarity to a reference run, top-weighted and without judgments: RBO and RBA."""
+"""Rank similarity to a reference run, top-weighted and without judgments: RBO."""
 
 from __future__ import annotations
 
@@ -69,28 +69,7 @@ def rank_biased_overlap(pair: Pair, p: float, variant: str) -> FloatArray:
     return limit + weighted(agreement - limit[:, None])
 
 
-class _RankBiased(RelativeMeasure):
-    """What the two share: the rankings side by side."""
-
-    RELATIVE_TO = "reference"
-    SIMILARITY = True
-    JUDGMENTS = "ignored"
-
-    @property
-    def value_range(self) -> tuple[float, float]:
-        return 0.0, 1.0
-
-    def pair(self, view: View) -> Pair:
-        """The rankings of the run and of the reference, each to the cutoff."""
-        reference, view = view.reference_run(self.get("ref")), view.at(self.get("cutoff"))
-        tops, row = (view.top(), view.top(reference)), view.rows_in_top(reference)
-        shared = np.flatnonzero(row >= 0)
-        length = np.stack([np.bincount(top.docs.query, minlength=view.n_queries) for top in tops])
-        position = np.stack([tops[0].position[row[shared]], tops[1].position[shared]])
-        return Pair(length, tops[1].docs.query[shared], position)
-
-
-class _RBO(_RankBiased):
+class _RBO(RelativeMeasure):
     """Rank-biased overlap: the share of documents that a user sees in both the run and the reference.
 
     ``RBO = (1 - p)·Σ_d p^(d-1)·A_d``: the user goes on from each depth d with the probability p, and A_d is the share
@@ -114,13 +93,16 @@ class _RBO(_RankBiased):
 
     __name__ = "RBO"
     PAPERS = {"webber2010similarity": ""}
+    RELATIVE_TO = "reference"
+    SIMILARITY = True
+    JUDGMENTS = "ignored"
     PRETTY_NAME = "Rank-Biased Overlap"
     SHORT_DESC = "How much of what a user sees in the run is in the reference too."
     FORMULA = (
         r"\mathrm{RBO} = (1 - p) \sum_{d=1}^{\infty} p^{d-1} A_d, \qquad "
         r"A_d = \frac{|Y_{1:d} \cap Z_{1:d}|}{d}"
     )
-    SEE_ALSO = ("RBA", "MED")
+    SEE_ALSO = ("MED",)
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(),
         "ref": parameters.ref(),
@@ -134,6 +116,19 @@ class _RBO(_RankBiased):
         ),
     }
 
+    @property
+    def value_range(self) -> tuple[float, float]:
+        return 0.0, 1.0
+
+    def pair(self, view: View) -> Pair:
+        """The rankings of the run and of the reference, each to the cutoff."""
+        reference, view = view.reference_run(self.get("ref")), view.at(self.get("cutoff"))
+        tops, row = (view.top(), view.top(reference)), view.rows_in_top(reference)
+        shared = np.flatnonzero(row >= 0)
+        length = np.stack([np.bincount(top.docs.query, minlength=view.n_queries) for top in tops])
+        position = np.stack([tops[0].position[row[shared]], tops[1].position[shared]])
+        return Pair(length, tops[1].docs.query[shared], position)
+
     def score(self, view: View) -> FloatArray:
         length, query, position = self.pair(view)
         step = max(_TOGETHER // int(length.max(initial=1)), 1)
@@ -145,43 +140,4 @@ class _RBO(_RankBiased):
         return np.concatenate(values).clip(0.0, 1.0)
 
 
-class _RBA(_RankBiased):
-    """Rank-biased alignment: how closely the run and the reference agree on the positions of documents.
-
-    ``RBA = Σ_d √(w(y_d)·w(z_d))`` over the documents that both have, at y_d and z_d; ``w(i) = (1 - p)·p^(i-1)``. A swap
-    of neighbours costs little, wherever it is. What follows the rankings counts as different: n documents and
-    themselves have 1 - p^n. Range [0, 1]; symmetric. It needs no judgments. **Not for** short rankings.
-
-    Source: Moffat, Mackenzie, Mallia and Petri, SIGIR-AP 2024.
-
-    Example:
-        >>> from ir_measures_relative import RBA, RunContext
-        >>> qrels = {"q": {"A": 0}}  # any label names the query
-        >>> run = lambda ranking: {"q": {d: -float(i) for i, d in enumerate(ranking)}}
-        >>> with RunContext({"old": run("ABC")}):  # 1 - .9³ = .271 for ABC itself
-        ...     round(RBA.calc_aggregate(qrels, run("BAC")), 4)
-        0.2707
-    """
-
-    __name__ = "RBA"
-    PAPERS = {"moffat2024rank": ""}
-    PRETTY_NAME = "Rank-Biased Alignment"
-    SHORT_DESC = "How near the positions of the same documents are in the run and in the reference."
-    FORMULA = r"\mathrm{RBA} = \sum_{d \in Y \cap Z} \sqrt{w(y_d)\, w(z_d)}, \qquad w(i) = (1 - p)\, p^{i-1}"
-    SEE_ALSO = ("RBO", "MED")
-    SUPPORTED_PARAMS = {
-        "cutoff": parameters.cutoff(),
-        "ref": parameters.ref(),
-        "p": parameters.persistence(default=0.9, of="RBA"),
-    }
-
-    def score(self, view: View) -> FloatArray:
-        _, query, position = self.pair(view)
-        weight = Geometric(self.get("p")).share(position)
-        terms = np.sqrt(weight[0] * weight[1])
-        order = np.lexsort((terms, query))  # so that the value is the same with the two exchanged
-        return sum_by_query(terms[order], query[order], view.n_queries)
-
-
 RBO = register(_RBO())
-RBA = register(_RBA())

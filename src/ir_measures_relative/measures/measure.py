@@ -12,7 +12,7 @@ import ir_measures.measures
 import numpy as np
 from ir_measures.measures import Measure
 
-from ..context.measure_strings import RELATIVE_TO, absolute_measure, nearest_name, needs_subtopics, value_of
+from ..context.measure_strings import RELATIVE_TO, nearest_name, value_of
 from ..data.arrays import FloatArray, ObjectArray
 from ..messages import warn
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from ..context.view import View
     from ..data.documents import Documents
-    from ..data.rankings import Rankings
     from ..io.qrels import Qrels
     from ..io.runs import Run
     from .bases.base import Base, Difference
@@ -37,15 +36,6 @@ class Contributions(NamedTuple):
     contribution: FloatArray  #: what it adds; the contributions of a query sum to its score
     #: What else ``explain`` says of each document, by the name of a column: a tuple of names, () for none.
     names: Mapping[str, ObjectArray] = {}
-
-
-class Change(NamedTuple):
-    """Two rankings of every query, and what each judged document gives to the difference of their values."""
-
-    before: Rankings  #: without the evaluated run
-    after: Rankings  #: with it
-    cutoff: int | None  #: how much of them is looked at
-    contributions: Contributions
 
 
 class RelativeMeasure(Measure):  # type: ignore[misc]
@@ -152,10 +142,6 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         why = "looks at no judgment" if self.JUDGMENTS == "ignored" else "is not a sum over documents"
         raise ValueError(f"{self!r} {why}; explain NRG, UniqueRel, P_Rareness or AP_Rareness")
 
-    def change(self, view: View) -> Change | None:
-        """What the run changes, for a measure that is the difference of two rankings; None for the others."""
-        return None
-
     def get(self, name: str, default: Any = None) -> Any:
         """The value of a parameter, as ``value_of`` says."""
         return value_of(self, name, default)
@@ -200,29 +186,6 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
     def check_together(self) -> None:
         """For a measure with conditions that span several parameters: raises ValueError where one fails."""
-
-
-class OfAbsoluteBase(RelativeMeasure):
-    """A measure whose parameter ``base`` is a measure of ir_measures, as a string; the cutoff is the base's."""
-
-    def __init__(self, **params: Any) -> None:
-        if isinstance(params.get("base"), Measure):
-            params["base"] = str(params["base"])
-        if "cutoff" in params:
-            example = f"{self.NAME}(base='nDCG@{params['cutoff']}')"
-            raise ValueError(f"{self.NAME} has no cutoff; give it to the base: {example}")
-        super().__init__(**params)
-
-    def check_together(self) -> None:
-        self.base_measure()
-
-    @property
-    def looks_at_aspects(self) -> bool:
-        return needs_subtopics(self.base_measure())
-
-    def base_measure(self) -> Measure:
-        """The base measure, checked as :func:`absolute_measure` says."""
-        return absolute_measure(self.get("base"), f"{self.NAME}: base")
 
 
 def register(measure: _M, aliases: Sequence[str] = ()) -> _M:

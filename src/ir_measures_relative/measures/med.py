@@ -31,14 +31,14 @@ class _MED(RelativeMeasure):
 
     - P, RBP, SDCG: ``Σ_i W(i)·g(d_i)``, W(i) = 1/k, (1 - p)·p^(i - 1), 1/(S_k·log2(1 + i)); the highest gain is 1;
     - nDCG, exact over all grades; mean_nDCG, the mean of nDCG@1 … nDCG@k, binary; RR; ERR;
-    - SSP: ``(1/k)·Σ_{i≤k} g(d_i)·P@i``; AP: over R, or min(R, k) by ``norm``; Q: with the blended ratio of ``beta``.
+    - SSP: ``(1/k)·Σ_{i≤k} g(d_i)·P@i``; AP: over R, or min(R, k) by ``norm``.
 
-    For SSP, AP, Q and ERR, a search of at most 10 s per query finds it; a warning says if that was too short. SDCG,
+    For SSP, AP and ERR, a search of at most 10 s per query finds it; a warning says if that was too short. SDCG,
     nDCG and ERR are graded up to ``max_grade``, by default the highest grade of the context or the qrels; ``rel=``
     makes SDCG and nDCG binary. RBP's ``residual`` adds what may follow a ranking. **Not for** saying which run is
     *better*: it is a worst case without a sign.
 
-    Source: Tan and Clarke, TKDE 27(11), 2015; Moffat, Algorithm 1 and Eqs. 2-10; Q: Sakai, AIRS 2004.
+    Source: Tan and Clarke, TKDE 27(11), 2015; Moffat, Algorithm 1 and Eqs. 2-10.
 
     Example, Moffat's Eq. 6 and Table 2 (largest where L and D are relevant):
 
@@ -51,7 +51,7 @@ class _MED(RelativeMeasure):
     """
 
     __name__ = "MED"
-    PAPERS = {"tan2015family": "", "moffat_computing": "", "sakai2005ranking": "Q"}
+    PAPERS = {"tan2015family": "", "moffat_computing": ""}
     RELATIVE_TO = "reference"
     JUDGMENTS = "used"
     PRETTY_NAME = "Maximized Effectiveness Difference"
@@ -78,16 +78,9 @@ class _MED(RelativeMeasure):
         ),
         "norm": Param(
             str,
-            "what AP and Q divide by: the number of relevant documents, or at most the cutoff ('min')",
+            "what AP divides by: the number of relevant documents, or at most the cutoff ('min')",
             default="R",
             choices=("R", "min"),
-        ),
-        "beta": Param(
-            float,
-            "how much gains count in Q's blended ratio: 0 makes it AP",
-            default=1.0,
-            test=lambda b: 0 <= b <= 1e100,
-            allowed="a number from 0 to 1e100",
         ),
         "time_limit": Param(
             float,

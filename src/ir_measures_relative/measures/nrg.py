@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from ir_measures import Measure
 
+from ..context.measure_strings import absolute_measure, needs_subtopics
 from ..data.arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
 from ..messages import warn
 from ..tolerances import OUTSIDE_RANGE
@@ -14,7 +16,7 @@ from . import bases, parameters
 from .bases.base import Base
 from .bases.browsing import BrowsingModel, TopK, Unseen
 from .bases.err import Reader, chance_to_reach
-from .measure import Contributions, OfAbsoluteBase, RelativeMeasure, register
+from .measure import Contributions, RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
@@ -249,7 +251,7 @@ def max_tasc(run: FloatArray, priors: FloatArray) -> FloatArray:
     return (1.0 - best) * run
 
 
-class _TaSC(OfAbsoluteBase):
+class _TaSC(RelativeMeasure):
     """MAX TaSC: the effectiveness of a run, weighted by how badly the best prior run does on the query.
 
     ``TaSC = (1 - max over the priors of S(prior)) · S(run)`` for each query, S the base measure: any of ir_measures
@@ -275,11 +277,34 @@ class _TaSC(OfAbsoluteBase):
     FORMULA = r"\mathrm{TaSC} = \Bigl(1 - \max_{j} S(R_j)\Bigr)\, S(\mathrm{run})"
     SEE_ALSO = ("NRG", "UniqueRel")
     SUPPORTED_PARAMS = {
-        "base": parameters.absolute_base(
-            "a measure string that ir_measures can compute, with values from 0 to 1"
+        "base": Param(
+            str,
+            "a measure string that ir_measures can compute, with values from 0 to 1",
+            default="nDCG@10",
+            test=lambda base: bool(base.strip()),
+            allowed="a measure string, such as 'nDCG@10'",
         ),
         "prior": parameters.prior(),
     }
+
+    def __init__(self, **params: Any) -> None:
+        if isinstance(params.get("base"), Measure):
+            params["base"] = str(params["base"])
+        if "cutoff" in params:
+            example = f"{self.NAME}(base='nDCG@{params['cutoff']}')"
+            raise ValueError(f"{self.NAME} has no cutoff; give it to the base: {example}")
+        super().__init__(**params)
+
+    def check_together(self) -> None:
+        self.base_measure()
+
+    @property
+    def looks_at_aspects(self) -> bool:
+        return needs_subtopics(self.base_measure())
+
+    def base_measure(self) -> Measure:
+        """The base measure, checked as :func:`absolute_measure` says."""
+        return absolute_measure(self.get("base"), f"{self.NAME}: base")
 
     @property
     def value_range(self) -> tuple[float, float]:

@@ -89,11 +89,6 @@ def gains(use: str = "applied to the label before dcg") -> Param:
     )
 
 
-def absolute_base(desc: str) -> Param:
-    allowed = "a measure string, such as 'nDCG@10'"
-    return Param(str, desc, default="nDCG@10", test=lambda s: bool(s.strip()), allowed=allowed)
-
-
 def prior() -> Param:
     return Param(
         str,

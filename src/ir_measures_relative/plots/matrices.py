@@ -48,12 +48,12 @@ def similarity(
 ) -> Axes:
     """Which runs are similar: a heat map of the distance of each two, clustered (average linkage, optimal leaf order).
 
-    The distance is the mean over topics of the measure's absolute value; of 1 minus the measure by RBO and RBA. Values
+    The distance is the mean over topics of the measure's absolute value; of 1 minus the measure by RBO. Values
     far outside the others have the last colour.
 
     Args:
-        qrels: the judgments. Default: those of the context's dataset, or none, which MED, RBO and RBA can do without.
-        measure: a measure with a reference run: MED, RBO, RBA, rrLP, sgnLP, sgnLR or RPP.
+        qrels: the judgments. Default: those of the context's dataset, or none, which MED and RBO can do without.
+        measure: a measure with a reference run: MED, RBO, rrLP, sgnLP, sgnLR or RPP.
         signed: show the mean with its sign instead (above 0: row beats column), for rrLP and its siblings.
         jobs: the number of processes; -1 for one a core.
 

@@ -224,7 +224,7 @@ def Experiment(
         names: the names of the systems, each once; if not given, the systems as strings, or ``system 0`` and so on
             for frames and for pipelines that are the same as strings.
         priors: which systems are the priors of which, as for :class:`RunContext`.
-        reference: the name of the system that MED, RBO, RBA and lexiprecision compare with; ``baseline`` if not given.
+        reference: the name of the system that MED, RBO and lexiprecision compare with; ``baseline`` if not given.
         groups: from system name to group name, for :class:`BestOfOtherGroups`.
         num_docs: the number of documents in the collection; that of the dataset if ``qrels`` is one, where known.
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.

@@ -1,4 +1,4 @@
-"""AP, and for MED its relatives SSP and Q. For UE it is the sum of precisions."""
+"""AP, and for MED its relative SSP. For UE it is the sum of precisions."""
 
 from __future__ import annotations
 
@@ -47,9 +47,4 @@ AP = Base(
 
 SSP = Base(
     name="SSP", difference=Difference(solve=search, parameters=("rel", "time_limit"), needs_cutoff=True)
-)
-
-Q = Base(
-    name="Q",
-    difference=Difference(solve=search, parameters=("rel", "norm", "beta", "time_limit"), needs_cutoff=True),
 )
