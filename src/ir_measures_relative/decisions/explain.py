@@ -73,7 +73,7 @@ def explain(
 
 
 def _table_of_documents(view: View, measure: RelativeMeasure) -> pd.DataFrame:
-    """The table of :func:`explain`; ValueError for a measure that is not a sum over documents."""
+    """Return the table of :func:`explain`; raise ValueError for a measure that is not a sum over documents."""
     contributions = measure.contributions(view)
     docs, top = view.documents, view.at(measure.depth, value_of(measure, "judged_only", False))
     if measure.RELATIVE_TO == "systems":

@@ -67,6 +67,9 @@ def fuse(
     - ``"exact"``: the best of all sets of n;
     - ``"complementary"``: the choice of :func:`select_complementary` by NRG@10.
 
+    Source: Fox and Shaw, TREC-2, 1993 (combsum, combmnz); Cormack, Clarke and Büttcher, SIGIR 2009 (rrf); Mourão,
+    Martins and Magalhães, Computerized Medical Imaging and Graphics 39, 2015 (isr).
+
     Args:
         n: the number of runs to fuse, or several; with a budget, the largest number.
         measure: an absolute measure.

@@ -32,8 +32,6 @@ class Fusion(NamedTuple):
 
     - ``rrf``: ``1/(k + i)`` at position i; ``combsum``: its score, scaled to lie from 0 to 1;
     - ``isr``: ``1/i²``; ``combmnz``: the scaled score; either sum times the number of these rankings.
-
-    Source: Fox and Shaw, TREC-2, 1993; Cormack, Clarke and Büttcher, SIGIR 2009; Mourão, Martins and Magalhães, 2015.
     """
 
     method: str = "rrf"  #: one of :data:`METHODS`
@@ -41,7 +39,7 @@ class Fusion(NamedTuple):
     depth: int = 1000  #: how many documents of each ranking are fused
 
     def votes(self, query: IntArray, position: IntArray, score: NDArray[np.float32]) -> FloatArray:
-        """What one run gives to each document of its rankings, at least 0; the scores are those of :func:`min_max`."""
+        """Return the vote of one run for each document of its rankings, at least 0; scores as for :func:`min_max`."""
         if self.method == "rrf":
             return 1.0 / (self.k + position.astype(np.float64))
         if self.method == "isr":
@@ -49,12 +47,12 @@ class Fusion(NamedTuple):
         return min_max(query, score)
 
     def fused(self, total: FloatArray, holders: IntArray | NDArray[np.int16]) -> FloatArray:
-        """The fused scores, from the sum of the votes and the number of rankings that hold each document."""
+        """Return the fused scores from the sum of the votes and the number of rankings that have each document."""
         return total * holders if self.method in _TIMES_HOLDERS else total
 
 
 def min_max(query: IntArray, score: NDArray[np.float32]) -> FloatArray:
-    """Scores by query, descending, each query's scaled to lie from 0 to 1; all 0 where they are the same."""
+    """Scale the scores of each query, which are by query and descending, to [0, 1]; equal scores become 0."""
     if not len(query):
         return np.empty(0)
     values = np.clip(score.astype(np.float64), -_LARGEST_SCORE, _LARGEST_SCORE)
@@ -67,18 +65,18 @@ def min_max(query: IntArray, score: NDArray[np.float32]) -> FloatArray:
 
 
 class Union(NamedTuple):
-    """The documents of the runs of a context, to a depth: each once for every judged query that holds it."""
+    """The documents of the runs of a context, to a depth: each once per judged query for which a run retrieves it."""
 
     #: Sorted by query, then by id, descending: of two equal scores the first row comes first.
     docs: Documents
-    #: Of each run the rows of ``docs`` that it holds, by query and position, with their positions and scores.
-    holdings: list[tuple[IntArray, Top]]
+    #: For each run its rows of ``docs``, by query and position, with their positions and scores.
+    runs: list[tuple[IntArray, Top]]
 
 
 def union_of(view: View, depth: int) -> Union:
-    """The union of the runs of a context; found once for a set of judgments."""
+    """Return the union of the runs of a context; computed once for a set of judgments."""
 
-    def found() -> Union:
+    def compute() -> Union:
         tops = view.at(depth).tops_of_runs()
         nothing = np.empty(0, dtype=np.int64)
         query = np.concatenate([nothing, *(top.docs.query for top in tops)])
@@ -92,27 +90,29 @@ def union_of(view: View, depth: int) -> Union:
         row = np.empty(len(order), dtype=np.int64)
         row[order] = (np.cumsum(keep) - 1)[first_seen]
         ends = itertools.pairwise(np.cumsum([0, *(len(top.position) for top in tops)]))
-        holdings = [(row[first:end], top) for top, (first, end) in zip(tops, ends, strict=True)]
-        return Union(everything.select(keep), holdings)
+        rows_of_runs = [(row[first:end], top) for top, (first, end) in zip(tops, ends, strict=True)]
+        return Union(everything.select(keep), rows_of_runs)
 
-    return view.cached(("union", depth), found)
+    return view.cached(("union", depth), compute)
 
 
 def fused_rankings(view: View, runs: Sequence[int], fusion: Fusion) -> Rankings:
-    """The fusion of some runs of a context, as a run of the judged queries."""
-    docs, holdings = union_of(view, fusion.depth)
+    """Return the fusion of some runs of a context, as a run of the judged queries."""
+    docs, rows_of_runs = union_of(view, fusion.depth)
     total, holders = np.zeros(len(docs)), np.zeros(len(docs), dtype=np.int64)
     for run in runs:
-        row, top = holdings[run]
+        row, top = rows_of_runs[run]
         vote = partial(fusion.votes, top.docs.query, top.position, top.score)
         total[row] += view.cached(("votes", run, fusion), vote)
         holders[row] += 1
-    held = np.flatnonzero(holders)
-    score = fusion.fused(total[held], holders[held])
-    return Rankings(view.query_ids[docs.query[held]], docs.ids.take(held), score, name="the fused run")
+    retrieved = np.flatnonzero(holders)
+    score = fusion.fused(total[retrieved], holders[retrieved])
+    return Rankings(
+        view.query_ids[docs.query[retrieved]], docs.ids.take(retrieved), score, name="the fused run"
+    )
 
 
 def cutoff_of(measure: ir_measures.Measure) -> int | None:
-    """How much of a ranking a measure of ir_measures looks at; None for all of it."""
+    """Return how many ranks a measure of ir_measures looks at; None for all of them."""
     cutoff: int | None = None if value_of(measure, "judged_only") else value_of(measure, "cutoff")
     return cutoff

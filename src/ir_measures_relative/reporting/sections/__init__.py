@@ -89,8 +89,10 @@ class Section(NamedTuple):
 def sections_of(campaign: ReportedCampaign) -> tuple[list[Section], list[str]]:
     """Return the sections of a campaign, and the reasons for those that are left out."""
     names = tqdm(SECTIONS, desc="report", unit="section", disable=None, leave=False)
-    found = [import_module(f".{name}", __name__).section(campaign) for name in names]
-    return [one for one in found if isinstance(one, Section)], [one for one in found if isinstance(one, str)]
+    parts = [import_module(f".{name}", __name__).section(campaign) for name in names]
+    return [part for part in parts if isinstance(part, Section)], [
+        part for part in parts if isinstance(part, str)
+    ]
 
 
 def quantity(field: str, **more: Any) -> Spec:
