@@ -22,8 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ir_measures_relative.bounding.intervals import Clock
 from ir_measures_relative.bounding.med_searches import med_sum_precision
-from ir_measures_relative.bounding.model import Clock
 from ir_measures_relative.io.runs import read_run
 
 #: The paper's greedy heuristic (§5, Eq. 13), which the search begins with: it stops there.

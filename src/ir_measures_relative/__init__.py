@@ -44,7 +44,7 @@ relative: RelativeProvider = registered_provider()
 # What is found when it is first asked for: the modules that add to each registry.
 _fill(
     {
-        "bounds": [".bounding.of_measures"],
+        "bounds": [".bounding.ue"],
         "MED searches": [".bounding.med_searches"],
         "descriptions of contexts": [".formats.fingerprint"],
         "readers of files": [".formats.foreign_files"],

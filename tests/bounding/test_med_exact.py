@@ -9,10 +9,10 @@ import pytest
 
 from ir_measures_relative.bounding import ap_relaxation as sums_module
 from ir_measures_relative.bounding import ap_search as search_module
-from ir_measures_relative.bounding import model as model_module
+from ir_measures_relative.bounding import intervals as intervals_module
 from ir_measures_relative.bounding.ap_relaxation import Mixture, Relaxation
+from ir_measures_relative.bounding.intervals import Clock
 from ir_measures_relative.bounding.med_searches import Solution, med_err, med_sum_precision
-from ir_measures_relative.bounding.model import Clock
 from ir_measures_relative.work import Work
 from oracles.med_exact import (
     all_labelings,
@@ -228,7 +228,7 @@ def test_a_search_counts_cpu_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine that is busy with other work does not end the search early."""
     y, z, label = random_pair(np.random.default_rng(7), 60, 0.9)
     hours = iter(range(0, 10**9, 3600))
-    monkeypatch.setattr(model_module.time, "monotonic", lambda: float(next(hours)))
+    monkeypatch.setattr(intervals_module.time, "monotonic", lambda: float(next(hours)))
     assert med_sum_precision(y, z, label, cutoff=60, norm="R").exact
     assert med_err(y[:10], z[:10], label[:10], cutoff=10, max_grade=1).exact
 

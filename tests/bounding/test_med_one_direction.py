@@ -11,7 +11,7 @@ import pytest
 from ir_measures_relative.bounding import ap_search as search_module
 from ir_measures_relative.bounding.ap_search import Search
 from ir_measures_relative.bounding.err import greatest_err_difference
-from ir_measures_relative.bounding.model import Clock
+from ir_measures_relative.bounding.intervals import Clock
 from oracles.med_exact import all_labelings, errs, sum_precision, sum_precision_differences
 
 # How many random cases each test tries.

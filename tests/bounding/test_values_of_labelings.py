@@ -13,7 +13,7 @@ from ir_measures import parse_measure
 
 from all_labelings import Campaign, all_values, check, labelings, random_campaign, rounding_of
 from ir_measures_relative import RunContext, bounds, verdicts
-from ir_measures_relative.bounding.bounds import model_of
+from ir_measures_relative.bounding.bounds import labelings_of
 from ir_measures_relative.context.view import view_of
 from oracles.gains import gain_oracle, theta
 from oracles.nrg import nrg_err_oracle
@@ -149,16 +149,15 @@ def test_drawn_labelings_have_the_values_of_evaluate(seed: int) -> None:
     for j, (measure, gain) in enumerate(names.items()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            model = model_of(parse_measure(measure), view.of_each(), unretrieved_relevant=0)
+            model = labelings_of(parse_measure(measure), view.of_each(), unretrieved_relevant=0)
         docs = model.docs
-        judged_gains = [gain(grade) for grade in docs.grade[~model.open].tolist()]
-        assert (
-            model.known_gain[~model.open].tolist() == judged_gains and not model.known_gain[model.open].any()
-        )
+        relevant = [gain(grade) > 0 for grade in docs.grade[~model.open].tolist()]
+        assert model.relevant[~model.open].tolist() == relevant and not model.relevant[model.open].any()
         rows = np.flatnonzero(model.open)
         open_docs = list(zip(docs.query_ids[docs.query[rows]], docs.doc_ids[rows], strict=True))
         drawn = np.array(
-            [[gain(of_query[q][i % len(of_query[q])][d]) for q, d in open_docs] for i in range(draws)]
+            [[of_query[q][i % len(of_query[q])][d] for q, d in open_docs] for i in range(draws)],
+            dtype=np.int64,
         )
         found = model.sampled(drawn.reshape(draws, len(rows)))
         for at, query in enumerate(docs.query_ids):

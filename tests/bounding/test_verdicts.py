@@ -15,7 +15,7 @@ from ir_measures import SDCG, Qrel, nDCG, parse_measure
 
 from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
-from ir_measures_relative.bounding.bounds import model_of
+from ir_measures_relative.bounding.bounds import labelings_of
 from ir_measures_relative.bounding.probabilities import chances_of
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.context.view import view_of
@@ -46,17 +46,17 @@ def test_full_judgments_leave_nothing_open() -> None:
 
 
 def test_no_document_is_open_where_two_runs_cannot_differ() -> None:
-    """X is only in c, which is no prior: by TaSC it moves c, and neither a nor b."""
+    """X is only in c, which is no prior: it moves c, and neither a nor b."""
     runs = {"old": {"q": {"A": 1.0}}, "a": {"q": {"B": 1.0}}, "b": {"q": {"A": 1.0}}, "c": {"q": {"X": 1.0}}}
     context = RunContext(runs, priors=["old"], grades=(0, 1))
-    found = verdicts(context, {"q": {"A": 1, "B": 0}}, ["TaSC(base='P@1')"]).set_index(["name", "other"])
+    found = verdicts(context, {"q": {"A": 1, "B": 0}}, ["UniqueRel@1"]).set_index(["name", "other"])
     assert found.loc[("a", "b"), ["worst", "best", "n_deciding"]].tolist() == [0, 0, 0]
     assert found.loc[("a", "c"), "n_deciding"] == 1
 
 
 def test_values_are_those_of_evaluate() -> None:
     context = RunContext(RUNS, grades=(0, 1))
-    measures = ["P@3", "nDCG@3", "NRG@3", "AP@3", "AP_Rareness@3"]
+    measures = ["P@3", "nDCG@3", "NRG(norm='ideal')@3", "AP@3", "AP_Rareness@3"]
     table = bounds(context, QRELS, measures).pivot(index="name", columns="measure", values="value")
     assert table[measures].equals(
         context.evaluate(QRELS, measures).set_index("name").rename_axis(columns="measure")
@@ -146,7 +146,7 @@ def drawn_campaign(seed: int, n_runs: int) -> tuple[dict[str, Any], dict[str, di
 def chances(runs: dict[str, Any], qrels: dict[str, dict[str, int]]) -> dict[tuple[str, str], float]:
     """The chance of each open document of the top fives, from the pool."""
     measure = parse_measure("P@5")
-    model = model_of(measure, view_of(RunContext(runs), qrels).of_each())
+    model = labelings_of(measure, view_of(RunContext(runs), qrels).of_each())
     docs, rows = model.docs, np.flatnonzero(model.open)
     pairs = zip(docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings(), strict=True)
     return dict(zip(pairs, chances_of(model, "pool").tolist(), strict=True))
@@ -249,15 +249,19 @@ POOL = {"context": RunContext(FOUR), "relevance_model": "pool"}
         (judge_next, "P@3", {"n": 0}, "n=0"),
         (bounds, "P@3", {"context": RunContext({})}, "holds no run"),
         (bounds, "P@3", {"unretrieved_relevant": -1}, "unretrieved_relevant=-1"),
-        (bounds, "infAP", {}, "infAP cannot be bounded yet"),
+        (bounds, "infAP", {}, "infAP has no strict bounds"),
         (bounds, "RBO(ref='a')@3", {}, "looks at no judgment"),
-        (bounds, "MED(base='AP',ref='a')@3", {}, "cannot be bounded yet"),
+        (bounds, "MED(base='AP',ref='a')@3", {}, "has no strict bounds"),
+        (bounds, "NRG@3", {}, r"NRG@3 has no strict bounds; NRG\(norm='ideal'\)@3 has"),
+        (judge_next, "NRG@3", {"n": 5}, r"NRG\(norm='ideal'\)@3 has"),
+        (verdicts, "rrLP(ref='a')@3", {}, "has no strict bounds; .*give relevance_model="),
+        (bounds, "Rareness(base='ERR')@3", {}, "has no strict bounds; the bases P, AP, RBP and nDCG have"),
         (bounds, "nDCG(gains={0:1})@3", GRADED | {"unretrieved_relevant": 1}, "give unretrieved_relevant=0"),
         (bounds, nDCG(gains={-1: 5}, judged_only=True) @ 3, {}, "judged_only and gains disagree"),
         (bounds, nDCG(gains={1: -1}, judged_only=True) @ 3, {}, "judged_only and gains disagree"),
         (bounds, "ERR@3", GRADED, "for grades up to 4, not 5"),
         (bounds, "NRG(base='ERR',max_grade=2)@3", GRADED, "may have the grade 5; max_grade must be"),
-        (bounds, "nDCG_UE(version='z')@3", GRADED, "use version=1 or 2"),
+        (bounds, "nDCG_UE(version='z')@3", GRADED, "has no strict bounds"),
     ],
 )
 def test_what_is_wrong_is_said(function: Any, measure: Any, options: dict[str, Any], words: str) -> None:
@@ -277,13 +281,13 @@ def test_priors_that_judgments_choose_are_said_to_stay() -> None:
     groups = {"a": "g", "b": "h", "c": "h"}
     context = RunContext(RUNS, priors=BestOfOtherGroups(), groups=groups, grades=(0, 1))
     with pytest.warns(RelativeWarning, match="the judgments choose the priors"):
-        bounds(context, QRELS, ["NRG@3"])
+        bounds(context, QRELS, ["NRG(norm='ideal')@3"])
 
 
 def test_grades_that_few_relevant_documents_show() -> None:
     """A warning, where the scale of a graded measure may well go on; none for a binary one, or with enough judged."""
     with pytest.warns(RelativeWarning, match=r"only 3 .* taken to have no higher grade than 1: .*\(0, 1\)"):
-        bounds(RunContext(RUNS), QRELS, ["nDCG@3", "NRG@3", "ERR@3"])
+        bounds(RunContext(RUNS), QRELS, ["nDCG@3", "NRG(norm='ideal')@3", "ERR@3"])
     none = {query: dict.fromkeys(labels, 0) for query, labels in QRELS.items()}
     with pytest.warns(RelativeWarning, match="no documents are judged relevant"):
         bounds(RunContext(RUNS), none, ["nDCG@3"])
@@ -331,23 +335,42 @@ def test_no_label_tells_a_run_from_its_copy() -> None:
     runs = {name: {"q": {f"d{i}": -i for i in rng.sample(range(40), 12)}} for name in "abc"}
     context = RunContext({**runs, "copy": runs["a"]}, grades=(0, 3))
     qrels = {"q": {f"d{i}": rng.randint(0, 3) for i in range(0, 40, 4)}}
-    found = verdicts(
-        context, qrels, ["NRG@10", "NRG(norm='ideal')@10", "UniqueRel@10"], unretrieved_relevant=3
-    )
+    found = verdicts(context, qrels, ["NRG(norm='ideal')@10", "UniqueRel@10"], unretrieved_relevant=3)
     of_copy = found[found["name"].eq("a") & found["other"].eq("copy")]
     assert (
         (of_copy["settled"] == "equal").all() and of_copy["exact"].all() and not of_copy["n_deciding"].any()
     )
-    assert judge_next(context, qrels, "NRG@10", 5, between=("a", "copy")).empty
+    assert judge_next(context, qrels, "NRG(norm='ideal')@10", 5, between=("a", "copy")).empty
 
 
-def test_odds_by_aspects_take_a_relevant_document_to_be_about_all() -> None:
+def test_a_measure_without_strict_bounds_never_stops_the_others() -> None:
+    """Its ends are not known, and a relevance model says how probable an order is."""
+    context = RunContext(FOUR, grades=(0, 1))
+    measures = ["P@3", "NRG@3", "rrLP(ref='a')@3", "TaSC(base='P@3')"]
+    with pytest.warns(
+        RelativeWarning, match=r"NRG@3 has no strict bounds; NRG\(norm='ideal'\)@3 has\..*left out"
+    ):
+        ends = bounds(context, QRELS, measures).set_index("measure")
+    with pytest.warns(RelativeWarning):
+        alone = verdicts(context, QRELS, measures).set_index("measure")
+    with_model = verdicts(context, QRELS, measures, relevance_model="pool").set_index("measure")
+    for measure in measures:
+        bounded = measure == "P@3"
+        for table in (ends.loc[measure], alone.loc[measure]):
+            assert table[["worst", "best"]].notna().all(axis=None) == bounded
+            assert table["value"].notna().all()
+        assert alone.loc[measure, "n_deciding"].notna().all() == bounded
+        assert with_model.loc[measure, "probability"].between(0, 1).all()
+    assert (alone.drop(index="P@3")["settled"] == "undecided").all()
+    assert bounds(context, QRELS, ["P@3"]).equals(
+        ends.loc[["P@3"]].reset_index()[["name", "measure", *ends.columns[1:]]]
+    )
+
+
+def test_a_measure_of_aspects_has_no_drawn_labelings() -> None:
     aspects = {("q", "a"): "x", ("q", "c"): "y", ("p", "a"): "x", ("p", "d"): "y"}
     qrels = [Qrel(q, d, 1, aspect) for (q, d), aspect in aspects.items()]
     runs = {"one": {"q": {"a": 3.0, "u": 2.0}, "p": {"v": 3.0, "a": 2.0}}}
     runs |= {"two": {"q": {"a": 3.0, "c": 2.0}, "p": {"d": 3.0, "w": 2.0}}}
-    for relevant, expected in (("uv", 1.0), ("uvw", 0.5), ("vw", 0.0), ("", 0.0)):
-        found = verdicts(
-            RunContext(runs), qrels, ["StRecall@2"], relevance_model=lambda q, d, of=relevant: float(d in of)
-        )
-        assert found["probability"].tolist() == pytest.approx([expected], abs=0.001), relevant
+    with pytest.raises(ValueError, match="StRecall@2 looks at aspects, which no drawn label names"):
+        verdicts(RunContext(runs), qrels, ["StRecall@2"], relevance_model=lambda q, d: 0.5)

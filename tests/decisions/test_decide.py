@@ -141,7 +141,7 @@ def test_any_absolute_measure_can_decide_about_sets(by: str) -> None:
         context = RunContext({"good": GOOD, "bad": BAD})
         answer = worth(context, qrels, "good", "bad", by=by, method="interleave", resamples=199)
     assert answer.as_judged in ("keep", "add", "replace bad", "add or replace", "open")
-    assert (answer.verdict is None) == (by in ("alpha_nDCG@10", "Rprec"))
+    assert (answer.verdict is None) == (by in ("alpha_nDCG@10", "StRecall@10", "Rprec"))
     assert (f"{by} has no bounds for unjudged documents" in answer.text) == (answer.verdict is None)
     ends = answer.table[["worst", "best", "lower", "upper", "settled"]].isna()
     assert ends.all(axis=None) == (answer.verdict is None)

@@ -291,7 +291,7 @@ def test_what_is_refused() -> None:
     runs, qrels = campaign()
     for question in (bounds, verdicts):
         for measure in (alpha_NRG @ 3, NewAspects @ 3):
-            with pytest.raises(ValueError, match="cannot be bounded"):
+            with pytest.raises(ValueError, match="has no strict bounds"):
                 question(RunContext(runs), qrels, [measure(rel=1)])
 
 

@@ -91,7 +91,7 @@ def test_grades_beyond_number() -> None:
         lambda: context.evaluate(high, [MED(base="SDCG") @ 3]),
         lambda: context.evaluate(LABELS | {"3": {"a": 2}}, [MED(max_grade=2**31 - 1) @ 3]),
     ]
-    for measure in ("nDCG@3", "NRG@3", "NRG(base='ERR')@3"):
+    for measure in ("nDCG@3", "NRG(norm='ideal')@3"):
         tried.append(lambda m=measure: bounds(RunContext(RUNS, grades=(0, 2**31 - 1)), high, [m]))
     for ask in tried:
         with pytest.raises(ValueError, match="grades from 0 to 2147483647, and at most 100000"):

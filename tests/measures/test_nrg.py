@@ -33,7 +33,8 @@ from ir_measures_relative.context.measure_strings import parse_measure
 from ir_measures_relative.data.documents import Judgments
 from ir_measures_relative.data.ids import Ids
 from ir_measures_relative.decisions.select import CoverageFunction
-from ir_measures_relative.measures.nrg import BASES, ResidualRanking
+from ir_measures_relative.measures.form import Form
+from ir_measures_relative.measures.nrg import BASES
 from oracles.nrg import nrg_err_oracle, nrg_oracle, residual_theta, unique_rel_oracle
 from oracles.shapley import set_value_oracle
 from random_campaigns import Labels, Run, contexts, cutoffs, pytrec_eval_qrels, qrels, runs
@@ -275,13 +276,12 @@ def test_shares_add_up_to_the_value(base: str) -> None:
     for _ in range(20):
         sizes = rng.integers(0, 5, 3)
         query = np.repeat(np.arange(3), sizes)
-        gain = rng.choice([0.0, 0.5, 0.9], len(query))
         position = np.concatenate([np.zeros(0, int), *map(rng.permutation, sizes)]).astype(int)
-        docs = Judgments(np.arange(3), query, Ids.of(list(map(str, query))), np.ones(len(query), int))
-        browsing = BASES[base].browsing({"cutoff": 3, "p": 0.8}.get)
-        ranked = ResidualRanking(docs, gain, position, BASES[base], browsing, 3)
-        sums = np.bincount(query, weights=ranked.shares(), minlength=3)
-        assert sums == pytest.approx(ranked.value(), abs=1e-12)
+        docs = Judgments(np.arange(3), query, Ids.of(list(map(str, query))), rng.integers(0, 3, len(query)))
+        rule = BASES[base].rule({"cutoff": 3, "p": 0.8, "rel": 1, "dcg": "log2", "max_grade": 4}.get)
+        form = Form(docs, position, rule, rng.choice([0.0, 0.5, 0.9], len(query)))
+        _, shares = form.contributions()
+        assert np.bincount(query, weights=shares, minlength=3) == pytest.approx(form.values(), abs=1e-12)
 
 
 @pytest.mark.parametrize("best", [False, True])

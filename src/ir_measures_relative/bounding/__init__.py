@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from ..data.registry import imported_later
 
 if TYPE_CHECKING:
-    from .model_builder import ModelBuilder, bounded
     from .next_judgments import judge_next
 
-__all__ = ["ModelBuilder", "bounded", "judge_next"]
+__all__ = ["judge_next"]
 
-_MODULES = {"judge_next": "next_judgments"} | dict.fromkeys(("ModelBuilder", "bounded"), "model_builder")
-__getattr__, __dir__ = imported_later(__name__, _MODULES)
+__getattr__, __dir__ = imported_later(__name__, {"judge_next": "next_judgments"})

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
-from typing import Literal, NamedTuple
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 
-from ..context.view import View
-from ..data.arrays import BoolArray, FloatArray, IntArray
-from ..measures.bases.ap import expected_sum_of_precisions
+from ..data.arrays import BoolArray, FloatArray, IntArray, rows_of_queries
 from ..measures.bases.gains import reciprocal
-from ..measures.ue import Normalizers, normalize
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .ap_relaxation import Quadratic, greatest_over_relevant, sum_of_precisions
 from .ap_search import Search
-from .model import END_SECONDS, Clock, End, Interval, Model, PairSolver, interval_of_pairs, share
+from .forms import FormLabelings
+from .intervals import END_SECONDS, Clock, End, Interval, PairSolver, interval_of_pairs, share
 
 # Beyond these numbers of open documents of two runs, their difference is that of two intervals; the second is where
 # weights differ.
@@ -34,56 +31,71 @@ class DocumentsOfQuery(NamedTuple):
     relevant: int  #: how many are judged relevant, also among those that no run holds
 
 
-class Precisions(Model):
+class Precisions(FormLabelings):
     """AP and AP_Rareness: ``(1/R)·Σ over relevant d of (1/p_d)·Σ weight(e)`` over the relevant e no deeper than d.
 
     One run is exact if all weights are equal. The difference of two is a quadratic function of the labels.
     """
 
-    def __init__(
-        self, views: Sequence[View], position: IntArray, relevant: BoolArray, weight: FloatArray
-    ) -> None:
-        super().__init__(views, relevant)
-        self.position, self.relevant, self.weight = position, relevant, weight
-        self.even = bool((weight == 1.0).all())
-        self.rows = self.rows_by_query(self.open | relevant)
-        self.n_relevant = [int(relevant[rows].sum()) for rows in self.rows]
+    @cached_property
+    def weight(self) -> FloatArray:
+        """What each item counts if it is relevant, in all runs alike."""
+        return self.forms[0].left
 
-    def sampled(self, gains: FloatArray) -> FloatArray:
-        result = np.zeros((len(self.position), len(gains), len(self.rows)))
-        relevant = np.zeros((len(gains), len(self.open)), dtype=bool)
-        relevant[:, self.open] = gains > 0
-        relevant[:, self.relevant] = True
-        for q, rows in enumerate(self.rows):
-            labels = relevant[:, rows]
-            count = labels.sum(axis=1)
-            for run, position in enumerate(self.position[:, rows]):
-                held = np.flatnonzero(position > 0)
-                order = held[np.argsort(position[held])]
-                found = labels[:, order] * self.weight[rows[order]]
-                precision = np.cumsum(found, axis=1) / position[order]
-                total = (precision * labels[:, order]).sum(axis=1)
-                result[run, :, q] = self.normalized(total, count, q)
+    @property
+    def why_not_bounded(self) -> str | None:
+        if all((form.left == self.weight).all() for form in self.forms[1:]):
+            return None
+        return f"{self.measure} has no strict bounds; AP of all runs or of groups has, and the bases P, RBP and nDCG"
+
+    @cached_property
+    def even(self) -> bool:
+        """Whether all weights are 1."""
+        return bool((self.weight == 1.0).all())
+
+    @cached_property
+    def position(self) -> IntArray:
+        """The position of each item in every run, shape (runs, items)."""
+        return np.array([form.position for form in self.forms])
+
+    @cached_property
+    def is_open(self) -> BoolArray:
+        """Which items are open."""
+        result: BoolArray = ~self.items.judged
         return result
 
+    @cached_property
+    def rows(self) -> list[IntArray]:
+        """The items of each query that are open, or judged relevant."""
+        rows = np.flatnonzero(self.is_open | (self.judged_gain > 0))
+        return [rows[some] for some in rows_of_queries(self.items.query[rows], self.docs.n_queries)]
+
+    @cached_property
+    def n_relevant(self) -> list[int]:
+        """The number of judged relevant items of each query."""
+        return [int((self.judged_gain[rows] > 0).sum()) for rows in self.rows]
+
     def normalized(self, total: FloatArray, n_relevant: IntArray, query: int) -> FloatArray:
-        """AP, from the sum of precisions and R."""
+        """Return AP, from the sum of precisions and the number of relevant documents."""
         return total / np.maximum(n_relevant, 1)
 
     def one(self, work: Work) -> Interval:
+        self.check_bounded()
         runs, every = np.arange(len(self.position)), np.ones(len(self.rows), dtype=bool)
         if self.even:
-            found = [[self._extremes(i, q) for q in range(len(self.rows))] for i in range(len(runs))]
-            ends = np.array(found).reshape(len(runs), len(self.rows), 2)
+            ends = np.array(
+                [[self._extremes(run, q) for q in range(len(self.rows))] for run in runs.tolist()]
+            )
+            ends = ends.reshape(len(runs), len(self.rows), 2)
             return Interval.attained(ends[..., 0], ends[..., 1])
         # As the difference from a run that holds nothing.
-        position = np.append(self.position, np.zeros((1, len(self.open)), dtype=np.int64), axis=0)
+        position = np.append(self.position, np.zeros((1, len(self.is_open)), dtype=np.int64), axis=0)
         nothing = np.full(len(runs), len(runs))
         return interval_of_pairs(self._solver, position, self.rows, every, runs, nothing, work)
 
     def _extremes(self, run: int, q: int) -> tuple[float, float]:
         rows = self.rows[q]
-        position, weight, is_open = self.position[run, rows], self.weight[rows], self.open[rows]
+        position, weight, is_open = self.position[run, rows], self.weight[rows], self.is_open[rows]
         held = position > 0
         least, most = sums_by_count(position[held], weight[held], is_open[held], True)
         outside = int((is_open & ~held).sum())
@@ -94,49 +106,26 @@ class Precisions(Model):
 
     def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         one = self.one(work if self.even else share(work, 2))
-        some = ~self.closed()
-        found = interval_of_pairs(self._solver, self.position, self.rows, some, a, b, work)
-        return found.within(one.of(a).minus(one.of(b)))
+        some = ~self.closed_queries
+        pairs = interval_of_pairs(self._solver, self.position, self.rows, some, a, b, work)
+        return pairs.within(one.of(a).minus(one.of(b)))
 
     def _solver(self, q: int) -> PairSolver:
         rows = self.rows[q]
-        docs = DocumentsOfQuery(self.open[rows], self.weight[rows], self.n_relevant[q])
+        docs = DocumentsOfQuery(self.is_open[rows], self.weight[rows], self.n_relevant[q])
         return partial(even_difference if self.even else weighted_difference, docs)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        docs, n = self.docs, self.docs.n_queries
-        free = np.bincount(docs.query[self.open], minlength=n)
+        query = self._open_query
+        free = np.bincount(query, minlength=self.docs.n_queries)
         size = np.maximum(np.array(self.n_relevant) + free / 2, 1.0)
         # A relevant document adds its precision, and one to the precision of those below it.
-        x, y = self.position[a], self.position[b]
+        x, y = self.position[a][self.open_items], self.position[b][self.open_items]
         moved = np.abs(reciprocal(x) - reciprocal(y)) * np.log1p(np.maximum(x, y))
         grown = np.where(reach > 0, reach, 0.0) / size
-        return np.where(self.open, moved / size[docs.query] + grown[docs.query], 0.0)
-
-
-class PrecisionsAboveChance(Precisions):
-    """AP_UE, exact for one run: for a given number of relevant documents it rises with the sum of precisions."""
-
-    def __init__(
-        self,
-        views: Sequence[View],
-        position: IntArray,
-        relevant: BoolArray,
-        pool: tuple[IntArray, IntArray],
-        version: Literal[1, 2],
-        exact_level: bool,
-    ) -> None:
-        super().__init__(views, position, relevant, np.ones(len(relevant)))
-        self.pool, self.version, self.exact_level = pool, version, exact_level
-
-    def normalized(self, total: FloatArray, n_relevant: IntArray, query: int) -> FloatArray:
-        m = n_relevant.reshape(-1)
-        size, depth = (np.full(total.size, part[query]) for part in self.pool)
-        upper = np.minimum(depth, m).astype(np.float64)
-        expected = np.where(m == size, upper, expected_sum_of_precisions(m, size, depth, self.exact_level))
-        return normalize(total.reshape(-1), Normalizers(upper, expected), self.version).reshape(total.shape)
-
-    difference = Model.difference
+        result = np.zeros(len(self.docs))
+        result[self.open] = moved / size[query] + grown[query]
+        return result
 
 
 def even_difference(

@@ -18,7 +18,7 @@ import numpy as np
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..measures.bases.gains import reciprocal
 from ..tolerances import LABELED_ALIKE, PROVED
-from .model import Clock, End
+from .intervals import Clock, End
 
 # So many numbers at a time are computed in advance: enough to make few calls of numpy, few enough for the cache.
 BLOCK = 1 << 15

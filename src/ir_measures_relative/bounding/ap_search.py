@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ..data.arrays import FloatArray, IntArray
 from ..tolerances import PROVED
 from .ap_relaxation import Mixture, Quadratic, Relaxation, sum_of_precisions
-from .model import Clock
+from .intervals import Clock
 
 Norm: TypeAlias = Literal["k", "R", "min"]
 

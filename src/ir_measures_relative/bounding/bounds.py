@@ -1,6 +1,7 @@
 """What a score, and the difference of two runs, could still become if the unjudged documents were judged.
 
-How each measure is bounded is in :data:`.BOUNDS`.
+They derive from the form of a measure (:class:`.FormLabelings`); UE and the measures without a form are in
+:data:`.BOUNDS`, or have none.
 """
 
 from __future__ import annotations
@@ -20,11 +21,14 @@ from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
 from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..io.qrels import Qrels
+from ..measures.bases.base import BASES
 from ..messages import warn
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
-from .model import Interval, Model, share
-from .model_builder import ModelBuilder, bounded
+from .ap import Precisions
+from .forms import FormLabelings, rule_of
+from .intervals import Interval, share
+from .labelings import BOUNDS, Labelings, NotBoundedError
 
 
 def bounds(
@@ -54,11 +58,12 @@ def bounds(
 
     Returns:
         one row per run and measure (and query): ``name``, ``measure``, ``query_id``; ``worst`` and ``best``: no
-        labeling moves the value outside; ``value``: that of :meth:`RunContext.evaluate`, which may lie outside with
-        ``judged_only``; ``exact``: whether labelings reach both ends.
+        labeling moves the value outside, NaN where a measure has no strict bounds; ``value``: that of
+        :meth:`RunContext.evaluate`, which may lie outside with ``judged_only``; ``exact``: whether labelings reach
+        both ends.
 
     Raises:
-        ValueError: a measure that cannot be bounded; what :meth:`RunContext.evaluate` raises.
+        ValueError: no measure has strict bounds; what :meth:`RunContext.evaluate` raises.
 
     Example:
         >>> from ir_measures_relative import RunContext, bounds
@@ -71,10 +76,14 @@ def bounds(
     work = Work(jobs, time_limit)
     parsed, views = campaign_of(context, qrels, measures)
     index, tables = {"name": object_array(context.names)}, []
-    for done, measure in enumerate(parsed):
-        model = model_of(measure, views, unretrieved_relevant)
-        value = values_of(views, measure, model)
-        lower, upper, exact = snapped(model.one(share(work, len(parsed) - done)), value, model)
+    every = [labelings_of(measure, views, unretrieved_relevant) for measure in parsed]
+    check_bounded(every)
+    for done, (measure, labelings) in enumerate(zip(parsed, every, strict=True)):
+        value = values_of(views, measure, labelings)
+        interval = Interval.unknown(value.shape)
+        if labelings.why_not_bounded is None:
+            interval = labelings.one(share(work, len(parsed) - done))
+        lower, upper, exact = snapped(interval, value, labelings)
         columns = {"worst": lower, "value": value, "best": upper, "exact": exact}
         tables.append(table_of(index, measure, columns, views[0].query_ids if perquery else None))
     return pd.concat(tables, ignore_index=True)
@@ -119,7 +128,7 @@ def table_of(
     return pd.DataFrame({**text, "measure": pd.Series([str(measure)] * n, dtype=str), **columns})
 
 
-def values_of(views: Sequence[View], measure: ir_measures.Measure, model: Model) -> FloatArray:
+def values_of(views: Sequence[View], measure: ir_measures.Measure, labelings: Labelings) -> FloatArray:
     """The value of every run on the judgments as they are, shape (runs, queries)."""
     if is_relative(measure):
         return np.array([measure.score(view) for view in views])
@@ -127,16 +136,16 @@ def values_of(views: Sequence[View], measure: ir_measures.Measure, model: Model)
     # ir_measures' other providers round, or are rarely installed.
     if not (provider.is_available() and provider.supports(measure)):
         if value_of(measure, "judged_only", False):  # to the open model every document is judged
-            model = model_of(measure, views, closed=True)
-        own = model.value()
+            labelings = labelings_of(measure, views, closed=True)
+        own = labelings.value()
         if own is not None:
             return own
     return np.array([view.absolute_of_run(measure) for view in views])
 
 
-def snapped(interval: Interval, value: FloatArray, model: Model) -> Interval:
+def snapped(interval: Interval, value: FloatArray, labelings: Labelings) -> Interval:
     """The interval; an end that only rounding keeps from the value, or where nothing is open, is the value."""
-    closed = model.closed()
+    closed = labelings.closed_queries
     lower, upper = (
         np.where(closed | (np.abs(end - value) <= LABELED_ALIKE), value, end)
         for end in (interval.lower, interval.upper)
@@ -144,19 +153,40 @@ def snapped(interval: Interval, value: FloatArray, model: Model) -> Interval:
     return Interval(lower, upper, closed | interval.exact)
 
 
-def model_of(
+def check_bounded(every: Sequence[Labelings], remedy: str = "") -> None:
+    """Raise NotBoundedError where no measure has strict bounds; warn of those that have none."""
+    reasons = [None if labelings.bounded else labelings.why_not_bounded for labelings in every]
+    if all(reasons):
+        raise NotBoundedError(f"{reasons[0]}{remedy}")
+    if any(reasons):
+        warn(f"{'. '.join(filter(None, reasons))}. Worst and best values are left out")
+
+
+def labelings_of(
     measure: ir_measures.Measure,
     views: Sequence[View],
     unretrieved_relevant: int | None = None,
     closed: bool = False,
-) -> Model:
-    """The model of a measure on these runs; ``closed`` takes the judged documents to be all there are."""
+) -> Labelings:
+    """Return the labelings of a measure on these runs; with strict bounds where it has some.
+
+    Args:
+        measure: any measure that looks at judgments.
+        views: the runs, each on the judgments as they are.
+        unretrieved_relevant: as for :func:`bounds`.
+        closed: whether the judged documents are taken to be all there are.
+
+    Raises:
+        ValueError: a measure that looks at no judgment, or whose parameters do not go together here.
+    """
     if unretrieved_relevant is not None:
         check_count("unretrieved_relevant", unretrieved_relevant, 0)
-
-    options: Any = {"unretrieved_relevant": unretrieved_relevant, "closed": closed}
-
-    def of(measure: ir_measures.Measure, views: Sequence[View]) -> Model:
-        return bounded(measure, ModelBuilder(measure, views, bound=of, **options))
-
-    return of(measure, views)
+    if getattr(measure, "JUDGMENTS", "needed") == "ignored":
+        raise ValueError(f"{measure} looks at no judgment, so that none can change it; leave it out")
+    given = measure, views, unretrieved_relevant, closed
+    for kind in type(measure).__mro__:
+        if kind in BOUNDS:
+            return BOUNDS[kind](*given)
+    if not (measure.has_form if is_relative(measure) else measure.NAME in BASES):
+        return Labelings(*given)
+    return (Precisions if rule_of(measure).combine == "precisions" else FormLabelings)(*given)

@@ -1,4 +1,4 @@
-"""ERR and NRG(base='ERR'): linear in each document's chance to satisfy, so only grade 0 and the highest matter.
+"""The difference of two runs by ERR: linear in each document's chance to satisfy, so only the extreme grades matter.
 
 Source: L. Tan and C. L. A. Clarke, TKDE 27(11), 2015.
 """
@@ -6,17 +6,12 @@ Source: L. Tan and C. L. A. Clarke, TKDE 27(11), 2015.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
 
 import numpy as np
 
-from ..context.view import View
-from ..data.arrays import BoolArray, FloatArray, IntArray
-from ..measures.bases.err import chance_to_reach
-from ..measures.bases.gains import reciprocal
-from ..tolerances import LABELED_ALIKE, PROVED
-from ..work import Work
-from .model import END_SECONDS, Clock, End, Interval, Model, PairSolver, interval_of_pairs
+from ..data.arrays import FloatArray, IntArray
+from ..tolerances import PROVED
+from .intervals import Clock
 
 
 def expected_reciprocal_rank(position: IntArray, go_on: FloatArray) -> FloatArray:
@@ -125,98 +120,3 @@ class _Difference:
             (common_low * (lost_low - won_low)).sum() + (high - low) @ np.maximum(-least, 0),
         )
         return float(bound), least, greatest
-
-
-class Cascade(Model):
-    """``Σ_i (1/i)·θ'(d_i)·Π_{l<i} (1 - θ'(d_l))`` with ``θ'(d) = θ(d)·Π_j (1 - Π_{e above d in j} (1 - θ(e)))``.
-
-    That is NRG(base='ERR') with the priors j of a run, and ERR without any. A higher grade never lowers it, so one
-    run is exact. Two runs take MED's branch and bound; with priors, the intervals of the two. ``stop`` is θ of each
-    judged document.
-    """
-
-    def __init__(
-        self,
-        views: Sequence[View],
-        position: IntArray,
-        priors: Sequence[IntArray],
-        stop: FloatArray,
-        highest: float,
-    ) -> None:
-        super().__init__(views, stop)
-        self.priors, self.highest = priors, highest
-        self.counts = self.open | (self.known_gain > 0)
-        self.rows = np.flatnonzero(self.counts)
-        self.position = position[:, self.rows]
-
-    def _values(self, gain: FloatArray) -> FloatArray:
-        """The value of every run, shape (runs, …, queries), where documents gain so much, (…, documents)."""
-        query, n = self.docs.query[self.rows], self.docs.n_queries
-        gain = gain[..., self.rows]
-        not_seen = {
-            j: 1.0 - chance_to_reach(self.position[j], gain, query, n)
-            for j in {j for priors in self.priors for j in priors.tolist()}
-        }
-        result = np.empty((len(self.position), *gain.shape[:-1], n))
-        for i, (row, priors) in enumerate(zip(self.position, self.priors, strict=True)):
-            left = gain.copy()
-            for j in priors.tolist():
-                left *= not_seen[j]
-            terms = left * reciprocal(row) * chance_to_reach(row, left, query, n)
-            result[i] = self.docs.by_query(terms, self.rows, np.add)
-        return result
-
-    def sampled(self, gains: FloatArray) -> FloatArray:
-        gain = np.tile(self.known_gain, (len(gains), 1))
-        gain[:, self.open] = gains
-        return self._values(gain)
-
-    def value(self) -> FloatArray:
-        return self._one.lower
-
-    @property
-    def _most(self) -> FloatArray:
-        return np.where(self.open, self.highest, self.known_gain)
-
-    @cached_property
-    def _one(self) -> Interval:
-        return Interval.attained(self._values(self.known_gain), self._values(self._most))
-
-    def one(self, work: Work) -> Interval:
-        return self._one
-
-    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        own, other = reciprocal(self.position[a]), reciprocal(self.position[b])
-        shown = np.union1d(self.priors[a], self.priors[b])
-        above = reciprocal(self.position[shown]).max(axis=0, initial=0.0)  # of what is below it in a prior
-        query = self.docs.query[self.rows]
-        result = np.zeros(len(self.open))
-        result[self.rows] = np.abs(own - other) + own * other + above * reach[query]
-        return np.where(self.open, result * self.highest, 0.0)
-
-    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        simple = super().difference(a, b, work)
-        if any(len(priors) for priors in self.priors):
-            return simple
-        position = np.zeros((len(self.position), len(self.open)), dtype=np.int64)
-        position[:, self.rows] = self.position
-        rows, some = self.rows_by_query(self.counts), ~self.closed()
-        low, high = 1.0 - self._most, 1.0 - self.known_gain
-
-        def solver(q: int) -> PairSolver:
-            return partial(_greatest_difference, low[rows[q]], high[rows[q]])
-
-        return interval_of_pairs(solver, position, rows, some, a, b, work).within(simple)
-
-
-def _greatest_difference(
-    low: FloatArray, high: FloatArray, held: BoolArray, winner: IntArray, loser: IntArray, work: Work
-) -> End:
-    """The greatest ERR(winner) - ERR(loser) on a query, where a reader goes on at each document with these chances."""
-    low, high = low[held], high[held]
-    # What only one of the two holds is decided.
-    low, high = np.where(winner > 0, low, high), np.where(loser > 0, high, low)
-    value, upper, _ = greatest_err_difference(
-        [(winner, loser)], low, high, Clock(END_SECONDS, work), tolerance=LABELED_ALIKE
-    )
-    return End(upper, value)

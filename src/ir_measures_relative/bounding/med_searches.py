@@ -18,7 +18,7 @@ from ..tolerances import PROVED
 from ..work import Work
 from .ap_search import OPEN, Norm, Search
 from .err import expected_reciprocal_rank, greatest_err_difference
-from .model import MED_SECONDS, Clock, share
+from .intervals import MED_SECONDS, Clock, share
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from ..messages import escaped, few_quoted
 from ..stats.pairs_and_ties import tie_limit, with_ties
 from ..tolerances import LABELED_ALIKE
 from ..work import Work, check_writable, write_whole
-from .bounds import campaign_of, model_of
+from .bounds import campaign_of, check_bounded, labelings_of
 from .verdicts import differences, pairs_of, settled_of
 
 
@@ -60,14 +60,15 @@ def judge_next(
     if path is not None:
         check_pool(path)
     a, b = pairs_of(context) if between is None else _pair(context, between)
-    model = model_of(parsed, views, unretrieved_relevant)
-    _, interval = differences(views, parsed, model, a, b, work)
+    labelings = labelings_of(parsed, views, unretrieved_relevant)
+    check_bounded([labelings])
+    _, interval = differences(views, parsed, labelings, a, b, work)
     lower, upper = interval.lower.mean(axis=1), interval.upper.mean(axis=1)
-    docs, rows = model.docs, np.flatnonzero(model.open & model.docs.exists)
+    docs, rows = labelings.docs, np.flatnonzero(labelings.open & labelings.docs.exists)
     weight, pairs = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
     reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
     for i in np.flatnonzero(settled_of(lower, upper) == "undecided").tolist():
-        moved = model.influence(int(a[i]), int(b[i]), reach[i])[rows]
+        moved = labelings.influence(int(a[i]), int(b[i]), reach[i])[rows]
         missing = max(min(-lower[i], upper[i]), (upper[i] - lower[i]) / 10)
         weight += moved / docs.n_queries / missing
         pairs += moved > LABELED_ALIKE

@@ -16,7 +16,7 @@ from ..context.measure_strings import value_of
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..tolerances import LABELED_ALIKE
-from .model import Model
+from .labelings import Labelings
 
 #: From a query id and a document id to the chance that the document is relevant.
 Chance: TypeAlias = Callable[[str, str], float]
@@ -62,16 +62,16 @@ def default_log_odds_sd(n_runs: int) -> float:
     return 0.8 if n_runs >= 6 else 1.2
 
 
-def chances_of(model: Model, relevance_model: RelevanceModel) -> FloatArray:
+def chances_of(labelings: Labelings, relevance_model: RelevanceModel) -> FloatArray:
     """The chance of every open document to be relevant, in their order."""
     if relevance_model == "pool":
-        return pool_chances(model.views, model.known_gain > 0)[model.open]
+        return pool_chances(labelings.views, labelings.relevant)[labelings.open]
     if not callable(relevance_model):
         raise ValueError(
             f"relevance_model={relevance_model!r} is not allowed; give 'pool', or a function from query id and "
             "document id to the probability that the document is relevant"
         )
-    docs, rows = model.docs, np.flatnonzero(model.open)
+    docs, rows = labelings.docs, np.flatnonzero(labelings.open)
     ids = docs.ids.take(rows).strings()
     result = np.zeros(len(rows))
     for i, (query, doc) in enumerate(zip(docs.query_ids[docs.query[rows]], ids, strict=True)):
@@ -87,11 +87,17 @@ def chances_of(model: Model, relevance_model: RelevanceModel) -> FloatArray:
 
 
 def probabilities(
-    model: Model, a: IntArray, b: IntArray, chances: FloatArray, samples: int, seed: int, log_odds_sd: float
+    labelings: Labelings,
+    a: IntArray,
+    b: IntArray,
+    chances: FloatArray,
+    samples: int,
+    seed: int,
+    log_odds_sd: float,
 ) -> FloatArray:
     """The share of sampled labelings in which a[i] has the higher mean; ties, and one labeling more, count half."""
     above = np.zeros(len(a))
-    for values in sampled_values(model, chances, samples, seed, log_odds_sd):
+    for values in sampled_values(labelings, chances, samples, seed, log_odds_sd):
         means = values.mean(axis=2)
         difference = means[a] - means[b]
         tied = np.abs(difference) <= LABELED_ALIKE
@@ -100,12 +106,13 @@ def probabilities(
 
 
 def sampled_values(
-    model: Model, chances: FloatArray, samples: int, seed: int, log_odds_sd: float
+    labelings: Labelings, chances: FloatArray, samples: int, seed: int, log_odds_sd: float
 ) -> Iterator[FloatArray]:
     """The values of the runs on labelings that are drawn by chances, in batches (runs, labelings, queries)."""
     random = np.random.default_rng(seed)
-    gains = model.known_gain[model.known_gain > 0]
-    holders = np.array([view.at(view.depth).positions(model.docs) for view in model.views])[:, model.open] > 0
+    relevant_grades = labelings.docs.grade[labelings.relevant]
+    views, docs = labelings.views, labelings.docs
+    holders = np.array([view.at(view.depth).positions(docs) for view in views])[:, labelings.open] > 0
     share = holders / np.maximum(holders.sum(axis=0), 1)
     inside = np.clip(chances, 1e-9, 1 - 1e-9)
     logits = np.log(inside) - np.log1p(-inside)
@@ -115,9 +122,11 @@ def sampled_values(
         # A document of chance 0 is not relevant, in any run.
         chance = np.where(chances > 0, 1.0 / (1.0 + np.exp(-shifted)), 0.0) if log_odds_sd else chances
         drawn = random.random((size, len(chances))) < chance
-        # Its gain is that of some relevant document.
-        gain = random.choice(gains, drawn.shape) if len(gains) else np.ones(drawn.shape)
-        yield model.sampled(drawn * gain)
+        # Its grade is that of some relevant document.
+        grade = (
+            random.choice(relevant_grades, drawn.shape) if len(relevant_grades) else labelings.relevant_grade
+        )
+        yield labelings.sampled(np.where(drawn, grade, 0))
 
 
 def pool_chances(views: Sequence[View], relevant: BoolArray) -> FloatArray:

@@ -18,8 +18,9 @@ from ..io.qrels import Qrels
 from ..messages import few_quoted
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
-from .bounds import campaign_of, model_of, snapped, table_of, values_of
-from .model import Interval, Model, share
+from .bounds import campaign_of, check_bounded, labelings_of, snapped, table_of, values_of
+from .intervals import Interval, share
+from .labelings import Labelings
 from .probabilities import (
     RelevanceModel,
     chances_of,
@@ -68,7 +69,8 @@ def verdicts(
         - ``worst``, ``value``, ``best``: of M(name) - M(other); ``exact``: whether some labelings reach both ends;
         - ``settled``: ``above`` or ``below`` if no labeling reverses this order, ``equal`` if none makes a
           difference, else ``undecided``. For other topics see :func:`compare`;
-        - ``n_deciding``: the number of unjudged documents that can change this difference;
+        - ``n_deciding``: the number of unjudged documents that can change this difference; of a measure without
+          strict bounds it is NA, ``worst`` and ``best`` are NaN, and ``settled`` is ``undecided``;
         - ``unjudged``, ``other_unjudged``: the unjudged share of each run's top k, a mean over queries;
         - ``probability``: with ``relevance_model``. For UniqueRel, ``"pool"`` is up to 0.1 too high below 0.99.
 
@@ -97,21 +99,30 @@ def verdicts(
     a, b = pairs_of(context)
     names = object_array(context.names)
     index, tables = {"name": names[a], "other": names[b]}, []
-    for done, measure in enumerate(parsed):
-        model = model_of(measure, views, unretrieved_relevant)
-        value, interval = differences(views, measure, model, a, b, share(work, len(parsed) - done))
+    every = [labelings_of(measure, views, unretrieved_relevant) for measure in parsed]
+    if relevance_model is None:
+        check_bounded(every, "; give relevance_model= for a probability")
+    for done, (measure, labelings) in enumerate(zip(parsed, every, strict=True)):
+        value, interval = differences(views, measure, labelings, a, b, share(work, len(parsed) - done))
         ends = {"worst": interval.lower, "value": value, "best": interval.upper}
         share_of_run = unjudged_shares(views, value_of(measure, "cutoff"))
         unjudged = {"unjudged": share_of_run[a], "other_unjudged": share_of_run[b]}
-        columns = {**ends, "exact": interval.exact, "n_deciding": movable(model, a, b, interval), **unjudged}
+        columns = {
+            **ends,
+            "exact": interval.exact,
+            "n_deciding": movable(labelings, a, b, interval),
+            **unjudged,
+        }
         table = table_of(index, measure, columns, views[0].query_ids if perquery else None)
         for end in ends:
             table[end] = rounded_to_zero(table[end].to_numpy())
+        if not labelings.bounded:
+            table["n_deciding"] = pd.Series(pd.NA, index=table.index, dtype="Int64")
         settled = settled_of(table["worst"].to_numpy(), table["best"].to_numpy())
         table.insert(table.columns.get_loc("n_deciding"), "settled", pd.Series(settled, dtype=str))
         if relevance_model is not None:
             chance = probabilities(
-                model, a, b, chances_of(model, relevance_model), samples, seed, log_odds_sd
+                labelings, a, b, chances_of(labelings, relevance_model), samples, seed, log_odds_sd
             )
             table["probability"] = np.select(
                 [settled == word for word in ("above", "below", "equal")], [1.0, 0.0, 0.5], chance
@@ -137,12 +148,20 @@ def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
 
 
 def differences(
-    views: Sequence[View], measure: ir_measures.Measure, model: Model, a: IntArray, b: IntArray, work: Work
+    views: Sequence[View],
+    measure: ir_measures.Measure,
+    labelings: Labelings,
+    a: IntArray,
+    b: IntArray,
+    work: Work,
 ) -> tuple[FloatArray, Interval]:
     """The difference of each pair of runs as judged, and its interval; shape (pairs, queries)."""
-    values = values_of(views, measure, model)
+    values = values_of(views, measure, labelings)
     value = rounded_to_zero(values[a] - values[b])
-    lower, upper, exact = snapped(model.difference(a, b, work), value, model)
+    interval = Interval.unknown(value.shape)
+    if labelings.why_not_bounded is None:
+        interval = labelings.difference(a, b, work)
+    lower, upper, exact = snapped(interval, value, labelings)
     return value, Interval(rounded_to_zero(lower), rounded_to_zero(upper), exact)
 
 
@@ -151,14 +170,16 @@ def rounded_to_zero(values: FloatArray) -> FloatArray:
     return np.where(np.abs(values) <= LABELED_ALIKE, 0.0, values)
 
 
-def movable(model: Model, a: IntArray, b: IntArray, interval: Interval) -> IntArray:
+def movable(labelings: Labelings, a: IntArray, b: IntArray, interval: Interval) -> IntArray:
     """How many unjudged documents can move the difference of each pair, shape (pairs, queries)."""
-    docs, n = model.docs, model.docs.n_queries
-    result = np.empty((len(a), n), dtype=np.int64)
-    rows = np.flatnonzero(docs.exists & model.open)
+    docs, n = labelings.docs, labelings.docs.n_queries
+    result = np.zeros((len(a), n), dtype=np.int64)
+    if labelings.why_not_bounded is not None:
+        return result
+    rows = np.flatnonzero(docs.exists & labelings.open)
     reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
     for i, (x, y) in enumerate(zip(a, b, strict=True)):
-        moves = rows[model.influence(int(x), int(y), reach[i])[rows] > LABELED_ALIKE]
+        moves = rows[labelings.influence(int(x), int(y), reach[i])[rows] > LABELED_ALIKE]
         result[i] = np.bincount(docs.query[moves], minlength=n)
     return result
 

@@ -67,6 +67,7 @@ _FLAGS = {
     "^pool=": "--pool",
     "by=": "--by",
     "query_id=": "--query",
+    "relevance_model=": "--probability",
     "between=": "--between",
     "^n=": "--number",
 } | {f"^{name}=": f"--{name}" for name in ("budget", "depth", "jobs", "samples", "strategies")}

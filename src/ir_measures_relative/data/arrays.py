@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -70,23 +71,29 @@ def rows_of_queries(query: IntArray, n_queries: int) -> list[slice]:
 
 
 def sum_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
-    """The sum of the values of each query; 0 for a query without rows."""
-    return np.bincount(query, weights=values, minlength=n_queries).astype(np.float64, copy=False)
+    """The sum of the values of each query, shape (…, queries), of values of shape (…, rows); 0 without rows."""
+    if values.ndim == 1:
+        return np.bincount(query, weights=values, minlength=n_queries).astype(np.float64, copy=False)
+    many = math.prod(values.shape[:-1])
+    cell = (np.arange(many)[:, None] * n_queries + query).reshape(-1)
+    sums = np.bincount(cell, weights=values.reshape(-1), minlength=many * n_queries)
+    return sums.astype(np.float64, copy=False).reshape(*values.shape[:-1], n_queries)
 
 
 def max_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
-    """The largest value of each query; 0 for a query without rows."""
-    result = np.zeros(n_queries)
-    np.maximum.at(result, query, values)
+    """The largest value of each query, shape (…, queries), of values of shape (…, rows); 0 without rows."""
+    result = np.zeros((*values.shape[:-1], n_queries))
+    at: Any = (..., query)
+    np.maximum.at(result, at, values)
     return result
 
 
 def table(values: FloatArray, query: IntArray, n_queries: int, fill: float) -> FloatArray:
-    """The values of each query in a row of their own, padded with ``fill``; shape (queries, longest)."""
+    """The values of each query in a row of their own, padded with ``fill``; shape (…, queries, longest)."""
     counts = np.bincount(query, minlength=n_queries)
     column = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
-    result = np.full((n_queries, int(counts.max(initial=0))), fill)
-    result[query, column] = values
+    result = np.full((*values.shape[:-1], n_queries, int(counts.max(initial=0))), fill)
+    result[..., query, column] = values
     return result
 
 

@@ -82,6 +82,11 @@ class Documents:
         keep = self.grade > 0
         return self if keep.all() else self.select(keep)
 
+    @cached_property
+    def may_gain(self) -> Documents:
+        """The rows with a grade above 0, and the unjudged ones, which may turn out to have one."""
+        return self.relevant if self.judged.all() else self.select((self.grade > 0) | ~self.judged)
+
     def select(self, keep: BoolArray) -> Documents:
         """The rows where ``keep`` is true; all queries stay."""
         columns = self.query[keep], self.ids.take(keep), self.grade[keep]

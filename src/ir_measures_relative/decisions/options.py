@@ -13,8 +13,7 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_amount, check_choice, check_count
-from ..bounding.bounds import model_of, values_of
-from ..bounding.model import Model
+from ..bounding.bounds import labelings_of, values_of
 from ..bounding.probabilities import FEWEST_RUNS, default_log_odds_sd, pool_chances, sampled_values
 from ..bounding.verdicts import differences, rounded_to_zero, unjudged_shares
 from ..context.measure_strings import absolute_measure, is_relative, parse_measure, value_of, value_range
@@ -261,8 +260,9 @@ class OptionValues:
         self._lists = [view.with_run(one) for one in lists]
         self.bounded = True
         try:
-            self._model: Model = model_of(by, self._lists, unretrieved_relevant)
-            self.values: FloatArray = values_of(self._lists, by, self._model)
+            self._labelings = labelings_of(by, self._lists, unretrieved_relevant)
+            self.bounded = self._labelings.why_not_bounded is None
+            self.values: FloatArray = values_of(self._lists, by, self._labelings)
         except ValueError:
             self.bounded = False
             self.values = np.array([one.absolute_of_run(by) for one in self._lists])
@@ -272,7 +272,7 @@ class OptionValues:
         if not self.bounded:
             value = rounded_to_zero(self.values[a] - self.values[b])
             return Differences(value, value, value)
-        value, interval = differences(self._lists, self.by, self._model, a, b, self._work)
+        value, interval = differences(self._lists, self.by, self._labelings, a, b, self._work)
         return Differences(value, interval.lower, interval.upper)
 
     def unjudged(self) -> FloatArray:
@@ -282,14 +282,14 @@ class OptionValues:
 
     def to_judge(self, a: IntArray, b: IntArray, found: Differences) -> pd.DataFrame:
         """The unjudged documents that can move the differences of a[i] and b[i], those that move them most first."""
-        model, docs = self._model, self._model.docs
+        labelings, docs = self._labelings, self._labelings.docs
         moved = np.zeros(len(docs))
         reach = np.maximum(np.abs(found.worst), np.abs(found.best))
         for i in range(len(a)):
-            moved = np.maximum(moved, model.influence(int(a[i]), int(b[i]), reach[i]))
-        moved[~(model.open & docs.exists)] = 0.0
+            moved = np.maximum(moved, labelings.influence(int(a[i]), int(b[i]), reach[i]))
+        moved[~(labelings.open & docs.exists)] = 0.0
         rows = np.flatnonzero(moved > LABELED_ALIKE)
-        position = np.array([view.positions(docs) for view in model.views])[:, rows]
+        position = np.array([view.positions(docs) for view in labelings.views])[:, rows]
         first = np.where(position > 0, position, np.iinfo(np.int64).max).min(axis=0)
         rows = rows[np.lexsort((docs.query[rows], first, -np.round(moved[rows], 9)))]
         columns = {
@@ -303,16 +303,17 @@ class OptionValues:
         runs = len(self._view.names)
         if not self.bounded or runs < FEWEST_RUNS:
             return None
-        model, lists = self._model, [one.evaluated for one in self._lists]
-        cutoff = model.views[0].depth
+        labelings, lists = self._labelings, [one.evaluated for one in self._lists]
+        cutoff = labelings.views[0].depth
         every = self._view.with_open(cutoff, also=lists).at(cutoff)
-        row = every.documents.rows_of(model.docs.query, model.docs.ids)
-        known = (row >= 0) & model.docs.exists
+        docs = labelings.docs
+        row = every.documents.rows_of(docs.query, docs.ids)
+        known = (row >= 0) & docs.exists
         relevant = np.zeros(len(every.documents), dtype=bool)
-        relevant[row[known]] = model.known_gain[known] > 0
+        relevant[row[known]] = labelings.relevant[known]
         views = [*every.of_each(), *map(every.with_run, lists)]
-        chances = np.where(known, pool_chances(views, relevant)[row], 0.0)[model.open]
-        return sampled_values(model, chances, samples, seed, default_log_odds_sd(runs))
+        chances = np.where(known, pool_chances(views, relevant)[row], 0.0)[labelings.open]
+        return sampled_values(labelings, chances, samples, seed, default_log_odds_sd(runs))
 
 
 def value_beside(view: View, measure: Any, name: str, priors: Sequence[str]) -> FloatArray:

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import singledispatch
 
 import ir_measures
 import numpy as np
 import pandas as pd
-from ir_measures import Measure
 
 from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio
-from ..further_measures.alpha_nrg import _NewAspects, best_shown
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
-from ..measures.nrg import _NRG, _TaSC, _UniqueRel
 from .explain import relative_measure
 
 
@@ -69,56 +65,24 @@ class CoverageFunction:
         return gains
 
 
-@singledispatch
-def coverage_function(measure: Measure, view: View) -> CoverageFunction | None:
-    """What groups of the context's runs are worth by a measure; None where it does not say."""
-    return None
+def coverage_function(measure: RelativeMeasure, view: View) -> CoverageFunction | None:
+    """What groups of the context's runs are worth by a measure; None where it does not say.
 
-
-@coverage_function.register(_NRG)
-def _by_nrg(measure: _NRG, view: View) -> CoverageFunction | None:
-    """``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, N from the gains before any prior; 1 with norm=None.
-
-    None for a cascade, where what one document gives depends on the others.
+    ``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))`` by the form of a measure, N from the gains before any prior. Not
+    of a cascade, where what one document gives depends on the others.
     """
-    base, browsing = measure.base, measure.browsing
-    if base.residual == "cascade":
+    n_queries = max(view.n_queries, 1)
+    if not measure.has_form:
+        covered = measure.covered_by_runs(view)
+        return None if covered is None else CoverageFunction(covered[0], covered[1] / n_queries, best=True)
+    forms = [measure.form(view.of(name, priors=())) for name in view.names]
+    form, seen = forms[0], np.array([form.seen for form in forms])
+    if form.rule.combine == "cascade":
         return None
-    docs, gain = base.gains(view.documents, measure)
-    seen = browsing.seen(view.at(measure.get("cutoff"), measure.get("judged_only")).positions_of_runs(docs))
-    weight = gain / max(docs.n_queries, 1)
-    if base.residual == "largest":
-        return CoverageFunction(seen, weight, query=docs.query)
-    if measure.get("norm") is not None:
-        norm = base.norm(docs, gain, measure.depth_of_ideal, browsing)
-        weight = ratio(weight, norm[docs.query])
-    return CoverageFunction(seen, weight)
-
-
-@coverage_function.register(_UniqueRel)
-def _by_unique_rel(measure: _UniqueRel, view: View) -> CoverageFunction:
-    """The number of distinct relevant documents in the top k of a group."""
-    docs = view.relevant
-    found = view.at(measure.get("cutoff"), measure.get("judged_only")).positions_of_runs(docs) > 0
-    weight = (docs.grade >= measure.get("rel")) / max(docs.n_queries, 1)
-    return CoverageFunction(found.astype(np.float64), weight)
-
-
-@coverage_function.register(_TaSC)
-def _by_tasc(measure: _TaSC, view: View) -> CoverageFunction:
-    """On each query, the best value of the base measure that a run of the group has."""
-    values = measure.checked(view.absolute_of_runs(measure.base_measure()))
-    n_queries = values.shape[1]
-    return CoverageFunction(values, np.full(n_queries, 1.0 / max(n_queries, 1)), best=True)
-
-
-@coverage_function.register(_NewAspects)
-def _by_new_aspects(measure: _NewAspects, view: View) -> CoverageFunction:
-    """The number of distinct aspects in the top of a group, or the sum of the best gains."""
-    answers = measure.answers(view)
-    most = best_shown(answers, np.ones(len(answers.docs), dtype=np.int64))
-    seen = ratio(measure.shown_by_runs(view, answers), most)
-    return CoverageFunction(seen, most / max(answers.docs.n_queries, 1), best=True)
+    weight = form.gain / n_queries
+    if form.rule.combine == "largest":
+        return CoverageFunction(seen, weight, query=form.items.query)
+    return CoverageFunction(seen, ratio(weight, form.over(form.gain)[form.items.query]))
 
 
 def select_complementary(

@@ -355,6 +355,12 @@ class _NewAspects(OfAspects):
         gain = sum_by_query(new, answers.document[found[first]], len(answers.docs))
         return Contributions(answers.docs, gain, gain, self.aspects_of_documents(view, answers))
 
+    def covered_by_runs(self, view: View) -> tuple[FloatArray, FloatArray]:
+        """A group has each aspect as often, or with as large a gain, as one of its runs."""
+        answers = self.answers(view)
+        most = best_shown(answers, np.ones(len(answers.docs), dtype=np.int64))
+        return ratio(self.shown_by_runs(view, answers), most), most
+
     def _shown(self, view: View) -> tuple[Answers, FloatArray, FloatArray]:
         """The largest gain of an answer to each aspect: in the top of the run, and of any prior."""
         answers = self.answers(view)

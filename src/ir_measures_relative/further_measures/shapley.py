@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.arrays import FloatArray, ratio, row_sums, sum_by_query
+from ..data.arrays import FloatArray, row_sums
 from ..measures import parameters
-from ..measures.bases.browsing import BrowsingModel
-from ..measures.measure import Contributions, RelativeMeasure, register
-from ..measures.nrg import BASES
+from ..measures.bases.base import BASES
+from ..measures.form import Form, Rule
+from ..measures.measure import RelativeMeasure, register
 from ..measures.parameters import Param
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..data.documents import Documents
 
 #: The bases whose values are sums over documents.
-ADDITIVE = {name: base for name, base in BASES.items() if base.residual == "sum"}
+ADDITIVE = {name: BASES[name] for name in ("nDCG", "P", "RBP", "SDCG")}
 
 
 @lru_cache(maxsize=64)
@@ -82,32 +82,27 @@ class _Shapley(RelativeMeasure):
         "judged_only": parameters.judged_only(),
     }
 
-    def score(self, view: View) -> FloatArray:
-        docs, _, shares, _ = self.contributions(view)
-        return sum_by_query(shares, docs.query, docs.n_queries)
+    @cached_property
+    def rule(self) -> Rule:
+        return ADDITIVE[self.get("base")].rule(self.get)
 
-    def contributions(self, view: View) -> Contributions:
-        """The mean over all orders of the residual gain of each document found, and what it adds."""
-        base = ADDITIVE[self.get("base")]
-        docs, gain = base.gains(view.documents, self)
-        new, own = self.chances(view, docs)
-        norm = base.norm(docs, gain, self.get("cutoff"), self.browsing)
-        return Contributions(docs, gain * new, ratio(gain * new * own, norm[docs.query]))
+    def form(self, view: View) -> Form:
+        docs, top = self.documents_that_gain(view, self.rule.gain), view.at(*self._look)
+        return Form(docs, top.positions(docs), self.rule, left=self.chance_to_be_new(view, docs))
 
     @property
-    def browsing(self) -> BrowsingModel:
-        return ADDITIVE[self.get("base")].browsing(self.get)
+    def _look(self) -> tuple[int | None, bool]:
+        return self.get("cutoff"), self.get("judged_only")
 
-    def chances(self, view: View, docs: Documents) -> tuple[FloatArray, FloatArray]:
-        """That a document is new when the system comes, 0 where it does not hold it; and that it is seen there."""
-        browsing, member, at = self.browsing, view.member, (self.get("cutoff"), self.get("judged_only"))
-        top = view.at(*at)
-        own = browsing.seen(top.positions(docs))
-        found, new = np.flatnonzero(own), np.zeros(len(docs))
+    def chance_to_be_new(self, view: View, docs: Documents) -> FloatArray:
+        """The mean over all orders of the chance that a document is new when the system comes; 0 if it lacks it."""
+        browsing, member = self.rule.seen, view.member
+        top = view.at(*self._look)
+        found, new = np.flatnonzero(browsing.seen(top.positions(docs))), np.zeros(len(docs))
         positions = top.positions_of_runs(docs)
         players = len(view.names) + (member is None)
         unseen = view.cached(
-            ("Shapley", browsing, docs, *at, players),
+            ("Shapley", browsing, docs, *self._look, players),
             lambda: unseen_by_all(map(browsing.seen, positions), len(docs), players),
         )[found]
         if member is not None:  # is one of those; no factor is 0, since no node is 1
@@ -115,7 +110,7 @@ class _Shapley(RelativeMeasure):
             unseen = unseen / (1.0 - of_member[:, None] * quadrature(players)[0])
         # The mean over all orders, ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt.
         new[found] = row_sums(unseen * quadrature(players)[1])
-        return new, own
+        return new
 
 
 Shapley = register(_Shapley())

@@ -14,16 +14,17 @@ from ir_measures.measures import Measure
 
 from ..context.measure_strings import RELATIVE_TO, nearest_name, value_of
 from ..data.arrays import FloatArray, ObjectArray
+from ..data.documents import Documents
 from ..messages import warn
+from .bases.gains import Gain, Satisfying, check_grades
 
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
 
     from ..context.view import View
-    from ..data.documents import Documents
     from ..io.qrels import Qrels
     from ..io.runs import Run
-    from .bases.base import Base, Difference
+    from .form import Form
 
 _M = TypeVar("_M", bound="RelativeMeasure")
 
@@ -50,7 +51,8 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     #: The keys of its papers in ``CITATIONS.bib``, and of which base or method each is; "" for all.
     PAPERS: Mapping[str, str] = {}
     FORMULA = ""  #: in LaTeX, for the documentation
-    BASES: Mapping[str, Base | Difference] = {}  #: what ``base`` may name, where that is a choice
+    #: What ``base`` may name, where that is a choice; each with ``parameters`` and ``needs_cutoff``.
+    BASES: Mapping[str, Any] = {}
     SEE_ALSO: tuple[str, ...] = ()  #: measures that somebody who looks at this one may want instead
     TEST = "t"  #: the default test of a difference; ``"bootstrap"`` where it is sparse and skewed
     SIGNED = False  #: whether it says by its sign which of two runs is better
@@ -133,14 +135,41 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         """Whether a value depends on the lowest, and on the highest grade of the whole collection."""
         return False, False
 
-    def score(self, view: View) -> FloatArray:
-        """One value a query, in the order of ``view.query_ids``."""
+    def form(self, view: View) -> Form:
+        """Return what the measure is, of one run. A measure that has no form overrides :meth:`score`."""
         raise NotImplementedError
 
+    @property
+    def has_form(self) -> bool:
+        """Whether :meth:`form` declares the measure, so that all else follows from it."""
+        return type(self).form is not RelativeMeasure.form
+
+    def score(self, view: View) -> FloatArray:
+        """Return one value per query, in the order of ``view.query_ids``."""
+        return self.form(view).values()
+
     def contributions(self, view: View) -> Contributions:
-        """What each document gives to the score, for a measure that is a sum over documents."""
-        why = "looks at no judgment" if self.JUDGMENTS == "ignored" else "is not a sum over documents"
-        raise ValueError(f"{self!r} {why}; explain NRG, UniqueRel, P_Rareness or AP_Rareness")
+        """Return what each document gives to the score, for a measure that is a sum over documents."""
+        if not self.has_form:
+            why = "looks at no judgment" if self.JUDGMENTS == "ignored" else "is not a sum over documents"
+            raise ValueError(f"{self!r} {why}; explain NRG, UniqueRel, P_Rareness or AP_Rareness")
+        form = self.form(view)
+        assert isinstance(form.items, Documents)  # else the measure says what each document has of its items
+        return Contributions(form.items, *form.contributions())
+
+    def covered_by_runs(self, view: View) -> tuple[FloatArray, FloatArray] | None:
+        """Return how far each run covers each item, shape (runs, items), and what the items are worth.
+
+        For a measure without a form by which a group of runs covers an item as far as the best of them; else None.
+        """
+        return None
+
+    def documents_that_gain(self, view: View, gain: Gain) -> Documents:
+        """Return the documents that may gain: unjudged ones and those of a grade above 0, or all."""
+        docs = view.documents
+        if isinstance(gain, Satisfying):
+            check_grades(self, docs, gain.max_grade)
+        return docs if gain.pays_below_1 else docs.may_gain
 
     def get(self, name: str, default: Any = None) -> Any:
         """The value of a parameter, as ``value_of`` says."""

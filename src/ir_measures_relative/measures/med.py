@@ -7,17 +7,13 @@ from typing import TYPE_CHECKING
 
 from ..data.arrays import FloatArray
 from . import parameters
-from .bases import BASES as ALL_BASES
 from .measure import RelativeMeasure, register
+from .med_bases import BASES
 from .med_pairs import RunPair
 from .parameters import Param
 
 if TYPE_CHECKING:
     from ..context.view import View
-
-#: How the difference of each base is maximized.
-BASES = {name: base.difference for name, base in ALL_BASES.items() if base.difference}
-
 
 #: A parameter that is a grade above 0.
 _grade = partial(Param, int, test=lambda grade: grade >= 1, allowed="a whole number of at least 1")
@@ -105,12 +101,11 @@ class _MED(RelativeMeasure):
             )
 
     def score(self, view: View) -> FloatArray:
-        value: FloatArray = BASES[self.get("base")].solve(self.task(view)).value
-        return value
+        return BASES[self.get("base")].solve(self.task(view)).value
 
     def task(self, view: View) -> RunPair:
         """What is to be solved."""
-        return RunPair(view, view.reference_run(self.get("ref")), self, ALL_BASES[self.get("base")])
+        return RunPair(view, view.reference_run(self.get("ref")), self, BASES[self.get("base")])
 
 
 MED = register(_MED())

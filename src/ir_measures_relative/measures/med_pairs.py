@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +20,7 @@ from ..data.arrays import (
 )
 from ..data.registry import Registry
 from ..tolerances import ROUNDED
+from .bases.base import BASES
 from .bases.browsing import Geometric
 from .bases.gains import check_grades, gain_of, grades_between
 
@@ -27,7 +29,6 @@ if TYPE_CHECKING:
     from ..context.view import View
     from ..data.ids import Ids
     from ..data.rankings import Rankings
-    from .bases.base import Base
     from .measure import RelativeMeasure
 
 
@@ -84,13 +85,24 @@ class Solutions(NamedTuple):
     level: IntArray  #: one a document of the pool: the gain level given to each open one, from 1; 0 is none
 
 
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """What MED asks of a base."""
+
+    solve: Callable[[RunPair], Solutions]
+    parameters: Collection[str] = ()  #: those of MED that it has, and other bases lack
+    needs_cutoff: bool = False  #: whether it is nothing without ``@k``
+    graded: bool = False  #: whether an open document may take any grade
+
+
 class RunPair:
     """Two runs on one set of judgments, and MED with its parameters: what a base asks for, computed once."""
 
-    def __init__(self, view: View, reference: Rankings, measure: RelativeMeasure, base: Base) -> None:
-        self.view, self.reference, self.measure, self.base = view, reference, measure, base
-        assert base.difference is not None  # MED's declaration asks for one
-        self.difference = base.difference
+    def __init__(
+        self, view: View, reference: Rankings, measure: RelativeMeasure, difference: Difference
+    ) -> None:
+        self.view, self.reference, self.measure, self.difference = view, reference, measure, difference
+        self.base_name: str = measure.get("base")
         self.cutoff: int | None = measure.get("cutoff")
 
     @property
@@ -196,7 +208,7 @@ def decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
 def weighted(task: RunPair) -> Solutions:
     """A static weighted-precision measure (Eqs. 2-5): one greedy labeling for each direction (§1)."""
     pool, levels = task.pool, task.levels
-    share = task.base.browsing(task.measure.get).share
+    share = BASES[task.base_name].rule(task.measure.get).seen.share
     weight = share(pool.y) - share(pool.z)
     tail = task.tail() if "residual" in task.difference.parameters else np.zeros((2, pool.n_queries))
     most = np.append(task.floor, levels)[-1:]
@@ -209,7 +221,7 @@ def weighted(task: RunPair) -> Solutions:
 
 def search(task: RunPair) -> Solutions:
     """By one of :data:`SEARCHES`."""
-    return SEARCHES[task.base.name](task)
+    return SEARCHES[task.base_name](task)
 
 
 def swings(weight: FloatArray, query: IntArray, n_queries: int) -> tuple[FloatArray, FloatArray]:

@@ -3,75 +3,49 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from ir_measures import Measure
 
-from ..context.measure_strings import absolute_measure, needs_subtopics
-from ..data.arrays import FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
+from ..context.measure_strings import absolute_measure, needs_subtopics, value_of
+from ..data.arrays import FloatArray, IntArray
 from ..messages import warn
 from ..tolerances import OUTSIDE_RANGE
-from . import bases, parameters
-from .bases.base import Base
-from .bases.browsing import BrowsingModel, TopK, Unseen
+from . import parameters
+from .bases.base import BASES as ALL_BASES
+from .bases.browsing import TopK, Unseen
 from .bases.err import Reader, chance_to_reach
-from .measure import Contributions, RelativeMeasure, register
+from .bases.gains import Relevant
+from .form import Form, Ideal, Rule
+from .measure import RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
     from ..context.view import View
-    from ..data.documents import Documents
 
 #: What NRG extends.
-BASES = {name: base for name, base in bases.BASES.items() if base.residual}
-
+BASES = {name: base for name, base in ALL_BASES.items() if base.residual}
 
 #: What N is computed from; None is N = 1.
 NORMS = ("residual", "ideal", "whole", None)
 
 
-class ResidualRanking(NamedTuple):
-    """A ranking, as it is to a searcher who has seen the priors' (Eqs. 3-4)."""
+@dataclass(frozen=True, eq=False)
+class ResidualCascade(Form):
+    """A cascade after others: whether a prior's user came to a document depends on the grades of those above it."""
 
-    docs: Documents  #: the judged documents that may gain
-    residual: FloatArray  #: the gain of each, times the product over the priors j of 1 - seen(pos_j(d))
-    position: IntArray  #: in the evaluated ranking, 0 if it is not in the top
-    base: Base
-    browsing: BrowsingModel  #: of the base, with its parameters
-    depth: int | None  #: that N is computed to; None for all documents
-    ideal: FloatArray | None = None  #: the gains that N is computed from; N is 1 if not given
+    priors: IntArray = field(kw_only=True)  #: the position of each item in each prior, shape (priors, items)
 
-    def value(self) -> FloatArray:
-        """NRG of each query, range [0, 1] with N."""
-        query, n_queries = self.docs.query, self.docs.n_queries
-        if self.base.residual == "largest":
-            return max_by_query(self._terms, query, n_queries)
-        return self._normalized(sum_by_query(self._terms, query, n_queries), np.arange(n_queries))
-
-    def shares(self) -> FloatArray:
-        """What each document adds to the value; of those with the largest term, where that is all, the first."""
-        terms, query = self._terms, self.docs.query
-        if self.base.residual != "largest":
-            return self._normalized(terms, query)
-        order = np.lexsort((self.position, -terms, query))
-        first = np.zeros(len(query), dtype=bool)
-        first[order[rank_within(query[order]) == 1]] = True
-        return np.where(first, terms, 0.0)
-
-    @property
-    def _terms(self) -> FloatArray:
-        """``G(d|R) · seen(pos(d))`` of each document; of a cascade, times the chance to get there."""
-        terms: FloatArray = self.residual * self.browsing.seen(self.position)
-        if self.base.residual == "cascade":
-            docs = self.docs
-            terms = terms * chance_to_reach(self.position, self.residual, docs.query, docs.n_queries)
-        return terms
-
-    def _normalized(self, sums: FloatArray, query: IntArray) -> FloatArray:
-        if self.base.residual == "cascade" or self.ideal is None:
-            return sums
-        return ratio(sums, self.base.norm(self.docs, self.ideal, self.depth, self.browsing)[query])
+    def left_of(self, gain: FloatArray) -> FloatArray:
+        if gain is self.gain:  # the judgments as they are, whose product is kept
+            return self.left
+        docs, left = self.items, np.ones(gain.shape)
+        for position in self.priors:
+            left *= 1.0 - chance_to_reach(position, gain, docs.query, docs.n_queries)
+        return left
 
 
 class _NRG(RelativeMeasure):
@@ -135,7 +109,7 @@ class _NRG(RelativeMeasure):
 
     @property
     def value_range(self) -> tuple[float, float]:
-        unbounded = self.get("norm") is None and self.base.residual == "sum"
+        unbounded = self.get("norm") is None and self.rule.combine == "sum"
         return 0.0, math.inf if unbounded else 1.0
 
     @property
@@ -144,42 +118,32 @@ class _NRG(RelativeMeasure):
         return bool(self.get("base") == "P")
 
     def check_together(self) -> None:
-        name = self.get("base")
-        if self.get("norm") == "whole" and not BASES[name].graded:
-            known = ", ".join(repr(n) for n, base in BASES.items() if base.graded)
-            raise ValueError(f"{self!r}: norm='whole' goes with base {known}, not {name!r}")
+        if self.get("norm") == "whole" and self.get("base") != "nDCG":
+            raise ValueError(f"{self!r}: norm='whole' goes with base 'nDCG', not {self.get('base')!r}")
 
-    def score(self, view: View) -> FloatArray:
-        return self._residual(view).value()
+    @cached_property
+    def rule(self) -> Rule:
+        """The base's rule, divided by what ``norm`` says."""
+        rule, norm = BASES[self.get("base")].rule(self.get), self.get("norm")
+        if norm is None:
+            return replace(rule, over=1.0)
+        if norm == "whole" and isinstance(rule.over, Ideal):
+            return replace(rule, over=replace(rule.over, depth=None))
+        return rule
 
-    def contributions(self, view: View) -> Contributions:
-        found = self._residual(view)
-        return Contributions(found.docs, found.residual, found.shares())
-
-    @property
-    def depth_of_ideal(self) -> int | None:
-        """How many documents N is computed from; None for all that are judged."""
-        depth: int | None = None if self.get("norm") == "whole" else self.get("cutoff")
-        return depth
-
-    @property
-    def browsing(self) -> BrowsingModel:
-        return self.base.browsing(self.get)
-
-    @property
-    def base(self) -> Base:
-        return BASES[self.get("base")]
-
-    def _residual(self, view: View) -> ResidualRanking:
-        top = view.at(self.get("cutoff"), self.get("judged_only"))
-        base, browsing = self.base, self.browsing
-        docs, gain = base.gains(view.documents, self)
-        cascade = base.residual == "cascade"
-        unseen = Unseen(Reader(docs, self.get("max_grade")) if cascade else browsing)
-        residual = gain * top.prior_product(unseen, docs, self.get("prior"))
-        ideal = {"ideal": gain, None: None}.get(self.get("norm"), residual)
-        position = top.positions(docs)
-        return ResidualRanking(docs, residual, position, base, browsing, self.depth_of_ideal, ideal)
+    def form(self, view: View) -> Form:
+        rule, prior = self.rule, self.get("prior")
+        top, docs = (
+            view.at(self.get("cutoff"), self.get("judged_only")),
+            self.documents_that_gain(view, rule.gain),
+        )
+        position, residual = top.positions(docs), self.get("norm") in ("residual", "whole")
+        if rule.combine != "cascade":
+            left = top.prior_product(Unseen(rule.seen), docs, prior)
+            return Form(docs, position, rule, left, residual)
+        left = top.prior_product(Unseen(Reader(docs, self.get("max_grade"))), docs, prior)
+        in_priors = top.positions_of_runs(docs)[view.priors(prior)]
+        return ResidualCascade(docs, position, rule, left, residual=True, priors=in_priors)
 
 
 class _UniqueRel(RelativeMeasure):
@@ -220,25 +184,31 @@ class _UniqueRel(RelativeMeasure):
     def value_range(self) -> tuple[float, float]:
         return 0.0, float(self.get("cutoff"))
 
+    @cached_property
+    def rule(self) -> Rule:
+        return Rule(Relevant(self.get("rel")), TopK(self.get("cutoff")))
+
+    def form(self, view: View) -> Form:
+        top, docs = (
+            view.at(self.get("cutoff"), self.get("judged_only")),
+            self.documents_that_gain(view, self.rule.gain),
+        )
+        left = top.prior_product(Unseen(self.rule.seen), docs, self.get("prior"))
+        return Form(docs, top.positions(docs), self.rule, left)
+
     def score(self, view: View) -> FloatArray:
-        docs, _, unique, _ = self.contributions(view)
-        counts = sum_by_query(unique, docs.query, docs.n_queries)
-        if "rel" not in self.params and docs.grade.max(initial=0) > 1:
-            of_two = sum_by_query(unique * (docs.grade >= 2), docs.query, docs.n_queries)
+        form = self.form(view)
+        counts = form.values()
+        grade = form.items.grade
+        if "rel" not in self.params and grade.max(initial=0) > 1:
+            with_rel_2 = form.values(np.where(grade >= 2, grade, 0))
             warn(
                 f"{self!r} counts documents of grade 1, and there are higher grades: the mean of the first run is "
-                f"{counts.mean():.2f}, and {of_two.mean():.2f} with rel=2; set rel= to the grade that is relevant",
+                f"{counts.mean():.2f}, and {with_rel_2.mean():.2f} with rel=2; set rel= to the grade that is relevant",
                 view.members,
                 "UniqueRel, rel",
             )
         return counts
-
-    def contributions(self, view: View) -> Contributions:
-        docs, top = view.relevant, view.at(self.get("cutoff"), self.get("judged_only"))
-        unseen = top.prior_product(Unseen(TopK(self.get("cutoff"))), docs, self.get("prior"))
-        found = top.positions(docs) > 0
-        gain = unseen * (docs.grade >= self.get("rel"))
-        return Contributions(docs, gain, gain * found)
 
 
 NRG = register(_NRG())
@@ -299,6 +269,11 @@ class _TaSC(RelativeMeasure):
         self.base_measure()
 
     @property
+    def depth(self) -> int | None:
+        depth: int | None = value_of(self.base_measure(), "cutoff")
+        return depth
+
+    @property
     def looks_at_aspects(self) -> bool:
         return needs_subtopics(self.base_measure())
 
@@ -314,6 +289,11 @@ class _TaSC(RelativeMeasure):
         measure = self.base_measure()
         of_priors = view.absolute_of_runs(measure)[view.priors(self.get("prior"))]
         return max_tasc(self.checked(view.absolute_of_run(measure)), self.checked(of_priors))
+
+    def covered_by_runs(self, view: View) -> tuple[FloatArray, FloatArray]:
+        """A group has, on each query, the best value of the base measure that one of its runs has."""
+        values = self.checked(view.absolute_of_runs(self.base_measure()))
+        return values, np.ones(values.shape[1])
 
     def checked(self, values: FloatArray) -> FloatArray:
         """Values of the base measure, within [0, 1]."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..data.arrays import FloatArray, IntArray, rank_within, sum_by_query, table
-from . import bases, parameters
-from .measure import Contributions, RelativeMeasure, register
-from .nrg import ResidualRanking
+from ..data.arrays import FloatArray, IntArray
+from . import parameters
+from .bases.base import BASES as ALL_BASES
+from .form import Form, Rule
+from .measure import RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from ..data.documents import Documents
 
 #: What rareness extends.
-BASES = {name: bases.BASES[name] for name in ("nDCG", "P", "AP", "RBP", "ERR")}
+BASES = {name: ALL_BASES[name] for name in ("nDCG", "P", "AP", "RBP", "ERR")}
 
 
 def rarity(retrieving: IntArray, systems: int, kind: str = "linear", bounded: bool = False) -> FloatArray:
@@ -115,47 +117,23 @@ class _Rareness(RelativeMeasure):
                 f"{self.NAME}: {alpha=} is not allowed with bounded=True; it must be a number from 0 to 1"
             )
 
-    def score(self, view: View) -> FloatArray:
-        docs, _, shares, _ = self.contributions(view)
-        return sum_by_query(shares, docs.query, docs.n_queries)
+    @cached_property
+    def rule(self) -> Rule:
+        return BASES[self.base_name].rule(self.get)
 
-    def contributions(self, view: View) -> Contributions:
-        base = BASES[self.base_name]
-        if base.residual is None:
-            return self._contributions_to_ap(view)
-        docs, gain = base.gains(view.documents, self)
-        weight = self.weights(view, docs)
-        position = self._look(view).positions(docs)
-        of_base = base, base.browsing(self.get), self.get("cutoff")
-        if base.residual == "cascade":
-            plain = ResidualRanking(docs, gain, position, *of_base)
-            return Contributions(docs, weight * gain, weight * plain.shares())
-        ranking = ResidualRanking(docs, weight * gain, position, *of_base, ideal=gain)
-        return Contributions(docs, weight * gain, ranking.shares())
-
-    def _contributions_to_ap(self, view: View) -> Contributions:
-        docs = view.relevant
-        relevant = docs.grade >= self.get("rel")
-        position = self._look(view).positions(docs) * relevant
-        n_relevant = sum_by_query(relevant.astype(np.float64), docs.query, docs.n_queries)
-        weight = np.where(relevant, self.weights(view, docs), 0.0)
-        found = np.flatnonzero(position > 0)
-        order = found[np.lexsort((position[found], docs.query[found]))]
-        query = docs.query[order]
-        so_far = np.cumsum(table(weight[order], query, docs.n_queries, 0.0), axis=1)
-        precision = so_far[query, rank_within(query) - 1] / position[order]
-        shares = np.zeros(len(docs))
-        shares[order] = precision / n_relevant[query]
-        return Contributions(docs, weight, shares)
+    def form(self, view: View) -> Form:
+        docs = self.documents_that_gain(view, self.rule.gain)
+        position = self._top(view).positions(docs)
+        return Form(docs, position, self.rule, left=self.weights(view, docs))
 
     def weights(self, view: View, docs: Documents) -> FloatArray:
         """What each document counts if it is relevant: 1 + αR(d) (Eqs. 1-2), or (1 - α) + αR'(d) (Eq. 4)."""
-        return self.weights_by_count(docs, *self._look(view).n_retrieving(docs, self.get("systems")))
+        return self.weights_by_count(*self._top(view).n_retrieving(docs, self.get("systems")))
 
-    def _look(self, view: View) -> View:
+    def _top(self, view: View) -> View:
         return view.at(self.get("cutoff"), self.get("judged_only"))
 
-    def weights_by_count(self, docs: Documents, retrieving: IntArray, systems: int) -> FloatArray:
+    def weights_by_count(self, retrieving: IntArray, systems: int) -> FloatArray:
         """The same, from how many of the systems retrieve each document."""
         alpha, bounded = self.get("alpha"), self.get("bounded")
         rare = rarity(retrieving, systems, self.get("rarity"), bounded)

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..data.arrays import FloatArray, IntArray, ratio
 from ..messages import warn
-from . import bases, parameters
+from . import parameters
+from .bases.base import BASES as ALL_BASES
 from .bases.base import Base, Chance, RandomRanking, RankedGains
 from .measure import RelativeMeasure, register
 from .parameters import Param
@@ -23,7 +24,7 @@ _TOPICS_LOOKED_AT = 10  # for how much of the judged documents a run ranks: whol
 _HALF = 0.5  # Warn of a run that ranks a smaller share of the judged documents.
 
 #: What UE normalizes.
-BASES = {name: base for name, base in bases.BASES.items() if base.chance}
+BASES = {name: base for name, base in ALL_BASES.items() if base.chance}
 
 
 class Normalizers(NamedTuple):
@@ -203,7 +204,9 @@ class _UE(RelativeMeasure):
 
     def actual(self, view: View) -> FloatArray:
         """A@k of the evaluated run."""
-        docs, gain = self.base.gains(view.documents, self)
+        gain_of = self.base.rule(self.get).gain
+        docs = self.documents_that_gain(view, gain_of)
+        gain = gain_of(docs.grade)
         position = view.at(self.get("cutoff"), self.get("judged_only")).positions(docs)
         return self.chance.value(RankedGains(gain, position, docs.query, docs.n_queries), self.get)
 
@@ -228,7 +231,7 @@ class _UE(RelativeMeasure):
             size = self._corpus(view, size)
         cutoff = self.get("cutoff")
         depth = size if cutoff is None else np.minimum(size, cutoff)
-        gain = self.base.gain_of(docs.grade, self.get)
+        gain = self.base.rule(self.get).gain(docs.grade)
         return RandomRanking(gain, docs.query, size, depth, self.get)
 
     def _corpus(self, view: View, judged: IntArray) -> IntArray:

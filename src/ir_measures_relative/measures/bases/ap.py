@@ -1,12 +1,13 @@
-"""AP, and for MED its relative SSP. For UE it is the sum of precisions."""
+"""AP. For UE it is the sum of precisions."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ...data.arrays import FloatArray, IntArray, rank_within, ratio, sum_by_query
-from ..med_pairs import search
-from .base import Base, Chance, Difference, longest, partial_sums
+from ..form import Ideal, Rule
+from .base import Base, Chance, add, longest, partial_sums, relevant
+from .browsing import Reciprocal, TopK
 
 
 def sum_of_precisions(position: IntArray, query: IntArray, n_queries: int) -> FloatArray:
@@ -33,18 +34,16 @@ def expected_sum_of_precisions(
     return p * (harmonic + given_relevant * (depth - harmonic))
 
 
-AP = Base(
-    name="AP",
-    parameters=("rel", "expected"),
-    chance=Chance(
-        value=lambda ranking, get: sum_of_precisions(
-            ranking.position * (ranking.gain > 0), ranking.query, ranking.n_queries
+AP = add(
+    Base(
+        name="AP",
+        rule=lambda get: Rule(relevant(get), Reciprocal(), "precisions", Ideal(TopK())),
+        parameters=("rel", "expected"),
+        chance=Chance(
+            value=lambda ranking, get: sum_of_precisions(
+                ranking.position * (ranking.gain > 0), ranking.query, ranking.n_queries
+            ),
+            expected=lambda pool: expected_sum_of_precisions(*pool.numbers, pool.get("expected") == "exact"),
         ),
-        expected=lambda pool: expected_sum_of_precisions(*pool.numbers, pool.get("expected") == "exact"),
-    ),
-    difference=Difference(solve=search, parameters=("rel", "norm", "time_limit"), needs_cutoff=True),
-)
-
-SSP = Base(
-    name="SSP", difference=Difference(solve=search, parameters=("rel", "time_limit"), needs_cutoff=True)
+    )
 )

@@ -1,19 +1,19 @@
-"""What a base is: a measure that NRG, Rareness, Shapley, UE and MED extend, and what each of them asks of it.
+"""What a base is: a measure that NRG, Rareness, Shapley and UE extend, and what each of them asks of it.
 
 Means and standard deviations are over all rankings of a pool of n documents, and exact; ``depth`` is min(k, n).
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from functools import cached_property
+from pkgutil import iter_modules
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from ir_measures import Measure
 
-from ...context.measure_strings import value_of
 from ...data.arrays import (
     BoolArray,
     FloatArray,
@@ -24,11 +24,10 @@ from ...data.arrays import (
     row_sums,
     sum_by_query,
 )
-from .browsing import BrowsingModel, TopK
-from .gains import chance_to_satisfy, check_grades, gain_of, ideal_dcg
-
-if TYPE_CHECKING:
-    from ...data.documents import Documents
+from ...data.registry import Registry, fill
+from ..form import Rule
+from .browsing import BrowsingModel
+from .gains import Relevant
 
 #: ``get`` of a measure: from the name of a parameter to its value.
 Get: TypeAlias = Callable[..., Any]
@@ -167,60 +166,27 @@ class Chance:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference:
-    """What MED asks of a base."""
-
-    solve: Callable[..., Any]  #: from a :class:`.RunPair` to its :class:`.Solutions`
-    parameters: Collection[str] = ()  #: those of MED that it has, and other bases lack
-    needs_cutoff: bool = False  #: whether it is nothing without ``@k``
-    graded: bool = False  #: whether an open document may take any grade
-
-
-@dataclass(frozen=True, kw_only=True)
 class Base:
     """A measure that others extend, which they name by their parameter ``base``."""
 
     name: str
-    #: Which of the parameters of NRG, Rareness, Shapley and UE it has, and other bases lack.
-    parameters: Collection[str] = ()
+    rule: Callable[[Get], Rule]  #: what it is, by the parameters of the measure that extends it
+    parameters: Collection[str] = ()  #: those that it has, and other bases lack
     needs_cutoff: bool = False  #: whether it is nothing without ``@k``
-    #: What a document gains, by ``"label"``, 1 where ``"relevant"``, or the chance of its ``"satisfaction"``.
-    gain: str = "relevant"
-    #: What a user sees of a ranking; where the residual is a cascade, what a gain counts at each position.
-    browsing: Callable[[Get], BrowsingModel] = lambda get: TopK(get("cutoff"))
-    #: What the terms ``G(d|R)·seen(i)`` of NRG come to: their ``"sum"``, which is divided by N, the ``"largest"``, or a
-    #: ``"cascade"``. None if NRG does not extend it.
-    residual: str | None = None
+    residual: bool = False  #: whether NRG extends it
     chance: Chance | None = None  #: for UE
-    difference: Difference | None = None  #: for MED
 
-    @property
-    def graded(self) -> bool:
-        """Whether a document gains by its label; N is then the ideal DCG."""
-        return self.gain == "label"
 
-    def gain_of(self, grade: IntArray, get: Get) -> FloatArray:
-        """The gain of each grade."""
-        if self.gain == "label":
-            return gain_of(grade, get("dcg", "log2"), get("gains"))
-        if self.gain == "satisfaction":
-            return chance_to_satisfy(grade, get("max_grade"))
-        rel: int = get("rel", 1)
-        return (grade >= rel).astype(np.float64)
+#: The bases by name; each file beside this one may add some.
+BASES: Registry[str, Base] = Registry("bases")
+fill({"bases": [f".{module.name}" for module in iter_modules([os.path.dirname(__file__)])]}, __package__)
 
-    def gains(self, documents: Documents, measure: Measure) -> tuple[Documents, FloatArray]:
-        """The judged documents that may gain, and the gain of each."""
-        get = partial(value_of, measure)
-        if self.gain == "satisfaction":
-            check_grades(measure, documents, get("max_grade"))
-        gains = get("gains")
-        docs = documents if gains and min(gains) <= 0 else documents.relevant
-        return docs, self.gain_of(docs.grade, get)
 
-    def norm(
-        self, docs: Documents, gain: FloatArray, depth: int | None, browsing: BrowsingModel
-    ) -> FloatArray:
-        """N of NRG (Eq. 4) for each query, from the gains of the documents and the depth of the ideal."""
-        if self.graded:
-            return ideal_dcg(gain, docs.query, docs.n_queries, depth)
-        return np.full(docs.n_queries, browsing.total)
+def add(base: Base) -> Base:
+    """Add a base to :data:`BASES`. Returns it."""
+    return BASES.register(base.name)(base)
+
+
+def relevant(get: Get) -> Relevant:
+    """Return the gain of a binary base."""
+    return Relevant(get("rel", 1))

@@ -1,6 +1,6 @@
 """ERR (Chapelle et al., CIKM 2009): a user reads until a document satisfies.
 
-``max_grade`` is 4 by default, as in gdeval; for MED it is the highest grade of the collection.
+``max_grade`` is 4 by default, as in gdeval.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...data.arrays import FloatArray, IntArray, rank_within, row_sums, sum_by_query, table
-from ..med_pairs import search
-from .base import Base, Chance, Difference, RandomRanking, RankedGains, longest
+from ..form import Rule
+from .base import Base, Chance, RandomRanking, RankedGains, add, longest
 from .browsing import BrowsingModel, Reciprocal
-from .gains import chance_to_satisfy, reciprocal
+from .gains import Satisfying, chance_to_satisfy, reciprocal
 
 if TYPE_CHECKING:
     from ...data.documents import Documents
@@ -93,14 +93,12 @@ def _err_of_block(theta: FloatArray, relevant: IntArray, size: IntArray, depth: 
     return row_sums(np.where(i <= depth[:, None], leave[:, 1:] * reciprocal(i), 0.0))
 
 
-ERR = Base(
-    name="ERR",
-    parameters=("max_grade",),
-    gain="satisfaction",
-    browsing=lambda get: Reciprocal(),
-    residual="cascade",
-    chance=Chance(value=lambda ranking, get: expected_reciprocal_rank(ranking), expected=expected_err),
-    difference=Difference(
-        solve=search, parameters=("max_grade", "time_limit"), needs_cutoff=True, graded=True
-    ),
+ERR = add(
+    Base(
+        name="ERR",
+        rule=lambda get: Rule(Satisfying(get("max_grade", 4)), Reciprocal(), "cascade"),
+        parameters=("max_grade",),
+        residual=True,
+        chance=Chance(value=lambda ranking, get: expected_reciprocal_rank(ranking), expected=expected_err),
+    )
 )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -97,3 +99,74 @@ def chance_to_satisfy(grade: IntArray, max_grade: int) -> FloatArray:
     """The probability θ < 1 that each document satisfies: ``(2^grade - 1) / 2^max_grade``; 0 for a grade below 1."""
     result: FloatArray = np.ldexp(np.ldexp(1.0, np.maximum(grade, 0)) - 1.0, -max_grade)
     return result
+
+
+class Gain(Protocol):
+    """From grades, of any shape, to gains of at least 0. Equal gains are equal keys of kept arrays."""
+
+    def __call__(self, grade: IntArray) -> FloatArray:
+        """Return the gain of each grade."""
+
+    @property
+    def pays_below_1(self) -> bool:
+        """Whether a grade below 1 may gain."""
+
+
+@dataclass(frozen=True)
+class Relevant:
+    """1 from the grade ``rel`` on, else 0."""
+
+    rel: int = 1
+
+    def __call__(self, grade: IntArray) -> FloatArray:
+        return (grade >= self.rel).astype(np.float64)
+
+    @property
+    def pays_below_1(self) -> bool:
+        return self.rel < 1
+
+
+@dataclass(frozen=True)
+class Graded:
+    """The grade or 2^grade - 1, after ``gains`` has mapped it; see :func:`gain_of`."""
+
+    dcg: str = "log2"
+    gains: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def by(cls, dcg: str, gains: Mapping[int, int] | None) -> Graded:
+        """Return the gain of measures with the parameters ``dcg`` and ``gains``."""
+        return cls(dcg, tuple(sorted((gains or {}).items())))
+
+    def __call__(self, grade: IntArray) -> FloatArray:
+        return gain_of(grade, self.dcg, dict(self.gains))
+
+    @property
+    def pays_below_1(self) -> bool:
+        return any(grade <= 0 for grade, _ in self.gains)
+
+
+@dataclass(frozen=True)
+class Satisfying:
+    """The chance that a document satisfies; see :func:`chance_to_satisfy`."""
+
+    max_grade: int = 4
+    pays_below_1 = False
+
+    def __call__(self, grade: IntArray) -> FloatArray:
+        return chance_to_satisfy(grade, self.max_grade)
+
+
+@dataclass(frozen=True)
+class Clipped:
+    """How far a grade is above ``low``, and at most ``high - low``, as in ir_measures' SDCG."""
+
+    low: int
+    high: int
+
+    def __call__(self, grade: IntArray) -> FloatArray:
+        return (np.clip(grade, self.low, self.high) - self.low).astype(np.float64)
+
+    @property
+    def pays_below_1(self) -> bool:
+        return self.low < 0

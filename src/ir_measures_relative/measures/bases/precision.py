@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...data.arrays import FloatArray, IntArray, ratio
-from ..med_pairs import weighted
-from .base import Base, Chance, Difference
+from ..form import Ideal, Rule
+from .base import Base, Chance, Get, add, relevant
+from .browsing import TopK
 
 
 def expected_count(relevant: IntArray, pool: IntArray, depth: IntArray) -> FloatArray:
@@ -20,26 +21,36 @@ def deviation_of_count(relevant: IntArray, pool: IntArray, depth: IntArray) -> F
     return np.sqrt(ratio(ratio(d * m, n) * ratio((n - m) * (n - d), n), n - 1.0))
 
 
-P = Base(
-    name="P",
-    parameters=("norm", "rel"),
-    needs_cutoff=True,
-    residual="sum",
-    chance=Chance(
-        value=lambda ranking, get: ranking.found / get("cutoff"),
-        expected=lambda pool: expected_count(*pool.numbers) / pool.get("cutoff"),
-        deviation=lambda pool: deviation_of_count(*pool.numbers) / pool.get("cutoff"),
-    ),
-    difference=Difference(solve=weighted, parameters=("rel",), needs_cutoff=True),
+def _precision(get: Get) -> Rule:
+    seen = TopK(get("cutoff"))
+    return Rule(relevant(get), seen, over=seen.total)
+
+
+P = add(
+    Base(
+        name="P",
+        rule=_precision,
+        parameters=("norm", "rel"),
+        needs_cutoff=True,
+        residual=True,
+        chance=Chance(
+            value=lambda ranking, get: ranking.found / get("cutoff"),
+            expected=lambda pool: expected_count(*pool.numbers) / pool.get("cutoff"),
+            deviation=lambda pool: deviation_of_count(*pool.numbers) / pool.get("cutoff"),
+        ),
+    )
 )
 
-R = Base(
-    name="R",
-    parameters=("rel",),
-    needs_cutoff=True,
-    chance=Chance(
-        value=lambda ranking, get: ratio(ranking.found, ranking.relevant),
-        expected=lambda pool: ratio(expected_count(*pool.numbers), pool.relevant.astype(np.float64)),
-        deviation=lambda pool: ratio(deviation_of_count(*pool.numbers), pool.relevant.astype(np.float64)),
-    ),
+R = add(
+    Base(
+        name="R",
+        rule=lambda get: Rule(relevant(get), TopK(get("cutoff")), over=Ideal(TopK())),
+        parameters=("rel",),
+        needs_cutoff=True,
+        chance=Chance(
+            value=lambda ranking, get: ratio(ranking.found, ranking.relevant),
+            expected=lambda pool: ratio(expected_count(*pool.numbers), pool.relevant.astype(np.float64)),
+            deviation=lambda pool: ratio(deviation_of_count(*pool.numbers), pool.relevant.astype(np.float64)),
+        ),
+    )
 )

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...data.arrays import FloatArray, IntArray, max_by_query, row_sums
-from ..med_pairs import RunPair, Solutions, decide, greatest_lead
-from .base import Base, Chance, Difference, RandomRanking, longest, once_each
-from .browsing import Reciprocal
+from ..form import Rule
+from .base import Base, Chance, RandomRanking, add, longest, once_each, relevant
+from .browsing import Reciprocal, TopK
 from .gains import reciprocal
 
 
@@ -50,45 +50,33 @@ def deviation_of_rr(first: First) -> FloatArray:
     return result
 
 
-def greatest_difference(task: RunPair) -> Solutions:
-    """Reciprocal rank: one open document alone is relevant, or none."""
-    pool, relevant = task.pool, task.gain > 0
-    worth = [reciprocal(pool.y), reciprocal(pool.z)]
-    known = [max_by_query(w[relevant], pool.query[relevant], pool.n_queries) for w in worth]
-    rows = np.flatnonzero(pool.open)
-    both, level = np.zeros((2, pool.n_queries)), np.zeros((2, len(pool.query)), dtype=np.int64)
-    for i, (won, lost) in enumerate(((0, 1), (1, 0))):
-        of_both, query = (known[won], known[lost]), pool.query[rows]
-        both[i], leads = greatest_lead(worth[won][rows], worth[lost][rows], of_both, query)
-        best = np.flatnonzero((leads == both[i, query]) & (leads > (of_both[0] - of_both[1])[query]))
-        _, first = np.unique(query[best], return_index=True)
-        level[i, rows[best[first]]] = 1
-    return decide(pool, both, level)
-
-
-RR = Base(
-    name="RR",
-    parameters=("rel",),
-    browsing=lambda get: Reciprocal(),
-    residual="largest",
-    chance=Chance(
-        value=lambda ranking, get: max_by_query(
-            ranking.gain * reciprocal(ranking.position), ranking.query, ranking.n_queries
+RR = add(
+    Base(
+        name="RR",
+        rule=lambda get: Rule(relevant(get), Reciprocal(), "largest"),
+        parameters=("rel",),
+        residual=True,
+        chance=Chance(
+            value=lambda ranking, get: max_by_query(
+                ranking.gain * reciprocal(ranking.position), ranking.query, ranking.n_queries
+            ),
+            expected=lambda pool: of_first(expected_rr, pool),
+            deviation=lambda pool: of_first(deviation_of_rr, pool),
         ),
-        expected=lambda pool: of_first(expected_rr, pool),
-        deviation=lambda pool: of_first(deviation_of_rr, pool),
-    ),
-    difference=Difference(solve=greatest_difference, parameters=("rel",)),
+    )
 )
 
-Success = Base(
-    name="Success",
-    parameters=("rel",),
-    needs_cutoff=True,
-    chance=Chance(
-        value=lambda ranking, get: np.minimum(ranking.found, 1.0),
-        expected=lambda pool: np.minimum(of_first(lambda first: row_sums(first.chance), pool), 1.0),
-        # However small the chance is that the top k holds no relevant document.
-        room=lambda pool: np.where(pool.relevant > 0, of_first(lambda first: first.none, pool), 0.0),
-    ),
+Success = add(
+    Base(
+        name="Success",
+        rule=lambda get: Rule(relevant(get), TopK(get("cutoff")), "largest"),
+        parameters=("rel",),
+        needs_cutoff=True,
+        chance=Chance(
+            value=lambda ranking, get: np.minimum(ranking.found, 1.0),
+            expected=lambda pool: np.minimum(of_first(lambda first: row_sums(first.chance), pool), 1.0),
+            # However small the chance is that the top k holds no relevant document.
+            room=lambda pool: np.where(pool.relevant > 0, of_first(lambda first: first.none, pool), 0.0),
+        ),
+    )
 )

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from ..med_pairs import weighted
-from .base import Base, Difference
+from ..form import Rule
+from .base import Base, Get, add, relevant
 from .browsing import LogDiscount
 
-SDCG = Base(
-    name="SDCG",
-    parameters=("norm", "rel"),
-    needs_cutoff=True,
-    browsing=lambda get: LogDiscount(get("cutoff")),
-    residual="sum",
-    difference=Difference(
-        solve=weighted, parameters=("rel", "dcg", "gains", "max_grade"), needs_cutoff=True, graded=True
-    ),
-)
+
+def _rule(get: Get) -> Rule:
+    seen = LogDiscount(get("cutoff"))
+    return Rule(relevant(get), seen, over=seen.total)
+
+
+SDCG = add(Base(name="SDCG", rule=_rule, parameters=("norm", "rel"), needs_cutoff=True, residual=True))

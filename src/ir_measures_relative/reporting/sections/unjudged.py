@@ -9,13 +9,14 @@ import ir_measures
 import pandas as pd
 
 from ...bounding.bounds import bounds
+from ...bounding.labelings import NotBoundedError
 from ...bounding.verdicts import verdicts
 from ...context.measure_strings import is_relative
-from ...measures.nrg import NRG
 from ..contents import ReportedCampaign, are_few, intervals_of
 from . import Picture, Section, Table, intervals, square
 
 WORDS = """
+{% for reason in not_bounded %}<p>{{ reason }}.</p>{% endfor %}
 {% if left_out %}<p>Not here, because the verdicts would take too long:
 {% for measure, work in left_out %}{{ measure }}{{ ", " if not loop.last }}{% endfor %} (
 {{- "{:,}".format(left_out[0][1]) }} pairs of runs times topics). <code>verdicts()</code> computes them.
@@ -47,9 +48,8 @@ by {{ measures[0] }} on these topics.
 </li>{% endif %}
 """
 
-# Pairs of runs times topics up to which verdicts take less than half a minute: of most measures, and of those whose
-# gain depends on the positions in all priors. They are of a cutoff of 10, and fewer of a deeper one.
-_PAIRS, _PAIRS_OF_RESIDUALS, _PER_CUTOFF = 500_000, 20_000, 10
+# Pairs of runs times topics up to which verdicts take less than half a minute, with a cutoff of 10.
+_PAIRS, _PER_CUTOFF = 500_000, 10
 
 _ENDS = {"worst": "value", "value": "value", "best": "value"}
 _SAID_OF_ENDS = {"worst_shown": "worst case", "value_shown": "as judged", "best_shown": "best case"}
@@ -71,9 +71,10 @@ def section(campaign: ReportedCampaign) -> Section | str:
     """Bounds and verdicts; nothing where all is judged, or where the verdicts would take long."""
     if not campaign.several:
         return "What unjudged documents leave undecided: there is only one run."
-    found, left_out = _open(campaign)
+    found, left_out, not_bounded = _open(campaign)
     if not found and not left_out:
-        return "What unjudged documents leave undecided: nothing, or no measure has both a cutoff and bounds."
+        why = not_bounded or ["nothing, or no measure has both a cutoff and bounds"]
+        return f"What unjudged documents leave undecided: {'; '.join(why)}."
     against = campaign.reference is not None
     pictures = {f"bounds-{i}": _bounds(one) for i, one in enumerate(found)}
     pictures |= {f"verdicts-{i}": _against(one) if against else _map(one) for i, one in enumerate(found)}
@@ -82,6 +83,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
         "measures": [one.measure for one in found],
         "reference": campaign.reference,
         "left_out": left_out,
+        "not_bounded": not_bounded,
         "total": len(words),
         "undecided": words.count("undecided"),
         "chance": _count_of_chance(found),
@@ -93,23 +95,25 @@ def section(campaign: ReportedCampaign) -> Section | str:
     return Section("unjudged", "Unjudged", title, WORDS, facts, pictures, data=data, headline=HEADLINE)
 
 
-def _open(campaign: ReportedCampaign) -> tuple[list[Open], list[tuple[str, int]]]:
-    """The first absolute and the first relative measure that has bounds; and those that would take long."""
+def _open(campaign: ReportedCampaign) -> tuple[list[Open], list[tuple[str, int]], list[str]]:
+    """Return the first absolute and the first relative measure with bounds, and which others take long or have none."""
     n, kinds = len(campaign.view.names), set()
     work = n * (n - 1) // 2 * campaign.view.n_queries
-    found, left_out = [], []
+    found, left_out, not_bounded = [], [], []
     for measure in campaign.measures:
         cutoff, relative = measure.params.get("cutoff"), is_relative(measure)
-        limit = _PAIRS_OF_RESIDUALS if isinstance(measure, type(NRG)) else _PAIRS
         if relative in kinds or not isinstance(cutoff, int):
             continue
-        if work * max(1, cutoff // _PER_CUTOFF) > limit:
+        if work * max(1, cutoff // _PER_CUTOFF) > _PAIRS:
             left_out.append((str(measure), work))
             continue
         asked = campaign.context, campaign.qrels, [measure]
         try:
             ends = bounds(*asked)
-        except ValueError:  # a measure that cannot be bounded
+        except NotBoundedError as error:
+            not_bounded.append(str(error))
+            continue
+        except ValueError:  # such as one that looks at no judgment
             continue
         kinds.add(relative)
         if (ends["worst"] < ends["best"]).any():  # else no label can change the measure
@@ -117,7 +121,7 @@ def _open(campaign: ReportedCampaign) -> tuple[list[Open], list[tuple[str, int]]
             table["chance"] = _chance(campaign, measure, table)
             words = campaign.rows(table, "settled", *_ENDS, "chance", "n_deciding")
             found.append(Open(str(measure), campaign.rows(ends, *_ENDS), words))
-    return found, left_out
+    return found, left_out, not_bounded
 
 
 def _chance(campaign: ReportedCampaign, measure: ir_measures.Measure, table: pd.DataFrame) -> list[str]:

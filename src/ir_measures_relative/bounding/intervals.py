@@ -1,18 +1,16 @@
-"""What all extremes have in common: intervals, the models of measures, and the time that a search may take."""
+"""What all extremes have in common: intervals, and the time that a search may take."""
 
 from __future__ import annotations
 
 import math
 import os
 import time
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from ..context.view import View
-from ..data.arrays import BoolArray, FloatArray, IntArray, rows_of_queries
+from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..tolerances import LABELED_ALIKE
 from ..work import Work, map_tasks
 
@@ -58,6 +56,11 @@ class Interval(NamedTuple):
         """Ends that labelings attain."""
         return cls(lower, upper, np.ones(lower.shape, dtype=bool))
 
+    @classmethod
+    def unknown(cls, shape: tuple[int, ...]) -> Interval:
+        """Return ends of which nothing is known."""
+        return cls(np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, dtype=bool))
+
     def of(self, runs: IntArray) -> Interval:
         """The intervals of some runs."""
         return Interval(self.lower[runs], self.upper[runs], self.exact[runs])
@@ -83,93 +86,6 @@ class End(NamedTuple):
 #: From the documents that either of two runs holds, their positions in the one and in the other, 0 where not retrieved,
 #: and the time for it to the greatest difference of the one less the other.
 PairSolver: TypeAlias = Callable[[BoolArray, IntArray, IntArray, Work], End]
-
-
-class Model(ABC):
-    """A measure on the labelings of the open documents.
-
-    Args:
-        views: the runs, each on the judged and the open documents, as deep as the measure looks.
-        gain: of every judged document of ``docs``; ``known_gain`` has 0 for the open ones.
-    """
-
-    def __init__(self, views: Sequence[View], gain: FloatArray | BoolArray) -> None:
-        self.views, self.docs = views, views[0].documents
-        self.open: BoolArray = ~self.docs.judged
-        self.known_gain: FloatArray = np.where(self.open, 0.0, gain)
-
-    def closed(self) -> BoolArray:
-        """In which queries the judgments leave nothing open."""
-        closed: BoolArray = np.ones(self.docs.n_queries, dtype=bool)
-        closed[self.docs.query[self.open]] = False
-        return closed
-
-    def sums(self, values: FloatArray, among: BoolArray) -> FloatArray:
-        """The sums by query over some of ``docs``; ``values`` of shape (…, documents)."""
-        rows = np.flatnonzero(among)
-        return self.docs.by_query(values[..., rows], rows)
-
-    def over_open(self, values: FloatArray, function: np.ufunc = np.add) -> FloatArray:
-        """What ``function`` joins of values of the open documents, shape (…, open documents), by query."""
-        return self.docs.by_query(values, np.flatnonzero(self.open), function)
-
-    def rows_by_query(self, among: BoolArray) -> list[IntArray]:
-        """Of some documents those of each query, as rows of ``docs``."""
-        docs, rows = self.docs, np.flatnonzero(among)
-        return [rows[some] for some in rows_of_queries(docs.query[rows], docs.n_queries)]
-
-    def value(self) -> FloatArray | None:
-        """The value of every run where no open document has a gain, shape (runs, queries); None where it is unknown."""
-        return None
-
-    @abstractmethod
-    def sampled(self, gains: FloatArray) -> FloatArray:
-        """The values of labelings, (runs, labelings, queries); ``gains`` is of shape (labelings, open documents)."""
-
-    @abstractmethod
-    def one(self, work: Work) -> Interval:
-        """Of every run, shape (runs, queries); what is not finished in time is wider, and not exact."""
-
-    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        """Of run a[i] less run b[i], shape (pairs, queries); by default from the intervals of the two."""
-        one = self.one(work)
-        return one.of(a).minus(one.of(b))
-
-    @abstractmethod
-    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        """About how far the label of each of ``docs`` moves the difference of two runs, which is at most ``reach``."""
-
-
-class TaSCModel(Model):
-    """TaSC by ``score``, from the intervals of its base: a run is best where its priors, a row each, are worst."""
-
-    def __init__(
-        self, base: Model, priors: list[IntArray], score: Callable[[FloatArray, FloatArray], FloatArray]
-    ) -> None:
-        super().__init__(base.views, base.known_gain)
-        self.base, self.priors, self.score = base, priors, score
-
-    def _scores(self, of_run: FloatArray, of_priors: FloatArray) -> FloatArray:
-        rows = [self.score(of_run[run], of_priors[priors]) for run, priors in enumerate(self.priors)]
-        return np.array(rows).reshape(of_run.shape)
-
-    def sampled(self, gains: FloatArray) -> FloatArray:
-        values = self.base.sampled(gains)
-        return self._scores(values, values)
-
-    def one(self, work: Work) -> Interval:
-        lower, upper, exact = self.base.one(work)
-        low, high = self._scores(lower, upper), self._scores(upper, lower)
-        alone = np.array([not len(priors) for priors in self.priors])[:, None]
-        return Interval(low, high, (exact & alone) | (high - low <= LABELED_ALIKE))
-
-    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        nearby = [self.base.influence(run, int(prior), reach) for run in (a, b) for prior in self.priors[run]]
-        # A label may count by the prior that it makes the best one.
-        moves = self.open & (reach > 0)[self.docs.query]
-        least = np.where(moves, 2 * LABELED_ALIKE, 0.0)
-        result: FloatArray = np.max([self.base.influence(a, b, reach), *nearby, least], axis=0)
-        return result
 
 
 def interval_of_pairs(

@@ -1,0 +1,209 @@
+"""All judgments that the open documents of a collection could get, as a measure looks at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property, partial
+
+import numpy as np
+from ir_measures import Measure
+
+from ..context.measure_strings import is_relative, needs_subtopics, value_of
+from ..context.view import View
+from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..data.documents import Documents
+from ..data.registry import Registry
+from ..measures.bases.gains import Clipped, Gain, Relevant, Satisfying, grades_between
+from ..messages import warn
+from ..work import Work
+from .intervals import Interval
+
+# Fewer runs hold little of what is relevant, so that others would change ideal rankings and recall.
+_ENOUGH_RUNS = 3
+# If one relevant document in twenty has the highest grade, none of 60 has it with a chance of less than one in twenty.
+_ENOUGH_RELEVANT = 60
+
+
+class NotBoundedError(ValueError):
+    """A measure has no strict bounds."""
+
+
+class Labelings:
+    """The runs of a collection by one measure, and all labelings of its open documents.
+
+    A document is open if it is unjudged and in the top of some run. None is where the context's grades end below
+    ``rel``. Arrays have one column per document of :attr:`docs`.
+
+    This class samples labelings, by the measure's own score; the subclasses have strict bounds too.
+
+    Args:
+        measure: the measure.
+        views: the runs, each on the judgments as they are.
+        unretrieved_relevant: as for :func:`.bounds`.
+        closed: whether the judged documents are taken to be all there are.
+    """
+
+    def __init__(
+        self, measure: Measure, views: Sequence[View], unretrieved_relevant: int | None, closed: bool
+    ) -> None:
+        self.measure, self.as_judged = measure, views
+        self.members, self.grades = views[0].members, views[0].grades
+        rel = value_of(measure, "rel")
+        beyond = self.members.grades is not None and rel is not None and rel > self.grades[1]
+        self._nothing_open = closed or beyond
+        self.cutoff: int | None = measure.depth if is_relative(measure) else value_of(measure, "cutoff")
+        self.judged_only: bool = value_of(measure, "judged_only", False)
+        few = len(views[0].names) < _ENOUGH_RUNS
+        self._unretrieved_unknown = unretrieved_relevant is None and few and self.cutoff is None
+        if unretrieved_relevant is None:
+            unretrieved_relevant = (self.cutoff or 0) if few else 0
+        self.unretrieved_relevant = 0 if self._nothing_open else unretrieved_relevant
+
+    @cached_property
+    def views(self) -> list[View]:
+        """Every run on the judged and the open documents, as deep as the measure looks."""
+        view = self.as_judged[0]
+        if not self._nothing_open:
+            new = tuple(v.evaluated for v in self.as_judged if v.row is None)
+            key = "open", self.cutoff, self.unretrieved_relevant
+            # Made once for a set of judgments; with new runs it is for them alone.
+            opened = partial(view.with_open, *key[1:], new)
+            view = opened() if new else view.cached(key, opened)
+        return [view.evaluating(v).at(self.cutoff, self.judged_only) for v in self.as_judged]
+
+    @property
+    def docs(self) -> Documents:
+        """The judged documents, and the open ones with grade 0; sorted by query."""
+        return self.views[0].documents
+
+    @cached_property
+    def open(self) -> BoolArray:
+        """Which of the documents are open."""
+        return ~self.docs.judged
+
+    @cached_property
+    def positions(self) -> IntArray:
+        """The position of each document in every run, from 1; 0 where it is not in the top. Shape (runs, documents)."""
+        return np.array([view.positions(self.docs) for view in self.views])
+
+    @cached_property
+    def gain(self) -> Gain:
+        """What a grade gains; relevant or not, where the measure does not say."""
+        return Relevant(value_of(self.measure, "rel") or 1)
+
+    @cached_property
+    def relevant(self) -> BoolArray:
+        """Which documents are judged, and gain something."""
+        result: BoolArray = ~self.open & (self.gain(self.docs.grade) > 0)
+        return result
+
+    @property
+    def relevant_grade(self) -> int:
+        """A grade of what is relevant."""
+        return int(value_of(self.measure, "rel") or 1)
+
+    @property
+    def closed_queries(self) -> BoolArray:
+        """In which queries no document is open."""
+        result = np.ones(self.docs.n_queries, dtype=bool)
+        result[self.docs.query[self.open]] = False
+        return result
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there are strict bounds, or no document is open."""
+        return self.why_not_bounded is None or not self.open.any()
+
+    @property
+    def why_not_bounded(self) -> str | None:
+        """Why there are no strict bounds; None where there are."""
+        return f"{self.measure} has no strict bounds"
+
+    def value(self) -> FloatArray | None:
+        """The value of every run where no open document gains, shape (runs, queries); None where it is unknown."""
+        return None
+
+    def sampled(self, grade: IntArray) -> FloatArray:
+        """Return the values under some labelings, shape (runs, labelings, queries).
+
+        Args:
+            grade: of each open document, shape (labelings, open documents).
+        """
+        measure = self.measure
+        if measure.looks_at_aspects if is_relative(measure) else needs_subtopics(measure):
+            raise ValueError(
+                f"{measure} looks at aspects, which no drawn label names; leave relevance_model= out"
+            )
+        values = np.empty((len(self.views), len(grade), self.docs.n_queries))
+        every = self.docs.grade.copy()
+        for i, of_labeling in enumerate(grade):
+            every[self.open] = of_labeling
+            labelled = self.views[0].with_labels(every)
+            for run, view in enumerate(self.views):
+                values[run, i] = self._score(labelled.evaluating(view))
+        return values
+
+    def _score(self, view: View) -> FloatArray:
+        if is_relative(self.measure):
+            result: FloatArray = self.measure.score(view)
+            return result
+        values: FloatArray = view.absolute([self.measure])[0]
+        return values
+
+    def one(self, work: Work) -> Interval:
+        """Return the interval of every run, shape (runs, queries); what is not finished in time is wider.
+
+        Raises:
+            NotBoundedError: there are none; see :attr:`why_not_bounded`.
+        """
+        raise NotBoundedError(self.why_not_bounded)
+
+    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        """Return the interval of run a[i] less run b[i], shape (pairs, queries)."""
+        one = self.one(work)
+        return one.of(a).minus(one.of(b))
+
+    def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
+        """Return about how far each document's label moves the difference of two runs, which is at most ``reach``."""
+        raise NotBoundedError(self.why_not_bounded)
+
+    def warn_of_others(self) -> None:
+        """Warn where nobody said how many relevant documents no run retrieves, and that decides."""
+        if self._unretrieved_unknown and self.open.any():
+            warn(
+                f"{self.measure}: relevant documents that none of {self.as_judged[0].names} retrieves would change "
+                "these bounds: give unretrieved_relevant=10, or add the other runs to the context",
+                self.members,
+            )
+
+    def grades_of_open(self) -> IntArray:
+        """Return the grades that an open document may have, ascending, as far as they differ in gain.
+
+        Warns where few grades are known and the context has no ``grades``.
+        """
+        (low, high), known = self.grades, self.members.grades is not None
+        if isinstance(self.gain, Relevant):
+            return np.array([0, self.gain.rel])
+        if isinstance(self.gain, Clipped):  # the measure knows more of the scale than the judgments may show
+            return np.array([low, high if known else max(high, self.gain.high)])
+        grades = grades_between(0 if self.judged_only else low, high)
+        highest = max(high, int(self.docs.grade.max(initial=0)))
+        if isinstance(self.gain, Satisfying) and highest > self.gain.max_grade:
+            raise ValueError(
+                f"{self.measure}: documents may have the grade {highest}; max_grade must be at least that"
+                if is_relative(self.measure)
+                else f"{self.measure}: ir_measures computes ERR for grades up to {self.gain.max_grade}, not {highest}; "
+                "leave it out"
+            )
+        relevant = int((self.docs.grade > 0).sum())
+        if not known and relevant < _ENOUGH_RELEVANT and self.open.any():
+            warn(
+                f"{f'only {relevant}' if relevant else 'no'} documents are judged relevant, and unjudged ones are "
+                f"taken to have no higher grade than {high}: set RunContext(…, grades=({low}, {high})), or more",
+                self.members,
+            )
+        return grades
+
+
+#: By the class of a measure, what makes the :class:`Labelings` of one that has no form and yet strict bounds.
+BOUNDS: Registry[type[Measure], Callable[..., Labelings]] = Registry("bounds")

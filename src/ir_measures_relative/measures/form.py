@@ -1,0 +1,193 @@
+"""How a measure is declared: a :class:`Rule` says how a ranking becomes a value, a :class:`Form` adds the other runs.
+
+Scores, contributions of documents, values under other grades, bounds and the choice of complementary runs derive from
+these two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, Protocol
+
+import numpy as np
+
+from ..data.arrays import (
+    FloatArray,
+    IntArray,
+    max_by_query,
+    rank_within,
+    ratio,
+    row_sums,
+    sum_by_query,
+    table,
+)
+from .bases.browsing import BrowsingModel, TopK
+from .bases.gains import Gain, ideal_dcg
+
+
+class Items(Protocol):
+    """What can gain: documents, or answers to aspects; sorted by query."""
+
+    @property
+    def query(self) -> IntArray:
+        """The query of each item, ascending."""
+
+    @property
+    def grade(self) -> IntArray:
+        """The grade of each item."""
+
+    @property
+    def n_queries(self) -> int:
+        """The number of queries, those without items too."""
+
+
+@dataclass(frozen=True)
+class Ideal:
+    """``Σ_i seen(i)·g_i`` of a query's items from the highest gain down to ``depth``; with ``TopK()``, their sum."""
+
+    seen: BrowsingModel
+    depth: int | None = None
+
+    def value(self, gain: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
+        """Return one value per query, shape (…, queries), from gains of shape (…, items)."""
+        if isinstance(self.seen, TopK) and self.depth is None:
+            return sum_by_query(gain, query, n_queries)
+        if gain.ndim == 1:
+            return ideal_dcg(gain, query, n_queries, self.depth)
+        best = -np.sort(-table(gain, query, n_queries, 0.0), axis=-1)[..., : self.depth]
+        return row_sums(best * self.seen.seen(np.arange(1, best.shape[-1] + 1)))
+
+    def value_of_list(self, gain: FloatArray) -> FloatArray:
+        """Return the same for all items of one query."""
+        best = np.sort(gain)[::-1][: self.depth]
+        return row_sums(best * self.seen.seen(np.arange(1, len(best) + 1)))
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A measure of one ranking: what a grade gains, what a position counts, how terms join, what they are divided by.
+
+    ``combine`` joins the terms of a query, ``g`` being the gain of an item and ``seen`` that of its position:
+
+    - ``"sum"``: ``Σ seen·g``, as in DCG;
+    - ``"largest"``: the largest ``seen·g``, as in reciprocal rank;
+    - ``"cascade"``: ``Σ seen·g·Π_above (1 - g)``, as in ERR: a satisfied user stops;
+    - ``"precisions"``: ``Σ seen·g·Σ_not_below g``, as in average precision.
+    """
+
+    gain: Gain
+    seen: BrowsingModel
+    combine: Literal["sum", "largest", "cascade", "precisions"] = "sum"
+    over: float | Ideal = 1.0
+
+    def value_of_lists(self, grade: IntArray, grade_of_all: IntArray) -> FloatArray:
+        """Return the value of lists of one query, from their grades in order and the grades of all its items.
+
+        Args:
+            grade: of shape (lists, depth).
+            grade_of_all: of shape (items), for the ideal ranking.
+        """
+        gain, seen = self.gain(grade), self.seen.seen(np.arange(1, grade.shape[-1] + 1))
+        terms = gain * seen
+        if self.combine == "largest":
+            largest: FloatArray = terms.max(axis=-1, initial=0.0)
+            return largest
+        if self.combine == "cascade":
+            terms[..., 1:] *= np.multiply.accumulate(1.0 - gain[..., :-1], axis=-1)
+        if self.combine == "precisions":
+            terms *= np.add.accumulate(gain, axis=-1)
+        over = self.over
+        if isinstance(over, Ideal):
+            return ratio(row_sums(terms), over.value_of_list(self.gain(grade_of_all)))
+        return row_sums(terms) / over
+
+
+@dataclass(frozen=True, eq=False)
+class Form:
+    """A measure of one run: a rule, the positions of the items in the run, and what the other runs leave of each.
+
+    No grade may enter ``position`` or ``left``: then all else follows from the grades. Where one does enter, as in the
+    priors of a cascade, the measure has a subclass, which overrides :meth:`left_of` or :meth:`over`.
+    """
+
+    items: Items
+    position: IntArray  #: of each item in the run, from 1; 0 where it is not in the top
+    rule: Rule
+    left: (
+        FloatArray  #: the factor that the other runs leave of each item's gain, or bring to it; 1 without any
+    )
+    #: Whether the ideal ranking, and a user who stops, know the gains only as the other runs leave them.
+    residual: bool = False
+
+    @cached_property
+    def gain(self) -> FloatArray:
+        """The gain of each item."""
+        return self.rule.gain(self.items.grade)
+
+    @cached_property
+    def retrieved(self) -> IntArray:
+        """The items in the run's top; all others add exactly 0."""
+        return np.flatnonzero(self.position)
+
+    @cached_property
+    def seen(self) -> FloatArray:
+        """What a gain of 1 counts at each item's position."""
+        return self.rule.seen.seen(self.position)
+
+    def left_of(self, gain: FloatArray) -> FloatArray:
+        """Return ``left`` where the items have these gains, of shape (…, items)."""
+        return self.left
+
+    def values(self, grade: IntArray | None = None) -> FloatArray:
+        """Return the value of each query, shape (…, queries), for grades of shape (…, items) in place of the own."""
+        gain = self.gain if grade is None else self.rule.gain(grade)
+        return ratio(self.joined(gain), self.over(gain))
+
+    def joined(self, gain: FloatArray) -> FloatArray:
+        """Return what the terms of each query come to before the division, from gains of shape (…, items)."""
+        join = max_by_query if self.rule.combine == "largest" else sum_by_query
+        return join(self.terms(gain), self.items.query[self.retrieved], self.items.n_queries)
+
+    def contributions(self) -> tuple[FloatArray, FloatArray]:
+        """Return what retrieving each item is worth, and what it adds to the value of its query."""
+        gain, rows, shares = self.gain, self.retrieved, np.zeros(len(self.position))
+        query, terms = self.items.query[rows], self.terms(self.gain)
+        if self.rule.combine == "largest":  # of those with the largest term, the first
+            order = np.lexsort((self.position[rows], -terms, query))
+            first = order[rank_within(query[order]) == 1]
+            shares[rows[first]] = terms[first]
+        else:
+            shares[rows] = ratio(terms, self.over(gain)[query])
+        return gain * self.left_of(gain), shares
+
+    def terms(self, gain: FloatArray) -> FloatArray:
+        """Return what each retrieved item adds before the division, shape (…, retrieved)."""
+        rows, seen = self.retrieved, self.seen[self.retrieved]
+        worth, gain = (gain * self.left_of(gain))[..., rows], gain[..., rows]
+        if self.rule.combine == "cascade":
+            go_on = self._accumulated(1.0 - (worth if self.residual else gain), np.multiply, exclusive=True)
+            return worth * seen * go_on
+        if self.rule.combine == "precisions":
+            return gain * seen * self._accumulated(worth, np.add, exclusive=False)
+        return worth * seen
+
+    def over(self, gain: FloatArray) -> FloatArray:
+        """Return what each query's joined terms are divided by, shape (…, queries)."""
+        over, query, n_queries = self.rule.over, self.items.query, self.items.n_queries
+        if isinstance(over, Ideal):
+            return over.value(gain * self.left_of(gain) if self.residual else gain, query, n_queries)
+        return np.full(n_queries, over)
+
+    def _accumulated(self, values: FloatArray, join: np.ufunc, *, exclusive: bool) -> FloatArray:
+        """Return ``join`` of the values from the top of the run down to each retrieved item, or to just above it."""
+        rows = self.retrieved
+        order = np.lexsort((self.position[rows], self.items.query[rows]))
+        query = self.items.query[rows][order]
+        column = rank_within(query) - 1 + exclusive
+        shape = (*values.shape[:-1], self.items.n_queries, int(column.max(initial=0)) + 1)
+        from_the_top = np.full(shape, float(join.identity))
+        from_the_top[..., query, column] = values[..., order]
+        result = np.empty(values.shape)
+        result[..., order] = join.accumulate(from_the_top, axis=-1)[..., query, column - exclusive]
+        return result
