@@ -243,7 +243,7 @@ def test_columns_that_are_not_there() -> None:
         read_run(arrow_table(rows, 2).drop_columns(["score"]))
     with pytest.raises(ValueError, match=r"the Table has no column 'relevance' \(or 'label'\); .*'score'"):
         qrels_columns(arrow_table(rows, 2))
-    with pytest.raises(ValueError, match=r"the qrels: the dict has no column 'rel'"):
+    with pytest.raises(ValueError, match=r"the qrels: the dict has no column 'relevance'"):
         qrels_columns(dict_of_columns(rows, 2))
     with pytest.raises(ValueError, match=r"the run: the column 'score' stands twice in the Table"):
         table = arrow_table(rows, 2)

@@ -187,6 +187,7 @@ def files(draw: Any, columns: int) -> bytes:
         kind = draw(st.sampled_from(["id", "value", "columns", "end"])) if line == wrong else ""
         fields = [draw(ids) for _ in range(columns)]
         fields[4 if columns == 6 else 3] = draw(odd_value if kind == "value" else value)
+        fields[5:] = ["tag"] * (columns - 5)  # two tags in one ranking are two runs
         if kind == "id":
             fields[draw(st.sampled_from([0, 1, 2]))] = draw(odd_ids)
         if kind == "columns":

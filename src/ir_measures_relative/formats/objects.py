@@ -6,7 +6,7 @@ import numbers
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from ..io.frames import OF_OTHERS, is_frame, known_columns, scheme_of_others
+from ..io.frames import RUN_COLUMNS, SYNONYMS, column_names, is_frame, known_columns, names_in
 from ..io.readers import OBJECTS, Given
 from ..messages import kind_of, warn
 from .content import codes_of, keeping_order
@@ -43,9 +43,7 @@ def _table(value: Any, source: str, *, as_run: bool) -> Given | None:
 
 
 # Columns beyond these, such as texts, are not converted.
-_MAY_BE_NEEDED = frozenset(
-    ("query_id", "qid", "doc_id", "docno", "relevance", "label", "score", "name", "iteration", "subtopic_id")
-) | {name for scheme in OF_OTHERS for name in scheme.values()}
+_MAY_BE_NEEDED = {"iteration", "subtopic_id", "rank", *RUN_COLUMNS}.union(*SYNONYMS.values())
 
 
 def _of_columns(columns: dict[str, Any], kind: str) -> Given:
@@ -60,7 +58,7 @@ def _of_columns(columns: dict[str, Any], kind: str) -> Given:
         for name, column in needed.items()
     }
     topics = chosen.get("query", [])
-    if (scheme_of_others(columns) or {}).get("query_id") == "query" and all(
+    if names_in(columns, "query_id") == ["query"] and all(
         isinstance(t, numbers.Integral) and not isinstance(t, bool) for t in topics
     ):
         chosen["query"] = list(map(str, topics))  # HuggingFace's evaluate wants them as numbers
@@ -181,9 +179,7 @@ def labelled_items(frame: Any, source: str) -> Any:
 
 def _with_ids(frame: Any, source: str) -> Any:
     """LensKit's rows with the columns query_id and doc_id; ids that are numbers count as their digits."""
-    keys = [c for c in ("query_id", "user_id", "qid", "user") if c in frame.columns]
-    if not keys or "item_id" not in frame.columns:
-        raise ValueError(f"{source}: a table of items needs user_id (or query_id) and item_id")
-    frame = frame.rename(columns={keys[0]: "query_id", "item_id": "doc_id"})
+    [[queries, *_], [items, *_]] = column_names(frame, ("query_id", "doc_id"), source, "table of items")
+    frame = frame.rename(columns={queries: "query_id", items: "doc_id"})
     numbers = [c for c in ("query_id", "doc_id") if frame[c].dtype.kind in "iu"]
     return frame.assign(**{c: frame[c].astype(str) for c in numbers})

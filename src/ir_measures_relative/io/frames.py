@@ -7,25 +7,33 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from ..data.arrays import ObjectArray
+from ..data.arrays import IntArray, ObjectArray
 from ..data.ids import Ids
-from ..messages import few_quoted
+from ..messages import few, few_quoted, warn
 
 #: ir_measures' name of a column, then PyTerrier's.
 NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "score": "score", "name": "name"}
 
-#: What others call them, all together: trectools and HuggingFace's ``evaluate``, BEIR's data sets, ranx, LensKit.
-OF_OTHERS = (
-    {"query_id": "query", "doc_id": "docid", "relevance": "rel", "score": "score", "name": "system"},
-    {"query_id": "query-id", "doc_id": "corpus-id", "relevance": "score", "score": "score"},
-    {"query_id": "q_id", "doc_id": "doc_id", "relevance": "score", "score": "score"},
-    {"query_id": "user_id", "doc_id": "item_id", "relevance": "rating", "score": "score"},
-)
+#: Every name of a column, ours and PyTerrier's first: of several in one table, the first counts. The others are those
+#: of trectools, HuggingFace's ``evaluate``, BEIR, ranx and LensKit, and of tables that people write themselves.
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "query_id": ("query_id", "qid", "query-id", "q_id", "topic_id", "user_id", "topic", "query", "user"),
+    "doc_id": ("doc_id", "docno", "corpus-id", "docid", "item_id", "pid", "did", "document", "item"),
+    "relevance": ("relevance", "label", "rel", "rating"),
+    "score": ("score",),
+    "name": ("name", "system"),
+}
+
+#: Columns that may say which run a row is of.
+RUN_COLUMNS = ("name", "system", "system_id", "run", "run_id", "model", "tag")
+
+# The columns of queries of BEIR and ranx, whose judgments have their grades in the column ``score``.
+_JUDGED_BY_SCORE = {"query-id", "q_id"}
 
 _SWAPPED = "; if it is a run, give the qrels first and then the run"
 
 #: Columns whose ids are numbers as a rule, which count as their digits.
-_NUMBERED = ("user_id", "item_id")
+_NUMBERED = ("user_id", "item_id", "user", "item")
 
 
 def is_frame(value: object) -> TypeGuard[Any]:
@@ -35,38 +43,36 @@ def is_frame(value: object) -> TypeGuard[Any]:
 
 def known_columns(columns: Collection[Any]) -> bool:
     """Whether columns of these names hold the ids of queries and documents, by names that are known."""
-    ours = all(name in columns or NAMES[name] in columns for name in ("query_id", "doc_id"))
-    return ours or _with_ids_of_others(columns) is not None
+    return bool(names_in(columns, "query_id") and names_in(columns, "doc_id"))
 
 
-def scheme_of_others(columns: Collection[Any]) -> dict[str, str] | None:
-    """The names of another library's, where a table has its columns of ids, and no query id by ours."""
-    if "query_id" in columns or "qid" in columns:  # and 'query' is its text, as in PyTerrier
-        return None
-    return _with_ids_of_others(columns)
+def names_a_column(columns: Collection[Any]) -> bool:
+    """Whether columns of these names are of a table of runs or judgments, of which one may be missing."""
+    ids = [names_in(columns, "query_id"), names_in(columns, "doc_id")]
+    values = [names_in(columns, "relevance"), names_in(columns, "score")]
+    return all(ids) or (any(ids) and any(values))
 
 
-def _with_ids_of_others(columns: Collection[Any]) -> dict[str, str] | None:
-    return next((s for s in OF_OTHERS if s["query_id"] in columns and s["doc_id"] in columns), None)
+def names_in(columns: Collection[Any], column: str) -> list[str]:
+    """Return the names, among those of columns, that a column has: one, or ours and PyTerrier's; none if missing."""
+    names = [name for name in SYNONYMS[column] if name in columns]
+    if column == "relevance" and not names and set(names_in(columns, "query_id")) & _JUDGED_BY_SCORE:
+        return names_in(columns, "score")
+    ours = [name for name in dict.fromkeys((column, NAMES[column])) if name in names]
+    return ours or names[:1]
 
 
 def column_names(
     frame: Any, wanted: Sequence[str], source: str, kind: str = "DataFrame", columns: Sequence[str] = ()
 ) -> list[list[str]]:
     """What a frame, of pandas or Dask, calls each column: one name, or both; arguments as for :func:`columns_of`."""
-    scheme = scheme_of_others(frame.columns)
     found = []
     for column in wanted:
-        ours, theirs = (column, NAMES[column]) if scheme is None else (scheme.get(column, column),) * 2
-        named = [c for c in dict.fromkeys((ours, theirs)) if c in frame.columns]
-        if (
-            scheme is not None and column == "relevance"
-        ):  # what is called so is meant, and not what may be a score
-            named = [c for c in (column, NAMES[column]) if c in frame.columns] or named
+        named = names_in(frame.columns, column)
         if not named:
-            other = f" (or {theirs!r})" if theirs != ours else ""
+            other = f" (or {NAMES[column]!r})" if NAMES[column] != column else ""
             raise ValueError(
-                f"{source}: the {kind} has no column {ours!r}{other}; its columns are "
+                f"{source}: the {kind} has no column {column!r}{other}; its columns are "
                 f"{few_quoted([str(c)[:80] for c in (columns or frame.columns)])}, and {', '.join(wanted[:-1])} and "
                 f"{wanted[-1]} are needed{_SWAPPED if column == 'relevance' and 'score' in frame.columns else ''}"
             )
@@ -92,6 +98,41 @@ def _one_column(frame: Any, names: list[str], source: str, kind: str) -> Any:
         if frame[other].ndim != 1 or not column.astype(object).equals(frame[other].astype(object)):
             raise ValueError(f"{source}: the columns {names[0]!r} and {other!r} differ; drop one")
     return column
+
+
+def rows_by_run(frame: Any, source: str) -> tuple[str, dict[str, IntArray]] | None:
+    """Return the column of a run or runs that names several, and the rows of each; None where it holds one run."""
+    import pandas as pd
+
+    for column in RUN_COLUMNS:
+        if column not in frame.columns or frame[column].ndim != 1 or single_value(frame, column) is not None:
+            continue
+        run, names = pd.factorize(frame[column], use_na_sentinel=False)
+        query = pd.factorize(frame[names_in(frame.columns, "query_id")[0]])[0]
+        rank = pd.factorize(frame["rank"])[0] if "rank" in frame.columns else None
+        what = f"{source}: the column {column!r}"
+        if is_of_several_runs(query, run.astype(np.int64), rank, list(map(str, names)), what):
+            return column, {str(name): np.flatnonzero(run == i) for i, name in enumerate(names)}
+    return None
+
+
+def is_of_several_runs(
+    query: IntArray, run: IntArray, rank: IntArray | None, names: Sequence[str], what: str
+) -> bool:
+    """Whether rows that name several runs are of several: whether some topic has rankings of two of them.
+
+    Where each topic has one name, or the ranks of each topic count through its rows of all names, it is one run, and a
+    warning says so.
+    """
+    if len(names) < 2:
+        return False
+    n_queries, n_rankings = (len(np.unique(codes)) for codes in (query, query * len(names) + run))
+    by_topic = n_rankings == n_queries
+    through = rank is not None and len(np.unique(query * (1 + rank.max()) + rank)) == len(query)
+    if by_topic or through:
+        why = "each topic has one of them" if by_topic else "the ranks count through the rows of all"
+        warn(f"{what} names {few(names, 4)}, and {why}: they count as one run")
+    return not (by_topic or through)
 
 
 def text_of(column: Any, *, kept: bool = True) -> Ids | ObjectArray:

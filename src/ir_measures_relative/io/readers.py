@@ -28,6 +28,7 @@ class Given(NamedTuple):
     tag: str | None = None  #: its own name for itself
     kind: str = "DataFrame"  #: what messages call a table
     columns: tuple[str, ...] = ()  #: of the whole table, of which a DataFrame holds what may be needed
+    is_one_run: bool = False  #: whether a table was looked into for the rows of several runs
 
 
 class FileContent(NamedTuple):

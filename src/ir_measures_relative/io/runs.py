@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from ..data.arrays import FloatArray, ObjectArray, object_array
+from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
 from ..data.ids import Ids, repeated
 from ..data.rankings import Rankings
-from ..messages import brief, kind_of, progress, warn
+from ..messages import brief, few, kind_of, progress, warn
 from .files import is_picture, located, read_bytes
-from .frames import columns_of, is_frame, scheme_of_others, single_value, text_of
+from .frames import columns_of, is_frame, is_of_several_runs, names_in, rows_by_run, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
 from .trec_columns import Columns, parsed, shown, starts_as_trec
 
@@ -88,13 +88,24 @@ def _runs_of(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings],
     is_trec = starts_as_trec(data, columns=6, number=4)
     content = None if is_trec else read_foreign_file(data, source, part, as_run=True)
     if content is None:
-        if part is not None:
-            raise ValueError(f"{source}: a TREC run has no part {part!r}; leave out '#{part}'")
-        return [read_trec_run(data, source, source)], False
+        return _runs_of_trec_file(data, source, part), False
     found = [_from_given(given, source) for given in content.parts]
     for rankings in found:
         rankings.check_documents()
     return found, content.may_be_judgments
+
+
+def _runs_of_trec_file(data: bytes, source: str, part: str | None) -> list[Rankings]:
+    """The runs in a file of TREC's format, or the one whose tag is the part that is meant."""
+    runs = read_trec_runs(data, source)
+    if part is None:
+        return runs
+    chosen = [run for run in runs if run.tag == part]
+    if len(runs) == 1 and not chosen:
+        raise ValueError(f"{source}: a TREC run has no part {part!r}; leave out '#{part}'")
+    if not chosen:
+        raise ValueError(f"{source}: the file holds the runs {few(run.tag for run in runs)}, and no {part!r}")
+    return chosen
 
 
 def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Rankings:
@@ -140,7 +151,8 @@ def _from_columns(
 
 def _from_given(given: Given, name: str) -> Rankings:
     if is_frame(given.content):
-        return _from_frame(given.content, name, given.kind, given.columns)
+        form = {"kind": given.kind, "columns": given.columns, "tag": given.tag, "is_one_run": given.is_one_run}
+        return _from_frame(given.content, name, **form)
     if isinstance(given.content, Rows):
         queries, docs = (c if isinstance(c, Ids) else object_array(c) for c in given.content[:2])
         scores = given.content.values
@@ -151,11 +163,24 @@ def _from_given(given: Given, name: str) -> Rankings:
 
 
 def _from_frame(
-    frame: Any, name: str, kind: str = "DataFrame", columns: Sequence[str] = (), *, kept: bool = True
+    frame: Any,
+    name: str,
+    kind: str = "DataFrame",
+    columns: Sequence[str] = (),
+    *,
+    kept: bool = True,
+    tag: str | None = None,
+    is_one_run: bool = False,
 ) -> Rankings:
     wanted = ("query_id", "doc_id", "score")
     query_column, doc_column, score_column = columns_of(frame, wanted, name, kind, columns)
-    scheme = scheme_of_others(frame.columns) or {}
+    several = None if is_one_run else rows_by_run(frame, name)
+    if several is not None:
+        column, rows = several
+        raise ValueError(
+            f"{name}: the {kind} holds {len(rows)} runs, by its column {column!r}: {few(rows)}; choose one, such as "
+            f"frame[frame[{column!r}] == {next(iter(rows))!r}]"
+        )
     queries = text_of(query_column, kept=False)
     docs = text_of(doc_column, kept=kept)
     return Rankings(
@@ -163,7 +188,7 @@ def _from_frame(
         docs,
         scores_of(score_column, queries, docs, name),
         name=name,
-        tag=single_value(frame, scheme.get("name", "name")),
+        tag=tag or next((single_value(frame, column) for column in names_in(frame.columns, "name")), None),
         group=(single_value(frame, "group") or "") if "group" in frame.columns and len(frame) else None,
     )
 
@@ -200,17 +225,34 @@ def _as_floats(
 
 def read_trec_run(data: bytes, source: str, name: str) -> Rankings:
     """The rankings in the content of a TREC run file; the order of the lines and the ranks do not count."""
+    runs = read_trec_runs(data, source)
+    if len(runs) > 1:
+        raise ValueError(f"{source}: the file holds the runs {few(run.tag for run in runs)}; write a file for each")
+    return runs[0].named(name)
+
+
+def read_trec_runs(data: bytes, source: str) -> list[Rankings]:
+    """The run in the content of a TREC run file, or the runs, where rankings have rows of several tags."""
     columns, scores = parsed(data, source, _trec_columns, _mistake)
-    tags = columns.ids(5)
-    tags = tags.take(tags.changes())
-    tag = tags.string(0) if len(tags) == 1 else None
-    rankings = Rankings(columns.ids(0), columns.ids(2), scores, name=name, tag=tag)
-    try:
-        rankings.check_documents()
-        return rankings
-    except ValueError as error:
-        message = _repeated(columns, source) or str(error)
-    del columns, scores, tags, rankings  # which the traceback would keep
+    queries, docs, tags = (columns.ids(i) for i in (0, 2, 5))
+    names = list(dict.fromkeys(tags.take(tags.changes()).strings()))
+    rows: dict[str | None, Any] = {names[0] if len(names) == 1 else None: slice(None)}
+    if len(names) > 1:
+        import pandas as pd
+
+        query, rank, run = (pd.factorize(ids.strings())[0] for ids in (queries, columns.ids(3), tags))
+        if is_of_several_runs(query, run, rank, names, f"{source}: the tag"):
+            rows = {name: np.flatnonzero(run == i) for i, name in enumerate(names)}
+    runs, message = list[Rankings](), ""
+    for tag, of_run in rows.items():
+        runs.append(Rankings(queries.take(of_run), docs.take(of_run), scores[of_run], name=source, tag=tag))
+        try:
+            runs[-1].check_documents()
+        except ValueError as error:
+            message = message or _repeated(columns, source, of_run) or str(error)
+    if not message:
+        return runs
+    del columns, scores, queries, docs, tags, rows, runs  # which the traceback would keep
     raise ValueError(message)
 
 
@@ -242,13 +284,14 @@ def _mistake(line: bytes) -> str:
     return f"the score {score} is not a number; write numbers with the digits 0 to 9, such as 12.5 or 1.25e1"
 
 
-def _repeated(columns: Columns, source: str) -> str | None:
-    """Where a document stands a second time in a ranking; None where none does."""
+def _repeated(columns: Columns, source: str, of_run: IntArray | slice) -> str | None:
+    """Where a document stands a second time in a ranking of the run that has these rows; None where none does."""
     queries, docs = columns.ids(0), columns.ids(2)
-    rows = repeated(queries.hashes().view(np.int64), docs, docs.hashes())
+    own = queries.take(of_run)
+    rows = repeated(own.hashes().view(np.int64), docs.take(of_run), docs.take(of_run).hashes())
     if rows is None:
         return None
-    a, b = rows
+    a, b = np.arange(len(columns))[of_run][list(rows)].tolist()
     return (
         f"{source}, line {columns.line(b)}: query {brief(queries.string(b))} lists document {brief(docs.string(b))} "
         f"more than once, before in line {columns.line(a)}; a ranking holds a document once: drop the duplicates"
