@@ -89,12 +89,13 @@ def not_an_id(value: object, what: str, elsewhere: str) -> str:
     """What is wrong with a value that stands where an id should, and is not a string that a file can hold."""
     if is_missing(value):
         return (
-            f"{what} id {brief(value)} is a missing value, which pandas makes of the ids NA, null, None and nan: give "
-            "the path of the file, or read it with keep_default_na=False"
+            f"{what} id {brief(value)} is a missing value; give every row an id. pandas reads the ids NA, null, None "
+            "and nan so: give the path of the file, or read it with keep_default_na=False"
         )
-    kind = kind_of(value)
     if isinstance(value, str):
-        kind = "a string with a NUL" if "\0" in value else "half of a surrogate pair"
+        kind = "is a string with a NUL" if "\0" in value else "holds half of a surrogate pair"
+        return f"{what} id {brief(value)} {kind}, which no file in UTF-8 can hold; replace it, in {elsewhere} too"
+    kind = kind_of(value)
     return f"{what} id {brief(value)} is {kind}; {what} ids must be strings, as in {elsewhere}: convert them with str()"
 
 

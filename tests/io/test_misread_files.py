@@ -120,15 +120,40 @@ def test_a_label_is_read_alike_in_every_line(first: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("at", [0, 1])
-def test_a_comment_is_no_judgment(at: int, tmp_path: Path) -> None:
-    lines = ["q 0 d 1"]
-    lines.insert(at, "# all labels: 3")
-    with pytest.raises(ValueError, match=rf"qrels, line {at + 1}: it is a comment.*delete"):
-        read_qrels_file(written(tmp_path, "qrels", "\n".join(lines)))
-    lines = ["q Q0 d 1 2.0 tag"]
-    lines.insert(at, "# Q0 d 1 2.0 tag")
-    with pytest.raises(ValueError, match=rf"line {at + 1}: it is a comment"):
-        read_run(written(tmp_path, "run", "\n".join(lines)))
+def test_a_comment_is_no_row(at: int, tmp_path: Path) -> None:
+    """As in trec_eval 10; a line that begins with # and is a row to ir_measures is refused."""
+    qrels, run = ["q 0 d 1"], ["q Q0 d 1 2.0 tag"]
+    for comment in ("# made by x", "  #made by x with words", "#"):
+        text = "\n".join([*qrels[:at], comment, "", comment, *qrels[at:]])
+        assert labels(written(tmp_path, "qrels", text)) == {"d": 1}
+        text = "\n".join([*run[:at], comment, "", comment, *run[at:]])
+        assert rankings(written(tmp_path, "run", text)) == {"q": ["d"]}
+        with pytest.raises(ValueError, match=r"line 5: the score '1_0'"):
+            read_run(written(tmp_path, "run", text + "\nq Q0 e 1 1_0 tag"))
+    qrels.insert(at, "# all labels: 3")
+    with pytest.raises(
+        ValueError, match=rf"qrels, line {at + 1}: it begins with '#'.*; delete the line, or rename"
+    ):
+        read_qrels_file(written(tmp_path, "qrels", "\n".join(qrels)))
+    for row in ("# Q0 d 1 2.0 tag", "#1 Q0 d 1 2.0 tag"):
+        with pytest.raises(ValueError, match=rf"line {at + 1}: it begins with '#'"):
+            read_run(written(tmp_path, "run", "\n".join([*run[:at], row, *run[at:]])))
+
+
+@pytest.mark.parametrize("tag", ["my tag", "my (k1=0.9, b=0.4)", "tag 1 2 3 4"])
+def test_words_behind_the_tag_do_not_count(tag: str, tmp_path: Path) -> None:
+    text = f"q Q0 d 1 2.0 {tag}\r\nq Q0 e 2 1.0 {tag} \n"
+    run = read_run(written(tmp_path, "run", text))
+    assert list(run.to_dict()["q"]) == ["d", "e"] and run.tag == tag.split()[0]
+
+
+@pytest.mark.parametrize(
+    "line", ["q Q0 a b 1 2.0 t", "q Q0 a 7 1 2.0 t", "q r Q0 a 1 2.0 t", "q Q0 a 1 2.0 t q Q0 b 1 1.0 t", "q Q0 a 1 2.0 tq Q0 b 1 1.0 t"]
+)  # fmt: skip
+def test_a_line_with_more_columns_than_words_behind_the_tag(line: str, tmp_path: Path) -> None:
+    """Blanks in ids move the columns; two rows in a line are not one."""
+    with pytest.raises(ValueError, match=r"line 2: \d+ columns where a TREC run has six"):
+        read_run(written(tmp_path, "run", f"q Q0 d 1 3.0 t\n{line}\n"))
 
 
 @pytest.mark.parametrize("dtype", ["object", "str", "string[python]", "string[pyarrow]", "category"])

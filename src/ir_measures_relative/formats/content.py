@@ -23,26 +23,34 @@ BLOCK = 1 << 16
 
 # JSON, and no query id of a TREC file that starts with a bracket.
 _STARTS_JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\[{"\]])')
-_DELIMITED = re.compile(rb"[,\t]")
+_BLANK_LINES = re.compile(rb"(?:[ \t\r\v\f]*\n)*")
+# What Excel reads, and no row: the line is made blank, so that the others keep their numbers.
+_EXCEL = re.compile(rb'\A"?sep=[,;|\t]"?[ \t\r]*\n')
 
 
 class Content:
     """The content of a file. What a property parses is kept for the next format that asks."""
 
     def __init__(self, data: bytes, source: str) -> None:
-        self.data = data
+        self.data = _EXCEL.sub(b"\n", data)
         self.source = source
-        self.start = data[:BLOCK]
+        self.start = self.data[:BLOCK]
+
+    @property
+    def table(self) -> bytes:
+        """The content from the first line that is not blank, with the tabs and blanks before its first cell."""
+        found = _BLANK_LINES.match(self.data)
+        return self.data[found.end() :] if found else self.data
 
     @cached_property
     def line(self) -> bytes:
         """The first line that is not blank; of what is looked at."""
-        return self.start.lstrip().split(b"\n", 1)[0].rstrip(b"\r")
+        return _BLANK_LINES.sub(b"", self.start, count=1).split(b"\n", 1)[0].rstrip(b"\r")
 
     @cached_property
     def header(self) -> list[str]:
-        """The cells of the first line, in small letters, where commas or tabs separate them; else nothing."""
-        if self.is_json or self.is_parquet or not _DELIMITED.search(self.line):
+        """The cells of the first line, in small letters, where something separates them; else nothing."""
+        if self.is_json or self.is_parquet or self.delimiter.encode() not in self.line:
             return []
         cells: list[str] = []
         with suppress(csv.Error):  # a cell of more than 100,000 characters; a NUL, to Python 3.10
@@ -53,15 +61,14 @@ class Content:
     @property
     def delimiter(self) -> str:
         """What separates the cells of a table."""
-        return "\t" if b"\t" in self.line else ","
+        return next((mark for mark in "\t,;|" if mark.encode() in self.line), ",")
 
     @cached_property
     def first(self) -> Content | None:
         """The first line as a file of its own, where it is an object of JSON and more lines follow."""
-        is_object = self.line.startswith(b"{") and self.line.rstrip().endswith(b"}")
-        return (
-            Content(self.line, self.source) if is_object and len(self.line) < len(self.data.strip()) else None
-        )
+        line = self.line.strip()
+        is_object = line.startswith(b"{") and line.endswith(b"}")
+        return Content(line, self.source) if is_object and len(line) < len(self.data.strip()) else None
 
     @property
     def is_parquet(self) -> bool:

@@ -36,7 +36,9 @@ def read_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> Fi
         return None
     parts = parts_of(content, form, as_run=as_run)
     if as_run:
-        parts = {name: run for part_of, given in parts.items() for name, run in _runs_in(given, part_of, source)}
+        parts = {
+            name: run for part_of, given in parts.items() for name, run in _runs_in(given, part_of, source)
+        }
     if not as_run:
         return FileContent([one_part(parts, part, source, "judgments")])
     if part is not None or form.one_run:

@@ -7,7 +7,7 @@ import re
 from ..io.readers import Given
 from ..messages import brief
 from .content import Content, Format, Parts
-from .tables import read_cells
+from .tables import check_spaces, read_cells
 
 _RANKED = re.compile(rb"[^\t]+\t[^\t]+\t[0-9]+\s*")
 
@@ -23,6 +23,7 @@ def _read(content: Content) -> Parts:
         raise ValueError(
             f"query {brief(query)}, document {brief(doc)} has the rank {brief(rank)}; give whole numbers"
         )
+    check_spaces(content, rows, (0, 1), header=0)
     rank = rows[2].astype("int64")
     numbered = rank.groupby(rows[0], sort=False).rank(method="first").astype("int64")
     if (rank != numbered).any():
@@ -40,6 +41,7 @@ FORMATS = (
         name="an MS MARCO run",
         holds=lambda content: _RANKED.fullmatch(content.line) is not None,
         runs=_read,
+        instead="if its third column holds grades, put the header 'query_id<TAB>doc_id<TAB>relevance' above",
         note="In the order of the ranks, which must be 1, 2, 3 … in each query.",
     ),
 )

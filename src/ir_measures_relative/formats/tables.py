@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from ..io.files import max_unpacked, too_large
-from ..io.frames import column_names, known_columns
+from ..io.frames import column_names, names_a_column
 from ..io.readers import Given
+from ..io.trec_columns import OTHER_SPACE
+from ..messages import brief
 from .content import Content, Format, Parts, is_by_column
 from .objects import frame_of_arrow, items_as_columns, labelled_items
 
-_VALUES = {"score", "relevance", "label", "rel"}
-
 
 def _holds(content: Content) -> bool:
-    cells = content.header
-    return known_columns(cells) and bool(_VALUES & set(cells))
+    return names_a_column(content.header)
 
 
 def _holds_rows(content: Content) -> bool:
     first = content.records[0] if content.records else {}
-    return known_columns(first) and not is_by_column(first)
+    return names_a_column(first) and not is_by_column(first)
 
 
 def _frame(content: Content, *, as_run: bool) -> Any:
@@ -35,6 +36,12 @@ def _frame(content: Content, *, as_run: bool) -> Any:
     kind = "score" if as_run else "relevance"
     *ids, values = column_names(frame, ("query_id", "doc_id", kind), content.source, "table")
     _check_ids(frame, ids, "row")
+    check_spaces(content, frame, [name for names in ids for name in names])
+    _check_rows_in_cells(content, frame, values[0])
+    if len(frame) and frame[values[0]].iloc[-1] == "" and not content.data.endswith(b"\n"):
+        raise ValueError(
+            f"the last line is cut: it has no {values[0]!r}, and no line feed; fetch the file again"
+        )
     for name in values:
         frame[name] = _numbers(frame[name], kind)
     return frame
@@ -44,31 +51,94 @@ def read_cells(content: Content, width: int, *, quoted: bool = True, blank: str 
     """The text of the cells without what is ``blank`` around it (None: any white space), a row a line."""
     import pandas as pd
 
-    if b"\0" in content.data:
-        raise ValueError(f"{content.source}: it holds a NUL; is it a text file?")
-    returns = content.data.count(b"\r") - content.data.endswith(b"\r")
-    if returns > content.data.count(b"\r\n"):  # pandas would end a line there, and lose a cell
-        raise ValueError(
-            f"{content.source}: it holds a carriage return (\\r) that no line feed follows; end lines with \\n"
-        )
+    data = content.data
+    if b"\0" in data or data.count(b"\r") - data.endswith(b"\r") > data.count(b"\r\n"):
+        wrong = re.search(rb"\0|\r(?!\n|\Z)", data)  # pandas would end a line at a return, and lose a cell
+        assert wrong is not None
+        returns = "a carriage return (\\r) that no line feed follows; end lines with \\n"
+        what = "a NUL; is it a text file?" if wrong[0] == b"\0" else returns
+        line = data.count(b"\n", 0, wrong.start()) + 1
+        raise ValueError(f"{content.source}, line {line}: it holds {what}")
     quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     layout: dict[str, Any] = {"quoting": quoting, "skipinitialspace": True}
     plain: dict[str, Any] = {"sep": content.delimiter, "header": None, "dtype": str, "keep_default_na": False}
     try:
-        rows = pd.read_csv(io.BytesIO(content.data.lstrip()), **plain, **layout)
+        rows = pd.read_csv(io.BytesIO(content.table), **plain, **layout)
     except (pd.errors.ParserError, UnicodeDecodeError) as error:
-        assert content.text  # or it says which line is not in UTF-8
+        _check_width(content, width, quoting)  # or it says which line is not in UTF-8
         raise ValueError(
             f"{content.source}: {error}; check the cells and quotation marks of the line"
         ) from None
     if (rows.iloc[:, -1] == "").any():  # where nothing is written, or a cell is missing
-        reader = csv.reader(io.StringIO(content.text, newline=""), delimiter=content.delimiter, **layout)
-        for row in reader:
-            if any(map(str.strip, row)) and len(row) != width:
-                shape = f"{len(row)} columns where there should be {width}"
-                raise ValueError(f"{content.source}, line {reader.line_num}: {shape}; check the line")
+        _check_width(content, width, quoting)
         rows = rows[(rows != "").any(axis=1)]
     return rows.apply(lambda cells: cells.str.strip(blank))
+
+
+def _lines(content: Content, quoting: int) -> Iterator[tuple[int, int, list[str]]]:
+    """The rows that are not blank, as Python reads them, each with the numbers of its first and its last line."""
+    text = io.StringIO(content.text, newline="")
+    reader: Any = csv.reader(text, delimiter=content.delimiter, quoting=quoting, skipinitialspace=True)  # type: ignore[arg-type]
+    first = 1
+    for row in reader:
+        if any(map(str.strip, row)):
+            yield first, reader.line_num, row
+        first = reader.line_num + 1
+
+
+def _check_width(content: Content, width: int, quoting: int) -> None:
+    for line, _, row in _lines(content, quoting):
+        if len(row) != width:
+            shape = f"{len(row)} columns where there should be {width}"
+            raise ValueError(
+                f"{content.source}, line {line}: {shape}; check the line and its quotation marks"
+            )
+
+
+# White space that no id of a text file holds: Python's and C's, but for the blank.
+_SPACES = re.compile(f"[\\t\\n\\v\\f\\r{OTHER_SPACE}]")
+_CONTROLS = bytes([*range(0x0B, 0x0D), *range(0x1C, 0x20)])
+
+
+def check_spaces(content: Content, rows: Any, columns: Iterable[Any], *, header: int = 1) -> None:
+    """Raises ValueError for an id with a tab, a line break or the like in it, as stray quotation marks make them."""
+    data = content.data
+    others = data if content.delimiter == "\t" else data.replace(b"\t", b"\0")
+    if b'"' not in data and data.isascii() and len(others.translate(None, _CONTROLS + b"\0")) == len(data):
+        return
+    for name in columns:
+        joined = "\n".join(rows[name])
+        if joined.count("\n") < len(rows) and _SPACES.search(joined.replace("\n", "")) is None:
+            continue
+        row = next(i for i, value in enumerate(rows[name]) if _SPACES.search(value))
+        quoting = csv.QUOTE_MINIMAL if header else csv.QUOTE_NONE
+        line, *_ = next(islice(_lines(content, quoting), row + header, None))
+        raise ValueError(
+            f"{content.source}, line {line}: the id {brief(rows[name].iloc[row])} holds white space other than blanks; "
+            "correct it, or the quotation mark that joins it with what follows"
+        )
+
+
+def _check_rows_in_cells(content: Content, frame: Any, values: str) -> None:
+    """Raises ValueError for a row over several lines of which two look like rows: a stray quotation mark hides one."""
+    if b'"' not in content.data or content.data.count(b"\n") <= len(frame) + 1:
+        return
+    place = frame.columns.get_loc(values)
+    lines = content.text.split("\n")
+
+    def looks_like_a_row(line: str) -> bool:
+        cells = line.split(content.delimiter)
+        return (
+            len(cells) == frame.shape[1]
+            and re.fullmatch(rf'[\s"]*({_NUMBER})?[\s"]*', cells[place]) is not None
+        )
+
+    for first, last, _ in _lines(content, csv.QUOTE_MINIMAL):
+        if first < last and sum(map(looks_like_a_row, lines[first - 1 : last])) > 1:
+            raise ValueError(
+                f"{content.source}, line {first}: a quotation mark joins this row with the rows below; remove it, or "
+                "write it twice in a cell between quotation marks"
+            )
 
 
 _NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import ir_measures
@@ -21,7 +22,7 @@ from .datasets import dataset_of
 from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
 from .readers import Rows, read_foreign_file, read_object
-from .trec_columns import Columns, parsed, shown, starts_as_trec
+from .trec_columns import Columns, header_for, parsed, shown, starts_as_trec, without_comments
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of
 #: a file; see :func:`read_qrels_file`.
@@ -244,7 +245,7 @@ def _as_number(label: Any) -> Any:
 
 def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
     """The judgments in the content of a TREC qrels file: ``query_id 0 doc_id relevance`` a line."""
-    return parsed(data, source, _trec_columns, _mistake)
+    return parsed(data, source, _trec_columns, _mistake, partial(without_comments, columns=4, number=3))
 
 
 def _trec_columns(data: bytes) -> QrelsFile:
@@ -257,8 +258,9 @@ def _trec_columns(data: bytes) -> QrelsFile:
 def _mistake(line: bytes) -> str:
     fields = line.split()
     if len(fields) != 4:
-        swapped = "; it looks like a run: the qrels come first, then the run" if len(fields) == 6 else ""
-        return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{swapped}"
+        swapped = "; it looks like a run: the qrels come first, then the run"
+        hint = swapped if len(fields) == 6 else header_for(line, "relevance")
+        return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{hint}"
     wrong = f"the relevance {shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 to 9"
     return wrong + (_OF_FRACTIONS if re.fullmatch(rb"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*", fields[3]) else "")
 

@@ -6,6 +6,7 @@ import glob
 import itertools
 import numbers
 import os
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +21,7 @@ from ..messages import brief, few, kind_of, progress, warn
 from .files import is_picture, located, read_bytes
 from .frames import columns_of, is_frame, is_of_several_runs, names_in, rows_by_run, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
-from .trec_columns import Columns, parsed, shown, starts_as_trec
+from .trec_columns import Columns, header_for, is_number, parsed, shown, starts_as_trec, without_comments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -151,7 +152,12 @@ def _from_columns(
 
 def _from_given(given: Given, name: str) -> Rankings:
     if is_frame(given.content):
-        form = {"kind": given.kind, "columns": given.columns, "tag": given.tag, "is_one_run": given.is_one_run}
+        form = {
+            "kind": given.kind,
+            "columns": given.columns,
+            "tag": given.tag,
+            "is_one_run": given.is_one_run,
+        }
         return _from_frame(given.content, name, **form)
     if isinstance(given.content, Rows):
         queries, docs = (c if isinstance(c, Ids) else object_array(c) for c in given.content[:2])
@@ -211,7 +217,9 @@ def _as_floats(
         # numpy's and torch's scalars are not numbers.Real, but turn into one; a string would too, and must not.
         wrong = None
         if isinstance(score, str) or not (isinstance(score, numbers.Real) or hasattr(score, "__float__")):
-            wrong = f"has the score {brief(score)}, {kind_of(score)}; scores must be numbers: convert them with float()"
+            wrong = (
+                f"has the score {brief(score)}, {kind_of(score)}; scores must be numbers: {_remedy(score)}"
+            )
         else:
             try:
                 values[row] = float(score)
@@ -223,17 +231,31 @@ def _as_floats(
     return values
 
 
+def _remedy(score: Any) -> str:
+    """Return what to do about a score that is no number."""
+    text = score.strip() if isinstance(score, str) else "a value"
+    if not text:
+        return "give the row a score, or drop it"
+    if re.fullmatch(r"[+-]?[0-9]+,[0-9]+", text):
+        return f"write a point, {text.replace(',', '.')}"
+    if re.fullmatch(r"[+-]?[0-9]{1,3}(,[0-9]{3})+\.[0-9]*", text):
+        return f"write it without commas, {text.replace(',', '')}"
+    return "convert them with float()" if is_number(text) else "write them as 12.5 or 1.25e1"
+
+
 def read_trec_run(data: bytes, source: str, name: str) -> Rankings:
     """The rankings in the content of a TREC run file; the order of the lines and the ranks do not count."""
     runs = read_trec_runs(data, source)
     if len(runs) > 1:
-        raise ValueError(f"{source}: the file holds the runs {few(run.tag for run in runs)}; write a file for each")
+        raise ValueError(
+            f"{source}: the file holds the runs {few(run.tag for run in runs)}; write a file for each"
+        )
     return runs[0].named(name)
 
 
 def read_trec_runs(data: bytes, source: str) -> list[Rankings]:
     """The run in the content of a TREC run file, or the runs, where rankings have rows of several tags."""
-    columns, scores = parsed(data, source, _trec_columns, _mistake)
+    columns, scores = parsed(data, source, _trec_columns, _mistake, _tidied)
     queries, docs, tags = (columns.ids(i) for i in (0, 2, 5))
     names = list(dict.fromkeys(tags.take(tags.changes()).strings()))
     rows: dict[str | None, Any] = {names[0] if len(names) == 1 else None: slice(None)}
@@ -261,22 +283,34 @@ def _trec_columns(data: bytes) -> tuple[Columns, FloatArray]:
     return columns, columns.floats(4)
 
 
+_FIGURE = rb"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?[ \t]"
+# Six columns, of which the fourth is a rank, the fifth a score and the sixth no number; and up to four words behind the
+# tag. A line with a blank in an id, or with two rows in it, does not look so.
+_WORDS_BEHIND = re.compile(
+    rb"^([ \t]*(?:\S+[ \t]+){3}[0-9]+[ \t]+%b[ \t]*(?!%b)\S+)(?:[ \t]+\S+){1,4}[ \t\r]*$"
+    % (_FIGURE, _FIGURE),
+    re.MULTILINE,
+)
+
+
+def _tidied(data: bytes) -> bytes:
+    """The content without what trec_eval passes over: comments, and words behind the tag."""
+    return _WORDS_BEHIND.sub(rb"\1", without_comments(data, columns=6, number=4))
+
+
 _SWAPPED = "; it looks like judgments: the qrels come first, then the run"
 
 
 def _mistake(line: bytes) -> str:
     fields = line.split()
     if len(fields) != 6:
+        hint = _SWAPPED if len(fields) == 4 else header_for(line, "score")
         return (
-            f"{len(fields)} columns where a TREC run has six (query_id Q0 doc_id rank score tag): "
-            f"{shown(line)}{_SWAPPED if len(fields) == 4 else ''}"
+            f"{len(fields)} column{'s' * (len(fields) != 1)} where a TREC run has six "
+            f"(query_id Q0 doc_id rank score tag): {shown(line)}{hint}"
         )
     query_id, doc_id, score = (shown(fields[i]) for i in (0, 2, 4))
-    try:
-        finite = bool(np.isfinite(float(fields[4])))
-    except ValueError:
-        finite = True
-    if not finite:  # nan, inf, or 1e400
+    if is_number(fields[4]) and not np.isfinite(float(fields[4])):  # nan, inf, or 1e400
         return (
             f"query {query_id}, document {doc_id} has the score {score[1:-1]}; every score must be a finite number: "
             "drop the row or give it a score"

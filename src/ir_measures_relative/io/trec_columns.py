@@ -16,8 +16,9 @@ from ..data.ids import FIRST_BYTES, ByteArray, Ids, WordArray
 
 T = TypeVar("T")
 
-# What str.split splits at and isspace does not.
-_OTHER_SPACE = re.compile("[\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
+#: What str.split splits at and isspace does not, as a class of characters has it.
+OTHER_SPACE = "\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
+_OTHER_SPACE = re.compile(f"[{OTHER_SPACE}]")
 _BARE_RETURN = re.compile(rb"\r(?!\n|\Z)")
 _WHOLE_NUMBER = re.compile(rb"[+-]?[0-9]+")
 # Python's float() reads what is made of these as C does, and nothing else that is made of these.
@@ -30,10 +31,14 @@ _NUMBER = re.compile(rb"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 _NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f]|\A\x80")  # as binary files have it in their first bytes
 _HEAD = 1 << 16  # bytes in which the first line ends
 
+_COMMENT = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
+_COMMENTS_ABOVE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*")
+
 
 def starts_as_trec(data: bytes, *, columns: int, number: int) -> bool:
     """Whether the first line leaves no doubt that a file is TREC's, so that it need not be told from other formats."""
-    line = data[:_HEAD].lstrip().split(b"\n", 1)[0]
+    head = data[:_HEAD]
+    line = _COMMENTS_ABOVE.sub(b"", head, count=1).lstrip().split(b"\n", 1)[0]
     fields = line.split()
     if len(fields) != columns or _NUMBER.fullmatch(fields[number]) is None:
         return False
@@ -74,8 +79,7 @@ class Columns:
         last = last.reshape(-1, n)
         if not last[:, -1].all() or np.count_nonzero(last) > len(last):
             raise ValueError
-        first = starts[::n]
-        if ((self._data[first] == ord("#")) & (ends[::n] - first == 1)).any():  # a comment
+        if (self._data[starts[::n]] == ord("#")).any():  # a comment to trec_eval, and a row to ir_measures
             raise ValueError
         self._starts: IntArray = starts.reshape(-1, n)
         self._ends: IntArray = ends.reshape(-1, n)
@@ -252,14 +256,48 @@ def _pieces(data: bytes) -> Iterator[bytes]:
         start = end
 
 
-def parsed(data: bytes, source: str, parse: Callable[[bytes], T], mistake: Callable[[bytes], str]) -> T:
-    """What ``parse`` makes of the content of a file; where it raises ValueError, one that names file and line."""
+def parsed(
+    data: bytes,
+    source: str,
+    parse: Callable[[bytes], T],
+    mistake: Callable[[bytes], str],
+    tidy: Callable[[bytes], bytes],
+) -> T:
+    """What ``parse`` makes of the content of a file, or else of the content that ``tidy`` makes of it.
+
+    Where it raises ValueError for both, one that names file and line: ``tidy`` keeps the number of lines.
+    """
     try:
         return parse(data)
     except ValueError:
         pass
-    number, line = _first_bad_line(data, parse)
+    tidied = tidy(data)
+    if tidied != data:
+        try:
+            return parse(tidied)
+        except ValueError:
+            pass
+    number, line = _first_bad_line(tidied, parse)
     raise ValueError(f"{source}, line {number}: {_what_is_wrong(line) or mistake(line)}")
+
+
+def without_comments(data: bytes, *, columns: int, number: int) -> bytes:
+    """The content with blank lines in place of comments; lines that ir_measures would read as rows stay."""
+
+    def blank(found: re.Match[bytes]) -> bytes:
+        fields = found[0].split()
+        return found[0] if len(fields) == columns and is_number(fields[number]) else b""
+
+    return _COMMENT.sub(blank, data) if b"#" in data else data
+
+
+def is_number(text: bytes | str) -> bool:
+    """Whether Python reads a number in a text."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _first_bad_line(data: bytes, check: Callable[[bytes], object]) -> tuple[int, bytes]:
@@ -291,8 +329,11 @@ def _what_is_wrong(line: bytes) -> str | None:
         return "it holds a NUL, which ends a text in C; is it a text file?"
     if _BARE_RETURN.search(line):
         return "it holds a carriage return (\\r) that no line feed follows; end lines with \\n"
-    if line.split()[:1] == [b"#"]:
-        return "it is a comment, which the format does not have; delete the line"
+    if line.split()[:1] and line.split()[0].startswith(b"#"):
+        return (
+            "it begins with '#': trec_eval reads it as a comment, and ir_measures as a row; delete the line, or rename "
+            "the query"
+        )
     try:
         text = line.decode()
     except UnicodeDecodeError as error:
@@ -305,6 +346,13 @@ def _what_is_wrong(line: bytes) -> str | None:
             "programs differ in where a column ends; replace it"
         )
     return None
+
+
+def header_for(line: bytes, value: str) -> str:
+    """Return what to say of a line with the cells of a table: the header to put above; nothing for another line."""
+    delimiter = next((d for d in ("\t", ",", ";", "|") if line.count(d.encode()) >= 2), "")
+    names = ("<TAB>" if delimiter == "\t" else delimiter).join(("query_id", "doc_id", value))
+    return f"; a table needs the header '{names}'" if delimiter else ""
 
 
 def shown(text: bytes) -> str:
