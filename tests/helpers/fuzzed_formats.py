@@ -187,6 +187,9 @@ PLAIN_RUNS: dict[str, Callable[[bytes], Ranked]] = {
     "references of three": lambda data: _in_order(
         (r["topic_id"], r["references"]) for r in _lines(data) if str(r.get("run_id")) == "rerank.v2"
     ),
+    "references, topic in metadata": lambda data: _in_order(
+        (r["metadata"]["topic_id"], r["references"]) for r in _lines(data)
+    ),
     "candidates": lambda data: _in_order(
         (r["query"]["qid"], [c["docid"] for c in r["candidates"]]) for r in _lines(data)
     ),

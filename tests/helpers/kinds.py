@@ -86,6 +86,13 @@ def _references(*names: str) -> bytes:
     )
 
 
+def _of_metadata(name: str) -> bytes:
+    return _lines(
+        {"metadata": {"run_id": name, "topic_id": q}, "responses": [], "references": list(docs)}
+        for q, docs in RUNS[name].items()
+    )
+
+
 def _candidates(name: str) -> bytes:
     return _lines(
         {
@@ -160,7 +167,7 @@ def _lenskit_native(name: str) -> bytes:
 
 TABLE, ROWS = "a table with a header", "rows in JSON"
 DICT = "a JSON dict {query_id: {doc_id: score}}"
-ANSWERS = "answers with references (ragnarok, TREC RAG)"
+ANSWERS = "answers with references (ragnarok, TREC RAG, RAGTIME)"
 
 #: Files of runs, by what the tests call them.
 OF_RUNS = {
@@ -169,6 +176,7 @@ OF_RUNS = {
     "MTEB": Kind("MTEB's predictions", _mteb, part="eng:test"),
     "references": Kind(ANSWERS, _references, True, depth=3),
     "references of three": Kind(ANSWERS, lambda _: _references(*RUNS), True, "NAME", depth=3),
+    "references, topic in metadata": Kind(ANSWERS, _of_metadata, ordered=True),
     "candidates": Kind("candidates (rank_llm)", _candidates, ordered=True),
     "KILT": Kind("KILT (pyserini)", _kilt, ordered=True),
     "MS MARCO": Kind("an MS MARCO run", _ms_marco, ordered=True),
@@ -193,6 +201,7 @@ OF_NEITHER = {
         {c: {"0": "1"} for c in ("qid", "docno", "score")}
     ),
     "a JSON file of measures": _json({q: {"map": 0.5, "ndcg_cut_10": 0.25} for q in QUERIES}),
+    "a table of measures (trec_eval, ir_measures)": b"num_ret \t1\t5\nmap     \t1\t0.5\nnum_ret \tall\t5\n",
     "a pickle": b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}\x94.",
 }
 

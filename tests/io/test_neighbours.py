@@ -269,8 +269,9 @@ def test_objects_that_are_no_table() -> None:
     pl = pytest.importorskip("polars", reason="polars is not installed")
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     rows = campaign(1, grades=False)
-    with pytest.raises(ValueError, match=r"the run: a Series that is no table to pyarrow \("):
-        read_run(pl.Series(["a"]))
+    for series in (pl.Series(["a"]), pd.Series(["a"])):
+        with pytest.raises(ValueError, match=r"the run: a Series is one column; give the DataFrame"):
+            read_run(series)
     large = polars(rows, 2).with_columns(pl.lit(1).cast(pl.Int128).alias("score"))
     with pytest.raises(ValueError, match=r"the run: a DataFrame that is no table to pyarrow \(.*i128"):
         read_run(large)

@@ -12,10 +12,28 @@ def _has(*keys: str) -> Any:
     return lambda content: bool(content.records) and all(set(keys) <= r.keys() for r in content.records)
 
 
+# What TREC RAG and RAGTIME call the topic of an answer: beside it, or in its metadata.
+_TOPICS = ("topic_id", "narrative_id")
+
+
+def _holds_references(content: Content) -> bool:
+    return bool(content.records) and all("references" in r and _topic(r) for r in content.records)
+
+
+def _topic(record: dict[str, Any]) -> tuple[Any, Any] | None:
+    """The name of the run and the topic of an answer; None where it has no topic."""
+    metadata = record.get("metadata")
+    for about in (record, metadata if isinstance(metadata, dict) else {}):
+        for name in _TOPICS:
+            if name in about:
+                return about.get("run_id"), about[name]
+    return None
+
+
 def _references(content: Content) -> Parts:
+    answers = [(_topic(r) or (None, None), a_list(r["references"])) for r in content.records]
     found = runs_by_name(
-        (r.get("run_id"), an_id(r["topic_id"]), [(an_id(d), None) for d in a_list(r["references"])])
-        for r in content.records
+        (run, an_id(topic), [(an_id(doc), None) for doc in docs]) for (run, topic), docs in answers
     )
     warn(f"{content.source} holds the documents that answers cite, and not all that were retrieved")
     return found
@@ -35,8 +53,8 @@ def _kilt(content: Content) -> Parts:
 
 FORMATS = (
     Format(
-        name="answers with references (ragnarok, TREC RAG)",
-        holds=_has("topic_id", "references"),
+        name="answers with references (ragnarok, TREC RAG, RAGTIME)",
+        holds=_holds_references,
         runs=_references,
         note="Cited documents only, in the order of the references.",
     ),

@@ -9,12 +9,8 @@ from typing import Any
 from ..io.frames import known_columns
 from ..io.readers import Given
 from .content import Content, Format, Parts, is_by_column
+from .measures import INSTEAD, names_a_measure
 
-_OF_A_MEASURE = re.compile(
-    r"(alpha_|main_|geometric_|gm_|set_|i?11pt_)*(n?dcg|map|mrr|recip_rank|recall|precision|p|f1|hits?|hit_rate|r_?prec|"
-    r"r_cap|hole|bpref|success|judged|err|rbp|iprec_at_recall|accuracy|num_(q|ret|rel|rel_ret)|score)([@_(].*)?",
-    re.IGNORECASE,
-)
 _NUMBERED = re.compile(r".*_[0-9]+")
 _NUMBER = re.compile(r"\s*([+-]?[0-9.]+)?\s*")
 
@@ -47,12 +43,12 @@ def _holds_measures(content: Content) -> bool:
     if not _is_dict_of_dicts(content):
         return False
     found = list(content.json.values())[:100]
-    of_measures = [key for docs in found for key in docs if _OF_A_MEASURE.fullmatch(key)]
+    of_measures = [key for docs in found for key in docs if names_a_measure(key)]
     if not of_measures or 2 * len(of_measures) < sum(
         map(len, found)
     ):  # some may be of somebody's own measures
         return False
-    if all(map(_OF_A_MEASURE.fullmatch, content.json)):  # BEIR's {"NDCG": {"NDCG@1": ...}}
+    if all(map(names_a_measure, content.json)):  # BEIR's {"NDCG": {"NDCG@1": ...}}
         return True
     shares = (isinstance(v, float) and 0 <= v <= 1 for docs in found for v in docs.values())
     return all(docs.keys() == found[0].keys() for docs in found) and (
@@ -73,11 +69,7 @@ FORMATS = (
         note="BEIR, ranx, pytrec_eval, MTEB 1. The argument decides whether it is a run or judgments.",
         may_be_either=True,
     ),
-    Format(
-        name="a JSON file of measures",
-        holds=_holds_measures,
-        instead="give the file of the rankings, not of their scores",
-    ),
+    Format(name="a JSON file of measures", holds=_holds_measures, instead=INSTEAD),
     Format(
         name="a DataFrame by columns (the default of to_json)",
         holds=_is_by_column,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
 from ..io.frames import RUN_COLUMNS, SYNONYMS, column_names, is_frame, known_columns, names_in
-from ..io.readers import OBJECTS, Given
+from ..io.readers import OBJECTS, Given, is_series
 from ..messages import kind_of, warn
 from .content import codes_of, keeping_order
 
@@ -18,6 +18,8 @@ from .content import codes_of, keeping_order
 def _table(value: Any, source: str, *, as_run: bool) -> Given | None:
     """What a table holds that is no DataFrame of pandas'; None for anything else."""
     kind = type(value).__name__
+    if is_series(value):
+        raise ValueError(f"{source}: a Series is one column; give the DataFrame with queries and documents")
     if isinstance(value, Mapping):
         return _of_columns(dict(value), kind) if known_columns(value) else None
     if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a polars LazyFrame
@@ -35,6 +37,8 @@ def _table(value: Any, source: str, *, as_run: bool) -> Given | None:
     if hasattr(value, "__arrow_c_stream__"):
         return _of_arrow_stream(value, kind, source)
     if isinstance(value, (list, tuple)) and value:
+        if all(map(is_series, value)):  # what an iterator over a DataFrame of polars returns
+            return _of_columns({column.name: column for column in value}, "DataFrame")
         import pandas as pd
 
         frame = pd.DataFrame(list(value), dtype=object)

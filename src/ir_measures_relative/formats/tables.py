@@ -10,7 +10,7 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-from ..io.files import max_unpacked, too_large
+from ..io.files import check_lines, max_unpacked, too_large
 from ..io.frames import column_names, names_a_column
 from ..io.readers import Given
 from ..io.trec_columns import OTHER_SPACE
@@ -52,6 +52,7 @@ def read_cells(content: Content, width: int, *, quoted: bool = True, blank: str 
     import pandas as pd
 
     data = content.data
+    check_lines(data, content.source)
     if b"\0" in data or data.count(b"\r") - data.endswith(b"\r") > data.count(b"\r\n"):
         wrong = re.search(rb"\0|\r(?!\n|\Z)", data)  # pandas would end a line at a return, and lose a cell
         assert wrong is not None
@@ -80,10 +81,13 @@ def _lines(content: Content, quoting: int) -> Iterator[tuple[int, int, list[str]
     text = io.StringIO(content.text, newline="")
     reader: Any = csv.reader(text, delimiter=content.delimiter, quoting=quoting, skipinitialspace=True)  # type: ignore[arg-type]
     first = 1
-    for row in reader:
-        if any(map(str.strip, row)):
-            yield first, reader.line_num, row
-        first = reader.line_num + 1
+    try:
+        for row in reader:
+            if any(map(str.strip, row)):
+                yield first, reader.line_num, row
+            first = reader.line_num + 1
+    except csv.Error as error:
+        raise ValueError(f"{content.source}, line {first}: {error}; check its quotation marks") from None
 
 
 def _check_width(content: Content, width: int, quoting: int) -> None:

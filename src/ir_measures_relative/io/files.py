@@ -8,8 +8,10 @@ import io
 import lzma
 import os
 import re
+import stat
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,10 +19,11 @@ from typing import Any
 GZIP = b"\x1f\x8b"  #: the first bytes of a gzip file
 
 #: How far any file may unpack, in bytes, and how many times its own size one may that is larger than that.
-LEAST, TIMES = 2**28, 200
+LEAST, TIMES = 2**26, 200
 #: The variable of the environment that holds another limit, in bytes.
 MAX_UNPACKED = "IR_MEASURES_RELATIVE_MAX_UNPACKED"
 
+_LONGEST = 1 << 20  # bytes of a line of text
 _PIECE = 1 << 16  # bytes that are unpacked at a time: the memory of what becomes of them is used again
 
 # The first bytes of what is not read here, what to call it, and what to do.
@@ -69,8 +72,12 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
         raise IsADirectoryError(f"{source} is a folder; give a file")
     if not file.exists():
         raise FileNotFoundError(f"{source}: no such file; check the path")
+    if not _can_end(file):
+        raise ValueError(f"{source} is a device; give a regular file or a pipe")
     try:
         packed = file.read_bytes()
+    except MemoryError:
+        raise MemoryError(f"{source} has {file.stat().st_size:,} bytes") from None
     except OSError as error:
         if error.filename is None and error.strerror:  # it could be opened
             raise OSError(error.errno, error.strerror, str(path)) from None
@@ -85,6 +92,16 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
     return data.removeprefix(b"\xef\xbb\xbf")  # the mark that some editors put in front of UTF-8
 
 
+def _can_end(file: Path) -> bool:
+    """Whether what is read of a file ends: not so of a device such as /dev/zero; a terminal is one, and does."""
+    mode = file.stat().st_mode
+    if not (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)):
+        return True
+    with suppress(OSError), open(file, "rb", buffering=0) as opened:
+        return opened.isatty() or os.path.samefile(file, os.devnull)
+    return False
+
+
 def unpacked(data: bytes, source: str) -> bytes:
     """The content of a file; as it is where it is not packed. Raises ValueError as :func:`read_bytes` does."""
     suffix, read = next(((s, read) for start, s, read in _PACKED if data.startswith(start)), ("", None))
@@ -95,10 +112,20 @@ def unpacked(data: bytes, source: str) -> bytes:
         return read(data, limit)
     except _TooLargeError:
         raise ValueError(too_large(source, f"the {suffix} file", len(data), limit)) from None
+    except MemoryError:
+        raise MemoryError(f"{source}: the {suffix} file, of {len(data):,} bytes, unpacks to many more") from None
     except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(
             f"{source}: the {suffix} file is truncated or damaged ({error}); fetch it again"
         ) from None
+
+
+def check_lines(data: bytes, source: str) -> None:
+    """Raises ValueError for a line of twice a megabyte or more, before anything takes many times its memory."""
+    for start in range(0, len(data) - _LONGEST, _LONGEST):
+        if data.find(b"\n", start, start + _LONGEST) < 0:
+            line = data.count(b"\n", 0, start) + 1
+            raise ValueError(f"{source}, line {line}: it has more than {_LONGEST:,} characters; check what wrote it")
 
 
 class WhichPartError(ValueError):

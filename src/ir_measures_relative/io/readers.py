@@ -65,7 +65,10 @@ FOLDERS: Registry[str, Callable[[Path], FolderContent | None]] = Registry("reade
 def read_foreign_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> FileContent | None:
     """What a file of another format holds, by the first reader that knows it; None for TREC's format."""
     found = (read(data, source, part, as_run=as_run) for read in FILES.values())
-    return next((content for content in found if content is not None), None)
+    try:
+        return next((content for content in found if content is not None), None)
+    except MemoryError as error:
+        raise MemoryError(f"{source} has {len(data):,} bytes; {error}") from None
 
 
 def read_object(value: Any, source: str, *, as_run: bool) -> Given | None:
@@ -74,11 +77,16 @@ def read_object(value: Any, source: str, *, as_run: bool) -> Given | None:
         plain = not value or any(isinstance(docs, Mapping) for docs in value.values())
     else:
         is_list = isinstance(value, (list, tuple))
-        plain = is_list and not (value and all(isinstance(row, Mapping) for row in value))
+        plain = is_list and not (value and all(isinstance(row, Mapping) or is_series(row) for row in value))
     if plain:  # which the core reads itself
         return None
     found = (read(value, source, as_run=as_run) for read in OBJECTS.values())
     return next((given for given in found if given is not None), None)
+
+
+def is_series(value: Any) -> bool:
+    """Whether a value is one column of a table of pandas, polars or the like."""
+    return all(hasattr(value, name) for name in ("name", "dtype", "to_list"))
 
 
 def read_folder(folder: Path) -> FolderContent | None:

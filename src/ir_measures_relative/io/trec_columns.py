@@ -13,6 +13,7 @@ import numpy as np
 
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..data.ids import FIRST_BYTES, ByteArray, Ids, WordArray
+from .files import check_lines
 
 T = TypeVar("T")
 
@@ -267,6 +268,7 @@ def parsed(
 
     Where it raises ValueError for both, one that names file and line: ``tidy`` keeps the number of lines.
     """
+    check_lines(data, source)
     try:
         return parse(data)
     except ValueError:
