@@ -217,7 +217,7 @@ def test_the_limit(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
             read_run(file)
     monkeypatch.setenv(packed.MAX_UNPACKED, "")
     assert len(read_run(file)) == 2
-    assert packed.max_unpacked(10) == 2**28 and packed.max_unpacked(2**28) == 200 * 2**28
+    assert packed.max_unpacked(10) == 2**26 and packed.max_unpacked(2**26) == 200 * 2**26
 
 
 def test_a_parquet_file_that_says_it_holds_more_than_any_run(

@@ -7,10 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
 
+from ir_measures_relative import NRG, RunContext, bounds, compare, explain, worth
 from ir_measures_relative.io.qrels import judge, qrels_columns
 from ir_measures_relative.io.runs import read_run
 
@@ -183,6 +185,55 @@ def test_same_judgments_as_a_dict(make: Any) -> None:
         ]
         assert as_set[0] == as_set[1]
         assert len(found.grade) == len(rows)
+
+
+# ---- at every door ----------------------------------------------------------------------------------------------
+
+
+def pandas(rows: Rows, what: int) -> Any:
+    return pd.DataFrame(columns(rows, "PyTerrier", what))
+
+
+def named_tuples(rows: Rows, what: int) -> Any:
+    return [(ir_measures.ScoredDoc if what == 2 else ir_measures.Qrel)(*row) for row in rows]
+
+
+OTHER = {f"q{i}": {"d1-é": 2.0, "d0-é": 1.0} for i in range(4)}
+
+
+def _of(run: Any) -> RunContext:
+    return RunContext({"other": OTHER, "run": run})
+
+
+DOORS: dict[str, Callable[[Any, Any], Any]] = {
+    "calc_aggregate": lambda q, r: ir_measures.calc_aggregate([NRG @ 3], q, r),
+    "iter_calc": lambda q, r: sorted(ir_measures.iter_calc([NRG @ 3], q, r)),
+    "calc": lambda q, r: ir_measures.calc([NRG @ 3], q, r).aggregated,
+    "evaluator": lambda q, r: ir_measures.evaluator([NRG @ 3], q).calc_aggregate(r),
+    "provider": lambda q, r: ir_measures.providers.registry["relative"].calc_aggregate([NRG @ 3], q, r),
+    "measure": lambda q, r: (NRG @ 3).calc_aggregate(q, r),
+    "evaluate": lambda q, r: _of(r).evaluate(q, ["NRG@3", "nDCG@3"]),
+    "compare": lambda q, r: compare(_of(r), q, ["nDCG@3"]),
+    "bounds": lambda q, r: bounds(_of(r), q, ["nDCG@3"]),
+    "explain": lambda q, r: explain(RunContext({"other": OTHER}), r, q, NRG @ 3),
+    "worth": lambda q, r: worth(RunContext({"other": OTHER}), q, r).options,
+}
+
+
+@pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
+@pytest.mark.parametrize("door", DOORS)
+def test_every_form_at_every_door(door: str) -> None:
+    rows = {what: campaign(3, grades=what == 3) for what in (2, 3)}
+    run, qrels = as_dict(rows[2]), as_dict(rows[3])
+    with RunContext({"other": OTHER}):
+        expected = repr(DOORS[door](qrels, run))
+        for make in [*MAKERS.values(), pandas, named_tuples]:
+            try:
+                forms = [(make(rows[3], 3), run), (qrels, make(rows[2], 2))]
+            except pytest.skip.Exception:
+                continue
+            for form in forms:
+                assert repr(DOORS[door](*form)) == expected, make
 
 
 # ---- names ------------------------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ def has_nested_measures(value: Any, depth: int = 6) -> bool:
     return depth > 0 and any(has_nested_measures(child, depth - 1) for child in children[:20])
 
 
-def _is_table_of_measures(content: Content) -> bool:
+def is_table_of_measures(content: Content) -> bool:
     """Whether a text is trec_eval's output, ir_measures', or a table with the names of measures above."""
     header = content.header
     if len(header) > 3 or content.line.count(b",") > 0:
@@ -55,5 +55,5 @@ def _is_table_of_measures(content: Content) -> bool:
 
 
 FORMATS = (
-    Format(name="a table of measures (trec_eval, ir_measures)", holds=_is_table_of_measures, instead=INSTEAD),
+    Format(name="a table of measures (trec_eval, ir_measures)", holds=is_table_of_measures, instead=INSTEAD),
 )

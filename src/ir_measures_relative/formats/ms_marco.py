@@ -7,6 +7,7 @@ import re
 from ..io.readers import Given
 from ..messages import brief
 from .content import Content, Format, Parts
+from .measures import is_table_of_measures
 from .tables import check_spaces, read_cells
 
 _RANKED = re.compile(rb"[^\t]+\t[^\t]+\t[0-9]+\s*")
@@ -39,7 +40,9 @@ def _read(content: Content) -> Parts:
 FORMATS = (
     Format(
         name="an MS MARCO run",
-        holds=lambda content: _RANKED.fullmatch(content.line) is not None,
+        holds=lambda content: (
+            _RANKED.fullmatch(content.line) is not None and not is_table_of_measures(content)
+        ),
         runs=_read,
         instead="if its third column holds grades, put the header 'query_id<TAB>doc_id<TAB>relevance' above",
         note="In the order of the ranks, which must be 1, 2, 3 … in each query.",

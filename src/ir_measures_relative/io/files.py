@@ -113,7 +113,9 @@ def unpacked(data: bytes, source: str) -> bytes:
     except _TooLargeError:
         raise ValueError(too_large(source, f"the {suffix} file", len(data), limit)) from None
     except MemoryError:
-        raise MemoryError(f"{source}: the {suffix} file, of {len(data):,} bytes, unpacks to many more") from None
+        raise MemoryError(
+            f"{source}: the {suffix} file, of {len(data):,} bytes, unpacks to many more"
+        ) from None
     except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(
             f"{source}: the {suffix} file is truncated or damaged ({error}); fetch it again"
@@ -125,7 +127,9 @@ def check_lines(data: bytes, source: str) -> None:
     for start in range(0, len(data) - _LONGEST, _LONGEST):
         if data.find(b"\n", start, start + _LONGEST) < 0:
             line = data.count(b"\n", 0, start) + 1
-            raise ValueError(f"{source}, line {line}: it has more than {_LONGEST:,} characters; check what wrote it")
+            raise ValueError(
+                f"{source}, line {line}: it has more than {_LONGEST:,} characters; check what wrote it"
+            )
 
 
 class WhichPartError(ValueError):

@@ -152,13 +152,9 @@ def _from_columns(
 
 def _from_given(given: Given, name: str) -> Rankings:
     if is_frame(given.content):
-        form = {
-            "kind": given.kind,
-            "columns": given.columns,
-            "tag": given.tag,
-            "is_one_run": given.is_one_run,
-        }
-        return _from_frame(given.content, name, **form)
+        return _from_frame(
+            given.content, name, given.kind, given.columns, tag=given.tag, is_one_run=given.is_one_run
+        )
     if isinstance(given.content, Rows):
         queries, docs = (c if isinstance(c, Ids) else object_array(c) for c in given.content[:2])
         scores = given.content.values

@@ -1,0 +1,287 @@
+"""Tables as people have them: any delimiter, index, names and texts; and what hides rows or is no table of rows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from ir_measures_relative import RelativeWarning, RunContext
+from ir_measures_relative.io.qrels import judge, qrels_columns, read_qrels_file
+from ir_measures_relative.io.runs import read_run
+
+SCORES = [("q1", "d1", "2.5"), ("q1", "d2", "1.5"), ("q2", "d1", "0.5")]
+RUN = {"q1": ["d1", "d2"], "q2": ["d1"]}
+LABELS = {("q1", "d1"): 2, ("q1", "d2"): 0, ("q2", "d1"): 1}
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "file"
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
+
+
+def rankings(run: Any) -> dict[str, list[str]]:
+    return {q: list(docs) for q, docs in read_run(run).to_dict().items()}
+
+
+def labels(path: Path) -> dict[tuple[str, str], int]:
+    judged = judge(read_qrels_file(path).columns)
+    queries = judged.query_ids[judged.query]
+    return dict(zip(zip(queries, judged.ids.strings(), strict=True), judged.grade.tolist(), strict=True))
+
+
+def table(header: str, rows: Any, mark: str, end: str = "\n") -> str:
+    return end.join(mark.join(cells) for cells in [header.split(), *rows]) + end
+
+
+# ---- what is read ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mark", [",", "\t", ";", "|"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("above", ["", "\n \n", "sep={mark}\r\n", '"sep={mark}"\n'])
+def test_any_delimiter(mark: str, end: str, above: str, tmp_path: Path) -> None:
+    """What Excel writes above included."""
+    above = above.format(mark=mark)
+    assert rankings(written(tmp_path, above + table("qid docno score", SCORES, mark, end))) == RUN
+    judged = [(q, d, str(label)) for (q, d), label in LABELS.items()]
+    assert labels(written(tmp_path, above + table("qid docno label", judged, mark, end))) == LABELS
+
+
+@pytest.mark.parametrize("mark", [",", "\t"])
+def test_the_index_of_pandas_is_a_column(mark: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame(SCORES, columns=["qid", "docno", "score"])
+    frame.to_csv(tmp_path / "file", sep=mark)
+    assert rankings(tmp_path / "file") == RUN
+    frame.assign(score=[2, 0, 1]).rename(columns={"score": "label"}).to_csv(tmp_path / "file", sep=mark)
+    assert labels(tmp_path / "file") == LABELS
+
+
+QUERIES = ["query_id", "qid", "query-id", "q_id", "topic_id", "topic", "query", "user_id"]
+DOCS = ["doc_id", "docno", "corpus-id", "docid", "pid", "did", "document", "item_id"]
+
+
+@pytest.mark.parametrize(("query", "doc"), list(zip(QUERIES, [*DOCS[1:], DOCS[0]], strict=True)))
+def test_names_of_two_conventions(query: str, doc: str, tmp_path: Path) -> None:
+    assert rankings(written(tmp_path, table(f"{query} {doc} score", SCORES, ","))) == RUN
+    rows = [dict(zip((query, doc, "score"), (q, d, float(s)), strict=True)) for q, d, s in SCORES]
+    assert rankings(written(tmp_path, json.dumps(rows))) == RUN
+    assert rankings(pd.DataFrame(rows)) == rankings(rows) == RUN
+
+
+NO_COLUMN = {
+    "document": ("qid,passage,score\n1,2,3\n", r"no column 'doc_id' \(or 'docno'\); its columns are \['qid', 'passage'"),
+    "semicolons": ("qid;passage;score\n1;2;3\n", r"no column 'doc_id' .*\['qid', 'passage', 'score'\]"),
+    "score": ("qid|docno|rank\n1|2|3\n", r"no column 'score'; its columns are \['qid', 'docno', 'rank'\]"),
+    "query": ("session\tdocid\tscore\n1\t2\t3\n", r"no column 'query_id' \(or 'qid'\)"),
+    "rows": ('[{"qid": "1", "passage": "d", "score": 1}]', r"no column 'doc_id' .*\['qid', 'passage', 'score'\]"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", NO_COLUMN)
+def test_a_column_that_is_not_there(case: str, tmp_path: Path) -> None:
+    text, message = NO_COLUMN[case]
+    with pytest.raises(ValueError, match=message):
+        read_run(written(tmp_path, text))
+
+
+WITHOUT_HEADER = {
+    "q\td\t0.5\n": "the header 'query_id<TAB>doc_id<TAB>score'",
+    "q;d;1\n": "the header 'query_id;doc_id;score'",
+    "q,d,1\n": "the header 'query_id,doc_id,score'",
+    "q\td\t5\n": "the header 'query_id<TAB>doc_id<TAB>score'",
+}
+
+
+@pytest.mark.parametrize("text", WITHOUT_HEADER)
+def test_a_table_without_a_header(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=WITHOUT_HEADER[text]):
+        read_run(written(tmp_path, text))
+    header = WITHOUT_HEADER[text].replace("score", "relevance")
+    with pytest.raises(ValueError, match=header):
+        read_qrels_file(written(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("score", "remedy"),
+    [("0,5", r"write a point, 0\.5"), ("1,234.5", r"without commas, 1234\.5"), ("", "give the row a score"), ("high", "write them as 12")],
+)  # fmt: skip
+def test_scores_that_are_no_numbers(score: str, remedy: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=f"query 'q', document 'd' has the score '{score}', a str.*{remedy}"):
+        read_run(written(tmp_path, f"qid;docno;score\nq;d;{score}\n"))
+    with pytest.raises(ValueError, match=r"convert them with float\(\)"):
+        read_run({"q": {"d": "2.5"}})
+
+
+# ---- rows that would be lost --------------------------------------------------------------------------------------
+
+HIDDEN = {
+    "in ids": 'query-id\tcorpus-id\tscore\nq1\t"A\t1\nq1\tB\t1\nq2\tC\t1\nq2\tD"\t1\n',
+    "in texts": 'qid,docno,score,text\nq1,A,1,"hello\nq1,B,1,world"\n',
+    "in a first column": 'text,qid,docno,score\n"hello,q1,A,1\nworld",q1,B,1\n',
+    "with two texts": 'qid\tdocno\tscore\ttext\nq1\tA\t1\t"hello\nq1\tB\t1\t"world\nq2\tC\t3\tx\n',
+    "to the end": 'qid,docno,score\nq1,"A,1\nq1,B,1\n',
+    "in labels": 'qid,docno,label\nq1,A,"1\nq1,B,"\n',
+}
+
+
+@pytest.mark.parametrize("case", HIDDEN)
+def test_a_stray_quotation_mark_hides_no_row(case: str, tmp_path: Path) -> None:
+    for text in (HIDDEN[case], HIDDEN[case].replace("label", "score")):
+        for read in (read_run, read_qrels_file):
+            with pytest.raises(
+                ValueError, match=r"file\)?(, line 2: |: query 'q1', document 'A' has|: the table has no)"
+            ):
+                read(written(tmp_path, text))
+
+
+def test_texts_over_several_lines_are_read(tmp_path: Path) -> None:
+    text = 'qid,docno,score,text\nq1,d1,2.5,"so, long\nand, thanks"\nq1,"d2",1.5,"a ""word"""\nq2,d1,1,\n'
+    assert rankings(written(tmp_path, text)) == RUN
+
+
+@pytest.mark.parametrize("space", ["\n", "\t", "\v", "\x1c", "\x85", "\u00a0", "\u2003", "\u2028", "\u3000"])
+@pytest.mark.parametrize("column", [0, 1])
+def test_ids_with_white_space_other_than_blanks(space: str, column: int, tmp_path: Path) -> None:
+    row = ["q", "d", "1"]
+    row[column] = f'"a{space}b"'
+    text = "qid,docno,score\n\nq,a b,2\n" + ",".join(row) + "\n"
+    with pytest.raises(
+        ValueError, match=r"file\), line 4: the id 'a.*b' holds white space other than blanks"
+    ):
+        read_run(written(tmp_path, text))
+    if space not in "\n\t":
+        with pytest.raises(ValueError, match="line 2: the id 'a.*b' holds white space"):
+            read_run(written(tmp_path, "q\ta b\t1\n" + "\t".join(row).replace('"', "") + "\n"))
+
+
+@pytest.mark.parametrize("mark", [",", "\t"])
+def test_judgments_that_are_cut_in_their_last_line(mark: str, tmp_path: Path) -> None:
+    """Where the judgment is gone; in the middle of an id, too."""
+    text = table("query-id corpus-id score", [("q1", "d1", "1"), ("q2", "d3", "1")], mark)
+    last = text.rindex("q2")
+    for cut in range(last + 1, len(text) - 2):
+        with pytest.raises(
+            ValueError, match=r"the last line is cut: it has no 'score'|line 3: \d columns where there"
+        ):
+            read_qrels_file(written(tmp_path, text[:cut]))
+    assert labels(written(tmp_path, text[:-1])) == {("q1", "d1"): 1, ("q2", "d3"): 1}
+    assert labels(written(tmp_path, text[:-2] + "\n")) == {("q1", "d1"): 1}  # unjudged, in a whole line
+
+
+@pytest.mark.parametrize(
+    "text", ["q\td\t1\n" + "x\t" * 2**21, "qid,docno,score\n" + "a," * 2**21, "q Q0 d 1 2 t\n" + "x " * 2**21]
+)
+def test_a_line_without_end(text: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="line 2: it has more than 1,048,576 characters"):
+        read_run(written(tmp_path, text))
+
+
+# ---- several runs ---------------------------------------------------------------------------------------------------
+
+OF_TWO = [("q1", "d1", "1", "2.0", "A"), ("q1", "d2", "2", "1.0", "A"), ("q1", "d3", "1", "2.0", "B"), ("q1", "d2", "2", "1.0", "B")]  # fmt: skip
+TWO = {"A": {"q1": ["d1", "d2"]}, "B": {"q1": ["d3", "d2"]}}
+TREC = "".join(f"{q} Q0 {d} {rank} {score} {tag}\n" for q, d, rank, score, tag in OF_TWO)
+SEVERAL = {"TREC": TREC} | {
+    column: table(f"qid docno rank score {column}", OF_TWO, ",")
+    for column in ("name", "system", "system_id", "run", "run_id", "model", "tag")
+}
+
+
+@pytest.mark.parametrize("case", SEVERAL)
+def test_several_runs_in_a_file_are_split_or_named(case: str, tmp_path: Path) -> None:
+    file = written(tmp_path, SEVERAL[case])
+    context = RunContext.from_files(file)
+    assert {name: rankings(run) for name, run in context.runs.items()} == TWO
+    assert rankings(f"{file}#B") == TWO["B"] and read_run(f"{file}#B").tag == "B"
+    with pytest.raises(
+        ValueError, match="the file holds the runs 'A', 'B'; say which behind the path, such as"
+    ):
+        read_run(file)
+    with pytest.raises(ValueError, match=r"holds the runs A, B, and no 'C'|and not 'C'"):
+        read_run(f"{file}#C")
+
+
+@pytest.mark.parametrize("column", ["name", "run_id", "model"])
+def test_several_runs_in_a_frame_are_named(column: str) -> None:
+    frame = pd.DataFrame(OF_TWO, columns=["qid", "docno", "rank", "score", column]).astype({"score": float})
+    message = (
+        rf"run 'x': the DataFrame holds 2 runs, by its column '{column}': A, B; choose one, such as frame\["
+    )
+    with pytest.raises(ValueError, match=message):
+        RunContext({"x": frame})
+    assert rankings(frame[frame[column] == "A"]) == TWO["A"]
+
+
+@pytest.mark.parametrize("rows", [
+    [("q1", "d1", "1", "2.0", "R"), ("q1", "d2", "2", "1.0", "NR"), ("q1", "d3", "3", "0.5", "R")],
+    [("q1", "d1", "1", "2.0", "A"), ("q1", "d2", "2", "1.0", "A"), ("q2", "d1", "1", "1.0", "B")],
+])  # fmt: skip
+def test_tags_of_rows_or_of_topics_are_of_one_run(rows: Any, tmp_path: Path) -> None:
+    expected: dict[str, list[str]] = {}
+    for query, doc, *_ in rows:
+        expected.setdefault(query, []).append(doc)
+    trec = "".join(f"{q} Q0 {d} {rank} {score} {tag}\n" for q, d, rank, score, tag in rows)
+    for text in (trec, table("qid docno rank score tag", rows, ",")):
+        with pytest.warns(RelativeWarning, match=r"tag'? names .*, and .*: they count as one run") as warned:
+            assert rankings(written(tmp_path, text)) == expected
+        assert len(warned) == 1
+
+
+def test_a_document_twice_in_one_of_several_runs(tmp_path: Path) -> None:
+    with pytest.raises(
+        ValueError, match="line 5: query 'q1' lists document 'd3' more than once, before in line 3"
+    ):
+        RunContext.from_files(written(tmp_path, TREC + "q1 Q0 d3 3 0.5 B\n"))
+
+
+# ---- measures -------------------------------------------------------------------------------------------------------
+
+MEASURES = {
+    "trec_eval": "runid                 \tall\tA\nnum_q                 \tall\t50\nmap                   \tall\t0.25\n",
+    "one measure of trec_eval": "num_ret\tall\t1000\n",
+    "topics of trec_eval": "num_ret               \t301\t1000\nnum_rel               \t301\t12\n",
+    "ir_measures": "nDCG@10\t0.25\nAP\t0.1\n",
+    "topics of ir_measures": "q1\tnDCG@10\t0.25\nq2\tnDCG@10\t0.1\n",
+    "a table": "name,nDCG@10,AP\nx,0.5,0.2\n",
+    "RAG": '{"q1": {"faithfulness": 0.9, "context_recall": 0.4}}',
+    "rows of RAG": '[{"user_input": "x", "faithfulness": 0.5}]',
+    "MTEB": '{"task_name": "T", "scores": {"test": [{"ndcg_at_1": 0.5, "hf_subset": "default"}]}, "evaluation_time": 3.2}',
+    "MTEB 1": '{"mteb_dataset_name": "x", "test": {"evaluation_time": 3.5, "map_at_1": 0.2, "ndcg_at_1": 0.4}}',
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MEASURES)
+def test_measures_are_no_rankings(case: str, tmp_path: Path) -> None:
+    for read in (read_run, read_qrels_file):
+        with pytest.raises(ValueError, match="measures.*give the file of the rankings, not of their scores"):
+            read(written(tmp_path, MEASURES[case]))
+
+
+def test_ids_like_measures_in_three_columns_are_ids(tmp_path: Path) -> None:
+    assert rankings(written(tmp_path, "P_1\td1\t1\nP_1\td2\t2\n")) == {"P_1": ["d1", "d2"]}
+    assert rankings(written(tmp_path, "q\tP_1\t1\nq\tmap\t2\n")) == {"q": ["P_1", "map"]}
+
+
+# ---- ids ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("a\0", "is a string with a NUL, which no file in UTF-8 can hold; replace it"),
+        ("\ud800", "holds half of a surrogate pair, which no file in UTF-8 can hold; replace it"),
+        (None, "None is a missing value; give every row an id"),
+        (7, r"7 is an int; .* ids must be strings.*convert them with str\(\)"),
+    ],
+)
+def test_ids_that_are_none(value: Any, message: str) -> None:
+    for run in ({value: {"d": 1.0}}, {"q": {value: 1.0}}):
+        with pytest.raises(ValueError, match=message):
+            read_run(run).top()
+        with pytest.raises(ValueError, match=message):
+            judge(qrels_columns({q: dict.fromkeys(docs, 1) for q, docs in run.items()}))
