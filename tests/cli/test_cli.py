@@ -202,7 +202,7 @@ BAD = {
     "bad places": ([*ONE, "P@1", "-p", "-2"], "--places -2: give 0"),
     "a run without a name": (["qrels.txt", "", "P@1"], "the path of a run is an empty string; give a file"),
     "a link to nowhere": (["qrels.txt", "broken", "P@1"], "broken: no such file or folder"),
-    "a bomb": (["qrels.txt", "bomb.gz", "P@1"], "unpacks to more than 268,435,456, as no run does"),
+    "a bomb": (["qrels.txt", "bomb.gz", "P@1"], "unpacks to more than 67,108,864, as no run does"),
     "the input twice": (["qrels.txt", "-", "NRG@2", "--to", "-"], "- is the standard input, which can be read once"),
     "sort by nothing": ([*FOLDER, "P@2", "--sort", "NRG@2"], "--sort NRG@2: there is no such column; the columns are name, P@2"),
     "names of no file": ([*FOLDER, "P@2", "--names", "nix.csv"], "--names nix.csv: no such file; check the path"),

@@ -71,12 +71,12 @@ def test_judgments_and_runs_are_read_once(
         function = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *args, **more: read.append(name) or function(*args, **more))
 
-    counted(io_runs, "read_trec_run")
+    counted(io_runs, "read_trec_runs")
     counted(io_qrels, "read_trec_qrels")
     counted(io_qrels, "judge")
     monkeypatch.setattr(io_qrels, "QrelsConverter", None)  # which takes judgments as tuples
     output(capsys, *flags[:1], *campaign, "P@2", *flags[1:])
-    assert sorted(read) == ["judge", "read_trec_qrels", *["read_trec_run"] * 2]
+    assert sorted(read) == ["judge", "read_trec_qrels", *["read_trec_runs"] * 2]
 
 
 @pytest.mark.parametrize(

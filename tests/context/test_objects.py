@@ -237,9 +237,9 @@ def scored(runs: Any, qrels: Any = LABELS, measures: Any = (NRG @ 3,)) -> Any:
         ("relevance", None, object, "has the relevance None; relevance must be a whole number"),
         ("relevance", np.array([1, 2]), object, "has the relevance .*; relevance must be a whole number"),
         ("query_id", pd.NA, object, "query id <NA> is a missing value"),
-        ("query_id", "a\ud800", object, "query id 'a.ud800' is half of a surrogate pair"),
+        ("query_id", "a\ud800", object, "query id 'a.ud800' holds half of a surrogate pair"),
         ("doc_id", pd.NA, "string", "document id <NA> is a missing value"),
-        ("doc_id", "\udfff", object, "document id '.udfff' is half of a surrogate pair"),
+        ("doc_id", "\udfff", object, "document id '.udfff' holds half of a surrogate pair"),
     ],
 )
 def test_what_is_no_judgment(column: str, value: Any, dtype: Any, message: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
-from ..data.arrays import IntArray, ObjectArray
+from ..data.arrays import IntArray, ObjectArray, object_array
 from ..data.ids import Ids
 from ..messages import few, few_quoted, warn
 
@@ -107,12 +107,15 @@ def rows_by_run(frame: Any, source: str) -> tuple[str, dict[str, IntArray]] | No
     for column in RUN_COLUMNS:
         if column not in frame.columns or frame[column].ndim != 1 or single_value(frame, column) is not None:
             continue
-        run, names = pd.factorize(frame[column], use_na_sentinel=False)
+        values = frame[column].astype(str) if frame[column].dtype.kind in "iu" else frame[column]
+        run, names = pd.factorize(object_array(v if isinstance(v, str) else "" for v in values))
+        if len(names) - ("" in names) < 2:  # only strings, and whole numbers, name a run
+            continue
         query = pd.factorize(frame[names_in(frame.columns, "query_id")[0]])[0]
         rank = pd.factorize(frame["rank"])[0] if "rank" in frame.columns else None
         what = f"{source}: the column {column!r}"
-        if is_of_several_runs(query, run.astype(np.int64), rank, list(map(str, names)), what):
-            return column, {str(name): np.flatnonzero(run == i) for i, name in enumerate(names)}
+        if is_of_several_runs(query, run.astype(np.int64), rank, names, what):
+            return column, {name: np.flatnonzero(run == i) for i, name in enumerate(names)}
     return None
 
 
@@ -124,8 +127,6 @@ def is_of_several_runs(
     Where each topic has one name, or the ranks of each topic count through its rows of all names, it is one run, and a
     warning says so.
     """
-    if len(names) < 2:
-        return False
     n_queries, n_rankings = (len(np.unique(codes)) for codes in (query, query * len(names) + run))
     by_topic = n_rankings == n_queries
     through = rank is not None and len(np.unique(query * (1 + rank.max()) + rank)) == len(query)
