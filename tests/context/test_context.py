@@ -102,7 +102,9 @@ def test_a_name_column_of_another_run_or_of_several_values() -> None:
     with pytest.warns(UserWarning, match="named 'A', but ranks differently"):
         unique(RunContext(RUNS), frame(C, "A"))
     run = frame(NEW).assign(name=["A", "B", "A"])
-    with pytest.raises(ValueError, match=r"holds 2 runs, by its column 'name': A, B; choose one, such as frame\["):
+    with pytest.raises(
+        ValueError, match=r"holds 2 runs, by its column 'name': A, B; choose one, such as frame\["
+    ):
         unique(RunContext(RUNS), run)
 
 

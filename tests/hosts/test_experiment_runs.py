@@ -219,7 +219,9 @@ def test_ids_that_pandas_takes_for_missing_values(tmp_path) -> None:
             expected,
         )
     assert not any(g.queries for g in given.values())
-    with pytest.raises(ValueError, match="query id nan is a missing value; give every row an id. pandas reads the ids NA"):
+    with pytest.raises(
+        ValueError, match="query id nan is a missing value; give every row an id. pandas reads the ids NA"
+    ):
         RunContext({"one": pt.io.read_results(str(saved / "one.res.gz"))})
 
 

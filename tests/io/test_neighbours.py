@@ -215,7 +215,11 @@ DOORS: dict[str, Callable[[Any, Any], Any]] = {
     "evaluate": lambda q, r: _of(r).evaluate(q, ["NRG@3", "nDCG@3"]),
     "compare": lambda q, r: compare(_of(r), q, ["nDCG@3"]),
     "bounds": lambda q, r: bounds(_of(r), q, ["nDCG@3"]),
-    "explain": lambda q, r: explain(RunContext({"other": OTHER}), r, q, NRG @ 3).sort_values("contribution"),
+    "explain": lambda q, r: (
+        explain(RunContext({"other": OTHER}), r, q, NRG @ 3)
+        .sort_values(["query_id", "position"])
+        .to_csv(index=False)
+    ),
     "worth": lambda q, r: worth(RunContext({"other": OTHER}), q, r).options,
 }
 
