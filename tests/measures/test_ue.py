@@ -6,6 +6,7 @@ import itertools
 import math
 import random
 import warnings
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -519,6 +520,42 @@ def test_the_pool_of_the_run_is_all_orders_of_its_judged_documents(name: str, k:
         measure = ir_measures.parse_measure(name)(pool="run", version=version) @ k
         value = per_query(measure, {"q": labels}, {"q": in_order(ranking)})["q"]
         assert value == pytest.approx(expected, abs=1e-12)
+
+
+def rankings_of(size: int, grades: tuple[int, ...]) -> Iterator[tuple[list[int | None], list[int]]]:
+    """Every ranking of up to so many documents, judged or not (None); and the grades of those that it does not rank."""
+    for ranked in range(size + 1):
+        for ranking in itertools.product((None, *grades), repeat=ranked):
+            for left in range(size - ranked + 1):
+                for others in itertools.combinations_with_replacement(grades, left):
+                    yield list(ranking), list(others)
+
+
+POOLS = [("judged", False), ("judged", True), ("run", False), ("run", True), ("corpus", False)]
+
+
+@pytest.mark.parametrize("base", BASES)
+def test_every_ranking_of_three_documents_relative_to_every_pool(base: str) -> None:
+    labels: Labels = {}
+    run: Run = {}
+    for i, (ranking, others) in enumerate(rankings_of(3, (-1, 0, 1))):
+        grades = {f"d{j}": grade for j, grade in enumerate([*ranking, *others]) if grade is not None}
+        if grades:
+            labels[str(i)], run[str(i)] = grades, in_order(f"d{j}" for j in range(len(ranking)))
+    view = view_of(RunContext({}, num_docs=5), labels)
+    evaluated = view.with_run(read_run(run, "run"))
+    of_base: list[dict[str, Any]] = [{}]
+    if base == "AP":
+        of_base = [{"expected": "independent"}, {"expected": "exact"}]
+    versions = [1, 2, "z"] if base in WITH_DEVIATION else [1, 2]
+    for version, (pool, judged_only), params, k in itertools.product(versions, POOLS, of_base, (1, 2, 3)):
+        measure = UE(base=base, version=version, pool=pool, judged_only=judged_only, **params) @ k
+        options: dict[str, Any] = {"version": version, "judged_only": judged_only}
+        options |= {"pool_of_run": pool == "run", "num_docs": 5 if pool == "corpus" else None}
+        options |= {"exact": params.get("expected") != "independent"}
+        for query, value in zip(view.query_ids, measure.score(evaluated).tolist(), strict=True):
+            want = ue_bases.ue(base, list(run[query]), labels[query], k, **options)
+            assert value == pytest.approx(want, abs=1e-12), (measure, run[query], labels[query])
 
 
 def test_what_the_corpus_needs() -> None:

@@ -118,15 +118,21 @@ def ue(
     *,
     version: int | str = 2,
     judged_only: bool = False,
+    pool_of_run: bool = False,
     num_docs: int | None = None,
     exact: bool = True,
     persistence: float = 0.8,
     **of_labels: Any,
 ) -> float:
-    """UE of one ranking; ``num_docs`` makes the pool the collection; ``exact=False`` takes the published E[SP@k]."""
+    """UE of one ranking; ``num_docs`` makes the pool the collection; ``exact=False`` takes the published E[SP@k].
+
+    ``pool_of_run`` makes the pool the judged documents of the ranking: the others may as well not be judged.
+    """
     if judged_only:
         ranking = only_judged(ranking, labels)
         labels = {d: label for d, label in labels.items() if label >= 0}
+    if pool_of_run:
+        labels = {d: label for d, label in labels.items() if d in ranking}
     gain = {d: gain_of(base, label, **of_labels) for d, label in labels.items()}
     pool = list(gain.values()) + [Fraction(0)] * (0 if num_docs is None else num_docs - len(labels))
     n, relevant = len(pool), sum(g > 0 for g in pool)

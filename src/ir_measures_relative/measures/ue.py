@@ -157,9 +157,11 @@ class _UE(RelativeMeasure):
             )
 
     def score(self, view: View) -> FloatArray:
-        actual, version = self.actual(view), self.get("version")
+        version = self.get("version")
         if self.get("pool") == "run":
-            return normalize(actual, self.normalizers(view), version)
+            normalizers = self.normalizers(view)  # first, since it looks for all of the judged documents
+            return normalize(self.actual(view), normalizers, version)
+        actual = self.actual(view)
         if self.get("pool") == "judged":
             self._warn_of_pools(view)
             self._warn_of_few(view)
@@ -203,12 +205,15 @@ class _UE(RelativeMeasure):
             )
 
     def actual(self, view: View) -> FloatArray:
-        """A@k of the evaluated run."""
+        """A@k of the evaluated run, among the relevant documents of its pool."""
         gain_of = self.base.rule(self.get).gain
         docs = self.documents_that_gain(view, gain_of)
-        gain = gain_of(docs.grade)
+        gain, query = gain_of(docs.grade), docs.query
         position = view.at(self.get("cutoff"), self.get("judged_only")).positions(docs)
-        return self.chance.value(RankedGains(gain, position, docs.query, docs.n_queries), self.get)
+        if self.get("pool") == "run":  # R is divided by the relevant documents of the pool
+            in_pool = view.at(None, self.get("judged_only")).positions(docs) > 0
+            gain, position, query = gain[in_pool], position[in_pool], query[in_pool]
+        return self.chance.value(RankedGains(gain, position, query, docs.n_queries), self.get)
 
     def normalizers(self, view: View) -> Normalizers:
         """IUB and REB, which depend on the judgments and the pool alone; and σ, in version 'z'."""
