@@ -141,7 +141,7 @@ class Inputs:
             self._check_new_runs(view, new_runs)
         host = [m for m in measures if not is_relative(m)]
         qrels = self.qrels.file
-        evaluator = AbsoluteEvaluator(provider, host, lambda _: list(qrels.as_ir_measures()))
+        evaluator = AbsoluteEvaluator(provider, host, lambda _: qrels.as_ir_measures())
 
         def absolute(measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
             positions = partial(view.positions_of_relevant, rankings)

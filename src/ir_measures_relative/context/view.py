@@ -579,6 +579,12 @@ def view_of(context: Members, qrels: Qrels | QrelsColumns | None) -> View:
             return view
     columns = columns.kept()  # what the caller does to the qrels later was not judged
     view = View.on(context, judge(columns))
+    if view.n_queries and not columns.n_rows:
+        warn(
+            f"the qrels hold no judgment: they name {view.n_queries} queries without any, such as "
+            f"{view.query_ids[0]!r}; give other qrels",
+            context,
+        )
     kept.insert(0, (columns, view))
     del kept[_KEPT:]
     return view

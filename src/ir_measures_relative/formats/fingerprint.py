@@ -64,6 +64,9 @@ def _of_judgments(judgments: Judgments) -> dict[str, Any]:
     digest = hashlib.sha256()
     for query, doc, grade in rows:
         digest.update(b"%b\0%b\0%d\0\0" % (query, doc, grade))
+    judged = set(judgments.query.tolist())
+    for query in sorted(name for code, name in enumerate(queries) if code not in judged):
+        digest.update(b"%b\0\0" % query)
     labels = judgments.labels
     if labels is not None:
         columns = (_bytes(labels.ids.strings()), _bytes(labels.aspect_ids().strings()), labels.grade.tolist())

@@ -37,7 +37,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         self._is_frame = is_frame(qrels)
         self._may_be_batch = may_be_batch(qrels)
         self.view = view_of(context, columns)
-        if not columns.n_rows:  # as ir_measures' own measures do: no value, so that the mean is NaN
+        if not self.view.n_queries:  # as ir_measures' own measures do: no value, so that the mean is NaN
             warn("the qrels hold no judgment, so there is no query to score", context)
         else:
             _warn_of_runs_of_context(self.view, may_be_batch=self._may_be_batch)

@@ -81,12 +81,14 @@ def grades_of(dataset: Any) -> tuple[int, int] | None:
     return (min(known), max(known)) if known and all(isinstance(grade, int) for grade in known) else None
 
 
-def qrels_of(dataset: Any) -> list[Any]:
-    """The judgments of a dataset."""
+def qrels_of(dataset: Any) -> Any:
+    """The judgments of a dataset, in a form that the reader of qrels takes."""
     if dataset is None:
         raise ValueError("qrels=None stands for those of RunContext.from_irds(…); give the qrels")
     if not dataset.has_qrels():
         raise ValueError(f"{describe(dataset)}; give the qrels yourself")
+    if hasattr(dataset, "qrels_columns"):  # of a file, which may name queries without a judgment
+        return dataset.qrels_columns()
     with fetching(dataset):
         return list(dataset.qrels_iter())
 

@@ -36,6 +36,7 @@ class QrelsColumns(NamedTuple):
     doc_ids: Ids | ObjectArray
     relevance: NDArray[Any]
     aspects: Ids | ObjectArray | None = None  #: None where no judgment names its aspect
+    unjudged_queries: ObjectArray | None = None  #: the queries without a judgment, which a dict may name
 
     @property
     def n_rows(self) -> int:
@@ -58,7 +59,7 @@ class QrelsColumns(NamedTuple):
     def kept(self) -> QrelsColumns:
         """The same, where nobody else can change it."""
         queries, docs = (c if isinstance(c, Ids) else c.copy() for c in self[:2])
-        return QrelsColumns(queries, docs, self.relevance.copy(), self.aspects)
+        return QrelsColumns(queries, docs, self.relevance.copy(), self.aspects, self.unjudged_queries)
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -110,7 +111,9 @@ def _from_dict(qrels: Mapping[Any, Any], source: str) -> QrelsColumns:
                 f"{source}: query {brief(query_id)} holds {kind_of(docs)}; qrels given as a dict are "
                 "{query_id: {doc_id: relevance}}, or have the columns query_id, doc_id and relevance"
             )
-    return _from_rows([(q, d, label) for q, docs in qrels.items() for d, label in docs.items()])
+    columns = _from_rows([(q, d, label) for q, docs in qrels.items() for d, label in docs.items()])
+    unjudged = [q for q, docs in qrels.items() if not docs]
+    return columns._replace(unjudged_queries=object_array(unjudged)) if unjudged else columns
 
 
 def _from_rows(
@@ -154,8 +157,17 @@ class QrelsFile(NamedTuple):
     columns: QrelsColumns
     iterations: Ids | ObjectArray  #: of each judgment: mostly 0, or the subtopic
 
-    def as_ir_measures(self) -> Iterator[ir_measures.Qrel]:
-        """The judgments as ir_measures takes them."""
+    def as_ir_measures(self) -> list[ir_measures.Qrel] | dict[str, dict[str, int]]:
+        """The judgments as ir_measures takes them: a dict where a query has none, which only a dict can name."""
+        if self.columns.unjudged_queries is None:
+            return list(self.rows())
+        nested: dict[str, dict[str, int]] = {query: {} for query in self.columns.unjudged_queries}
+        for row in self.rows():
+            nested.setdefault(row.query_id, {})[row.doc_id] = row.relevance
+        return nested
+
+    def rows(self) -> Iterator[ir_measures.Qrel]:
+        """The judgments one by one."""
         iterations = self.iterations.strings() if isinstance(self.iterations, Ids) else self.iterations
         labels = self.columns.relevance.astype(np.int64).tolist()
         return map(ir_measures.Qrel, *self.columns.ids(), labels, iterations)
@@ -209,7 +221,10 @@ class DatasetOfQrels:
         return {}
 
     def qrels_iter(self) -> Iterator[ir_measures.Qrel]:
-        return read_qrels_file(self.path).as_ir_measures()
+        return read_qrels_file(self.path).rows()
+
+    def qrels_columns(self) -> QrelsColumns:
+        return read_qrels_file(self.path).columns
 
 
 def dataset_of_judgments(judgments: Any) -> Any:
@@ -228,7 +243,7 @@ def _with_labels(columns: QrelsColumns, source: str) -> tuple[QrelsColumns, NDAr
     aspects = columns.aspects
     if aspects is not None:
         aspects = aspects.take(judged) if isinstance(aspects, Ids) else aspects[judged]
-    taken = QrelsColumns(queries, docs, labels[judged], aspects)
+    taken = QrelsColumns(queries, docs, labels[judged], aspects, columns.unjudged_queries)
     return taken._replace(relevance=_whole_numbers(taken, source)), judged
 
 
@@ -269,16 +284,26 @@ def judge(columns: QrelsColumns) -> Judgments:
     """The judgments; a pair judged twice keeps its last label, with a warning."""
     grade = _whole_numbers(columns, "the qrels")
     starts, heads = query_blocks(columns.query_ids, "the qrels", "the run")
-    code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
+    unjudged = _unjudged_queries(columns)
+    code_of = {q: i for i, q in enumerate(dict.fromkeys([*heads, *unjudged]))}
     block = np.fromiter(map(code_of.__getitem__, heads), dtype=np.int64, count=len(heads))
     query = np.repeat(block, np.diff(np.append(starts, columns.n_rows)))
     ids = _ids_of(columns.doc_ids)
     labels = None if columns.aspects is None else Labels(query, ids, columns.aspects, grade)
-    if len(code_of) < len(heads):
+    if len(code_of) < len(heads) + len(unjudged):
         order = np.argsort(query, kind="stable")
         query, ids, grade = query[order], ids.take(order), grade[order]
         labels = None if labels is None else labels.take(order)
     return _without_repeats(Judgments(object_array(code_of), query, ids, grade, labels))
+
+
+def _unjudged_queries(columns: QrelsColumns) -> list[str]:
+    """Return the queries without a judgment; raise ValueError for an id that is no string."""
+    queries = [] if columns.unjudged_queries is None else columns.unjudged_queries.tolist()
+    for query in queries:
+        if not is_text(query):
+            raise ValueError(f"the qrels: {not_an_id(query, 'query', 'the run')}")
+    return queries
 
 
 def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:

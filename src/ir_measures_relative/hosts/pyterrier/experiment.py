@@ -31,7 +31,7 @@ from ...io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
 from ...io.qrels import qrels_columns, read_qrels_file
 from ...io.readers import read_topics
 from ...io.runs import read_run
-from ...messages import kind_of, warn
+from ...messages import few_quoted, kind_of, warn
 from ..compat import COMPARISON_COLUMNS, RETRIEVAL_OPTIONS, collections_of_garbage_spared, highlight_only
 from ..provider import Answered
 from .runs import Caught, SavedRuns, first_rows, run_and_time, with_progress
@@ -322,6 +322,9 @@ def _judgments(qrels: Any, num_docs: int | None) -> tuple[Any, int | None]:
         return qrels, num_docs
     else:
         columns = qrels_columns(qrels)
+    if columns.unjudged_queries is not None:
+        unjudged = few_quoted(columns.unjudged_queries)
+        warn(f"the qrels name {unjudged} without a judgment: PyTerrier's qrels cannot, so they are left out")
     query_ids, docs = columns.ids()
     frame = pd.DataFrame({"qid": query_ids, "docno": docs, "label": columns.relevance})
     if columns.aspects is not None:
