@@ -17,7 +17,7 @@ from ..data.arrays import IntArray, ObjectArray, addresses, block_starts, object
 from ..data.documents import NO_ASPECT, Judgments, Labels
 from ..data.ids import Ids
 from ..data.rankings import query_blocks
-from ..messages import brief, is_missing, is_text, kind_of, not_an_id, warn
+from ..messages import brief, few_quoted, is_missing, is_text, kind_of, not_an_id, warn
 from .datasets import dataset_of
 from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
@@ -36,12 +36,18 @@ class QrelsColumns(NamedTuple):
     doc_ids: Ids | ObjectArray
     relevance: NDArray[Any]
     aspects: Ids | ObjectArray | None = None  #: None where no judgment names its aspect
-    unjudged_queries: ObjectArray | None = None  #: the queries without a judgment, which a dict may name
+    queries: ObjectArray | None = None  #: the keys of a dict, of which some may have no judgment
 
     @property
     def n_rows(self) -> int:
         """How many judgments there are."""
         return len(self.relevance)
+
+    @property
+    def unjudged_queries(self) -> list[str]:
+        """The queries that a dict names without a judgment."""
+        judged = set(self.ids()[0]) if self.queries is not None else set()
+        return [query for query in ([] if self.queries is None else self.queries) if query not in judged]
 
     def ids(self) -> tuple[ObjectArray, ObjectArray]:
         """The queries and the documents as strings."""
@@ -59,7 +65,7 @@ class QrelsColumns(NamedTuple):
     def kept(self) -> QrelsColumns:
         """The same, where nobody else can change it."""
         queries, docs = (c if isinstance(c, Ids) else c.copy() for c in self[:2])
-        return QrelsColumns(queries, docs, self.relevance.copy(), self.aspects, self.unjudged_queries)
+        return QrelsColumns(queries, docs, self.relevance.copy(), self.aspects, self.queries)
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -112,8 +118,7 @@ def _from_dict(qrels: Mapping[Any, Any], source: str) -> QrelsColumns:
                 "{query_id: {doc_id: relevance}}, or have the columns query_id, doc_id and relevance"
             )
     columns = _from_rows([(q, d, label) for q, docs in qrels.items() for d, label in docs.items()])
-    unjudged = [q for q, docs in qrels.items() if not docs]
-    return columns._replace(unjudged_queries=object_array(unjudged)) if unjudged else columns
+    return columns._replace(queries=object_array(qrels))
 
 
 def _from_rows(
@@ -159,9 +164,10 @@ class QrelsFile(NamedTuple):
 
     def as_ir_measures(self) -> list[ir_measures.Qrel] | dict[str, dict[str, int]]:
         """The judgments as ir_measures takes them: a dict where a query has none, which only a dict can name."""
-        if self.columns.unjudged_queries is None:
+        unjudged = self.columns.unjudged_queries
+        if not unjudged:
             return list(self.rows())
-        nested: dict[str, dict[str, int]] = {query: {} for query in self.columns.unjudged_queries}
+        nested: dict[str, dict[str, int]] = {query: {} for query in unjudged}
         for row in self.rows():
             nested.setdefault(row.query_id, {})[row.doc_id] = row.relevance
         return nested
@@ -243,7 +249,14 @@ def _with_labels(columns: QrelsColumns, source: str) -> tuple[QrelsColumns, NDAr
     aspects = columns.aspects
     if aspects is not None:
         aspects = aspects.take(judged) if isinstance(aspects, Ids) else aspects[judged]
-    taken = QrelsColumns(queries, docs, labels[judged], aspects, columns.unjudged_queries)
+    taken = QrelsColumns(queries, docs, labels[judged], aspects, columns.queries)
+    if taken.n_rows < columns.n_rows and columns.queries is None:
+        left = set(taken.ids()[0])
+        lost = [query for query in dict.fromkeys(columns.ids()[0]) if query not in left]
+        if lost:
+            warn(
+                f"{source}: no document of {few_quoted(map(str, lost))} has a label, so these topics are not scored"
+            )
     return taken._replace(relevance=_whole_numbers(taken, source)), judged
 
 
@@ -284,26 +297,20 @@ def judge(columns: QrelsColumns) -> Judgments:
     """The judgments; a pair judged twice keeps its last label, with a warning."""
     grade = _whole_numbers(columns, "the qrels")
     starts, heads = query_blocks(columns.query_ids, "the qrels", "the run")
-    unjudged = _unjudged_queries(columns)
-    code_of = {q: i for i, q in enumerate(dict.fromkeys([*heads, *unjudged]))}
+    queries = heads if columns.queries is None else columns.queries
+    for query_id in queries if columns.queries is not None else ():
+        if not is_text(query_id):
+            raise ValueError(f"the qrels: {not_an_id(query_id, 'query', 'the run')}")
+    code_of = {q: i for i, q in enumerate(dict.fromkeys(queries))}
     block = np.fromiter(map(code_of.__getitem__, heads), dtype=np.int64, count=len(heads))
     query = np.repeat(block, np.diff(np.append(starts, columns.n_rows)))
     ids = _ids_of(columns.doc_ids)
     labels = None if columns.aspects is None else Labels(query, ids, columns.aspects, grade)
-    if len(code_of) < len(heads) + len(unjudged):
+    if (np.diff(block) < 0).any():
         order = np.argsort(query, kind="stable")
         query, ids, grade = query[order], ids.take(order), grade[order]
         labels = None if labels is None else labels.take(order)
     return _without_repeats(Judgments(object_array(code_of), query, ids, grade, labels))
-
-
-def _unjudged_queries(columns: QrelsColumns) -> list[str]:
-    """Return the queries without a judgment; raise ValueError for an id that is no string."""
-    queries = [] if columns.unjudged_queries is None else columns.unjudged_queries.tolist()
-    for query in queries:
-        if not is_text(query):
-            raise ValueError(f"the qrels: {not_an_id(query, 'query', 'the run')}")
-    return queries
 
 
 def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:

@@ -322,9 +322,10 @@ def _judgments(qrels: Any, num_docs: int | None) -> tuple[Any, int | None]:
         return qrels, num_docs
     else:
         columns = qrels_columns(qrels)
-    if columns.unjudged_queries is not None:
-        unjudged = few_quoted(columns.unjudged_queries)
-        warn(f"the qrels name {unjudged} without a judgment: PyTerrier's qrels cannot, so they are left out")
+    if unjudged := columns.unjudged_queries:
+        warn(
+            f"the qrels name {few_quoted(unjudged)} without a judgment: PyTerrier's qrels cannot, so they are left out"
+        )
     query_ids, docs = columns.ids()
     frame = pd.DataFrame({"qid": query_ids, "docno": docs, "label": columns.relevance})
     if columns.aspects is not None:
