@@ -85,6 +85,17 @@ def test_a_document_just_below_the_tops_may_come_first(monkeypatch: pytest.Monke
     assert FusedValues(view, measure, Fusion("combsum", 60, 1000))([(0, 1)])[0] == 1
 
 
+@pytest.mark.parametrize("scores", [{"X": 5.0}, {"X": 3.0, "Y": 3.0}])
+@pytest.mark.parametrize(("method", "first"), [("combsum", "A"), ("combmnz", "A"), ("rrf", "X")])
+def test_a_list_of_one_document_or_of_equal_scores_gives_it_0(
+    scores: dict[str, float], method: str, first: str
+) -> None:
+    """As the page on fusing says: with min-max scores only lists of several scores count."""
+    runs = {"one": {"q": scores}, "several": {"q": {"A": 9.0, "X": 5.0, "B": 4.9, "C": 4.0}}}
+    view, measure = view_of(RunContext(runs), {"q": {first: 1}}), ir_measures.parse_measure("P@1")
+    assert FusedValues(view, measure, Fusion(method, 60, 1000))([(0, 1)])[0] == 1
+
+
 def campaign(
     n_runs: int, n_topics: int, seed: int, *, good: Sequence[float] = (), docs: int = 60
 ) -> tuple[dict[str, Run], Labels]:
