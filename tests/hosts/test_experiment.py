@@ -428,3 +428,32 @@ def test_a_styled_table_of_comparisons(highlight) -> None:
         styled = CAMPAIGN.relative([NRG @ 5, "nDCG@5"], baseline="one", priors=["one"], highlight=highlight)
     assert comparisons(styled.data, NRG @ 5).isna().all(axis=None)
     assert "nan" in styled.to_html()
+
+
+@pytest.mark.parametrize(
+    ("of_topics", "of_qrels", "message"),
+    [
+        (
+            [1, 2],
+            ["1", "2"],
+            r"topics have \[1, 2\] \(type int\), the qrels have \['1', '2'\] \(type str\); give strings",
+        ),
+        ([1.0, 2.0], ["1", "2"], r"\[1.0, 2.0\] \(type float\).*; give strings"),
+        (["t1", "t2"], ["1", "2"], r"\['t1', 't2'\] \(type str\).*numbered differently\?"),
+    ],
+)
+@pytest.mark.parametrize("measure", [NRG @ 3, nDCG @ 3])
+def test_topics_that_no_judgment_is_of_are_named_with_their_types(
+    of_topics: list[object], of_qrels: list[str], message: str, measure: ir_measures.Measure
+) -> None:
+    """Before a pipeline runs."""
+    topics = pd.DataFrame({"qid": of_topics, "query": ["x", "y"]})
+    qrels = pd.DataFrame({"qid": of_qrels, "docno": ["a", "b"], "label": [1, 1]})
+    results = pd.DataFrame({"qid": of_qrels, "docno": ["a", "b"], "score": [1.0, 1.0]})
+    never = pt.apply.generic(lambda _: pytest.fail("it runs"))
+    with pytest.raises(ValueError, match=message):
+        pt.relative.Experiment([never, results], topics, qrels, [measure], ["A", "B"])
+    options = {"filter_by_topics": False, "filter_by_qrels": False}
+    assert (
+        len(pt.relative.Experiment([results, results], topics, qrels, [measure], ["A", "B"], **options)) == 2
+    )

@@ -24,6 +24,7 @@ from ...context.measure_strings import is_relative, parse_measure
 from ...context.priors import Policy
 from ...context.run_context import RunContext
 from ...context.view import View, view_of
+from ...context.view import some as some_ids
 from ...data.arrays import FloatArray, IntArray
 from ...data.documents import Judgments
 from ...data.rankings import Rankings
@@ -247,6 +248,9 @@ def Experiment(
     context_options |= {"num_docs": num_docs, "grades": grades}
     judgments = _check(names, qrels, relative, options, context_options)
     topics = read_topics(topics)
+    by_topics = options.get("filter_by_topics", True) and isinstance(topics, pd.DataFrame)
+    if by_topics:
+        _check_topics(topics, qrels)
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
     options = with_progress(options)
@@ -259,7 +263,6 @@ def Experiment(
         caught = run_and_time(systems, topics, qrels, metrics, names, options | for_runs)
         runs = {name: _read(frame, name) for name, frame in zip(names, caught.runs, strict=True)}
         context = RunContext(runs, **context_options)
-        by_topics = options.get("filter_by_topics", True) and isinstance(topics, pd.DataFrame)
         some = qrels[qrels["qid"].isin(topics["qid"])] if by_topics else qrels
         view = View.on(context, judgments) if len(some) == len(qrels) else view_of(context, some)
         columns = _columns(asked)
@@ -358,6 +361,21 @@ def _check(
         if relative:
             context.evaluate([ir_measures.Qrel("q", "d", 1, "an aspect")], relative)
     return judgments
+
+
+def _check_topics(topics: pd.DataFrame, qrels: pd.DataFrame) -> None:
+    """Raise ValueError where the qrels judge none of the topics, with the ids and the types of both."""
+    asked, judged = topics["qid"].unique().tolist(), qrels["qid"].unique().tolist()
+    if not asked or not judged or set(asked) & set(judged):
+        return
+    types = [type(ids[0]).__name__ for ids in (asked, judged)]
+    remedy = "is one of them numbered differently? filter_by_topics=False scores all topics of the qrels"
+    if types[0] != types[1]:
+        remedy = "give strings in both, such as topics.assign(qid=topics['qid'].astype(str))"
+    raise ValueError(
+        f"the topics and the qrels have no topic in common: the topics have {some_ids(asked)} (type {types[0]}), the "
+        f"qrels have {some_ids(judged)} (type {types[1]}); {remedy}"
+    )
 
 
 def _as_list(
