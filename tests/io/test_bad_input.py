@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import warnings
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -188,6 +190,51 @@ def test_a_context_that_holds_only_the_evaluated_run() -> None:
     with pytest.warns(UserWarning, match="holds no run but 'BM25'.*add the runs to compare with"):
         table = RunContext({"BM25": RUN}).evaluate(QRELS, [NRG @ 10, nDCG @ 10])
     assert table["NRG@10"].tolist() == pytest.approx(table["nDCG@10"].tolist())
+
+
+TREC_NAMES = {
+    "ndcg_cut.10": "trec_eval's is nDCG@10",
+    "ndcg_cut_10": "trec_eval's is nDCG@10",
+    "map_cut.100": "trec_eval's is AP@100",
+    "recall.100": "trec_eval's is R@100",
+    "P.5": "trec_eval's is P@5",
+    "P_5,10": "trec_eval's are P@5, P@10",
+    "set_F.0.5": "trec_eval's is SetF(beta=0.5)",
+    "iprec_at_recall.0.1": "trec_eval's is IPrec@0.1",
+    "official": "trec_eval's are P@5, P@10, P@15",
+    "gm_map": "trec_eval's is one that ir_measures does not compute",
+    "relstring.10": "trec_eval's is one that ir_measures does not compute",
+    "nDCG.10": "a cutoff follows @, such as nDCG@10",
+    "rrLP.x": "a cutoff follows @, such as rrLP@10",
+}
+
+
+@pytest.mark.parametrize("name", TREC_NAMES)
+def test_the_spellings_of_trec_eval_are_answered_by_those_of_ir_measures(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(repr(name))}: .*{re.escape(TREC_NAMES[name])}"):
+        RunContext({"r": RUN}).evaluate(QRELS, [name])
+    assert capsys.readouterr() == ("", "")  # in which ir_measures says what it does not have
+
+
+@pytest.mark.parametrize(
+    ("measures", "example"),
+    [
+        ("nDCG@3 NRG@3", "['nDCG@3', 'NRG@3']"),
+        ("nDCG@3, NRG(p=0.5, base='RBP')@3", "['nDCG@3', \"NRG(p=0.5, base='RBP')@3\"]"),
+        ("ndcg_cut.3,5 map", "['nDCG@3', 'nDCG@5', 'AP']"),
+        (NRG @ 3, "[NRG@3]"),
+        ("no measure", "['NRG@10']"),
+        (None, "['NRG@10']"),
+    ],
+)
+def test_what_is_no_list_of_measures_is_answered_by_one_that_works(measures: Any, example: str) -> None:
+    pt = pytest.importorskip("pyterrier", reason="pyterrier is not installed")
+    with pytest.raises(ValueError, match=re.escape(f"must be a list, such as {example}")):
+        RunContext({"r": RUN}).evaluate(QRELS, measures)
+    with pytest.raises(ValueError, match=re.escape(f"must be a list, such as {example}")):
+        pt.relative.Experiment([], None, None, measures)
 
 
 def test_evaluate_wants_a_list_of_known_measures() -> None:

@@ -6,7 +6,8 @@ import ast
 import math
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
+from io import StringIO
 from typing import Any
 
 import ir_measures.measures
@@ -61,12 +62,7 @@ def registered() -> dict[str, Measure]:
 def parse_measures(measures: Sequence[Measure | str], argument: str = "measures") -> list[Measure]:
     """The measures, each once, with their parameters checked."""
     if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
-        example = (
-            split_measures(measures)
-            if isinstance(measures, str)
-            else [measures if isinstance(measures, Measure) else "NRG@10"]
-        )
-        raise ValueError(f"{argument}={brief(measures)} must be a list, such as {brief(example)}")
+        raise ValueError(f"{argument}={brief(measures)} must be a list, such as {brief(as_list(measures))}")
     parsed: list[Measure] = []
     for measure in map(parse_measure, measures):
         if measure not in parsed:
@@ -74,6 +70,22 @@ def parse_measures(measures: Sequence[Measure | str], argument: str = "measures"
     if not parsed:
         raise ValueError("no measure is given; name one, such as NRG@10")
     return parsed
+
+
+def as_list(measures: object) -> list[Any]:
+    """Return a list that works in place of what is none: a measure, or a string of one or several."""
+    if isinstance(measures, Measure):
+        return [measures]
+    texts = [text.strip(",") for text in split_measures(measures)] if isinstance(measures, str) else []
+    found: list[Any] = []
+    for text in texts:
+        found += trec_measures(text) or split_measures(text, commas=True)
+    try:
+        for text in found:
+            parse_measure(text)
+    except ValueError:
+        found = []
+    return list(map(str, found)) or ["NRG@10"]
 
 
 #: What a measure that cannot be read raises, in Python's parser and in ir_measures; else it is a mistake of ours.
@@ -144,9 +156,12 @@ def nearest_name(name: str, names: Sequence[str]) -> str | None:
 
 def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
     """That no measure has this name, and which of those there are is meant; ``rest`` is what followed the name."""
-    with suppress(ValueError):
-        if not rest:
-            return f"no measure is called {name!r}; trec_eval's is {ir_measures.parse_trec_measure(name)[0]}"
+    trec = trec_measures(name + rest)
+    if trec:
+        verb = "trec_eval's is" if len(trec) == 1 else "trec_eval's are"
+        return f"no measure is called {name + rest!r}; {verb} {', '.join(map(str, trec))}"
+    if name in _not_of_ir_measures():
+        return f"no measure is called {name!r}; trec_eval's is one that ir_measures does not compute"
     nearest = nearest_name(name, names)
     if nearest is None:
         return f"no measure is called {name!r}; there are {', '.join(sorted(names, key=str.lower))}"
@@ -154,16 +169,35 @@ def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
     return f"no measure is called {name!r}; the nearest is {nearest!r}{whole}"
 
 
+def trec_measures(text: str) -> list[Measure]:
+    """Return the measures that trec_eval calls so, such as ``ndcg_cut.10``, ``P_5`` or ``official``; else none."""
+    with suppress(ValueError), redirect_stdout(StringIO()):  # in which ir_measures says what it has not
+        return list(ir_measures.parse_trec_measure(text))
+    return []
+
+
+def _not_of_ir_measures() -> set[str]:
+    """Return the names of trec_eval's measures that ir_measures does not have."""
+    from pytrec_eval import supported_measures
+
+    return {name for name in supported_measures if not trec_measures(name)}
+
+
 def _check_name(text: str) -> None:
-    """Raises ValueError where the string starts with the name of no measure; says which is nearest."""
+    """Raises ValueError where the string starts with the name of no measure, or is trec_eval's; says what is meant."""
     match = re.match(r"\w*", text[:_LONGEST])
     name = match[0] if match else ""
     registry = ir_measures.measures.registry
-    if len(text) <= _LONGEST and (not name or name in registry):
+    rest = text[len(name) :]
+    if len(text) <= _LONGEST and (not name or (name in registry and not rest.startswith("."))):
         return
     if not name or len(text) > _LONGEST:
         raise ValueError(f"{brief(text)} is not a measure; give one such as NRG@10 or nDCG@10")
-    raise ValueError(f"{text!r}: {no_such_measure(name, list(registry), text[len(name) :])}")
+    if name in registry and not trec_measures(text):
+        raise ValueError(
+            f"{text!r}: a cutoff follows @, such as {name}@{rest[1:] if rest[1:].isdecimal() else 10}"
+        )
+    raise ValueError(f"{text!r}: {no_such_measure(name, list(registry), rest)}")
 
 
 _LONGEST = 10_000  # characters of a measure string; ast.parse runs out of stack on some that are longer
@@ -224,8 +258,8 @@ def absolute_measure(name: Measure | str, what: str = "measure") -> Measure:
     raise ValueError(f"{what} {wrong}; give a measure of one run, such as 'nDCG@10'")
 
 
-def split_measures(text: str) -> list[str]:
-    """The measures of an argument, which spaces separate outside of brackets and quotes."""
+def split_measures(text: str, *, commas: bool = False) -> list[str]:
+    """The measures of an argument, which spaces separate outside of brackets and quotes; or commas as well."""
     parts, depth, quote = [""], 0, ""
     for char in text:
         if quote:
@@ -234,7 +268,7 @@ def split_measures(text: str) -> list[str]:
             quote = char
         else:
             depth += (char in "([{") - (char in ")]}")
-        if char.isspace() and not quote and depth <= 0:
+        if (char.isspace() or (commas and char == ",")) and not quote and depth <= 0:
             parts.append("")
         else:
             parts[-1] += char

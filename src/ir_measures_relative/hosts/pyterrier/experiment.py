@@ -20,7 +20,7 @@ from pyterrier import Experiment as OfPyTerrier  # pt.Experiment may be ours, if
 
 from ...context.absolute import provider_name
 from ...context.evaluate import Scores, one_topic_counts, score_runs, why_incomparable
-from ...context.measure_strings import is_relative, parse_measure
+from ...context.measure_strings import as_list, is_relative, parse_measure
 from ...context.priors import Policy
 from ...context.run_context import RunContext
 from ...context.view import View, view_of
@@ -233,8 +233,7 @@ def Experiment(
             :func:`~ir_measures_relative.compare` would refuse to compare is NaN in the columns of the baseline.
     """
     if isinstance(eval_metrics, (str, ir_measures.Measure)) or not isinstance(eval_metrics, Iterable):
-        one = "NRG@10" if eval_metrics is None else eval_metrics
-        raise ValueError(f"eval_metrics={eval_metrics!r} must be a list, such as [{one!r}]")
+        raise ValueError(f"eval_metrics={eval_metrics!r} must be a list, such as {as_list(eval_metrics)!r}")
     if not all(isinstance(metric, (str, ir_measures.Measure)) for metric in eval_metrics):
         return OfPyTerrier(systems, topics, qrels, eval_metrics, names, **options)  # and its error
     systems, names, shown, options = _as_list(systems, names, options)
