@@ -24,7 +24,7 @@ from ..context.view import View
 from ..data.arrays import object_array
 from ..data.documents import Judgments, Labels
 from ..io.frames import column_names, columns_of
-from ..io.qrels import Qrels, judge, qrels_columns
+from ..io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from ..messages import kind_of, needs_extra
 
 __all__ = ["evaluate", "evaluate_part"]
@@ -122,7 +122,7 @@ def evaluate_part(
 
 def score_part(
     runs: pd.DataFrame,
-    qrels: pd.DataFrame,
+    qrels: pd.DataFrame | QrelsColumns,
     measures: Sequence[ir_measures.Measure],
     settings: Mapping[str, Any],
 ) -> Scores:
@@ -181,10 +181,10 @@ class _Campaign:
         else:
             parts = _partitions(runs, columns)
         no_run = [query for query in self.query_ids if query not in places]
-        labels = dask.delayed(_frame_of(judgments))
+        labels, asked = dask.delayed(_frame_of(judgments)), dask.delayed(self.query_ids)
         #: Each partition and its judgments, still to be computed; the first has the queries that no run holds.
         self.parts = [
-            (part, dask.delayed(_labels_for)(labels, part[columns[1]], [] if i else no_run))
+            (part, dask.delayed(_judgments_for)(labels, asked, part[columns[1]], [] if i else no_run))
             for i, part in enumerate(parts)
         ]
 
@@ -257,9 +257,13 @@ def _frame_of(judgments: Judgments) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def _labels_for(labels: pd.DataFrame, queries: Any, also: Sequence[str]) -> pd.DataFrame:
-    """Select the judgments of the queries in a partition, and of some others."""
-    return labels[labels["query_id"].isin({*queries.unique(), *also})]
+def _judgments_for(
+    labels: pd.DataFrame, query_ids: Sequence[str], queries: Any, also: Sequence[str]
+) -> QrelsColumns:
+    """Return the judgments of some queries, of which some may have none."""
+    here = {*queries.unique(), *also}
+    columns = qrels_columns(labels[labels["query_id"].isin(here)])
+    return columns._replace(queries=object_array(query for query in query_ids if query in here))
 
 
 def _partitions(frame: Any, columns: list[str]) -> list[Any]:
