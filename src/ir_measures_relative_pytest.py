@@ -20,19 +20,20 @@ def worth() -> Callable[..., Any]:
     ``to`` is not compared with itself.
     """
 
-    def ask(candidate: Any, *, to: Any, qrels: Any, **options: Any) -> Any:
+    def ask(candidate: Any, *, to: Any, qrels: Any, drop_self: bool = False, **options: Any) -> Any:
         from ir_measures_relative import RunContext
         from ir_measures_relative import worth as answered
         from ir_measures_relative.io.runs import run_files
 
         if isinstance(to, Mapping):
-            context = RunContext(to)
+            context = RunContext(to, drop_self=drop_self)
         else:
             own = None
             if isinstance(candidate, (str, os.PathLike)):
                 with suppress(ValueError):  # no file can have such a name
                     own = Path(candidate).resolve()
-            context = RunContext.from_files([file for file in run_files(to) if file.resolve() != own])
+            others = [file for file in run_files(to) if file.resolve() != own]
+            context = RunContext.from_files(others, drop_self=drop_self)
         if empty := [name for name, run in context.runs.items() if not len(run)]:  # which any candidate beats
             raise ValueError(f"to= holds {', '.join(empty)}, without a ranking; look how it was written")
         answer = answered(context, qrels, candidate, **options)

@@ -93,6 +93,11 @@ def add_runs(
     else:
         parser.set_defaults(to=[])
     parser.add_argument("--names", metavar="CSV", help="two columns: run file or tag, display name")
+    parser.add_argument(
+        "--drop-self",
+        action="store_true",
+        help="remove the document whose id is the query's from every run, as BEIR does",
+    )
     parser.set_defaults(called=called, priors=None, groups=None, reference=None, num_docs=None, grades=None)
 
 

@@ -93,6 +93,7 @@ class Inputs:
             groups={name: self.groups[name] for name in kept if name in self.groups},
             num_docs=known,
             grades=self.args.grades,
+            drop_self=self.args.drop_self,
         )
 
     @cached_property
@@ -242,6 +243,8 @@ def read(
         raise ValueError(f"the files hold {len(runs_read)} runs, {names}; name one, as in FILE#{first}")
     shown = _shown(args.names, list(runs_read), paths)
     runs = {new: run.named(f"run {new!r}") for new, run in zip(shown, runs_read.values(), strict=True)}
+    if args.drop_self:
+        runs = {name: run.without_self() for name, run in runs.items()}
     of_file = {path.resolve(): name for name, path in zip(runs, paths, strict=True)}
     given = Inputs(
         args,

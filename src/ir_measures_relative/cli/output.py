@@ -56,6 +56,7 @@ def writing(path: str, kind: str) -> Iterator[None]:
 # What the messages of the package call an argument, as a pattern, and what it is called here.
 _FLAGS = {
     "num_docs=": "--num_docs",
+    "drop_self=True": "--drop-self",
     "reference=": "--reference",
     "grades=": "--grades",
     "deployed=": "--to",

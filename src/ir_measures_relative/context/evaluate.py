@@ -15,6 +15,7 @@ from ..data.rankings import Rankings
 from ..messages import progress, warn
 from ..tolerances import ROUNDED
 from .measure_strings import is_relative, needs_subtopics, value_of
+from .odd_runs import warn_of_odd_runs
 from .priors import FixedPriors, Members, matching
 from .view import View, check_queries, some
 
@@ -30,6 +31,7 @@ def check_runs(view: View) -> None:
         check_queries(view, run)
         warn_if_empty(run, view.members)
     warn_if_strange(view)
+    warn_of_odd_runs(view, list(view.runs.values()))
 
 
 def warn_of_last_labels(view: View, measures: Sequence[ir_measures.Measure]) -> None:
@@ -339,6 +341,7 @@ def score_runs(
     for run in new_runs.values():
         check_queries(view, run)
         warn_if_empty(run, context)
+    warn_of_odd_runs(view, list(new_runs.values()))
     if not part:
         check_runs(view)
         warn_of_last_labels(view, measures)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import isnan
 from types import SimpleNamespace
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import ir_measures
 
@@ -21,6 +21,9 @@ from ..io import datasets
 from ..messages import few_quoted, warn
 from ..tolerances import ROUNDED
 from .measure_strings import absolute_measure
+
+if TYPE_CHECKING:
+    from ..io.runs import Run
 
 
 class Systems(Protocol):
@@ -204,6 +207,7 @@ class Members:
     num_docs: int | None = None  #: the number of documents in the collection
     grades: tuple[int, int] | None = None  #: the lowest and the highest relevance label
     dataset: Any = None  #: the ``ir_datasets.Dataset`` that the context was made from
+    drop_self: bool = False  #: whether the document whose id is the query's is removed from every run
     #: The judgments that were seen last, each with the view of the runs on them.
     _views: list[Any] = field(default_factory=list, init=False, repr=False)
 
@@ -226,6 +230,13 @@ class Members:
     def held(self) -> frozenset[Rankings]:
         """The runs, to look for one of them."""
         return frozenset(self.rankings)
+
+    def read_run(self, run: Run, name: str = "the run") -> Rankings:
+        """Return any run as the context takes its own: without the query itself, where ``drop_self`` says so."""
+        from ..io.runs import read_run  # help, which names the policies, reads no run
+
+        rankings = read_run(run, name)
+        return rankings.without_self() if self.drop_self else rankings
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what was computed for judgments that were seen; a dataset by its id, as its loaders do not pickle."""

@@ -128,6 +128,8 @@ class RunContext(Members):
         groups: from run name to group name, for :class:`BestOfOtherGroups` and the plots.
         num_docs: the number of documents in the collection.
         grades: the lowest and the highest grade of the collection; those of the qrels if not given.
+        drop_self: remove the document whose id is the query's from every run, before anything is scored, as BEIR does.
+            Judgments stay as they are, and so do measures that ir_measures computes of a run of your own.
 
     Example:
         >>> import ir_measures
@@ -148,11 +150,16 @@ class RunContext(Members):
         groups: Mapping[str, str] | None = None,
         num_docs: int | None = None,
         grades: tuple[int, int] | None = None,
+        drop_self: bool = False,
     ) -> None:
         if not isinstance(runs, Mapping):
             raise TypeError(f"runs is {kind_of(runs)}; give a dict from run name to run")
         check_run_names(runs)
+        if not isinstance(drop_self, bool):
+            raise ValueError(f"drop_self={drop_self!r} is not allowed; it must be True or False")
         read = {name: read_run(run, f"run {name!r}") for name, run in runs.items()}
+        if drop_self:
+            read = {name: run.without_self() for name, run in read.items()}
         names = list(read)
         if groups is not None and not isinstance(groups, Mapping):
             raise ValueError(f"groups={groups!r} must be a dict from run name to group name")
@@ -176,6 +183,7 @@ class RunContext(Members):
             reference=reference,
             num_docs=None if num_docs is None else int(num_docs),
             grades=None if grades is None else _checked_grades(grades),
+            drop_self=drop_self,
         )
 
     def __setattr__(self, name: str, value: Any) -> None:

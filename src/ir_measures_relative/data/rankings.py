@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..messages import brief, is_text, not_an_id
-from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
+from .arrays import BoolArray, FloatArray, IntArray, ObjectArray, block_starts, object_array
 from .ids import Ids, WordArray, repeated
 
 if TYPE_CHECKING:
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
 # So many rows, or as many as the run has, are kept of the first documents to other cutoffs than the last.
 _LEAST_KEPT = 1 << 12
 _PART = 1 << 15  # rows that are looked at at a time
+
+#: The smallest size of a score that is no finite 32-bit float any more.
+TOO_LARGE = 2.0**128 - 2.0**103
+#: What to do about such a score.
+NOT_FINITE = "give a finite number, of a size below 3.4e38: trec_eval compares 32-bit floats"
+
+# How deep adjacent documents are compared, and which share of them must tie for ranks to be of interest.
+_TIES_DEPTH, _MANY_TIES = 10, 1 / 3
 
 
 @dataclass(eq=False)
@@ -64,6 +72,7 @@ class Rankings:
         group: the one value of the run's ``group`` column; '' where it holds none or several, None without one.
         query_ids: the queries, each once.
         starts: the rows of query ``i`` are ``starts[i]:starts[i + 1]``.
+        ranks: of the rows as they were given, if these have any and the scores hardly order the first; else None.
     """
 
     def __init__(
@@ -80,15 +89,15 @@ class Rankings:
         self.name = name
         self.tag = tag
         self.group = group
-        finite = np.isfinite(scores)
+        with np.errstate(over="ignore"):  # trec_eval holds C floats
+            score32 = scores.astype(np.float32)
+        finite = np.isfinite(score32)
         if not finite.all():
             row = int(np.argmin(finite))
             query, doc = (c.string(row) if isinstance(c, Ids) else c[row] for c in (query_ids, doc_ids))
             raise ValueError(
-                f"{name}: query {brief(query)}, document {brief(doc)} has the score {scores[row]}; give a finite number"
+                f"{name}: query {brief(query)}, document {brief(doc)} has the score {scores[row]}; {NOT_FINITE}"
             )
-        with np.errstate(over="ignore"):  # trec_eval holds C floats; a larger score is a tie at infinity
-            score32 = scores.astype(np.float32)
         starts, heads = query_blocks(query_ids, name, "the qrels")
         order: IntArray | None = None
         if len(set(heads)) < len(heads):  # the rows of a query do not stand together
@@ -108,6 +117,7 @@ class Rankings:
         self.query_ids = heads
         self.starts: IntArray = np.append(starts, len(query_ids)).astype(np.int64)
         self._scores = score32 if order is None else score32[order]
+        self.ranks: NDArray[np.float64] | None = None
         self._given = scores
         self._doc_ids = doc_ids
         self._order = order if order is None or len(order) >= 2**31 else order.astype(np.int32)
@@ -170,6 +180,7 @@ class Rankings:
         some._scores = self._scores[rows]
         if self._order is None:
             some._given = self._given[rows]
+            some.ranks = None if self.ranks is None else self.ranks[rows]
             some._doc_ids = (
                 self._doc_ids.take(rows) if isinstance(self._doc_ids, Ids) else self._doc_ids[rows]
             )
@@ -186,6 +197,74 @@ class Rankings:
             if (given.astype(np.float32) != self._scores).any():
                 raise ValueError(f"{self.name}: its scores were changed in place; make a new context of it")
         return given
+
+    def without_self(self) -> Rankings:
+        """Return the rankings without the document whose id is the query's; the same where there is none."""
+        query, ids, _ = self.rows()
+        own = ids.equal(np.arange(len(query)), Ids.of(self.query_ids), query)
+        if not own.any():
+            return self
+        keep = ~own
+        counts = np.bincount(query[keep], minlength=len(self.query_ids))
+        other = copy.copy(self)
+        other.query_ids = self.query_ids[counts > 0]
+        other.starts = np.append(0, np.cumsum(counts[counts > 0]))
+        other._scores = self._scores[keep]
+        other._order = np.flatnonzero(keep) if self._order is None else self._order[keep]
+        other._top = {}
+        return other
+
+    def ids_at_rank(self, rank: int) -> tuple[IntArray, Ids]:
+        """Return which rankings have a document at this rank, before ties are broken, and the documents."""
+        rows = self.starts[:-1] + rank - 1
+        has = np.flatnonzero(rows < self.starts[1:])
+        return has, self._ids_at(rows[has], has)
+
+    def ties_in_top(self) -> tuple[IntArray, BoolArray]:
+        """Return the rows at ranks 2 to 10 of all rankings, and which of them have the score of the row above."""
+        rows = self.starts[:-1, None] + np.arange(1, _TIES_DEPTH)
+        rows = rows[rows < self.starts[1:, None]]
+        return rows, self._scores[rows] == self._scores[rows - 1]
+
+    def differ_in_64_bits(self, rows: IntArray) -> BoolArray:
+        """Return which of the rows have another score than the row above, as they were given."""
+        different: BoolArray = self._given[self._as_given(rows)] != self._given[self._as_given(rows - 1)]
+        return different
+
+    def reordered(self, rows: IntArray, by_ranks: bool) -> BoolArray:
+        """Return which of the rows, all tied with the row above, ids order otherwise than ranks, or 64 bits, do."""
+        above, own = self._tie_key(rows - 1, by_ranks), self._tie_key(rows, by_ranks)
+        both = np.concatenate([rows - 1, rows])
+        ids = self._ids_at(both, np.searchsorted(self.starts, both, side="right") - 1)
+        place = np.arange(len(rows))
+        above_first = ids.before(place + len(rows), place)  # of equal scores the last id comes first
+        reordered: BoolArray = np.where(above_first, above > own, above < own)
+        return reordered
+
+    def _as_given(self, rows: IntArray) -> IntArray:
+        return rows if self._order is None else self._order[rows].astype(np.int64)
+
+    def _tie_key(self, rows: IntArray, by_ranks: bool) -> FloatArray:
+        """Return what would order some rows, ascending: their ranks, or their scores in 64 bits."""
+        at = self._as_given(rows)
+        key: FloatArray = self.ranks[at] if by_ranks and self.ranks is not None else -self._given[at]
+        return key
+
+    @property
+    def has_many_ties(self) -> bool:
+        """Whether so many of the first documents tie that ranks, which do not count, may say more."""
+        _, tied = self.ties_in_top()
+        return bool(len(tied)) and bool(tied.mean() >= _MANY_TIES)
+
+    def first_otherwise(self, query_id: str, by_ranks: bool) -> tuple[list[str], list[str]]:
+        """Return the first documents of a query as they count, and by the ranks or by the scores in 64 bits."""
+        one = self.of_query(query_id)
+        end = int(one._tie_ends(np.array([min(_TIES_DEPTH, len(one))]))[0])
+        key = one._tie_key(np.arange(end), by_ranks).tolist()
+        docs = one.rows()[1].take(slice(0, end)).strings().tolist()
+        order = sorted(range(end), key=lambda i: docs[i].encode(), reverse=True)  # as ties are broken
+        order.sort(key=key.__getitem__)
+        return one.top(_TIES_DEPTH).doc_ids.tolist(), [docs[i] for i in order[:_TIES_DEPTH]]
 
     def to_dict(self, cutoff: int | None = None) -> dict[str, dict[str, float]]:
         """The first ``cutoff`` of each ranking as ir_measures takes a run, with scores that fall by one a position."""

@@ -16,7 +16,7 @@ from ..context.view import View, check_is_context, some, view_of
 from ..data.arrays import BoolArray, IntArray, object_array
 from ..further_measures.alpha_nrg import NewAspects, OfAspects
 from ..io.qrels import Qrels
-from ..io.runs import Run, read_run
+from ..io.runs import Run
 from ..measures.measure import RelativeMeasure
 from ..messages import few_quoted
 
@@ -57,7 +57,7 @@ def explain(
             raise ValueError(f"group={group!r} goes with a new run; {run!r} is a run of the context")
         rankings, member = context.runs[run], run
     else:
-        rankings, member = read_run(run), None
+        rankings, member = context.read_run(run), None
         group = group_of(rankings, context, group)
     view = view_of(context, qrels)
     if query_id is not None and query_id not in view.documents.query_code:

@@ -14,7 +14,7 @@ from ..context.run_context import RunContext
 from ..context.view import check_is_context, view_of
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels
-from ..io.runs import Run, name_runs, read_run
+from ..io.runs import Run, name_runs
 from ..messages import few_quoted
 from ..stats.paired_tests import PairedTestOptions
 from ..work import Work
@@ -106,7 +106,7 @@ def candidate_of(context: RunContext, candidate: str | Run) -> tuple[str, Rankin
         raise ValueError(
             f"candidate={text!r} is neither a run of the context nor a file; its runs are {few_quoted(context.names)}"
         )
-    run = read_run(candidate, "the candidate")
+    run = context.read_run(candidate, "the candidate")
     name = run.tag or _UNNAMED
     if isinstance(candidate, (str, os.PathLike)):
         name = name_runs([Path(candidate)], [run])[0]

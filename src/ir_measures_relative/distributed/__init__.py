@@ -40,6 +40,7 @@ def evaluate(
     reference: str | None = None,
     groups: Mapping[str, str] | None = None,
     num_docs: int | None = None,
+    drop_self: bool = False,
     perquery: bool = False,
 ) -> pd.DataFrame:
     """``RunContext(runs, …).evaluate(qrels, measures)`` for runs that no machine can hold.
@@ -78,6 +79,7 @@ def evaluate(
         "reference": reference,
         "groups": groups,
         "num_docs": num_docs,
+        "drop_self": drop_self,
     }
     # Refuses what no worker could use.
     context = RunContext({name: {} for name in campaign.names}, priors=priors, **options)
@@ -99,6 +101,7 @@ def evaluate_part(
     reference: str | None = None,
     groups: Mapping[str, str] | None = None,
     num_docs: int | None = None,
+    drop_self: bool = False,
 ) -> pd.DataFrame:
     """Scores of all runs on all measures, for some of the queries.
 
@@ -116,7 +119,7 @@ def evaluate_part(
         ValueError: as for :class:`RunContext` and its ``evaluate``, and a run that ``names`` lacks.
     """
     settings: dict[str, Any] = {"names": names, "grades": grades, "priors": priors}
-    settings |= {"reference": reference, "groups": groups, "num_docs": num_docs}
+    settings |= {"reference": reference, "groups": groups, "num_docs": num_docs, "drop_self": drop_self}
     return score_part(runs, qrels, parse_measures(measures), settings).long_table()
 
 

@@ -33,6 +33,7 @@ def fingerprint(context: RunContext, qrels: Qrels | None = None) -> dict[str, An
         "groups": dict(context.groups),
         "grades": None if context.grades is None else list(context.grades),
         "qrels": None if judgments is None else _of_judgments(judgments),
+        **({"drop_self": True} if context.drop_self else {}),
     }
     text = json.dumps(known, sort_keys=True, separators=(",", ":"))
     return known | {"versions": _versions(), "sha256": hashlib.sha256(text.encode()).hexdigest()}

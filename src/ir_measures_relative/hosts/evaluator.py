@@ -13,6 +13,7 @@ import ir_measures
 from ir_measures.providers import Evaluator
 
 from ..context.evaluate import warn_if_empty, warn_if_strange, warn_of_last_labels
+from ..context.odd_runs import warn_of_odd_runs
 from ..context.priors import Members, priors_chosen_by_means
 from ..context.run_context import ActiveContext, RunContext, active, evaluated_run
 from ..context.view import View, check_queries, some, view_of
@@ -44,13 +45,14 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             warn_of_last_labels(self.view, measures)
             if not self._may_be_batch:
                 warn_if_strange(self.view)
+                warn_of_odd_runs(self.view, list(self.view.runs.values()))
             if self._is_frame:
                 self._parts_seen.check_grades(self.view, not self._may_be_batch, measures)
         super().__init__(measures, set(self.view.query_ids))
 
     def iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
         """A value for each measure and query: there is none for which ir_measures would have to put its default."""
-        rankings = read_run(run, kept=False)
+        rankings = self._taken(read_run(run, kept=False))
         if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
             warn_if_empty(rankings, self.active.context)
             if not self.active.context.runs:
@@ -61,11 +63,24 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         if self._is_frame and by_policy and (member is not None or group is not None):
             self._parts_seen.check_choice(self.view, not self._may_be_batch)
         view = self.view.with_run(rankings, group=group, member=member)
+        if member is None:
+            warn_of_odd_runs(view, [rankings])
         query_ids = self.view.query_ids
         values = [measure.score(view).tolist() for measure in self.measures]
         for measure, of_measure in zip(self.measures, values, strict=True):
             for query_id, value in zip(query_ids, of_measure, strict=True):
                 yield ir_measures.Metric(query_id=query_id, measure=measure, value=value)
+
+    def _taken(self, given: Rankings) -> Rankings:
+        """Return a run as the context takes its own; warn where that is not what ir_measures sees of it."""
+        rankings = given.without_self() if self.active.context.drop_self else given
+        if rankings is not given:
+            warn(
+                "drop_self=True removes the query from the run for relative measures alone, since ir_measures computes "
+                "its own measures of the run as it is: use context.evaluate or pt.relative.Experiment for both",
+                self.active.context,
+            )
+        return rankings
 
     @property
     def _parts_seen(self) -> _PartsSeen:

@@ -9,6 +9,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
 from ..data.ids import Ids, repeated
-from ..data.rankings import Rankings
+from ..data.rankings import NOT_FINITE, TOO_LARGE, Rankings
 from ..messages import brief, few, kind_of, progress, warn
 from .files import is_picture, located, read_bytes
 from .frames import columns_of, is_frame, is_of_several_runs, names_in, rows_by_run, single_value, text_of
@@ -185,7 +186,7 @@ def _from_frame(
         )
     queries = text_of(query_column, kept=False)
     docs = text_of(doc_column, kept=kept)
-    return Rankings(
+    rankings = Rankings(
         queries,
         docs,
         scores_of(score_column, queries, docs, name),
@@ -193,6 +194,11 @@ def _from_frame(
         tag=tag or next((single_value(frame, column) for column in names_in(frame.columns, "name")), None),
         group=(single_value(frame, "group") or "") if "group" in frame.columns and len(frame) else None,
     )
+    if rankings.has_many_ties and "rank" in frame.columns and frame["rank"].ndim == 1:
+        ranks = frame["rank"]
+        if ranks.dtype.kind in "iuf":
+            rankings.ranks = ranks.to_numpy(dtype=np.float64, na_value=np.nan)
+    return rankings
 
 
 def scores_of(column: Any, queries: Ids | ObjectArray, docs: Ids | ObjectArray, name: str) -> FloatArray:
@@ -264,6 +270,9 @@ def read_trec_runs(data: bytes, source: str) -> list[Rankings]:
     runs, message = list[Rankings](), ""
     for tag, of_run in rows.items():
         runs.append(Rankings(queries.take(of_run), docs.take(of_run), scores[of_run], name=source, tag=tag))
+        if runs[-1].has_many_ties:
+            with suppress(ValueError):  # what no program reads may be no number
+                runs[-1].ranks = columns.floats(3)[of_run]
         try:
             runs[-1].check_documents()
         except ValueError as error:
@@ -276,7 +285,10 @@ def read_trec_runs(data: bytes, source: str) -> list[Rankings]:
 
 def _trec_columns(data: bytes) -> tuple[Columns, FloatArray]:
     columns = Columns(data, 6)
-    return columns, columns.floats(4)
+    scores = columns.floats(4)
+    if np.abs(scores).max(initial=0) >= TOO_LARGE:
+        raise ValueError
+    return columns, scores
 
 
 _FIGURE = rb"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?[ \t]"
@@ -306,11 +318,8 @@ def _mistake(line: bytes) -> str:
             f"(query_id Q0 doc_id rank score tag): {shown(line)}{hint}"
         )
     query_id, doc_id, score = (shown(fields[i]) for i in (0, 2, 4))
-    if is_number(fields[4]) and not np.isfinite(float(fields[4])):  # nan, inf, or 1e400
-        return (
-            f"query {query_id}, document {doc_id} has the score {score[1:-1]}; every score must be a finite number: "
-            "drop the row or give it a score"
-        )
+    if is_number(fields[4]) and not abs(float(fields[4])) < TOO_LARGE:  # nan, inf, or 1e39
+        return f"query {query_id}, document {doc_id} has the score {score[1:-1]}; {NOT_FINITE}"
     return f"the score {score} is not a number; write numbers with the digits 0 to 9, such as 12.5 or 1.25e1"
 
 

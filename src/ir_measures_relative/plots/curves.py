@@ -105,7 +105,7 @@ def chronological(
     if isinstance(systems, RunContext):
         if qrels is None:
             raise ValueError("chronological(context, qrels, …) needs the qrels")
-        same = {name: getattr(systems, name) for name in ("reference", "num_docs", "grades")}
+        same = {name: getattr(systems, name) for name in ("reference", "num_docs", "grades", "drop_self")}
         systems = RunContext(systems.runs, priors="earlier", **same).evaluate(qrels, [absolute, relative])
     names, (first, second) = names_and_values(systems, absolute, relative)
     n = len(names)

@@ -20,7 +20,7 @@ from pyterrier import Experiment as OfPyTerrier  # pt.Experiment may be ours, if
 
 from ...context.absolute import provider_name
 from ...context.evaluate import Scores, one_topic_counts, score_runs, why_incomparable
-from ...context.measure_strings import as_list, is_relative, parse_measure
+from ...context.measure_strings import as_list, is_relative, parse_measure, trec_measures
 from ...context.priors import Policy
 from ...context.run_context import RunContext
 from ...context.view import View, view_of
@@ -210,6 +210,7 @@ def Experiment(
     groups: Mapping[str, str] | None = None,
     num_docs: int | None = None,
     grades: tuple[int, int] | None = None,
+    drop_self: bool = False,
     **options: Any,
 ) -> Any:
     """``pt.Experiment``, with its table and all its options, where every system is scored relative to the others.
@@ -229,6 +230,8 @@ def Experiment(
         groups: from system name to group name, for :class:`BestOfOtherGroups`.
         num_docs: the number of documents in the collection; that of the dataset if ``qrels`` is one, where known.
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
+        drop_self: remove the document whose id is the query's from all results, as for :class:`RunContext`. All
+            measures are then without it; what ``save_dir`` gets is not.
         options: of ``pt.Experiment``. ``baseline`` is the name of a system, or its place. What
             :func:`~ir_measures_relative.compare` would refuse to compare is NaN in the columns of the baseline.
     """
@@ -244,7 +247,7 @@ def Experiment(
     qrels, num_docs = _judgments(qrels, num_docs)
     relative = [m for m in metrics if is_relative(m)]
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
-    context_options |= {"num_docs": num_docs, "grades": grades}
+    context_options |= {"num_docs": num_docs, "grades": grades, "drop_self": drop_self}
     judgments = _check(names, qrels, relative, options, context_options)
     topics = read_topics(topics)
     by_topics = options.get("filter_by_topics", True) and isinstance(topics, pd.DataFrame)
@@ -255,11 +258,13 @@ def Experiment(
     options = with_progress(options)
     shown_times: dict[str, float] = {}  # filled below, and read when the staging ends
     with saved.staging(shown_times) as (for_runs, for_tables):
-        if not relative:
+        if not relative and not drop_self:
             # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
             result = OfPyTerrier(systems, topics, qrels, metrics, names=shown, **options | for_tables)
             return in_order(result, list(asked))
         caught = run_and_time(systems, topics, qrels, metrics, names, options | for_runs)
+        if drop_self:
+            caught = caught._replace(runs=list(map(_without_self, caught.runs)))
         runs = {name: _read(frame, name) for name, frame in zip(names, caught.runs, strict=True)}
         context = RunContext(runs, **context_options)
         some = qrels[qrels["qid"].isin(topics["qid"])] if by_topics else qrels
@@ -296,10 +301,17 @@ def Experiment(
     return in_order(result, list(asked))
 
 
+def _without_self(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the results without the documents that are the query itself."""
+    return frame[frame["qid"].astype(str) != frame["docno"].astype(str)]
+
+
 def _read(frame: pd.DataFrame, name: str) -> Rankings:
     """What a run consists of, with the types that PyTerrier gives it; the frame itself stays as it is."""
     needed = [c for c in ("qid", "query_id", "docno", "doc_id", "score") if c in frame.columns]
     typed = pt.model.coerce_dataframe_types(frame[needed].copy(deep=False))
+    if "rank" in frame.columns:
+        typed = typed.assign(rank=frame["rank"])
     return read_run(typed, f"run {name!r}", kept=False)
 
 
@@ -415,7 +427,7 @@ def _parsed(eval_metrics: Any) -> tuple[list[Any], dict[str, ir_measures.Measure
     metrics: list[Any] = []
     columns: dict[str, ir_measures.Measure | None] = {}
     for metric in eval_metrics:
-        measures = _trec_measures(metric)
+        measures = trec_measures(metric) if isinstance(metric, str) else []
         for measure in measures:
             parse_measure(measure)  # for its checks
         if not measures and metric != "mrt":
@@ -426,11 +438,3 @@ def _parsed(eval_metrics: Any) -> tuple[list[Any], dict[str, ir_measures.Measure
     if not any(columns.values()):
         raise ValueError("eval_metrics names no measure; give one, such as NRG@10")
     return metrics, columns
-
-
-def _trec_measures(name: Any) -> list[ir_measures.Measure]:
-    """The measures that a name of trec_eval's stands for; none for what is not one."""
-    try:
-        return list(ir_measures.parse_trec_measure(name)) if isinstance(name, str) else []
-    except ValueError:
-        return []

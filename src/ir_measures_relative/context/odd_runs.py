@@ -1,0 +1,123 @@
+"""Runs that rank the query itself, and runs whose scores do not order their documents: which they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..data.arrays import IntArray
+from ..data.documents import Documents
+from ..data.ids import Ids
+from ..data.rankings import Rankings
+from ..messages import few, warn
+
+if TYPE_CHECKING:
+    from .view import View
+
+# A run ranks the query itself where it does so at rank 1 to 3, on a fifth of its topics, and on three or more: where
+# ids are the same by chance, as of topics 1 to 93 and documents 1 to 11429, this is rare.
+_SELF_RANKS, _SELF_SHARE, _SELF_TOPICS = (1, 2, 3), 0.2, 3
+# Warn of a run of which so many adjacent documents tie in 32 bits and not in 64. Of duplicates that differ by rounding
+# there are fewer.
+_MADE_TIES = 0.05
+# How many topics are looked at for one whose order the ties change, and how many documents a message shows.
+_TOPICS_LOOKED_AT, _DOCS_SHOWN = 100, 3
+
+
+def warn_of_odd_runs(view: View, runs: Sequence[Rankings]) -> None:
+    """Warn, once of a kind, of runs that rank the query itself, and of runs whose scores do not order."""
+    _warn_of_self(view, runs)
+    _warn_of_ties(view, runs)
+
+
+def find_self(judged: Documents, run: Rankings) -> IntArray:
+    """Return the topics, as indices of the run's, that are among their own first documents; none where they are few.
+
+    A topic whose own document is judged relevant is left out: there the document is an answer.
+    """
+    code = judged.queries_of(run)
+    own = Ids.of(run.query_ids)
+    found = np.zeros(len(code), dtype=bool)
+    for rank in _SELF_RANKS:
+        topics, ids = run.ids_at_rank(rank)
+        found[topics] |= ids.equal(np.arange(len(topics)), own, topics)
+    topics = np.flatnonzero(found & (code >= 0))
+    enough = max(_SELF_TOPICS, _SELF_SHARE * np.count_nonzero(code >= 0))
+    if len(topics) >= enough:
+        row = judged.rows_of(code[topics], own.take(topics))
+        topics = topics[~np.isin(row, np.flatnonzero(judged.grade > 0))]
+    return topics if len(topics) >= enough else topics[:0]
+
+
+def _warn_of_self(view: View, runs: Sequence[Rankings]) -> None:
+    judged = view.judgments
+    found = [(run, view.cached_of(run, "self", partial(find_self, judged, run))) for run in runs]
+    odd = [(run, topics) for run, topics in found if len(topics)]
+    if odd:
+        run, topics = odd[0]
+        also = f" (also {few(other.name for other, _ in odd[1:])})" if odd[1:] else ""
+        n, of, example = len(topics), len(run.query_ids), run.query_ids[topics[0]]
+        warn(
+            f"{run.name}{also} retrieves the query itself in its top {len(_SELF_RANKS)} on {n} of {of} topics, such as "
+            f"{example!r}, where it is not judged relevant; set drop_self=True to remove it, as BEIR does",
+            view.members,
+            f"self, {run.tag or run.name}",
+        )
+
+
+class Ties(NamedTuple):
+    """What ties do to the first documents of a run."""
+
+    share: float  #: of adjacent documents of the first ten that tie
+    by_ranks: bool  #: whether the ranks order them; else the scores do, in 64 bits
+    query_id: str  #: a topic whose order the ties change
+    counted: list[str]  #: its first documents, from where the orders differ
+    otherwise: list[str]  #: by the ranks, or by the scores in 64 bits
+
+
+def find_ties(run: Rankings) -> Ties | None:
+    """Return the ties that change the order of a run's first documents; None where its scores, or ties, are its own.
+
+    These are ties that 32-bit floats make of different scores, or where the run has ranks, scores that mostly tie.
+    """
+    rows, tied = run.ties_in_top()
+    if not tied.any():
+        return None
+    made = tied.copy()
+    made[tied] = run.differ_in_64_bits(rows[tied])
+    by_ranks = made.mean() < _MADE_TIES
+    if by_ranks and run.ranks is None:
+        return None
+    decided = rows[tied if by_ranks else made]
+    decided = decided[run.reordered(decided, by_ranks)]
+    topics = np.unique(np.searchsorted(run.starts, decided, side="right") - 1)
+    for query_id in islice(run.query_ids[topics], _TOPICS_LOOKED_AT):
+        counted, otherwise = run.first_otherwise(query_id, by_ranks)
+        differing = [i for i, (a, b) in enumerate(zip(counted, otherwise, strict=True)) if a != b]
+        if differing:
+            shown = slice(differing[0], differing[0] + _DOCS_SHOWN)
+            share = float((tied if by_ranks else made).mean())
+            return Ties(share, by_ranks, query_id, counted[shown], otherwise[shown])
+    return None
+
+
+def _warn_of_ties(view: View, runs: Sequence[Rankings]) -> None:
+    found = [(run, view.cached_of(run, "ties", partial(find_ties, run))) for run in runs]
+    odd = [(run, ties) for run, ties in found if ties is not None]
+    if odd:
+        run, ties = odd[0]
+        others = few(f"{other.name} ({of_other.share:.0%})" for other, of_other in odd[1:])
+        also = f" (also {others})" if others else ""
+        tie, order = "tie as 32-bit floats, which trec_eval compares", "its scores in 64 bits give"
+        if ties.by_ranks:
+            tie, order = "have equal scores", "its ranks give"
+        warn(
+            f"{run.name}{also}: {ties.share:.0%} of adjacent documents in the top 10 {tie}, so their ids decide: query "
+            f"{ties.query_id!r} is read as {ties.counted}, and {order} {ties.otherwise}; write scores as -rank",
+            view.members,
+            f"ties, {run.tag or run.name}",
+        )
