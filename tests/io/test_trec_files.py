@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import math
 import re
 import sys
 import tracemalloc
@@ -81,7 +80,7 @@ def first_mistake(data: bytes, n_columns: int) -> int | None:
 
 def _is_value(fields: list[str], n_columns: int) -> bool:
     if n_columns == 6:
-        return _NUMBER.fullmatch(fields[4]) is not None and math.isfinite(float(fields[4]))
+        return _NUMBER.fullmatch(fields[4]) is not None and abs(float(fields[4])) < 2.0**128 - 2.0**103
     if not re.fullmatch(r"[+-]?[0-9]+", fields[3]):
         return False
     try:
@@ -130,7 +129,7 @@ def check_qrels(data: bytes) -> None:
         return
     theirs = list(ir_measures.read_trec_qrels(opened(data)))
     ours = read_trec_qrels(given, "the qrels q.txt")
-    query_ids, doc_ids, relevance, aspects = ours.columns
+    query_ids, doc_ids, relevance, aspects, _ = ours.columns
     assert (aspects is None) == (
         {r.iteration for r in theirs} <= {"0"} or {r.iteration for r in theirs} == {"Q0"}
     )
@@ -170,8 +169,9 @@ numbers = st.one_of(
             "1e-320",
             "4.9e-324",
             "2e-324",
-            "1e308",
-            "1.7976931348623157e308",
+            "1e38",
+            "3.4028235e38",
+            "3.4028236e38",  # no finite 32-bit float any more
             "00012.50",
             "0.1",
             "0.30000000000000004",
@@ -297,7 +297,7 @@ def test_white_space_is_what_c_says() -> None:
 RUN = "1 Q0 a 1 2.0 t\n"
 MISTAKES = {
     "underscore": (RUN + "1 Q0 b 2 1_000 t\n", "line 2: the score '1_000' is not a number; .* digits 0 to 9"),
-    "too large": (RUN + "1 Q0 b 2 1e400 t\n", "line 2: query '1', document 'b' has the score 1e400; every score must"),
+    "too large": (RUN + "1 Q0 b 2 1e400 t\n", "line 2: query '1', document 'b' has the score 1e400; give a finite number"),
     "not UTF-8": (RUN.encode() + b"1 Q0 \xe9 2 1 t\n", r"line 2: it is not text in UTF-8 \(byte 0xe9 at 6\); convert"),
     "bare return": (RUN.replace("\n", "\r") * 2, "line 1: it holds a carriage return .* no line feed follows"),
     "NUL": (RUN + "1 Q0 b\0 2 1 t\n", "line 2: it holds a NUL"),

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 # A run ranks the query itself where it does so at rank 1 to 3, on a fifth of its topics, and on three or more: where
 # ids are the same by chance, as of topics 1 to 93 and documents 1 to 11429, this is rare.
 _SELF_RANKS, _SELF_SHARE, _SELF_TOPICS = (1, 2, 3), 0.2, 3
-# Warn of a run of which so many adjacent documents tie in 32 bits and not in 64. Of duplicates that differ by rounding
-# there are fewer.
-_MADE_TIES = 0.05
 # How many topics are looked at for one whose order the ties change, and how many documents a message shows.
 _TOPICS_LOOKED_AT, _DOCS_SHOWN = 100, 3
 
@@ -73,35 +70,35 @@ class Ties(NamedTuple):
     """What ties do to the first documents of a run."""
 
     share: float  #: of adjacent documents of the first ten that tie
-    by_ranks: bool  #: whether the ranks order them; else the scores do, in 64 bits
+    made: bool  #: whether most of these have different scores, which 32-bit floats make equal
     query_id: str  #: a topic whose order the ties change
     counted: list[str]  #: its first documents, from where the orders differ
-    otherwise: list[str]  #: by the ranks, or by the scores in 64 bits
+    otherwise: list[str]  #: by the ranks of the run, or by its scores in 64 bits where it has none
 
 
 def find_ties(run: Rankings) -> Ties | None:
-    """Return the ties that change the order of a run's first documents; None where its scores, or ties, are its own.
+    """Return the ties by which ids order the first documents of a run, and not the run; None where they are no matter.
 
-    These are ties that 32-bit floats make of different scores, or where the run has ranks, scores that mostly tie.
+    They matter where more than half of adjacent documents tie, and the ranks of the run, or its scores in 64 bits,
+    have another order. Equal scores without ranks are the run's own ties. So are few ties: those of duplicates, some of
+    which differ by rounding.
     """
+    if not run.has_many_ties:
+        return None
     rows, tied = run.ties_in_top()
-    if not tied.any():
+    made = run.differ_in_64_bits(rows) & tied
+    is_made = 2 * int(np.count_nonzero(made)) > len(rows)
+    if run.ranks is None and not is_made:
         return None
-    made = tied.copy()
-    made[tied] = run.differ_in_64_bits(rows[tied])
-    by_ranks = made.mean() < _MADE_TIES
-    if by_ranks and run.ranks is None:
-        return None
-    decided = rows[tied if by_ranks else made]
-    decided = decided[run.reordered(decided, by_ranks)]
+    decided = rows[tied if run.ranks is not None else made]
+    decided = decided[run.reordered(decided)]
     topics = np.unique(np.searchsorted(run.starts, decided, side="right") - 1)
     for query_id in islice(run.query_ids[topics], _TOPICS_LOOKED_AT):
-        counted, otherwise = run.first_otherwise(query_id, by_ranks)
+        counted, otherwise = run.first_otherwise(query_id)
         differing = [i for i, (a, b) in enumerate(zip(counted, otherwise, strict=True)) if a != b]
         if differing:
             shown = slice(differing[0], differing[0] + _DOCS_SHOWN)
-            share = float((tied if by_ranks else made).mean())
-            return Ties(share, by_ranks, query_id, counted[shown], otherwise[shown])
+            return Ties(float(tied.mean()), is_made, query_id, counted[shown], otherwise[shown])
     return None
 
 
@@ -112,9 +109,8 @@ def _warn_of_ties(view: View, runs: Sequence[Rankings]) -> None:
         run, ties = odd[0]
         others = few(f"{other.name} ({of_other.share:.0%})" for other, of_other in odd[1:])
         also = f" (also {others})" if others else ""
-        tie, order = "tie as 32-bit floats, which trec_eval compares", "its scores in 64 bits give"
-        if ties.by_ranks:
-            tie, order = "have equal scores", "its ranks give"
+        tie = "tie as 32-bit floats, which trec_eval compares" if ties.made else "have equal scores"
+        order = "its scores in 64 bits give" if run.ranks is None else "its ranks give"
         warn(
             f"{run.name}{also}: {ties.share:.0%} of adjacent documents in the top 10 {tie}, so their ids decide: query "
             f"{ties.query_id!r} is read as {ties.counted}, and {order} {ties.otherwise}; write scores as -rank",

@@ -27,8 +27,8 @@ TOO_LARGE = 2.0**128 - 2.0**103
 #: What to do about such a score.
 NOT_FINITE = "give a finite number, of a size below 3.4e38: trec_eval compares 32-bit floats"
 
-# How deep adjacent documents are compared, and which share of them must tie for ranks to be of interest.
-_TIES_DEPTH, _MANY_TIES = 10, 1 / 3
+# How deep adjacent documents are compared, and more than which share of them must tie for ranks to be of interest.
+_TIES_DEPTH, _MANY_TIES = 10, 1 / 2
 
 
 @dataclass(eq=False)
@@ -231,9 +231,9 @@ class Rankings:
         different: BoolArray = self._given[self._as_given(rows)] != self._given[self._as_given(rows - 1)]
         return different
 
-    def reordered(self, rows: IntArray, by_ranks: bool) -> BoolArray:
-        """Return which of the rows, all tied with the row above, ids order otherwise than ranks, or 64 bits, do."""
-        above, own = self._tie_key(rows - 1, by_ranks), self._tie_key(rows, by_ranks)
+    def reordered(self, rows: IntArray) -> BoolArray:
+        """Return which of the rows, all tied with the row above, ids order otherwise than the run's own key does."""
+        above, own = self._tie_key(rows - 1), self._tie_key(rows)
         both = np.concatenate([rows - 1, rows])
         ids = self._ids_at(both, np.searchsorted(self.starts, both, side="right") - 1)
         place = np.arange(len(rows))
@@ -244,23 +244,23 @@ class Rankings:
     def _as_given(self, rows: IntArray) -> IntArray:
         return rows if self._order is None else self._order[rows].astype(np.int64)
 
-    def _tie_key(self, rows: IntArray, by_ranks: bool) -> FloatArray:
-        """Return what would order some rows, ascending: their ranks, or their scores in 64 bits."""
+    def _tie_key(self, rows: IntArray) -> FloatArray:
+        """Return what would order some rows, ascending: their ranks, or else their scores in 64 bits."""
         at = self._as_given(rows)
-        key: FloatArray = self.ranks[at] if by_ranks and self.ranks is not None else -self._given[at]
+        key: FloatArray = -self._given[at] if self.ranks is None else self.ranks[at]
         return key
 
     @property
     def has_many_ties(self) -> bool:
         """Whether so many of the first documents tie that ranks, which do not count, may say more."""
         _, tied = self.ties_in_top()
-        return bool(len(tied)) and bool(tied.mean() >= _MANY_TIES)
+        return bool(len(tied)) and bool(tied.mean() > _MANY_TIES)
 
-    def first_otherwise(self, query_id: str, by_ranks: bool) -> tuple[list[str], list[str]]:
-        """Return the first documents of a query as they count, and by the ranks or by the scores in 64 bits."""
+    def first_otherwise(self, query_id: str) -> tuple[list[str], list[str]]:
+        """Return the first documents of a query as they count, and by the ranks, or else by the scores in 64 bits."""
         one = self.of_query(query_id)
         end = int(one._tie_ends(np.array([min(_TIES_DEPTH, len(one))]))[0])
-        key = one._tie_key(np.arange(end), by_ranks).tolist()
+        key = one._tie_key(np.arange(end)).tolist()
         docs = one.rows()[1].take(slice(0, end)).strings().tolist()
         order = sorted(range(end), key=lambda i: docs[i].encode(), reverse=True)  # as ties are broken
         order.sort(key=key.__getitem__)

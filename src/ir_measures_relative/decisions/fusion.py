@@ -24,7 +24,6 @@ METHODS = ("rrf", "isr", "combsum", "combmnz")
 # Whose sum is multiplied by the number of rankings that hold the document.
 _TIMES_HOLDERS = ("isr", "combmnz")
 _SMALLEST_RANGE = 1e-9  # by which scores of a smaller range are divided, as in ranx
-_LARGEST_SCORE = float(np.finfo(np.float32).max)
 
 
 class Fusion(NamedTuple):
@@ -55,7 +54,7 @@ def min_max(query: IntArray, score: NDArray[np.float32]) -> FloatArray:
     """Scale the scores of each query, which are by query and descending, to [0, 1]; equal scores become 0."""
     if not len(query):
         return np.empty(0)
-    values = np.clip(score.astype(np.float64), -_LARGEST_SCORE, _LARGEST_SCORE)
+    values = score.astype(np.float64)
     starts = np.flatnonzero(np.diff(query, prepend=query[0] - 1))
     sizes = np.diff(np.append(starts, len(query)))
     high, low = values[starts], values[starts + sizes - 1]
