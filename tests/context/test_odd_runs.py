@@ -27,7 +27,7 @@ from ir_measures_relative import (
     verdicts,
     worth,
 )
-from ir_measures_relative.context.priors import replaced, some_runs
+from ir_measures_relative.context.priors import BestOfOtherGroups, replaced, some_runs
 from scored import in_order
 
 Run = dict[str, dict[str, float]]
@@ -207,6 +207,23 @@ def test_drop_self_of_an_experiment(measures: list[str]) -> None:
     pd.testing.assert_frame_equal(*tables)
 
 
+def test_drop_self_of_dask() -> None:
+    """Also where means choose the priors."""
+    dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    from ir_measures_relative.distributed import evaluate
+
+    runs = {"second": SECOND, "first": FIRST, "third": LATER}
+    rows = [(n, t, d, s) for n, run in runs.items() for t, docs in run.items() for d, s in docs.items()]
+    frame = pd.DataFrame(rows, columns=["name", "query_id", "doc_id", "score"])
+    options: dict[str, Any] = {"priors": BestOfOtherGroups(by="P@1"), "drop_self": True}
+    options["groups"] = {"first": "a", "second": "a", "third": "b"}  # with the query itself, both have P@1 0
+    parts = dd.from_pandas(frame, npartitions=2)
+    table = evaluate(parts, QRELS, [NRG @ 3], names=list(runs), perquery=True, **options)
+    expected = RunContext(runs, **options).evaluate(QRELS, [NRG @ 3], perquery=True)
+    pd.testing.assert_frame_equal(table, expected)
+    assert expected["value"].nunique() > 1
+
+
 # ---- scores that do not order
 
 
@@ -261,7 +278,7 @@ def test_equal_scores_are_told_of_where_ranks_order_them_otherwise(form: str, tm
     )
     assert not said([0.0] * 6, [6, 5, 4, 3, 2, 1])  # the order that counts
     assert not said([6.0, 5.0, 4.0, 4.0, 4.0, 2.0], [1, 2, 3, 4, 5, 6])  # a few ties
-    assert not said([0.0] * 6, ["x"] * 6)  # no ranks
+    assert not said([0.0] * 6, ["x"] * 6) and not said([0.0] * 6, [np.nan] * 6)  # no ranks
 
 
 @pytest.mark.parametrize("score", [2e50, -2e50, 3.5e38, float("nan"), float("inf")])

@@ -6,8 +6,7 @@ import ast
 import math
 import re
 from collections.abc import Iterable, Sequence
-from contextlib import redirect_stdout, suppress
-from io import StringIO
+from contextlib import suppress
 from typing import Any
 
 import ir_measures.measures
@@ -171,9 +170,13 @@ def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
 
 def trec_measures(text: str) -> list[Measure]:
     """Return the measures that trec_eval calls so, such as ``ndcg_cut.10``, ``P_5`` or ``official``; else none."""
-    with suppress(ValueError), redirect_stdout(StringIO()):  # in which ir_measures says what it has not
-        return list(ir_measures.parse_trec_measure(text))
-    return []
+    from pytrec_eval import supported_nicknames
+
+    found: list[Measure] = []
+    for name in sorted(supported_nicknames.get(text, [text])):
+        with suppress(ValueError):  # one that ir_measures does not have
+            found += ir_measures.parse_trec_measure(name)
+    return found
 
 
 def _not_of_ir_measures() -> set[str]:

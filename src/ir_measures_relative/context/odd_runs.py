@@ -1,4 +1,4 @@
-"""Runs that rank the query itself, and runs whose scores do not order their documents: which they are."""
+"""Runs that retrieve the query itself, and runs whose scores do not order their documents: which they are."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from ..messages import few, warn
 if TYPE_CHECKING:
     from .view import View
 
-# A run ranks the query itself where it does so at rank 1 to 3, on a fifth of its topics, and on three or more: where
-# ids are the same by chance, as of topics 1 to 93 and documents 1 to 11429, this is rare.
+# Warn of a run that has the query itself at rank 1 to 3, on a fifth of its topics, and on three or more: where ids are
+# the same by chance, as of topics 1 to 93 and documents 1 to 11429, this is rare.
 _SELF_RANKS, _SELF_SHARE, _SELF_TOPICS = (1, 2, 3), 0.2, 3
 # How many topics are looked at for one whose order the ties change, and how many documents a message shows.
 _TOPICS_LOOKED_AT, _DOCS_SHOWN = 100, 3
 
 
 def warn_of_odd_runs(view: View, runs: Sequence[Rankings]) -> None:
-    """Warn, once of a kind, of runs that rank the query itself, and of runs whose scores do not order."""
+    """Warn, once of a kind, of runs that retrieve the query itself, and of runs whose scores do not order."""
     _warn_of_self(view, runs)
     _warn_of_ties(view, runs)
 
@@ -57,7 +57,8 @@ def _warn_of_self(view: View, runs: Sequence[Rankings]) -> None:
     if odd:
         run, topics = odd[0]
         also = f" (also {few(other.name for other, _ in odd[1:])})" if odd[1:] else ""
-        n, of, example = len(topics), len(run.query_ids), run.query_ids[topics[0]]
+        n, of = len(topics), int(np.count_nonzero(judged.queries_of(run) >= 0))
+        example = run.query_ids[topics[0]]
         warn(
             f"{run.name}{also} retrieves the query itself in its top {len(_SELF_RANKS)} on {n} of {of} topics, such as "
             f"{example!r}, where it is not judged relevant; set drop_self=True to remove it, as BEIR does",

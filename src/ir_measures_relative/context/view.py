@@ -581,7 +581,7 @@ def view_of(context: Members, qrels: Qrels | QrelsColumns | None) -> View:
     view = View.on(context, judge(columns))
     if view.n_queries and not columns.n_rows:
         warn(
-            f"the qrels hold no judgment: they name {view.n_queries} queries without any, such as "
+            f"the qrels hold no judgment: they name {view.n_queries} topics without any, such as "
             f"{view.query_ids[0]!r}; give other qrels",
             context,
         )

@@ -74,15 +74,14 @@ def evaluate(
     if names is None and getattr(policy, "needs_order", False):
         raise ValueError(f"priors={priors!r} needs the order of the runs: give names=[first, second, …]")
 
-    campaign = _Campaign(runs, qrels, names, groups or {})
+    campaign = _Campaign(runs, qrels, names, groups or {}, drop_self)
     options: dict[str, Any] = {
         "reference": reference,
         "groups": groups,
         "num_docs": num_docs,
-        "drop_self": drop_self,
     }
     # Refuses what no worker could use.
-    context = RunContext({name: {} for name in campaign.names}, priors=priors, **options)
+    context = RunContext({name: {} for name in campaign.names}, priors=priors, drop_self=drop_self, **options)
     # A part cannot ask for means over all queries; here it is known what the policy makes of them.
     options["priors"] = {name: list(context.policy.priors_of(campaign, name)) for name in campaign.names}
 
@@ -158,10 +157,15 @@ class _Campaign:
     """The partitions, each with all rows of its queries, and the runs that they hold."""
 
     def __init__(
-        self, runs: Any, qrels: Qrels, names: Sequence[str] | None, groups: Mapping[str, str]
+        self,
+        runs: Any,
+        qrels: Qrels,
+        names: Sequence[str] | None,
+        groups: Mapping[str, str],
+        drop_self: bool,
     ) -> None:
         dask = _dask()
-        self.groups = groups
+        self.groups, self.drop_self = groups, drop_self
         self._means: dict[ir_measures.Measure, dict[str, float]] = {}
         if _is_dask(qrels):
             qrels = _with_query_column(qrels).compute()
@@ -195,7 +199,8 @@ class _Campaign:
         """Compute the values of all parts, with the queries in the order of the qrels."""
         dask = _dask()
         # Sent to a worker once.
-        settings = dask.delayed({"names": self.names, "grades": self.grades, **options})
+        of_all = {"names": self.names, "grades": self.grades, "drop_self": self.drop_self}
+        settings = dask.delayed(of_all | dict(options))
         parts = dask.compute(*(dask.delayed(score_part)(*part, measures, settings) for part in self.parts))
         index = {query: i for i, query in enumerate(self.query_ids)}
         places = [[index[query] for query in part.query_ids] for part in parts]

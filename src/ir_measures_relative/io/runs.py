@@ -196,8 +196,8 @@ def _from_frame(
     )
     if rankings.has_many_ties and "rank" in frame.columns and frame["rank"].ndim == 1:
         ranks = frame["rank"]
-        if ranks.dtype.kind in "iuf":
-            rankings.ranks = ranks.to_numpy(dtype=np.float64, na_value=np.nan)
+        if ranks.dtype.kind in "iuf" and ranks.notna().all():
+            rankings.ranks = ranks.to_numpy(dtype=np.float64)
     return rankings
 
 

@@ -303,6 +303,8 @@ def Experiment(
 
 def _without_self(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the results without the documents that are the query itself."""
+    if not {"qid", "docno"}.issubset(frame.columns):  # no result at all
+        return frame
     return frame[frame["qid"].astype(str) != frame["docno"].astype(str)]
 
 
