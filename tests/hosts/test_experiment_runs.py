@@ -323,7 +323,7 @@ VALUES = [
     ({"save_dir": ".", "save_mode": "keep"}, "save_mode='keep' is not allowed"),
     ({"save_dir": ".", "save_format": "csv"}, "save_format='csv' is not allowed"),
     ({"save_dir": ".", "names": ["a/b", "b", "c", "d"]}, "'a/b' cannot be the name of a file"),
-    ({"topics": topics_of("99")}, "no overlap between the qids"),
+    ({"topics": topics_of("99")}, r"have no topic in common: the topics have \['99'\]"),
 ]
 MISTAKES = [(ValueError, *row) for row in VALUES] + [
     (e, *row) for e, rows in KEYS_AND_TYPES.items() for row in rows

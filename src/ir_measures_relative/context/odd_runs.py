@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 # Warn of a run that has the query itself at rank 1 to 3, on a fifth of its topics, and on three or more: where ids are
 # the same by chance, as of topics 1 to 93 and documents 1 to 11429, this is rare.
 _SELF_RANKS, _SELF_SHARE, _SELF_TOPICS = (1, 2, 3), 0.2, 3
+# More than which share of adjacent documents must tie: in 32 bits alone, or in 64 as well where ranks order them. Counts
+# and rounded scores tie on up to nine in ten, and these ties are the run's own.
+_TIED_IN_32_BITS, _TIED_IN_64_BITS = 0.5, 0.95
 # How many topics are looked at for one whose order the ties change, and how many documents a message shows.
 _TOPICS_LOOKED_AT, _DOCS_SHOWN = 100, 3
 
@@ -80,16 +83,16 @@ class Ties(NamedTuple):
 def find_ties(run: Rankings) -> Ties | None:
     """Return the ties by which ids order the first documents of a run, and not the run; None where they are no matter.
 
-    They matter where more than half of adjacent documents tie, and the ranks of the run, or its scores in 64 bits,
-    have another order. Equal scores without ranks are the run's own ties. So are few ties: those of duplicates, some of
-    which differ by rounding.
+    They matter where 32-bit floats make most of adjacent scores equal, or where nearly all scores are, and the ranks of
+    the run, or else its scores in 64 bits, have another order. Otherwise ties are the run's own, or of duplicates, some
+    of which differ by rounding.
     """
     if not run.has_many_ties:
         return None
     rows, tied = run.ties_in_top()
     made = run.differ_in_64_bits(rows) & tied
-    is_made = 2 * int(np.count_nonzero(made)) > len(rows)
-    if run.ranks is None and not is_made:
+    is_made = bool(made.mean() > _TIED_IN_32_BITS)
+    if not is_made and (run.ranks is None or tied.mean() <= _TIED_IN_64_BITS):
         return None
     decided = rows[tied if run.ranks is not None else made]
     decided = decided[run.reordered(decided)]

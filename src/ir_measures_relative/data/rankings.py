@@ -27,7 +27,7 @@ TOO_LARGE = 2.0**128 - 2.0**103
 #: What to do about such a score.
 NOT_FINITE = "give a finite number, of a size below 3.4e38: trec_eval compares 32-bit floats"
 
-# How deep adjacent documents are compared, and more than which share of them must tie for ranks to be of interest.
+# How deep adjacent documents are compared, and more than which share of them must tie where ranks are to be kept.
 _TIES_DEPTH, _MANY_TIES = 10, 1 / 2
 
 
