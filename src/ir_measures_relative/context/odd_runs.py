@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 # Warn of a run that has the query itself at rank 1 to 3, on a fifth of its topics, and on three or more: where ids are
 # the same by chance, as of topics 1 to 93 and documents 1 to 11429, this is rare.
 _SELF_RANKS, _SELF_SHARE, _SELF_TOPICS = (1, 2, 3), 0.2, 3
-# More than which share of adjacent documents must tie: in 32 bits alone, or in 64 as well where ranks order them. Counts
-# and rounded scores tie on up to nine in ten, and these ties are the run's own.
+# More than which share of adjacent documents must tie: in 32 bits alone, or in 64 as well where ranks order them.
+# Counts and rounded scores tie on up to nine in ten, and these ties are the run's own.
 _TIED_IN_32_BITS, _TIED_IN_64_BITS = 0.5, 0.95
 # How many topics are looked at for one whose order the ties change, and how many documents a message shows.
 _TOPICS_LOOKED_AT, _DOCS_SHOWN = 100, 3
