@@ -33,7 +33,6 @@ def check(measures: list[Any], labels: Any, run: Any) -> None:
     assert {m: row[str(m)] for m in measures} == ir_measures.calc_aggregate(measures, labels, run)
 
 
-@pytest.mark.filterwarnings("ignore:.*tie as 32-bit floats")
 @pytest.mark.parametrize(
     "run",
     [

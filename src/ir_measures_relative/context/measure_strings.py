@@ -155,12 +155,13 @@ def nearest_name(name: str, names: Sequence[str]) -> str | None:
 
 def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
     """That no measure has this name, and which of those there are is meant; ``rest`` is what followed the name."""
-    trec = trec_measures(name + rest)
-    if trec:
-        verb = "trec_eval's is" if len(trec) == 1 else "trec_eval's are"
-        return f"no measure is called {name + rest!r}; {verb} {', '.join(map(str, trec))}"
-    if name in _not_of_ir_measures():
-        return f"no measure is called {name!r}; trec_eval's is one that ir_measures does not compute"
+    if rest[:1] in ("", ".", ","):  # as trec_eval has it
+        trec = trec_measures(name + rest)
+        if trec:
+            verb = "trec_eval's is" if len(trec) == 1 else "trec_eval's are"
+            return f"no measure is called {name + rest!r}; {verb} {', '.join(map(str, trec))}"
+        if name in _not_of_ir_measures():
+            return f"no measure is called {name!r}; trec_eval's is one that ir_measures does not compute"
     nearest = nearest_name(name, names)
     if nearest is None:
         return f"no measure is called {name!r}; there are {', '.join(sorted(names, key=str.lower))}"
