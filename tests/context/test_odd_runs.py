@@ -77,7 +77,7 @@ CALLS: dict[str, Callable[[RunContext], Any]] = {
     "ir_measures": lambda context: by_host(context, FIRST),
     "evaluate": lambda context: context.evaluate(QRELS, [nDCG @ 3, NRG @ 3]),
     "compare": lambda context: compare(context, QRELS, [NRG @ 3]),
-    "verdicts": lambda context: verdicts(context, QRELS, [NRG @ 3]),
+    "verdicts": lambda context: verdicts(context, QRELS, [UniqueRel @ 3]),
     "worth": lambda context: worth(context, QRELS, FIRST, "later"),
     "explain": lambda context: explain(context, "second", QRELS, NRG @ 3),
 }

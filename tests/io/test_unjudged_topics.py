@@ -77,8 +77,8 @@ DOORS: dict[str, Callable[[Any, Path], Any]] = {
     "score": lambda q, at: (
         run_file(q, at) and command_line.output("score", at / "qrels.json", at / "runs", "NRG@3", "Judged@3")
     ),
-    "bounds": lambda q, _: bounds(CONTEXT, q, [NRG @ 3]),
-    "verdicts": lambda q, _: verdicts(CONTEXT, q, [NRG @ 3]),
+    "bounds": lambda q, _: bounds(CONTEXT, q, [NRG(norm="ideal") @ 3]),
+    "verdicts": lambda q, _: verdicts(CONTEXT, q, [NRG(norm="ideal") @ 3]),
     "compare": lambda q, _: compare(CONTEXT, q, [NRG @ 3]),
     "decide": lambda q, _: decide(CONTEXT, q, {"keep": ["A"], "other": ["A", "B"]}),
     "worth": lambda q, _: worth(CONTEXT, q, NEW, ["A", "B"]),
