@@ -23,7 +23,7 @@ CONSOLE = [sys.executable, "-m", "ir_measures_relative_console"]
 OF_THE_PACKAGE = re.compile(r"ir_measures_relative[/\\.]")
 GOOD = ["qrels.txt", "runs", "NRG@2"]
 BAD = ["qrels.txt", "runs", "NGR@2"]
-WARNS = ["qrels.txt", "runs/A.run", "NRG@2", "--prior", "empty.run"]
+WARNS = ["qrels.txt", "runs/A.run", "NRG@2", "--prior", "empty.run", "--allow-empty"]
 
 
 def shell(folder: Path, arguments: list[str], redirection: str) -> tuple[int, str, str]:
@@ -206,9 +206,8 @@ def test_warnings_are_said_once(files: Path) -> None:
     """Two measures, and two runs that nothing distinguishes, draw the same warnings."""
     (files / "qrels.txt").write_text("1 0 a 1\n1 0 a 2\n1 0 d 1\n")
     (files / "empty.run").write_text("")
-    done = run(
-        "qrels.txt", "runs/A.run", "NRG@2 NRG@3 UniqueRel(rel=1)@2 nDCG@2", "--prior", "empty.run", cwd=files
-    )
+    measures = "NRG@2 NRG@3 UniqueRel(rel=1)@2 nDCG@2"
+    done = run("qrels.txt", "runs/A.run", measures, "--prior", "empty.run", "--allow-empty", cwd=files)
     assert done.returncode == 0
     said = done.stderr.splitlines()
     assert all(line.startswith("ir_measures_relative: warning: ") for line in said)

@@ -175,12 +175,19 @@ def test_the_gate_does_not_open_beside_an_empty_file(campaign: Path) -> None:
     """Anything is better than nothing: a step that went wrong must not let a candidate pass."""
     (campaign / "empty.run").write_text("")
     given = "qrels.txt", "new/strong.run", "--to", "empty.run"
-    said = error("worth", *given, *BY, "--gate", cwd=campaign)
+    for flags in ((), ("--gate",)):
+        said = error("worth", *given, *BY, *flags, cwd=campaign)
+        assert said == (
+            "empty.run holds no ranking; check the job that wrote it, or set allow_empty=True "
+            "(on the command line: --allow-empty)"
+        )
+    allowed = (*BY, "--allow-empty")
+    said = error("worth", *given, *allowed, "--gate", cwd=campaign)
     assert said == "--gate: empty.run holds no ranking; look how it was written"
     assert "empty.run holds no ranking" in error(
-        "worth", "qrels.txt", "empty.run", *TO, *BY, "--gate", cwd=campaign
+        "worth", "qrels.txt", "empty.run", *TO, *allowed, "--gate", cwd=campaign
     )
-    assert run("worth", *given, *BY, cwd=campaign).returncode == 0
+    assert run("worth", *given, *allowed, cwd=campaign).returncode == 0
     strange = {str(q): {f"x{i}": 9.0 - i for i in range(5)} for q in range(1, 31)}
     write_run(campaign / "strange.run", "strange", strange)
     for command, rest in (

@@ -268,11 +268,21 @@ def test_missing_files(tmp_path) -> None:
         RunContext({"BM25": tmp_path})
 
 
-def test_an_empty_file_is_an_empty_run(tmp_path) -> None:
+@pytest.mark.parametrize("text", ["", " \n\n", "{}", '{"301": {}}', "# nothing\n", "qid,docno,score\n"])
+def test_a_file_without_a_ranking(text: str, tmp_path) -> None:
+    """A job that failed may have written it; what a pipeline returned may be empty."""
     path = tmp_path / "empty.run"
-    path.write_text("")
-    with RunContext({"empty": path}):
-        assert (NRG @ 10).calc_aggregate(QRELS, RUN) == pytest.approx(1.0)
+    path.write_text(text)
+    with pytest.raises(
+        ValueError, match=r"run 'empty' .*holds no ranking; check the job that wrote it, or pass {}"
+    ):
+        RunContext({"empty": path})
+    with pytest.raises(ValueError, match=r"empty\.run holds no ranking; .*set allow_empty=True"):
+        RunContext.from_files(tmp_path)
+    allowed = RunContext.from_files(tmp_path, allow_empty=True)
+    for context in (allowed, RunContext({"empty": {}}), RunContext({"empty": frame().iloc[:0]})):
+        with context:
+            assert (NRG @ 10).calc_aggregate(QRELS, RUN) == pytest.approx(1.0)
 
 
 def test_files_that_cannot_be_told_apart(tmp_path) -> None:

@@ -98,6 +98,11 @@ def add_runs(
         action="store_true",
         help="remove the document whose id is the query's from every run, as BEIR does",
     )
+    parser.add_argument(
+        "--allow-empty",
+        action="store_true",
+        help="a run file may hold no ranking, which is an error otherwise",
+    )
     parser.set_defaults(called=called, priors=None, groups=None, reference=None, num_docs=None, grades=None)
 
 

@@ -229,7 +229,7 @@ def read(
     # read next: else the system gives and clears new memory for every array of every file.
     bytes(31 << 20)
     try:
-        runs_read = read_runs(paths)
+        runs_read = read_runs(paths, allow_empty=args.allow_empty)
     except WhichPartError:
         raise
     except ValueError as error:

@@ -59,6 +59,7 @@ _FLAGS = {
     "drop_self=True": "--drop-self",
     "reference=": "--reference",
     "grades=": "--grades",
+    "allow_empty=": "--allow-empty",
     "deployed=": "--to",
     "margin=": "--margin",
     "confidence=": "--confidence",

@@ -197,7 +197,12 @@ class RunContext(Members):
 
     @classmethod
     def from_files(
-        cls, *paths: RunPaths, task: str | None = None, judgments: Any = None, **options: Any
+        cls,
+        *paths: RunPaths,
+        task: str | None = None,
+        judgments: Any = None,
+        allow_empty: bool = False,
+        **options: Any,
     ) -> RunContext:
         """A context of run files: TREC's format, JSON, Parquet and others, plain or packed (.gz, .bz2, .xz).
 
@@ -210,6 +215,7 @@ class RunContext(Members):
                 tag, or, where tags do not tell files apart, all by their file names. Of a file with several runs,
                 splits or subsets, name one behind the path: ``"predictions.json#test"``.
             task: the task whose runs are meant, where the pages of a folder tell of several.
+            allow_empty: whether a file may hold no ranking. It is an error otherwise, as failed jobs leave such files.
             judgments: a file of judgments, or an id of ir_datasets, for :meth:`evaluate`; those of a downloaded folder
                 if not given.
             options: as for :class:`RunContext`. Where the files say the group of every run, these are the ``groups``.
@@ -218,7 +224,7 @@ class RunContext(Members):
         files = run_files(given, task)
         judgments = judgments_beside(given) if judgments is None else judgments
         dataset = None if judgments is None else dataset_of_judgments(judgments)
-        runs = read_runs(files)
+        runs = read_runs(files, allow_empty=allow_empty)
         return cls._of_dataset(runs, dataset, {"groups": groups_of(runs)} | options)
 
     @classmethod

@@ -10,10 +10,11 @@ from ..io.frames import names_a_column
 from .content import Content, Format
 
 _OF_A_MEASURE = re.compile(
-    r"(alpha_|main_|geometric_|gm_|set_|i?11pt_|context_|answer_|response_|citation_|factual_|semantic_)*"
+    r"((alpha_|main_|geometric_|gm_|set_|i?11pt_)*"
     r"(n?dcg|m?ap|infap|m?rr|recip_rank|recall|precision|p|f1|hits?|hit_rate|r_?prec|r_cap|hole|bpref|success|judged|err|"
-    r"rbp|iprec_at_recall|avg|accuracy|unj|num_?(q|ret|rel|rel_ret)|score|faithfulness|groundedness|relevanc[ey]|"
-    r"correctness|similarity|hallucination|bleu|rouge|exact_match)([@_(-].*)?",
+    r"rbp|iprec_at_recall|avg|accuracy|unj|num_?(q|ret|rel|rel_ret)|score)|"
+    r"(context|answer|response|citation|factual|semantic)_(recall|precision|relevanc[ey]|correctness|similarity|accuracy)|"
+    r"faithfulness|groundedness|hallucination)([@_(].*)?",
     re.IGNORECASE,
 )
 _OF_TREC_EVAL = ("runid", "relstring", "utility")
@@ -29,7 +30,7 @@ def names_a_measure(name: str) -> bool:
 def has_nested_measures(value: Any, depth: int = 6) -> bool:
     """Whether an object within JSON has the values of measures, as MTEB's results have deep inside."""
     if isinstance(value, dict):
-        numbers = [key for key, x in value.items() if isinstance(x, float)]
+        numbers = [key for key, x in value.items() if isinstance(x, float) and key != "score"]
         if 2 * sum(map(names_a_measure, numbers)) > len(numbers):
             return True
     children = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else []

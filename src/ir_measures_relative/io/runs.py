@@ -72,6 +72,7 @@ def read_run(run: Run, name: str = "the run", *, kept: bool = True) -> Rankings:
 def _from_file(path: str | os.PathLike[str], name: str) -> Rankings:
     source = name if name == os.fspath(path) else f"{name} ({path})"
     found, _ = _runs_of(path, source)
+    _check_rows(found, source, "pass {} for a run that is meant to be empty")
     if len(found) > 1:
         tags = [str(run.tag) for run in found]
         raise ValueError(
@@ -95,6 +96,12 @@ def _runs_of(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings],
     for rankings in found:
         rankings.check_documents()
     return found, content.may_be_judgments
+
+
+def _check_rows(runs: Sequence[Rankings], source: str, otherwise: str) -> None:
+    """Raises ValueError for a file without a ranking: a job that failed may have written it."""
+    if not any(map(len, runs)):
+        raise ValueError(f"{source} holds no ranking; check the job that wrote it, or {otherwise}")
 
 
 def _runs_of_trec_file(data: bytes, source: str, part: str | None) -> list[Rankings]:
@@ -420,7 +427,7 @@ PACKED = (".gz", ".bz2", ".xz")
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".parquet", ".csv", ".tsv", ".msmarco", ".kilt")
 
 
-def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
+def read_runs(files: Sequence[Path], *, allow_empty: bool = False) -> dict[str, Rankings]:
     """The runs of some files, by name; a file may hold several."""
     if again := [f for f, count in Counter(files).items() if count > 1]:
         raise ValueError(f"{again[0]} is given twice; give each file once")
@@ -432,6 +439,8 @@ def read_runs(files: Sequence[Path]) -> dict[str, Rankings]:
             warn(layout.doubt)
     for file in progress(files, "reading runs", "run"):
         found, may_be_judgments = _runs_of(file, str(file))
+        if not allow_empty:
+            _check_rows(found, str(file), "set allow_empty=True")
         if may_be_judgments and len(files) > 1:
             raise ValueError(
                 f"{file} may be judgments: all its scores are whole numbers; take it out, or give the runs by name"

@@ -354,7 +354,8 @@ def header_for(line: bytes, value: str) -> str:
     """Return what to say of a line with the cells of a table: the header to put above; nothing for another line."""
     delimiter = next((d for d in ("\t", ",", ";", "|") if line.count(d.encode()) >= 2), "")
     names = ("<TAB>" if delimiter == "\t" else delimiter).join(("query_id", "doc_id", value))
-    return f"; a table needs the header '{names}'" if delimiter else ""
+    is_row = delimiter and b" " not in line.strip()  # and no prose
+    return f"; a table needs the header '{names}'" if is_row else ""
 
 
 def shown(text: bytes) -> str:
