@@ -280,7 +280,7 @@ FORMATS = (
         holds=_holds,
         runs=lambda content: {"": Given(_frame(content, as_run=True), kind="table")},
         judgments=lambda content: {"": Given(_frame(content, as_run=False), kind="table")},
-        note="BEIR's qrels/*.tsv has query-id, corpus-id and score.",
+        note="Of commas, tabs, semicolons or bars. BEIR's qrels/*.tsv has query-id, corpus-id and score.",
         may_be_either=True,
     ),
     Format(
