@@ -41,7 +41,7 @@ MODULES: dict[str, Sequence[str]] = {
     ),
     "distributed": (),
     "demo": ("DATASET_ID", "register", "generate", "runs", "pipelines"),
-    "bounding.labelings": ("Labelings",),
+    "bounding.labelings": ("Labelings", "NotBoundedError"),
     "bounding.intervals": ("Interval",),
     "io.runs": ("read_run",),
     "work": ("Work",),

@@ -56,9 +56,9 @@ class TestResult(NamedTuple):
 class Outcome(NamedTuple):
     """The result of a test of each pair: p, and the ends of the interval of the mean difference."""
 
-    p: FloatArray
-    lower: FloatArray
-    upper: FloatArray
+    p: FloatArray  #: of each pair
+    lower: FloatArray  #: the lower end of each interval
+    upper: FloatArray  #: the upper end
 
 
 class PairedTest(NamedTuple):
