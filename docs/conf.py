@@ -39,17 +39,17 @@ nitpick_ignore_regex = [
     ),
     (
         "py:class",
-        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|RelevanceModel|Metric|Evaluator|CalcResults|Coverage|Extremes|Change|Rankings|Texts|Path|ValueOf\w+|OptionLike|RunPaths|PriorsOfRuns",
+        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|RelevanceModel|Metric|Evaluator|CalcResults|Rankings|Path|OptionLike|RunPaths",
     ),
     ("py:class", r"ir_measures_relative\.(context\.view\.(T|Store)|context\.tops\.\w+)"),
     ("py:class", r"ir_measures_relative\.(measures\.measure\._M|data\.registry\._[KV])"),
     (
         "py:class",
-        r"ir_measures_relative\.measures\.bases\.base\.(RandomRanking|RankedGains)|RunPair|Solutions|Measure",
+        r"ir_measures_relative\.measures\.bases\.base\.(RandomRanking|RankedGains)",
     ),
     ("py:class", r"ir_measures_relative\.data\.(ids\.Ids|documents\.(Labels|Aspects))"),
     ("py:class", r"ir_measures_relative\.(demo\.Collection|stats\.power\.TopicsNeeded)"),
-    ("py:class", r"Between|Judge|pathlib\.Path"),
+    ("py:class", r"pathlib\.Path"),
 ]
 
 smartquotes_action = "D"  # dashes alone: 'nDCG' is a value

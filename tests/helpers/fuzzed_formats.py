@@ -106,7 +106,6 @@ def with_changes(
 
 # ---- in plain Python -------------------------------------------------------------------------------------------
 
-_BLANKS = " \t\r\n"  # of C
 Ranked = dict[str, list[str]]
 
 

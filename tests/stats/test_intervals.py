@@ -17,8 +17,6 @@ from ir_measures_relative.stats.intervals import (
 )
 from ir_measures_relative.stats.power import _lower_reach
 
-RNG = np.random.default_rng(0)
-
 
 @pytest.mark.parametrize(
     ("positive", "tail", "least"),
