@@ -10,9 +10,8 @@ import pytest
 
 from ir_measures_relative.bounding import ap_search as search_module
 from ir_measures_relative.bounding.ap_search import Search
-from ir_measures_relative.bounding.err import greatest_err_difference
 from ir_measures_relative.bounding.intervals import Clock
-from oracles.med_exact import all_labelings, errs, sum_precision, sum_precision_differences
+from oracles.med_exact import all_labelings, sum_precision, sum_precision_differences
 
 # How many random cases each test tries.
 CASES = int(os.environ.get("DIRECTION_CASES", "120"))
@@ -111,32 +110,3 @@ def test_documents_that_only_the_loser_holds_may_have_to_be_relevant() -> None:
     assert alone.value == pytest.approx(-2.3 / 3) and alone.best.tolist() == [1, 1, 1]
     assert with_one.value == pytest.approx(-2.3 / 4)
     assert with_many.value == pytest.approx(-2 / 102) and with_many.best.tolist() == [1, 1, 0]
-
-
-def corners(low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Every way to give each document whose two ends are not the same one of them, a row each."""
-    return np.where(all_labelings(np.where(low < high, -1, 0)) == 1, high, low)
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_err_equals_brute_force(seed: int) -> None:
-    rng = np.random.default_rng([7, seed])
-    below = 0
-    for _ in range(CASES):
-        case = Case(rng)
-        known = rng.choice([0, 1, 3, 7, 15], len(case.label)) / 16
-        top = rng.choice([1, 3, 15]) / 16
-        low, high = np.where(case.label == -1, 0, known), np.where(case.label == -1, top, known)
-        stops = corners(low, high)
-        values = errs(case.winner, stops) - errs(case.loser, stops)
-        arguments = [(case.winner, case.loser)], 1 - high, 1 - low
-        found, upper, go_on = greatest_err_difference(*arguments, Clock(), tolerance=TOLERANCE)
-        assert found == pytest.approx(values.max(), abs=2 * TOLERANCE)
-        assert upper - found <= TOLERANCE
-        (attained,) = errs(case.winner, 1 - go_on[None]) - errs(case.loser, 1 - go_on[None])
-        assert attained == pytest.approx(found, abs=1e-13)
-        assert ((low <= 1 - go_on) & (1 - go_on <= high)).all()
-        value, upper, _ = greatest_err_difference(*arguments, Clock(0))
-        assert value - 1e-12 <= values.max() <= upper + 1e-12
-        below += values.max() < 0
-    assert below > CASES / 20

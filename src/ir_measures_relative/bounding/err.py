@@ -5,8 +5,6 @@ Source: L. Tan and C. L. A. Clarke, TKDE 27(11), 2015.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 import numpy as np
 
 from ..data.arrays import FloatArray, IntArray
@@ -25,32 +23,25 @@ def expected_reciprocal_rank(position: IntArray, go_on: FloatArray) -> FloatArra
 
 
 def greatest_err_difference(
-    directions: Sequence[tuple[IntArray, IntArray]],
-    low: FloatArray,
-    high: FloatArray,
-    clock: Clock,
-    worth: Callable[[float], float] = float,
-    tolerance: float = PROVED,
+    y: IntArray, z: IntArray, low: FloatArray, high: FloatArray, clock: Clock
 ) -> tuple[float, float, FloatArray]:
-    """The largest ERR(winner) - ERR(loser) found, what no labeling exceeds, and the chances to go on that attain the
-    former.
+    """Return the largest ``|ERR(y) - ERR(z)|`` found, what no labeling exceeds, and the chances that attain the former.
 
-    Each is from ``low``, above 0, to ``high``; ``worth`` of a difference in the first direction is itself, or its size.
+    The chances to go on at each document are from ``low``, above 0, to ``high``.
     """
-    y, z = directions[0]
 
     def value_of(go_on: FloatArray) -> float:
-        return worth(float(expected_reciprocal_rank(y, go_on) - expected_reciprocal_rank(z, go_on)))
+        return abs(float(expected_reciprocal_rank(y, go_on) - expected_reciprocal_rank(z, go_on)))
 
     best, value = high, value_of(high)
     if (low == high).all():
         return value, value, best
     # A node is a bound, the difference to maximize, and the range that every document is confined to.
-    stack = [(1.0, _Difference(*pair), low, high) for pair in directions]
+    stack = [(1.0, _Difference(*pair), low, high) for pair in ((y, z), (z, y))]
     while stack and not clock.expired():
         _, objective, low, high = stack.pop()
         bound, least, greatest = objective.over(low, high)
-        if bound <= value + tolerance:
+        if bound <= value + PROVED:
             continue
         # A slope that has one sign all over the box decides its document.
         falling = greatest <= 0

@@ -82,7 +82,7 @@ def med_err(
         for label in (max_grade, 0)
     )
     clock = clock or Clock(MED_SECONDS)
-    value, upper, go_on = greatest_err_difference([(y, z), (z, y)], low, high, clock, abs)
+    value, upper, go_on = greatest_err_difference(y, z, low, high, clock)
     difference = float(expected_reciprocal_rank(y, go_on) - expected_reciprocal_rank(z, go_on))
     labels = np.where(grade == OPEN, np.where(go_on < high, max_grade, 0), grade)
     return Solution.of(difference, max(upper, value), labels)
