@@ -106,14 +106,14 @@ def add_runs(
     parser.set_defaults(called=called, priors=None, groups=None, reference=None, num_docs=None, grades=None)
 
 
-def add_context(parser: argparse.ArgumentParser, default: str = "those of --to, else all others") -> None:
+def add_context(parser: argparse.ArgumentParser) -> None:
     from ..context.priors import NAMED
 
     parser.add_argument(
         "--priors",
         choices=tuple(NAMED),
         metavar="POLICY",
-        help=f"runs that each run is scored against. Default: {default}. earlier: those before it "
+        help="runs that each run is scored against. Default: those of --to, else all others. earlier: those before it "
         "by name; best-of-other-groups: the best of each other group by nDCG@10 (needs --groups)",
     )
     parser.add_argument(

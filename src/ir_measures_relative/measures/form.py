@@ -58,11 +58,6 @@ class Ideal:
         best = -np.sort(-table(gain, query, n_queries, 0.0), axis=-1)[..., : self.depth]
         return row_sums(best * self.seen.seen(np.arange(1, best.shape[-1] + 1)))
 
-    def value_of_list(self, gain: FloatArray) -> FloatArray:
-        """Return the same for all items of one query."""
-        best = np.sort(gain)[::-1][: self.depth]
-        return row_sums(best * self.seen.seen(np.arange(1, len(best) + 1)))
-
 
 @dataclass(frozen=True)
 class Rule:
@@ -80,27 +75,6 @@ class Rule:
     seen: BrowsingModel
     combine: Literal["sum", "largest", "cascade", "precisions"] = "sum"
     over: float | Ideal = 1.0
-
-    def value_of_lists(self, grade: IntArray, grade_of_all: IntArray) -> FloatArray:
-        """Return the value of lists of one query, from their grades in order and the grades of all its items.
-
-        Args:
-            grade: of shape (lists, depth).
-            grade_of_all: of shape (items), for the ideal ranking.
-        """
-        gain, seen = self.gain(grade), self.seen.seen(np.arange(1, grade.shape[-1] + 1))
-        terms = gain * seen
-        if self.combine == "largest":
-            largest: FloatArray = terms.max(axis=-1, initial=0.0)
-            return largest
-        if self.combine == "cascade":
-            terms[..., 1:] *= np.multiply.accumulate(1.0 - gain[..., :-1], axis=-1)
-        if self.combine == "precisions":
-            terms *= np.add.accumulate(gain, axis=-1)
-        over = self.over
-        if isinstance(over, Ideal):
-            return ratio(row_sums(terms), over.value_of_list(self.gain(grade_of_all)))
-        return row_sums(terms) / over
 
 
 @dataclass(frozen=True, eq=False)

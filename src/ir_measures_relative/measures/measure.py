@@ -48,7 +48,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     PRETTY_NAME: str
     SHORT_DESC: str
     RELATIVE_TO: str  #: one of ``"priors"``, ``"systems"``, ``"reference"``, ``"chance"``
-    #: The keys of its papers in ``CITATIONS.bib``, and of which base or method each is; "" for all.
+    #: The keys of its papers in ``CITATIONS.bib``, and of which base each is; "" for all.
     PAPERS: Mapping[str, str] = {}
     FORMULA = ""  #: in LaTeX, for the documentation
     #: What ``base`` may name, where that is a choice; each with ``parameters`` and ``needs_cutoff``.
@@ -255,15 +255,14 @@ def path_if_string(qrels: Qrels) -> Qrels:
 def citations(measures: Iterable[Measure]) -> list[str]:
     """The BibTeX entries of the measures' ``PAPERS``, each once, in the order of the file.
 
-    The paper of a base or a method is cited with that one, and by a bare ``NRG``, which may have any.
+    The paper of a base is cited with that base, and by a bare ``NRG``, which may have any.
     """
     from importlib.resources import files  # which --help does without
 
     cited = set()
     for measure in measures:
-        chosen = f"{measure} '{value_of(measure, 'method', '')}'"
-        for key, choice in getattr(measure, "PAPERS", {}).items():
-            if not measure.params or not choice or f"'{choice}" in chosen:
+        for key, base in getattr(measure, "PAPERS", {}).items():
+            if not measure.params or not base or f"'{base}" in str(measure):
                 cited.add(key)
     text = files(__package__).joinpath("CITATIONS.bib").read_text(encoding="utf-8")
     entries = re.finditer(r"^@\w+\{(\w+),.*?^\}$", text, re.MULTILINE | re.DOTALL)

@@ -246,13 +246,8 @@ def greatest_lead(
     return greatest, leads
 
 
-def climb(
-    best: FloatArray,
-    active: IntArray,
-    reach: Callable[[IntArray, FloatArray], FloatArray],
-    most: float = np.inf,
-) -> None:
-    """Dinkelbach's iteration on some problems: raises ``best`` to the greatest ratios, or to ``most``.
+def climb(best: FloatArray, active: IntArray, reach: Callable[[IntArray, FloatArray], FloatArray]) -> None:
+    """Dinkelbach's iteration on some problems: raises ``best`` to the greatest ratios.
 
     With λ the ratio reached so far, a better one exists if and only if the greatest ``above - λ·below`` over the
     labelings is above 0 (W. Dinkelbach, "On Nonlinear Fractional Programming", Management Science, 1967). ``reach``
@@ -262,9 +257,7 @@ def climb(
         reached = reach(active, best[active])
         better = reached > best[active]
         active = active[better]
-        best[active] = np.minimum(reached[better], most)
-        if (best[active] >= most).all():
-            break
+        best[active] = reached[better]
 
 
 class LevelSums:
