@@ -6,6 +6,9 @@ All raise ValueError for another table than the one they draw, or one without ro
 A kind of picture is a file here; what they share is in ``figures``.
 """
 
+from typing import TYPE_CHECKING
+
+from ..data.registry import imported_later
 from ..messages import needs_extra
 
 try:
@@ -13,10 +16,11 @@ try:
 except ImportError:
     raise needs_extra("drawing pictures", "plot") from None
 
-from .curves import chronological, fusion
-from .figures import new_figure
-from .matrices import matrix_of_verdicts, similarity
-from .scatter import intervals, relative_against_absolute
+if TYPE_CHECKING:
+    from .curves import chronological, fusion
+    from .figures import new_figure
+    from .matrices import matrix_of_verdicts, similarity
+    from .scatter import intervals, relative_against_absolute
 
 __all__ = [
     "chronological",
@@ -27,3 +31,14 @@ __all__ = [
     "relative_against_absolute",
     "similarity",
 ]
+
+_MODULES = {
+    "chronological": "curves",
+    "fusion": "curves",
+    "intervals": "scatter",
+    "matrix_of_verdicts": "matrices",
+    "new_figure": "figures",
+    "relative_against_absolute": "scatter",
+    "similarity": "matrices",
+}
+__getattr__, __dir__ = imported_later(__name__, _MODULES)

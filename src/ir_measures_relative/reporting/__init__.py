@@ -20,7 +20,6 @@ from ..io.datasets import qrels_of
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..messages import needs_extra, warn
 from ..work import check_writable, write_whole
-from .contents import campaign_of, queries_of
 
 
 def report(
@@ -91,6 +90,7 @@ def write(
     command: str | None = None,
 ) -> str | None:
     """:func:`report`, of what is read and checked already; returns what its reader is warned of."""
+    from .contents import campaign_of, queries_of
     from .page import page
     from .pair_page import pairs_of
     from .sections import sections_of

@@ -27,7 +27,7 @@ from .sections import Section
 # The command replaces a file that has this name within its first bytes: an older report.
 _GENERATOR, _HEAD = "ir_measures_relative", 512
 # Of one module, in this order.
-_SCRIPTS = (*("elements.js", "tables.js", "choice.js", "pictures.js", "scatter.js", "pair.js", "start.js"),)
+_SCRIPTS = ("elements.js", "tables.js", "choice.js", "pictures.js", "scatter.js", "pair.js", "start.js")
 _PIECES = ("run_name", "number", "short_number", "picture", "table", "cell", "name_of_run")
 _LICENSE = (
     "Vega, Vega-Lite and Vega-Embed: Copyright (c) University of Washington Interactive Data Lab, "

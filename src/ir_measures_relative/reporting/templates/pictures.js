@@ -1,4 +1,4 @@
-// Pictures and tables, as the sections of the report describe them (Picture and Table in section.py).
+// Pictures and tables, as the sections of the report describe them (Picture and Table in sections).
 
 const views = new Map();
 

@@ -16,16 +16,16 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.evaluate import Scores, score_runs
-from ..context.measure_strings import parse_measures
-from ..context.priors import NAMED, Policy
-from ..context.run_context import RunContext
-from ..context.view import View
-from ..data.arrays import object_array
-from ..data.documents import Judgments, Labels
-from ..io.frames import column_names, columns_of
-from ..io.qrels import Qrels, QrelsColumns, judge, qrels_columns
-from ..messages import kind_of, needs_extra
+from .context.evaluate import Scores, score_runs
+from .context.measure_strings import parse_measures
+from .context.priors import NAMED, Policy
+from .context.run_context import RunContext
+from .context.view import View
+from .data.arrays import object_array
+from .data.documents import Judgments, Labels
+from .io.frames import column_names, columns_of
+from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
+from .messages import kind_of, needs_extra
 
 __all__ = ["evaluate", "evaluate_part"]
 
