@@ -100,5 +100,5 @@ def test_a_worker_that_is_killed_is_named() -> None:
 def test_a_return_within_a_table_is_no_end_of_a_line(tmp_path: Path) -> None:
     path = tmp_path / "test.tsv"
     path.write_bytes(b"query-id\tcorpus-id\tscore\r\nq\ta\t0\r\n\r\tb\t1\r\n")
-    with pytest.raises(ValueError, match="test.tsv: it holds a carriage return"):
+    with pytest.raises(ValueError, match="test.tsv, line 3: it holds a carriage return"):
         read_qrels_file(path)

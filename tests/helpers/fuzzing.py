@@ -19,6 +19,7 @@ import numpy as np
 import pandas as pd
 from ir_measures import nDCG
 
+import fuzzed_tables
 from fuzzed_formats import targets, with_changes
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.context.measure_strings import parse_measure, registered
@@ -70,6 +71,29 @@ def _refusal(error: Exception, source: str) -> str:
     return f"refused: {type(error).__name__}"
 
 
+def tidied(data: bytes, n_columns: int) -> bytes:
+    """A TREC file without what trec_eval passes over: comments, and a few words behind a tag."""
+    value = {6: 4, 4: 3}[n_columns]
+    lines = []
+    for line in data.split(b"\n"):
+        fields = line.split()
+        is_row = len(fields) == n_columns and _is_number(fields[value])
+        if line.lstrip(b" \t").startswith(b"#") and not is_row:
+            line = b""
+        behind = n_columns == 6 < len(fields) <= 10 and fields[3].isdigit()
+        if behind and _is_number(fields[4]) and not _is_number(fields[5]):
+            line = b" ".join(fields[:6])
+        lines.append(line)
+    return b"\n".join(lines)
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        return float(text) is not None
+    except ValueError:
+        return False
+
+
 def _opened(data: bytes) -> io.TextIOWrapper:
     """As ir_measures is to read it: it takes a UTF-8 mark for a part of the first id, and we leave that out."""
     return io.TextIOWrapper(io.BytesIO(data.removeprefix(b"\xef\xbb\xbf")), encoding="utf-8")
@@ -86,7 +110,7 @@ def runs(rng: random.Random, folder: Any) -> str:
         return _refusal(error, "fuzzed.run")
     theirs: dict[str, dict[str, np.float32]] = {}
     with np.errstate(over="ignore"):
-        for row in ir_measures.read_trec_run(_opened(data)):
+        for row in ir_measures.read_trec_run(_opened(tidied(data, 6))):
             theirs.setdefault(row.query_id, {})[row.doc_id] = np.float32(row.score)
     found: dict[str, dict[str, np.float32]] = {}
     query, docs, scores = ours.rows()
@@ -105,7 +129,9 @@ def qrels(rng: random.Random, folder: Any) -> str:
         columns = read_qrels_file(path).columns
     except Exception as error:
         return _refusal(error, "fuzzed.qrels")
-    plain = re.sub(rb"([0-9])\.0*(?=\s*$)", rb"\1", data, flags=re.MULTILINE)  # 3.0 is a label here as well
+    plain = re.sub(
+        rb"([0-9])\.0*(?=\s*$)", rb"\1", tidied(data, 4), flags=re.MULTILINE
+    )  # 3.0 is a label as well
     theirs = [(r.query_id, r.doc_id, r.relevance) for r in ir_measures.read_trec_qrels(_opened(plain))]
     ours = list(zip(*(_listed(column) for column in columns[:3]), strict=True))
     assert ours == theirs, (data, ours, theirs)
@@ -238,6 +264,8 @@ def measures(rng: random.Random, _: Any) -> str:
 TARGETS: dict[str, Callable[[random.Random, Any], str]] = {
     "runs": runs,
     "qrels": qrels,
+    "tables of runs": lambda rng, folder: fuzzed_tables.check(rng, folder, True, _refusal),
+    "tables of judgments": lambda rng, folder: fuzzed_tables.check(rng, folder, False, _refusal),
     "frames": frames,
     "measures": measures,
 }

@@ -124,6 +124,9 @@ HIDDEN = {
     "in texts": 'qid,docno,score,text\nq1,A,1,"hello\nq1,B,1,world"\n',
     "in a first column": 'text,qid,docno,score\n"hello,q1,A,1\nworld",q1,B,1\n',
     "with two texts": 'qid\tdocno\tscore\ttext\nq1\tA\t1\t"hello\nq1\tB\t1\t"world\nq2\tC\t3\tx\n',
+    "without a last line feed": 'qid,docno,score,text\nq1,A,1,"open\nq1,B,1,"open\nq1,C,1,x',
+    "behind which a cell goes on": 'qid,docno,score,text,more\nq1,A,1,"open,x\nq1,B,"1,open\nq1,C,1,x,y\n',
+    "in the header": 'qid,docno,"score\nq1,A,8\n"\n',
     "to the end": 'qid,docno,score\nq1,"A,1\nq1,B,1\n',
     "in labels": 'qid,docno,label\nq1,A,"1\nq1,B,"\n',
 }
@@ -134,7 +137,7 @@ def test_a_stray_quotation_mark_hides_no_row(case: str, tmp_path: Path) -> None:
     for text in (HIDDEN[case], HIDDEN[case].replace("label", "score")):
         for read in (read_run, read_qrels_file):
             with pytest.raises(
-                ValueError, match=r"file\)?(, line 2: |: query 'q1', document 'A' has|: the table has no)"
+                ValueError, match=r"file\)?(, line [12]: |: query 'q1', document 'A' has|: the table has no)"
             ):
                 read(written(tmp_path, text))
 

@@ -17,6 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from drawn import examples
+from fuzzing import tidied
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.io import trec_columns as trec
 from ir_measures_relative.io.qrels import read_qrels_file, read_trec_qrels
@@ -26,33 +27,6 @@ from ir_measures_relative.io.runs import read_run, read_trec_run
 
 _C_SPACE = " \t\n\r\v\f"
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-
-
-def tidied(data: bytes, n_columns: int) -> bytes:
-    """Without what trec_eval passes over: comments, and a few words behind a tag."""
-    lines = []
-    for raw in data.split(b"\n"):
-        fields = raw.split()
-        if raw.lstrip(b" \t").startswith(b"#") and (
-            len(fields) != n_columns or not _is_float(fields[n_columns - 2 + (n_columns == 4)])
-        ):
-            raw = b""
-        if (
-            n_columns == 6 < len(fields) <= 10
-            and fields[3].isdigit()
-            and _is_float(fields[4])
-            and not _is_float(fields[5])
-        ):
-            raw = b" ".join(fields[:6])
-        lines.append(raw)
-    return b"\n".join(lines)
-
-
-def _is_float(text: bytes) -> bool:
-    try:
-        return float(text) is not None
-    except ValueError:
-        return False
 
 
 def first_mistake(data: bytes, n_columns: int) -> int | None:

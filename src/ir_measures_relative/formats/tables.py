@@ -108,6 +108,8 @@ def check_spaces(content: Content, rows: Any, columns: Iterable[Any], *, header:
     """Raises ValueError for an id with a tab, a line break or the like in it, as stray quotation marks make them."""
     data = content.data
     others = data if content.delimiter == "\t" else data.replace(b"\t", b"\0")
+    if not len(rows):
+        return
     if b'"' not in data and data.isascii() and len(others.translate(None, _CONTROLS + b"\0")) == len(data):
         return
     for name in columns:
@@ -124,8 +126,11 @@ def check_spaces(content: Content, rows: Any, columns: Iterable[Any], *, header:
 
 
 def _check_rows_in_cells(content: Content, frame: Any, values: str) -> None:
-    """Raises ValueError for a row over several lines of which two look like rows: a stray quotation mark hides one."""
-    if b'"' not in content.data or content.data.count(b"\n") <= len(frame) + 1:
+    """Raises ValueError for a row over several lines that a stray quotation mark joins.
+
+    It is the header, two of its lines look like rows, or a cell goes on behind the quotation mark that closes it.
+    """
+    if b'"' not in content.data or content.data.strip().count(b"\n") <= len(frame):
         return
     place = frame.columns.get_loc(values)
     lines = content.text.split("\n")
@@ -137,12 +142,24 @@ def _check_rows_in_cells(content: Content, frame: Any, values: str) -> None:
             and re.fullmatch(rf'[\s"]*({_NUMBER})?[\s"]*', cells[place]) is not None
         )
 
-    for first, last, _ in _lines(content, csv.QUOTE_MINIMAL):
-        if first < last and sum(map(looks_like_a_row, lines[first - 1 : last])) > 1:
+    for number, (first, last, _) in enumerate(_lines(content, csv.QUOTE_MINIMAL)):
+        of_row = lines[first - 1 : last]
+        if len(of_row) == 1:
+            continue
+        is_header = number == 0
+        if is_header or sum(map(looks_like_a_row, of_row)) > 1 or not _is_well_quoted(content, of_row):
             raise ValueError(
                 f"{content.source}, line {first}: a quotation mark joins this row with the rows below; remove it, or "
                 "write it twice in a cell between quotation marks"
             )
+
+
+def _is_well_quoted(content: Content, lines: list[str]) -> bool:
+    text = io.StringIO("\n".join(lines), newline="")
+    try:
+        return bool(list(csv.reader(text, delimiter=content.delimiter, skipinitialspace=True, strict=True)))
+    except csv.Error:
+        return False
 
 
 _NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
