@@ -10,8 +10,9 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
+from ..data.ids import Ids
 from ..io.files import check_lines, max_unpacked, too_large
-from ..io.frames import column_names, names_a_column
+from ..io.frames import column_names, names_a_column, text_of
 from ..io.readers import Given
 from ..io.trec_columns import OTHER_SPACE
 from ..messages import brief
@@ -101,20 +102,15 @@ def _check_width(content: Content, width: int, quoting: int) -> None:
 
 # White space that no id of a text file holds: Python's and C's, but for the blank.
 _SPACES = re.compile(f"[\\t\\n\\v\\f\\r{OTHER_SPACE}]")
-_CONTROLS = bytes([*range(0x0B, 0x0D), *range(0x1C, 0x20)])
+_CONTROLS = bytes([*range(0x09, 0x0E), *range(0x1C, 0x20)])  # those in ASCII
 
 
 def check_spaces(content: Content, rows: Any, columns: Iterable[Any], *, header: int = 1) -> None:
     """Raises ValueError for an id with a tab, a line break or the like in it, as stray quotation marks make them."""
-    data = content.data
-    others = data if content.delimiter == "\t" else data.replace(b"\t", b"\0")
-    if not len(rows):
-        return
-    if b'"' not in data and data.isascii() and len(others.translate(None, _CONTROLS + b"\0")) == len(data):
-        return
-    for name in columns:
-        joined = "\n".join(rows[name])
-        if joined.count("\n") < len(rows) and _SPACES.search(joined.replace("\n", "")) is None:
+    for name in columns if len(rows) else ():
+        text = _joined(rows[name])
+        is_plain = len(text.translate(None, _CONTROLS)) == len(text)
+        if is_plain and (text.isascii() or not _SPACES.search(text.decode())):
             continue
         row = next(i for i, value in enumerate(rows[name]) if _SPACES.search(value))
         quoting = csv.QUOTE_MINIMAL if header else csv.QUOTE_NONE
@@ -123,6 +119,11 @@ def check_spaces(content: Content, rows: Any, columns: Iterable[Any], *, header:
             f"{content.source}, line {line}: the id {brief(rows[name].iloc[row])} holds white space other than blanks; "
             "correct it, or the quotation mark that joins it with what follows"
         )
+
+
+def _joined(column: Any) -> bytes:
+    ids = text_of(column, kept=False)
+    return ids.data[ids.starts[0] : ids.ends[-1]].tobytes() if isinstance(ids, Ids) else "".join(ids).encode()
 
 
 def _check_rows_in_cells(content: Content, frame: Any, values: str) -> None:
