@@ -1,0 +1,242 @@
+"""Judgments by a language model as a further input of the relevance model, where they help.
+
+They never stand for people's judgments. A judge whose labels do not help on the documents that people judged as well is
+left out, and so is one that favours a candidate.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..data.arrays import BoolArray, FloatArray, IntArray
+from .relevance import FEWEST_RUNS, SHRINKAGE, Pool, RelevanceModel, log_loss, n_groups, shift_sd
+
+#: The label of a document that the judge did not label.
+NO_LABEL = int(np.iinfo(np.int64).min)
+#: A judge that lowers the error by less is not used.
+LEAST_FALL = 0.1
+#: A judge must share so many documents with people before it can be used.
+FEWEST_SHARED = 50
+#: A judge that likes a candidate's documents more than this, in standard deviations of other runs', is not used.
+MOST_FAVOUR = 1.65
+#: Fewer other runs do not show how much a judge's liking varies.
+FEWEST_OTHERS = 5
+# Of how many unjudged documents of a candidate, and documents that another run alone retrieves, a mean says something.
+_FEWEST_UNJUDGED, _FEWEST_OWN = 10, 25
+# Labels in more grades than this are put into so many steps of about the same size.
+_MOST_STEPS = 6
+_FOLDS = 5
+
+
+class Judge:
+    """The labels of a judge as inputs of the relevance model: a 1 at the step of the label, and the topic's mean step.
+
+    Steps are the ranks of the labels among the judge's own grades, so its scale does not matter.
+
+    Args:
+        label: of each document of a pool; :data:`NO_LABEL` where there is none.
+        topic: of each document.
+        n_topics: how many there are.
+    """
+
+    def __init__(self, label: IntArray, topic: IntArray, n_topics: int) -> None:
+        labelled = label != NO_LABEL
+        grades = np.unique(label[labelled])
+        if len(grades) > _MOST_STEPS:
+            ends = np.quantile(label[labelled], np.arange(1, _MOST_STEPS) / _MOST_STEPS)
+            grades = np.unique(np.append(grades[0], np.ceil(ends)))
+        self._grades = grades
+        step, n = self._steps(label[labelled]), np.bincount(topic[labelled], minlength=n_topics)
+        middle = float(step.mean()) if len(step) else 0.0
+        sums = np.bincount(topic[labelled], step - middle, n_topics)
+        self._mean_step = sums / np.maximum(n, 1)
+
+    def inputs(self, label: IntArray, topic: IntArray) -> FloatArray:
+        """Return the inputs of labelled documents, shape (inputs, documents)."""
+        step = self._steps(label)
+        return np.array(
+            [*(step == s for s in range(1, len(self._grades))), self._mean_step[topic]], dtype=float
+        )
+
+    def _steps(self, label: IntArray) -> IntArray:
+        steps: IntArray = np.maximum(np.searchsorted(self._grades, label, side="right") - 1, 0)
+        return steps
+
+
+class Gate(NamedTuple):
+    """Whether a judge helps on the documents that people judged as well."""
+
+    n_shared: int  #: documents in the tops that both labelled
+    n_not_relevant: int  #: of these, that people judged not relevant
+    fall: float  #: the share of the log loss by which the judge lowers it on held-out topics
+
+    @property
+    def open(self) -> bool:
+        """Whether the judge is used."""
+        return self.n_shared >= FEWEST_SHARED and self.n_not_relevant > 0 and self.fall >= LEAST_FALL
+
+
+class JudgedRelevance:
+    """The relevance model of a pool, with the labels of a judge as inputs where these help.
+
+    With fewer than :data:`.FEWEST_RUNS` runs, places say too little, and the judge alone is the model.
+
+    Args:
+        pool, grade, judged, groups: as for :class:`.RelevanceModel`.
+        label: of each document by the judge; :data:`NO_LABEL` where there is none. None without a judge.
+        candidate: the row of the run that the judge may favour.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        grade: IntArray,
+        judged: BoolArray,
+        label: IntArray | None = None,
+        *,
+        groups: IntArray | None = None,
+        candidate: int | None = None,
+    ) -> None:
+        n_runs = len(pool.places)
+        by_places = n_runs >= FEWEST_RUNS
+        self._without = RelevanceModel(pool, grade, judged, groups=groups, by_places=by_places)
+        self._with: RelevanceModel | None = None
+        #: Whether the judge helps; None without one.
+        self.gate: Gate | None = None
+        #: How much the judge favours the candidate, in standard deviations; None where that is not known.
+        self.favour: float | None = None
+        if label is not None:
+            self.gate = gate(pool, grade, judged, label, groups=groups, by_places=by_places)
+            if candidate is not None and by_places:
+                of_runs = np.arange(n_runs) if groups is None else groups
+                self.favour = favour(self._without, pool, label, judged, candidate, of_runs)
+            if self.gate.open and not self.favoured:
+                labelled = label != NO_LABEL
+                docs, label = pool.select(labelled), label[labelled]
+                self._judge = Judge(label, docs.topic, docs.n_topics)
+                self._with = RelevanceModel(
+                    docs,
+                    grade[labelled],
+                    judged[labelled],
+                    groups=groups,
+                    judge=self._judge.inputs(label, docs.topic),
+                    levels=self.levels,
+                    by_places=by_places,
+                )
+        #: Whether there is a model; with few runs there is none without a judge that helps.
+        self.exists = by_places or self.uses_judge
+        #: The standard deviation of the unknown shift of a run's documents, in log-odds.
+        self.sd = shift_sd(n_runs, with_judge=self.uses_judge)
+
+    @property
+    def uses_judge(self) -> bool:
+        """Whether the labels of the judge are inputs."""
+        return self._with is not None
+
+    @property
+    def favoured(self) -> bool:
+        """Whether the judge likes the candidate's unjudged documents too much to be used."""
+        return self.favour is not None and self.favour > MOST_FAVOUR
+
+    @property
+    def levels(self) -> IntArray:
+        """The grades that documents may have, ascending from 0."""
+        return self._without.levels
+
+    def logits(self, docs: Pool, label: IntArray | None = None) -> FloatArray:
+        """Return the logits of documents as :meth:`.RelevanceModel.logits` does; ``label`` is the judge's of each."""
+        logits = self._without.logits(docs)
+        if self._with is not None and label is not None:
+            labelled = label != NO_LABEL
+            some, label = docs.select(labelled), label[labelled]
+            logits[:, labelled] = self._with.logits(some, self._judge.inputs(label, some.topic))
+        return logits
+
+
+def gate(
+    pool: Pool,
+    grade: IntArray,
+    judged: BoolArray,
+    label: IntArray,
+    *,
+    groups: IntArray | None = None,
+    by_places: bool = True,
+) -> Gate:
+    """Return how far a judge lowers the log loss of "relevant or not" on topics that the models were not fitted on.
+
+    Args:
+        pool, grade, judged, groups, by_places: as for :class:`.RelevanceModel`.
+        label: of each document by the judge; :data:`NO_LABEL` where there is none.
+    """
+    shared = np.flatnonzero(judged & (label != NO_LABEL) & pool.in_top.any(axis=0))
+    docs, label, relevant = pool.select(shared), label[shared], (grade[shared] > 0).astype(np.int64)
+    n_not_relevant = int((relevant == 0).sum())
+    fold = np.unique(docs.topic, return_inverse=True)[1] % _FOLDS
+    if len(shared) < FEWEST_SHARED or not 0 < n_not_relevant < len(shared) or not fold.any():
+        return Gate(len(shared), n_not_relevant, 0.0)
+    inputs = Judge(label, docs.topic, docs.n_topics).inputs(label, docs.topic)
+    levels, losses = np.arange(2), np.zeros(2)
+    for held_out in (fold == i for i in np.unique(fold)):
+        for i, judge in enumerate((inputs[:0], inputs)):
+            model = RelevanceModel(docs, relevant, ~held_out, groups=groups, judge=judge, by_places=by_places)
+            logits = model.logits(docs.select(held_out), judge[:, held_out])
+            losses[i] += held_out.sum() * log_loss(logits, levels, relevant[held_out])
+    without, with_judge = losses
+    return Gate(len(shared), n_not_relevant, float(1.0 - with_judge / without))
+
+
+def favour(
+    model: RelevanceModel, pool: Pool, label: IntArray, judged: BoolArray, candidate: int, groups: IntArray
+) -> float | None:
+    """Return how much better a judge likes a candidate's unjudged documents than expected, in standard deviations.
+
+    What is expected of a label is a least-squares fit to the places of the document, the other labels of its topic, and
+    the probabilities of its grades without the judge. The candidate's unjudged documents are compared with its judged
+    ones; and so are, to standardise, the documents that other runs alone retrieve with their other documents. None
+    where too few runs or documents show it.
+
+    Args:
+        model: fitted without the judge.
+        pool, groups: as for :class:`.RelevanceModel`.
+        label: of each document by the judge; :data:`NO_LABEL` where there is none.
+        judged: which documents people judged.
+        candidate: the row of the candidate among the runs.
+    """
+    labelled = label != NO_LABEL
+    docs, judged = pool.select(labelled), judged[labelled]
+    step = np.searchsorted(np.unique(label[labelled]), label[labelled]).astype(np.float64)
+    top = docs.in_top
+    own = top & (n_groups(top, groups) == 1)
+    unlike = ~judged & top[candidate]
+    if unlike.sum() < _FEWEST_UNJUDGED:
+        return None
+    better = step - _expected(model, docs, step)
+
+    def liking(of_run: BoolArray, rest: BoolArray) -> float:
+        return float(better[of_run].mean() - (better[rest].mean() if rest.any() else 0.0))
+
+    others = [
+        liking(own[run], top[run] & ~own[run])
+        for run in np.flatnonzero(groups != groups[candidate])
+        if own[run].sum() >= _FEWEST_OWN
+    ]
+    sd = np.std(others, ddof=1) if len(others) >= FEWEST_OTHERS else 0.0
+    if not sd:
+        return None
+    return float((liking(unlike, top[candidate] & judged) - np.mean(others)) / sd)
+
+
+def _expected(model: RelevanceModel, docs: Pool, step: FloatArray) -> FloatArray:
+    """Return the least-squares fit to labels from places, topics and the model's probabilities of the grades."""
+    from scipy.special import expit
+
+    n = np.bincount(docs.topic, minlength=docs.n_topics)[docs.topic] - 1
+    sums = np.bincount(docs.topic, step, docs.n_topics)[docs.topic] - step
+    of_others = (sums + SHRINKAGE * step.mean()) / (n + SHRINKAGE)
+    reached = np.cumprod(expit(model.logits(docs)), axis=0)
+    inputs = np.column_stack([model.place_inputs(docs), of_others, *reached])
+    weights = np.linalg.lstsq(inputs, step, rcond=None)[0]
+    expected: FloatArray = inputs @ weights
+    return expected

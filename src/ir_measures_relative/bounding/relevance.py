@@ -1,0 +1,290 @@
+"""How likely each grade of an unjudged document is, from the documents that people judged.
+
+The grade y of a document follows a chain of logits, one for each level above the lowest::
+
+    logit P(y >= level s | y >= level s - 1) = w_s · x + a_s · r_s
+
+The inputs x are the best rank of the document, the number of runs that retrieve it, and the share of its topic's other
+documents that reach the level; with LLM judgments also their grade. The intercept r_s of a run says how much more
+often its judged documents reach the level than x says. It is learned from documents that others retrieve too: what one
+run alone retrieves is judged in pooled runs, and unjudged in a new one. What the judged documents cannot say of the
+unjudged ones is a shift of all documents of a run, which is drawn.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..data.arrays import BoolArray, FloatArray, IntArray
+
+#: How much the mean of all topics counts in that of one, in documents.
+SHRINKAGE = 10.0
+# How deep rankings are looked at beyond the cutoff: what a run retrieves a little below it is a hint.
+_DEEPER = 10
+_RIDGE = 1.0
+# How far the log-odds of the documents of a run may be from what their places say, as a standard deviation.
+_INTERCEPT = 0.7
+#: From fewer runs, places in rankings do not say which documents are relevant.
+FEWEST_RUNS = 4
+# From so many runs on, what they have in common says more of each.
+_MANY_RUNS = 6
+# A larger step could overshoot where the curvature is small.
+_LONGEST_STEP = 2.0
+_PRECISION = 1e-10
+
+
+def shift_sd(n_runs: int, with_judge: bool = False) -> float:
+    """Return the standard deviation of the unknown shift of a run's documents, in log-odds.
+
+    These were measured: with them, errors of drawn differences are as large as the draws say.
+    """
+    if with_judge:
+        return 0.5
+    return 0.6 if n_runs >= _MANY_RUNS else 0.85
+
+
+class Pool(NamedTuple):
+    """Documents, and where the runs of a pool retrieve them."""
+
+    places: IntArray  #: the rank of each document in every run from 1, 0 if not retrieved; shape (runs, documents)
+    topic: IntArray  #: the topic of each document, from 0
+    n_topics: int
+    cutoff: int | None  #: the tops of the runs end here; None if they are whole rankings
+
+    @property
+    def in_top(self) -> BoolArray:
+        """Which documents each run retrieves in its top, shape (runs, documents)."""
+        return (self.places > 0) & (True if self.cutoff is None else self.places <= self.cutoff)
+
+    def select(self, which: IntArray | BoolArray) -> Pool:
+        """Return some of the documents."""
+        return self._replace(places=self.places[:, which], topic=self.topic[which])
+
+
+class _Stage(NamedTuple):
+    """One logit of the chain, as fitted."""
+
+    rate: float  # the share of all documents that reach the level
+    n_documents: IntArray  # of each topic, that reach the level before
+    n_above: IntArray  # of these, that reach this level
+    intercepts: FloatArray  # of the runs
+    weights: FloatArray  # of the inputs; the constant alone where nothing can be learned
+
+
+class RelevanceModel:
+    """The probabilities of the grades of documents, fitted on the judged documents in the tops of a pool's runs.
+
+    Args:
+        pool: the documents to learn from.
+        grade: their grades, of which those below 0 count as 0; those of unjudged documents are not looked at.
+        judged: which of them are judged.
+        groups: a number for each run; runs with the same number come from one group. Default: a group each.
+        judge: further inputs, shape (inputs, documents); see :func:`.judge_inputs`.
+        levels: the grades to tell apart, from 0. Default: those of the judged documents in tops.
+        by_places: whether ranks, topics and runs are inputs; else the judge alone is.
+    """
+
+    def __init__(
+        self,
+        pool: Pool,
+        grade: IntArray,
+        judged: BoolArray,
+        *,
+        groups: IntArray | None = None,
+        judge: FloatArray | None = None,
+        levels: IntArray | None = None,
+        by_places: bool = True,
+    ) -> None:
+        self._by_places = by_places
+        top = pool.in_top
+        self._run_weights = _run_weights(top)
+        which = judged & top.any(axis=0)
+        learned, of_learned = pool.select(which), np.maximum(grade[which], 0)
+        present = np.unique(np.append(0, of_learned))
+        #: The grades that documents may have, ascending from 0.
+        self.levels: IntArray = (
+            levels if levels is not None else present if len(present) > 1 else np.arange(2)
+        )
+        inputs = self._inputs(learned, None if judge is None else judge[:, which])
+        shared = n_groups(learned.in_top, groups) > 1
+        self._stages = []
+        for before, level in zip(self.levels[:-1], self.levels[1:], strict=True):
+            reached = of_learned >= before
+            above = (of_learned[reached] >= level).astype(np.float64)
+            self._stages.append(self._fit(learned.select(reached), inputs[reached], above, shared[reached]))
+
+    def logits(self, pool: Pool, judge: FloatArray | None = None) -> FloatArray:
+        """Return the logits of documents by their places in the same runs, shape (levels - 1, documents).
+
+        Each topic is one of those that the model was fitted on; ``judge`` is as there.
+        """
+        inputs = self._inputs(pool, judge)
+        return np.array([self._logit(stage, pool, inputs) for stage in self._stages])
+
+    def _fit(self, docs: Pool, inputs: FloatArray, above: FloatArray, shared: BoolArray) -> _Stage:
+        """Return a stage, from the documents that reach the level before, and which of them reach the level.
+
+        Intercepts are learned from the ``shared`` documents alone.
+        """
+        rate = float(above.mean()) if len(above) else 0.0
+        n_documents = np.bincount(docs.topic, minlength=docs.n_topics)
+        n_above = np.bincount(docs.topic[above > 0], minlength=docs.n_topics)
+        none = np.zeros(len(docs.places))
+        if not 0.0 < rate < 1.0:
+            probability = (above.sum() + 0.5) / (len(above) + 1.0) if len(above) else 0.0
+            with np.errstate(divide="ignore"):
+                constant = np.log(probability) - np.log1p(-probability)
+            return _Stage(rate, n_documents, n_above, none, np.array([constant]))
+        stage = _Stage(rate, n_documents, n_above, none, none)
+        x = self._with_rate(stage, docs, inputs, above)
+        weights = logistic_fit(x, above)
+        if not self._by_places:
+            return stage._replace(weights=weights)
+        by_run = intercepts(docs.in_top[:, shared], (x @ weights)[shared], above[shared])
+        weights = logistic_fit(_with_intercepts(x, docs.in_top, by_run), above)
+        return stage._replace(intercepts=by_run, weights=weights)
+
+    def _logit(self, stage: _Stage, docs: Pool, inputs: FloatArray) -> FloatArray:
+        if len(stage.weights) == 1:
+            return np.full(len(docs.topic), stage.weights[0])
+        x = self._with_rate(stage, docs, inputs, None)
+        if self._by_places:
+            x = _with_intercepts(x, docs.in_top, stage.intercepts)
+        result: FloatArray = x @ stage.weights
+        return result
+
+    def place_inputs(self, docs: Pool) -> FloatArray:
+        """Return 1, and what the rankings say of each document, shape (documents, inputs)."""
+        places, top = docs.places, docs.in_top
+        best = np.where(places > 0, 1.0 / np.maximum(places, 1), 0.0).max(axis=0, initial=0.0)
+        n_runs = self._run_weights @ top
+        deeper = (places > 0).sum(axis=0)
+        columns = [
+            np.ones(len(docs.topic)),
+            np.log(np.maximum(best, 1e-6)),
+            np.log(np.where(top.any(axis=0), n_runs, 1.0)),
+            np.log1p(deeper) / np.log1p(max(len(places), 1)),
+        ]
+        return np.stack(columns, axis=1)
+
+    def _inputs(self, docs: Pool, judge: FloatArray | None) -> FloatArray:
+        """Return what all stages look at, shape (documents, inputs)."""
+        inputs = self.place_inputs(docs) if self._by_places else np.ones((len(docs.topic), 1))
+        return inputs if judge is None else np.column_stack([inputs, *judge])
+
+    def _with_rate(
+        self, stage: _Stage, docs: Pool, inputs: FloatArray, above: FloatArray | None
+    ) -> FloatArray:
+        """Add the log-odds of the rate of each document's topic; ``above`` is what it learns from, else None."""
+        if not self._by_places:
+            return inputs
+        # A document's own grade must not speak for it: the rate is that of the topic's other documents.
+        size = stage.n_documents[docs.topic] - (above is not None)
+        n_above = stage.n_above[docs.topic] - (0.0 if above is None else above)
+        rate = (n_above + SHRINKAGE * stage.rate) / (size + SHRINKAGE)
+        rate = np.clip(rate, 1e-4, 1 - 1e-4)
+        return np.column_stack([inputs, np.log(rate) - np.log1p(-rate)])
+
+
+def draw_grades(
+    logits: FloatArray,
+    levels: IntArray,
+    in_top: BoolArray,
+    sd: float,
+    samples: int,
+    random: np.random.Generator,
+) -> IntArray:
+    """Return drawn grades of documents, shape (samples, documents).
+
+    The documents of a run share a shift of all their logits; one of several runs has the mean of their shifts.
+
+    Args:
+        logits: as :meth:`RelevanceModel.logits` gives them for ``levels``.
+        in_top: which documents each run retrieves, shape (runs, documents).
+        sd: the standard deviation of the shifts; see :func:`shift_sd`.
+    """
+    from scipy.special import expit
+
+    share = in_top / np.maximum(in_top.sum(axis=0), 1)
+    shift = sd * random.standard_normal((samples, len(in_top))) @ share
+    reached = np.zeros((samples, logits.shape[1]), dtype=np.int64)
+    climbs = np.ones(reached.shape, dtype=bool)
+    for logit in logits:
+        climbs &= random.random(reached.shape) < expit(logit + shift)
+        reached += climbs
+    grades: IntArray = levels[reached]
+    return grades
+
+
+def log_loss(logits: FloatArray, levels: IntArray, grade: IntArray) -> float:
+    """Return the mean of -log P(grade) over documents, whose logits have the shape (levels - 1, documents)."""
+    loss = np.zeros(len(grade))
+    for logit, before, level in zip(logits, levels[:-1], levels[1:], strict=True):
+        sign = np.where(grade >= level, 1.0, -1.0)
+        loss += np.where(grade >= before, np.logaddexp(0.0, -sign * logit), 0.0)
+    return float(loss.mean())
+
+
+def logistic_fit(inputs: FloatArray, labels: FloatArray) -> FloatArray:
+    """Return the weights of a logistic regression with a small ridge; the first input is constant, without a ridge."""
+    from scipy.special import expit  # loading it takes longer than most verdicts, which need no model
+
+    ridge = np.full(inputs.shape[1], _RIDGE)
+    ridge[0] = 1e-9
+    weights = np.zeros(len(ridge))
+    for _ in range(100):
+        probability = expit(inputs @ weights)
+        slope = inputs.T @ (probability - labels) + ridge * weights
+        curvature = (inputs * (probability * (1.0 - probability))[:, None]).T @ inputs + np.diag(ridge)
+        step = np.linalg.solve(curvature, slope)
+        longest = np.abs(step).max()
+        weights -= step * min(1.0, _LONGEST_STEP / max(longest, _PRECISION))
+        if longest < _PRECISION:
+            break
+    return weights
+
+
+def intercepts(in_top: BoolArray, logits: FloatArray, labels: FloatArray) -> FloatArray:
+    """Return by how much the log-odds of each run's documents differ from ``logits``, shrunken towards 0."""
+    from scipy.special import expit
+
+    run, doc = np.nonzero(in_top)
+    n_runs, prior = len(in_top), 1.0 / _INTERCEPT**2
+    result = np.zeros(n_runs)
+    for _ in range(100):
+        probability = expit(logits[doc] + result[run])
+        slope = np.bincount(run, labels[doc] - probability, n_runs) - result * prior
+        curvature = np.bincount(run, probability * (1.0 - probability), n_runs) + prior
+        # In a step of at most 1 the curvature changes little enough for Newton's method to converge from anywhere.
+        step = np.clip(slope / curvature, -1.0, 1.0)
+        result += step
+        if np.abs(step).max(initial=0.0) < _PRECISION:
+            break
+    return result
+
+
+def _with_intercepts(inputs: FloatArray, in_top: BoolArray, of_runs: FloatArray) -> FloatArray:
+    """Add the mean and the highest intercept of the runs that retrieve each document."""
+    mean = of_runs @ in_top / np.maximum(in_top.sum(axis=0), 1)
+    highest = np.where(in_top, of_runs[:, None], -np.inf).max(axis=0)
+    return np.column_stack([inputs, mean, np.where(in_top.any(axis=0), highest, 0.0)])
+
+
+def _run_weights(in_top: BoolArray) -> FloatArray:
+    """Return what each run counts: the less, the more of its documents others retrieve; copies count once together."""
+    shared = in_top.astype(np.float64) @ in_top.T
+    size = np.maximum(np.diag(shared), 1.0)
+    weights: FloatArray = 1.0 / np.maximum((shared / np.minimum.outer(size, size)).sum(axis=1), 1.0)
+    return weights
+
+
+def n_groups(in_top: BoolArray, groups: IntArray | None) -> IntArray:
+    """Return how many groups of runs retrieve each document."""
+    count: IntArray = in_top.sum(axis=0)
+    if groups is None:
+        return count
+    of_groups = [in_top[groups == group].any(axis=0) for group in np.unique(groups)]
+    count = np.array(of_groups).sum(axis=0)
+    return count
