@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from ir_measures import SDCG, Qrel, nDCG, parse_measure
+from scipy.special import expit
 
 from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.bounding.bounds import labelings_of
-from ir_measures_relative.bounding.probabilities import chances_of
+from ir_measures_relative.bounding.imputation import Imputation
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.context.view import view_of
 
@@ -144,12 +145,13 @@ def drawn_campaign(seed: int, n_runs: int) -> tuple[dict[str, Any], dict[str, di
 
 
 def chances(runs: dict[str, Any], qrels: dict[str, dict[str, int]]) -> dict[tuple[str, str], float]:
-    """The chance of each open document of the top fives, from the pool."""
-    measure = parse_measure("P@5")
-    model = labelings_of(measure, view_of(RunContext(runs), qrels).of_each())
-    docs, rows = model.docs, np.flatnonzero(model.open)
-    pairs = zip(docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings(), strict=True)
-    return dict(zip(pairs, chances_of(model, "pool").tolist(), strict=True))
+    """The chance of each open document of the top fives to be relevant, from the pool."""
+    views = labelings_of(parse_measure("P@5"), view_of(RunContext(runs), qrels).of_each()).views
+    docs, model = views[0].documents, Imputation(views)
+    opened = docs.select(~docs.judged)
+    chance = expit(model.model.logits(model._pool(opened))[0])
+    pairs = zip(opened.query_ids[opened.query], opened.ids.strings(), strict=True)
+    return dict(zip(pairs, chance.tolist(), strict=True))
 
 
 def test_copies_of_a_run_say_what_the_run_says() -> None:
@@ -194,9 +196,14 @@ def test_no_open_verdict_is_certain_by_its_odds(samples: int) -> None:
 
 def test_fewer_runs_have_more_spread() -> None:
     runs, qrels = drawn_campaign(4, 6)
-    for n, spread in ((2, 1.2), (5, 1.2), (6, 0.8)):
+    a_function = lambda q, d: 0.3  # noqa: E731
+    for n, odds, spread in (
+        (2, a_function, 1.2),
+        (6, a_function, 0.8),
+        (5, "pool", 0.85),
+        (6, "pool", 0.6),
+    ):
         context = RunContext(dict(list(runs.items())[:n]))
-        odds: Any = "pool" if n >= 4 else lambda q, d: 0.3
         default, given = (
             verdicts(context, qrels, ["P@5"], relevance_model=odds, samples=50, **more)
             for more in ({}, {"log_odds_sd": spread})

@@ -47,6 +47,8 @@ def test_verdicts(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> No
     row = json.loads(output(capsys, "unjudged", *campaign, "P@2", "--probability", "-o", "jsonl")[0])
     assert (row["name"], row["other"], row["settled"], row["n_deciding"]) == ("a", "b", "undecided", 1)
     assert row["worst"] == 0.0 and row["best"] == 0.5 and 0 < row["probability"] < 1
+    assert main(["unjudged", *campaign, "P@2", "--probability", "--llm-judgments", campaign[0]]) == 0
+    assert "People judged 1 of the documents in the tops" in capsys.readouterr().err
 
 
 def test_judge(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -84,6 +86,7 @@ def test_judgments_and_runs_are_read_once(
     [
         (["--bounds", "--probability"], "not allowed with argument --bounds"),
         (["--probability", "-q"], "does not go with --probability"),
+        (["--llm-judgments", "x.qrels"], "--llm-judgments goes with --probability"),
         (["--judge", "0"], "--judge=0 is not allowed"),
         (["--jobs", "0"], "jobs=0"),
     ],

@@ -110,8 +110,7 @@ class JudgedRelevance:
         if label is not None:
             self.gate = gate(pool, grade, judged, label, groups=groups, by_places=by_places)
             if candidate is not None and by_places:
-                of_runs = np.arange(n_runs) if groups is None else groups
-                self.favour = favour(self._without, pool, label, judged, candidate, of_runs)
+                self.favour = favour(self._without, pool, label, judged, candidate, groups)
             if self.gate.open and not self.favoured:
                 labelled = label != NO_LABEL
                 docs, label = pool.select(labelled), label[labelled]
@@ -188,7 +187,12 @@ def gate(
 
 
 def favour(
-    model: RelevanceModel, pool: Pool, label: IntArray, judged: BoolArray, candidate: int, groups: IntArray
+    model: RelevanceModel,
+    pool: Pool,
+    label: IntArray,
+    judged: BoolArray,
+    candidate: int,
+    groups: IntArray | None = None,
 ) -> float | None:
     """Return how much better a judge likes a candidate's unjudged documents than expected, in standard deviations.
 
@@ -219,8 +223,9 @@ def favour(
 
     others = [
         liking(own[run], top[run] & ~own[run])
-        for run in np.flatnonzero(groups != groups[candidate])
-        if own[run].sum() >= _FEWEST_OWN
+        for run in range(len(top))
+        if (run != candidate if groups is None else groups[run] != groups[candidate])
+        and own[run].sum() >= _FEWEST_OWN
     ]
     sd = np.std(others, ddof=1) if len(others) >= FEWEST_OTHERS else 0.0
     if not sd:

@@ -1,8 +1,4 @@
-"""The chance that a run is above another one on these topics, where unjudged documents leave that undecided.
-
-A logistic regression says from a document's places in the rankings how likely it is relevant; a second one adds how
-much more, or less, often than their places say the documents of the runs that retrieve it are relevant.
-"""
+"""The probability that a run is above another one on these topics, where unjudged documents leave that undecided."""
 
 from __future__ import annotations
 
@@ -38,9 +34,19 @@ FEWEST_RUNS = 4
 
 
 def check_relevance_model(
-    relevance_model: RelevanceModel, n_runs: int, measures: Sequence[ir_measures.Measure], perquery: bool
+    relevance_model: RelevanceModel | None,
+    n_runs: int,
+    measures: Sequence[ir_measures.Measure],
+    perquery: bool,
+    with_llm: bool = False,
 ) -> None:
-    """Raises ValueError where the draws would not be labelings of these measures, or too few runs say the chances."""
+    """Raise ValueError where the draws would not be labelings of these measures, or too few runs say the chances."""
+    if with_llm and not (isinstance(relevance_model, str) and relevance_model == "pool"):
+        raise ValueError(
+            "llm_judgments= is an input of the model of the pool; set relevance_model='pool' too"
+        )
+    if relevance_model is None:
+        return
     if perquery:
         raise ValueError("relevance_model= is about the mean over queries; leave perquery=True out")
     for measure in measures:
@@ -50,11 +56,17 @@ def check_relevance_model(
                 f"{measure}: relevance_model= gives the probability of being relevant, and its gains give "
                 f"{rewarded[0]}, the label of what is not, a gain; leave relevance_model= out"
             )
-    if isinstance(relevance_model, str) and relevance_model == "pool" and n_runs < FEWEST_RUNS:
-        raise ValueError(
-            f"relevance_model='pool' needs at least {FEWEST_RUNS} runs to learn from, and there are {n_runs}: add runs "
-            "of the campaign, leave relevance_model= out, or give a function"
-        )
+    if isinstance(relevance_model, str):
+        if relevance_model != "pool":
+            raise ValueError(
+                f"relevance_model={relevance_model!r} is not allowed; give 'pool', or a function from query id and "
+                "document id to the probability that the document is relevant"
+            )
+        if n_runs < FEWEST_RUNS and not with_llm:
+            raise ValueError(
+                f"relevance_model='pool' needs at least {FEWEST_RUNS} runs to learn from, and there are {n_runs}: add "
+                "runs of the collection, give llm_judgments=, leave relevance_model= out, or give a function"
+            )
 
 
 def default_log_odds_sd(n_runs: int) -> float:
@@ -62,13 +74,11 @@ def default_log_odds_sd(n_runs: int) -> float:
     return 0.8 if n_runs >= 6 else 1.2
 
 
-def chances_of(labelings: Labelings, relevance_model: RelevanceModel) -> FloatArray:
-    """The chance of every open document to be relevant, in their order."""
-    if relevance_model == "pool":
-        return pool_chances(labelings.views, labelings.relevant)[labelings.open]
-    if not callable(relevance_model):
+def chances_of(labelings: Labelings, chance_of: Chance) -> FloatArray:
+    """Return the chance of every open document to be relevant, in their order, by a function of the caller's."""
+    if not callable(chance_of):
         raise ValueError(
-            f"relevance_model={relevance_model!r} is not allowed; give 'pool', or a function from query id and "
+            f"relevance_model={chance_of!r} is not allowed; give 'pool', or a function from query id and "
             "document id to the probability that the document is relevant"
         )
     docs, rows = labelings.docs, np.flatnonzero(labelings.open)
@@ -76,7 +86,7 @@ def chances_of(labelings: Labelings, relevance_model: RelevanceModel) -> FloatAr
     result = np.zeros(len(rows))
     for i, (query, doc) in enumerate(zip(docs.query_ids[docs.query[rows]], ids, strict=True)):
         if docs.exists[rows[i]]:
-            chance = relevance_model(query, doc)
+            chance = chance_of(query, doc)
             if not isinstance(chance, (int, float, np.number)) or not 0 <= chance <= 1:
                 raise ValueError(
                     f"relevance_model: the probability of document {doc!r} of query {query!r} is {chance!r}; it must "
@@ -86,22 +96,21 @@ def chances_of(labelings: Labelings, relevance_model: RelevanceModel) -> FloatAr
     return result
 
 
-def probabilities(
-    labelings: Labelings,
-    a: IntArray,
-    b: IntArray,
-    chances: FloatArray,
-    samples: int,
-    seed: int,
-    log_odds_sd: float,
-) -> FloatArray:
-    """The share of sampled labelings in which a[i] has the higher mean; ties, and one labeling more, count half."""
-    above = np.zeros(len(a))
-    for values in sampled_values(labelings, chances, samples, seed, log_odds_sd):
+def probabilities(drawn: Iterator[FloatArray], a: IntArray, b: IntArray) -> FloatArray:
+    """Return the share of drawn labelings in which a[i] has the higher mean; ties, and one labeling more, count half.
+
+    Args:
+        drawn: values of the runs in batches, shape (runs, labelings, topics).
+        a: rows of runs.
+        b: rows of the runs to compare them with.
+    """
+    above, samples = np.zeros(len(a)), 0
+    for values in drawn:
         means = values.mean(axis=2)
         difference = means[a] - means[b]
         tied = np.abs(difference) <= LABELED_ALIKE
         above += (difference > LABELED_ALIKE).sum(axis=1) + tied.sum(axis=1) / 2
+        samples += values.shape[1]
     return (above + 0.5) / (samples + 1)
 
 

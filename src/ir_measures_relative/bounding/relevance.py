@@ -21,8 +21,8 @@ from ..data.arrays import BoolArray, FloatArray, IntArray
 
 #: How much the mean of all topics counts in that of one, in documents.
 SHRINKAGE = 10.0
-# How deep rankings are looked at beyond the cutoff: what a run retrieves a little below it is a hint.
-_DEEPER = 10
+#: How many times as deep as the cutoff places count: what a run retrieves a little below it is a hint.
+DEEPER = 10
 _RIDGE = 1.0
 # How far the log-odds of the documents of a run may be from what their places say, as a standard deviation.
 _INTERCEPT = 0.7
@@ -80,7 +80,8 @@ class RelevanceModel:
         pool: the documents to learn from.
         grade: their grades, of which those below 0 count as 0; those of unjudged documents are not looked at.
         judged: which of them are judged.
-        groups: a number for each run; runs with the same number come from one group. Default: a group each.
+        groups: a number for each run; runs with the same number come from one group. Default:
+            a group each, but duplicates together.
         judge: further inputs, shape (inputs, documents); see :func:`.judge_inputs`.
         levels: the grades to tell apart, from 0. Default: those of the judged documents in tops.
         by_places: whether ranks, topics and runs are inputs; else the judge alone is.
@@ -281,10 +282,9 @@ def _run_weights(in_top: BoolArray) -> FloatArray:
 
 
 def n_groups(in_top: BoolArray, groups: IntArray | None) -> IntArray:
-    """Return how many groups of runs retrieve each document."""
-    count: IntArray = in_top.sum(axis=0)
+    """Return how many groups of runs retrieve each document; without groups, runs with the same top are one."""
     if groups is None:
-        return count
+        groups = np.unique(in_top, axis=0, return_inverse=True)[1].reshape(-1)
     of_groups = [in_top[groups == group].any(axis=0) for group in np.unique(groups)]
-    count = np.array(of_groups).sum(axis=0)
+    count: IntArray = np.array(of_groups).sum(axis=0)
     return count

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import ir_measures
 import numpy as np
@@ -14,19 +14,23 @@ from ..context.measure_strings import value_of
 from ..context.run_context import RunContext
 from ..context.view import View
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
+from ..data.documents import Judgments
 from ..io.qrels import Qrels
-from ..messages import few_quoted
+from ..messages import few_quoted, warn
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .bounds import campaign_of, check_bounded, labelings_of, snapped, table_of, values_of
+from .imputation import Imputation, read_llm_judgments, sentence_about_judge
 from .intervals import Interval, share
 from .labelings import Labelings
 from .probabilities import (
+    FEWEST_RUNS,
     RelevanceModel,
     chances_of,
     check_relevance_model,
     default_log_odds_sd,
     probabilities,
+    sampled_values,
 )
 
 
@@ -38,6 +42,7 @@ def verdicts(
     *,
     unretrieved_relevant: int | None = None,
     relevance_model: RelevanceModel | None = None,
+    llm_judgments: Qrels | None = None,
     samples: int = 1000,
     seed: int = 0,
     log_odds_sd: float | None = None,
@@ -55,9 +60,11 @@ def verdicts(
         relevance_model: adds ``probability``: how likely M(name) > M(other) is; a tie counts half. ``"pool"`` learns
             from judged documents with similar ranks (needs four runs). Or a function from query id and document id to
             the probability that the document is relevant.
+        llm_judgments: judgments by a language model, an input of ``"pool"``, with which two runs may be enough. They
+            are used only if they help on the documents that people judged too; a warning says if not.
         samples, seed: number of labelings drawn for it, and the random seed.
-        log_odds_sd: the common error of the probabilities of all documents of one run, in log-odds. Default: 0.8, and
-            1.2 with fewer than six runs.
+        log_odds_sd: the common error of the probabilities of all documents of one run, in log-odds. Default: of
+            ``"pool"`` 0.6, with fewer than six runs 0.85, with LLM judgments 0.5; of a function 0.8 and 1.2.
         jobs: number of processes for AP, AP_Rareness and ERR. The rows are the same.
         time_limit: seconds for the whole call; None for no limit. Unfinished intervals are wider, and not ``exact``.
             For AP, AP_Rareness and ERR, the search for each end on a query also stops after one second of CPU time.
@@ -86,13 +93,12 @@ def verdicts(
     """
     work = Work(jobs, time_limit)
     parsed, views = campaign_of(context, qrels, measures)
-    if relevance_model is not None:
-        check_relevance_model(relevance_model, len(context.names), parsed, perquery)
-    if log_odds_sd is None:
-        log_odds_sd = default_log_odds_sd(len(context.names))
+    with_llm = llm_judgments is not None
+    check_relevance_model(relevance_model, len(context.names), parsed, perquery, with_llm)
+    llm = read_llm_judgments(llm_judgments, views[0].documents)
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
-    if not is_number(log_odds_sd) or not 0 <= log_odds_sd < 100:
+    if log_odds_sd is not None and (not is_number(log_odds_sd) or not 0 <= log_odds_sd < 100):
         raise ValueError(
             f"log_odds_sd={log_odds_sd!r} is not allowed; it must be a number of at least 0, such as 0.8"
         )
@@ -121,14 +127,37 @@ def verdicts(
         settled = settled_of(table["worst"].to_numpy(), table["best"].to_numpy())
         table.insert(table.columns.get_loc("n_deciding"), "settled", pd.Series(settled, dtype=str))
         if relevance_model is not None:
-            chance = probabilities(
-                labelings, a, b, chances_of(labelings, relevance_model), samples, seed, log_odds_sd
-            )
+            chance = probabilities(_drawn(labelings, relevance_model, llm, samples, seed, log_odds_sd), a, b)
             table["probability"] = np.select(
                 [settled == word for word in ("above", "below", "equal")], [1.0, 0.0, 0.5], chance
             )
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
+
+
+def _drawn(
+    labelings: Labelings,
+    relevance_model: RelevanceModel,
+    llm: Judgments | None,
+    samples: int,
+    seed: int,
+    sd: float | None,
+) -> Iterator[FloatArray]:
+    """Return the values of the runs under drawn labelings, in batches (runs, labelings, topics)."""
+    if not isinstance(relevance_model, str):
+        if sd is None:
+            sd = default_log_odds_sd(len(labelings.views))
+        return sampled_values(labelings, chances_of(labelings, relevance_model), samples, seed, sd)
+    imputation = Imputation(labelings.views, llm)
+    about_judge = sentence_about_judge(imputation)
+    if not imputation.model.exists:
+        raise ValueError(
+            f"{about_judge} Without them relevance_model='pool' needs at least {FEWEST_RUNS} runs to learn from, and "
+            f"there are {len(labelings.views)}: add runs of the collection"
+        )
+    if about_judge is not None and not imputation.model.uses_judge:
+        warn(about_judge, labelings.members)
+    return imputation.draw(labelings, samples, seed, sd)
 
 
 def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:

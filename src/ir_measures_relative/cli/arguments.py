@@ -134,6 +134,14 @@ def add_collection(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_llm_judgments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--llm-judgments",
+        metavar="FILE",
+        help="judgments by a language model; used to estimate unjudged grades, if they help where people judged too",
+    )
+
+
 def add_measures(parser: argparse.ArgumentParser, *defaults: str) -> None:
     instead = f"; default: {' '.join(defaults)}" if defaults else ""
     parser.add_argument(

@@ -29,9 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument(
         "--probability",
         action="store_true",
-        help="add the probability that the first run scores higher (4 runs or more; for UniqueRel, values below "
-        "0.99 may be 0.1 too high)",
+        help="add the probability that the first run scores higher (4 runs or more, or --llm-judgments; for UniqueRel, "
+        "values below 0.99 may be 0.1 too high)",
     )
+    arguments.add_llm_judgments(parser)
     parser.add_argument("-q", "--by_query", action="store_true", help="print a row for every query")
     arguments.add_jobs(parser)
     arguments.add_table(parser)
@@ -40,6 +41,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     if args.by_query and (args.probability or args.judge is not None):
         raise ValueError("--by_query (-q) does not go with --probability and --judge; leave one of them out")
+    if args.llm_judgments is not None and not args.probability:
+        raise ValueError("--llm-judgments goes with --probability; add it")
     if args.judge is not None:
         check_count("--judge", args.judge, 1)
     check_table(args)
@@ -64,8 +67,15 @@ def run(args: argparse.Namespace) -> None:
             tables.append(table[table["name"].isin(names)])
         else:
             relevance_model = "pool" if args.probability else None
-            options = {"relevance_model": relevance_model, "jobs": args.jobs}
-            table = package.verdicts(context, qrels, measures, args.by_query, **options)
+            table = package.verdicts(
+                context,
+                qrels,
+                measures,
+                args.by_query,
+                relevance_model=relevance_model,
+                llm_judgments=args.llm_judgments,
+                jobs=args.jobs,
+            )
             tables.append(table[table["name"].isin(names) | table["other"].isin(names)])
     found = pd.concat(tables, ignore_index=True)
     if args.judge is not None:

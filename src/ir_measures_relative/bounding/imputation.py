@@ -1,0 +1,150 @@
+"""The relevance model of the runs of a collection, and their values where it draws the unjudged grades."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ..context.view import View
+from ..data.arrays import FloatArray, IntArray
+from ..data.documents import Documents, Judgments
+from ..io.qrels import Qrels, judge, qrels_columns
+from .labelings import Labelings
+from .llm_judge import FEWEST_SHARED, LEAST_FALL, NO_LABEL, JudgedRelevance
+from .relevance import DEEPER, Pool, draw_grades
+
+# Labelings at once.
+_BATCH = 50
+# A judge that labels a smaller share of the unjudged documents changes little.
+_FEW_LABELLED = 0.5
+
+
+class Imputation:
+    """A relevance model that is fitted on the runs of a collection and their judgments.
+
+    Args:
+        views: the runs, on the judged documents and the unjudged ones of their tops; they end at the measure's cutoff.
+        llm_judgments: what a language model judged.
+        candidate: the row of the run that the language model may favour.
+    """
+
+    def __init__(
+        self, views: Sequence[View], llm_judgments: Judgments | None = None, candidate: int | None = None
+    ) -> None:
+        self._views, self._llm = views, llm_judgments
+        docs = views[0].documents
+        pool, label = self._pool(docs), self._labels(docs)
+        groups = groups_of(views)
+        self.model = JudgedRelevance(pool, docs.grade, docs.judged, label, groups=groups, candidate=candidate)
+        unjudged = ~docs.judged & pool.in_top.any(axis=0)
+        self.n_unjudged = int(unjudged.sum())
+        #: How many of the unjudged documents the language model labelled.
+        self.n_labelled = 0 if label is None else int((label[unjudged] != NO_LABEL).sum())
+
+    def draw(
+        self, labelings: Labelings, samples: int, seed: int, sd: float | None = None
+    ) -> Iterator[FloatArray]:
+        """Yield values of runs under drawn grades, in batches of the shape (runs, labelings, topics).
+
+        Args:
+            labelings: the runs to value, and their unjudged documents; of the same collection, but perhaps others.
+            samples: how many labelings.
+            seed: of the random numbers.
+            sd: of the shift that the documents of a run have in common; by default as measured.
+        """
+        random = np.random.default_rng(seed)
+        opened = labelings.docs.select(labelings.open)
+        docs = opened.select(opened.exists)
+        pool = self._pool(docs)
+        logits = self.model.logits(pool, self._labels(docs))
+        retrieved = pool.in_top
+        retrieved |= (pool.places > 0) & ~retrieved.any(axis=0)
+        for start in range(0, samples, _BATCH):
+            size = min(_BATCH, samples - start)
+            grade = np.zeros((size, len(opened)), dtype=np.int64)
+            grade[:, opened.exists] = draw_grades(
+                logits, self.model.levels, retrieved, self.model.sd if sd is None else sd, size, random
+            )
+            yield labelings.sampled(grade)
+
+    def _pool(self, docs: Documents) -> Pool:
+        """Return where the runs retrieve documents, to a little below the cutoff."""
+        cutoff = self._views[0].depth
+        deep = None if cutoff is None else cutoff * DEEPER
+        rows = [view.at(deep).positions_in(view.evaluated, docs) for view in self._views]
+        return Pool(np.array(rows), docs.query, docs.n_queries, cutoff)
+
+    def _labels(self, docs: Documents) -> IntArray | None:
+        """Return the labels of the language model, :data:`NO_LABEL` where there is none; None without one."""
+        if self._llm is None:
+            return None
+        topic = np.array([self._llm.query_code.get(query, -1) for query in docs.query_ids], dtype=np.int64)
+        row = np.full(len(docs), -1, dtype=np.int64)
+        known = docs.exists & (topic[docs.query] >= 0)
+        row[known] = self._llm.rows_of(topic[docs.query[known]], docs.ids.take(known))
+        return np.where(row >= 0, self._llm.grade[row], NO_LABEL)
+
+
+def groups_of(views: Sequence[View]) -> IntArray | None:
+    """Return a number for the group of each run; None where no groups are known."""
+    groups = views[0].groups
+    if not groups:
+        return None
+    keys = [
+        groups.get(view.name, i) if view.name is not None else view.group or i for i, view in enumerate(views)
+    ]
+    return np.array([keys.index(key) for key in keys], dtype=np.int64)
+
+
+def read_llm_judgments(llm_judgments: Qrels | None, docs: Documents) -> Judgments | None:
+    """Read what a language model judged, for these documents.
+
+    Raises:
+        ValueError: it is no qrels, or of other topics.
+    """
+    if llm_judgments is None:
+        return None
+    try:
+        judgments = judge(qrels_columns(llm_judgments))
+    except ValueError as error:
+        raise ValueError(f"llm_judgments: {error}") from None
+    if not set(judgments.query_ids.tolist()) & set(docs.query_ids.tolist()):
+        few = [list(ids[:3]) for ids in (judgments.query_ids, docs.query_ids)]
+        raise ValueError(
+            f"llm_judgments: no topic is one of the qrels': they have {few[0]}, the qrels {few[1]}; give judgments of "
+            "the same topics"
+        )
+    return judgments
+
+
+def sentence_about_judge(imputation: Imputation) -> str | None:
+    """Return what became of the judgments by a language model; None without any."""
+    model, gate = imputation.model, imputation.model.gate
+    if gate is None:
+        return None
+    if gate.n_shared < FEWEST_SHARED:
+        return (
+            f"People judged {gate.n_shared:,} of the documents in the tops that the language model judged; "
+            f"{FEWEST_SHARED} are needed to check it, so its judgments are not used."
+        )
+    if not gate.n_not_relevant:
+        return (
+            f"People judged none of the {gate.n_shared:,} documents that the language model also judged not relevant, "
+            "so its judgments are not used."
+        )
+    lowers = (
+        f"The LLM judgments lower the error on the {gate.n_shared:,} documents that people also judged by "
+        f"{100 * max(gate.fall, 0.0):.0f} %"
+    )
+    if gate.fall < LEAST_FALL:
+        return f"{lowers}, less than {100 * LEAST_FALL:.0f} %; they are not used."
+    if model.favour is not None and model.favoured:
+        return (
+            "The LLM judges the candidate's unjudged documents better than expected, by "
+            f"{model.favour:.1f} standard deviations of other runs; its judgments are not used."
+        )
+    text = f"{lowers}; they help to estimate unjudged grades."
+    if imputation.n_labelled < _FEW_LABELLED * imputation.n_unjudged:
+        text += f" They cover {imputation.n_labelled:,} of {imputation.n_unjudged:,} unjudged documents."
+    return text

@@ -1,0 +1,292 @@
+"""The model of unjudged grades: its fits against general optimizers, what it may not depend on, and its judge."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+from scipy.special import expit
+
+from ir_measures_relative import RelativeWarning, RunContext, verdicts
+from ir_measures_relative.bounding.llm_judge import (
+    FEWEST_SHARED,
+    LEAST_FALL,
+    MOST_FAVOUR,
+    NO_LABEL,
+    Judge,
+    JudgedRelevance,
+    favour,
+    gate,
+)
+from ir_measures_relative.bounding.relevance import (
+    Pool,
+    RelevanceModel,
+    draw_grades,
+    intercepts,
+    log_loss,
+    logistic_fit,
+    n_groups,
+)
+
+
+def drawn_pool(seed: int, n_runs: int = 8, n_topics: int = 30, n_docs: int = 30) -> tuple[Pool, Any, Any]:
+    """Draw runs of different quality over documents with grades 0 to 3, judged if some run but the last retrieves them."""
+    random = np.random.default_rng(seed)
+    grade = random.choice(4, (n_topics, n_docs), p=(0.55, 0.2, 0.15, 0.1))
+    quality = np.linspace(0.2, 1.2, n_runs)[:, None, None]
+    score = quality * grade + random.normal(size=(n_runs, n_topics, n_docs))
+    places = np.argsort(np.argsort(-score, axis=2), axis=2) + 1
+    topic = np.repeat(np.arange(n_topics), n_docs)
+    pool = Pool(places.reshape(n_runs, -1), topic, n_topics, 5)
+    return pool, grade.reshape(-1), pool.in_top[:-1].any(axis=0)
+
+
+def labels_of(grade: Any, right: float, seed: int = 0) -> Any:
+    """Draw a judge's labels: the grades, or with some probability those of other documents."""
+    random = np.random.default_rng(seed)
+    return np.where(random.random(len(grade)) < right, grade, random.permutation(grade))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_fits_are_those_of_a_general_optimizer(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    inputs = np.column_stack([np.ones(80), random.normal(size=(80, 3)) * [1.0, 5.0, 0.1]])
+    labels = (random.random(80) < expit(inputs @ [0.5, 1.0, -0.3, 2.0])).astype(float)
+    top, logits = random.random((4, 80)) < 0.4, random.normal(size=80)
+    run, doc = np.nonzero(top)
+
+    def loss(weights: Any) -> float:
+        x = inputs @ weights
+        return np.logaddexp(0, np.where(labels, -x, x)).sum() + (weights[1:] ** 2).sum() / 2
+
+    def loss_of_runs(r: Any) -> float:
+        x = logits[doc] + r[run]
+        return np.logaddexp(0, np.where(labels[doc], -x, x)).sum() + (r**2).sum() / (2 * 0.7**2)
+
+    expected = minimize(loss, np.zeros(4), tol=1e-10).x
+    assert logistic_fit(inputs, labels) == pytest.approx(expected, abs=1e-4)
+    expected = minimize(loss_of_runs, np.zeros(4), tol=1e-10).x
+    assert intercepts(top, logits, labels) == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_fit_to_separated_labels_ends() -> None:
+    x = np.column_stack([np.ones(20), np.arange(20.0)])
+    assert np.isfinite(logistic_fit(x, (x[:, 1] > 9).astype(float))).all()
+
+
+def test_the_chain_of_logits_gives_the_shares_of_grades() -> None:
+    """Drawn without shifts, the judged documents have as often each grade as people gave it."""
+    pool, grade, judged = drawn_pool(1)
+    model = RelevanceModel(pool, grade, judged)
+    known = pool.select(judged)
+    logits = model.logits(known)
+    drawn = draw_grades(logits, model.levels, known.in_top, 0.0, 2000, np.random.default_rng(0))
+    for level in range(4):
+        assert (drawn == level).mean() == pytest.approx((grade[judged] == level).mean(), abs=0.02)
+    reached = np.cumprod(expit(logits), axis=0)
+    p = np.array([1 - reached[0], reached[0] - reached[1], reached[1] - reached[2], reached[2]])
+    assert log_loss(logits, model.levels, grade[judged]) == pytest.approx(
+        -np.log(p[grade[judged], np.arange(len(known.topic))]).mean()
+    )
+
+
+def test_what_logits_do_not_depend_on() -> None:
+    """The scale of grades, the order of runs, topics and documents, and grades of unjudged documents."""
+    pool, grade, judged = drawn_pool(2)
+    expected = RelevanceModel(pool, grade, judged).logits(pool)
+    scaled = RelevanceModel(pool, np.array([-2, 5, 6, 90])[grade], judged)
+    assert scaled.levels.tolist() == [0, 5, 6, 90]
+    assert scaled.logits(pool) == pytest.approx(expected)
+    other = np.where(judged, grade, 3)
+    assert (RelevanceModel(pool, other, judged).logits(pool) == expected).all()
+    turned = pool._replace(places=pool.places[::-1], topic=pool.n_topics - 1 - pool.topic)
+    assert RelevanceModel(turned, grade, judged).logits(turned) == pytest.approx(expected)
+    mixed = np.random.default_rng(0).permutation(len(grade))
+    model = RelevanceModel(pool.select(mixed), grade[mixed], judged[mixed])
+    assert model.logits(pool) == pytest.approx(expected)
+
+
+def test_what_one_run_alone_retrieves_does_not_tell_its_intercept() -> None:
+    """Nor what one group alone retrieves: it is judged for pooled runs, and not for a new one."""
+    pool, grade, _ = drawn_pool(3)
+    judged = pool.in_top.any(axis=0)
+    groups = np.array([0, 0, 1, 2, 3, 4, 5, 6])
+    for of_runs in (None, groups):
+        alone = n_groups(pool.in_top, of_runs) == 1
+        changed = np.where(alone & (np.arange(len(grade)) % 2 > 0), 3 - grade, grade)
+        first, second = (RelevanceModel(pool, g, judged, groups=of_runs)._stages[0] for g in (grade, changed))
+        x = np.zeros(int((~alone & judged).sum()))
+        shared = ~alone & judged
+        of_shared = intercepts(pool.in_top[:, shared], x, (grade[shared] > 0).astype(float))
+        assert np.corrcoef(first.intercepts, of_shared)[0, 1] > 0.7
+        assert np.corrcoef(first.intercepts, second.intercepts)[0, 1] > 0.95
+
+
+@pytest.mark.parametrize(("grades", "probability"), [([], 0.0), ([0, 0, 0], 0.5 / 4), ([2, 2, 2], 3.5 / 4)])
+def test_judgments_that_teach_nothing(grades: list[int], probability: float) -> None:
+    """All relevant, none, or no judgment at all: one probability for all documents."""
+    pool = Pool(np.tile(np.arange(1, 6), (4, 1)), np.zeros(5, dtype=int), 1, 5)
+    judged = np.arange(5) < len(grades)
+    model = RelevanceModel(pool, np.array([*grades, *[0] * (5 - len(grades))]), judged)
+    assert expit(model.logits(pool)[0]) == pytest.approx(probability)
+
+
+def test_one_relevant_document_a_topic() -> None:
+    """The rate of a topic leaves the document out that it speaks for, so that a relevant one is no less likely so."""
+    pool, grade, judged = drawn_pool(4)
+    first = np.unique(np.where(judged & (grade > 0), pool.topic, -1), return_index=True)[1][1:]
+    one = np.zeros_like(grade)
+    one[first] = 1
+    chance = expit(RelevanceModel(pool, one, judged).logits(pool)[0])
+    unjudged = ~judged & pool.in_top.any(axis=0)
+    assert 0.0 < chance[unjudged].mean() < 0.3
+
+
+def test_documents_of_a_run_are_drawn_together() -> None:
+    in_top = np.arange(40) // 20 == np.arange(2)[:, None]
+    drawn = draw_grades(np.zeros((1, 40)), np.array([0, 1]), in_top, 1.0, 4000, np.random.default_rng(0))
+    of_run = np.array([drawn[:, in_top[i]].mean(axis=1) for i in range(2)])
+    assert of_run.std(axis=1) == pytest.approx(0.23, abs=0.03)  # 0.11 if drawn independently
+    assert abs(np.corrcoef(of_run)[0, 1]) < 0.1
+
+
+@pytest.mark.parametrize(
+    ("right", "scale", "is_open"),
+    [
+        (0.8, lambda g: g, True),
+        (0.8, lambda g: 3 - g, True),
+        (0.8, lambda g: g * 10 - 7, True),
+        (0.8, lambda g: g * 100 + np.arange(len(g)) % 50, True),
+        (0.0, lambda g: g, False),
+        (0.8, lambda g: g * 0, False),
+    ],
+    ids=["good", "inverted", "another scale", "fine grades", "shuffled", "constant"],
+)
+def test_the_gate(right: float, scale: Any, is_open: bool) -> None:
+    pool, grade, judged = drawn_pool(5)
+    label = scale(labels_of(grade, right))
+    found = gate(pool, grade, judged, label)
+    assert found.open == is_open, found.fall
+    assert is_open or found.fall < LEAST_FALL / 2
+    model = JudgedRelevance(pool, grade, judged, label)
+    assert model.uses_judge == is_open and model.sd == (0.5 if is_open else 0.6)
+    unjudged = pool.select(~judged)
+    plain = JudgedRelevance(pool, grade, judged).logits(unjudged)
+    with_labels = model.logits(unjudged, label[~judged])
+    of_model = [log_loss(logits, model.levels, grade[~judged]) for logits in (plain, with_labels)]
+    assert of_model[1] < 0.9 * of_model[0] if is_open else (with_labels == plain).all()
+
+
+def test_the_gate_needs_documents_that_people_judged_too() -> None:
+    pool, grade, judged = drawn_pool(6)
+    label = labels_of(grade, 0.9)
+    few = np.where(np.cumsum(judged) < FEWEST_SHARED, label, NO_LABEL)
+    assert gate(pool, grade, judged, few).n_shared == FEWEST_SHARED - 1
+    for labels, grades in ((few, grade), (np.full(len(label), NO_LABEL), grade), (label, grade + 1)):
+        found = gate(pool, grades, judged, labels)
+        assert not found.open and found.fall == 0.0
+
+
+def test_documents_without_a_label_keep_their_probability() -> None:
+    pool, grade, judged = drawn_pool(7)
+    label = np.where(np.arange(len(grade)) % 3 == 0, NO_LABEL, labels_of(grade, 0.9))
+    model = JudgedRelevance(pool, grade, judged, label)
+    plain = JudgedRelevance(pool, grade, judged)
+    assert model.uses_judge
+    same = (model.logits(pool, label) == plain.logits(pool)).all(axis=0)
+    assert (same == (label == NO_LABEL)).all()
+
+
+def test_inputs_of_a_judge_are_steps_of_its_own_grades() -> None:
+    label, topic = np.array([1, 5, 9, 5]), np.array([0, 0, 1, 1])
+    inputs = Judge(label, topic, 2).inputs(label, topic)
+    assert inputs[:2].tolist() == [[0, 1, 0, 1], [0, 0, 1, 0]]
+    assert inputs[2] == pytest.approx([-0.5, -0.5, 0.5, 0.5])
+    many = np.arange(600)
+    assert Judge(many, many % 7, 7).inputs(many, many % 7).sum(axis=1)[:5] == pytest.approx([100] * 5, abs=1)
+
+
+def test_favour_is_seen_where_enough_runs_show_it() -> None:
+    lifts = []
+    for seed in range(8):
+        pool, grade, judged = drawn_pool(seed, n_runs=10, n_topics=40, n_docs=150)
+        label, last = labels_of(grade, 0.7), len(pool.places) - 1
+        model = RelevanceModel(pool, grade, judged)
+        lifted = np.where(~judged & pool.in_top[last], np.minimum(label + 1, 3), label)
+        both = [favour(model, pool, labels, judged, last) for labels in (label, lifted)]
+        assert None not in both
+        lifts.append(both)
+        few = pool._replace(places=pool.places[-4:])
+        assert favour(RelevanceModel(few, grade, judged), few, lifted, judged, 3) is None
+        used = JudgedRelevance(pool, grade, judged, lifted, candidate=last)
+        assert used.favoured == (not used.uses_judge)
+    honest, favouring = np.array(lifts, dtype=float).T
+    assert (honest > MOST_FAVOUR).sum() <= 2 and (favouring > MOST_FAVOUR).sum() >= 7
+
+
+def collection(n_runs: int, seed: int = 0) -> tuple[RunContext, Any, Any]:
+    """A collection of runs, judgments of what the first run retrieves, and labels of a judge for all."""
+    pool, grade, _ = drawn_pool(seed, n_runs=n_runs + 1)
+    label = labels_of(grade, 0.8)
+    runs: Any = {f"r{i}": {} for i in range(n_runs)}
+    qrels: Any = {}
+    llm: Any = {}
+    for row, topic in enumerate(pool.topic):
+        query, doc = f"q{topic}", f"d{row % 30}"
+        for i, run in enumerate(runs.values()):
+            run.setdefault(query, {})[doc] = -float(pool.places[i, row])
+        if pool.in_top[0, row] or row % 30 < 3:
+            qrels.setdefault(query, {})[doc] = int(grade[row])
+        llm.setdefault(query, {})[doc] = int(label[row])
+    return RunContext(runs), qrels, llm
+
+
+def test_with_a_judge_two_runs_are_enough() -> None:
+    context, qrels, llm = collection(2)
+    found = verdicts(context, qrels, ["nDCG@5"], relevance_model="pool", llm_judgments=llm)
+    assert (
+        found.loc[0, "settled"] == "undecided" and found.loc[0, "probability"] < 0.2
+    )  # the second is better
+    useless = {q: dict.fromkeys(docs, 1) for q, docs in llm.items()}
+    with pytest.raises(
+        ValueError, match=r"by 0 %, less than 10 %; they are not used. .* needs at least 4 runs"
+    ):
+        verdicts(context, qrels, ["nDCG@5"], relevance_model="pool", llm_judgments=useless)
+
+
+BAD_JUDGES: Any = {
+    "other topics": (lambda llm: {f"x{q}": docs for q, docs in llm.items()}, "no topic is one of the qrels'"),
+    "no qrels": (lambda llm: 7, "llm_judgments: the qrels"),
+    "other documents": (
+        lambda llm: {q: {"none": 1} for q in llm},
+        "People judged 0 of the documents in the tops",
+    ),
+    "few documents": (
+        lambda llm: {"q0": llm["q0"]},
+        "; 50 are needed to check it, so",
+    ),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_JUDGES)
+def test_bad_judgments_by_a_language_model(bad: str) -> None:
+    change, words = BAD_JUDGES[bad]
+    context, qrels, llm = collection(5)
+    options: Any = {"relevance_model": "pool", "samples": 50}
+    if bad in ("other topics", "no qrels"):
+        with pytest.raises(ValueError, match=words):
+            verdicts(context, qrels, ["P@5"], llm_judgments=change(llm), **options)
+        return
+    plain = verdicts(context, qrels, ["P@5"], **options)
+    with pytest.warns(RelativeWarning, match=words):
+        found = verdicts(context, qrels, ["P@5"], llm_judgments=change(llm), **options)
+    assert found.equals(plain)
+    assert not verdicts(context, qrels, ["P@5"], llm_judgments=llm, **options).equals(plain)
+
+
+def test_a_judge_needs_the_model_of_the_pool() -> None:
+    context, qrels, llm = collection(5)
+    with pytest.raises(ValueError, match="set relevance_model='pool' too"):
+        verdicts(context, qrels, ["P@5"], llm_judgments=llm)
