@@ -130,7 +130,7 @@ def sentence_about_judge(imputation: Imputation) -> str | None:
         )
     if not gate.n_not_relevant:
         return (
-            f"People judged none of the {gate.n_shared:,} documents that the language model also judged not relevant, "
+            f"Of the {gate.n_shared:,} documents that the language model also judged, people judged none not relevant, "
             "so its judgments are not used."
         )
     lowers = (
