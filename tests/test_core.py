@@ -29,6 +29,31 @@ def test_the_core_imports_no_wing_and_names_none() -> None:
         assert not WINGS & {path.removeprefix(PACKAGE).split(".")[1] for path in paths}, module
 
 
+_LOADED = """
+import os, sys
+import ir_measures_relative
+before = set(sys.modules)
+for wing in WINGS:
+    child = os.fork()
+    if not child:
+        __import__(f"PACKAGE.{wing}")
+        brought = {name for name in set(sys.modules) - before if name.startswith("PACKAGE.")}
+        named = {name.split(".")[1] for name in brought} & set(WINGS)
+        own = [name for name in brought if name.startswith(f"PACKAGE.{wing}.")]
+        assert named == {wing} and not own, (wing, sorted(brought))
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0, wing
+"""
+
+
+def test_a_wing_loads_nothing_of_itself_before_it_is_asked() -> None:
+    for needed in ("matplotlib", "dask"):
+        pytest.importorskip(needed, reason=f"a wing needs {needed}, of the extras")
+    wings = sorted(WINGS - {"cli", "pt_relative", "further_measures"})  # the doors, and what is always loaded
+    code = _LOADED.replace("PACKAGE", PACKAGE).replace("WINGS", repr(wings))
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)
+
+
 #: Each program in a child of a process that has found no bounds yet; ``os.fork`` spares the imports.
 IN_TURN = """
 import os, sys
