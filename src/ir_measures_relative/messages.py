@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
 import sys
 import warnings
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 from weakref import WeakKeyDictionary
 
 T = TypeVar("T")
@@ -20,6 +24,10 @@ class RelativeWarning(UserWarning):
 #: Whose lines a warning is not about: this package's, and those of its hosts, which ``compat`` adds.
 NOT_THE_USERS = {f"ir_measures_relative{part}" for part in ("", "_console", "_plugin", "_pytest")}
 
+# The warnings that are held back, by the line of code that warns; and the list of filters that they are under.
+_Held: TypeAlias = tuple[dict[Hashable, dict[str, object]], object]
+_held: ContextVar[_Held | None] = ContextVar("held warnings", default=None)
+
 # Of what was warned, and from where, under which list of filters.
 _said: WeakKeyDictionary[object, tuple[object, set[Hashable]]] = WeakKeyDictionary()
 
@@ -30,6 +38,10 @@ def warn(message: str, about: object = None, kind: str | None = None) -> None:
     Of a context (``about``) the same is said once a call of the user's. Messages of one ``kind`` are the same.
     """
     called = frame = sys._getframe(1)
+    held = _held.get()
+    if held is not None and held[1] is warnings.filters:
+        held[0].setdefault((frame.f_code, frame.f_lineno), {}).setdefault(message, about)
+        return
     while frame.f_back is not None and package_of(frame) in NOT_THE_USERS:
         called, frame = frame, frame.f_back
     key = kind or message, frame.f_code, frame.f_lasti, called.f_code
@@ -45,6 +57,24 @@ def warn(message: str, about: object = None, kind: str | None = None) -> None:
     )
     if about is not None:
         _said_of(about).add(key)
+
+
+@contextmanager
+def one_warning_of_a_kind() -> Iterator[None]:
+    """Hold warnings back; at the end of the block say the first of each kind, and how many more of it there are."""
+    if _held.get() is not None:
+        yield
+        return
+    held: dict[Hashable, dict[str, object]] = {}
+    outside = _held.set((held, warnings.filters))
+    try:
+        yield
+    finally:
+        _held.reset(outside)
+        for messages in held.values():
+            message, about = next(iter(messages.items()))
+            more = len(messages) - 1
+            warn(f"{message} (and {more} more such)" if more else message, about)
 
 
 def _said_of(about: object) -> set[Hashable]:
@@ -78,6 +108,11 @@ def few(names: Iterable[object], most: int = 8) -> str:
     listed = list(map(str, names))
     more = len(listed) - most
     return ", ".join(listed[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, such as "1 topic" and "2 topics"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def few_quoted(names: Iterable[str]) -> str:
@@ -128,6 +163,20 @@ _MARKDOWN, _MENTION = re.compile(r"[\\`*_\[\]|~<>&$]"), re.compile(r"(?<!\w)[@#]
 def markdown_text(text: str) -> str:
     """A text in one line that Markdown shows as it is."""
     return _MENTION.sub(r"\g<0><!-- -->", _MARKDOWN.sub(r"\\\g<0>", escaped(text)))
+
+
+def json_of(value: Any, **layout: Any) -> str:
+    """Return a value as JSON, as every program reads it: what is not a number, or infinite, is null."""
+    return json.dumps(_with_nulls(value), allow_nan=False, **layout)
+
+
+def _with_nulls(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _with_nulls(held) for key, held in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_with_nulls(held) for held in value]
+    number = value.item() if hasattr(value, "item") else value  # of numpy
+    return None if isinstance(number, float) and not math.isfinite(number) else number
 
 
 def needs_extra(what: str, extra: str, instead: str = "") -> ImportError:

@@ -40,7 +40,7 @@ def folder(tmp_path: Path) -> Path:
 
 def test_groups_tasks_and_judgments_are_those_of_the_folder(folder: Path) -> None:
     with pytest.raises(
-        ValueError, match=r"several tasks: 'documents' \(1 runs\), 'passages' \(2 runs\); name one"
+        ValueError, match=r"several tasks: 'documents' \(1 run\), 'passages' \(2 runs\); name one"
     ):
         RunContext.from_files(folder)
     with pytest.raises(ValueError, match=r"no run of the task 'chats'; there are 'documents'"):

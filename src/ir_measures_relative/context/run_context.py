@@ -221,10 +221,11 @@ class RunContext(Members):
             options: as for :class:`RunContext`. Where the files say the group of every run, these are the ``groups``.
         """
         given: Any = paths[0] if len(paths) == 1 else paths
+        given = list(given) if isinstance(given, Iterator) else given
         files = run_files(given, task)
         judgments = judgments_beside(given) if judgments is None else judgments
         dataset = None if judgments is None else dataset_of_judgments(judgments)
-        runs = read_runs(files, allow_empty=allow_empty)
+        runs = read_runs(files, given, allow_empty=allow_empty)
         return cls._of_dataset(runs, dataset, {"groups": groups_of(runs)} | options)
 
     @classmethod

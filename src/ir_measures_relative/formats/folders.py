@@ -5,48 +5,48 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 from ..io.files import read_bytes
+from ..io.folders import files_in, may_hold_run
 from ..io.readers import FOLDERS, Described, FolderContent
 from ..messages import few
 
-# The names of the run in each folder of TIRA's, and of what describes it: beside it, or beside its folder.
-_RUNS = ("run.txt", "run.txt.gz")
-_METADATA = ("ir-metadata.yml", "ir-metadata.yaml", ".ir-metadata.yml", ".ir_metadata")
+# TIRA has one run in a folder, and what describes it beside it or beside its folder.
+_RUN_OF_TIRA = re.compile(r"run\.[^-]+")
+_METADATA = re.compile(r"(.*[-.])?ir[-_]metadata(\.ya?ml)?")
 
 
 @FOLDERS.register("TIRA")
 def read_tira(folder: Path) -> FolderContent | None:
-    """The run in one of TIRA's folders, or the runs in those below a folder; None where there are none."""
-    names = os.listdir(folder)
-    others = sorted(folder / name for name in names if not name.startswith(".") and name not in _METADATA)
-    if not {*_RUNS, *_METADATA} & set(names) and any(file.is_file() for file in others):
-        return None
-    runs = [file for file in others if file.is_file()]
-    if not runs:
-        runs = sorted(file for name in _RUNS for file in folder.rglob(name) if file.is_file())
-    return FolderContent({file: described(file) for file in runs}) if runs else None
+    """Describe the run in one of TIRA's folders by its metadata; None where there is no such run, or no metadata."""
+    runs = [file for file in files_in(folder) if _RUN_OF_TIRA.fullmatch(file.name) and may_hold_run(file)]
+    about = described(runs[0]) if len(runs) == 1 else None
+    return FolderContent({runs[0]: about}) if about else None
 
 
-def described(run: Path) -> Described:
-    """What an ``ir-metadata.yml`` says of a run of TIRA's: its tag, and its team as the group."""
-    if run.name not in _RUNS:
-        return Described()
-    places = (folder / name for folder in run.absolute().parents[:2] for name in _METADATA)
-    file = next((place for place in places if place.is_file()), None)
-    if file is None:
-        return Described()
+def described(run: Path) -> Described | None:
+    """Return what the metadata of a run of TIRA's say: its tag, and its team as the group; None without any."""
+    for folder in run.absolute().parents[:2]:
+        names = sorted(os.listdir(folder)) if os.access(folder, os.R_OK) else []
+        for file in (folder / name for name in names if _METADATA.fullmatch(name)):
+            found = _read_yaml(file)
+            actor = found.get("actor")
+            tag, team = _string(found.get("tag")), actor.get("team") if isinstance(actor, dict) else None
+            if tag or team:
+                return Described(tag, _string(team))
+    return None
+
+
+def _read_yaml(file: Path) -> dict[Any, Any]:
     import yaml  # which ir-datasets needs and brings
 
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a file of tirex-tracker takes the other a second
     try:
-        found = yaml.safe_load(read_bytes(file, str(file)))
+        found = yaml.load(read_bytes(file, str(file)), loader)
     except (yaml.YAMLError, RecursionError) as error:
         raise ValueError(f"{file} is no YAML ({str(error).splitlines()[0]}); mend it or remove it") from None
-    found = found if isinstance(found, dict) else {}
-    actor = found.get("actor")
-    return Described(
-        _string(found.get("tag")), _string(actor.get("team") if isinstance(actor, dict) else None)
-    )
+    return found if isinstance(found, dict) else {}
 
 
 def _string(value: object) -> str | None:
@@ -58,7 +58,6 @@ _RUN = re.compile(r"(?:input[.-])?(.+?)(\.gz|\.bz2|\.xz)?", re.DOTALL)
 _QRELS = re.compile(r"(^|[^a-z])qrels?([^a-z]|$)", re.IGNORECASE)
 _PREFIXES = ("input.", "input-")
 _TOLD_IN = ("runs.md", "participants.md")  # the pages that tell of runs
-_PAGES = (".md", ".html", ".pdf", ".yml", ".yaml")
 _FIELD = re.compile(r"^ ?- :[\w-]+: \*\*([^*\n]+):\*\* (.*?) *$", re.MULTILINE)
 
 
@@ -68,18 +67,21 @@ def read_archive_folder(folder: Path) -> FolderContent | None:
     names = os.listdir(folder)
     if not any(name in _TOLD_IN or name.startswith(_PREFIXES) for name in names):
         return None
-    files = sorted(folder / name for name in names if not name.startswith(".") and not name.endswith(_PAGES))
-    others = [file for file in files if file.is_file()]
+    files = [file for file in files_in(folder) if file.is_file() and may_hold_run(file)]
+    judgments = [file for file in files if _QRELS.search(file.name)]
     listed = pages_of(folder)
-    named = {name_of(file): file for file in others if not _QRELS.search(file.name)}
-    unknown = [name for name in named if not listed.get(name, Described()).group]
-    doubt = f"{folder}: runs.md does not say who sent {few(unknown, 5)}; each counts as a group of its own"
-    runs = {}
-    for name in sorted(named):
-        about = listed.get(name, Described())
-        group = about.group or name if listed else None
-        runs[named[name]] = about._replace(tag=name, group=group)
-    judgments = [file for file in others if _QRELS.search(file.name)]
+    about = {file: listed.get(name_of(file), Described()) for file in files if file not in judgments}
+    unknown = [name_of(file) for file, told in about.items() if not told.group]
+    doubt = (
+        f"{folder}: runs.md does not say who sent {few(unknown, 5)}; each counts as a group of its own: set groups= if "
+        "that is wrong"
+    )
+    runs = {
+        file: about[file]._replace(
+            tag=name_of(file), group=(about[file].group or name_of(file)) if listed else None
+        )
+        for file in sorted(about, key=name_of)
+    }
     return FolderContent(runs, judgments, doubt if listed and unknown else "")
 
 

@@ -34,7 +34,8 @@ def _read(content: Content) -> Parts:
             "holds scores, put the header 'query_id<TAB>doc_id<TAB>score' above"
         )
     named = rows.rename(columns={0: "query_id", 1: "doc_id"})
-    return {"": Given(named.assign(score=-rank.astype(float)), kind="table")}
+    # Whole numbers may be grades as well, but these are never 1, 2, 3 within a query.
+    return {"": Given(named.assign(score=-rank if rank.max() < 3 else -rank.astype(float)), kind="table")}
 
 
 FORMATS = (
@@ -46,5 +47,6 @@ FORMATS = (
         runs=_read,
         instead="if its third column holds grades, put the header 'query_id<TAB>doc_id<TAB>relevance' above",
         note="In the order of the ranks, which must be 1, 2, 3 … in each query.",
+        may_be_either=True,
     ),
 )

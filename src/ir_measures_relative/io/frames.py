@@ -132,7 +132,9 @@ def is_of_several_runs(
     through = rank is not None and len(np.unique(query * (1 + rank.max()) + rank)) == len(query)
     if by_topic or through:
         why = "each topic has one of them" if by_topic else "the ranks count through the rows of all"
-        warn(f"{what} names {few(names, 4)}, and {why}: they count as one run")
+        warn(
+            f"{what} names {few(names, 4)}, and {why}: they count as one run; split them if they are several"
+        )
     return not (by_topic or through)
 
 

@@ -371,7 +371,7 @@ def _without_repeats(judgments: Judgments) -> Judgments:
         query_id, doc_id = judgments.query_ids[judgments.query[clash[0]]], judgments.ids.string(clash[0])
         warn(
             f"the qrels judge {len(clash)} (query, document) pair(s) twice with different labels, e.g. query "
-            f"{brief(query_id)}, document {brief(doc_id)}; the last label counts"
+            f"{brief(query_id)}, document {brief(doc_id)}; the last label counts: give each document one label"
         )
     keep = np.ones(len(judgments), dtype=bool)
     keep[drop] = False

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..data.arrays import FloatArray
 from ..data.ids import Ids
 from ..data.registry import Registry
-from ..messages import kind_of, needs_extra, warn
+from ..messages import brief, counted, few, kind_of, needs_extra, warn
 
 
 class Rows(NamedTuple):
@@ -47,7 +47,7 @@ class Described(NamedTuple):
 
 
 class FolderContent(NamedTuple):
-    """The run files of a folder, in order, and its files of judgments."""
+    """What a folder says of the run files in it, in their order, and its files of judgments."""
 
     runs: Mapping[Path, Described]
     judgments: Sequence[Path] = ()
@@ -118,6 +118,21 @@ def read_topics(topics: Any) -> Any:
     return import_pyterrier().io.read_topics(os.fspath(topics))
 
 
+def check_topics_once(topics: Any, systems: Iterable[Any]) -> None:
+    """Raise ValueError for topics that are given twice, whose documents a pipeline would rank twice."""
+    import pandas as pd
+
+    columns = [name for name in ("qid", "docno") if name in getattr(topics, "columns", ())]
+    if "qid" not in columns or all(isinstance(system, pd.DataFrame) for system in systems):
+        return
+    again = topics["qid"][topics.duplicated(columns)]
+    if len(again):
+        raise ValueError(
+            f"the topics hold the qid {brief(again.iloc[0])} twice, as {counted(len(again), 'row')} in all; give each "
+            f"topic once, such as by topics.drop_duplicates({columns!r})"
+        )
+
+
 def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
     """The results of each pipeline for the topics, by name; each runs once."""
     import pandas as pd
@@ -129,11 +144,13 @@ def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
         if not isinstance(pipeline, (pd.DataFrame, pt.Transformer)):
             raise TypeError(f"pipeline {name!r} is {kind_of(pipeline)}; give a transformer or a DataFrame")
     topics = read_topics(topics)
+    check_topics_once(topics, pipelines.values())
     results: dict[str, Any] = {}
     for name in pt.tqdm(pipelines, desc="running pipelines", unit="pipeline", disable=None, leave=False):
         pipeline = pipelines[name]
         frame = pipeline if isinstance(pipeline, pd.DataFrame) else pipeline.transform(topics)
-        if not len(frame):
-            warn(f"pipeline {name!r} gave no result for any of the {len(topics)} topics")
         results[name] = pt.model.coerce_dataframe_types(frame.copy())
+    empty = [name for name, frame in results.items() if not len(frame)]
+    if empty:
+        warn(f"pipeline {few(map(repr, empty))} gave no result for any topic; check it, or leave it out")
     return results

@@ -18,8 +18,9 @@ import numpy as np
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
 from ..data.ids import Ids, repeated
 from ..data.rankings import NOT_FINITE, TOO_LARGE, Rankings
-from ..messages import brief, few, kind_of, progress, warn
-from .files import is_picture, located, read_bytes
+from ..messages import brief, counted, few, kind_of, one_warning_of_a_kind, progress, warn
+from .files import located, read_bytes
+from .folders import files_below, files_in, folders_in, is_in_loop, may_hold_run
 from .frames import columns_of, is_frame, is_of_several_runs, names_in, rows_by_run, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
 from .trec_columns import Columns, header_for, is_number, parsed, shown, starts_as_trec, without_comments
@@ -349,30 +350,41 @@ RunPaths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
 def run_files(paths: RunPaths, task: str | None = None) -> list[Path]:
-    """The run files that a path, folder, glob or list of these stands for; behind a ``#`` the part of each file.
+    """Return the run files that a path, folder, glob or list of these stands for; behind a ``#`` the part of each file.
 
-    Hidden files and pictures in a folder are left out, and what a reader of folders knows to be no run.
+    Of a folder with run files these are read, else all files in the folders below it. Hidden files, pictures and pages
+    about runs are left out, and judgments that a reader of folders knows.
     """
     if not isinstance(paths, (str, os.PathLike, Iterable)):
         raise TypeError(f"the runs are {kind_of(paths)}; give a path, a glob, or a list of these")
     if not isinstance(paths, (str, os.PathLike)):
-        if found := [f for p in paths for f in run_files(p, task)]:
+        with one_warning_of_a_kind():
+            found = [file for path in paths for file in run_files(path, task)]
+        if found:
             return found
         raise FileNotFoundError("no run file is given; give a folder, a glob, or a list of paths")
     if not os.fspath(paths):  # which would be the folder that the program runs in
         raise FileNotFoundError("the path of a run is an empty string; give a file, folder or glob")
     path = Path(paths)
     if path.is_dir():
-        return _files_of_folder(path, task)
+        if runs := _files_of_folder(path, task):
+            return runs
+        raise FileNotFoundError(f"{path}: the folder holds no file of a run; put the run files into it")
     if path.exists():
         return [path]
-    globbed = [Path(f) for f in glob.glob(os.fspath(paths))]
-    found = _without_pictures(sorted(f for f in globbed if f.is_file()))
-    if found:
-        return found
-    folders = sorted(f for f in globbed if f.is_dir())
+    globbed = glob.glob(os.fspath(paths), recursive=True) if glob.has_magic(os.fspath(paths)) else []
+    matches = [match for match in sorted(map(Path, globbed)) if not is_in_loop(match)]
+    folders = [match for match in matches if match.is_dir()]
+    if runs := _without_pages(match for match in matches if not match.is_dir()):
+        unread = [folder for folder in folders if not any(file.is_relative_to(folder) for file in runs)]
+        _warn_of_unread(os.fspath(paths), unread, f"{os.fspath(paths).rstrip('/*')}/**")
+        return runs
+    with one_warning_of_a_kind():
+        runs = [file for folder in folders for file in _files_of_folder(folder, task)]
+    if runs:
+        return runs
     if folders:
-        return [f for folder in folders for f in _files_of_folder(folder, task)]
+        raise FileNotFoundError(f"{paths}: the folders hold no file of a run; put the run files into them")
     file, mark, part = os.fspath(paths).rpartition("#")
     if mark and file:
         return [Path(f"{f}#{part}") for f in run_files(file, task)]
@@ -381,14 +393,23 @@ def run_files(paths: RunPaths, task: str | None = None) -> list[Path]:
 
 
 def _files_of_folder(folder: Path, task: str | None) -> list[Path]:
-    content = read_folder(folder)
-    if content is None:
-        plain = (f for f in folder.iterdir() if f.is_file() and not f.name.startswith("."))
-        content = FolderContent(dict.fromkeys(sorted(plain), Described()))
-    found = _without_pictures(_of_task(content.runs, task, folder))
-    if not found:
-        raise FileNotFoundError(f"{folder}: the folder holds no file of a run; put the run files into it")
-    return found
+    content = read_folder(folder) or FolderContent({})
+    if runs := _without_pages(file for file in files_in(folder) if file not in content.judgments):
+        _warn_of_unread(str(folder), folders_in(folder), f"{glob.escape(str(folder))}/**")
+    else:
+        runs = _without_pages(file for below in folders_in(folder) for file in files_below(below))
+    in_order = [file for file in dict.fromkeys([*content.runs, *runs]) if file in runs]
+    return _of_task({file: content.runs.get(file, Described()) for file in in_order}, task, folder)
+
+
+def _warn_of_unread(path: str, folders: Iterable[Path], instead: str) -> None:
+    """Warn of folders that are not read, beside files that are; ``instead`` is a glob of all their files."""
+    unread = [folder for folder in folders if any(map(may_hold_run, files_below(folder)))]
+    if unread:
+        warn(
+            f"{path}: its files are read, and not those of {counted(len(unread), 'folder')} beside them "
+            f"({few(unread, 3)}); to read these too, pass them as well, or the glob '{instead}'"
+        )
 
 
 def judgments_beside(paths: RunPaths) -> Path | None:
@@ -406,7 +427,7 @@ def judgments_beside(paths: RunPaths) -> Path | None:
 def _of_task(runs: Mapping[Path, Described], task: str | None, folder: Path) -> list[Path]:
     """The files of the runs of a task; of all runs where none is named and there is one task at most."""
     tasks = Counter(about.task for about in runs.values() if about.task)
-    shown = ", ".join(f"{name!r} ({count} runs)" for name, count in sorted(tasks.items()))
+    shown = ", ".join(f"{name!r} ({counted(count, 'run')})" for name, count in sorted(tasks.items()))
     if task is None and len(tasks) > 1:
         raise ValueError(f"{folder} holds runs of several tasks: {shown}; name one in task=")
     if task is not None and task not in tasks:
@@ -414,12 +435,14 @@ def _of_task(runs: Mapping[Path, Described], task: str | None, folder: Path) -> 
     return [file for file, about in runs.items() if task is None or about.task == task]
 
 
-def _without_pictures(files: Iterable[Path]) -> list[Path]:
+def _without_pages(files: Iterable[Path]) -> list[Path]:
+    """Return the files that may hold a run; raises FileNotFoundError for a link to nothing, and what is no file."""
     found = list(files)
-    pictures = [f for f in found if is_picture(f)]
-    for picture in pictures:
-        warn(f"{picture} is a picture, not a run, and is left out")
-    return [f for f in found if f not in pictures]
+    if odd := [file for file in found if not file.is_file()]:
+        raise FileNotFoundError(
+            f"{odd[0]} is no file, or a link to none; remove it from the folder of runs, or mend the link"
+        )
+    return [file for file in found if may_hold_run(file)]
 
 
 #: The endings of packed files, and those of other files of runs that are no part of a name.
@@ -427,32 +450,88 @@ PACKED = (".gz", ".bz2", ".xz")
 _ENDINGS = (".json", ".jsonl", ".ndjson", ".parquet", ".csv", ".tsv", ".msmarco", ".kilt")
 
 
-def read_runs(files: Sequence[Path], *, allow_empty: bool = False) -> dict[str, Rankings]:
-    """The runs of some files, by name; a file may hold several."""
+def read_runs(
+    files: Sequence[Path],
+    named: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
+    *,
+    allow_empty: bool = False,
+) -> dict[str, Rankings]:
+    """Return the runs of some files, by name; a file may hold several.
+
+    The ``named`` files are given one by one, and so hold runs whatever they look like. Others are of a folder, which
+    may hold judgments as well.
+    """
     if again := [f for f, count in Counter(files).items() if count > 1]:
         raise ValueError(f"{again[0]} is given twice; give each file once")
-    of_file, runs = list[Path](), list[Rankings]()
+    of_file, runs, doubtful = list[Path](), list[Rankings](), list[int]()
     visible = dict.fromkeys(f.parent for f in files if f.is_file() and not f.name.startswith("."))
     folders = {folder: read_folder(folder) for folder in visible if os.access(folder, os.R_OK)}
-    for layout in folders.values():
-        if layout is not None and layout.doubt:
-            warn(layout.doubt)
-    for file in progress(files, "reading runs", "run"):
-        found, may_be_judgments = _runs_of(file, str(file))
-        if not allow_empty:
-            _check_rows(found, str(file), "set allow_empty=True")
-        if may_be_judgments and len(files) > 1:
-            raise ValueError(
-                f"{file} may be judgments: all its scores are whole numbers; take it out, or give the runs by name"
-            )
-        layout = folders.get(file.parent)
-        about = Described() if layout is None else layout.runs.get(file, Described())
-        known = {"tag": about.tag, "group": about.group}
-        runs += [run.described(**{k: v for k, v in known.items() if v is not None}) for run in found]
-        of_file += [file] * len(found)
+    sure = {Path(path).resolve() for path in ([named] if isinstance(named, (str, os.PathLike)) else named)}
+    with one_warning_of_a_kind():
+        for layout in folders.values():
+            if layout is not None and layout.doubt:
+                warn(layout.doubt)
+        for file in progress(files, "reading runs", "run"):
+            found, may_be_judgments = _runs_of(file, str(file))
+            if not allow_empty:
+                _check_rows(found, str(file), "set allow_empty=True")
+            layout = folders.get(file.parent)
+            about = Described() if layout is None else layout.runs.get(file, Described())
+            known = {"tag": about.tag, "group": about.group}
+            if may_be_judgments and file.resolve() not in sure:
+                doubtful += range(len(runs), len(runs) + len(found))
+            runs += [run.described(**{k: v for k, v in known.items() if v is not None}) for run in found]
+            of_file += [file] * len(found)
+    _check_doubtful(of_file, runs, doubtful)
     return {
         name: run.named(f"run {name!r}") for name, run in zip(name_runs(of_file, runs), runs, strict=True)
     }
+
+
+def _check_doubtful(files: Sequence[Path], runs: Sequence[Rankings], doubtful: Sequence[int]) -> None:
+    """Raises ValueError for whole numbers in a folder of runs that are judgments; warns of those that may be."""
+    unclear = list[Path]()
+    for i in doubtful:
+        order, why = _orders(runs[i]), "most rankings have ties or one document"
+        others = [run for j, run in enumerate(runs) if j != i]
+        if order is None and others and not _shares_documents(runs[i], others):
+            order, why = False, "no other run retrieves its documents"
+        if order is False:
+            raise ValueError(
+                f"{files[i]} may be judgments: all its scores are whole numbers, and {why}; take it out of the folder, "
+                "or, if it is a run, pass the path of this file itself"
+            )
+        if order is None and others:
+            unclear.append(files[i])
+    if unclear:
+        warn(
+            f"{few(unclear, 3)} may be judgments: all scores are whole numbers; they are read as runs, so take out of "
+            "the folder what holds judgments"
+        )
+
+
+#: A scale of relevance has no more grades; most have two to five.
+_MOST_GRADES = 7
+
+
+def _orders(run: Rankings) -> bool | None:
+    """Return whether scores order documents as those of a run do, and grades do not; None where both are possible."""
+    differs = (np.diff(run.given_scores, prepend=0) != 0).astype(np.int64)
+    differs[run.starts[:-1]] = 0  # from the last document of one query to the first of the next
+    different, sizes = np.add.reduceat(differs, run.starts[:-1]), np.diff(run.starts)
+    if different.max() >= _MOST_GRADES:
+        return bool(2 * different.sum() > (sizes - 1).sum())
+    has_ties = different.sum() < (sizes - 1).sum()
+    return False if has_ties or 2 * np.count_nonzero(sizes == 1) > len(sizes) else None
+
+
+def _shares_documents(run: Rankings, others: Sequence[Rankings]) -> bool:
+    """Return whether another run ranks one of the documents of a run for the same query."""
+    return any(
+        not docs.keys().isdisjoint(other.of_query(query).rows()[1].strings())
+        for query, docs in run.as_given().items()
+        for other in others
+    )
 
 
 def groups_of(runs: Mapping[str, Rankings]) -> dict[str, str] | None:
@@ -462,21 +541,25 @@ def groups_of(runs: Mapping[str, Rankings]) -> dict[str, str] | None:
 
 
 def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:
-    """The tags where every run has its own, else the names of the files; with the folder where two are the same."""
+    """Return the tags where every run has its own, else the names of the files, with as many folders as it takes."""
     tags = [run.tag for run in runs]
-    if None not in tags and max(Counter(tags).values(), default=1) == 1:
-        return [str(t) for t in tags]
+    if None not in tags and _all_differ(tags):
+        return [str(tag) for tag in tags]
     of_several = [count > 1 for count in map(Counter(files).__getitem__, files)]
-    names = [
-        f"{_stem(file)}#{run.tag}" if part else _stem(file)
-        for file, run, part in zip(files, runs, of_several, strict=True)
-    ]
-    if len(set(names)) < len(names):
-        names = [f"{f.resolve().parent.name}/{name}" for f, name in zip(files, names, strict=True)]
-    if len(set(names)) < len(names):
-        twice = next(n for n, count in Counter(names).items() if count > 1)
-        raise ValueError(f"two run files are called {twice!r}, as are their tags; rename one")
-    return names
+    parts = [f"#{run.tag}" if several else "" for run, several in zip(runs, of_several, strict=True)]
+    places = [Path(os.path.abspath(located(file)[0])).parts[1:] for file in files]
+    for last in ([_stem(file) for file in files], [place[-1] for place in places]):
+        for depth in range(max(map(len, places), default=1)):
+            folders = ["".join(f"{name}/" for name in place[-1 - depth : -1]) for place in places]
+            names = ["".join(name) for name in zip(folders, last, parts, strict=True)]
+            if _all_differ(names):
+                return names
+    twice = next(n for n, count in Counter(names).items() if count > 1)
+    raise ValueError(f"two runs are called {twice!r}, as are their tags; rename one")
+
+
+def _all_differ(names: Sequence[Any]) -> bool:
+    return len({*names}) == len(names)
 
 
 def _stem(file: Path) -> str:

@@ -1,0 +1,181 @@
+"""Folders, globs and lists of paths: which files are read as runs, what the runs are called, and what is said of the rest."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import json
+import lzma
+import os
+import re
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from ir_measures_relative import RelativeWarning, RunContext
+from random_trees import check
+
+PACKED = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+TREE = ("a/run.txt", "b/run.txt.xz", "b/run2.txt", "c/d/run.tsv", "e/run.bz2")
+
+
+def run_of(tag: str, doc: str = "d") -> str:
+    return f"q Q0 {doc} 1 2.0 {tag}\nq Q0 e 2 1.0 {tag}\n"
+
+
+def written(folder: Path, contents: Mapping[str, str]) -> Path:
+    """Files by their paths, packed as their endings say."""
+    for name, text in contents.items():
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(PACKED.get(file.suffix, bytes)(text.encode()))
+    return folder
+
+
+def names(folder: Path, glob: str = "") -> list[str]:
+    return RunContext.from_files(os.path.join(folder, glob) if glob else folder).names
+
+
+# ---- which files are read ----------------------------------------------------------------------------------------
+
+PAGES = ("README.md", "retrieval-ir-metadata.yml", "index-ir-metadata.yaml", "about.html", ".hidden")
+
+
+@pytest.mark.parametrize("glob", ["", "**", "**/*", "*"])
+def test_every_run_below_a_folder_is_read(glob: str, tmp_path: Path) -> None:
+    written(tmp_path, {name: run_of(name.replace("/", "-")) for name in TREE})
+    written(tmp_path, dict.fromkeys([*PAGES, "a/README.md", "c/d/.x/run.txt", ".git/run.txt"], "no run"))
+    assert names(tmp_path, glob) == [name.replace("/", "-") for name in TREE]
+
+
+def test_a_run_may_be_called_as_a_page(tmp_path: Path) -> None:
+    assert names(written(tmp_path, {"a.md": run_of("A"), "b.md": "# no run"})) == ["A"]
+
+
+@pytest.mark.parametrize("glob", ["", "*"])
+def test_folders_beside_runs_are_counted(glob: str, tmp_path: Path) -> None:
+    written(tmp_path, {"A.run": run_of("A"), "old/B.run": run_of("B"), "new/C/D.run": run_of("D")})
+    written(tmp_path, {"empty/README.md": "no run", "figures/a.svg": "<svg></svg>"})
+    said = r"its files are read, and not those of 2 folders beside them \(.*new, .*old\); to read .* '.*\*\*'"
+    with pytest.warns(RelativeWarning, match=said) as caught:
+        assert names(tmp_path, glob) == ["A"]
+    assert len(caught) == 1
+    assert names(tmp_path, "**") == ["A", "D", "B"]
+
+
+def test_links(tmp_path: Path) -> None:
+    """A link to a folder that it lies in is not followed, and one to nothing is no run that goes missing."""
+    written(tmp_path, {"runs/A.run": run_of("A"), "runs/more/B.run": run_of("B"), "other/C.run": run_of("C")})
+    (tmp_path / "runs" / "more" / "loop").symlink_to(tmp_path / "runs", target_is_directory=True)
+    assert names(tmp_path / "runs", "**") == ["A", "B"]
+    (tmp_path / "runs" / "A.run").unlink()
+    (tmp_path / "runs" / "link").symlink_to("../other", target_is_directory=True)
+    assert names(tmp_path / "runs") == ["C", "B"]
+    (tmp_path / "runs" / "lost.run").symlink_to("nowhere")
+    for glob in ("", "*.run", "**"):
+        with pytest.raises(FileNotFoundError, match=r"lost\.run is no file, or a link to none; remove it"):
+            names(tmp_path / "runs", glob)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_trees(seed: int, tmp_path: Path) -> None:
+    """Every run is read, or words say which is not; at each door, and by a command line."""
+    (tmp_path / "root").mkdir()
+    check(seed, tmp_path / "root")
+
+
+# ---- judgments among runs ----------------------------------------------------------------------------------------
+
+WHOLE = {"1": {"a": 2, "b": 1}, "2": {"e": 1}}
+OTHER = {"1": {"b": 2.5, "c": 1.5}, "2": {"f": 1.5}}
+DEEP = {"1": {f"d{i}": 20 - i for i in range(12)}}
+TIES = {"1": {"a": 2, "b": 1, "c": 1}, "2": {"e": 1, "f": 0}}
+
+
+def as_json(run: object) -> str:
+    return json.dumps(run)
+
+
+def as_table(run: Mapping[str, Mapping[str, float]], header: bool = True) -> str:
+    rows = [f"{query}\t{doc}\t{score}" for query, docs in run.items() for doc, score in docs.items()]
+    return "\n".join([*(["query_id\tdoc_id\tscore"] if header else []), *rows, ""])
+
+
+JUDGMENTS = {
+    "few documents": ("qrels.tsv", as_table({"1": {"b": 1}, "2": {"f": 1}}, header=False)),
+    "one document": ("qrels.tsv", "1\ta\t1\n"),
+    "other documents": ("whole.json", as_json({"1": {"x": 2, "y": 1}, "2": {"z": 1}})),
+    "ties": ("whole.json", as_json(TIES)),
+    "ties in a table": ("whole.tsv", as_table(TIES)),
+    "many judged": ("whole.json", as_json({"1": {f"d{i}": i % 9 for i in range(40)}})),
+}
+
+
+@pytest.mark.parametrize("kind", JUDGMENTS)
+def test_judgments_in_a_folder_of_runs_are_refused_by_name(kind: str, tmp_path: Path) -> None:
+    """A path that is given itself is a run, whatever is in the file."""
+    name, text = JUDGMENTS[kind]
+    written(tmp_path, {name: text, "other.json": as_json(OTHER)})
+    for glob in ("", "*", "**"):
+        with pytest.raises(ValueError, match=rf"{name} may be judgments: all its scores are whole numbers"):
+            names(tmp_path, glob)
+    assert len(RunContext.from_files([tmp_path / name, tmp_path / "other.json"]).names) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "is_unclear"),
+    [
+        ("whole.json", as_json(WHOLE), True),
+        ("whole.csv", as_table(WHOLE), True),
+        ("ranks.tsv", "1\tb\t1\n1\ta\t2\n2\te\t1\n", True),
+        ("ranks.tsv", "1\tx\t1\n1\ty\t2\n1\tz\t3\n2\te\t1\n", False),
+        ("whole.json", as_json(DEEP), False),
+    ],
+)
+def test_a_run_of_whole_numbers_wins(name: str, text: str, is_unclear: bool, tmp_path: Path) -> None:
+    written(tmp_path, {name: text, "other.json": as_json(OTHER)})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert len(names(tmp_path)) == 2
+    assert [
+        re.search(rf"{name} may be judgments.*read as runs", str(w.message)) is not None for w in caught
+    ] == [True] * is_unclear
+
+
+# ---- names -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (("sysA/tot-dev/run.txt", "sysB/tot-dev/run.txt"), ["sysA/tot-dev/run.txt", "sysB/tot-dev/run.txt"]),
+        (("a/x/run.txt", "b/y/run.txt.gz"), ["x/run.txt", "y/run.txt"]),
+        (("x/y/z/r.csv", "x/q/z/r.csv"), ["y/z/r", "q/z/r"]),
+        (("x/r.csv", "x/r.json"), ["r.csv", "r.json"]),
+    ],
+)
+def test_names_have_as_many_folders_as_it_takes(
+    files: list[str], expected: list[str], tmp_path: Path
+) -> None:
+    written(tmp_path, dict.fromkeys(files, run_of("same")))
+    assert RunContext.from_files([tmp_path / file for file in files]).names == expected
+
+
+def test_trees_of_track_organizers(tmp_path: Path) -> None:
+    """As TREC ToT and TIRA keep them: metadata beside the run or above it, which may name it and its team."""
+    contents = {"README.md": "# Runs"}
+    for system in ("bm25", "dense"):
+        for split in ("dev1", "test"):
+            contents[f"{system}/runs/{split}/run.txt.gz"] = run_of("pyterrier", system)
+            contents[f"{system}/runs/{split}/retrieval-ir-metadata.yml"] = "platform: {}\n"
+    assert names(written(tmp_path, contents)) == [
+        f"{system}/runs/{split}/run.txt" for system in ("bm25", "dense") for split in ("dev1", "test")
+    ]
+    assert names(tmp_path, "*/runs/test") == ["bm25/runs/test/run.txt", "dense/runs/test/run.txt"]
+    for system in ("bm25", "dense"):
+        metadata = f"tag: {system}\nactor:\n  team: {system}-team\n"
+        written(tmp_path, {f"{system}/runs/test/submission-ir-metadata.yaml": metadata})
+    context = RunContext.from_files(f"{tmp_path}/*/runs/test")
+    assert dict(context.groups) == {"bm25": "bm25-team", "dense": "dense-team"}
