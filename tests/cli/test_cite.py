@@ -47,8 +47,8 @@ def test_as_a_command() -> None:
         (["NGR"], "cite: no measure is called 'NGR'; the nearest is 'NRG'"),
         (["foo"], "cite: no measure is called 'foo'; there are alpha_NRG, AP_Rareness, AP_UE, MED, "),
         (
-            ["NRG", "nDCG@10"],
-            "cite: nDCG is a measure of ir_measures; give",
+            ["nDCG@10", "AP"],
+            "cite: see the documentation of ir_measures for the papers of nDCG@10, AP; here give one of",
         ),
         ([" "], "cite: no measure is named; give one such as NRG, or all"),
         ([], "the following arguments are required: MEASURE; see ir_measures_relative cite --help"),

@@ -210,7 +210,7 @@ BAD = {
     "names of other runs": ([*FOLDER, "P@2", "--names", "stale.csv"], "stale.csv names none of the runs, which are A, B, C"),
     "no word for it": (["wroth", *FOLDER], "no command and no file is called 'wroth'; did you mean worth?"),
     "empty folder": (["qrels.txt", "nothing", "NRG@2"], "nothing: the folder holds no file of a run"),
-    "non-run in the folder": (["qrels.txt", "mixed", "NRG@2"], "mixed/README.md, line 1: 3 columns"),
+    "non-run in the folder": (["qrels.txt", "mixed", "NRG@2"], "mixed/notes.txt, line 1: 3 columns"),
     "no groups": ([*FOLDER, "NRG@2", "--priors", "best-of-other-groups"], "needs the groups: give --groups CSV"),
     "no run is in the groups": ([*FOLDER, "NRG@2", "--groups", "stale.csv"], "stale.csv names none of the runs, which are A, B, C; add a line such as 'A,its group'"),
     "three columns": ([*FOLDER, "NRG@2", "--groups", "three.csv"], "Expected 2 fields in line 2, saw 3"),
@@ -257,7 +257,7 @@ def prepare_bad_input(files: Path) -> None:
     for folder in ("nothing", "mixed", "dir.png"):
         (files / folder).mkdir()
     write_run(files / "mixed" / "A.run", "A", RUNS["A"])
-    (files / "mixed" / "README.md").write_text("Runs of mine\n")
+    (files / "mixed" / "notes.txt").write_text("Runs of mine\n")
     (files / "stale.csv").write_text("run,group\nZ,x\n")
     (files / "same.csv").write_text("A,x\nB,x\n")
     (files / "three.csv").write_text("A,x\nB,x,y\n")
@@ -278,7 +278,7 @@ def test_a_run_that_goes_after_its_folder_was_listed(
 
     monkeypatch.setattr(runs, "_of_task", gone)
     assert main([str(files / "qrels.txt"), str(files / "runs"), "NRG@2"]) == 2
-    assert ".run: No such file or directory; check the path" in capsys.readouterr().err
+    assert "A.run: no such file; check the path" in capsys.readouterr().err
 
 
 # ---- warnings, interruptions, help -----------------------------------------------------------------------

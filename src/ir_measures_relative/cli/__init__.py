@@ -127,7 +127,7 @@ def _asked_for(given: Sequence[str]) -> str | None:
     if not first.startswith("-") and not os.path.exists(first):
         import difflib
 
-        near = difflib.get_close_matches(first, COMMANDS, n=1, cutoff=0.75)
+        near = difflib.get_close_matches(first.lower(), COMMANDS, n=1, cutoff=0.75)
         if near:
             raise ValueError(f"no command and no file is called {first!r}; did you mean {near[0]}?")
         if len(given) < 3:  # QRELS, RUN and MEASURE

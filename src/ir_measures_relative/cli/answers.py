@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..messages import escaped, few, markdown_text
+from ..messages import escaped, few, json_of, markdown_text
 from . import arguments
 from .output import DEFAULT_PLACES, FORMATS, check_table, show, wrapped
 
@@ -167,7 +166,7 @@ def _markdown(answers: Mapping[str, Decision], named: bool) -> str:
 
 def _json(answers: Mapping[str, Decision], named: bool) -> str:
     found = [answer.to_dict() for answer in answers.values()]
-    return json.dumps({"candidates": found} if named else found[0], indent=2)
+    return json_of({"candidates": found} if named else found[0], indent=2)
 
 
 _FORMATS: dict[str, Callable[[Mapping[str, Decision], bool], str]] = {

@@ -11,6 +11,7 @@ import ir_measures
 
 from ..context.measure_strings import is_relative, no_such_measure, read_measure, registered, split_measures
 from ..measures.measure import citations
+from ..messages import few, warn
 
 USAGE = "MEASURE…"
 EXAMPLE = "NRG UniqueRel"
@@ -36,11 +37,15 @@ def entries(texts: Iterable[str]) -> list[str]:
     for name in names:
         if name != "all" and name not in known:
             raise ValueError(f"cite: {no_such_measure(name, list(ours))}")
-        if name != "all" and not is_relative(known[name]):
-            raise ValueError(
-                f"cite: {name} is a measure of ir_measures; give one of {', '.join(ours)}, or all"
-            )
-    return citations(ours.values() if "all" in names else [_measure(*one) for one in named.items()])
+    if "all" in names:
+        return citations(ours.values())
+    of_host = [text for text, name in named.items() if not is_relative(known[name])]
+    elsewhere = f"cite: see the documentation of ir_measures for the papers of {few(of_host)}"
+    if len(of_host) == len(named):
+        raise ValueError(f"{elsewhere}; here give one of {', '.join(ours)}, or all")
+    if of_host:
+        warn(elsewhere)
+    return citations([_measure(text, name) for text, name in named.items() if text not in of_host])
 
 
 def _measure(text: str, name: str) -> ir_measures.measures.Measure:

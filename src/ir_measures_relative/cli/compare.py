@@ -6,7 +6,7 @@ import argparse
 
 import ir_measures_relative as package
 
-from ..messages import few, warn
+from ..messages import counted, few, warn
 from . import arguments
 from .output import check_table, show
 
@@ -45,8 +45,7 @@ def run(args: argparse.Namespace) -> None:
     unsigned = [
         m for m in measures if not getattr(m, "SIGNED", False)
     ]  # by the others every pair is compared
-    # Without a policy, what is said below of runs that --to holds as well says more.
-    given = read(args, unsigned, find_files(args, args.baseline, warns=args.priors is not None))
+    given = read(args, unsigned, find_files(args, args.baseline))
     fixed = given.others if given.alone else None
     baseline = None if args.baseline is None else given.asked_for("--baseline", args.baseline)
     between = [given.asked_for("--between", name) for name in args.between or ()]
@@ -64,9 +63,11 @@ def run(args: argparse.Namespace) -> None:
                 f"--to holds no run but {few(both)}, and no run is compared with itself; give --priors others"
             )
         warn(
-            f"compare leaves {few(both)} out of --to, as runs that are compared or rank as one does: all are compared "
-            f"with the same {len(fixed)} others"
+            f"compare leaves {few(both)} out of --to, as runs that are compared or rank as one does: all are scored "
+            f"against the same {counted(len(fixed), 'run')}; to score each against all others, set --priors others"
         )
+    if names == [baseline]:
+        raise ValueError(f"--baseline {args.baseline} is the evaluated run itself; name another run")
     if len(names) < 2:
         raise ValueError(f"{args.run} is one run; name the other with --baseline RUN")
     table = package.compare(

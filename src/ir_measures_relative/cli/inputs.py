@@ -32,6 +32,7 @@ from ..io.files import WhichPartError, located, read_bytes
 from ..io.qrels import QrelsColumns, QrelsFile, qrels_columns, read_qrels_file
 from ..io.runs import PACKED, groups_of, read_runs, run_files
 from ..messages import few, warn
+from .output import say
 
 
 class Judged(NamedTuple):
@@ -52,6 +53,7 @@ class RunFiles(NamedTuple):
     candidates: list[Path]
     others: list[Path]  #: of ``--to``, and of ``--reference`` where it is in neither
     is_folder: bool  #: or a glob
+    named: list[Path]  #: the arguments: a file among them holds a run, whatever it looks like
 
     def all(self) -> list[Path]:
         """Each once, candidates first."""
@@ -120,7 +122,7 @@ class Inputs:
         """The name of a run, given by that, its file, or what the file is called; None where there is none."""
         if run in self.runs:
             return run
-        path = Path(run).resolve()
+        path = _path(run).resolve()
         same = [name for name, file in self.files.items() if path == file.resolve() or run in _labels(file)]
         return same[0] if len(same) == 1 else None
 
@@ -162,46 +164,57 @@ class Inputs:
                     f"the prior or reference {same!r} ranks exactly as the evaluated run; leave it out"
                 )
             if same is not None:
-                warn(f"{same!r} of --to ranks exactly as {name!r}: is it the same run under another name?")
+                warn(f"{same!r} of --to ranks exactly as {name!r}; leave one of them out if they are one run")
 
 
-def find_files(args: argparse.Namespace, baseline: str | None = None, warns: bool = True) -> RunFiles:
-    """The files of runs; ValueError, or an error of the system, for what is not there."""
+def find_files(args: argparse.Namespace, baseline: str | None = None) -> RunFiles:
+    """Return the files of runs; raises ValueError, or an error of the system, for what is not there."""
     is_folder = os.path.isdir(args.run) or (not os.path.exists(args.run) and glob.has_magic(args.run))
     candidates = _files(args.called, args.run)
     others = [file for path in args.to for file in _files("--to", path)]
-    by_file = args.reference and os.path.exists(args.reference)
-    reference = _files("--reference", args.reference) if by_file else []
-    if len(reference) > 1:
-        raise ValueError(f"--reference {args.reference} stands for {len(reference)} files; name one run file")
-    if [args.run, *args.to].count("-") > 1:
+    reference, compared = _one_file("--reference", args.reference), _one_file("--baseline", baseline)
+    if [args.run, *args.to, args.reference, baseline].count("-") > 1:
         raise ValueError("- is the standard input, which can be read once; give a file for the other run")
     if not is_folder:
         own = candidates[0].resolve()
-        named = {"--to": args.to, "--reference": [args.reference] if reference else []}
-        for flag, paths in named.items():
-            for path in paths:
-                if not os.path.isdir(path) and any(file.resolve() == own for file in _files(flag, path)):
-                    raise ValueError(f"{flag} {path} is the evaluated run itself; leave it out")
-    held = {file.resolve() for file in others}
-    both = [file for file in candidates if file.resolve() in held]
-    if both and warns:
-        warn(f"--to holds {few(both, 3)} as well; no run is compared with itself")
-    if baseline is not None and os.path.isfile(baseline):
-        candidates = list({file.resolve(): file for file in [*candidates, Path(baseline)]}.values())
+        given = [("--to", path, _files("--to", path)) for path in args.to if not os.path.isdir(path)]
+        given += [("--reference", args.reference, reference), ("--baseline", baseline, compared)]
+        for flag, path, files in given:
+            if any(file.resolve() == own for file in files):
+                instead = "name another run" if flag == "--baseline" else "leave it out"
+                raise ValueError(f"{flag} {path} is the evaluated run itself; {instead}")
+    candidates = list({file.resolve(): file for file in [*candidates, *compared]}.values())
     if others or not is_folder:
+        held = {file.resolve() for file in others}
         others += [file for file in reference if file.resolve() not in held]
-    return RunFiles(candidates, others, is_folder)
+    named = [_path(run) for run in (args.run, *args.to, args.reference, baseline) if run is not None]
+    return RunFiles(candidates, others, is_folder, named)
 
 
 def _files(called: str, path: str) -> list[Path]:
-    """The run files that an argument stands for; - is the standard input."""
+    """Return the run files that an argument stands for; - is the standard input."""
+    if path == "-" and sys.stdin is None:
+        raise ValueError(f"{called} - is the standard input, which is closed; send the run to it")
     try:
-        return [Path("/dev/stdin")] if path == "-" else run_files(path)
+        return [_path(path)] if path == "-" else run_files(path)
     except FileNotFoundError as error:
         if error.strerror:  # the system's own, which knows the file: one that was there a moment ago
             raise
         raise FileNotFoundError(f"{called}: {error}") from None
+
+
+def _path(text: str) -> Path:
+    return Path("/dev/stdin" if text == "-" else text)
+
+
+def _one_file(flag: str, run: str | None) -> list[Path]:
+    """Return the file of a run that is given by its file; nothing where it is given by its name, or not at all."""
+    if run is None or not (run == "-" or os.path.exists(located(run)[0])):
+        return []
+    files = _files(flag, run)
+    if len(files) > 1:
+        raise ValueError(f"{flag} {run} stands for {len(files)} files; name one run file")
+    return files
 
 
 def named(args: argparse.Namespace, runs: Iterable[Path]) -> dict[str, str]:
@@ -217,8 +230,12 @@ def read(
     measures: Sequence[ir_measures.Measure] = (),
     files: RunFiles | None = None,
     may_lack_qrels: bool = False,
+    shows_names: bool = True,
 ) -> Inputs:
-    """Reads judgments and runs; ValueError for what cannot be read, or does not go together."""
+    """Read judgments and runs; raises ValueError for what cannot be read, or does not go together.
+
+    ``shows_names``: whether the answer shows the names of runs also where RUN is one file.
+    """
     files = find_files(args) if files is None else files
     if args.priors and NAMED[args.priors].needs_groups and not args.groups:
         raise ValueError(f"--priors {args.priors} needs the groups: give --groups CSV")
@@ -229,7 +246,7 @@ def read(
     # read next: else the system gives and clears new memory for every array of every file.
     bytes(31 << 20)
     try:
-        runs_read = read_runs(paths, allow_empty=args.allow_empty)
+        runs_read = read_runs(paths, files.named, allow_empty=args.allow_empty)
     except WhichPartError:
         raise
     except ValueError as error:
@@ -264,13 +281,35 @@ def read(
             name = given.asked_for("--reference", args.reference)
         given = replace(given, reference=name)
     _check_measures(given, measures)
+    if args.names is None and (shows_names or files.is_folder):
+        _say_whose_names(given.files)
     return given
 
 
-def _labels(file: Path) -> set[str]:
-    """What a file of ``--names`` or ``--groups`` may call a run file: path, name, name without the ending."""
-    name = file.name.removesuffix(file.suffix) if file.suffix in PACKED else file.name
-    return {str(file), file.name, name, os.path.splitext(name)[0]}
+def _say_whose_names(files: Mapping[str, Path]) -> None:
+    """Say which files the runs are of whose names, which are their tags, are not those of their files."""
+    tags = [
+        f"{name} is {file}"
+        for name, file in files.items()
+        if file != _path("-") and file.is_file() and not {name, f"input.{name}"} & {*_words_of(file)}
+    ]
+    if tags:
+        say("note", f"runs are named by their tags: {few(tags, 3)}; --names sets other names")
+
+
+def _words_of(file: Path) -> list[str]:
+    """Return the names of a file and of the folders it lies in; that of the file with its endings, and without."""
+    *folders, name = Path(os.path.abspath(file)).parts
+    plain = name.removesuffix(file.suffix) if file.suffix in PACKED else name
+    return [*folders, name, plain, os.path.splitext(plain)[0]]
+
+
+def _labels(file: Path) -> list[str]:
+    """Return what may stand for a run file: its path or the end of it, with the endings or without; longest first."""
+    *folders, whole, plain, stem = _words_of(file)
+    names = dict.fromkeys([whole, plain, stem])
+    ends = [os.path.join("", *folders[i:], name) for i in range(len(folders) + 1) for name in names]
+    return [str(file), *ends]
 
 
 def _shown(path: str | None, names: Sequence[str], files: Sequence[Path]) -> list[str]:
@@ -302,14 +341,14 @@ def _groups_of(
             f"--groups {path} names none of the runs, which are {few(shown)}; add a line such as '{shown[0]},its group'"
         )
     if lacking:
-        warn(f"--groups {path} has no group for {few(lacking)}: in the group 'other'")
+        warn(f"--groups {path} has no group for {few(lacking)}: in the group 'other'; add a line for each")
     return {name: group or "other" for name, group in groups.items()}
 
 
 def _of_run(given: Mapping[str, str], name: str, file: Path) -> str | None:
-    """What a file of two columns says of a run, by its name or its file."""
-    found = {given[label] for label in ({name} if name in given else _labels(file)) if label in given}
-    return found.pop() if len(found) == 1 else None
+    """Return what a file of two columns says of a run, by its name or its file."""
+    said = {os.path.normpath(run): value for run, value in given.items()} | dict(given)
+    return next((said[label] for label in (name, *_labels(file)) if label in said), None)
 
 
 def _read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:

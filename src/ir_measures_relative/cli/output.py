@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..messages import escaped, few, markdown_text
+from ..messages import escaped, few, json_of, markdown_text, one_warning_of_a_kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,6 +28,8 @@ PROG = "ir_measures_relative"
 
 def check_loss(path: str, inputs: Mapping[str, str], kind: str, is_one: Callable[[str], bool]) -> None:
     """Raises ValueError where a file would take the place of anything but one of its kind, or an empty file."""
+    if path == "-":
+        raise ValueError(f"--output -: a {kind} does not go to the standard output; give the name of a file")
     if not os.path.exists(path):
         return
     for called, file in inputs.items():
@@ -102,7 +104,7 @@ def _with_flags(message: str) -> str:
 
 @contextmanager
 def tidy_warnings() -> Iterator[None]:
-    """Says every warning once, in one line."""
+    """Say one warning of a kind, each in one line."""
     said: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
@@ -116,7 +118,8 @@ def tidy_warnings() -> Iterator[None]:
         for category in (UserWarning, RuntimeWarning):
             warnings.simplefilter("always", category)
         warnings.showwarning = show
-        yield
+        with one_warning_of_a_kind():
+            yield
 
 
 def say(kind: str, message: str) -> None:
@@ -156,7 +159,25 @@ def open_streams() -> None:
         if codecs.lookup(sys.stdout.encoding).name in ("utf-8", "ascii"):
             sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
         else:
-            sys.stdout.reconfigure(errors="backslashreplace")
+            sys.stdout.reconfigure(errors=_IN_ASCII)
+    if isinstance(sys.stderr, io.TextIOWrapper) and sys.stderr.errors == "backslashreplace":
+        sys.stderr.reconfigure(errors=_IN_ASCII)
+
+
+#: What some encodings have no sign for, as ASCII has it; any other sign becomes its number, as in ``backslashreplace``.
+_SIGNS = str.maketrans(
+    {"\N{MINUS SIGN}": "-", "…": "...", "–": "-", "’": "'", "≤": "<=", "≥": ">=", "→": "->"}
+)
+_IN_ASCII = f"{PROG}.ascii"
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    assert isinstance(error, UnicodeEncodeError)
+    text = error.object[error.start : error.end].translate(_SIGNS)
+    return text.encode("ascii", "backslashreplace").decode(), error.end
+
+
+codecs.register_error(_IN_ASCII, _in_ascii)
 
 
 @contextmanager
@@ -188,7 +209,7 @@ def drop_output() -> None:
 
 
 DEFAULT_PLACES = 4
-_MOST_PLACES = 1074  # no double has more
+_MOST_PLACES = 17  # no double has more digits that mean anything
 #: The columns of p-values.
 _P = ("p", "p_corrected")
 
@@ -198,7 +219,9 @@ def check_table(args: argparse.Namespace) -> None:
     if not -1 <= args.places <= _MOST_PLACES:
         raise ValueError(f"--places {args.places}: give 0 to {_MOST_PLACES}, or -1 for all places")
     if args.output_format == "jsonl" and args.places != DEFAULT_PLACES:
-        warnings.warn("--places is ignored with --output_format jsonl, which has all places", stacklevel=2)
+        warnings.warn(
+            "--places is ignored with --output_format jsonl, which has all places; leave it out", stacklevel=2
+        )
 
 
 def show(
@@ -219,10 +242,8 @@ def show(
         print(about)
     name = args.output_format or ("aligned" if sys.stdout.isatty() else "tsv")
     if name == "jsonl":
-        import json
-
         for row in rows:
-            print(json.dumps({key: _plain(cell) for key, cell in row.items()}))
+            print(json_of(row))
         return
     headed, nothing = header or name not in ("tsv", "aligned"), "nan" if name in ("tsv", "csv") else ""
     for line in _lines(name, _cells(rows, args.places, headed, columns, nothing)):
@@ -285,14 +306,6 @@ def _rounded(column: str, cell: Any, row: Mapping[str, Any], places: int) -> Any
     if column == "probability" and round(cell, places) == 1:
         return f">{1 - 10.0**-places:.{places}f}"
     return cell
-
-
-def _plain(cell: Any) -> Any:
-    if isinstance(cell, Mapping):
-        return {str(key): _plain(value) for key, value in cell.items()}
-    if isinstance(cell, (tuple, list)):
-        return [_plain(one) for one in cell]
-    return cell.item() if isinstance(cell, np.generic) else cell
 
 
 def _lines(name: str, lines: Iterable[Sequence[str]]) -> Iterator[str]:

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> None:
     from ..messages import warn
     from .inputs import read
 
-    given = read(args, measures)
+    given = read(args, measures, shows_names=False)
     scores = given.scores(measures, provider)
     message = None if args.by_query else one_topic_counts(scores)
     if message is not None:

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 
-from ..messages import markdown_text
+from ..messages import json_of, markdown_text
 from ..stats.power import TopicsNeeded
 
 # What no XML document can hold.
@@ -99,7 +99,7 @@ class Decision:
 
     def to_json(self) -> str:
         """:meth:`to_dict` as text."""
-        return json.dumps(self.to_dict(), indent=2)
+        return json_of(self.to_dict(), indent=2)
 
     def to_markdown(self) -> str:
         """The text and the tables, such as for a pull request."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
@@ -15,6 +14,7 @@ from ..data.documents import Judgments
 from ..data.rankings import Rankings
 from ..io.datasets import id_of
 from ..io.qrels import Qrels
+from ..messages import json_of
 
 #: The packages whose versions may change a number.
 _PACKAGES = ("ir-measures-relative", "ir-measures", "pytrec-eval-terrier", "numpy", "scipy")
@@ -35,7 +35,7 @@ def fingerprint(context: RunContext, qrels: Qrels | None = None) -> dict[str, An
         "qrels": None if judgments is None else _of_judgments(judgments),
         **({"drop_self": True} if context.drop_self else {}),
     }
-    text = json.dumps(known, sort_keys=True, separators=(",", ":"))
+    text = json_of(known, sort_keys=True, separators=(",", ":"))
     return known | {"versions": _versions(), "sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 

@@ -20,6 +20,7 @@ from typing import Any
 import jinja2
 import vl_convert
 
+from ..messages import json_of
 from .contents import ReportedCampaign
 from .pair_page import differences
 from .sections import Section
@@ -99,7 +100,7 @@ def figures(sections: Sequence[Section]) -> dict[str, Any]:
 
 def as_json(value: Any) -> str:
     """JSON that can stand in a script element, with any strings in it."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    text = json_of(value, ensure_ascii=False, separators=(",", ":"))
     return re.sub("[<>&\u2028\u2029\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
