@@ -1,9 +1,9 @@
-"""The fixture ``worth``, which pytest loads by its entry point without importing the package."""
+"""The fixture ``relative_worth``, which pytest loads by its entry point without importing the package."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,8 +12,8 @@ import pytest
 
 
 @pytest.fixture
-def worth() -> Callable[..., Any]:
-    """Is a candidate worth it? ``assert worth(candidate, to=…, qrels=…).verdict == "add"``.
+def relative_worth() -> Callable[..., Any]:
+    """Is a candidate worth it? ``assert relative_worth(candidate, to=…, qrels=…).verdict == "add"``.
 
     The candidate is a path, or another run as in RunContext; ``to=`` a path, folder, glob, list of these, or dict from
     name to run. Options are those of ``worth``, whose answer is returned, and printed. A candidate in the folder of
@@ -21,9 +21,8 @@ def worth() -> Callable[..., Any]:
     """
 
     def ask(candidate: Any, *, to: Any, qrels: Any, drop_self: bool = False, **options: Any) -> Any:
-        from ir_measures_relative import RunContext
-        from ir_measures_relative import worth as answered
-        from ir_measures_relative.io.runs import run_files
+        from ir_measures_relative import RunContext, worth
+        from ir_measures_relative.io.runs import read_runs, run_files
 
         if isinstance(to, Mapping):
             context = RunContext(to, drop_self=drop_self)
@@ -33,11 +32,21 @@ def worth() -> Callable[..., Any]:
                 with suppress(ValueError):  # no file can have such a name
                     own = Path(candidate).resolve()
             others = [file for file in run_files(to) if file.resolve() != own]
-            context = RunContext.from_files(others, drop_self=drop_self)
+            context = RunContext(read_runs(others, to), drop_self=drop_self)
         if empty := [name for name, run in context.runs.items() if not len(run)]:  # which any candidate beats
             raise ValueError(f"to= holds {', '.join(empty)}, without a ranking; look how it was written")
-        answer = answered(context, qrels, candidate, **options)
+        answer = worth(context, qrels, candidate, **options)
         print(answer)
         return answer
 
     return ask
+
+
+@pytest.hookimpl(hookwrapper=True)  # which older versions of pytest have as well
+def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
+    """Say what the fixture is called now, where a test asks for it by its old name and nobody else has one."""
+    outcome = yield
+    error = call.excinfo.value if call.excinfo is not None else None
+    if isinstance(error, pytest.FixtureLookupError) and error.argname == "worth":
+        said = "the fixture is called 'relative_worth'; ask for it by that name"
+        outcome.get_result().sections.append(("ir_measures_relative", said))

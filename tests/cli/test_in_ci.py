@@ -155,8 +155,8 @@ def test_the_action_names_no_host() -> None:
 # ---- the fixture of pytest -------------------------------------------------------------------------------
 
 TEST = """
-def test_it(worth):
-    assert worth("new/{}.run", to="runs", qrels="qrels.txt", by="P@5").verdict != "keep"
+def test_it(relative_worth):
+    assert relative_worth("new/{}.run", to="runs", qrels="qrels.txt", by="P@5").verdict != "keep"
 """
 
 
@@ -183,23 +183,34 @@ def test_a_candidate_among_the_others_and_runs_as_dicts(pytester: pytest.Pyteste
     pytester.makepyfile("""
         import pytest
 
-        def test_files(worth):
-            answer = worth("runs/strong.run", to="runs", qrels="qrels.txt", by="P@5")
+        def test_files(relative_worth):
+            answer = relative_worth("runs/strong.run", to="runs", qrels="qrels.txt", by="P@5")
             assert answer.verdict != "keep" and answer.settings["deployed"] == ["BM25", "QL"]
 
-        def test_dicts(worth):
+        def test_dicts(relative_worth):
             runs = {"a": {"1": {"A": 1.0}, "2": {"B": 1.0}}}
-            assert worth(runs["a"], to=runs, qrels={"1": {"A": 1}, "2": {"B": 1}}, by="P@1").verdict == "keep"
+            assert relative_worth(runs["a"], to=runs, qrels={"1": {"A": 1}, "2": {"B": 1}}, by="P@1").verdict == "keep"
 
-        def test_empty(worth):
+        def test_empty(relative_worth):
             with pytest.raises(ValueError, match="to= holds a, without a ranking"):
-                worth({"1": {"A": 1.0}}, to={"a": {}}, qrels={"1": {"A": 1}}, by="P@1")
+                relative_worth({"1": {"A": 1.0}}, to={"a": {}}, qrels={"1": {"A": 1}}, by="P@1")
 
-        def test_neither_true_nor_false(worth):
+        def test_neither_true_nor_false(relative_worth):
             with pytest.raises(TypeError, match="verdict"):
-                assert worth("runs/strong.run", to="runs", qrels="qrels.txt", by="P@5")
+                assert relative_worth("runs/strong.run", to="runs", qrels="qrels.txt", by="P@5")
     """)
     asked(pytester).assert_outcomes(passed=4)
+
+
+def test_who_asks_for_the_old_name_reads_the_new_one(pytester: pytest.Pytester) -> None:
+    """And a fixture ``worth`` of the user's own is nobody else's."""
+    pytester.makepyfile(
+        test_old="def test_old(worth): pass",
+        test_own="import pytest\n@pytest.fixture\ndef worth(): return 3\ndef test_own(worth): assert worth == 3",
+    )
+    result = asked(pytester)
+    result.assert_outcomes(passed=1, errors=1)
+    assert result.stdout.str().count("the fixture is called 'relative_worth'; ask for it by that name") == 1
 
 
 def test_pytest_does_not_wait_for_the_package(pytester: pytest.Pytester) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import inspect
 import pickle
 import warnings
 from pathlib import Path
@@ -20,6 +21,7 @@ from ir_measures_relative.context import run_context
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.hosts import evaluator
 from ir_measures_relative.hosts.pyterrier import experiment
+from ir_measures_relative.io.readers import check_topics_once
 from ir_measures_relative.io.runs import read_run
 
 CAMPAIGN = campaign()
@@ -291,7 +293,7 @@ KEYS_AND_TYPES = {
 }
 VALUES = [
     ({"names": ["a", "b", "a", "c"]}, "two systems are called 'a'.*names="),
-    ({"names": ["a"]}, "1 names for 4 systems"),
+    ({"names": ["a"]}, "1 name for 4 systems"),
     ({"systems": []}, "systems is empty"),
     ({"priors": "all"}, "priors='all' is not a policy"),
     ({"priors": ["BM25"]}, r"priors names \['BM25'\]"),
@@ -371,3 +373,48 @@ def test_one_system_alone_draws_the_contexts_warning() -> None:
     with pytest.warns(UserWarning, match="holds no run but 'one'"):
         table = CAMPAIGN.relative([NRG @ 10, nDCG @ 10], {"one": CAMPAIGN.frames["one"]})
     assert np.isclose(table["NRG@10"][0], table["nDCG@10"][0], atol=1e-12)
+
+
+# ---- arguments -------------------------------------------------------------------------------------------
+
+
+def test_every_parameter_of_the_host_is_named() -> None:
+    """With the same default, so that editors complete it; the first has another name here."""
+    ours, theirs = (inspect.signature(f).parameters for f in (pt.relative.Experiment, pt.Experiment))
+    own = {"systems", "priors", "reference", "groups", "num_docs", "grades", "drop_self"}
+    host = {name: p.default for name, p in theirs.items() if p.kind is not p.VAR_KEYWORD}
+    del host["retr_systems"]
+    named = {name: p.default for name, p in ours.items() if p.kind is not p.VAR_KEYWORD}
+    assert {name: default for name, default in named.items() if name not in own} == host
+    documented = pt.relative.Experiment.__doc__ or ""
+    assert all(f"        {name}: " in documented for name in own)
+
+
+def test_a_parameter_that_nobody_has() -> None:
+    for measures in ([NRG @ 10], [nDCG @ 10]):
+        with pytest.raises(TypeError, match="baselin"):
+            CAMPAIGN.relative(measures, baselin=0)
+
+
+def test_of_a_dict_the_keys_are_the_names() -> None:
+    for measures in ([NRG @ 10], [nDCG @ 10]):
+        assert CAMPAIGN.relative(measures, names=["x"])["name"].tolist() == NAMES
+    assert CAMPAIGN.plain([nDCG @ 10], names=["x"])["name"].tolist() == NAMES
+
+
+def test_topics_that_are_given_twice_are_named() -> None:
+    """By a pipeline only: a frame of results is not made again; and with documents to rank a topic has many rows."""
+    twice = pd.concat([CAMPAIGN.topics, CAMPAIGN.topics.head(2)])
+    message = (
+        rf"the topics hold the qid '{TOPICS[0]}' twice, as 2 rows in all; .*drop_duplicates\(\['qid'\]\)"
+    )
+    with pytest.raises(ValueError, match=message):
+        CAMPAIGN.relative([NRG @ 10], topics=twice)
+    with pytest.raises(ValueError, match=message):
+        RunContext.from_pipelines(CAMPAIGN.pipelines(), twice)
+    frames = CAMPAIGN.frames
+    same(CAMPAIGN.relative([NRG @ 10], frames, topics=twice), CAMPAIGN.relative([NRG @ 10], frames))
+    candidates, pipelines = CAMPAIGN.frames["one"][["qid", "docno"]], [pt.Transformer.identity()]
+    check_topics_once(candidates, pipelines)
+    with pytest.raises(ValueError, match=r"drop_duplicates\(\['qid', 'docno'\]\)"):
+        check_topics_once(pd.concat([candidates, candidates]), pipelines)

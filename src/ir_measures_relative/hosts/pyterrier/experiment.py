@@ -7,10 +7,11 @@ one row, and each measure has its values already: PyTerrier compares, corrects, 
 
 from __future__ import annotations
 
+import inspect
 import os
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import ir_measures
 import numpy as np
@@ -30,9 +31,9 @@ from ...data.documents import Judgments
 from ...data.rankings import Rankings
 from ...io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
 from ...io.qrels import qrels_columns, read_qrels_file
-from ...io.readers import read_topics
+from ...io.readers import check_topics_once, read_topics
 from ...io.runs import read_run
-from ...messages import few_quoted, kind_of, warn
+from ...messages import counted, few_quoted, kind_of, warn
 from ..compat import COMPARISON_COLUMNS, RETRIEVAL_OPTIONS, collections_of_garbage_spared, highlight_only
 from ..provider import Answered
 from .runs import Caught, SavedRuns, first_rows, run_and_time, with_progress
@@ -198,6 +199,10 @@ def set_times(result: Any, names: Sequence[str], times: Sequence[float]) -> None
         _data(result)["mrt"] = times
 
 
+# The parameters that say what the systems are relative to.
+_OF_CONTEXT = ("priors", "reference", "groups", "num_docs", "grades", "drop_self")
+
+
 def Experiment(
     systems: Any,
     topics: Any,
@@ -211,6 +216,24 @@ def Experiment(
     num_docs: int | None = None,
     grades: tuple[int, int] | None = None,
     drop_self: bool = False,
+    perquery: bool | Literal["both"] = False,
+    dataframe: bool = True,
+    batch_size: int | None = None,
+    filter_by_qrels: bool = False,
+    filter_by_topics: bool = True,
+    baseline: int | str | None = None,
+    test: str | Callable[..., Any] = "t",
+    correction: str | None = None,
+    correction_alpha: float = 0.05,
+    highlight: str | None = None,
+    round: int | Mapping[str, int] | None = None,
+    verbose: Literal["auto"] | bool = "auto",
+    validate: Literal["warn", "error", "ignore"] = "warn",
+    save_dir: str | None = None,
+    save_mode: Literal["reuse", "overwrite", "error", "warn"] = "warn",
+    save_format: Any = "trec",
+    precompute_prefix: bool = False,
+    plan: Literal["linear", "tree"] = "linear",
     **options: Any,
 ) -> Any:
     """``pt.Experiment``, with its table and all its options, where every system is scored relative to the others.
@@ -224,7 +247,8 @@ def Experiment(
         qrels: as for ``pt.Experiment``; or a path; or a dataset of ir_datasets, or its id with ``irds:``.
         eval_metrics: measures, measure strings, ``"mrt"``, or trec_eval's names. Their columns come in this order.
         names: the names of the systems, each once; if not given, the systems as strings, or ``system 0`` and so on
-            for frames and for pipelines that are the same as strings.
+            for frames and for pipelines that are the same as strings. Of a dict the keys are the names, and
+            ``names`` does not count, as in ``pt.Experiment``.
         priors: which systems are the priors of which, as for :class:`RunContext`.
         reference: the name of the system that MED, RBO and lexiprecision compare with; ``baseline`` if not given.
         groups: from system name to group name, for :class:`BestOfOtherGroups`.
@@ -232,17 +256,21 @@ def Experiment(
         grades: the lowest and the highest relevance label; those of ``qrels`` if not given.
         drop_self: remove the document whose id is the query's from all results, as for :class:`RunContext`. All
             measures are then without it; what ``save_dir`` gets is not.
-        options: of ``pt.Experiment``. ``baseline`` is the name of a system, or its place. What
-            :func:`~ir_measures_relative.compare` would refuse to compare is NaN in the columns of the baseline.
+        baseline: the name of a system, or its place in the list. What :func:`~ir_measures_relative.compare` would
+            refuse to compare is NaN in the columns of the baseline.
+
+    All other arguments are those of ``pt.Experiment``; ``options`` are those that a later version of it has.
     """
+    arguments = locals()
+    # Those of the host are passed on where they are set: an older version may lack some.
+    options |= {name: arguments[name] for name, default in _OF_HOST.items() if arguments[name] is not default}
     if isinstance(eval_metrics, (str, ir_measures.Measure)) or not isinstance(eval_metrics, Iterable):
         raise ValueError(f"eval_metrics={eval_metrics!r} must be a list, such as {as_list(eval_metrics)!r}")
     if not all(isinstance(metric, (str, ir_measures.Measure)) for metric in eval_metrics):
         return OfPyTerrier(systems, topics, qrels, eval_metrics, names, **options)  # and its error
     systems, names, shown, options = _as_list(systems, names, options)
-    baseline = options.get("baseline")
-    if reference is None and baseline is not None:
-        reference = names[baseline]
+    if reference is None and options.get("baseline") is not None:
+        reference = names[options["baseline"]]
     metrics, asked = _parsed(eval_metrics)
     qrels, num_docs = _judgments(qrels, num_docs)
     relative = [m for m in metrics if is_relative(m)]
@@ -253,6 +281,8 @@ def Experiment(
     by_topics = options.get("filter_by_topics", True) and isinstance(topics, pd.DataFrame)
     if by_topics:
         _check_topics(topics, qrels)
+    if relative:
+        check_topics_once(topics, systems)
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
     options = with_progress(options)
@@ -289,9 +319,7 @@ def Experiment(
             )
         if "mrt" in metrics:
             times = dict(zip(names, caught.times, strict=True))
-            digits = options.get("round")
-            digits = digits.get("mrt") if isinstance(digits, dict) else digits
-            shown_times |= {n: time if digits is None else round(time, digits) for n, time in times.items()}
+            shown_times |= _rounded(times, options.get("round"))
         if not options.get("perquery"):
             if message := one_topic_counts(scores):
                 warn(message)
@@ -306,6 +334,20 @@ def _without_self(frame: pd.DataFrame) -> pd.DataFrame:
     if not {"qid", "docno"}.issubset(frame.columns):  # no result at all
         return frame
     return frame[frame["qid"].astype(str) != frame["docno"].astype(str)]
+
+
+# The parameters of ``pt.Experiment`` that are given by name, and their defaults.
+_OF_HOST = {
+    name: parameter.default
+    for name, parameter in inspect.signature(Experiment).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY and name not in _OF_CONTEXT
+}
+
+
+def _rounded(times: Mapping[str, float], digits: Any) -> dict[str, float]:
+    """The times with as many digits as ``round=`` of ``pt.Experiment`` says."""
+    digits = digits.get("mrt") if isinstance(digits, dict) else digits
+    return {name: time if digits is None else round(time, digits) for name, time in times.items()}
 
 
 def _read(frame: pd.DataFrame, name: str) -> Rankings:
@@ -410,7 +452,9 @@ def _as_list(
         names = [f"system {i}" if unnamed[i] else name for i, name in enumerate(shown)]
     names = [str(name) for name in names]  # of any type to PyTerrier
     if len(names) != len(systems):
-        raise ValueError(f"{len(names)} names for {len(systems)} systems; give names one of each")
+        raise ValueError(
+            f"{counted(len(names), 'name')} for {counted(len(systems), 'system')}; give names one of each"
+        )
     baseline = options.get("baseline")
     if isinstance(baseline, str):
         if baseline not in names:
