@@ -224,9 +224,10 @@ def test_empty_runs_are_legal() -> None:
             warnings.simplefilter("always")
             values = ir_measures.calc_aggregate([NRG @ 3, U, P_Rareness @ 3, NRG(base="RBP")], qrels, run)
         assert set(values.values()) == {0.0}
-        empty = ["run 'r'", "run 's'", "the run"]
-        expected = [f"{name} holds no ranking; all of its rankings count as empty" for name in empty]
-        assert [str(w.message) for w in caught] == expected
+        assert [str(w.message).split(";")[0] for w in caught] == [
+            "run 'r', run 's' hold no ranking",
+            "the run holds no ranking",
+        ]
 
 
 def test_generators_that_wait_inside_their_blocks() -> None:

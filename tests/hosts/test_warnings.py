@@ -195,7 +195,7 @@ def test_files_that_are_there_and_pipelines_without_results(campaign, caught, tm
 def test_topics_without_results_are_no_empty_run(campaign, caught, options) -> None:
     """PyTerrier scores the judged topics that it was not asked for as an empty frame, in batches."""
     fewer = campaign._replace(topics=campaign.topics.head(1))
-    with RunContext({"old": {"q": {"z": 1.0}}}):
+    with RunContext({"old": {"q": {"a": 1.0}}}):
         fewer.plain([NRG @ 10], filter_by_topics=False, validate="ignore", **options)
     assert [str(w.message) for w in caught if w.category is RelativeWarning] == []
 
@@ -278,29 +278,49 @@ def test_strange_ids_are_told_of_once(caught) -> None:
     assert [bool(re.search(IDS, str(w.message))) for w in caught] == [True] * 3
 
 
-@pytest.mark.parametrize(("known", "n_warnings"), [(0, 1), (1, 1), (2, 0)])  # of each query: 2 of 200 are 1 %
-def test_one_in_a_hundred_at_any_depth_is_enough(caught, known: int, n_warnings: int) -> None:
+NO_JUDGED = (
+    r"run 'one'.* ranks? no judged document: for query 'q0' run 'one' has \['v2-0', .*, the qrels have \['d0'"
+)
+
+
+@pytest.mark.parametrize(("known", "message"), [(0, IDS), (1, IDS), (2, NO_JUDGED)])  # 2 of 200 are 1 %
+def test_one_in_a_hundred_at_any_depth_is_enough(caught, known: int, message: str) -> None:
     many = {q: {f"d{i}": 1 for i in range(n)} for q, n in zip(JUDGED, (200, 200, 0, 0), strict=True)}
     runs = {n: {q: run[q] for q in ("q0", "q1")} for n, run in strange(known=known, depth=300).items()}
     for qrels in (many, many | {"not held by a run": {"d0": 1}}):
         caught.clear()
         RunContext(runs).evaluate(qrels, [NRG @ 10])
-        assert len(caught) == n_warnings
+        assert [bool(re.search(message, str(w.message))) for w in caught] == [True]
+
+
+NO_RELEVANT = "no documents are judged relevant, so measures are 0"
+BOTH = NO_JUDGED.replace(".* ranks?", ", run 'two' rank")
 
 
 @pytest.mark.parametrize(
-    ("given", "qrels"),
+    ("given", "qrels", "messages"),
     [
-        (strange(depth=2), JUDGED),
-        (strange(), {"q0": {f"d{i}": 1 for i in range(19)}}),
-        (strange(known=1), {q: {f"d{i}": 1 for i in range(500)} for q in JUDGED}),  # short, of many judged
-        (strange(), {q: dict.fromkeys(docs, 0) for q, docs in JUDGED.items()}),  # nothing to find
-        (strange("d"), JUDGED),
+        (strange(depth=2), JUDGED, [BOTH]),
+        (strange(), {"q0": {f"d{i}": 1 for i in range(19)}}, [BOTH]),
+        (strange(known=1), {q: {f"d{i}": 1 for i in range(500)} for q in JUDGED}, [NO_JUDGED]),  # short
+        (strange(), {q: dict.fromkeys(docs, 0) for q, docs in JUDGED.items()}, [NO_RELEVANT, BOTH]),
+        (strange("d"), JUDGED, []),
+        (strange("d"), {"q0": {"d0": 0}, "q1": {"d1": -1}}, [NO_RELEVANT]),
     ],
 )
-def test_few_documents_may_be_others(caught, given, qrels) -> None:
-    RunContext(given).evaluate(qrels, [NRG @ 10])
-    assert not caught
+@pytest.mark.parametrize("by_host", [False, True])
+def test_few_documents_may_be_others(caught, by_host: bool, given, qrels, messages: list[str]) -> None:
+    """A warning of a kind at most, of all runs that it is about, whatever is asked and however."""
+    context = RunContext(given)
+    with context:
+        if by_host:
+            ir_measures.calc_aggregate([NRG @ 10, UniqueRel @ 5], qrels, given["two"] | {"q0": {"d0": 1.0}})
+        else:
+            context.evaluate(qrels, [NRG @ 10, UniqueRel @ 5, nDCG @ 10])
+    said = [str(w.message) for w in caught]
+    assert [bool(re.search(m, s)) for m, s in zip(messages, said, strict=True)] == [True] * len(messages), (
+        said
+    )
 
 
 def test_an_id_that_no_measure_reads_is_not_read_here(caught) -> None:

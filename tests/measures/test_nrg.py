@@ -245,7 +245,7 @@ def test_unique_documents_of_grade_1_are_told_of_once() -> None:
         warnings.simplefilter("error")
         for rel in (1, 2):
             RunContext(runs).evaluate(qrels, [UniqueRel(rel=rel) @ 3])
-        RunContext(runs).evaluate({"q": {"A": 1, "B": 1}}, [UniqueRel @ 3])
+        RunContext(runs).evaluate({"q": {"A": 1, "B": 1, "C": 0}}, [UniqueRel @ 3])
 
 
 @pytest.mark.parametrize("norm", ["residual", "ideal", "whole"])

@@ -102,7 +102,10 @@ def campaign_of(
     check_runs(view)
     by_policy = any(getattr(m, "RELATIVE_TO", None) == "priors" and m.get("prior") is None for m in parsed)
     if by_policy and priors_chosen_by_means(view.members.policy, view) is not None:
-        warn("the judgments choose the priors of each run; bounds take these to stay as they are now")
+        warn(
+            "the judgments choose the priors of each run, and bounds take these to stay as they are now; set priors= "
+            "to a dict from run to priors to fix them"
+        )
     return parsed, view.of_each()
 
 

@@ -174,6 +174,7 @@ class Labelings:
                 f"{self.measure}: relevant documents that none of {self.as_judged[0].names} retrieves would change "
                 "these bounds: give unretrieved_relevant=10, or add the other runs to the context",
                 self.members,
+                "unretrieved relevant documents",
             )
 
     def grades_of_open(self) -> IntArray:
@@ -198,8 +199,9 @@ class Labelings:
         relevant = int((self.docs.grade > 0).sum())
         if not known and relevant < _ENOUGH_RELEVANT and self.open.any():
             warn(
-                f"{f'only {relevant}' if relevant else 'no'} documents are judged relevant, and unjudged ones are "
-                f"taken to have no higher grade than {high}: set RunContext(…, grades=({low}, {high})), or more",
+                f"{f'only {relevant}' if relevant else 'no'} document{' is' if relevant == 1 else 's are'} judged "
+                f"relevant, and unjudged ones are taken to have no higher grade than {high}: set RunContext(…, "
+                f"grades=({low}, {high})), or more",
                 self.members,
             )
         return grades

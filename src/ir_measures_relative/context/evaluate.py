@@ -12,8 +12,9 @@ from ir_measures.measures.base import SumAgg
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
 from ..data.documents import Judgments
 from ..data.rankings import Rankings
-from ..messages import progress, warn
+from ..messages import few, progress, warn
 from ..tolerances import ROUNDED
+from .checks import QUERIES_AHEAD, ranks_judged, warn_if_nothing_is_relevant, warn_of_unjudged_runs
 from .measure_strings import is_relative, needs_subtopics, value_of
 from .odd_runs import warn_of_odd_runs
 from .priors import FixedPriors, Members, matching
@@ -23,15 +24,19 @@ if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
 
 
-def check_runs(view: View) -> None:
-    """Raises ValueError where there is nothing to score, or a run shares no query; warns of odd runs."""
+def check_runs(
+    view: View, measures: Collection[ir_measures.Measure] = (), new_runs: Collection[Rankings] = ()
+) -> None:
+    """Raise ValueError where there is nothing to score, or a run shares no query; warn of odd runs and judgments."""
     if not len(view.query_ids):
         raise ValueError("the qrels hold no judgment, so there is no query to score; give other qrels")
-    for run in view.runs.values():
+    runs = [*new_runs, *view.runs.values()]
+    for run in runs:
         check_queries(view, run)
-        warn_if_empty(run, view.members)
-    warn_if_strange(view)
-    warn_of_odd_runs(view, list(view.runs.values()))
+    warn_of_empty_runs(runs, view.members)
+    warn_if_nothing_is_relevant(view, measures)
+    warn_if_strange(view, runs)
+    warn_of_odd_runs(view, runs)
 
 
 def warn_of_last_labels(view: View, measures: Sequence[ir_measures.Measure]) -> None:
@@ -53,22 +58,20 @@ def warn_of_last_labels(view: View, measures: Sequence[ir_measures.Measure]) -> 
         )
 
 
-def warn_if_strange(view: View, new_run: Rankings | None = None) -> None:
-    """Warns where next to no judged document is in any run, or in the evaluated one of a context without runs."""
-    if new_run is None:
-        runs = list(view.runs.values())
-        found = view.cached(("strange",), lambda: _strange(view.judgments, runs))
-    else:
-        found = _strange(view.judgments, [new_run])
-    if found is not None:
-        run, query_id = found
-        docs = run.of_query(query_id).rows()[1].take(slice(0, 4)).strings()
-        warn(
-            f"under {_FEW:.0%} of the documents that are judged for the queries of the runs are in any run, at any "
-            f"depth: for query {query_id!r} {run.name} has {some(docs)}, the qrels have "
-            f"{some(view.judgments.of_query(query_id).doc_ids)}; are these ids of two versions of the collection?",
-            view.members,
-        )
+def warn_if_strange(view: View, runs: Collection[Rankings]) -> None:
+    """Warn where next to no judged document is in any of these runs, or none in one of them."""
+    found = _strange(view.judgments, list(runs))
+    if found is None:
+        warn_of_unjudged_runs(view, runs)
+        return
+    run, query_id = found
+    docs = run.of_query(query_id).rows()[1].take(slice(0, 4)).strings()
+    warn(
+        f"under {_FEW:.0%} of the documents that are judged for the queries of the runs are in any run, at any "
+        f"depth: for query {query_id!r} {run.name} has {some(docs)}, the qrels have "
+        f"{some(view.judgments.of_query(query_id).doc_ids)}; check that both are of one version of the collection",
+        view.members,
+    )
 
 
 # The share of the judged documents under which runs are strange, and the one from which a query leaves no doubt.
@@ -77,20 +80,14 @@ _FEW, _PLENTY = 0.01, 0.05
 # How many judged documents, and how many retrieved ones, may have none in common by chance.
 _LEAST = 20
 
-# How many queries, and rows of each, are looked at before all are: one is mostly enough, and takes no time.
-_QUERIES_AHEAD, _ROWS_AHEAD = 8, 200
-
 
 def _strange(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, str] | None:
     """A run and a query to show, of runs that hold few of the documents judged for their queries; else None."""
-    few = [(run, q) for run in runs[:1] for q in run.query_ids[:_QUERIES_AHEAD] if q in judgments.query_code]
+    few = [(run, q) for run in runs[:1] for q in run.query_ids[:QUERIES_AHEAD] if q in judgments.query_code]
     held = np.zeros(len(judgments), dtype=bool)
     try:
-        for run, query_id in few:
-            known = judgments.of_query(query_id).ids.strings().tolist()
-            docs = run.of_query(query_id).rows()[1].take(slice(0, _ROWS_AHEAD)).strings()
-            if len(set(known).intersection(docs)) > _PLENTY * len(known):
-                return None
+        if any(ranks_judged(judgments, run, query_id, _PLENTY) for run, query_id in few):
+            return None
         common = np.concatenate([judgments.queries_of(run) for run in runs]) if runs else np.empty(0)
         n_judged = int(np.isin(judgments.query, common).sum())
         if min(n_judged, sum(map(len, runs))) < _LEAST or not len(judgments.relevant):
@@ -162,10 +159,15 @@ def warn_of_copies(views: Sequence[View], measures: Sequence[ir_measures.Measure
                 return
 
 
-def warn_if_empty(run: Rankings, context: Members) -> None:
-    """Warns of a run without a row."""
-    if not len(run):
-        warn(f"{run.name} holds no ranking; all of its rankings count as empty", context)
+def warn_of_empty_runs(runs: Iterable[Rankings], context: Members) -> None:
+    """Warn of runs without a row."""
+    empty = [run.name for run in runs if not len(run)]
+    if empty:
+        holds, its = ("holds", "its") if len(empty) == 1 else ("hold", "their")
+        warn(
+            f"{few(empty, 3)} {holds} no ranking; all of {its} rankings count as empty: check how it was written",
+            context,
+        )
 
 
 def why_incomparable(
@@ -334,16 +336,15 @@ def score_runs(
 
     ``part``: these are some of the queries, which some runs may not hold; the whole was checked, or will be.
     """
-    context, query_ids = view.members, view.query_ids
+    query_ids = view.query_ids
     of_host = [j for j, measure in enumerate(measures) if not is_relative(measure)]
     host = [measures[j] for j in of_host]
     new_runs = new_runs or {}
-    for run in new_runs.values():
-        check_queries(view, run)
-        warn_if_empty(run, context)
-    warn_of_odd_runs(view, list(new_runs.values()))
-    if not part:
-        check_runs(view)
+    if part:
+        for run in new_runs.values():
+            check_queries(view, run)
+    else:
+        check_runs(view, measures, new_runs.values())
         warn_of_last_labels(view, measures)
     values = np.empty((len(names), len(measures), len(query_ids)))
     # What a measure without a cutoff asks of the runs answers the others as well.

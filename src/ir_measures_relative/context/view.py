@@ -625,7 +625,7 @@ def check_queries(view: View, rankings: Rankings, *, may_be_batch: bool = False)
         f"the qrels have {some(docs.query_ids)}"
     )
     if known.intersection(rankings.query_ids) and known.intersection(docs.query_ids):
-        warn(message + "; its rankings count as empty", view.members)
+        warn(message + "; its rankings count as empty: check the ids of both", view.members)
     else:
         own = set(rankings.query_ids.tolist())
         by_nugget = [q for q in docs.query_ids if q.rpartition("_")[0] in own]

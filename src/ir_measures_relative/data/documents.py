@@ -366,7 +366,7 @@ def _warn_of_labels(judgments: Judgments, labels: Labels, order: IntArray, last:
         query, doc = judgments.query_ids[labels.query[order[clash[0]]]], labels.ids.string(order[clash[0]])
         warn(
             f"the qrels judge {len(clash)} (query, document, aspect) twice with different labels, e.g. query "
-            f"{query!r}, document {doc!r}; the last label counts"
+            f"{query!r}, document {doc!r}; the last label counts: give each aspect one"
         )
 
 
@@ -378,5 +378,6 @@ def _warn_of_no_aspect(judgments: Judgments, aspects: Aspects) -> None:
         query, doc = judgments.query_ids[judgments.query[unnamed[0]]], judgments.ids.string(unnamed[0])
         warn(
             f"the qrels hold {len(unnamed)} relevant documents whose labels name no aspect, beside others that name "
-            f"one, e.g. of query {query!r}, document {doc!r}; they count as one more aspect of it, as in ndeval"
+            f"one, e.g. of query {query!r}, document {doc!r}; they count as one more aspect of it, as in ndeval: name "
+            "their aspects in column two"
         )

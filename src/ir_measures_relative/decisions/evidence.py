@@ -12,7 +12,7 @@ from ..context.measure_strings import value_of
 from ..data.arrays import BoolArray, FloatArray, IntArray, sum_by_query
 from ..further_measures.alpha_nrg import NewAspects
 from ..measures.nrg import NRG
-from ..messages import escaped, few
+from ..messages import counted, escaped, few
 from ..stats.families import simultaneous_intervals
 from ..tolerances import LABELED_ALIKE
 from .compare import shared_documents
@@ -146,7 +146,9 @@ def by_group(of: Compared) -> pd.DataFrame | None:
     ids = of.view.query_ids
     lacking = [q for q in ids if q not in groups]
     if lacking:
-        raise ValueError(f"groups= names no group for {len(lacking)} judged queries, such as {lacking[:3]}")
+        raise ValueError(
+            f"groups= names no group for {counted(len(lacking), 'judged topic')}, such as {lacking[:3]}"
+        )
     names = list(dict.fromkeys(groups[q] for q in ids))
     member = np.array([names.index(groups[q]) for q in ids])
     inside = member == np.arange(len(names))[:, None]  # groups × topics

@@ -62,7 +62,7 @@ def explain(
     view = view_of(context, qrels)
     if query_id is not None and query_id not in view.documents.query_code:
         raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(view.query_ids)}")
-    check_runs(view)
+    check_runs(view, [parsed])
     view = view.with_run(rankings, group=group, member=member)
     if query_id is not None:  # of all queries only the policy, which chooses the priors, may need to know
         if parsed.RELATIVE_TO == "priors":
@@ -149,7 +149,7 @@ def new_aspects(
     if not isinstance(parsed, type(NewAspects)):
         raise ValueError(f"measure={parsed!r} does not count aspects; give NewAspects@10")
     view = view_of(context, qrels)
-    check_runs(view)
+    check_runs(view, [parsed])
     rows = [(name, *_means(view, parsed, name)) for name in view.names]
     table = pd.DataFrame(rows, columns=["name", str(parsed), "shown", "new documents"])
     return table.sort_values(str(parsed), ascending=False, kind="stable", ignore_index=True)

@@ -22,6 +22,7 @@ from ..context.view import View, check_is_context, view_of
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..io.qrels import Qrels
 from ..measures.nrg import NRG
+from ..messages import counted
 from ..stats.pairs_and_ties import places
 from .fused_values import FusedValues, RunSet
 from .fusion import METHODS, Fusion
@@ -95,7 +96,7 @@ def fuse(
     base = absolute_measure(measure)
     check_confidence(confidence)
     view = view_of(context, qrels)
-    check_runs(view)
+    check_runs(view, [base])
     if view.n_queries < 2:
         raise ValueError("the qrels hold one topic; a choice is made on some and scored on others: give more")
     _refuse_disjoint(view)
@@ -103,7 +104,7 @@ def fuse(
         check_count(name, value, least)
     names, sizes = context.names, _several("n", n, _from_1)
     if max(sizes) > len(names):
-        raise ValueError(f"n={max(sizes)} is not allowed; the context holds {len(names)} runs")
+        raise ValueError(f"n={max(sizes)} is not allowed; the context holds {counted(len(names), 'run')}")
     settings = _settings(method, k, depth)
     if not _is_list(strategies) or not len(strategies):
         raise ValueError(f"strategies={strategies!r} must be a list of some of {str([*STRATEGIES])[1:-1]}")

@@ -122,7 +122,7 @@ def select_complementary(
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= len(names):
         raise ValueError(f"n={n!r} is not allowed; of these runs, give a number from 1 to {len(names)}")
     view = view_of(context, qrels)
-    check_runs(view)
+    check_runs(view, [parsed])
     chosen, marginal = _greedy(view, parsed, n)
     columns = {"name": [names[i] for i in chosen], "marginal": marginal}
     return pd.DataFrame(columns | _values(coverage_function(parsed, view), chosen))

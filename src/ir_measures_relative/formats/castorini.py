@@ -35,7 +35,10 @@ def _references(content: Content) -> Parts:
     found = runs_by_name(
         (run, an_id(topic), [(an_id(doc), None) for doc in docs]) for (run, topic), docs in answers
     )
-    warn(f"{content.source} holds the documents that answers cite, and not all that were retrieved")
+    warn(
+        f"{content.source} holds the documents that answers cite, and not all that were retrieved; compare it with "
+        "runs of the same kind"
+    )
     return found
 
 

@@ -165,7 +165,7 @@ class OfAspects(RelativeMeasure):
             warn(
                 f"{self} counts each label from rel=1 on alike, and the qrels hold labels up to {highest}: set rel=",
                 view.members,
-                kind=f"{self} on graded aspects",
+                kind="graded aspects",
             )
 
     def _find_answers(self, judgments: Judgments, rel: int, gains: dict[int, int] | None) -> Answers:

@@ -12,7 +12,8 @@ from weakref import WeakKeyDictionary
 import ir_measures
 from ir_measures.providers import Evaluator
 
-from ..context.evaluate import warn_if_empty, warn_if_strange, warn_of_last_labels
+from ..context.checks import warn_if_nothing_is_relevant, warn_of_unjudged_runs
+from ..context.evaluate import warn_if_strange, warn_of_empty_runs, warn_of_last_labels
 from ..context.odd_runs import warn_of_odd_runs
 from ..context.priors import Members, priors_chosen_by_means
 from ..context.run_context import ActiveContext, RunContext, active, evaluated_run
@@ -22,7 +23,7 @@ from ..io.frames import is_frame
 from ..io.qrels import Qrels, qrels_columns
 from ..io.runs import Run, read_run
 from ..measures.measure import RelativeMeasure
-from ..messages import warn
+from ..messages import few, warn
 from .compat import may_be_batch
 
 
@@ -39,12 +40,13 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         self._may_be_batch = may_be_batch(qrels)
         self.view = view_of(context, columns)
         if not self.view.n_queries:  # as ir_measures' own measures do: no value, so that the mean is NaN
-            warn("the qrels hold no judgment, so there is no query to score", context)
+            warn("the qrels hold no judgment, so there is no query to score; give other qrels", context)
         else:
             _warn_of_runs_of_context(self.view, may_be_batch=self._may_be_batch)
             warn_of_last_labels(self.view, measures)
             if not self._may_be_batch:
-                warn_if_strange(self.view)
+                warn_if_nothing_is_relevant(self.view, measures)
+                warn_if_strange(self.view, context.runs.values())
                 warn_of_odd_runs(self.view, list(self.view.runs.values()))
             if self._is_frame:
                 self._parts_seen.check_grades(self.view, not self._may_be_batch, measures)
@@ -54,9 +56,9 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         """A value for each measure and query: there is none for which ir_measures would have to put its default."""
         rankings = self._taken(read_run(run, kept=False))
         if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
-            warn_if_empty(rankings, self.active.context)
-            if not self.active.context.runs:
-                warn_if_strange(self.view, rankings)
+            warn_of_empty_runs([rankings], self.active.context)
+            check = warn_of_unjudged_runs if self.active.context.runs else warn_if_strange
+            check(self.view, [rankings])
         check_queries(self.view, rankings, may_be_batch=True)
         member, group = self._identify(rankings)
         by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)
@@ -148,15 +150,17 @@ def _warn_of_runs_of_context(view: View, *, may_be_batch: bool) -> None:
     """Warns of a run without rankings, and of one for other topics, which a batch of PyTerrier's may be for it."""
     runs = view.runs.values()
     known = view.documents.queries_of
-    for run in view.cached(("unknown",), lambda: [r for r in runs if not (known(r) >= 0).any()]):
-        warn_if_empty(run, view.members)
-        counts = Counter(q for other in runs for q in other.query_ids)
-        if len(run) and not may_be_batch and all(counts[q] == 1 for q in run.query_ids):
-            warn(
-                f"{run.name} of the context has no query in common with the qrels: it has {some(run.query_ids)}, the "
-                f"qrels have {some(view.query_ids)}; is one of them numbered differently?",
-                view.members,
-            )
+    unknown = view.cached(("unknown",), lambda: [run for run in runs if not (known(run) >= 0).any()])
+    warn_of_empty_runs(unknown, view.members)
+    counts = Counter(q for other in (runs if unknown else ()) for q in other.query_ids)
+    own = [run for run in unknown if len(run) and all(counts[q] == 1 for q in run.query_ids)]
+    if own and not may_be_batch:
+        warn(
+            f"{few(run.name for run in own)} of the context {'has' if len(own) == 1 else 'have'} no query in common "
+            f"with the qrels: {own[0].name} has {some(own[0].query_ids)}, the qrels have {some(view.query_ids)}; check "
+            "whether one of them is numbered differently",
+            view.members,
+        )
 
 
 _KEPT = 10_000  # how many parts of the qrels are remembered of a context

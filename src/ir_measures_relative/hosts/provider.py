@@ -93,7 +93,10 @@ def registered_provider() -> RelativeProvider:
     if _is_ours(known):
         registry[relative.NAME] = relative
     else:
-        warn(f"ir_measures has a provider {relative.NAME!r} of {type(known).__module__} already, which stays")
+        warn(
+            f"ir_measures has a provider {relative.NAME!r} of {type(known).__module__} already, which stays: give that "
+            "one another name"
+        )
     providers = compat.default_providers()
     providers[:] = [*(p for p in providers if not _is_ours(p)), relative]
     return relative

@@ -18,7 +18,7 @@ from matplotlib.transforms import IdentityTransform
 
 from ..context.priors import check_names
 from ..data.arrays import BoolArray, FloatArray, IntArray
-from ..messages import warn
+from ..messages import few, warn
 from ..stats.intervals import means_and_margins
 from .figures import (
     add_legend,
@@ -212,7 +212,10 @@ def relative_against_absolute(
     drawn = ~np.isnan(x + y)
     if not drawn.all():
         without = [n for n, d in zip(names, drawn, strict=True) if not d]
-        warn(f"not drawn, since they lack a value of {absolute} or {relative}: {without}")
+        warn(
+            f"not drawn, since they lack a value of {absolute} or {relative}: {few(without)}; give these, or leave the "
+            "runs out"
+        )
     names, x, y = [n for n, d in zip(names, drawn, strict=True) if d], x[drawn], y[drawn]
     larger = min(2.0, max(1.0, len(names) / _COMFORTABLE) ** 0.5)
     ax = given_or_new_axes(ax, width=9.0 * larger, height=6.5 * larger)
