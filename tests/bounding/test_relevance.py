@@ -227,7 +227,7 @@ def test_favour_is_seen_where_enough_runs_show_it() -> None:
 
 
 def collection(n_runs: int, seed: int = 0) -> tuple[RunContext, Any, Any]:
-    """A collection of runs, judgments of what the first run retrieves, and labels of a judge for all."""
+    """A collection of runs, judgments of half of the documents, and labels of a judge for all."""
     pool, grade, _ = drawn_pool(seed, n_runs=n_runs + 1)
     label = labels_of(grade, 0.8)
     runs: Any = {f"r{i}": {} for i in range(n_runs)}
@@ -237,7 +237,7 @@ def collection(n_runs: int, seed: int = 0) -> tuple[RunContext, Any, Any]:
         query, doc = f"q{topic}", f"d{row % 30}"
         for i, run in enumerate(runs.values()):
             run.setdefault(query, {})[doc] = -float(pool.places[i, row])
-        if pool.in_top[0, row] or row % 30 < 3:
+        if pool.in_top[0, row] or row % 30 < 12:
             qrels.setdefault(query, {})[doc] = int(grade[row])
         llm.setdefault(query, {})[doc] = int(label[row])
     return RunContext(runs), qrels, llm
@@ -249,9 +249,13 @@ def test_with_a_judge_two_runs_are_enough() -> None:
     assert (
         found.loc[0, "settled"] == "undecided" and found.loc[0, "probability"] < 0.2
     )  # the second is better
+    first = context.runs["r0"].to_dict(5)
+    own = {q: {d: grade for d, grade in docs.items() if d in first[q]} for q, docs in qrels.items()}
+    with pytest.raises(ValueError, match=r"tops of these runs \(100 %\); .* needs at least 4 runs"):
+        verdicts(context, own, ["nDCG@5"], relevance_model="pool", llm_judgments=llm)
     useless = {q: dict.fromkeys(docs, 1) for q, docs in llm.items()}
     with pytest.raises(
-        ValueError, match=r"by 0 %, less than 10 %; they are not used. .* needs at least 4 runs"
+        ValueError, match=r"by 0 %, less than 20 %; they are not used. .* needs at least 4 runs"
     ):
         verdicts(context, qrels, ["nDCG@5"], relevance_model="pool", llm_judgments=useless)
 
@@ -261,7 +265,7 @@ BAD_JUDGES: Any = {
     "no qrels": (lambda llm: 7, "llm_judgments: the qrels"),
     "other documents": (
         lambda llm: {q: {"none": 1} for q in llm},
-        "People judged 0 of the documents in the tops",
+        "People judged 0 of the documents that the language model",
     ),
     "few documents": (
         lambda llm: {"q0": llm["q0"]},

@@ -48,7 +48,7 @@ def test_verdicts(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> No
     assert (row["name"], row["other"], row["settled"], row["n_deciding"]) == ("a", "b", "undecided", 1)
     assert row["worst"] == 0.0 and row["best"] == 0.5 and 0 < row["probability"] < 1
     assert main(["unjudged", *campaign, "P@2", "--probability", "--llm-judgments", campaign[0]]) == 0
-    assert "People judged 1 of the documents in the tops" in capsys.readouterr().err
+    assert "People judged 1 of the documents that the language model" in capsys.readouterr().err
 
 
 def test_judge(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:

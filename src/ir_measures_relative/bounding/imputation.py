@@ -11,7 +11,7 @@ from ..data.arrays import FloatArray, IntArray
 from ..data.documents import Documents, Judgments
 from ..io.qrels import Qrels, judge, qrels_columns
 from .labelings import Labelings
-from .llm_judge import FEWEST_SHARED, LEAST_FALL, NO_LABEL, JudgedRelevance
+from .llm_judge import FEWEST_SHARED, NO_LABEL, JudgedRelevance
 from .relevance import DEEPER, Pool, draw_grades
 
 # Labelings at once.
@@ -125,7 +125,7 @@ def sentence_about_judge(imputation: Imputation) -> str | None:
         return None
     if gate.n_shared < FEWEST_SHARED:
         return (
-            f"People judged {gate.n_shared:,} of the documents in the tops that the language model judged; "
+            f"People judged {gate.n_shared:,} of the documents that the language model judged; "
             f"{FEWEST_SHARED} are needed to check it, so its judgments are not used."
         )
     if not gate.n_not_relevant:
@@ -133,12 +133,17 @@ def sentence_about_judge(imputation: Imputation) -> str | None:
             f"Of the {gate.n_shared:,} documents that the language model also judged, people judged none not relevant, "
             "so its judgments are not used."
         )
+    if not gate.representative:
+        return (
+            "People judged hardly any documents but those in the tops of these runs "
+            f"({100 * (1 - gate.elsewhere):.0f} %); LLM judgments cannot be checked on them alone, and are not used."
+        )
     lowers = (
         f"The LLM judgments lower the error on the {gate.n_shared:,} documents that people also judged by "
         f"{100 * max(gate.fall, 0.0):.0f} %"
     )
-    if gate.fall < LEAST_FALL:
-        return f"{lowers}, less than {100 * LEAST_FALL:.0f} %; they are not used."
+    if gate.fall < gate.least_fall:
+        return f"{lowers}, less than {100 * gate.least_fall:.0f} %; they are not used."
     if model.favour is not None and model.favoured:
         return (
             "The LLM judges the candidate's unjudged documents better than expected, by "

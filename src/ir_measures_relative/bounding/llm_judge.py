@@ -15,14 +15,17 @@ from .relevance import FEWEST_RUNS, SHRINKAGE, Pool, RelevanceModel, log_loss, n
 
 #: The label of a document that the judge did not label.
 NO_LABEL = int(np.iinfo(np.int64).min)
-#: A judge that lowers the error by less is not used.
-LEAST_FALL = 0.1
+#: A judge that lowers the error by less is not used; one that is the only input lowers it further.
+LEAST_FALL, LEAST_FALL_ALONE = 0.1, 0.2
 #: A judge must share so many documents with people before it can be used.
 FEWEST_SHARED = 50
 #: A judge that likes a candidate's documents more than this, in standard deviations of other runs', is not used.
 MOST_FAVOUR = 1.65
 #: Fewer other runs do not show how much a judge's liking varies.
 FEWEST_OTHERS = 5
+#: A judge alone is checked on documents of which so many come from other runs: a candidate's are not like those of the
+#: deployed run, and with judgments of these alone errors were far larger than drawn.
+LEAST_ELSEWHERE = 0.25
 # Of how many unjudged documents of a candidate, and documents that another run alone retrieves, a mean says something.
 _FEWEST_UNJUDGED, _FEWEST_OWN = 10, 25
 # Labels in more grades than this are put into so many steps of about the same size.
@@ -68,14 +71,26 @@ class Judge:
 class Gate(NamedTuple):
     """Whether a judge helps on the documents that people judged as well."""
 
-    n_shared: int  #: documents in the tops that both labelled
+    n_shared: int  #: documents that both labelled; in the tops, if places are inputs
     n_not_relevant: int  #: of these, that people judged not relevant
     fall: float  #: the share of the log loss by which the judge lowers it on held-out topics
+    elsewhere: float  #: the share of them that no run retrieves in its top
+    by_places: bool  #: whether places are inputs, beside which the judge must help
+
+    @property
+    def least_fall(self) -> float:
+        return LEAST_FALL if self.by_places else LEAST_FALL_ALONE
+
+    @property
+    def representative(self) -> bool:
+        """Whether the documents that both labelled may stand for those that a candidate brings."""
+        return self.by_places or self.elsewhere >= LEAST_ELSEWHERE
 
     @property
     def open(self) -> bool:
         """Whether the judge is used."""
-        return self.n_shared >= FEWEST_SHARED and self.n_not_relevant > 0 and self.fall >= LEAST_FALL
+        enough = self.n_shared >= FEWEST_SHARED and self.n_not_relevant > 0
+        return enough and self.representative and self.fall >= self.least_fall
 
 
 class JudgedRelevance:
@@ -169,12 +184,15 @@ def gate(
         pool, grade, judged, groups, by_places: as for :class:`.RelevanceModel`.
         label: of each document by the judge; :data:`NO_LABEL` where there is none.
     """
-    shared = np.flatnonzero(judged & (label != NO_LABEL) & pool.in_top.any(axis=0))
+    in_tops: BoolArray = pool.in_top.any(axis=0)
+    both = judged & (label != NO_LABEL)
+    shared = np.flatnonzero(both & in_tops if by_places else both)
+    elsewhere = float(1.0 - np.mean(in_tops[shared])) if len(shared) else 0.0
     docs, label, relevant = pool.select(shared), label[shared], (grade[shared] > 0).astype(np.int64)
     n_not_relevant = int((relevant == 0).sum())
     fold = np.unique(docs.topic, return_inverse=True)[1] % _FOLDS
     if len(shared) < FEWEST_SHARED or not 0 < n_not_relevant < len(shared) or not fold.any():
-        return Gate(len(shared), n_not_relevant, 0.0)
+        return Gate(len(shared), n_not_relevant, 0.0, elsewhere, by_places)
     inputs = Judge(label, docs.topic, docs.n_topics).inputs(label, docs.topic)
     levels, losses = np.arange(2), np.zeros(2)
     for held_out in (fold == i for i in np.unique(fold)):
@@ -183,7 +201,7 @@ def gate(
             logits = model.logits(docs.select(held_out), judge[:, held_out])
             losses[i] += held_out.sum() * log_loss(logits, levels, relevant[held_out])
     without, with_judge = losses
-    return Gate(len(shared), n_not_relevant, float(1.0 - with_judge / without))
+    return Gate(len(shared), n_not_relevant, float(1.0 - with_judge / without), elsewhere, by_places)
 
 
 def favour(

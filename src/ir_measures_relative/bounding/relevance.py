@@ -76,6 +76,8 @@ class _Stage(NamedTuple):
 class RelevanceModel:
     """The probabilities of the grades of documents, fitted on the judged documents in the tops of a pool's runs.
 
+    Without places, it is fitted on all judged documents.
+
     Args:
         pool: the documents to learn from.
         grade: their grades, of which those below 0 count as 0; those of unjudged documents are not looked at.
@@ -101,7 +103,7 @@ class RelevanceModel:
         self._by_places = by_places
         top = pool.in_top
         self._run_weights = _run_weights(top)
-        which = judged & top.any(axis=0)
+        which = judged & top.any(axis=0) if by_places else judged
         learned, of_learned = pool.select(which), np.maximum(grade[which], 0)
         present = np.unique(np.append(0, of_learned))
         #: The grades that documents may have, ascending from 0.
