@@ -184,7 +184,7 @@ def gate(
         pool, grade, judged, groups, by_places: as for :class:`.RelevanceModel`.
         label: of each document by the judge; :data:`NO_LABEL` where there is none.
     """
-    in_tops: BoolArray = pool.in_top.any(axis=0)
+    in_tops = np.asarray(pool.in_top.any(axis=0))
     both = judged & (label != NO_LABEL)
     shared = np.flatnonzero(both & in_tops if by_places else both)
     elsewhere = float(1.0 - np.mean(in_tops[shared])) if len(shared) else 0.0
