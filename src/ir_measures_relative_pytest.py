@@ -17,7 +17,7 @@ def relative_worth() -> Callable[..., Any]:
 
     The candidate is a path, or another run as in RunContext; ``to=`` a path, folder, glob, list of these, or dict from
     name to run. Options are those of ``worth``, whose answer is returned, and printed. A candidate in the folder of
-    ``to`` is not compared with itself.
+    ``to`` is not compared with itself. A run that misses a topic is an error, unless ``missing=`` says what it counts.
     """
 
     def ask(candidate: Any, *, to: Any, qrels: Any, drop_self: bool = False, **options: Any) -> Any:
@@ -35,7 +35,7 @@ def relative_worth() -> Callable[..., Any]:
             context = RunContext(read_runs(others, to), drop_self=drop_self)
         if empty := [name for name, run in context.runs.items() if not len(run)]:  # which any candidate beats
             raise ValueError(f"to= holds {', '.join(empty)}, without a ranking; look how it was written")
-        answer = worth(context, qrels, candidate, **options)
+        answer = worth(context, qrels, candidate, **{"missing": "raise", **options})
         print(answer)
         return answer
 

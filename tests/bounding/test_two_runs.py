@@ -215,7 +215,7 @@ def test_a_third_run_does_not_widen_what_two_were_proved() -> None:
         grades = (-1, 3)
         alone = RunContext({name: campaign.runs[name] for name in names}, grades=grades)
         three = RunContext(campaign.runs, grades=grades)
-        options: dict[str, Any] = {"perquery": True}
+        options: dict[str, Any] = {"perquery": True, "missing": "zero"}
         two = verdicts(alone, campaign.qrels, [measure], **options)
         of_three = verdicts(three, campaign.qrels, [measure], **options)
         kept = of_three[of_three["name"].eq(names[0]) & of_three["other"].eq(names[1])]
@@ -243,8 +243,9 @@ def test_a_measure_without_a_cutoff_asks_for_the_documents_elsewhere() -> None:
 def test_the_share_that_nobody_judged() -> None:
     runs = {"a": {"q": {"A": 3.0, "X": 2.0, "B": 1.0}, "p": {"A": 1.0}}, "b": {"q": {"Y": 2.0}}}
     qrels = {"q": {"A": 1, "B": 0}, "p": {"A": 1}}
-    by_query = verdicts(RunContext(runs, grades=(0, 1)), qrels, ["P@2"], perquery=True).set_index("query_id")
+    context = RunContext(runs, grades=(0, 1))
+    by_query = verdicts(context, qrels, ["P@2"], perquery=True, missing="zero").set_index("query_id")
     assert by_query.loc["q", ["unjudged", "other_unjudged"]].tolist() == [0.5, 1.0]
     assert by_query.loc["p", ["unjudged", "other_unjudged"]].tolist() == [0.0, 0.0]
-    (row,) = verdicts(RunContext(runs, grades=(0, 1)), qrels, ["P@2"]).itertuples()
+    (row,) = verdicts(context, qrels, ["P@2"], missing="zero").itertuples()
     assert (row.unjudged, row.other_unjudged) == (0.25, 0.5)

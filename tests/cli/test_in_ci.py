@@ -195,11 +195,19 @@ def test_a_candidate_among_the_others_and_runs_as_dicts(pytester: pytest.Pyteste
             with pytest.raises(ValueError, match="to= holds a, without a ranking"):
                 relative_worth({"1": {"A": 1.0}}, to={"a": {}}, qrels={"1": {"A": 1}}, by="P@1")
 
+        def test_a_missing_topic(relative_worth):
+            runs = {"a": {str(q): {"A": 1.0} for q in range(30)}}
+            given = {"to": runs, "qrels": {str(q): {"A": 1} for q in range(30)}, "by": "P@1"}
+            candidate = {str(q): {"A": 1.0} for q in range(29)}
+            with pytest.raises(ValueError, match="no ranking for 1 of the 30 judged topics"):
+                relative_worth(candidate, **given)
+            assert relative_worth(candidate, **given, missing="drop").verdict == "keep"
+
         def test_neither_true_nor_false(relative_worth):
             with pytest.raises(TypeError, match="verdict"):
                 assert relative_worth("runs/strong.run", to="runs", qrels="qrels.txt", by="P@5")
     """)
-    asked(pytester).assert_outcomes(passed=4)
+    asked(pytester).assert_outcomes(passed=5)
 
 
 def test_who_asks_for_the_old_name_reads_the_new_one(pytester: pytest.Pytester) -> None:

@@ -45,8 +45,9 @@ def test_each_run_of_a_folder_is_a_new_run(later: Path) -> None:
         context = alone(name, ranking, reference="B")
         expected = context.evaluate(QRELS, measures).set_index("name").loc[name]
         assert found.loc[name].to_dict() == pytest.approx(expected.to_dict(), abs=1e-15), name
-    one = output(later / "qrels.txt", later / "later" / "D.run", *measures, *options, "-p", "-1")
-    assert [float(line.split("\t")[1]) for line in one.splitlines()] == found.loc["D"].tolist()
+    one = run(later / "qrels.txt", later / "later" / "D.run", *measures, *options, "-p", "-1")
+    assert [float(line.split("\t")[1]) for line in one.stdout.splitlines()] == found.loc["D"].tolist()
+    assert "'B' has no ranking for 1 of the 3 judged topics that other runs rank ('3'" in one.stderr
 
 
 def test_unless_a_policy_is_given(later: Path) -> None:
@@ -70,11 +71,13 @@ def test_the_other_commands_hold_each_candidate_against_them_alone(later: Path) 
     of_bounds = [bounds(alone(n, r), QRELS, ["UniqueRel(rel=1)@2"]) for n, r in both.items()]
     expected = pd.concat([t[t["name"] == n] for n, t in zip(both, of_bounds, strict=True)], ignore_index=True)
     pd.testing.assert_frame_equal(table("unjudged", *given, "--bounds"), expected, check_dtype=False)
-    pairs = [verdicts(alone(n, r), QRELS, ["UniqueRel(rel=1)@2"]) for n, r in both.items()]
+    zero = {"missing": "zero"}
+    pairs = [verdicts(alone(n, r), QRELS, ["UniqueRel(rel=1)@2"], **zero) for n, r in both.items()]
     expected = pd.concat([t[t["name"] == n] for n, t in zip(both, pairs, strict=True)], ignore_index=True)
-    pd.testing.assert_frame_equal(table("unjudged", *given), expected, check_dtype=False)
+    found = table("unjudged", *given, "--missing", "zero")
+    pd.testing.assert_frame_equal(found, expected, check_dtype=False)
     given = later / "qrels.txt", later / "later", "P@3", "--to", later / "runs"
-    asked = output("unjudged", *given, "--judge", "9").splitlines()
+    asked = run("unjudged", *given, "--judge", "9").stdout.splitlines()
     assert set(asked) == {"1 b", "2 e"}
     among = run("unjudged", later / "qrels.txt", later / "runs" / "B.run", *given[2:], "--judge", "9")
     assert (among.returncode, among.stderr) == (0, "")

@@ -190,7 +190,8 @@ def test_the_gate_does_not_open_beside_an_empty_file(campaign: Path) -> None:
     assert "empty.run holds no ranking" in error(
         "worth", "qrels.txt", "empty.run", *TO, *allowed, "--gate", cwd=campaign
     )
-    assert run("worth", *given, *allowed, cwd=campaign).returncode == 0
+    assert "no ranking for 30 of the 30 judged topics" in error("worth", *given, *allowed, cwd=campaign)
+    assert run("worth", *given, *allowed, "--missing", "zero", cwd=campaign).returncode == 0
     strange = {str(q): {f"x{i}": 9.0 - i for i in range(5)} for q in range(1, 31)}
     write_run(campaign / "strange.run", "strange", strange)
     for command, rest in (

@@ -328,7 +328,7 @@ def test_bad_campaigns() -> None:
         fuse(RunContext(ONE), {"1": {"A": 1}}, 1)
     apart = {"a": {"1": {"A": 1.0}}, "b": {"2": {"B": 1.0}}}
     with pytest.raises(ValueError, match=r"'a' and 'b' have no judged topic in common"):
-        fuse(RunContext(apart), QRELS, 2)
+        fuse(RunContext(apart), QRELS, 2, missing="zero")
     with pytest.raises(TypeError, match="RunContext"):
         fuse(TWO, QRELS, 1)  # type: ignore[arg-type]
 

@@ -94,7 +94,7 @@ def test_cumulative_is_the_value_of_the_group(measure, context, labels) -> None:
     if measure.startswith("TaSC"):
         labels = {q: {d: max(label, 0) for d, label in docs.items()} for q, docs in labels.items()}
     members = RunContext(context)
-    table = select_complementary(members, labels, len(context), measure)
+    table = select_complementary(members, labels, len(context), measure, missing="zero")
     for i, row in enumerate(table.itertuples(), start=1):
         names = table["name"][:i]
         if "RR" in measure:
@@ -151,7 +151,7 @@ def test_it_is_the_plain_greedy_choice(measure: str) -> None:
     """To the last bit."""
     runs, qrels = long_campaigns.campaign(0, n_runs=10)
     runs = {**runs, "run7": runs["run3"]}  # equals go in the order of the context
-    found = select_complementary(RunContext(runs, priors="earlier"), qrels, 10, measure)
+    found = select_complementary(RunContext(runs, priors="earlier"), qrels, 10, measure, missing="zero")
     expected = plainly(runs, qrels, 10, measure)
     pd.testing.assert_frame_equal(found[["name", "marginal"]], expected, check_exact=True)
 
@@ -162,7 +162,7 @@ def test_work_grows_with_the_pairs_of_runs() -> None:
 
     def work(n: int) -> int:
         context = RunContext(long_campaigns.campaign(0, n_runs=n)[0])
-        return instructions(lambda: select_complementary(context, qrels, n, "NRG@10"))
+        return instructions(lambda: select_complementary(context, qrels, n, "NRG@10", missing="zero"))
 
     work(2)
     small, large = work(6), work(18)

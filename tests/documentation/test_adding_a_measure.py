@@ -198,7 +198,9 @@ for seed in range(5):
     for params in ("rel=2", "judged_only=True", "prior='r0'"):
         check(campaign, [parse_measure(f"Echo({params})@{campaign.cutoff or 3}")], unretrieved_relevant=seed % 2)
 context = RunContext(campaign.runs, **campaign.options)
-table = verdicts(context, campaign.qrels, [Echo @ 2], relevance_model=lambda q, d: 0.5, samples=20)
+table = verdicts(
+    context, campaign.qrels, [Echo @ 2], relevance_model=lambda q, d: 0.5, samples=20, missing="zero"
+)
 assert table["probability"].between(0, 1).all()
 assert list(judge_next(context, campaign.qrels, Echo @ 2, 3)) == ["query_id", "doc_id", "weight", "pairs"]
 try:

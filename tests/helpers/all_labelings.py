@@ -122,12 +122,9 @@ def check(campaign: Campaign, given: Sequence[Any], unretrieved_relevant: int = 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         context = RunContext(campaign.runs, **campaign.options)
-        one = bounds(
-            context, campaign.qrels, parsed, perquery=True, unretrieved_relevant=unretrieved_relevant
-        )
-        two = verdicts(
-            context, campaign.qrels, parsed, perquery=True, unretrieved_relevant=unretrieved_relevant
-        )
+        options: dict[str, Any] = {"perquery": True, "unretrieved_relevant": unretrieved_relevant}
+        one = bounds(context, campaign.qrels, parsed, **options)
+        two = verdicts(context, campaign.qrels, parsed, **options, missing="zero")
     found: dict[str, Any] = {m: {"one": [0, 0, 0.0], "two": [0, 0, 0.0]} for m in measures}
     names = list(campaign.runs)
     for kind, rows in (("one", one), ("two", two)):

@@ -364,7 +364,8 @@ def comparisons(table: pd.DataFrame, measure) -> pd.DataFrame:
 def test_symmetric_priors_are_compared() -> None:
     ours = comparisons(CAMPAIGN.relative([NRG @ 5, "nDCG@5"], baseline="one"), NRG @ 5).drop("one")
     qrels = CAMPAIGN.qrels[CAMPAIGN.qrels["qid"].isin(CAMPAIGN.topics["qid"])]
-    valid = compare(RunContext(CAMPAIGN.frames), qrels, [NRG @ 5], baseline="one", test="t", correction=None)
+    options = {"baseline": "one", "test": "t", "correction": None, "missing": "zero"}
+    valid = compare(RunContext(CAMPAIGN.frames), qrels, [NRG @ 5], **options)
     assert ours["NRG@5 p-value"].astype(float).to_numpy() == pytest.approx(valid["p"].to_numpy())
     assert ours["NRG@5 +"].astype(int).tolist() == valid["wins"].tolist()
     assert ours["NRG@5 -"].astype(int).tolist() == valid["losses"].tolist()

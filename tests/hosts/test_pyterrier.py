@@ -95,7 +95,7 @@ def test_tables_of_pt_relative_have_pyterriers_column_names() -> None:
     assert list(ours.columns)[:3] == ["query_id", "doc_id", "relevance"]
     assert theirs.set_axis(ours.columns, axis=1).equals(ours)
     assert "qid" in pt.relative.bounds(context, qrels, [NRG @ 10], perquery=True).columns
-    chosen = pt.relative.select_complementary(context, qrels, 2)
+    chosen = pt.relative.select_complementary(context, qrels, 2, missing="zero")
     assert chosen.equals(ir_measures_relative.select_complementary(context, qrels, 2))
     assert inspect.signature(pt.relative.bounds) == inspect.signature(ir_measures_relative.bounds)
 
@@ -106,7 +106,8 @@ def test_tables_of_an_answer_have_pyterriers_column_names() -> None:
         CAMPAIGN.qrels[::8],
     )  # so that some are to be judged
     theirs, ours = (
-        where.worth(context, few, "one", margin=0.05) for where in (pt.relative, ir_measures_relative)
+        where.worth(context, few, "one", margin=0.05, missing="zero")
+        for where in (pt.relative, ir_measures_relative)
     )
     assert len(ours.judge) and ours.judge.columns.tolist()[:2] == ["query_id", "doc_id"]
     assert theirs.judge.columns.tolist()[:2] == ["qid", "docno"]

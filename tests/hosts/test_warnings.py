@@ -78,7 +78,7 @@ def test_functions_of_the_package(caught) -> None:
         lambda: context.evaluate(QRELS, [NRG @ 10, nDCG @ 10]),  # here
         lambda: explain(context, "old", QRELS),  # here
         lambda: explain(context, RUN, QRELS),  # here
-        lambda: select_complementary(context, QRELS, 2),  # here
+        lambda: select_complementary(context, QRELS, 2, missing="zero"),  # here
     ):
         use()
         once(caught)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -289,7 +290,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(ValueError, match="NewAspects needs cutoff, .*: write NewAspects@10"):
         NewAspects.validate_params()
     runs, qrels = campaign()
-    for question in (bounds, verdicts):
+    for question in (bounds, partial(verdicts, missing="zero")):
         for measure in (alpha_NRG @ 3, NewAspects @ 3):
             with pytest.raises(ValueError, match="has no strict bounds"):
                 question(RunContext(runs), qrels, [measure(rel=1)])

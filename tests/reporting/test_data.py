@@ -42,10 +42,10 @@ from random_campaigns import Labels, Run, contexts, qrels
 pytestmark = pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
 
 LABELS = {"q1": {"a": 2, "b": 1, "c": 0}, "q2": {"d": 1}, "q3": {"a": 0}}
-RUNS = {
-    "one": {"q1": {"a": 3.0, "x": 2.0, "b": 1.0}, "q2": {"d": 1.0}},
-    "two": {"q1": {"b": 3.0, "a": 2.0}, "q3": {"a": 1.0}},
-    "three": {"q1": {"x": 3.0, "c": 2.0}, "q2": {"e": 2.0, "d": 1.0}},
+RUNS: dict[str, Run] = {  # {} is an empty ranking that is meant, not a topic that is missing
+    "one": {"q1": {"a": 3.0, "x": 2.0, "b": 1.0}, "q2": {"d": 1.0}, "q3": {}},
+    "two": {"q1": {"b": 3.0, "a": 2.0}, "q2": {}, "q3": {"a": 1.0}},
+    "three": {"q1": {"x": 3.0, "c": 2.0}, "q2": {"e": 2.0, "d": 1.0}, "q3": {}},
 }
 EVERY = ["nDCG@3", "AP", "P@2", "NRG@3", "NRG(base='RR')", "UniqueRel@2", "TaSC(base='P@2')", "P_Rareness@2"]
 EVERY += ["AP_Rareness", "Shapley@3", "nDCG_UE@3", "AP_UE(pool='corpus')@3", "MED@2", "rrLP", "RPP"]

@@ -202,7 +202,8 @@ def _explained(campaign: Campaign, measure: str) -> Table:
 
 def _selected(campaign: Campaign, measure: str) -> Table:
     context = campaign.context(only=campaign.few)
-    return _table(campaign, relative.select_complementary(context, campaign.qrels_path, 4, measure), ())
+    chosen = asked(relative.select_complementary, context, campaign.qrels_path, 4, measure)
+    return _table(campaign, chosen, ())
 
 
 class _Settings(NamedTuple):
@@ -261,7 +262,7 @@ def _extremes_of(
 
 def _verdicts_of_means(campaign: Campaign, thin: bool) -> Table:
     qrels = campaign.thin_qrels if thin else campaign.qrels
-    frame = relative.verdicts(campaign.context(only=campaign.few), qrels, sorted(QUICK_BOUNDED))
+    frame = asked(relative.verdicts, campaign.context(only=campaign.few), qrels, sorted(QUICK_BOUNDED))
     return _extremes(campaign, frame, ("name", "other", "measure"))
 
 
@@ -270,7 +271,7 @@ def _of_statistics(campaign: Campaign) -> Iterator[Question]:
     measures = ("nDCG@10", "NRG@10", "UniqueRel@10", "rrLP")
 
     def compared(**how: Any) -> pd.DataFrame:
-        return relative.compare(context(only=few), qrels, measures, **how)
+        return asked(relative.compare, context(only=few), qrels, measures, **how)
 
     def settled() -> pd.DataFrame:
         how = {"relevance_model": "pool", "samples": 200}

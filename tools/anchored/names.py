@@ -45,8 +45,13 @@ def member(owner: Any, name: str) -> Any:
 
 
 def asked(function: Callable[..., Any], *given: Any, **options: Any) -> Any:
-    """What a function returns; the options have their new names here, and are passed by the names that it has."""
+    """What a function returns; the options have their new names here, and are passed by the names that it has.
+
+    Topics that a run misses count as empty rankings, as they do in every version that does not ask.
+    """
     known = inspect.signature(function).parameters
+    if "missing" in known:
+        options = {"missing": "zero"} | options
     return function(*given, **{n if n in known else _OLD_ARGUMENTS.get(n, n): v for n, v in options.items()})
 
 

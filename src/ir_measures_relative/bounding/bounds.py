@@ -74,7 +74,8 @@ def bounds(
         1  new     P@2    0.5    0.5   1.0   True
     """
     work = Work(jobs, time_limit)
-    parsed, views = campaign_of(context, qrels, measures)
+    check_is_context(context)
+    parsed, views = campaign_of(view_of(context, qrels), measures)
     index, tables = {"name": object_array(context.names)}, []
     every = [labelings_of(measure, views, unretrieved_relevant) for measure in parsed]
     check_bounded(every)
@@ -90,16 +91,16 @@ def bounds(
 
 
 def campaign_of(
-    context: RunContext,
-    qrels: Qrels | None,
-    measures: Sequence[ir_measures.Measure | str],
+    view: View, measures: Sequence[ir_measures.Measure | str], *, missing_topics: bool = True
 ) -> tuple[list[ir_measures.Measure], list[View]]:
-    """The measures to bound, and a view of each run; raises the errors of :func:`bounds`."""
-    check_is_context(context)
-    parsed, view = parse_measures(measures), view_of(context, qrels)
+    """The measures to bound, and a view of each run; raises the errors of :func:`bounds`.
+
+    ``missing_topics`` is that of :func:`check_runs`.
+    """
+    parsed = parse_measures(measures)
     if not view.names:
         raise ValueError("the context holds no run, so there is nothing to bound; give RunContext some runs")
-    check_runs(view)
+    check_runs(view, missing_topics=missing_topics)
     by_policy = any(getattr(m, "RELATIVE_TO", None) == "priors" and m.get("prior") is None for m in parsed)
     if by_policy and priors_chosen_by_means(view.members.policy, view) is not None:
         warn(

@@ -13,6 +13,7 @@ import pandas as pd
 from ..arguments import check_count
 from ..context.priors import Members
 from ..context.run_context import RunContext
+from ..context.view import check_is_context, view_of
 from ..data.arrays import IntArray
 from ..io.qrels import Qrels
 from ..messages import escaped, few_quoted
@@ -55,7 +56,8 @@ def judge_next(
         ValueError: what :func:`verdicts` raises; with ``path``, an id with a blank, which no pool file can hold.
     """
     work = Work(jobs, time_limit)
-    (parsed,), views = campaign_of(context, qrels, [measure])
+    check_is_context(context)
+    (parsed,), views = campaign_of(view_of(context, qrels), [measure])
     check_count("n", n, 1)
     if path is not None:
         check_pool(path)

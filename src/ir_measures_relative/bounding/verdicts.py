@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_count, is_number
+from ..context.checks import check_topics, tell_of_missing_topics
 from ..context.measure_strings import value_of
 from ..context.run_context import RunContext
-from ..context.view import View
+from ..context.view import View, check_is_context, view_of
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
 from ..data.documents import Judgments
 from ..io.qrels import Qrels
@@ -48,6 +49,7 @@ def verdicts(
     log_odds_sd: float | None = None,
     jobs: int = 1,
     time_limit: float | None = None,
+    missing: str | None = None,
 ) -> pd.DataFrame:
     """Which orders of two runs unjudged documents cannot reverse on these topics.
 
@@ -68,6 +70,9 @@ def verdicts(
         jobs: number of processes for AP, AP_Rareness and ERR. The rows are the same.
         time_limit: seconds for the whole call; None for no limit. Unfinished intervals are wider, and not ``exact``.
             For AP, AP_Rareness and ERR, the search for each end on a query also stops after one second of CPU time.
+        missing: what to do with topics that a run has no ranking for and another run has. ``"zero"`` counts them as
+            empty rankings, ``"drop"`` leaves them out for all runs, ``"raise"`` is an error. Default: as ``"zero"`` if
+            every run misses at most one topic in twenty, else an error.
 
     Returns:
         one row per pair and measure (and query), in the order of the context:
@@ -82,7 +87,8 @@ def verdicts(
         - ``probability``: with ``relevance_model``. For UniqueRel, ``"pool"`` is up to 0.1 too high below 0.99.
 
     Raises:
-        ValueError: a context of one run; ``relevance_model='pool'`` of fewer than four; what :func:`bounds` raises.
+        ValueError: a context of one run; ``relevance_model='pool'`` of fewer than four; a run that misses too many
+            topics; what :func:`bounds` raises.
 
     Example:
         >>> from ir_measures_relative import RunContext, verdicts
@@ -92,10 +98,14 @@ def verdicts(
         0    a     b     P@2    0.5    1.0   1.0   True   above           1
     """
     work = Work(jobs, time_limit)
-    parsed, views = campaign_of(context, qrels, measures)
+    check_is_context(context)
+    view = view_of(context, qrels)
+    parsed, _ = campaign_of(view, measures, missing_topics=False)
+    view, note = check_topics(view, context.names, missing)
+    views = view.of_each()
     with_llm = llm_judgments is not None
     check_relevance_model(relevance_model, len(context.names), parsed, perquery, with_llm)
-    llm = read_llm_judgments(llm_judgments, views[0].documents)
+    llm = read_llm_judgments(llm_judgments, view.documents)
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     if log_odds_sd is not None and (not is_number(log_odds_sd) or not 0 <= log_odds_sd < 100):
@@ -132,7 +142,7 @@ def verdicts(
                 [settled == word for word in ("above", "below", "equal")], [1.0, 0.0, 0.5], chance
             )
         tables.append(table)
-    return pd.concat(tables, ignore_index=True)
+    return tell_of_missing_topics(pd.concat(tables, ignore_index=True), note, missing, context)
 
 
 def _drawn(

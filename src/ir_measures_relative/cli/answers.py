@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..messages import escaped, few, json_of, markdown_text
 from . import arguments
-from .output import DEFAULT_PLACES, FORMATS, check_table, show, wrapped
+from .output import DEFAULT_PLACES, FORMATS, check_table, say, show, wrapped
 
 if TYPE_CHECKING:
     from ..data.rankings import Rankings
@@ -65,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | No
         help="with --rerank: number of documents to rerank (default: 100)",
     )
     arguments.add_collection(parser)
+    arguments.add_missing(parser)
     parser.add_argument(
         "--gate",
         action="store_true",
@@ -96,7 +97,9 @@ def check(args: argparse.Namespace) -> None:
 
 def options_of(args: argparse.Namespace) -> dict[str, Any]:
     names = ("by", "method", "margin", "confidence", "rerank", "pool")
-    return {name: getattr(args, name) for name in names}
+    is_gate = args.gate or args.output_format == "junit"
+    missing = args.missing or ("raise" if is_gate else None)
+    return {name: getattr(args, name) for name in names} | {"missing": missing}
 
 
 def check_deployed(given: Inputs, names: list[str]) -> None:
@@ -132,6 +135,10 @@ def finish(answers: Mapping[str, Decision], args: argparse.Namespace, named: boo
     else:
         import pandas as pd
 
+        for note in dict.fromkeys(
+            answer.missing_topics for answer in answers.values() if answer.missing_topics
+        ):
+            say("note", note)
         tables = [answer.table for answer in answers.values()]
         if named:
             for name, table in zip(answers, tables, strict=True):

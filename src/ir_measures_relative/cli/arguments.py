@@ -157,6 +157,16 @@ def add_measure(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument("measures", metavar="MEASURE", nargs="?", default=default, help=f"default: {default}")
 
 
+def add_missing(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--missing",
+        choices=("zero", "drop"),
+        metavar="HOW",
+        help="what to do with topics that a run has no ranking for: zero (count empty rankings) or drop (leave them "
+        "out for all runs). Default: zero, if each run misses at most one topic in twenty; else an error",
+    )
+
+
 def add_provider(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--provider",

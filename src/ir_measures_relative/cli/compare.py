@@ -29,6 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="t, wilcoxon, sign, randomization or bootstrap; the default depends on the measure",
     )
+    arguments.add_missing(parser)
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default: %(default)s")
     arguments.add_table(parser)
 
@@ -79,5 +80,6 @@ def run(args: argparse.Namespace) -> None:
         baseline,
         args.test,
         confidence=args.confidence,
+        missing=args.missing,
     )
     show(table, args)

@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="how runs are chosen (default: %(default)s); with many runs, leave out exact",
     )
+    arguments.add_missing(parser)
     arguments.add_table(parser)
 
 
@@ -56,6 +57,7 @@ def run(args: argparse.Namespace) -> None:
         method=args.method,
         depth=args.depth,
         strategies=args.strategies.split(","),
+        missing=args.missing,
     )
     answer = _which(table, measure, args.places)
     if not args.output_format:

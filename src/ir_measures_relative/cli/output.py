@@ -75,6 +75,7 @@ _FLAGS = {
     "relevance_model=": "--probability",
     "llm_judgments=": "--llm-judgments",
     "between=": "--between",
+    "missing=": "--missing zero|drop",
     "^n=": "--number",
 } | {f"^{name}=": f"--{name}" for name in ("budget", "depth", "jobs", "samples", "strategies")}
 
@@ -240,6 +241,8 @@ def show(
         rows = _sorted(list(rows), args.sort)
     if about:
         print(about)
+    if getattr(args, "missing", None):  # without it, a warning says the same
+        say_missing_topics([table])
     name = args.output_format or ("aligned" if sys.stdout.isatty() else "tsv")
     if name == "jsonl":
         for row in rows:
@@ -248,6 +251,13 @@ def show(
     headed, nothing = header or name not in ("tsv", "aligned"), "nan" if name in ("tsv", "csv") else ""
     for line in _lines(name, _cells(rows, args.places, headed, columns, nothing)):
         print(line)
+
+
+def say_missing_topics(tables: Iterable[Any]) -> None:
+    """Say which runs miss topics, and what these count, as the ``attrs`` of tables have it."""
+    notes = (getattr(table, "attrs", {}).get("missing_topics") for table in tables)
+    for note in dict.fromkeys(filter(None, notes)):
+        say("note", note)
 
 
 def rows_of(table: pd.DataFrame) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--number", type=int, default=3, metavar="N", help="number of runs to choose (default: %(default)s)"
     )
+    arguments.add_missing(parser)
     arguments.add_table(parser)
 
 
@@ -28,4 +29,7 @@ def run(args: argparse.Namespace) -> None:
     from .inputs import read
 
     given = read(args)
-    show(package.select_complementary(given.together, given.judgments, args.number, measure), args)
+    chosen = package.select_complementary(
+        given.together, given.judgments, args.number, measure, missing=args.missing
+    )
+    show(chosen, args)

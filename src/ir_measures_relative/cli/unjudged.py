@@ -8,7 +8,7 @@ import ir_measures_relative as package
 
 from ..arguments import check_count
 from . import arguments
-from .output import check_table, say, show
+from .output import check_table, say, say_missing_topics, show
 
 USAGE = "QRELS RUNS MEASURE… [--bounds | --judge N] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs UniqueRel@10 --judge 10"
@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     arguments.add_llm_judgments(parser)
     parser.add_argument("-q", "--by_query", action="store_true", help="print a row for every query")
+    arguments.add_missing(parser)
     arguments.add_jobs(parser)
     arguments.add_table(parser)
 
@@ -45,6 +46,10 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError("--llm-judgments goes with --probability; add it")
     if args.judge is not None:
         check_count("--judge", args.judge, 1)
+    if args.missing and (args.bounds or args.judge is not None):
+        raise ValueError(
+            "--missing is about verdicts, so it does not go with --bounds and --judge; leave it out"
+        )
     check_table(args)
     measures = arguments.measures_of(args)
     import pandas as pd
@@ -75,9 +80,13 @@ def run(args: argparse.Namespace) -> None:
                 relevance_model=relevance_model,
                 llm_judgments=args.llm_judgments,
                 jobs=args.jobs,
+                missing=args.missing,
             )
             tables.append(table[table["name"].isin(names) | table["other"].isin(names)])
+    if args.missing:
+        say_missing_topics(tables)
     found = pd.concat(tables, ignore_index=True)
+    found.attrs.clear()  # which one table alone would keep
     if args.judge is not None:
         found = found.sort_values("weight", ascending=False, kind="stable")
         found = found.drop_duplicates(["query_id", "doc_id"])[: args.judge]

@@ -12,28 +12,45 @@ from ir_measures.measures.base import SumAgg
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
 from ..data.documents import Judgments
 from ..data.rankings import Rankings
-from ..messages import few, progress, warn
+from ..messages import progress, warn
 from ..tolerances import ROUNDED
-from .checks import QUERIES_AHEAD, ranks_judged, warn_if_nothing_is_relevant, warn_of_unjudged_runs
+from .checks import (
+    QUERIES_AHEAD,
+    check_queries,
+    ranks_judged,
+    warn_if_nothing_is_relevant,
+    warn_of_missing_topics,
+    warn_of_unjudged_runs,
+)
 from .measure_strings import is_relative, needs_subtopics, value_of
 from .odd_runs import warn_of_odd_runs
-from .priors import FixedPriors, Members, matching
-from .view import View, check_queries, some
+from .priors import FixedPriors, matching
+from .view import View, some
 
 if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
 
 
 def check_runs(
-    view: View, measures: Collection[ir_measures.Measure] = (), new_runs: Collection[Rankings] = ()
+    view: View,
+    measures: Collection[ir_measures.Measure] = (),
+    new_runs: Mapping[str, Rankings] | None = None,
+    *,
+    missing_topics: bool = True,
 ) -> None:
-    """Raise ValueError where there is nothing to score, or a run shares no query; warn of odd runs and judgments."""
+    """Raise ValueError where there is nothing to score, or a run shares no query; warn of odd runs and judgments.
+
+    ``missing_topics=False`` says nothing of topics that runs miss: for what calls :func:`check_topics`, or where runs
+    miss topics by design.
+    """
     if not len(view.query_ids):
         raise ValueError("the qrels hold no judgment, so there is no query to score; give other qrels")
-    runs = [*new_runs, *view.runs.values()]
+    by_name = {**(new_runs or {}), **view.runs}
+    runs = list(by_name.values())
     for run in runs:
         check_queries(view, run)
-    warn_of_empty_runs(runs, view.members)
+    if missing_topics:
+        warn_of_missing_topics(view, by_name)
     warn_if_nothing_is_relevant(view, measures)
     warn_if_strange(view, runs)
     warn_of_odd_runs(view, runs)
@@ -157,17 +174,6 @@ def warn_of_copies(views: Sequence[View], measures: Sequence[ir_measures.Measure
                     view.members,
                 )
                 return
-
-
-def warn_of_empty_runs(runs: Iterable[Rankings], context: Members) -> None:
-    """Warn of runs without a row."""
-    empty = [run.name for run in runs if not len(run)]
-    if empty:
-        holds, its = ("holds", "its") if len(empty) == 1 else ("hold", "their")
-        warn(
-            f"{few(empty, 3)} {holds} no ranking; all of {its} rankings count as empty: check how it was written",
-            context,
-        )
 
 
 def why_incomparable(
@@ -331,10 +337,12 @@ def score_runs(
     priors: Mapping[str, Collection[str]] | None = None,
     new_runs: Mapping[str, Rankings] | None = None,
     part: bool = False,
+    missing_topics: bool = True,
 ) -> Scores:
     """Scores runs of a context, each as the member that it is, and new runs, each alone beside it.
 
     ``part``: these are some of the queries, which some runs may not hold; the whole was checked, or will be.
+    ``missing_topics`` is that of :func:`check_runs`.
     """
     query_ids = view.query_ids
     of_host = [j for j, measure in enumerate(measures) if not is_relative(measure)]
@@ -344,7 +352,7 @@ def score_runs(
         for run in new_runs.values():
             check_queries(view, run)
     else:
-        check_runs(view, measures, new_runs.values())
+        check_runs(view, measures, new_runs, missing_topics=missing_topics)
         warn_of_last_labels(view, measures)
     values = np.empty((len(names), len(measures), len(query_ids)))
     # What a measure without a cutoff asks of the runs answers the others as well.

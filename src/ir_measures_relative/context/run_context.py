@@ -16,6 +16,7 @@ from ..arguments import check_count
 from ..data.rankings import Rankings
 from ..data.registry import Registry
 from ..io import datasets
+from ..io.frames import is_frame
 from ..io.qrels import Qrels, dataset_of_judgments
 from ..io.readers import run_pipelines
 from ..io.runs import Run, RunPaths, groups_of, judgments_beside, read_run, read_runs, run_files
@@ -246,7 +247,10 @@ class RunContext(Members):
             topics: a DataFrame with ``qid`` and ``query``, or the path of a TREC topics file.
             options: as for :class:`RunContext`.
         """
-        return cls(run_pipelines(pipelines, topics), **options)
+        results, asked = run_pipelines(pipelines, topics)
+        runs = {name: read_run(frame, f"run {name!r}") for name, frame in results.items()}
+        ran = {name: runs[name].described(asked=asked) for name in runs if not is_frame(pipelines[name])}
+        return cls(runs | ran, **options)
 
     @classmethod
     def from_irds(cls, dataset: Any, *, name: str | None = "scoreddocs", **options: Any) -> RunContext:

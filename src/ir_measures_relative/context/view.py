@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import ir_measures
 import numpy as np
 
-from ..data.arrays import FloatArray, IntArray, ObjectArray
+from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..data.documents import NAME_NO_ASPECT, Documents, Judgments
 from ..data.ids import Ids, WordArray
 from ..data.rankings import Rankings
@@ -241,6 +241,10 @@ class View:
             store.make_room(len(self.names), len(documents))
         return self._other(documents=documents)
 
+    def of_queries(self, keep: BoolArray) -> View:
+        """Return the runs on some of the queries, as though the others were not judged."""
+        return View.on(self.members, self.judgments.of_queries(keep), whole=self.whole)
+
     def of_query(self, query_id: str) -> View:
         """One query alone, which the judgments hold; nothing that is computed here is used there."""
         runs = {name: run.of_query(query_id) for name, run in self.runs.items()}
@@ -370,12 +374,15 @@ class View:
         held = np.bincount(own.docs.query, minlength=self.n_queries) > 0
         return bool(same_rankings(own, view.top(self.runs[name]), held)[held].all())
 
-    def twin(self, names: Sequence[str]) -> str | None:
-        """The first of these runs that the evaluated run ranks as, as :meth:`ranks_as` says; None where none is."""
+    def twin(self, names: Sequence[str], partly: bool = False) -> str | None:
+        """Return the first of these runs that ranks every judged query as the evaluated run does; None where none does.
+
+        ``partly``: every judged query that the evaluated run holds.
+        """
         rankings = self.members.rankings
         heads = self.cached(("heads",), lambda: list(map(self._heads, rankings)))
         own, index = self._heads(self.evaluated), self.members.index
-        alike = [bool(((of_run == own) | (own == 0)).all()) for of_run in heads]
+        alike = [bool(((of_run == own) | (partly & (own == 0))).all()) for of_run in heads]
         return next((name for name in names if alike[index[name]] and self.ranks_as(name)), None)
 
     def _heads(self, rankings: Rankings) -> WordArray:
@@ -609,30 +616,6 @@ def check_is_context(context: object) -> None:
     if not isinstance(context, Members):
         remedy = "RunContext(runs)" if isinstance(context, Mapping) else "a RunContext"
         raise TypeError(f"the context is {kind_of(context)}; give {remedy}")
-
-
-def check_queries(view: View, rankings: Rankings, *, may_be_batch: bool = False) -> None:
-    """Raises ValueError where a run that holds queries shares none with the judgments.
-
-    Where the run may be one batch of PyTerrier's, this is a warning if the context knows both ids.
-    """
-    docs = view.documents
-    if not len(rankings) or not docs.n_queries or (docs.queries_of(rankings) >= 0).any():
-        return
-    known = {q for run in view.members.runs.values() for q in run.query_ids} if may_be_batch else set()
-    message = (
-        f"{rankings.name} has no query in common with the qrels: the run has {some(rankings.query_ids)}, "
-        f"the qrels have {some(docs.query_ids)}"
-    )
-    if known.intersection(rankings.query_ids) and known.intersection(docs.query_ids):
-        warn(message + "; its rankings count as empty: check the ids of both", view.members)
-    else:
-        own = set(rankings.query_ids.tolist())
-        by_nugget = [q for q in docs.query_ids if q.rpartition("_")[0] in own]
-        remedy = "is one of them numbered differently, or for other topics?"
-        if by_nugget:
-            remedy = f"{by_nugget[0]!r} may be a nugget of a query: give judgments by query, the nugget in column two"
-        raise ValueError(f"{message}; {remedy}")
 
 
 def some(ids: Any) -> str:

@@ -314,6 +314,17 @@ class Judgments(Documents):
             self.query_ids[code : code + 1], query, self.ids.take(rows), self.grade[rows], labels
         )
 
+    def of_queries(self, keep: BoolArray) -> Judgments:
+        """Return the rows of some queries, as though the others were not judged."""
+        code = np.cumsum(keep) - 1
+        rows = np.flatnonzero(keep[self.query])
+        labels = self.labels
+        if labels is not None:
+            labels = labels.take(np.flatnonzero(keep[labels.query]))
+            labels = labels._replace(query=code[labels.query])
+        query_ids, query = self.query_ids[keep], code[self.query[rows]]
+        return Judgments(query_ids, query, self.ids.take(rows), self.grade[rows], labels)
+
     @property
     def has_aspects(self) -> bool:
         """Whether documents are judged for several aspects of their query, such as nuggets."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -73,6 +73,8 @@ class Rankings:
         query_ids: the queries, each once.
         starts: the rows of query ``i`` are ``starts[i]:starts[i + 1]``.
         ranks: of the rows as they were given, if these have any and the scores hardly order the first; else None.
+        asked: queries that the run is known to have been asked; one without rows is answered by an empty ranking.
+        ends_within_row: whether the file of the run is cut in the middle of its last row.
     """
 
     def __init__(
@@ -84,11 +86,14 @@ class Rankings:
         name: str = "the run",
         tag: str | None = None,
         group: str | None = None,
+        asked: Collection[str] = (),
     ) -> None:
         """Takes one query id, document id and score a row, in any order. Keeps the arrays as they are."""
         self.name = name
         self.tag = tag
         self.group = group
+        self.asked = asked
+        self.ends_within_row = False
         with np.errstate(over="ignore"):  # trec_eval holds C floats
             score32 = scores.astype(np.float32)
         finite = np.isfinite(score32)
@@ -155,8 +160,8 @@ class Rankings:
         other.name = name
         return other
 
-    def described(self, **known: str) -> Rankings:
-        """The same rankings, with another ``tag`` or ``group``."""
+    def described(self, **known: Any) -> Rankings:
+        """Return the same rankings with another ``tag`` or ``group``, or with the queries that were ``asked``."""
         other = copy.copy(self)
         other.__dict__.update(known)
         return other

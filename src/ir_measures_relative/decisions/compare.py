@@ -12,8 +12,10 @@ import pandas as pd
 from scipy.sparse import csr_array
 from tqdm import tqdm
 
+from ..context.checks import check_topics, tell_of_missing_topics
 from ..context.evaluate import (
     aggregate,
+    check_runs,
     copies_in,
     depth_of,
     is_summed,
@@ -56,6 +58,7 @@ def compare(
     family: str = "call",
     resamples: int = 9999,
     seed: int = 0,
+    missing: str | None = None,
 ) -> pd.DataFrame:
     """Compare runs in pairs: differences, confidence intervals and valid tests, for relative and absolute measures.
 
@@ -76,6 +79,7 @@ def compare(
         confidence: of all intervals at once with ``"max-t"``, of each on its own with None, else of a row
             1 - (1 - confidence) · p / p_corrected.
         family: ``"call"`` corrects all rows together, ``"measure"`` those of each measure.
+        missing: topics that a run has no ranking for, as for :func:`decide`.
 
     Returns:
         a DataFrame with one row per measure and pair: ``name``, ``other``, ``measure``, ``mean``, ``other_mean``,
@@ -97,6 +101,8 @@ def compare(
     parsed = parse_measures(measures)
     names, of_each, fixed = _candidates(context, names, priors, baseline)
     view = view_of(context, qrels)
+    check_runs(view, missing_topics=False)
+    view, note = check_topics(view, names, missing, relative=any(map(is_relative, parsed)))
     _refuse_copies(view, names, parsed, fixed)
     if len(names) < 2:
         raise ValueError(f"there is one run to compare, {names[0]!r}; give more names, or fewer priors")
@@ -105,7 +111,7 @@ def compare(
         who = [(name, baseline) for name in names if name != baseline]
     chosen = None if of_each is None else {n: of_each(view, n) for n in names}
     scored = [m for m in parsed if not is_of_pairs(m)]
-    scores = score_runs(view, names, scored, priors=chosen)
+    scores = score_runs(view, names, scored, priors=chosen, missing_topics=False)
     if (message := one_topic_counts(scores)) is not None:
         warn(message)
     first, second = ([names.index(pair[i]) for pair in who] for i in (0, 1))
@@ -132,7 +138,7 @@ def compare(
     ]
     for message, *more in notes.values():  # each kind is said once
         warn(message + (f" (and {len(more)} more such)" if more else ""))
-    return pd.concat(tables, ignore_index=True)
+    return tell_of_missing_topics(pd.concat(tables, ignore_index=True), note, missing, context)
 
 
 def _candidates(

@@ -19,7 +19,7 @@ from ..messages import escaped, few, warn
 from ..stats.intervals import FEWEST_DIFFERING, mean_and_error
 from ..stats.power import TopicsNeeded, topics_if_some_are_unlike, topics_to_settle
 from ..tolerances import LABELED_ALIKE
-from .decision import Decision
+from .decision import Decision, after_verdict
 from .decision_rule import OPEN, UNSETTLED, Decided, Ends, Intervals, Rivals, intervals
 from .options import Differences, Option, OptionLists, OptionValues, Settings
 
@@ -211,21 +211,25 @@ class Compared(Decided):
             table["settled"] = None
         return table
 
-    def decision(self, text: Any, tables: Mapping[str, pd.DataFrame]) -> Decision:
-        """The answer; ``text`` makes the sentences of this and the tables of evidence."""
+    def decision(self, text: Any, tables: Mapping[str, pd.DataFrame], missing_topics: str = "") -> Decision:
+        """The answer; ``text`` makes the sentences of this and the tables of evidence.
+
+        ``missing_topics`` are the sentences on topics that runs miss, which follow the verdict.
+        """
         return Decision(
             tuple(self.names),
             self.word() if self.values.bounded else None,
             self.word(as_judged=True),
             tuple(self.names[i] for i in self.may_be_best()),
             self.missing,
-            text(self, tables),
+            after_verdict(text(self, tables), escaped(missing_topics)),
             self.table,
             self.judge[: self.settings.n],
             tables,
             self.shown(),
             self.topics_needed,
             self.stands,
+            missing_topics,
         )
 
 

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import ir_measures
 
+from ..context.checks import check_topics
 from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
@@ -44,6 +45,7 @@ def decide(
     resamples: int = 9999,
     seed: int = 0,
     time_limit: float | None = 10.0,
+    missing: str | None = None,
 ) -> Decision:
     """Which of several set-ups is best at the same cost? One verdict, its reason, and the evidence.
 
@@ -70,6 +72,9 @@ def decide(
         unretrieved_relevant: as for :func:`bounds`.
         n: the number of documents to list for judging.
         time_limit: seconds for the bounds; unfinished bounds are wider.
+        missing: what to do with topics that a run has no ranking for and another run has. ``"zero"`` counts them as
+            empty rankings, ``"drop"`` leaves them out for all runs, ``"raise"`` is an error. Default: as ``"zero"`` if
+            every run misses at most one topic in twenty, else an error.
 
     Returns:
         a :class:`Decision`. Its table has a row per option: ``option``, ``runs``, ``mean``; ``difference`` from the
@@ -79,7 +84,8 @@ def decide(
         ``unjudged``: the mean unjudged share of its list.
 
     Raises:
-        ValueError: fewer than two options, an unknown run, a relative measure, a document of a pool without a score.
+        ValueError: fewer than two options, an unknown run, a relative measure, a document of a pool without a score, a
+            run that misses too many topics.
     """
     check_is_context(context)
     work, measure = Work(time_limit=time_limit), deciding_measure(by)
@@ -89,12 +95,13 @@ def decide(
         measure, how, test, unretrieved_relevant, margin=margin, groups=groups, n=n, work=work
     )
     whole = view_of(context, qrels)
-    check_runs(whole)
+    check_runs(whole, missing_topics=False)
     chosen = _options_of(options, whole)
-    needed = dict.fromkeys(run for option in chosen for run in option.runs)
+    needed = list(dict.fromkeys(run for option in chosen for run in option.runs))
+    whole, note = check_topics(whole, needed, missing)
     rivals = _all_rivals([len(option.runs) for option in chosen[1:]])
-    compared = Compared(whole.of_runs(list(needed)), chosen, rivals, settings, whole)
-    return compared.decision(decision_text.of_options, evidence.tables_of(compared))
+    compared = Compared(whole.of_runs(needed), chosen, rivals, settings, whole)
+    return compared.decision(decision_text.of_options, evidence.tables_of(compared), note)
 
 
 def _all_rivals(sizes: Sequence[int]) -> list[Rivals]:

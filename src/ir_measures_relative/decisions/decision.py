@@ -40,6 +40,7 @@ class Decision:
     topics_needed: TopicsNeeded | None = None  #: how many would settle an open verdict with 80 % power
     #: The probability that ``as_judged`` stays the verdict once all documents are judged; None where it is not known.
     stands: float | None = None
+    missing_topics: str = ""  #: which runs miss topics, and what that counts; the text says it too
 
     def __bool__(self) -> bool:
         raise TypeError("a Decision is neither true nor false; compare its verdict")
@@ -89,6 +90,7 @@ class Decision:
             "as_judged": self.as_judged,
             "may_be_best": list(self.may_be_best),
             "missing": self.missing,
+            "missing_topics": self.missing_topics,
             "stands": self.stands,
             "topics_needed": None if needed is None else needed._asdict(),
             "text": self.text,
@@ -125,6 +127,14 @@ def bold_and_rest(paragraph: str) -> tuple[str, str]:
         return "", paragraph
     bold, _, rest = paragraph[2:].partition(".**")
     return f"{bold}.", rest
+
+
+def after_verdict(text: str, sentences: str) -> str:
+    """Return a text with further sentences behind the verdict, which is what stands in bold type at its start."""
+    verdict, rest = bold_and_rest(text)
+    if not sentences:
+        return text
+    return f"**{verdict}** {sentences}{rest}" if verdict else f"{sentences} {rest}"
 
 
 def _markdown(table: pd.DataFrame) -> list[str]:

@@ -9,6 +9,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
+from ..context.checks import check_topics
 from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
 from ..context.view import check_is_context, view_of
@@ -50,6 +51,7 @@ def drop(
     resamples: int = 9999,
     seed: int = 0,
     time_limit: float | None = 10.0,
+    missing: str | None = None,
 ) -> Decision:
     """Which deployed run can go? What is lost without each of them, in lists of the same length.
 
@@ -82,8 +84,9 @@ def drop(
     if len(names) < 2:
         raise ValueError(f"drop needs two deployed runs or more, and {names} is one; pass more runs")
     whole = view_of(context, qrels)
+    check_runs(whole.of_runs(names), missing_topics=False)
+    whole, note = check_topics(whole, names, missing)
     view = whole.of_runs(names)
-    check_runs(view)
     sets = {"keep": tuple(names)}
     sets |= {f"drop {name}": tuple(other for other in names if other != name) for name in names}
     options = [Option(name, runs) for name, runs in sets.items()]
@@ -91,7 +94,7 @@ def drop(
     tables = evidence.tables_of(compared)
     if compared.graded and len(names) > 2 and compared.topics > 3:
         tables = {"fewer": _fewer(compared, names), **tables}
-    return compared.decision(decision_text.of_drop, tables)
+    return compared.decision(decision_text.of_drop, tables, note)
 
 
 def _fewer(of: RunsDropped, names: Sequence[str]) -> pd.DataFrame:

@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from ..arguments import check_amount, check_choice, check_confidence, check_count
+from ..context.checks import check_topics, tell_of_missing_topics
 from ..context.evaluate import check_runs
 from ..context.measure_strings import absolute_measure
 from ..context.run_context import RunContext
@@ -58,6 +59,7 @@ def fuse(
     budget: float | Sequence[float] | None = None,
     confidence: float = 0.95,
     max_sets: int = MOST_SETS,
+    missing: str | None = None,
 ) -> pd.DataFrame:
     """Which runs to fuse, and the gain of the fusion on held-out topics.
 
@@ -81,6 +83,7 @@ def fuse(
         folds: the parts of the topics; the choice is made on all but one. ``repeats``: the number of random splits.
         cost, budget: the cost of each run, and the highest cost of a set, or several.
         max_sets: the largest number of sets that ``"exact"`` may try.
+        missing: topics that a run has no ranking for, as for :func:`decide`.
 
     Returns:
         a DataFrame with one row per strategy (and n, and budget): ``strategy``, ``n``; ``names``: the runs chosen on
@@ -96,7 +99,8 @@ def fuse(
     base = absolute_measure(measure)
     check_confidence(confidence)
     view = view_of(context, qrels)
-    check_runs(view, [base])
+    check_runs(view, [base], missing_topics=False)
+    view, note = check_topics(view, context.names, missing)
     if view.n_queries < 2:
         raise ValueError("the qrels hold one topic; a choice is made on some and scored on others: give more")
     _refuse_disjoint(view)
@@ -147,7 +151,7 @@ def fuse(
             rows.append(row | {"chosen": {names[i]: share for i, share in found.shares.items()}})
     if not rows:
         raise ValueError(f"budget={budget!r} is not enough for all runs; ask for another strategy than 'all'")
-    return pd.DataFrame(rows)
+    return tell_of_missing_topics(pd.DataFrame(rows), note, missing, context)
 
 
 def _added_by_nrg(view: View, runs: RunSet) -> FloatArray:

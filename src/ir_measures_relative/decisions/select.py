@@ -9,6 +9,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
+from ..context.checks import check_topics, tell_of_missing_topics
 from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
 from ..context.view import View, check_is_context, view_of
@@ -90,6 +91,8 @@ def select_complementary(
     qrels: Qrels | None,
     n: int,
     measure: ir_measures.Measure | str = "NRG(norm='ideal')@10",
+    *,
+    missing: str | None = None,
 ) -> pd.DataFrame:
     """Choose complementary runs of a context, for pooling, or for users who read several lists.
 
@@ -105,6 +108,7 @@ def select_complementary(
     Args:
         n: the number of runs to choose.
         measure: NRG, UniqueRel, NewAspects, alpha_NRG or TaSC, without ``prior=``; the context's priors are ignored.
+        missing: what to do with topics that a run has no ranking for, as for :func:`decide`.
 
     Returns:
         a DataFrame with one row per chosen run: ``name``; ``marginal``: the mean of the measure given those before;
@@ -112,7 +116,7 @@ def select_complementary(
         runs has a higher value, NaN where it is unknown and with base RR.
 
     Raises:
-        ValueError: n out of range, or a measure without priors.
+        ValueError: n out of range, a measure without priors, or a run that misses too many topics.
     """
     check_is_context(context)
     parsed = relative_measure(measure)
@@ -122,10 +126,12 @@ def select_complementary(
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= len(names):
         raise ValueError(f"n={n!r} is not allowed; of these runs, give a number from 1 to {len(names)}")
     view = view_of(context, qrels)
-    check_runs(view, [parsed])
+    check_runs(view, [parsed], missing_topics=False)
+    view, note = check_topics(view, names, missing)
     chosen, marginal = _greedy(view, parsed, n)
     columns = {"name": [names[i] for i in chosen], "marginal": marginal}
-    return pd.DataFrame(columns | _values(coverage_function(parsed, view), chosen))
+    table = pd.DataFrame(columns | _values(coverage_function(parsed, view), chosen))
+    return tell_of_missing_topics(table, note, missing, context)
 
 
 def _greedy(view: View, measure: RelativeMeasure, n: int) -> tuple[list[int], list[float]]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import ir_measures
 
+from ..context.checks import check_topics
 from ..context.evaluate import check_runs
 from ..context.priors import fitting
 from ..context.run_context import RunContext
@@ -47,6 +48,7 @@ def worth(
     resamples: int = 9999,
     seed: int = 0,
     time_limit: float | None = 10.0,
+    missing: str | None = None,
 ) -> Decision:
     """Keep the deployed runs, add the candidate, or replace a run with it: which is best at the same cost?
 
@@ -87,13 +89,14 @@ def worth(
         name = f"{name} (candidate)"
     whole = view_of(context, qrels)
     whole = whole if member == name else whole.with_runs({name: run})
+    check_runs(whole.of_runs([*names, name]), missing_topics=False)
+    whole, note = check_topics(whole, [*names, name], missing)
     view = whole.of_runs([*names, name])
-    check_runs(view)
     compared = CandidateCompared(view, names, name, settings, whole)
     tables = {"why": evidence.of_candidate(compared)}
     if len(names) > 1 and compared.copy_of is None:
         tables["instead"] = evidence.instead_of_candidate(compared)
-    return compared.decision(decision_text.of_worth, tables | evidence.tables_of(compared))
+    return compared.decision(decision_text.of_worth, tables | evidence.tables_of(compared), note)
 
 
 def candidate_of(context: RunContext, candidate: str | Run) -> tuple[str, Rankings, str | None]:

@@ -12,12 +12,18 @@ from weakref import WeakKeyDictionary
 import ir_measures
 from ir_measures.providers import Evaluator
 
-from ..context.checks import warn_if_nothing_is_relevant, warn_of_unjudged_runs
-from ..context.evaluate import warn_if_strange, warn_of_empty_runs, warn_of_last_labels
+from ..context.checks import (
+    check_queries,
+    warn_if_nothing_is_relevant,
+    warn_of_empty_runs,
+    warn_of_similar_ids,
+    warn_of_unjudged_runs,
+)
+from ..context.evaluate import warn_if_strange, warn_of_last_labels
 from ..context.odd_runs import warn_of_odd_runs
 from ..context.priors import Members, priors_chosen_by_means
 from ..context.run_context import ActiveContext, RunContext, active, evaluated_run
-from ..context.view import View, check_queries, some, view_of
+from ..context.view import View, some, view_of
 from ..data.rankings import Rankings
 from ..io.frames import is_frame
 from ..io.qrels import Qrels, qrels_columns
@@ -43,6 +49,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             warn("the qrels hold no judgment, so there is no query to score; give other qrels", context)
         else:
             _warn_of_runs_of_context(self.view, may_be_batch=self._may_be_batch)
+            warn_of_similar_ids(self.view, context.runs.values())
             warn_of_last_labels(self.view, measures)
             if not self._may_be_batch:
                 warn_if_nothing_is_relevant(self.view, measures)
@@ -60,6 +67,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             check = warn_of_unjudged_runs if self.active.context.runs else warn_if_strange
             check(self.view, [rankings])
         check_queries(self.view, rankings, may_be_batch=True)
+        warn_of_similar_ids(self.view, [rankings])
         member, group = self._identify(rankings)
         by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)
         if self._is_frame and by_policy and (member is not None or group is not None):
@@ -113,10 +121,13 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             names = [name for name in context.names if group is None or context.groups.get(name) != group]
         else:
             return
-        name = evaluated.twin(names)
+        name = evaluated.twin(names, partly=True)
         if name is not None:
+            whole = evaluated.twin(names)
+            name = whole or name
+            alike = "ranks exactly as" if whole else "ranks the judged topics that it has as does"
             warn(
-                f"the evaluated run ranks exactly as the context's run {name!r}, its prior: if it is that run, name it "
+                f"the evaluated run {alike} the context's run {name!r}, its prior: if it is that run, name it "
                 f"with a column name='{name}' (pt.relative.named({{{name!r}: pipeline}})) or "
                 f"context.evaluating({name!r})",
                 context,

@@ -133,8 +133,8 @@ def check_topics_once(topics: Any, systems: Iterable[Any]) -> None:
         )
 
 
-def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
-    """The results of each pipeline for the topics, by name; each runs once."""
+def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> tuple[dict[str, Any], frozenset[str]]:
+    """Return the results of each pipeline for the topics, by name, and the ids of the topics; each runs once."""
     import pandas as pd
 
     pt = import_pyterrier()
@@ -153,4 +153,4 @@ def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> dict[str, Any]:
     empty = [name for name, frame in results.items() if not len(frame)]
     if empty:
         warn(f"pipeline {few(map(repr, empty))} gave no result for any topic; check it, or leave it out")
-    return results
+    return results, frozenset(topics["qid"]) if "qid" in getattr(topics, "columns", ()) else frozenset()

@@ -8,7 +8,7 @@ import numbers
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -128,7 +128,8 @@ def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Ran
     joined = itertools.chain.from_iterable
     query_ids = joined(itertools.repeat(q, len(docs)) for q, docs in run.items())
     scores = joined(docs.values() for docs in run.values())
-    return _from_columns(query_ids, joined(run.values()), scores, name, tag)
+    unanswered = [q for q, docs in run.items() if not docs]  # which are empty rankings on purpose
+    return _from_columns(query_ids, joined(run.values()), scores, name, tag, unanswered)
 
 
 def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
@@ -153,10 +154,16 @@ def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
 
 
 def _from_columns(
-    query_ids: Iterable[Any], doc_ids: Iterable[Any], scores: Iterable[Any], name: str, tag: str | None = None
+    query_ids: Iterable[Any],
+    doc_ids: Iterable[Any],
+    scores: Iterable[Any],
+    name: str,
+    tag: str | None = None,
+    asked: Collection[str] = (),
 ) -> Rankings:
     queries, docs = object_array(query_ids), object_array(doc_ids)
-    return Rankings(queries, docs, _as_floats(object_array(scores), queries, docs, name), name=name, tag=tag)
+    values = _as_floats(object_array(scores), queries, docs, name)
+    return Rankings(queries, docs, values, name=name, tag=tag, asked=asked)
 
 
 def _from_given(given: Given, name: str) -> Rankings:
@@ -267,7 +274,11 @@ def read_trec_runs(data: bytes, source: str) -> list[Rankings]:
     """The run in the content of a TREC run file, or the runs, where rankings have rows of several tags."""
     columns, scores = parsed(data, source, _trec_columns, _mistake, _tidied)
     queries, docs, tags = (columns.ids(i) for i in (0, 2, 5))
-    names = list(dict.fromkeys(tags.take(tags.changes()).strings()))
+    blocks = tags.changes()
+    names = list(dict.fromkeys(tags.take(blocks).strings()))
+    cut = len(blocks) == 2 and blocks[1] == len(tags) - 1 and names[0].startswith(names[1])
+    if cut := cut and not data.endswith(b"\n"):  # in the middle of the last row
+        names = names[:1]
     rows: dict[str | None, Any] = {names[0] if len(names) == 1 else None: slice(None)}
     if len(names) > 1:
         import pandas as pd
@@ -285,9 +296,10 @@ def read_trec_runs(data: bytes, source: str) -> list[Rankings]:
             runs[-1].check_documents()
         except ValueError as error:
             message = message or _repeated(columns, source, of_run) or str(error)
+    runs[-1].ends_within_row = cut
     if not message:
         return runs
-    del columns, scores, queries, docs, tags, rows, runs  # which the traceback would keep
+    del columns, scores, queries, docs, tags, blocks, rows, runs  # which the traceback would keep
     raise ValueError(message)
 
 

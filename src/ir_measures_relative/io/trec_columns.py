@@ -280,7 +280,11 @@ def parsed(
         except ValueError:
             pass
     number, line = _first_bad_line(tidied, parse)
-    raise ValueError(f"{source}, line {number}: {_what_is_wrong(line) or mistake(line)}")
+    wrong = _what_is_wrong(line) or mistake(line)
+    is_last = number == tidied.count(b"\n") + 1
+    if is_last and len(line.split()) < len(tidied.split(b"\n", 1)[0].split()):
+        wrong += "; the file ends within this line, so more lines may be missing: write or copy it again"
+    raise ValueError(f"{source}, line {number}: {wrong}")
 
 
 def without_comments(data: bytes, *, columns: int, number: int) -> bytes:

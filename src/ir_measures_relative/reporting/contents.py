@@ -14,15 +14,17 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
+from ..context.checks import check_topics, find_missing_topics
 from ..context.evaluate import Scores, one_topic_counts, score_runs
 from ..context.measure_strings import is_relative, value_range
+from ..context.priors import FixedPriors
 from ..context.run_context import RunContext
 from ..context.view import View, view_of
 from ..decisions.compare import compare
 from ..io.datasets import fetching
 from ..io.qrels import QrelsColumns
 from ..measures.nrg import NRG
-from ..messages import RelativeWarning, kind_of, warn
+from ..messages import RelativeWarning, few, kind_of, warn
 from ..stats.intervals import means_and_margins
 from ..tolerances import ROUNDED, TIED
 
@@ -65,6 +67,27 @@ class ReportedCampaign:
         """Whether there are two runs to compare."""
         return len(self.view.names) > 1
 
+    @cached_property
+    def missing_topics(self) -> str:
+        """What the reader is told of topics that runs miss; nothing where none does."""
+        return check_topics(self.view, self.view.names, "zero")[1]
+
+    @cached_property
+    def incomplete(self) -> list[str]:
+        """The runs that miss so many topics that no verdict, test or choice is about them."""
+        missing = find_missing_topics(self.view.judgments, self.view.runs)
+        return list(dict.fromkeys(one.name for one in missing if not one.is_tolerable))
+
+    @property
+    def why_incomplete(self) -> str:
+        """Why a section is left out, where a run is incomplete."""
+        return f"too many topics are missing from {few(self.incomplete)}"
+
+    @property
+    def complete(self) -> list[str]:
+        """The other runs."""
+        return [name for name in self.view.names if name not in self.incomplete]
+
     @property
     def cutoff(self) -> int:
         """The first cutoff of a measure that is not a deep one."""
@@ -106,6 +129,10 @@ class ReportedCampaign:
         means = np.array(self.data["means"][measure], dtype=float)
         order: list[int] = np.argsort(-np.nan_to_num(means, nan=-np.inf), kind="stable").tolist()
         return order
+
+    def best_complete_first(self, measure: int) -> list[int]:
+        """:meth:`best_first` of the runs that may be compared."""
+        return [run for run in self.best_first(measure) if self.view.names[run] not in self.incomplete]
 
     def rows(self, table: pd.DataFrame, *columns: str) -> list[list[Any]]:
         """The rows of a table as lists: the run (or the two runs) as places, then the columns."""
@@ -282,13 +309,15 @@ def intervals_of(
         return campaign.intervals[measure]
     found = campaign.intervals.setdefault(measure, {})
     # The priors do not matter to an absolute measure; else fixed priors are no candidates.
-    options: dict[str, Any] = (
-        {} if is_relative(measure) else {"names": campaign.view.names, "priors": "others"}
-    )
+    names, options = campaign.complete, dict[str, Any]()
+    if not is_relative(measure):
+        options["priors"] = "others"
+    elif isinstance(policy := campaign.context.policy, FixedPriors):
+        names = [name for name in names if name not in policy.priors]
     with warnings.catch_warnings():  # of pairs that have no interval: the page says so where it shows them
         warnings.simplefilter("ignore", RelativeWarning)
         try:
-            table = compare(campaign.context, campaign.qrels, [measure], family="measure", **options)
+            table = compare(campaign.context, campaign.qrels, [measure], names, family="measure", **options)
         except ValueError:  # fewer than two runs that are no priors
             return found
     columns = (table["name"], table["other"], *(table[end].astype(float) for end in ("ci_lower", "ci_upper")))

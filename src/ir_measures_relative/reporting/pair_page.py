@@ -25,7 +25,8 @@ def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
     """What the pages of two runs need beside the values: the quantile of Student's t for as many topics, and more.
 
     ``intervals`` has for each measure the ends of the intervals of :func:`compare`, one for each pair in the order of
-    ``itertools.combinations``; None where there are none, or where they would take long.
+    ``itertools.combinations``; None where there are none, or where they would take long. ``incomplete`` are the places
+    of runs that miss too many topics.
     """
     topics, intervals = campaign.view.n_queries, None
     if are_few(campaign) and campaign.several:
@@ -36,7 +37,8 @@ def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
             for measure in campaign.measures
         ]
     t = float(stdtrit(topics - 1, 0.975)) if topics > 1 else None
-    return {"intervals": intervals, "t": t, "decisions": _decisions_of(campaign)}
+    incomplete = [campaign.place[name] for name in campaign.incomplete]
+    return {"intervals": intervals, "t": t, "decisions": _decisions_of(campaign), "incomplete": incomplete}
 
 
 def _decisions_of(campaign: ReportedCampaign) -> dict[str, Any] | None:
@@ -44,9 +46,10 @@ def _decisions_of(campaign: ReportedCampaign) -> dict[str, Any] | None:
     place, view = campaign.first_absolute, campaign.view
     if place is None:
         return None
-    sizes = range(min(_MOST_DECIDED, len(view.names)), 1, -1)
+    best = campaign.best_complete_first(place)
+    sizes = range(min(_MOST_DECIDED, len(best)), 1, -1)
     size = next((n for n in sizes if n * (n - 1) * view.n_queries <= _MOST_DECIDED_WORK), 0)
-    best = campaign.best_first(place)[:size]
+    best = best[:size]
     if not best:
         return None
     rows = []

@@ -11,6 +11,7 @@ import inspect
 import os
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
 import ir_measures
@@ -20,6 +21,7 @@ import pyterrier as pt
 from pyterrier import Experiment as OfPyTerrier  # pt.Experiment may be ours, if a user has put it there
 
 from ...context.absolute import provider_name
+from ...context.checks import find_similar_ids, warn_of_missing_topics
 from ...context.evaluate import Scores, one_topic_counts, score_runs, why_incomparable
 from ...context.measure_strings import as_list, is_relative, parse_measure, trec_measures
 from ...context.priors import Policy
@@ -66,7 +68,7 @@ def score_systems(
                     values[row[metric.measure], view.documents.query_code[metric.query_id]] = metric.value
         return values
 
-    scores = score_runs(view, view.names, measures, absolute=absolute)
+    scores = score_runs(view, view.names, measures, absolute=absolute, missing_topics=False)
     orders = [
         _order(view, run, judged, set(own.values()))
         for run, judged in zip(view.members.rankings, caught.batches, strict=True)
@@ -286,17 +288,29 @@ def Experiment(
     saved = SavedRuns(names, options)
     systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
     options = with_progress(options)
+    topic_ids = _topic_ids(topics, judgments)
     shown_times: dict[str, float] = {}  # filled below, and read when the staging ends
     with saved.staging(shown_times) as (for_runs, for_tables):
         if not relative and not drop_self:
             # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
+            given = {n: s for n, s in zip(names, systems, strict=True) if isinstance(s, pd.DataFrame)}
+            with suppress(ValueError):
+                runs = {name: _read(frame, name) for name, frame in given.items()}
+                _warn_of_missing_topics(RunContext(runs), judgments, topic_ids)
             result = OfPyTerrier(systems, topics, qrels, metrics, names=shown, **options | for_tables)
             return in_order(result, list(asked))
         caught = run_and_time(systems, topics, qrels, metrics, names, options | for_runs)
         if drop_self:
             caught = caught._replace(runs=list(map(_without_self, caught.runs)))
         runs = {name: _read(frame, name) for name, frame in zip(names, caught.runs, strict=True)}
-        context = RunContext(runs, **context_options)
+        # What a pipeline was asked and returned nothing for is an answer; results that are given may be cut.
+        ran = {
+            name: runs[name].described(asked=topic_ids)
+            for name, system in zip(names, systems, strict=True)
+            if not isinstance(system, pd.DataFrame)
+        }
+        context = RunContext(runs | ran, **context_options)
+        _warn_of_missing_topics(context, judgments, topic_ids)
         some = qrels[qrels["qid"].isin(topics["qid"])] if by_topics else qrels
         view = View.on(context, judgments) if len(some) == len(qrels) else view_of(context, some)
         columns = _columns(asked)
@@ -357,6 +371,25 @@ def _read(frame: pd.DataFrame, name: str) -> Rankings:
     if "rank" in frame.columns:
         typed = typed.assign(rank=frame["rank"])
     return read_run(typed, f"run {name!r}", kept=False)
+
+
+def _topic_ids(topics: Any, judgments: Judgments) -> frozenset[str]:
+    """Return the ids of the topics; warn of those without judgments that judged topics have in another form."""
+    if not isinstance(topics, pd.DataFrame) or "qid" not in topics:
+        return frozenset()
+    asked = frozenset(q for q in topics["qid"] if isinstance(q, str))
+    unasked = [q for q in judgments.query_ids if q not in asked]
+    alike = find_similar_ids(unasked, sorted(asked.difference(judgments.query_ids)), "the topics have")
+    if alike:
+        n = len(asked.intersection(judgments.query_ids))
+        warn(f"{n} of the {len(asked)} topics are judged; {alike}: write the ids alike")
+    return asked
+
+
+def _warn_of_missing_topics(context: RunContext, judgments: Judgments, topic_ids: Collection[str]) -> None:
+    """Warn of runs that miss judged topics that were asked; others may count as empty rankings, as in PyTerrier."""
+    asked = np.array([not topic_ids or q in topic_ids for q in judgments.query_ids], dtype=bool)
+    warn_of_missing_topics(View.on(context, judgments.of_queries(asked)), context.runs)
 
 
 def _columns(asked: Mapping[str, ir_measures.Measure | None]) -> dict[ir_measures.Measure, str]:

@@ -35,9 +35,12 @@ def section(campaign: ReportedCampaign) -> Section | str:
     absolute = [m for m in campaign.measures if not is_relative(m)]
     if not campaign.several or context.reference is None or not absolute:
         return "Against the reference: it needs a reference, another run and an absolute measure."
+    names = campaign.complete
+    if context.reference not in names or len(names) < 2:
+        return f"Against the reference: {campaign.why_incomplete}."
     try:
         # The priors do not matter to these measures, and the context's may hold the reference.
-        options: dict[str, Any] = {"names": context.names, "priors": "others", "baseline": context.reference}
+        options: dict[str, Any] = {"names": names, "priors": "others", "baseline": context.reference}
         found = compare(context, campaign.qrels, absolute, **options)
     except ImportError:  # statsmodels, for the correction
         return "Against the reference: the package statsmodels is not installed."

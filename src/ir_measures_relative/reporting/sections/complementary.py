@@ -24,6 +24,8 @@ def section(campaign: ReportedCampaign) -> Section | str:
     """The greedy selection by the first measure relative to priors, with its bound."""
     if not campaign.several:
         return "Which runs complement each other: there is only one run."
+    if campaign.incomplete:
+        return f"Which runs complement each other: {campaign.why_incomplete}."
     relative = (m for m in campaign.measures if is_relative(m))
     by_priors = (m for m in relative if m.RELATIVE_TO == "priors" and m.get("prior") is None)
     measure = next(by_priors, NRG(norm="ideal") @ campaign.cutoff)

@@ -27,6 +27,8 @@ def section(campaign: ReportedCampaign) -> Section | str:
     absolute = None if campaign.first_absolute is None else campaign.measures[campaign.first_absolute]
     if n < 2 or absolute is None or value_of_labels(absolute) is None:
         return "Fusion: it needs two runs, and nDCG, P, R, RR, AP or Success as the first absolute measure."
+    if campaign.incomplete:
+        return f"Fusion: {campaign.why_incomplete}."
     if n * (n - 1) // 2 * topics > _MOST_WORK or topics > _MOST_TOPICS:
         return f"Fusion: {n} runs and {topics:,} topics would take too long. Call fuse()."
     asked, size = (campaign.context, campaign.qrels), min(n, 3)

@@ -30,6 +30,8 @@ Click a column’s name to sort. Pin two runs with ☆ to compare them.</p>
 """
 
 HEADLINE = """
+{% if missing_topics %}<li><strong>Topics are missing.</strong> {{ missing_topics }}
+{%- if incomplete %} No verdict, test or choice in this report is about {{ incomplete }}.{% endif %}</li>{% endif %}
 {% macro lead(of) %}{% if of.tied %} <small>{{ run_name(of.second) }} is as high.</small>
 {%- elif of.second is not none and not of.clear %} <small>Its lead over {{ run_name(of.second) }} could be
 chance.</small>{% endif %}{% endmacro %}
@@ -82,6 +84,8 @@ def section(campaign: ReportedCampaign) -> Section:
         "reference": campaign.reference,
         "colours": COLOURS,
         "one_topic": campaign.one_topic,
+        "missing_topics": campaign.missing_topics,
+        "incomplete": ", ".join(campaign.incomplete),
         "copies": [_copies(campaign, measure) for measure in campaign.measures],
         "ranges": [
             _scale(data[end][m] for end in ("ci_lower", "means", "ci_upper")) for m in range(len(names))
@@ -106,7 +110,9 @@ def _leader(campaign: ReportedCampaign, measure: int | None) -> Leader | None:
     if measure is None or campaign.data["means"][measure][0] is None:
         return None
     means = np.array(campaign.data["means"][measure], dtype=float)
-    order, kind = campaign.best_first(measure), campaign.measures[measure]
+    order, kind = campaign.best_complete_first(measure), campaign.measures[measure]
+    if not order:
+        return None
     adds = is_relative(kind) and kind.RELATIVE_TO == "priors"
     if len(order) == 1 or not np.isfinite(means[order[1]]):
         return Leader(measure, order[0], float(means[order[0]]), None, True, adds)

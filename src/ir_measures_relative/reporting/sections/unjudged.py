@@ -71,6 +71,8 @@ def section(campaign: ReportedCampaign) -> Section | str:
     """Bounds and verdicts; nothing where all is judged, or where the verdicts would take long."""
     if not campaign.several:
         return "What unjudged documents leave undecided: there is only one run."
+    if len(campaign.complete) < 2 or campaign.context.reference in campaign.incomplete:
+        return f"What unjudged documents leave undecided: {campaign.why_incomplete}."
     found, left_out, not_bounded = _open(campaign)
     if not found and not left_out:
         why = not_bounded or ["nothing, or no measure has both a cutoff and bounds"]
@@ -117,7 +119,9 @@ def _open(campaign: ReportedCampaign) -> tuple[list[Open], list[tuple[str, int]]
             continue
         kinds.add(relative)
         if (ends["worst"] < ends["best"]).any():  # else no label can change the measure
-            table = verdicts(*asked)
+            table = verdicts(*asked, missing="zero")
+            pairs = table[["name", "other"]].isin(campaign.complete).all(axis=1)
+            table = table[pairs].reset_index(drop=True)
             table["chance"] = _chance(campaign, measure, table)
             words = campaign.rows(table, "settled", *_ENDS, "chance", "n_deciding")
             found.append(Open(str(measure), campaign.rows(ends, *_ENDS), words))

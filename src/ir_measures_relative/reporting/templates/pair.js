@@ -17,9 +17,13 @@ function counted(m, a, b) {
   return { all, counts: [wins, all.length - wins - losses, losses] };
 }
 
+// Whether one of the runs misses so many topics that there is no verdict and no test of the two.
+const missesTopics = (a, b) => data.pairs.incomplete.includes(a) || data.pairs.incomplete.includes(b);
+
 // The interval of the mean difference: the report's own, else Student's for this pair alone, of absolute measures.
 function intervalOf(m, a, b, all) {
   const { intervals, t } = data.pairs;
+  if (missesTopics(a, b)) return null;
   const [first, second] = a < b ? [a, b] : [b, a];
   if (intervals) {
     const ends = intervals[m]?.[first * runs.length - (first * (first + 1)) / 2 + second - first - 1];
@@ -58,6 +62,7 @@ function decisionPart(a, b) {
   const found = [decided(a, b), decided(b, a)].filter((part) => part);
   const which = decisions ? ` (it is here for the ${decisions.runs} best runs by ${decisions.by})` : "";
   const title = el("h3", {}, "Keep, add or replace?");
+  if (missesTopics(a, b)) return [title, el("p", {}, "There is no verdict, since a run misses topics that other runs rank.")];
   const alone = el("p", { class: "about" }, "Each verdict is for these two runs alone: of many candidates, some win by chance.");
   return found.length ? [title, ...found, alone] : [title, el("p", {}, `Call worth() for a verdict on these two runs${which}.`)];
 }
