@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 from ir_measures_relative import MED, RunContext
-from ir_measures_relative.context.view import View, check_queries, view_of
+from ir_measures_relative.context.checks import check_queries
+from ir_measures_relative.context.view import View, view_of
 from ir_measures_relative.data.arrays import object_array, rows_of_queries
 from ir_measures_relative.data.documents import Judgments
 from ir_measures_relative.io.qrels import Qrels

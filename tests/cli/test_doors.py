@@ -183,7 +183,7 @@ def test_json_is_strict(files: Path) -> None:
     write_run(files / "runs" / "B.run", "B", {"1": {"b": 1.0}, "2": {"b": 1.0}, "3": {"b": 1.0}})
     write_run(files / "runs" / "C.run", "C", {"1": {"a": 1.0}, "2": {"c": 1.0}, "3": {"z": 1.0}})
     for command in (
-        "compare qrels.txt runs P@1 NRG@2 -o jsonl",
+        "compare qrels.txt runs P@1 NRG@2 --missing zero -o jsonl",
         "score qrels.txt runs P@1 NRG@2 -o jsonl",
         "score qrels.txt runs P@1 --ci -o jsonl",
         "unjudged qrels.txt runs P@1 -o jsonl",
