@@ -11,6 +11,7 @@ import re
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,12 +58,34 @@ def test_a_run_may_be_called_as_a_page(tmp_path: Path) -> None:
 @pytest.mark.parametrize("glob", ["", "*"])
 def test_folders_beside_runs_are_counted(glob: str, tmp_path: Path) -> None:
     written(tmp_path, {"A.run": run_of("A"), "old/B.run": run_of("B"), "new/C/D.run": run_of("D")})
-    written(tmp_path, {"empty/README.md": "no run", "figures/a.svg": "<svg></svg>"})
+    written(tmp_path, {"empty/README.md": "no run", "figures/a.svg": "<svg></svg>", "logs/a.log": "no run\n"})
     said = r"its files are read, and not those of 2 folders beside them \(.*new, .*old\); to read .* '.*\*\*'"
     with pytest.warns(RelativeWarning, match=said) as caught:
         assert names(tmp_path, glob) == ["A"]
     assert len(caught) == 1
+    (tmp_path / "logs" / "a.log").unlink()
     assert names(tmp_path, "**") == ["A", "D", "B"]
+
+
+@pytest.mark.parametrize("kind", ["trec", "json", "csv", "ranks", "packed", "unreadable"])
+def test_what_a_folder_beside_runs_may_hold(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = {"json": '{"q": {"d": 1.0}}', "csv": "a;b\n", "ranks": "q\td\t1\n"}
+    ending = {"packed": ".gz", "csv": ".csv"}.get(kind, ".x")
+    written(tmp_path, {"A.run": run_of("A"), f"old/b{ending}": texts.get(kind, run_of("B"))})
+    if kind == "unreadable":
+
+        def iterdir(path: Path, real: Any = Path.iterdir) -> Any:
+            if path.name == "old":
+                raise PermissionError(path)
+            return real(path)
+
+        monkeypatch.setattr(Path, "iterdir", iterdir)
+        assert names(tmp_path) == ["A"]
+    else:
+        with pytest.warns(RelativeWarning, match="not those of 1 folder beside"):
+            assert names(tmp_path) == ["A"]
 
 
 def test_links(tmp_path: Path) -> None:

@@ -212,8 +212,9 @@ class RunContext(Members):
         ``qrels`` in its name holds the judgments.
 
         Args:
-            paths: a folder (every file in it is a run), a glob, a path, or several paths. A run is named by its
-                tag, or, where tags do not tell files apart, all by their file names. Of a file with several runs,
+            paths: a folder (every file in it is a run, or below it, if it holds folders alone), a glob, a path, or
+                several paths. A path that is given itself is a run, also with whole-number scores. A run is named by
+                its tag, or, where tags do not tell files apart, all by their file names. Of a file with several runs,
                 splits or subsets, name one behind the path: ``"predictions.json#test"``.
             task: the task whose runs are meant, where the pages of a folder tell of several.
             allow_empty: whether a file may hold no ranking. It is an error otherwise, as failed jobs leave such files.

@@ -20,7 +20,7 @@ from ..data.ids import Ids, repeated
 from ..data.rankings import NOT_FINITE, TOO_LARGE, Rankings
 from ..messages import brief, counted, few, kind_of, one_warning_of_a_kind, progress, warn
 from .files import located, read_bytes
-from .folders import files_below, files_in, folders_in, is_in_loop, may_hold_run
+from .folders import files_below, files_in, folders_in, has_runs_below, is_in_loop, may_hold_run
 from .frames import columns_of, is_frame, is_of_several_runs, names_in, rows_by_run, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
 from .trec_columns import Columns, header_for, is_number, parsed, shown, starts_as_trec, without_comments
@@ -415,8 +415,8 @@ def _files_of_folder(folder: Path, task: str | None) -> list[Path]:
 
 
 def _warn_of_unread(path: str, folders: Iterable[Path], instead: str) -> None:
-    """Warn of folders that are not read, beside files that are; ``instead`` is a glob of all their files."""
-    unread = [folder for folder in folders if any(map(may_hold_run, files_below(folder)))]
+    """Warn of folders with runs that are not read, beside files that are; ``instead`` is a glob of all files."""
+    unread = list(filter(has_runs_below, folders))
     if unread:
         warn(
             f"{path}: its files are read, and not those of {counted(len(unread), 'folder')} beside them "
