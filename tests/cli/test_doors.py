@@ -144,7 +144,7 @@ def test_an_answer_says_whose_the_names_are(files: Path) -> None:
     )
     folder = files / "input.dense"
     folder.mkdir()
-    for file, tag in (("input.bm25.gz.run", "bm25.gz"), ("x.run", "input.dense"), ("C", "C")):
+    for file, tag in (("input.bm25.gz.run", "bm25.gz"), ("x.run", "input.dense"), ("run-c-1.txt", "C")):
         write_run(folder / file, tag, RUNS["A"])
     done = run("qrels.txt", "input.dense", "P@1", cwd=files)
     assert "note" not in done.stderr  # the names of files and folders say it
@@ -180,6 +180,7 @@ def strict(text: str) -> object:
 def test_json_is_strict(files: Path) -> None:
     """Infinite effects, no intervals, means over no topic, in each command that writes JSON."""
     (files / "qrels.txt").write_text("1 0 a 1\n2 0 c 1\n3 0 z 1\n")
+    write_run(files / "runs" / "A.run", "A", RUNS["A"] | {"3": {"y": 1.0}})
     write_run(files / "runs" / "B.run", "B", {"1": {"b": 1.0}, "2": {"b": 1.0}, "3": {"b": 1.0}})
     write_run(files / "runs" / "C.run", "C", {"1": {"a": 1.0}, "2": {"c": 1.0}, "3": {"z": 1.0}})
     for command in (
@@ -215,7 +216,7 @@ def test_one_warning_of_a_kind(files: Path) -> None:
     """Several runs that are empty, of another collection, or copies; and judgments without a relevant document."""
     for name in ("E", "F"):
         (files / "runs" / f"{name}.run").write_text("")
-        write_run(files / "runs" / f"X{name}.run", f"X{name}", {"1": {f"x{name}": 1.0}})
+        write_run(files / "runs" / f"X{name}.run", f"X{name}", {q: {f"x{name}": 1.0} for q in "12"})
     qrels = files / "qrels.txt"
     qrels.write_text("".join(f"{q} 0 {d} 0\n" for q, docs in QRELS.items() for d in docs))
     done = run("score", "qrels.txt", "runs", "nDCG@2 NRG@2 UniqueRel@2", "--allow-empty", cwd=files)

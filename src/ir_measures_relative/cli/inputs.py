@@ -8,6 +8,7 @@ import glob
 import io
 import logging
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -291,24 +292,24 @@ def _say_whose_names(files: Mapping[str, Path]) -> None:
     tags = [
         f"{name} is {file}"
         for name, file in files.items()
-        if file != _path("-") and file.is_file() and not {name, f"input.{name}"} & {*_words_of(file)}
+        if file != _path("-") and file.is_file() and not _is_in_path(name, file)
     ]
     if tags:
         say("note", f"runs are named by their tags: {few(tags, 3)}; --names sets other names")
 
 
-def _words_of(file: Path) -> list[str]:
-    """Return the names of a file and of the folders it lies in; that of the file with its endings, and without."""
-    *folders, name = Path(os.path.abspath(file)).parts
-    plain = name.removesuffix(file.suffix) if file.suffix in PACKED else name
-    return [*folders, name, plain, os.path.splitext(plain)[0]]
+def _is_in_path(name: str, file: Path) -> bool:
+    """Return whether a name is a folder of a path, or a part of the file's name that stands between other signs."""
+    *folders, last = Path(os.path.abspath(file)).parts
+    return name in folders or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", last, re.IGNORECASE) is not None
 
 
 def _labels(file: Path) -> list[str]:
     """Return what may stand for a run file: its path or the end of it, with the endings or without; longest first."""
-    *folders, whole, plain, stem = _words_of(file)
-    names = dict.fromkeys([whole, plain, stem])
-    ends = [os.path.join("", *folders[i:], name) for i in range(len(folders) + 1) for name in names]
+    *folders, name = Path(os.path.abspath(file)).parts
+    plain = name.removesuffix(file.suffix) if file.suffix in PACKED else name
+    names = dict.fromkeys([name, plain, os.path.splitext(plain)[0]])
+    ends = [os.path.join("", *folders[i:], last) for i in range(len(folders) + 1) for last in names]
     return [str(file), *ends]
 
 

@@ -441,7 +441,9 @@ def _of_task(runs: Mapping[Path, Described], task: str | None, folder: Path) -> 
     tasks = Counter(about.task for about in runs.values() if about.task)
     shown = ", ".join(f"{name!r} ({counted(count, 'run')})" for name, count in sorted(tasks.items()))
     if task is None and len(tasks) > 1:
-        raise ValueError(f"{folder} holds runs of several tasks: {shown}; name one in task=")
+        raise ValueError(
+            f"{folder} holds runs of several tasks: {shown}; name one in task=, or pass its run files"
+        )
     if task is not None and task not in tasks:
         raise ValueError(f"{folder} has no run of the task {task!r}; there are {shown or 'no tasks'}")
     return [file for file, about in runs.items() if task is None or about.task == task]
