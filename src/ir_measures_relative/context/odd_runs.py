@@ -66,7 +66,7 @@ def _warn_of_self(view: View, runs: Sequence[Rankings]) -> None:
             f"{run.name}{also} retrieves the query itself in its top {len(_SELF_RANKS)} on {n} of {of} topics, such as "
             f"{example!r}, where it is not judged relevant; set drop_self=True to remove it, as BEIR does",
             view.members,
-            f"self, {run.tag or run.name}",
+            "the query itself",
         )
 
 
@@ -119,5 +119,5 @@ def _warn_of_ties(view: View, runs: Sequence[Rankings]) -> None:
             f"{run.name}{also}: {ties.share:.0%} of adjacent documents in the top 10 {tie}, so their ids decide: query "
             f"{ties.query_id!r} is read as {ties.counted}, and {order} {ties.otherwise}; write scores as -rank",
             view.members,
-            f"ties, {run.tag or run.name}",
+            "ties",
         )
