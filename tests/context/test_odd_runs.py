@@ -131,6 +131,8 @@ def test_drop_self_is_to_leave_the_query_out_of_every_run_and_not_out_of_the_jud
     pd.testing.assert_frame_equal(
         dropped.evaluate(qrels, measures, perquery=True), by_hand.evaluate(qrels, measures, perquery=True)
     )
+    asked = dropped.runs["only itself"].asked
+    assert set(asked) == set(TOPICS[:2]) == set(by_hand.runs["only itself"].asked)  # empty, not missing
     of_a0 = dropped.evaluate(qrels, [nDCG @ 2], perquery=True).query("query_id == 'a0'")
     assert len(of_a0) == 4 and of_a0["value"].max() < 1  # the query is judged relevant to itself
     for context, run in ((dropped, FIRST), (by_hand, without(FIRST))):  # as the candidate, too

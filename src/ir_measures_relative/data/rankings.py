@@ -213,6 +213,7 @@ class Rankings:
         counts = np.bincount(query[keep], minlength=len(self.query_ids))
         other = copy.copy(self)
         other.query_ids = self.query_ids[counts > 0]
+        other.asked = frozenset([*self.asked, *self.query_ids[counts == 0]])
         other.starts = np.append(0, np.cumsum(counts[counts > 0]))
         other._scores = self._scores[keep]
         other._order = np.flatnonzero(keep) if self._order is None else self._order[keep]
