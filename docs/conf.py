@@ -48,7 +48,7 @@ nitpick_ignore_regex = [
         r"ir_measures_relative\.measures\.bases\.base\.(RandomRanking|RankedGains)",
     ),
     ("py:class", r"ir_measures_relative\.data\.(ids\.Ids|documents\.(Labels|Aspects))"),
-    ("py:class", r"ir_measures_relative\.(demo\.Collection|stats\.power\.TopicsNeeded)"),
+    ("py:class", r"ir_measures_relative\.demo\.Collection"),
     ("py:class", r"pathlib\.Path"),
 ]
 

@@ -1,248 +1,178 @@
-"""How often worth() errs: its verdicts on pairs of runs of a test collection, on redrawn topics, on near-duplicates.
+"""How often worth() errs: its verdicts on draws of runs, on redrawn topics, and on near-duplicates.
 
-    python examples/decision_error_rates.py FOLDER... [--pairs N] [--draws N] [--cases N] [--parts shares,redrawn,...]
+Takes folders of test collections: runs/ and qrels.txt.gz. A draw is a candidate and some deployed runs, at random.
 
-A folder holds ``runs/`` and ``qrels.txt.gz``. The truth is the collection: its topics, and its judgments. Minutes on
-one core for each folder; the values of each pair by topic are computed once.
-
-The parts:
-
-- ``new``: for how many ordered pairs a count of new relevant documents, UniqueRel@10, is above 0 with 95 % confidence;
-- ``shares``: the share of each verdict over ordered pairs (deployed, candidate), by their gap in nDCG@10;
-- ``redrawn``: verdicts on topics that are drawn again, against the means of all topics;
-- ``halves``: contradicting verdicts on two halves of the topics;
-- ``duplicates``: candidates that are the deployed run, changed a little;
-- ``hidden``: verdicts on a part of the judgments, against those on all;
-- ``several``: beside 3 and 10 deployed runs.
+- shares: how often each verdict is given, by margin, by the labels of unjudged documents, and by the deployed runs.
+- errors: topics are redrawn with replacement, and what the rule says of them is compared with the means of all topics.
+- copies: verdicts on near-duplicates of a deployed run.
+- counts: how often UniqueRel@10 is above 0 with 95 % confidence, which a count would call an addition.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import time
+import warnings
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import ir_measures
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from ir_measures_relative import RunContext
-from ir_measures_relative.context.view import view_of
-from ir_measures_relative.decisions import mean_intervals
-from ir_measures_relative.decisions.decision_rule import KEEP, OPEN, Rivals, intervals, verdict_of
-from ir_measures_relative.decisions.options import Combination, Differences, Option, OptionLists, OptionValues
-from ir_measures_relative.decisions.worth import worth
-from ir_measures_relative.stats.paired_tests import PairedTestOptions
+from ir_measures_relative import RelativeWarning, RunContext, worth
+from ir_measures_relative.context.view import View, view_of
+from ir_measures_relative.decisions.decide import Comparison, compare_options
+from ir_measures_relative.decisions.options import Option, options_with_candidate, without
+from ir_measures_relative.decisions.rule import OPEN, decide_by
+from ir_measures_relative.decisions.terms import read_terms
+from ir_measures_relative.decisions.values import means_of_topics
+from ir_measures_relative.stats.regret import option_bounds, upper_bounds
 
-BY = ir_measures.nDCG @ 10
-WORDS = {0: "keep", 1: "add", 2: "replace", -1: "open", -2: "add or replace"}
-RESAMPLES = 999
-GAPS = [-np.inf, -0.1, -0.05, -0.02, 0.02, 0.05, 0.1, np.inf]
+BY, MARGIN, ENDS = "nDCG@10", 0.02, (-1.0, 1.0)
+MARGINS = (0.0, 0.01, 0.02, 0.03)
+LABELS = ("judged", "imputed", "strict")
+Floats = NDArray[np.float64]
 
 
 class Collection:
-    """The runs and judgments of a folder."""
+    """The runs and the judgments of a folder."""
 
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
-        columns = ["query_id", "iteration", "doc_id", "relevance"]
-        types = {"query_id": str, "doc_id": str}
-        table = pd.read_csv(folder / "qrels.txt.gz", sep=r"\s+", header=None, names=columns, dtype=types)
-        self.qrels = table.drop(columns="iteration")
         self.context = RunContext.from_files(folder / "runs")
-        highest = int(self.qrels["relevance"].max())
-        self.context = RunContext(dict(self.context.runs), grades=(0, highest))
-
-
-class PairValues(NamedTuple):
-    """What the verdicts on two runs depend on: shape (pairs, 3, topics).
-
-    The three: both fused less the first, the second less the first, both fused less the second.
-    """
-
-    judged: NDArray[np.float64]
-    worst: NDArray[np.float64]
-    best: NDArray[np.float64]
-
-    def ordered(self, pair: int, reverse: bool) -> PairValues:
-        """Of one pair, the deployed run first; with ``reverse`` it is the second."""
-        both, second, other = (values[pair] for values in self)
-        if not reverse:
-            return PairValues(both, second, other)
-        swapped = PairValues(*(values[[2, 1, 0]].copy() for values in (both, second, other)))
-        swapped.judged[1], swapped.worst[1], swapped.best[1] = -both[1], -other[1], -second[1]
-        return swapped
-
-    def topics(self, chosen: NDArray[np.int64]) -> PairValues:
-        """The same on some topics."""
-        return PairValues(*(values[..., chosen] for values in self))
-
-
-def values_of_pairs(data: Collection, qrels: pd.DataFrame, pairs: list[tuple[str, str]]) -> PairValues:
-    """The values of pairs of runs."""
-    view = view_of(data.context, qrels)
-    rows = []
-    for a, b in pairs:
-        two = view.of_runs([a, b])
-        options = [Option("a", (a,)), Option("b", (b,)), Option("both", (a, b))]
-        lists = OptionLists(two, options, Combination(length=10))
-        values = OptionValues(two, lists.rankings(), BY)
-        rows.append(values.differences(np.array([2, 1, 2]), np.array([0, 0, 1])))
-    return PairValues(*(np.array(values) for values in zip(*rows, strict=True)))
-
-
-def verdicts(values: PairValues, margin: float = 0.0, seed: int = 0) -> tuple[int, int]:
-    """The verdict allowing for unjudged documents, and as judged, of one ordered pair."""
-    test = PairedTestOptions(resamples=RESAMPLES, seed=seed)
-    gain, between = (
-        intervals(Differences(*(v[rows] for v in values)), (-1.0, 1.0), test) for rows in ([0, 1], [2])
-    )
-    rivals = [Rivals(1, 2)]
-    return (
-        verdict_of(gain.ends(), gain.difference, rivals, between.ends(), margin),
-        verdict_of(gain.ends(True), gain.difference, rivals, between.ends(True), margin),
-    )
-
-
-def contradicted(verdict: int, means: NDArray[np.float64], margin: float = 0.0) -> bool:
-    """Whether a verdict is wrong, by the true means of the three differences."""
-    add, replace, between = means
-    if verdict == KEEP:
-        return max(add, replace) > margin
-    if verdict == OPEN:
-        return False
-    if verdict == 1:
-        return add <= margin or between <= margin
-    if verdict == 2:
-        return replace <= margin or between > margin
-    return max(add, replace) <= margin
-
-
-def incompatible(one: int, other: int) -> bool:
-    """Whether two verdicts contradict each other."""
-    if OPEN in (one, other) or one == other:
-        return False
-    return KEEP in (one, other) or {one, other} == {1, 2}
-
-
-def some_pairs(data: Collection, number: int | None, rng: np.random.Generator) -> list[tuple[str, str]]:
-    """All pairs of runs, or some."""
-    pairs = list(itertools.combinations(data.context.names, 2))
-    if number is None or number >= len(pairs):
-        return pairs
-    return [pairs[i] for i in rng.choice(len(pairs), number, replace=False)]
-
-
-def shares(data: Collection, values: PairValues) -> pd.DataFrame:
-    """The share of each verdict by the gap of the candidate to the deployed run."""
-    rows = []
-    for pair, reverse in itertools.product(range(len(values.judged)), (False, True)):
-        one = values.ordered(pair, reverse)
-        overall, as_judged = verdicts(one)
-        rows.append((float(one.judged[1].mean()), WORDS[overall], WORDS[as_judged]))
-    table = pd.DataFrame(rows, columns=["gap", "verdict", "as judged"])
-    table["gap"] = pd.cut(table["gap"], GAPS)
-    parts = []
-    for column in ("as judged", "verdict"):
-        by_gap = pd.crosstab(table["gap"], table[column], normalize="index")
-        by_gap.insert(0, "pairs", table.groupby("gap", observed=False).size())
-        whole = table[column].value_counts(normalize=True)
-        by_gap.loc["all"] = whole
-        by_gap.loc["all", "pairs"] = len(table)
-        parts.append((100 * by_gap.drop(columns="pairs")).round(1).assign(pairs=by_gap["pairs"].astype(int)))
-        parts[-1].insert(0, "by", column)
-    result = pd.concat(parts).fillna(0.0)
-    result.insert(0, "collection", data.name)
-    return result.reset_index(names="gap")
-
-
-def new(data: Collection, pairs: list[tuple[str, str]]) -> pd.DataFrame:
-    """For how many ordered pairs the candidate has new relevant documents, and for how many runs the own next page."""
-
-    def above_0(runs: dict[str, Any]) -> NDArray[np.bool_]:
-        found = mean_intervals(RunContext(runs), data.qrels, ["UniqueRel@10"])
-        return (found["ci_lower"] > 0).to_numpy()
-
-    runs = data.context.runs
-    of_pairs = [above_0({a: runs[a], b: runs[b]}) for a, b in pairs]
-    of_pages = []
-    for name, run in runs.items():
-        next_ten = {q: list(docs.items())[10:] for q, docs in run.to_dict(20).items()}
-        of_pages.append(above_0({name: run, "page": {q: dict(docs) for q, docs in next_ten.items()}})[1])
-    rows = [
-        {"collection": data.name, "candidate": what, "number": len(found), "above 0": int(found.sum())}
-        for what, found in (
-            ("another run", np.concatenate(of_pairs)),
-            ("own ranks 11-20", np.array(of_pages)),
+        columns = ["query_id", "iteration", "doc_id", "relevance"]
+        table = pd.read_csv(
+            folder / "qrels.txt.gz", sep=r"\s+", names=columns, dtype={c: str for c in columns[:3]}
         )
-    ]
-    return pd.DataFrame(rows)
+        self.qrels = table.drop(columns="iteration")
+        self.view: View = view_of(self.context, self.qrels)
 
 
-def redrawn(data: Collection, values: PairValues, draws: int, rng: np.random.Generator) -> pd.DataFrame:
-    """How often verdicts on redrawn topics are contradicted by the means of all topics; in per cent."""
-    n_topics = values.judged.shape[2]
-    drawn, wrong = Counter[str](), Counter[str]()
-    worst_pair: dict[str, float] = {}
-    for pair, reverse in itertools.product(range(len(values.judged)), (False, True)):
-        one = values.ordered(pair, reverse)
-        # As judged: the bounds only make more of the verdicts open.
-        one = PairValues(one.judged, one.judged, one.judged)
-        means, of_pair = one.judged.mean(axis=1), Counter[str]()
-        for draw in range(draws):
-            _, verdict = verdicts(one.topics(rng.integers(n_topics, size=n_topics)), seed=draw)
-            drawn[WORDS[verdict]] += 1
-            of_pair[WORDS[verdict]] += contradicted(verdict, means)
-        wrong += of_pair
-        for word, count in of_pair.items():
-            worst_pair[word] = max(worst_pair.get(word, 0.0), 100 * count / draws)
-    total = sum(drawn.values())
+def draw_runs(
+    names: Sequence[str], deployed: int, draws: int, rng: np.random.Generator
+) -> Iterator[list[str]]:
+    """Yield a candidate and some deployed runs, so many times."""
+    for _ in range(draws):
+        yield [str(name) for name in rng.permutation(names)[: deployed + 1]]
+
+
+def compare(data: Collection, runs: Sequence[str], labels: str) -> Comparison:
+    """Compare the options with a candidate, the first run, beside the others; score removals of these too."""
+    candidate, *deployed = runs
+    terms = read_terms(data.context, BY, labels=labels)
+    options = options_with_candidate(deployed, candidate, deployed)
+    removals = (
+        [Option(f"remove {name}", without(deployed, name)) for name in deployed] if len(deployed) > 1 else []
+    )
+    return compare_options(data.view, options, terms, removals)
+
+
+def kind_of(verdict: int, options: Sequence[Option]) -> str:
+    name = "open" if verdict == OPEN else options[verdict].name
+    return "replace X" if name.startswith("replace ") and name != "replace all" else name
+
+
+# ---- shares
+
+
+def shares(data: Collection, deployed: int, draws: int, rng: np.random.Generator) -> pd.DataFrame:
+    """The share of each verdict, in per cent of the draws."""
+    counts: dict[tuple[str, float], Counter[str]] = {}
+    for runs in draw_runs(data.context.names, deployed, draws, rng):
+        for labels in LABELS:
+            compared = compare(data, runs, labels)
+            sizes = [len(option.runs) for option in compared.options]
+            for margin in MARGINS:
+                verdict = decide_by(compared.bounds, sizes, margin).verdict
+                counts.setdefault((labels, margin), Counter())[kind_of(verdict, compared.options)] += 1
+    kinds = ("keep", "add", "replace X", "replace all", "open")
     rows = [
-        {
-            "collection": data.name,
-            "verdict": word,
-            "share": round(100 * drawn[word] / total, 1),
-            "wrong, of all draws": round(100 * wrong[word] / total, 3),
-            "worst pair": round(worst_pair.get(word, 0.0), 1),
-        }
-        for word in WORDS.values()
+        {"collection": data.name, "deployed": deployed, "labels": labels, "margin": margin}
+        | {kind: round(100 * count[kind] / draws, 1) for kind in kinds}
+        for (labels, margin), count in counts.items()
     ]
     return pd.DataFrame(rows)
 
 
-def halves(data: Collection, values: PairValues, draws: int, rng: np.random.Generator) -> pd.DataFrame:
-    """How often the verdicts on two halves of the topics contradict each other; in per cent of all pairs of halves."""
-    n_topics, count, against = values.judged.shape[2], 0, 0
-    for pair, reverse in itertools.product(range(len(values.judged)), (False, True)):
-        one = values.ordered(pair, reverse)
-        one = PairValues(one.judged, one.judged, one.judged)
-        for draw in range(max(draws // 10, 1)):
-            order = rng.permutation(n_topics)
-            half = n_topics // 2
-            first, second = (
-                verdicts(one.topics(some), seed=draw)[1] for some in (order[:half], order[half:])
-            )
-            count += 1
-            against += incompatible(first, second)
-    rate = round(100 * against / count, 3)
-    return pd.DataFrame([{"collection": data.name, "pairs of halves": count, "contradicting": rate}])
+# ---- errors
+
+
+def errors(
+    data: Collection, deployed: int, draws: int, redraws: int, rng: np.random.Generator
+) -> pd.DataFrame:
+    """What the rule says of redrawn topics, against the means of all topics; in per cent, and the worst draw."""
+    found = [
+        errors_of_draw(data, runs, redraws, rng)
+        for runs in draw_runs(data.context.names, deployed, draws, rng)
+    ]
+    table = pd.DataFrame(found)
+    row: dict[str, Any] = {"collection": data.name, "deployed": deployed}
+    row |= {f"regret of {name}": round(table.pop(f"regret of {name}").mean(), 4) for name in ADVICE}
+    for name in table:
+        worst = table[name].min() if name.startswith("holds") else table[name].max()
+        row |= {name: round(100 * table[name].mean(), 2), f"{name}, worst": round(100 * worst, 1)}
+    return pd.DataFrame([row])
+
+
+ADVICE = ("choice", "highest mean", "advice of 0.4", "keep")
+
+
+def errors_of_draw(
+    data: Collection, runs: Sequence[str], redraws: int, rng: np.random.Generator
+) -> dict[str, float]:
+    """The rates of one draw."""
+    compared = compare(data, runs, "judged")
+    options, every = compared.options, means_of_topics(compared.values)
+    n, sizes = len(options), [len(option.runs) for option in options]
+    truth = every.mean(axis=1)
+    regret, removed = truth[:n].max() - truth[:n], truth[n:]
+    rates: Counter[str] = Counter()
+    for _ in range(redraws):
+        values = every[:, rng.integers(every.shape[1], size=every.shape[1])]
+        bounds = option_bounds(values[:n], ENDS)
+        assert bounds is not None
+        verdict, choice = decide_by(bounds, sizes, MARGIN)
+        rates["open"] += verdict == OPEN
+        rates["regret of a verdict above the margin"] += verdict != OPEN and regret[verdict] > MARGIN
+        rates["change for the worse"] += verdict > 0 and truth[verdict] < truth[0]
+        rates["holds: U(choice)"] += bounds.regret[choice] >= regret[choice]
+        rates["holds: all U"] += bool((bounds.regret >= regret).all())
+        if len(removed):
+            loss = upper_bounds(values[choice] - values[n:], ENDS)
+            rates["as well is false"] += bool(((loss <= MARGIN) & (truth[choice] - removed > MARGIN)).any())
+        chosen = choice, int(values[:n].mean(axis=1).argmax()), advice_of_old_rule(values[:n]), 0
+        for name, option in zip(ADVICE, chosen, strict=True):
+            rates[f"regret of {name}"] += regret[option]
+    return {name: rate / redraws for name, rate in rates.items()}
+
+
+def advice_of_old_rule(values: Floats) -> int:
+    """What version 0.4 said to do at the same margin, as judged, with intervals of two ends; open is to keep."""
+    less = values[1:] - values[0]
+    upper = upper_bounds(less, ENDS, confidence=0.975)
+    lower = -upper_bounds(-less, ENDS, confidence=0.975)
+    gains = np.flatnonzero(lower > MARGIN)
+    if (upper <= MARGIN).all() or not len(gains):
+        return 0
+    replaces = values[2:]
+    above = values[1] - replaces
+    if lower[0] > MARGIN and (-upper_bounds(-above, ENDS, confidence=0.975) > MARGIN).all():
+        return 1
+    return 2 + int(replaces.mean(axis=1).argmax())  # also where it was open which change is better
 
 
 # ---- near-duplicates
 
 
-def near_duplicates(
-    data: Collection, name: str, rng: np.random.Generator
-) -> dict[str, dict[str, dict[str, float]]]:
+def near_duplicates(data: Collection, name: str, rng: np.random.Generator) -> dict[str, Any]:
     """Candidates that bring nothing, or next to nothing, made of a deployed run."""
     ranking = {q: list(docs) for q, docs in data.context.runs[name].to_dict(1000).items()}
 
-    def run(change: object) -> dict[str, dict[str, float]]:
-        changed = {q: change(docs) for q, docs in ranking.items()}  # type: ignore[operator]
+    def run(change: Any) -> dict[str, dict[str, float]]:
+        changed = {q: change(docs) for q, docs in ranking.items()}
         return {q: {d: -float(i) for i, d in enumerate(docs)} for q, docs in changed.items()}
 
     def jittered(docs: list[str]) -> list[str]:
@@ -262,123 +192,118 @@ def near_duplicates(
     }
 
 
-def duplicates(data: Collection, runs: int, rng: np.random.Generator) -> pd.DataFrame:
-    """The verdicts on near-duplicates of ten runs, beside 1, 3 and 10 deployed runs."""
+def copies(data: Collection, runs: int, rng: np.random.Generator) -> pd.DataFrame:
+    """The verdicts on near-duplicates of some runs, beside 1, 3 and 10 deployed runs, and the largest regret of any."""
     rows = []
     names = [str(name) for name in rng.permutation(data.context.names)[:runs]]
-    for number in (1, 3, 10):
-        found: dict[tuple[str, str], Counter[str]] = {}
-        gain: dict[tuple[str, str], float] = {}
+    for deployed in (1, 3, 10):
+        counts: dict[str, Counter[str]] = {}
+        largest: Counter[str] = Counter()
         for name in names:
-            others = [str(n) for n in rng.permutation([n for n in data.context.names if n != name])]
-            deployed = [name, *others[: number - 1]]
+            others = [str(n) for n in rng.permutation(without(data.context.names, name))]
             for kind, run in near_duplicates(data, name, rng).items():
-                answer = worth(data.context, data.qrels, run, deployed, resamples=RESAMPLES)
-                for by, verdict in (("as judged", answer.as_judged), ("verdict", str(answer.verdict))):
-                    word = "replace" if verdict.startswith("replace") else verdict
-                    found.setdefault((kind, by), Counter())[word] += 1
-                    if word not in ("keep", "open"):
-                        best = float(answer.table["difference"].max())
-                        gain[kind, by] = max(gain.get((kind, by), 0.0), best)
+                answer = worth(
+                    data.context, data.qrels, run, [name, *others[: deployed - 1]], by=BY, missing="zero"
+                )
+                verdict = str(answer.verdict)
+                word = "replace X" if verdict.startswith("replace") and verdict != "replace all" else verdict
+                count = counts.setdefault(kind, Counter())
+                count[word] += 1
+                count["second vote"] += "second vote" in answer.plain_text
+                means = answer.table.set_index("option")["mean"]
+                if verdict in means:
+                    largest[kind] = max(largest[kind], float(means.max() - means[verdict]))
         rows += [
             {
                 "collection": data.name,
-                "deployed": number,
+                "deployed": deployed,
                 "candidate": kind,
-                "by": by,
                 **count,
-                "largest gain": gain.get((kind, by)),
+                "regret": largest[kind],
             }
-            for (kind, by), count in found.items()
+            for kind, count in counts.items()
         ]
     return pd.DataFrame(rows).fillna(0.0)
 
 
-# ---- hidden judgments
+def counts(data: Collection, draws: int, rng: np.random.Generator) -> pd.DataFrame:
+    """How often the lower end of the interval of UniqueRel@10 of a run beside one other is above 0."""
+    above = 0
+    for candidate, deployed in draw_runs(data.context.names, 1, draws, rng):
+        context = RunContext(
+            {name: data.context.runs[name] for name in (deployed, candidate)}, priors=[deployed]
+        )
+        table = context.evaluate(data.qrels, ["UniqueRel@10"], perquery=True)
+        above += bool((table.loc[table["name"] == candidate, "value"] > 0).any())
+    return pd.DataFrame(
+        [{"collection": data.name, "draws": draws, "UniqueRel@10 above 0": round(100 * above / draws, 1)}]
+    )
 
 
-def hidden(
-    data: Collection, pairs: list[tuple[str, str]], values: PairValues, share: float, rng: np.random.Generator
-) -> pd.DataFrame:
-    """Verdicts on a part of the judgments, against those on all: in per cent of the cases that are decided."""
-    rows = []
-    relevant = (data.qrels["relevance"] > 0).to_numpy()
-    for how in ("at random", "by relevance"):
-        chance = np.full(len(relevant), share)
-        if how == "by relevance":
-            chance = np.where(relevant, min(2 * share, 1.0), share)
-        keep = rng.random(len(relevant)) >= chance
-        keep[~data.qrels["query_id"].duplicated().to_numpy()] = True
-        of_part = values_of_pairs(data, data.qrels[keep], pairs)
-        cases = [
-            (verdicts(of_part.ordered(pair, reverse)), verdicts(values.ordered(pair, reverse))[1])
-            for pair, reverse in itertools.product(range(len(pairs)), (False, True))
-        ]
-        row: dict[str, object] = {
-            "collection": data.name,
-            "hidden": f"{share:.0%} {how}",
-            "cases": len(cases),
-        }
-        for i, column in enumerate(("verdict", "as judged")):
-            row[f"decided, {column}"] = sum(before[i] != OPEN for before, _ in cases)
-            row[f"contradicted, {column}"] = sum(incompatible(before[i], after) for before, after in cases)
-        rows.append(row)
-    return pd.DataFrame(rows)
+def draw_picture(table: pd.DataFrame, path: Path) -> None:
+    """Draw the mean regret of what to do, by collection and deployed runs."""
+    import matplotlib.pyplot as plt
 
-
-def several(data: Collection, cases: int, rng: np.random.Generator) -> pd.DataFrame:
-    """The share of each verdict beside 3 and 10 deployed runs."""
-    rows = []
-    for number in (3, 10):
-        found: dict[str, Counter[str]] = {"as judged": Counter(), "verdict": Counter()}
-        for _ in range(cases):
-            candidate, *deployed = (str(n) for n in rng.permutation(data.context.names)[: number + 1])
-            answer = worth(data.context, data.qrels, candidate, deployed, resamples=RESAMPLES)
-            for column, word in (("as judged", answer.as_judged), ("verdict", str(answer.verdict))):
-                found[column]["replace" if word.startswith("replace") else word] += 1
-        for column, count in found.items():
-            percent = {word: round(100 * count[word] / cases) for word in WORDS.values()}
-            rows.append({"collection": data.name, "deployed": number, "by": column, **percent})
-    return pd.DataFrame(rows)
+    labels = [f"{row.collection}, {row.deployed} deployed" for row in table.itertuples()]
+    figure, axes = plt.subplots(figsize=(8, 0.7 * len(labels) + 1.2))
+    for i, name in enumerate(ADVICE):
+        place = np.arange(len(labels)) + 0.2 * i - 0.3
+        axes.barh(
+            place, table[f"regret of {name}"], 0.18, label=name if name != "choice" else "choice of worth"
+        )
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.set_xlabel("mean regret, nDCG@10")
+    axes.set_xscale("log")
+    axes.legend(frameon=False)
+    figure.savefig(path, dpi=130, bbox_inches="tight")
 
 
 def main() -> None:
-    """Prints the tables of each folder."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    """Print the tables of each folder."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folders", nargs="+", type=Path)
-    parser.add_argument("--pairs", type=int, help="how many pairs of runs; all of them if not given")
-    parser.add_argument("--drawn-pairs", type=int, default=75, help="for redrawn topics and halves")
-    parser.add_argument("--draws", type=int, default=60, help="redrawn sets of topics of each pair")
-    parser.add_argument("--cases", type=int, default=20, help="beside several deployed runs")
-    parser.add_argument("--parts", default="new,shares,redrawn,halves,duplicates,hidden,several")
+    parser.add_argument(
+        "--deployed", default="1,3,10", help="numbers of deployed runs (default: %(default)s)"
+    )
+    parser.add_argument("--draws", type=int, default=100, help="of runs, for shares (default: %(default)s)")
+    parser.add_argument(
+        "--redrawn-draws", type=int, default=40, help="of runs, for errors (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--redraws", type=int, default=100, help="of topics, of each draw (default: %(default)s)"
+    )
+    parser.add_argument("--copied", type=int, default=10, help="runs to copy (default: %(default)s)")
+    parser.add_argument("--parts", default="shares,errors,copies,counts")
+    parser.add_argument("--picture", type=Path, help="write the picture of mean regret")
     args = parser.parse_args()
-    parts = args.parts.split(",")
+    parts, numbers, of_errors = args.parts.split(","), [int(n) for n in args.deployed.split(",")], []
+    warnings.simplefilter("ignore", RelativeWarning)
     for folder in args.folders:
-        data, rng, start = Collection(folder), np.random.default_rng(0), time.perf_counter()
-        pairs = some_pairs(data, args.pairs, rng)
-        tables = []
-        if {"shares", "redrawn", "halves", "hidden"} & {*parts}:
-            values = values_of_pairs(data, data.qrels, pairs)
-            some = rng.permutation(len(pairs))[: args.drawn_pairs]
-            drawn = PairValues(*(one[some] for one in values))
+        data, start = Collection(folder), time.perf_counter()
+        numbers_here = [n for n in numbers if n < len(data.context.names)]
         for part in parts:
-            if part == "new":
-                tables.append(new(data, pairs))
-            elif part == "shares":
-                tables.append(shares(data, values))
-            elif part == "redrawn":
-                tables.append(redrawn(data, drawn, args.draws, rng))
-            elif part == "halves":
-                tables.append(halves(data, drawn, args.draws, rng))
-            elif part == "duplicates":
-                tables.append(duplicates(data, 10, rng))
-            elif part == "hidden":
-                tables += [hidden(data, pairs, values, share, rng) for share in (0.02, 0.05, 0.2)]
-            elif part == "several":
-                tables.append(several(data, args.cases, rng))
-        for table in tables:
-            print(table.to_string(index=False), end="\n\n")
+            rng, tables = np.random.default_rng(0), []
+            if part == "shares":
+                tables = [shares(data, n, args.draws, rng) for n in numbers_here]
+            elif part == "errors":
+                tables = [errors(data, n, args.redrawn_draws, args.redraws, rng) for n in numbers_here]
+                of_errors += tables
+            elif part == "copies":
+                tables = [copies(data, args.copied, rng)]
+            elif part == "counts":
+                tables = [counts(data, args.draws, rng)]
+            shown = pd.concat(tables, ignore_index=True)
+            print(
+                (shown.T if part == "errors" else shown).to_string(index=part == "errors"),
+                end="\n\n",
+                flush=True,
+            )
         print(f"{data.name}: {time.perf_counter() - start:.0f} s", flush=True)
+    if args.picture is not None and of_errors:
+        draw_picture(pd.concat(of_errors, ignore_index=True), args.picture)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 """Add a dense retriever to BM25, replace BM25 with it, or keep BM25? One call, one answer.
 
+Two further retrievers are not deployed: a relevance model learns from the runs of all four how likely
+unjudged documents are relevant.
+
 The collection is a small generated one, or with --dataset one that ir_datasets knows, such as
 vaswani. The dense retriever is latent semantic indexing (LSI) by scikit-learn: it needs no model
 and no download. Put your own in its place.
@@ -10,8 +13,10 @@ from __future__ import annotations
 import argparse
 import textwrap
 
+from sklearn.feature_extraction.text import TfidfVectorizer
+
 from _collection import add_dataset_option, load
-from _retrievers import BM25, VectorSpace, latent_semantics
+from _retrievers import BM25, VectorSpace, character_ngrams, latent_semantics
 from ir_measures_relative import RunContext, worth
 
 
@@ -20,14 +25,19 @@ def main() -> None:
     add_dataset_option(parser)
     corpus, topics, qrels = load(parser, parser.parse_args().dataset)
 
-    bm25_run = BM25(corpus["docno"], corpus["text"])(topics)
-    dense_run = VectorSpace(corpus["docno"], corpus["text"], latent_semantics())(topics)
-
-    decision = worth(RunContext({"BM25": bm25_run, "dense": dense_run}), qrels, "dense")
-    for paragraph in decision.plain_text.split("\n\n"):
-        print(textwrap.fill(paragraph, 100), end="\n\n")
-    table = decision.table[["option", "mean", "difference", "lower", "upper", "won", "lost"]]
+    documents = corpus["docno"], corpus["text"]
+    runs = {
+        "BM25": BM25(*documents)(topics),
+        "dense": VectorSpace(*documents, latent_semantics())(topics),
+        "4-grams": VectorSpace(*documents, character_ngrams())(topics),
+        "TF-IDF": VectorSpace(*documents, TfidfVectorizer())(topics),
+    }
+    decision = worth(RunContext(runs), qrels, "dense", deployed="BM25", margin=0.03)
+    print(textwrap.fill(decision.answer, 100), end="\n\n")
+    table = decision.table[["option", "mean", "difference", "lower", "regret", "won", "lost"]]
     print(table.to_string(index=False, float_format="%.3f"))
+    for note in decision.notes:
+        print("\n" + textwrap.fill(note, 100))
 
 
 if __name__ == "__main__":

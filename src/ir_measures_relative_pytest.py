@@ -16,26 +16,33 @@ def relative_worth() -> Callable[..., Any]:
     """Is a candidate worth it? ``assert relative_worth(candidate, to=…, qrels=…).verdict == "add"``.
 
     The candidate is a path, or another run as in RunContext; ``to=`` a path, folder, glob, list of these, or dict from
-    name to run. Options are those of ``worth``, whose answer is returned, and printed. A candidate in the folder of
-    ``to`` is not compared with itself. A run that misses a topic is an error, unless ``missing=`` says what it counts.
+    name to run. ``others=`` gives further runs of the collection in these forms, for the relevance model. Options are
+    those of ``worth``, whose answer is returned, and printed. A candidate in the folder of ``to`` is not compared with
+    itself. A run that misses a topic is an error, unless ``missing=`` says what it counts.
     """
 
-    def ask(candidate: Any, *, to: Any, qrels: Any, drop_self: bool = False, **options: Any) -> Any:
+    def ask(
+        candidate: Any, *, to: Any, qrels: Any, others: Any = None, drop_self: bool = False, **options: Any
+    ) -> Any:
         from ir_measures_relative import RunContext, worth
         from ir_measures_relative.io.runs import read_runs, run_files
 
-        if isinstance(to, Mapping):
-            context = RunContext(to, drop_self=drop_self)
-        else:
-            own = None
-            if isinstance(candidate, (str, os.PathLike)):
-                with suppress(ValueError):  # no file can have such a name
-                    own = Path(candidate).resolve()
-            others = [file for file in run_files(to) if file.resolve() != own]
-            context = RunContext(read_runs(others, to), drop_self=drop_self)
-        if empty := [name for name, run in context.runs.items() if not len(run)]:  # which any candidate beats
+        own = None
+        if isinstance(candidate, (str, os.PathLike)):
+            with suppress(ValueError):  # no file can have such a name
+                own = Path(candidate).resolve()
+
+        def read(runs: Any) -> dict[str, Any]:
+            if not isinstance(runs, Mapping):
+                runs = read_runs([file for file in run_files(runs) if file.resolve() != own], runs)
+            return dict(RunContext(runs, drop_self=drop_self).runs)
+
+        deployed = read(to)
+        if empty := [name for name, run in deployed.items() if not len(run)]:  # which any candidate beats
             raise ValueError(f"to= holds {', '.join(empty)}, without a ranking; look how it was written")
-        answer = worth(context, qrels, candidate, **{"missing": "raise", **options})
+        further = {} if others is None else read(others)
+        context = RunContext({**further, **deployed}, drop_self=drop_self)
+        answer = worth(context, qrels, candidate, list(deployed), **{"missing": "raise", **options})
         print(answer)
         return answer
 

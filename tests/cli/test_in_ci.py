@@ -62,7 +62,7 @@ def test_the_page_from_an_empty_folder(tmp_path: Path, commands: dict[str, str])
             done = run_bash(script, folder, alone)
             assert done.returncode == 0, (script, done.stdout, done.stderr)
             if "echo" in script:
-                assert done.stdout.startswith("3-grams helps: whether to add it")
+                assert done.stdout.startswith("Replace BM25-long with 3-grams. It gains at least ")
                 assert done.stdout.endswith("exit code 0\n")
             if "pytest" in script:
                 assert "1 passed" in done.stdout
@@ -72,14 +72,14 @@ def test_the_page_from_an_empty_folder(tmp_path: Path, commands: dict[str, str])
             *_, last = yaml.safe_load(block)["jobs"]["worth"]["steps"]
             summary = tmp_path / "summary.md"
             done = run_bash(last["run"], folder, commands | {"GITHUB_STEP_SUMMARY": str(summary)})
-            assert done.returncode == 0 and summary.read_text().startswith("### 3-grams: add or replace\n")
+            assert done.returncode == 0 and summary.read_text().startswith("### 3-grams: replace BM25-long\n")
         elif kind == "yaml":
             (step,) = yaml.safe_load(block)
             inputs = yaml.safe_load((ROOT / ".github/actions/worth/action.yml").read_text())["inputs"]
             needed = {name for name, one in inputs.items() if one.get("required")}
             assert step["uses"] == "./.github/actions/worth" and needed <= set(step["with"]) <= set(inputs)
     assert ElementTree.parse(folder / "worth.xml").getroot().get("tests") == "1"
-    assert json.loads((folder / "worth.json").read_text())["candidates"][0]["verdict"] == "add or replace"
+    assert json.loads((folder / "worth.json").read_text())["candidates"][0]["verdict"] == "replace BM25-long"
 
 
 def _is_installed() -> bool:
@@ -120,15 +120,13 @@ def act(folder: Path, env: dict[str, str], **given: str) -> tuple[int, str, str]
 
 @bash
 @pytest.mark.parametrize(
-    ("candidate", "as_judged", "code"),
-    [("unjudged", "true", 1), ("unjudged", "false", 3)],
+    ("candidate", "labels", "code"),
+    [("unjudged", "judged", 1), ("unjudged", "", 3)],
 )
-def test_the_action(
-    tmp_path: Path, commands: dict[str, str], candidate: str, as_judged: str, code: int
-) -> None:
+def test_the_action(tmp_path: Path, commands: dict[str, str], candidate: str, labels: str, code: int) -> None:
     write_candidates(tmp_path)
     given = {"qrels": "qrels.txt", "candidate": f"new/{candidate}.run", "to": "runs/BM25.run\nruns/QL.run\n"}
-    done = act(tmp_path, commands, **given, by="P@5", as_judged=as_judged)
+    done = act(tmp_path, commands, **given, by="P@5", labels=labels)
     assert (done[0], done[2]) == (code, f"code={code}\n")
     assert done[1].startswith(f"### {candidate}: ") and "| option | runs |" in done[1]
 
@@ -173,7 +171,7 @@ def test_the_fixture(pytester: pytest.Pytester) -> None:
     result = asked(pytester)
     result.assert_outcomes(passed=1, failed=1)
     text = result.stdout.str()
-    assert re.search(r"Captured stdout call -*\nKeep BM25 and QL\. copy ranks every topic", text)
+    assert re.search(r"Captured stdout call -*\nKeep BM25 and QL\. Neither adding copy nor", text)
     assert "Add strong" not in text
 
 
@@ -189,7 +187,7 @@ def test_a_candidate_among_the_others_and_runs_as_dicts(pytester: pytest.Pyteste
 
         def test_dicts(relative_worth):
             runs = {"a": {"1": {"A": 1.0}, "2": {"B": 1.0}}}
-            assert relative_worth(runs["a"], to=runs, qrels={"1": {"A": 1}, "2": {"B": 1}}, by="P@1").verdict == "keep"
+            assert relative_worth(runs["a"], to=runs, qrels={"1": {"A": 1}, "2": {"B": 1}}, by="P@1").choice == "keep"
 
         def test_empty(relative_worth):
             with pytest.raises(ValueError, match="to= holds a, without a ranking"):

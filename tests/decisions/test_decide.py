@@ -1,24 +1,29 @@
-"""decide, worth and drop: verdicts, refusals, evidence and output, on small collections with a known answer."""
+"""decide, worth and drop: verdicts, labels, refusals, evidence and output, on small collections with a known answer."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
 import warnings
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from aspect_campaigns import with_aspects
-from ir_measures_relative import RelativeWarning, RunContext
-from ir_measures_relative.decisions.decide import _all_rivals, decide
-from ir_measures_relative.decisions.drop import drop
-from ir_measures_relative.decisions.worth import worth
+from ir_measures_relative import RelativeWarning, RunContext, decide, drop, worth
+from ir_measures_relative.context.view import view_of
+from ir_measures_relative.decisions import Combination
+from ir_measures_relative.decisions.options import Option, OptionLists
+from ir_measures_relative.decisions.values import OptionValues
+from oracles.option_lists import combined
 
 Run = dict[str, dict[str, float]]
 QUERIES = [f"q{i}" for i in range(30)]
 QRELS = {q: {d: int(d in "ABC") for d in "ABCDEFXYZ"} for q in QUERIES}
+TURNS = Combination("interleave")
 
 
 def run_of(*rankings: str) -> Run:
@@ -33,13 +38,53 @@ NOISY = [run_of("ABXYC", "XYABC", "AXYBC"), run_of("XYABC", "ABXYC", "XAYBC")]
 CONTEXT = RunContext({"good": GOOD, "bad": BAD, "one": NOISY[0], "two": NOISY[1]}, grades=(0, 1))
 
 
+def larger(
+    n_topics: int = 40, judged: float = 0.9, seed: int = 3
+) -> tuple[dict[str, Run], dict[str, dict[str, int]]]:
+    """Five runs of unlike quality on topics with fifty documents, of which some are judged."""
+    rng = random.Random(seed)
+    docs = [f"d{i}" for i in range(50)]
+    truth = {f"q{t}": {d: int(rng.random() < 0.25) for d in docs} for t in range(n_topics)}
+    noise = {"weak": 3.0, "fair": 1.5, "other": 1.5, "strong": 0.6, "best": 0.4}
+    runs = {
+        name: {q: {d: truth[q][d] + rng.gauss(0, sd) for d in docs} for q in truth}
+        for name, sd in noise.items()
+    }
+    return runs, {q: {d: g for d, g in of.items() if rng.random() < judged} for q, of in truth.items()}
+
+
+# ---- verdicts
+
+
 def test_a_much_better_candidate_replaces_and_a_worse_one_does_not() -> None:
     better, worse = (worth(CONTEXT, QRELS, *two, by="P@3") for two in (("good", "bad"), ("bad", "good")))
-    assert (better.verdict, better.as_judged, *better.may_be_best) == ("replace bad",) * 3
-    assert (worse.verdict, worse.missing, worse.topics_needed) == ("keep", None, None)
-    assert better.text.startswith("**Replace bad with good.** In the top 3, replacing bad with good (P@3 +")
-    assert worse.text.startswith("**Keep good.** In the top 3, neither adding bad (P@3 −")
-    assert "allowing for" not in better.text  # all is judged
+    assert {better.verdict, better.as_judged, better.choice, better.strict} == {"replace bad"}
+    assert {worse.verdict, worse.as_judged, worse.choice, worse.strict} == {"keep"}
+    assert (better.labels, better.as_well, better.topics_needed) == ("judged", None, None)
+    assert better.text.startswith("**Replace bad with good.** It gains at least 0.")
+    assert worse.text.startswith(
+        "**Keep good.** Neither adding bad nor replacing good with it gains more than your"
+    )
+    assert "njudged documents" not in better.answer  # all is judged
+    assert better.options == {"keep": ("bad",), "add": ("bad", "good"), "replace bad": ("good",)}
+
+
+def test_beside_several_the_candidate_may_replace_all_and_removing_a_run_is_looked_at() -> None:
+    answer = worth(CONTEXT, QRELS, "good", ["bad", "one"], by="P@3")
+    assert (answer.verdict, answer.options["replace all"]) == ("replace all", ("good",))
+    assert answer.as_well == () and "Removing one run alone would not do as well." in answer.reason
+    kept = worth(CONTEXT, QRELS, "bad", ["good", "one"], by="P@3")
+    assert kept.choice == "keep" and kept.as_well == ("one",)
+    assert "Removing one alone" in kept.plain_text
+    values = worth(CONTEXT, QRELS, "two", ["good", "bad"], by="P@3", combine=TURNS)
+    alone = decide(
+        CONTEXT,
+        QRELS,
+        {"choice": values.options[values.choice], "without": ["good"]},
+        by="P@3",
+        combine=TURNS,
+    )
+    assert ("bad" in values.as_well) == (alone.table["regret"][1] <= 0.02)
 
 
 def test_an_option_has_the_values_of_its_list() -> None:
@@ -47,25 +92,58 @@ def test_an_option_has_the_values_of_its_list() -> None:
     table = answer.table.set_index("option")
     assert list(table["mean"][["keep", "good"]]) == pytest.approx([0.0, 1.0])
     assert table.loc["good", "won"] == 30 and table.loc["good", "lost"] == 0
-    assert answer.verdict == "good"
+    assert answer.verdict == "good" and answer.headline == "Choose good."
+    rows = answer.topics[answer.topics["option"] == "good"]
+    assert rows["query_id"].tolist() == QUERIES and set(rows["difference"]) == {1.0}
 
 
-def test_options_that_tie_are_joined() -> None:
+def test_there_is_always_a_choice() -> None:
     options = {"now": ["bad"], "one": ["one"], "two": ["two"]}
     answer = decide(CONTEXT, QRELS, options, by="P@2")
-    assert answer.verdict == "one or two" and answer.may_be_best == ("one", "two")
-    assert answer.missing == "topics"
+    regret = answer.table.set_index("option")["regret"]
+    assert answer.verdict == "open" and answer.choice == regret.idxmin() == "one"
+    assert answer.headline == "Open. If you must choose now, choose one:"
     settled = decide(CONTEXT, QRELS, options | {"good": "good"}, by="P@2")
-    assert settled.verdict == "good"
+    assert settled.verdict == settled.choice == "good"
+    few = {q: QRELS[q] for q in QUERIES[:4]}
+    early = decide(CONTEXT, few, options, by="P@2")
+    assert (early.verdict, early.choice) == (
+        "open",
+        "now",
+    ) and "with 4 topics, nothing can be bounded" in early.reason
+    assert early.table["regret"].isna().all()
 
 
-def test_a_copy_is_never_worth_it() -> None:
+def test_equal_options_have_equal_tables_whichever_verb_asks() -> None:
+    runs, qrels = larger()
+    context = RunContext(runs, grades=(0, 1))
+    of_worth = worth(context, qrels, "strong", ["fair", "other"])
+    of_decide = decide(context, qrels, of_worth.options)
+    columns = ["option", "runs", "mean", "difference", "lower", "regret", "judged", "won", "lost", "unjudged"]
+    assert of_worth.labels == "imputed" and of_decide.verdict == of_worth.verdict
+    # The lists without a run are scored beside those of worth, and their documents are imputed with the others.
+    assert of_decide.table[columns[:2]].equals(of_worth.table[columns[:2]])
+    for labels in ("judged", "strict"):
+        pair = [worth(context, qrels, "strong", "fair", labels=labels)]
+        pair.append(decide(context, qrels, pair[0].options, labels=labels))
+        assert pair[0].table[columns].equals(pair[1].table[columns])
+    dropped = drop(context, qrels, ["fair", "other", "strong"], labels="judged").table.set_index("option")
+    options = {"keep": ["fair", "other", "strong"], "drop fair": ["other", "strong"]}
+    same = decide(context, qrels, options, labels="judged").table.set_index("option")
+    assert dropped.loc["drop fair", "difference"] == pytest.approx(same.loc["drop fair", "difference"])
+
+
+def test_a_copy_is_never_worth_it_beside_its_twin_and_a_second_vote_beside_several() -> None:
     copy = {q: {d: 7.0 * s for d, s in docs.items()} for q, docs in NOISY[0].items()}
-    for deployed in ("one", ["one", "two"], ["one", "bad", "good"]):
+    answer = worth(CONTEXT, QRELS, copy, "one", by="nDCG@3")
+    assert answer.verdict == answer.as_judged == answer.strict == "keep"
+    assert not answer.table[["difference", "lower", "regret"]].to_numpy().any()
+    assert answer.reason.startswith("candidate ranks every topic exactly as one does.")
+    for deployed in (["one", "two"], ["one", "bad", "good"]):
         answer = worth(CONTEXT, QRELS, copy, deployed, by="nDCG@3")
-        assert answer.verdict == answer.as_judged == "keep"
-        assert not answer.table[["difference", "lower", "upper", "worst", "best"]].to_numpy().any()
-        assert "ranks every topic exactly as one does" in answer.text
+        assert "it is a second vote for one" in answer.plain_text
+        lost = answer.table.set_index("option")["regret"][answer.choice]
+        assert answer.verdict == "open" or lost <= 0.02
 
 
 def test_near_duplicates_of_the_deployed_run_are_not_worth_it() -> None:
@@ -87,46 +165,123 @@ def test_near_duplicates_of_the_deployed_run_are_not_worth_it() -> None:
         }
         context = RunContext({"old": run(list)}, grades=(0, 1))
         for name, change in changed.items():
-            assert worth(context, qrels, run(change), "old", resamples=499).as_judged in ("keep", "open"), (
-                name
-            )
+            assert worth(context, qrels, run(change), "old").verdict in ("keep", "open"), name
 
 
 def test_a_margin_decides_between_keep_and_open() -> None:
     open_, kept = (worth(CONTEXT, QRELS, "one", "two", by="P@2", margin=m) for m in (0.0, 0.5))
     assert (open_.verdict, kept.verdict) == ("open", "keep")
-    assert open_.missing == "topics"
-    assert "of 0.5" in kept.text
-    assert "Set margin=" in open_.text or "topics would settle" in open_.text
+    assert "margin of 0.5" in kept.text and "margin" not in open_.text
+    default = worth(CONTEXT, QRELS, "one", "two", by="P@2")
+    assert default.settings["margin"] == 0.02
+    assert default.table.equals(open_.table)
 
 
-def test_unjudged_documents_make_it_open_and_are_named() -> None:
+# ---- labels
+
+
+def test_unjudged_documents_are_imputed_where_there_is_a_model() -> None:
+    runs, qrels = larger(judged=0.7)
+    context = RunContext(runs, grades=(0, 1))
+    asked = context, qrels, "strong", "fair"
+    answer = worth(*asked)
+    assert answer.labels == "imputed" and worth(*asked, labels="imputed").table.equals(answer.table)
+    assert not worth(*asked, seed=1).table.equals(answer.table)
+    judged, strict = (worth(*asked, labels=labels) for labels in ("judged", "strict"))
+    assert (judged.labels, strict.labels) == ("judged", "strict")
+    assert judged.verdict == answer.as_judged and strict.verdict == answer.strict == judged.strict
+    assert judged.headline.startswith("If unjudged documents count as not relevant, ")
+    # Unjudged documents may be relevant: the mean is above that as judged, and nothing is surer than it.
+    table = answer.table
+    assert (table["mean"] > table["judged"]).all() and (table["judged"] == judged.table["mean"]).all()
+    assert (strict.table["regret"] >= table["regret"] - 1e-9).all()
+    assert (strict.table["lower"] <= table["lower"] + 1e-9).all()
+    truth = larger(judged=1.0)[1]
+    whole = worth(context, truth, "strong", "fair").table
+    assert np.abs(whole["difference"] - table["difference"]).max() < 0.05
+
+
+def test_without_a_model_the_verdict_is_strict_or_none() -> None:
+    runs, qrels = larger(judged=0.6)
+    two = RunContext({name: runs[name] for name in ("fair", "other")}, grades=(0, 1))
+    answer = worth(two, qrels, "other", "fair")
+    assert answer.verdict is None and answer.strict == "open" and answer.outcome == "open"
+    assert answer.choice in answer.options and answer.labels == "judged"
+    assert answer.headline.startswith("If unjudged documents count as not relevant, ")
+    assert "A relevance model needs 4 runs, and there are 2, so what" in answer.reason
+    assert worth(two, qrels, "other", "fair", labels="judged").verdict == answer.as_judged
+    with pytest.raises(
+        ValueError, match="labels='imputed': A relevance model needs 4 runs, and there are 2; add further"
+    ):
+        worth(two, qrels, "other", "fair", labels="imputed")
+    far = RunContext({name: runs[name] for name in ("weak", "best")}, grades=(0, 1))
+    settled = worth(far, larger(judged=0.97)[1], "best", "weak", unretrieved_relevant=0)
+    assert (settled.verdict, settled.labels) == ("replace weak", "strict")
+    assert "whatever the unjudged documents are" in settled.reason or "gains at least" in settled.reason
+    positive = {q: {d: g for d, g in of.items() if g} for q, of in qrels.items()}
+    listed = worth(RunContext(runs, grades=(0, 1)), positive, "strong", "fair")
+    assert "The judgments list relevant documents only, so what unjudged documents" in listed.reason
+    some = {q: {d: g for i, (d, g) in enumerate(of.items()) if g or i == 0} for q, of in qrels.items()}
+    listed = worth(RunContext(runs, grades=(0, 1)), some, "strong", "fair")
+    assert "The judgments list hardly any documents that are not relevant, so what" in listed.reason
+
+
+def test_the_model_learns_from_runs_that_are_not_deployed() -> None:
+    runs, qrels = larger(judged=0.8)
+    two = {name: runs[name] for name in ("fair", "strong")}
+    assert worth(RunContext(two, grades=(0, 1)), qrels, "strong", "fair").labels != "imputed"
+    assert worth(RunContext(runs, grades=(0, 1)), qrels, "strong", ["fair"]).labels == "imputed"
+
+
+@pytest.mark.parametrize("by", ["nDCG@3", "P@3", "RR@3", "AP@3"])
+def test_the_extremes_are_those_of_all_judgments(by: str) -> None:
+    rng, docs = random.Random(4), "abcdefg"
+    for _ in range(2):
+        queries = [f"q{i}" for i in range(4)]
+        runs = {
+            name: {q: {d: -float(i) for i, d in enumerate(rng.sample(docs, 5))} for q in queries}
+            for name in ("old", "new")
+        }
+        qrels = {q: {d: rng.choice([0, 1]) for d in rng.sample(docs, 5)} for q in queries}
+        options = {"keep": ["old"], "add": ["old", "new"], "replace": ["new"]}
+        view = view_of(RunContext(runs, grades=(0, 1)), qrels)
+        measure = view_measure(by)
+        lists = OptionLists(view, [Option(n, tuple(of)) for n, of in options.items()], TURNS, 3)
+        most = OptionValues(view, lists.rankings(), measure, 0).most_of_all(3)
+        shown = {
+            name: {
+                q: {d: -float(i) for i, d in enumerate(combined(of, runs, q, "interleave", 60, 1000, 3))}
+                for q in queries
+            }
+            for name, of in options.items()
+        }
+        for t, q in enumerate(queries):
+            free = sorted({d for one in shown.values() for d in one[q]} - set(qrels[q]))
+            differences = []
+            for labels in itertools.product([0, 1], repeat=len(free)):
+                labeled = {q: qrels[q] | dict(zip(free, labels, strict=True))}
+                only = RunContext({n: {q: one[q]} for n, one in shown.items()}, grades=(0, 1))
+                values = only.evaluate(labeled, [by], perquery=True)["value"].to_numpy()
+                differences.append(values[:, None] - values)
+            assert most[:, :, t] == pytest.approx(np.max(differences, axis=0), abs=1e-9)
+
+
+def view_measure(by: str) -> Any:
+    from ir_measures_relative.decisions.options import deciding_measure
+
+    return deciding_measure(by)
+
+
+def test_documents_that_could_change_the_verdict_are_named() -> None:
     hidden = {q: {d: g for d, g in docs.items() if d not in "XYZ"} for q, docs in QRELS.items()}
-    answer = worth(CONTEXT, hidden, "good", "bad", by="P@2", n=5)
-    assert answer.verdict == "open" and answer.as_judged != "open"
-    assert answer.missing == "judgments" and len(answer.judge) == 5
+    two = RunContext({"good": GOOD, "bad": BAD}, grades=(0, 1))
+    answer = worth(two, hidden, "good", "bad", by="P@2")
+    assert answer.strict == "open" and 0 < len(answer.judge) <= 20
     assert set(answer.judge["doc_id"]) <= {"X", "Y", "Z"}
-    assert answer.stands is not None and 0 < answer.stands < 1  # four runs tell it
-    assert "allowing for unjudged documents" in answer.text
-    assert answer.text.count("allowing for") == 1
+    assert worth(two, QRELS, "good", "bad", by="P@2").judge.empty
 
 
-def test_the_documents_to_judge_are_those_of_each_open_option() -> None:
-    """Not of the option that no judgment can save."""
-    context = RunContext({"now": run_of("AX"), "worse": run_of("XY"), "new": run_of("AR")}, grades=(0, 1))
-    labels = {q: {"A": 1, "X": 0, "Y": 0} for q in QUERIES}
-    answer = decide(context, labels, {name: [name] for name in context.names}, by="P@2")
-    assert (answer.verdict, answer.as_judged, answer.missing) == ("open", "now", "judgments")
-    assert set(answer.judge["doc_id"]) == {"R"}
-
-
-@pytest.mark.parametrize("deployed", [["bad", "one"], ["one", "bad"]])
-def test_adding_is_compared_with_the_replacing_that_the_text_names(deployed: list[str]) -> None:
-    answer = worth(CONTEXT, QRELS, "good", deployed, by="P@2")
-    differences = answer.table.set_index("option")["difference"]
-    assert answer.verdict == "replace bad"
-    less = differences["add"] - differences["replace bad"]
-    assert f"adding minus replacing: −{abs(less):.2f}," in answer.text
+# ---- measures, arguments
 
 
 @pytest.mark.parametrize(
@@ -139,12 +294,18 @@ def test_any_absolute_measure_can_decide_about_sets(by: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         context = RunContext({"good": GOOD, "bad": BAD})
-        answer = worth(context, qrels, "good", "bad", by=by, method="interleave", resamples=199)
-    assert answer.as_judged in ("keep", "add", "replace bad", "add or replace", "open")
-    assert (answer.verdict is None) == (by in ("alpha_nDCG@10", "StRecall@10", "Rprec"))
-    assert (f"{by} has no bounds for unjudged documents" in answer.text) == (answer.verdict is None)
-    ends = answer.table[["worst", "best", "lower", "upper", "settled"]].isna()
-    assert ends.all(axis=None) == (answer.verdict is None)
+        answer = worth(context, qrels, "good", "bad", by=by, combine=TURNS)
+    assert answer.verdict in answer.options or answer.verdict == "open"
+    assert (answer.strict is None) == (by in ("alpha_nDCG@10", "StRecall@10", "Rprec"))
+
+
+def test_a_measure_without_strict_bounds_says_so() -> None:
+    runs, qrels = larger(n_topics=12, judged=0.8)
+    answer = worth(RunContext(runs, grades=(0, 1)), qrels, "strong", "fair", by="Rprec", samples=20)
+    assert answer.strict is None and answer.labels == "imputed" and answer.judge.empty
+    assert "The extremes over unjudged documents are not known: Rprec has no strict bounds." in answer.notes
+    with pytest.raises(ValueError, match="labels='strict': Rprec has no strict bounds; set labels='judged'"):
+        worth(RunContext(runs, grades=(0, 1)), qrels, "strong", "fair", by="Rprec", labels="strict")
 
 
 @pytest.mark.parametrize(
@@ -154,20 +315,28 @@ def test_any_absolute_measure_can_decide_about_sets(by: str) -> None:
         ({"by": "nDCG_UE@10"}, "by='nDCG_UE@10' depends on other runs"),
         ({"by": "Judged@10"}, "Judged@10"),
         ({"by": "nonsense"}, "nonsense"),
-        ({"method": "borda"}, "method='borda'"),
+        ({"by": "NumRet(rel=1)"}, "does not lie between 0 and 1; set margin="),
         ({"margin": -0.1}, "margin=-0.1"),
+        ({"margin": float("nan")}, "margin=nan"),
         ({"margin": "x"}, "margin='x' is not allowed"),
         ({"margin": 1.0}, "margin=1.0"),
-        ({"k": 10, "method": "interleave"}, "k=10"),
+        ({"labels": "guessed"}, "labels='guessed'.*'imputed', 'judged', 'strict'"),
+        ({"samples": 1}, "samples=1 .*at least 20"),
+        ({"samples": "many"}, "samples='many'"),
+        ({"seed": -1}, "seed=-1"),
+        ({"confidence": 1.0}, "confidence=1.0"),
+        ({"combine": "rrf"}, "combine='rrf' is not a Combination"),
+        ({"combine": {"method": "borda"}}, "method='borda'"),
+        ({"combine": {"k": 10, "method": "interleave"}}, "k=10"),
+        ({"combine": {"rerank": "nowhere.run"}}, "rerank='nowhere.run'.*its runs are .*'good'"),
+        ({"combine": {"rerank": "good", "method": "combsum"}}, "method='combsum'.*rerank="),
+        ({"combine": {"rerank": "good", "k": 10}}, "k=10.*rerank="),
+        ({"combine": {"pool": 5}}, "pool=5.*rerank="),
         ({"candidate": "good", "deployed": ["good", "bad"]}, "deployed already"),
         ({"deployed": ["none"]}, "deployed="),
         ({"candidate": "none"}, "candidate='none'"),
         ({"groups": {"q0": "a"}, "by": "P@3"}, "groups="),
         ({"groups": 3}, "groups=3"),
-        ({"rerank": "nowhere.run"}, "rerank='nowhere.run'.*its runs are .*'good'"),
-        ({"rerank": "good", "method": "combsum"}, "method='combsum'.*rerank="),
-        ({"rerank": "good", "k": 10}, "k=10.*rerank="),
-        ({"pool": 5}, "pool=5.*rerank="),
         ({"qrels": {}}, "no judgment"),
         ({"qrels": {q: {"A": 0} for q in QUERIES}}, "no judgment has the grade 1"),
         ({"qrels": None}, "qrels"),
@@ -178,7 +347,8 @@ def test_any_absolute_measure_can_decide_about_sets(by: str) -> None:
 def test_what_worth_rejects(arguments: dict[str, Any], message: str) -> None:
     given = {"context": CONTEXT, "qrels": QRELS, "candidate": "good", "deployed": "bad"} | arguments
     with pytest.raises((ValueError, OSError, TypeError), match=message):
-        worth(**given)
+        combine = given.get("combine")
+        worth(**given | ({"combine": Combination(**combine)} if isinstance(combine, dict) else {}))
 
 
 @pytest.mark.parametrize(
@@ -193,7 +363,8 @@ def test_what_worth_rejects(arguments: dict[str, Any], message: str) -> None:
                 *({"good": 1}, dict.fromkeys(QUERIES, "good")),
             )
         ),
-        ({"keep": ["good"], "x or y": ["bad"]}, "'x or y'"),
+        ({"keep": ["good"], "open": ["bad"]}, "'open'"),
+        ({"a": ["good", "bad"], "b": ["bad", "good"]}, "options 'a' and 'b' hold the same runs"),
     ],
 )
 def test_options_that_are_rejected(options: Any, message: str) -> None:
@@ -203,38 +374,42 @@ def test_options_that_are_rejected(options: Any, message: str) -> None:
         drop(CONTEXT, QRELS, "good", margin=0.1)
 
 
+def test_the_order_of_turns_makes_another_option() -> None:
+    answer = decide(CONTEXT, QRELS, {"a": ["good", "bad"], "b": ["bad", "good"]}, by="P@1", combine=TURNS)
+    assert answer.verdict == "a"
+
+
+# ---- output
+
+
 def test_markdown_shows_the_names_of_options_as_they_are() -> None:
     options = {"keep": ["good"], "**x** <b>|": ["bad"]}
-    answer = decide(CONTEXT, QRELS, options, by="P@3", resamples=99)
+    answer = decide(CONTEXT, QRELS, options, by="P@3")
     for text in (answer.to_markdown(), answer.to_markdown().split("\n\n")[0]):
         assert "<b>" not in text.replace(r"\<b\>", "") and "**x**" not in text
-    better = decide(CONTEXT, QRELS, {"**b** <i>": ["bad"], "**x** <b>|": ["good"]}, by="P@3", resamples=99)
-    assert better.to_markdown().startswith(r"**\*\*x\*\* \<b\>\|.**")
-    assert "<b>**x** &lt;b&gt;|.</b>" in better._repr_html_()
-
-
-def test_junit_of_drop_without_a_margin_is_skipped() -> None:
-    for arguments in ({"by": "P@3"}, {"by": "Rprec", "depth": 5}):
-        answer = drop(CONTEXT, QRELS, resamples=99, **arguments)  # type: ignore[arg-type]
-        for as_judged in (False, True):
-            case = ElementTree.fromstring(answer.to_junit(as_judged=as_judged))
-            assert (case.attrib["skipped"], case.attrib["failures"]) == ("1", "0")
+    better = decide(CONTEXT, QRELS, {"**b** <i>": ["bad"], "**x** <b>|": ["good"]}, by="P@3")
+    assert better.to_markdown().startswith(r"**Choose \*\*x\*\* \<b\>\|.**")
+    assert "<b>Choose **x** &lt;b&gt;|.</b>" in better._repr_html_()
 
 
 def test_a_decision_in_every_format() -> None:
     groups = {q: "even" if i % 2 else "odd" for i, q in enumerate(QUERIES)}
-    answer = worth(CONTEXT, QRELS, "good", ["bad", "one"], by="P@3", groups=groups, resamples=199)
+    answer = worth(CONTEXT, QRELS, "good", ["bad", "one"], by="P@3", groups=groups)
     read = json.loads(answer.to_json())
     assert read["verdict"] == answer.verdict and read["by"] == "P@3"
     assert read["candidate"] == "good" and read["deployed"] == ["bad", "one"]
-    assert [row["option"] for row in read["table"]] == ["keep", "add", "replace bad", "replace one"]
-    assert {"why", "groups"} <= set(read["evidence"])
-    assert answer.to_markdown().startswith(answer.text) and "| option |" in answer.to_markdown()
+    names = ["keep", "add", "replace bad", "replace one", "replace all"]
+    assert [row["option"] for row in read["table"]] == names == list(read["options"])
+    assert {"new", "groups"} <= set(read["evidence"])
+    assert (
+        answer.to_markdown().startswith(answer.text.split("\n")[0]) and "| option |" in answer.to_markdown()
+    )
     assert "<b>" in answer._repr_html_() and "<table" in answer._repr_html_()
-    assert str(answer).startswith(answer.plain_text) and "**" not in answer.plain_text
+    assert str(answer).startswith(answer.answer) and "**" not in answer.plain_text
+    assert str(answer).index("option ") < str(answer).index("New documents")
     case = ElementTree.fromstring(answer.to_junit("good"))
     assert case.attrib["failures"] == "0"
-    kept = worth(CONTEXT, QRELS, "bad", "good", by="P@3", resamples=199)
+    kept = worth(CONTEXT, QRELS, "bad", "good", by="P@3")
     assert ElementTree.fromstring(kept.to_junit()).attrib["failures"] == "1"
     with pytest.raises(TypeError, match="compare its verdict"):
         bool(kept)
@@ -242,10 +417,25 @@ def test_a_decision_in_every_format() -> None:
 
 def test_deployed_runs_take_turns_in_the_order_in_which_they_are_named() -> None:
     for deployed in (["two", "bad"], ["bad", "two"], ["t*", "bad"]):
-        answer = worth(CONTEXT, QRELS, "good", deployed, by="P@2", method="interleave", resamples=99)
+        answer = worth(CONTEXT, QRELS, "good", deployed, by="P@2", combine=TURNS)
         expected = [name.replace("t*", "two") for name in deployed]
         assert answer.settings["deployed"] == expected
-        assert answer.table["runs"][1] == ", ".join([*expected, "good"])
+        assert answer.options["add"] == (*expected, "good")
+
+
+def test_of_many_deployed_runs_those_are_replaced_that_share_most_with_the_candidate() -> None:
+    runs, qrels = larger(n_topics=6)
+    rng = random.Random(1)
+    near = {
+        f"near {i}": {q: {d: s + rng.gauss(0, 0.05) for d, s in of.items()} for q, of in runs["best"].items()}
+        for i in range(19)
+    }
+    context = RunContext({**near, **runs}, grades=(0, 1))
+    deployed = [*near, "weak", "fair", "strong"]
+    answer = worth(context, qrels, "best", deployed, labels="judged")
+    replaced = [name.removeprefix("replace ") for name in answer.options if name.startswith("replace ")][:-1]
+    assert replaced == [*near, "strong"]
+    assert set(answer.as_well or ()) <= set(replaced)
 
 
 # ---- evidence
@@ -260,16 +450,26 @@ def test_groups_are_differences_on_their_topics() -> None:
         part = {q: docs for q, docs in QRELS.items() if groups[q] == group}
         alone = decide(CONTEXT, part, options, by="P@2").table.set_index("option")
         for option in ("two", "bad"):
-            assert found.loc[(option, group), "difference"] == pytest.approx(alone.loc[option, "difference"])
-            assert found.loc[(option, group), "ci_lower"] <= alone.loc[option, "difference"]
-            assert found.loc[(option, group), "topics"] == 15
-    assert not found.loc[("bad", "even"), "safe"]
+            row = found.loc[(option, group)]
+            assert row["difference"] == pytest.approx(alone.loc[option, "difference"])
+            assert row["lower"] <= alone.loc[option, "lower"] + 1e-9 and row["topics"] == 15
+            assert row["loses"] == (row["upper"] < 0) and row["safe"] == (row["lower"] >= -0.02)
+    assert found.loc[("bad", "even"), "loses"]
+    runs, some = larger(judged=0.7)
+    halves = {q: "even" if i % 2 else "odd" for i, q in enumerate(some)}
+    imputed = decide(RunContext(runs, grades=(0, 1)), some, {"now": "weak", "best": "best"}, groups=halves)
+    assert (
+        imputed.labels == "imputed"
+        and (imputed.evidence["groups"]["lower"] < imputed.evidence["groups"]["difference"]).all()
+    )
+    better = decide(CONTEXT, QRELS, {"keep": ["bad"], "good": ["good"]}, by="P@3", groups=groups)
+    assert "Good loses no more than 0.02 in any group of topics." in better.notes
 
 
 def test_a_reranker_has_pools_and_ceilings() -> None:
     scores = {q: {d: float("ZYXFEDCBA".index(d)) for d in "ABCDEFXYZ"} for q in QUERIES}
     options = {"keep": ["bad"], "add": ["bad", "good"]}
-    answer = decide(CONTEXT, QRELS, options, by="P@3", rerank=scores, pool=4)
+    answer = decide(CONTEXT, QRELS, options, by="P@3", combine=Combination(rerank=scores, pool=4))
     pools = answer.evidence["pools"].set_index("option")
     ends = ["never_retrieved", "outside_pool", "not_shown", "shown"]
     assert (pools[ends].sum(axis=1) == 90).all()
@@ -281,143 +481,24 @@ def test_a_ceiling_is_cut_as_the_list_is() -> None:
     qrels = {q: {"A": 1, "B": 1, "C": 1, "D": 0} for q in QUERIES}
     runs = {name: run_of("ABCD", "BACD") for name in ("one", "two")}
     options, context = {"keep": ["one"], "two": ["two"]}, RunContext(runs, grades=(0, 1))
-    answer = decide(context, qrels, options, by="AP", rerank=run_of("DCBA"), pool=4, resamples=99, depth=2)
+    combine = Combination(rerank=run_of("DCBA"), pool=4, depth=2)
+    answer = decide(context, qrels, options, by="AP", combine=combine)
     assert list(answer.evidence["pools"]["ceiling"]) == pytest.approx([2 / 3] * 2)
 
 
-def test_the_new_words_of_the_evidence_for_a_candidate() -> None:
+def test_new_documents_are_counted_and_decide_nothing() -> None:
     answer = worth(CONTEXT, QRELS, "good", "bad", by="P@3")
-    why = answer.evidence["why"].set_index("what")
-    new, page = why.loc["new relevant@3", "mean"], why.loc["next page@3", "mean"]
-    assert why.loc["new less next page@3", "mean"] == pytest.approx(new - page)
-    assert new == 3.0
+    new = answer.evidence["new"].set_index("what")["mean"]
+    assert new["new relevant@3"] == 3.0
+    assert "New documents: the top 3 of good has 3.00 relevant ones per topic" in answer.notes[0]
     own_page = {q: dict(list(docs.items())[3:]) for q, docs in BAD.items()}
     with pytest.warns(RelativeWarning, match="not at the same cost"):
-        why = worth(CONTEXT, QRELS, own_page, "bad", by="P@3").evidence["why"].set_index("what")
-    assert not why.loc["new less next page@3", ["mean", "lower", "upper"]].any()
-
-
-def test_with_several_deployed_runs_others_stand_in_the_candidates_place() -> None:
-    near = {
-        q: {d: -float(i) for i, d in enumerate([*list(docs)[:3], *list(docs)[:2:-1]])}
-        for q, docs in GOOD.items()
-    }
-    answer = worth(CONTEXT, QRELS, near, ["good", "bad"], by="P@3")
-    none, copy = answer.evidence["instead"].to_dict("records")
-    assert (none["instead"], copy["instead"]) == ("no run", "a second copy of good")
-    assert none["option"] == copy["option"] == "replace bad"
-    for row in (none, copy):  # to drop bad would do as much
-        assert row["lead"] == row["ci_lower"] == row["ci_upper"] == 0.0
-        assert row["gain"] == pytest.approx(answer.table["difference"].max())
-    assert "All of the gain comes without candidate: with no run in its place" in answer.text.split("\n\n")[0]
-    assert "instead" not in worth(CONTEXT, QRELS, near, "bad", by="P@3").evidence
-
-
-# ---- drop
-
-
-def test_drop_says_what_is_lost_without_each_run() -> None:
-    answer = drop(CONTEXT, QRELS, ["good", "bad"], by="P@3", margin=0.1)
-    table = answer.table.set_index("option")
-    keep, without = table.loc["keep", "mean"], table.loc["drop good", "mean"]
-    assert table.loc["drop good", "loss"] == pytest.approx(keep - without)
-    assert list(table["verdict"]) == ["", "needed", "safe"]
-    assert answer.verdict == "safe" and answer.may_be_best == ("keep", "drop bad")
-    assert answer.text.startswith("**Safe to drop, one at a time: bad.**")
-    both_open = drop(CONTEXT, QRELS, ["one", "two"], by="P@2", margin=0.1)
-    assert "topics would settle one of these with" in both_open.text
-    ends = table.loc["drop good"]
-    assert ends["lower"] <= ends["ci_lower"] <= ends["loss"] <= ends["ci_upper"] <= ends["upper"]
-    assert ends["worst"] <= ends["best"]
-
-
-def test_what_drop_says_by_the_judgments_as_they_are() -> None:
-    hidden = {q: {d: g for d, g in docs.items() if d not in "XYZ"} for q, docs in QRELS.items()}
-    answer = drop(CONTEXT, hidden, ["one", "two"], by="P@2", margin=0.2, resamples=199)
-    assert (answer.verdict, answer.as_judged, answer.missing) == ("open", "safe", "judgments")
-    assert "By the judgments as they are the verdict is safe." in answer.text and answer.stands is None
-
-
-def test_of_two_changes_that_may_help_the_headline_claims_neither() -> None:
-    answer = worth(CONTEXT, QRELS, "two", ["bad", "one"], by="nDCG@3", resamples=199)
-    assert answer.verdict == "add or replace" and answer.table["lower"][1] <= 0
-    first = "**two helps: whether to add it or to replace bad with it is open.** In the top 3, one of these is a gain:"
-    assert answer.text.startswith(first)
-
-
-def test_a_loss_of_0_is_safe_at_a_margin_of_0() -> None:
-    twice = RunContext({"a": GOOD, "b": GOOD}, grades=(0, 1))
-    assert drop(twice, QRELS, by="P@3", margin=0.0, resamples=99).table["verdict"].tolist() == [
-        "",
-        "safe",
-        "safe",
-    ]
-
-
-def test_drop_without_a_margin_grades_nothing() -> None:
-    answer = drop(CONTEXT, QRELS, by="P@3")
-    assert answer.verdict == "not graded" and "fewer" not in answer.evidence
-    assert set(answer.table["verdict"][1:]) == {"not graded"}
-
-
-@pytest.mark.parametrize("method", ["rrf", "interleave"])
-def test_the_smallest_set_within_the_margin(method: str) -> None:
-    answer = drop(CONTEXT, QRELS, by="P@3", margin=0.05, method=method, resamples=199)
-    row = answer.evidence["fewer"].iloc[0]
-    assert row["runs"] == "good" and row["number"] == 1
-    assert row["ci_lower"] <= row["loss"] <= row["ci_upper"]
-    half = RunContext({"a": run_of("AXYZ"), "b": run_of("BXYZ"), "bad": run_of("XYZA")}, grades=(0, 1))
-    for margin, runs in ((0.1, "a, b"), (0.6, "a")):
-        found = drop(half, QRELS, by="P@2", margin=margin, method="interleave", resamples=99).evidence[
-            "fewer"
-        ]
-        assert found["runs"][0] == runs
-
-
-def test_so_many_topics_are_said_where_they_help() -> None:
-    rng = random.Random(1)
-    docs = "ABCXYZ"
-    runs = {
-        name: {q: {d: -float(i) for i, d in enumerate(rng.sample(docs, 6))} for q in QUERIES}
-        for name in ("a", "b")
-    }
-    better = {q: dict(ranking) for q, ranking in runs["a"].items()}
-    for q in QUERIES[:4]:
-        better[q] = {d: -float(i) for i, d in enumerate("ABCXYZ")}
-    answer = worth(
-        RunContext({"a": runs["a"], "better": better}, grades=(0, 1)), QRELS, "better", "a", by="P@3"
-    )
-    assert answer.verdict == "open" and answer.missing == "topics"
-    needed = answer.topics_needed
-    assert needed is not None and 30 < needed.fewest <= needed.needed <= needed.most
-    assert "80 % power" in answer.text
-
-
-@pytest.mark.parametrize("topics", [5, 7, 9, 20])
-@pytest.mark.parametrize("gain", [0.5, 0.02])
-def test_a_gain_that_is_the_same_on_every_topic_needs_so_many(topics: int, gain: float) -> None:
-    docs = [f"d{i}" for i in range(50)]
-
-    def answer(n: int) -> Any:
-        queries = [f"q{i}" for i in range(n)]
-        qrels = {q: {d: int(i < 50 * gain) for i, d in enumerate(docs)} for q in queries}
-        qrels = {q: labels | {f"x{i}": 0 for i in range(50)} for q, labels in qrels.items()}
-        old = {q: {f"x{i}": -float(i) for i in range(50)} for q in queries}
-        new = {q: {d: -float(i) for i, d in enumerate(docs)} for q in queries}
-        context = RunContext({"old": old, "new": new}, grades=(0, 1))
-        return decide(context, qrels, {"keep": ["old"], "new": ["new"]}, by="P@50", resamples=99)
-
-    found = answer(topics)
-    if found.verdict != "open":
-        assert (topics, gain) == (20, 0.5)
-        return
-    needed = found.topics_needed.needed
-    assert f"{topics} topics are too few" in found.text and f"about {needed} would settle" in found.text
-    assert answer(needed).verdict == "new" and answer(needed - 1).verdict == "open"
-
-
-def test_options_of_one_size_are_rivals_once() -> None:
-    assert [tuple(one) for one in _all_rivals([1, 2, 1])] == [(2, 1, False), (2, 3, False), (1, 3, True)]
+        new = worth(CONTEXT, QRELS, own_page, "bad", by="P@3").evidence["new"]["mean"]
+    assert new[0] == new[1]
+    free = RunContext(CONTEXT.runs)
+    with pytest.warns(RelativeWarning, match="look at no aspects"):
+        aspects = worth(free, with_aspects(QRELS), "good", "bad", by="P@3").evidence["new"]
+    assert aspects["what"].iloc[-1].startswith("NewAspects")
 
 
 def test_lists_of_unlike_length_are_no_same_cost() -> None:
@@ -429,42 +510,73 @@ def test_lists_of_unlike_length_are_no_same_cost() -> None:
     context = RunContext({"first": first, "second": second}, grades=(0, 1))
     for by in ("R@20", "AP"):
         with pytest.warns(RelativeWarning, match="not at the same cost: first, second have.*cutoff of 10"):
-            answer = worth(context, qrels, "second", "first", by=by, resamples=99)
+            answer = worth(context, qrels, "second", "first", by=by)
         assert "The options are not at the same cost: first" in answer.text
     whole = {q: {d: -float(i) for i, d in enumerate(docs)} for q in QUERIES}
     beside = RunContext({"whole": whole, "second": second}, grades=(0, 1))
     with pytest.warns(RelativeWarning, match="not at the same cost: second has"):
-        worth(beside, qrels, "second", "whole", by="R@20", resamples=99)
+        worth(beside, qrels, "second", "whole", by="R@20")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        for arguments in ({"by": "R@10"}, {"by": "AP", "depth": 10}):
-            text = worth(context, qrels, "second", "first", resamples=99, **arguments).text  # type: ignore[arg-type]
+        for arguments in ({"by": "R@10"}, {"by": "AP", "combine": Combination(depth=10)}):
+            text = worth(context, qrels, "second", "first", **arguments).text  # type: ignore[arg-type]
             assert "same cost" not in text
 
 
-def test_a_difference_of_rounding_is_equal() -> None:
-    qrels = {f"q{i}": {"A": 1, "B": 0, "C": 0} for i in range(3)}
-    places = ((1, 3), (2, 1), (3, 2))
-
-    def at(place: int) -> dict[str, float]:
-        others = ["B", "C"]
-        others.insert(place - 1, "A")
-        return {d: -float(i) for i, d in enumerate(others)}
-
-    old, new = ({q: at(two[side]) for q, two in zip(qrels, places, strict=True)} for side in (0, 1))
-    context = RunContext({"old": old, "new": new}, grades=(0, 1))
-    row = decide(context, qrels, {"old": ["old"], "new": ["new"]}, by="RR", resamples=99).table.iloc[1]
-    assert row["settled"] == "equal" and abs(row["difference"]) < 1e-11
-
-
-def test_the_words_for_two_options_and_one_topic() -> None:
-    answer = decide(CONTEXT, QRELS, {"keep": ["bad"], "new": ["good"]}, by="P@3", resamples=99)
-    assert "none of the others" not in answer.text and "over bad:" in answer.text
-    kept = decide(CONTEXT, QRELS, {"keep": ["good"], "new": ["bad"]}, by="P@3", resamples=99)
-    assert kept.text.startswith("**Keep good.**")
+def test_the_words_on_topics_and_unjudged_documents() -> None:
     unjudged = {q: {f"u{i}": -float(i) for i in range(5)} for q in QUERIES}
     context = RunContext({"good": GOOD, "new": unjudged}, grades=(0, 1))
-    new = decide(context, {"q0": QRELS["q0"]}, {"keep": ["good"], "new": ["new"]}, by="P@3", resamples=99)
-    assert "up to 100 % of a list" in new.text
-    one = decide(CONTEXT, {"q0": QRELS["q0"]}, {"keep": ["bad"], "new": ["good"]}, by="P@3", resamples=99)
+    new = decide(context, {"q0": QRELS["q0"]}, {"keep": ["good"], "new": ["new"]}, by="P@3")
+    assert "up to 100 % of a list" in new.text and "with 1 topic, nothing" in new.text
+    one = decide(CONTEXT, {"q0": QRELS["q0"]}, {"keep": ["bad"], "new": ["good"]}, by="P@3")
     assert "new wins 1 topic and loses 0" in one.text
+
+
+# ---- drop
+
+
+def test_drop_says_what_is_lost_without_each_run() -> None:
+    answer = drop(CONTEXT, QRELS, ["good", "bad"], by="P@3", margin=0.1)
+    table = answer.table.set_index("option")
+    keep, without = table.loc["keep", "mean"], table.loc["drop good", "mean"]
+    assert table.loc["drop good", "difference"] == pytest.approx(without - keep)
+    assert list(table["verdict"]) == ["", "needed", "safe"]
+    assert (answer.verdict, answer.choice) == ("safe", "drop bad")
+    assert answer.text.startswith(
+        "**Safe to drop, one at a time: bad.** Dropping it loses at most your margin of 0.1 P@3"
+    )
+    both_open = drop(CONTEXT, QRELS, ["one", "two"], by="P@2", margin=0.1)
+    assert (both_open.verdict, both_open.choice) == ("open", "keep")
+    ends = table.loc["drop good"]
+    assert ends["lower"] <= ends["difference"] <= ends["upper"]
+    needed = drop(
+        RunContext({"a": run_of("AXYZ"), "b": run_of("BXYZ")}, grades=(0, 1)), QRELS, by="R@2", combine=TURNS
+    )
+    assert needed.verdict == "needed" and needed.outcome == "keep"
+    assert needed.headline == "No run is safe to drop: each is needed."
+
+
+def test_the_run_that_alone_is_better_comes_first() -> None:
+    answer = drop(CONTEXT, QRELS, ["good", "bad", "one"], by="P@3")
+    assert answer.headline.startswith("good alone gains at least 0.") and "only good" in answer.options
+    assert answer.table.set_index("option").loc["only good", "verdict"] == ""
+
+
+def test_a_loss_of_0_is_safe_at_a_margin_of_0() -> None:
+    twice = RunContext({"a": GOOD, "b": GOOD}, grades=(0, 1))
+    assert drop(twice, QRELS, by="P@3", margin=0.0).table["verdict"].tolist() == ["", "safe", "safe"]
+
+
+def test_drop_by_each_label() -> None:
+    runs, qrels = larger(judged=0.7)
+    two = RunContext({name: runs[name] for name in ("fair", "other")}, grades=(0, 1))
+    answer = drop(two, qrels)
+    assert (
+        answer.verdict is None
+        and answer.strict == "open"
+        and answer.headline.startswith("If unjudged documents")
+    )
+    assert drop(two, qrels, labels="judged").verdict == answer.as_judged
+    imputed = drop(RunContext(runs, grades=(0, 1)), qrels, ["fair", "other"], margin=0.3)
+    assert imputed.labels == "imputed" and imputed.verdict in ("safe", "open", "needed")
+    assert {"verdict", "strict", "as_judged"} <= set(imputed.table.columns)

@@ -15,7 +15,9 @@ from ir_measures_relative.stats.intervals import (
     means_and_margins,
     student_interval,
 )
-from ir_measures_relative.stats.power import _lower_reach
+from ir_measures_relative.stats.paired_tests import cautious_interval
+from ir_measures_relative.stats.pairs_and_ties import topic_counts
+from ir_measures_relative.stats.power import topics_for_power
 
 
 @pytest.mark.parametrize(
@@ -131,8 +133,30 @@ def test_the_interval_of_an_effect_leaves_the_tails_out_that_it_says(reach: floa
     assert (lower < effect).all() and (effect < upper).all()
 
 
-def test_the_reach_below_a_mean_is_students_or_longer() -> None:
-    values = np.random.default_rng(1).random((40, 12))
-    student = scipy.stats.t.ppf(0.975, 11) * scipy.stats.sem(values, axis=1)
-    reach = _lower_reach(values, 0.95)[1]
-    assert (reach >= student * (1 - 1e-12)).all() and 0 < np.isclose(reach, student, rtol=1e-12).mean() < 1
+@pytest.mark.parametrize("values", [[0.3, -1.0, 0.1, 0.0, -0.1], [0.5] * 4 + [0.0] * 4])
+def test_the_cautious_interval_of_the_other_direction_is_the_same(values: list[float]) -> None:
+    """Also where no value, or two, are the most frequent."""
+    counts = topic_counts(999, len(values), 0)
+    for sign in (1, -1):
+        lower, upper = cautious_interval(sign * np.array(values), (-1.0, 1.0), 0.95, counts)
+        other = cautious_interval(-sign * np.array(values), (-1.0, 1.0), 0.95, counts)
+        assert (lower, upper) == (pytest.approx(-other[1]), pytest.approx(-other[0]))
+
+
+def test_the_cautious_interval_is_no_narrower_than_students() -> None:
+    rng, counts = np.random.default_rng(1), topic_counts(999, 30, 0)
+    for values in rng.normal(0.1, 0.2, (20, 30)):
+        own = student_interval(values[None], 0.95)
+        lower, upper = cautious_interval(values, (-1.0, 1.0), 0.95, counts)
+        assert lower <= own[0][0] and upper >= own[1][0]
+
+
+def test_so_many_topics_have_the_power_that_was_asked_for() -> None:
+    rng = np.random.default_rng(3)
+    pilot = rng.normal(0.0, 0.2, 50)
+    pilot = (pilot - pilot.mean()) / pilot.std(ddof=1) * 0.2 + 0.05
+    found = topics_for_power(pilot, 0.0, 0.95)
+    assert found is not None and found.fewest < found.needed < found.most
+    above = [student_interval(rng.normal(0.05, 0.2, (1, found.needed)), 0.95)[0][0] > 0 for _ in range(2000)]
+    assert np.mean(above) == pytest.approx(0.8, abs=0.03)
+    assert topics_for_power(pilot, float(pilot.mean()), 0.95) is None

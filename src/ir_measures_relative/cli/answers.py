@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..messages import escaped, few, json_of, markdown_text
@@ -14,16 +12,14 @@ from .output import DEFAULT_PLACES, FORMATS, check_table, say, show, wrapped
 
 if TYPE_CHECKING:
     from ..data.rankings import Rankings
-    from ..decisions.decision import Decision
+    from ..decisions.answer import Decision
     from .inputs import Inputs
 
 #: The exit code of each outcome with ``--gate``, the best first: of several candidates the worst outcome counts.
 CODES = {"change": 0, "open": 3, "keep": 1}
-# What sentences advise to set, as Python and as the command line have it.
-_ARGUMENT, _FLAG = re.compile("([Ss]et )(a )?margin="), r"\1\2--margin"
 
 
-def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | None = 0.0) -> None:
+def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: str) -> None:
     """By which measure, how runs become one list, how much is enough, and who reads the answer."""
     parser.add_argument(
         "--by",
@@ -39,18 +35,29 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | No
     parser.add_argument(
         "--margin",
         type=float,
-        default=margin,
         metavar="X",
-        help="the largest loss that you accept, in the unit of the measure; without it there is no verdict"
-        if margin is None
-        else "the smallest gain that matters, in the unit of the measure (default: 0)",
+        help=f"the {margin}, in the unit of the measure (default: 0.02, for a measure from 0 to 1)",
+    )
+    parser.add_argument(
+        "--labels",
+        choices=("imputed", "judged", "strict"),
+        metavar="HOW",
+        help="what unjudged documents are: imputed (drawn by a relevance model), judged (not relevant) or strict "
+        "(whatever is worst). Default: imputed if there is a model, else strict",
+    )
+    parser.add_argument(
+        "--others",
+        action="append",
+        default=[],
+        metavar="RUNS",
+        help="further runs of the collection, for the relevance model: file, folder or glob; repeatable",
     )
     parser.add_argument(
         "--confidence",
         type=float,
         default=0.95,
         metavar="C",
-        help="confidence level of the intervals (default: 0.95)",
+        help="confidence level of each statement (default: 0.95)",
     )
     parser.add_argument(
         "--rerank",
@@ -69,12 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | No
     parser.add_argument(
         "--gate",
         action="store_true",
-        help=f"set the exit code. {gate}; 3: open; 2: wrong input. Without --gate: 0",
-    )
-    parser.add_argument(
-        "--as-judged",
-        action="store_true",
-        help="with --gate: count unjudged documents as not relevant, instead of allowing for their worst case",
+        help=f"set the exit code. {gate}; 3: open, or no verdict; 2: wrong input. Without --gate: 0",
     )
     parser.add_argument(
         "-o",
@@ -91,15 +93,16 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: float | No
 def check(args: argparse.Namespace) -> None:
     """Raises ValueError for arguments that do not go together, before anything is read."""
     check_table(args)
-    if args.as_judged and not (args.gate or args.output_format == "junit"):
-        raise ValueError("--as-judged says what --gate goes by; add --gate, or leave it out")
 
 
 def options_of(args: argparse.Namespace) -> dict[str, Any]:
-    names = ("by", "method", "margin", "confidence", "rerank", "pool")
+    from ..decisions.options import Combination
+
     is_gate = args.gate or args.output_format == "junit"
     missing = args.missing or ("raise" if is_gate else None)
-    return {name: getattr(args, name) for name in names} | {"missing": missing}
+    combine = Combination(args.method, rerank=args.rerank, pool=args.pool)
+    given = {name: getattr(args, name) for name in ("by", "margin", "labels", "confidence")}
+    return given | {"combine": combine, "missing": missing}
 
 
 def check_deployed(given: Inputs, names: list[str]) -> None:
@@ -125,11 +128,10 @@ def _files(given: Inputs, names: list[str]) -> str:
 
 def finish(answers: Mapping[str, Decision], args: argparse.Namespace, named: bool = True) -> int:
     """Prints the answers, and returns the exit code."""
-    answers = {name: replace(one, text=_ARGUMENT.sub(_FLAG, one.text)) for name, one in answers.items()}
     if args.output_format == "junit":
-        from ..decisions.decision import junit_of
+        from ..decisions.answer import junit_of
 
-        print(junit_of({escaped(name): answer for name, answer in answers.items()}, args.as_judged))
+        print(junit_of({escaped(name): answer for name, answer in answers.items()}))
     elif args.output_format in _FORMATS:
         print(_FORMATS[args.output_format](answers, named))
     else:
@@ -144,19 +146,15 @@ def finish(answers: Mapping[str, Decision], args: argparse.Namespace, named: boo
             for name, table in zip(answers, tables, strict=True):
                 table.insert(0, "candidate", name)
         show(pd.concat(tables, ignore_index=True), args)
-    outcomes = [answer.outcome(args.as_judged) for answer in answers.values()]
+    outcomes = [answer.outcome for answer in answers.values()]
     return max((CODES[one] for one in outcomes), key=list(CODES.values()).index) if args.gate else 0
 
 
 def _text(answers: Mapping[str, Decision], named: bool) -> str:
-    """Of each answer the sentences, and the documents to judge."""
+    """Of each answer the verdict, the table, and the evidence."""
     parts: list[str] = []
     for answer in answers.values():
-        parts += map(wrapped, answer.plain_text.split("\n\n"))
-        if len(answer.judge):
-            rows = answer.judge[["query_id", "doc_id"]].itertuples(index=False)
-            lines = [f"  {escaped(query)} {escaped(doc)}" for query, doc in rows]
-            parts.append("\n".join(["To judge first, query and document:", *lines]))
+        parts += [wrapped(answer.answer), answer.table_text, *map(wrapped, answer.notes)]
     return "\n\n".join(parts)
 
 
@@ -165,7 +163,9 @@ def _markdown(answers: Mapping[str, Decision], named: bool) -> str:
     parts: list[str] = []
     for name, answer in answers.items():
         if named:
-            verdict = answer.as_judged if answer.verdict is None else answer.verdict
+            verdict = (
+                answer.verdict or f"no verdict ({answer.as_judged}, if unjudged documents are not relevant)"
+            )
             parts.append(f"### {markdown_text(name)}: {markdown_text(verdict)}")
         parts.append(answer.to_markdown())
     return "\n\n".join(parts)

@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=RUN,…",
         help="a set-up: its name, then its runs (names or files); pass one per set-up, first the one in use",
     )
-    answers.add_arguments(parser, "0: another option is better, 1: keep the first")
+    answers.add_arguments(
+        parser, "0: another option is better, 1: keep the first", "smallest difference that matters"
+    )
 
 
 def run(args: argparse.Namespace) -> int:

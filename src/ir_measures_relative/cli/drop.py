@@ -8,13 +8,15 @@ import ir_measures_relative as package
 
 from . import answers, arguments
 
-USAGE = "QRELS RUNS --margin X [--by MEASURE] [--gate] [options]"
+USAGE = "QRELS RUNS [--margin X] [--by MEASURE] [--gate] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs --margin 0.05"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, to=())
-    answers.add_arguments(parser, "0: some run is safe to drop, 1: all are needed", margin=None)
+    answers.add_arguments(
+        parser, "0: some run is safe to drop, 1: all are needed", "largest loss that you accept"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -24,5 +26,5 @@ def run(args: argparse.Namespace) -> int:
     given = read(args)
     if args.gate:
         answers.check_deployed(given, given.candidates)
-    answer = package.drop(given.together, given.judgments, **answers.options_of(args))
+    answer = package.drop(given.together, given.judgments, given.candidates, **answers.options_of(args))
     return answers.finish({"drop": answer}, args, named=False)

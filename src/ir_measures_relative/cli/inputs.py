@@ -53,12 +53,15 @@ class RunFiles(NamedTuple):
 
     candidates: list[Path]
     others: list[Path]  #: of ``--to``, and of ``--reference`` where it is in neither
+    further: list[Path]  #: of ``--others``
     is_folder: bool  #: or a glob
     named: list[Path]  #: the arguments: a file among them holds a run, whatever it looks like
 
     def all(self) -> list[Path]:
         """Each once, candidates first."""
-        return list({file.resolve(): file for file in [*self.candidates, *self.others]}.values())
+        return list(
+            {file.resolve(): file for file in [*self.candidates, *self.others, *self.further]}.values()
+        )
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class Inputs:
     files: dict[str, Path]  #: of each run
     candidates: list[str]
     others: list[str]  #: what the candidates are compared with; none: against each other
+    further: list[str]  #: what every context holds beside them
     is_folder: bool
     groups: dict[str, str]
     reference: str | None
@@ -85,7 +89,7 @@ class Inputs:
         return bool(self.others) and self.args.priors is None
 
     def context(self, names: Iterable[str], priors: Policy | None = None) -> RunContext:
-        kept = list(names)
+        kept = list(dict.fromkeys([*names, *self.further]))
         known = self.args.num_docs
         if known is None and self.qrels is not None:
             known = self.qrels.num_docs
@@ -188,8 +192,9 @@ def find_files(args: argparse.Namespace, baseline: str | None = None) -> RunFile
     if others or not is_folder:
         held = {file.resolve() for file in others}
         others += [file for file in reference if file.resolve() not in held]
+    further = [file for path in getattr(args, "others", ()) for file in _files("--others", path)]
     named = [_path(run) for run in (args.run, *args.to, args.reference, baseline) if run is not None]
-    return RunFiles(candidates, others, is_folder, named)
+    return RunFiles(candidates, others, further, is_folder, named)
 
 
 def _files(called: str, path: str) -> list[Path]:
@@ -271,6 +276,7 @@ def read(
         dict(zip(runs, paths, strict=True)),
         [of_file[file.resolve()] for file in files.candidates],
         list(dict.fromkeys(of_file[file.resolve()] for file in files.others)),
+        list(dict.fromkeys(of_file[file.resolve()] for file in files.further)),
         files.is_folder,
         _groups_of(args.groups, list(runs_read), list(runs), paths) if args.groups else groups_of(runs) or {},
         None,

@@ -64,6 +64,8 @@ _FLAGS = {
     "allow_empty=": "--allow-empty",
     "deployed=": "--to",
     "margin=": "--margin",
+    "labels=": "--labels",
+    "further runs of the collection": "--others RUNS",
     "confidence=": "--confidence",
     "rerank=": "--rerank",
     r"options[=\[]": "--option",

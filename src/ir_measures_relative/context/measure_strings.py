@@ -36,7 +36,7 @@ def value_of(measure: Measure, name: str, default: Any = None) -> Any:
 # Guess: shares. The values of these measures of ir_measures lie between 0 and 1.
 # Ends with: a range in each declaration there.
 SHARES = re.compile(
-    "AP|Accuracy|Bpref|Compat|ERR|IPrec|Judged|P|R|RBP|RR|Rprec|Set(AP|F|P|R)|Success|alpha_nDCG|infAP|nDCG"
+    "AP|Accuracy|Bpref|Compat|ERR|IPrec|Judged|P|R|RBP|RR|Rprec|Set(AP|F|P|R)|Success|alpha_nDCG|StRecall|infAP|nDCG"
 )
 
 

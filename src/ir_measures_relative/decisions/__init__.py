@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING
 from ..data.registry import imported_later
 
 if TYPE_CHECKING:
+    from .answer import Decision
     from .compare import mean_intervals
-    from .decision import Decision
     from .explain import new_aspects
+    from .options import Combination
 
-__all__ = ["Decision", "mean_intervals", "new_aspects"]
+__all__ = ["Combination", "Decision", "mean_intervals", "new_aspects"]
 
-_MODULES = {"Decision": "decision", "mean_intervals": "compare", "new_aspects": "explain"}
+_MODULES = {
+    "Combination": "options",
+    "Decision": "answer",
+    "mean_intervals": "compare",
+    "new_aspects": "explain",
+}
 __getattr__, __dir__ = imported_later(__name__, _MODULES)

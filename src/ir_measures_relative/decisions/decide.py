@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import ir_measures
+import numpy as np
+import pandas as pd
 
 from ..context.checks import check_topics
 from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
-from ..context.view import View, check_is_context, view_of
+from ..context.view import View, view_of
+from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
-from ..io.runs import Run
-from ..messages import few_quoted, kind_of
-from ..stats.paired_tests import PairedTestOptions
-from ..work import Work
-from . import decision_text, evidence
-from .compared import Compared
-from .decision import Decision
-from .decision_rule import Rivals
-from .options import Option, Settings, combination_of, deciding_measure
+from ..messages import escaped
+from ..stats.regret import OptionBounds
+from .answer import Decision
+from .evidence import describe_lists, table_of_options, table_of_topics
+from .fusion import cutoff_of
+from .options import Combination, Option, OptionLike, OptionLists, read_options
+from .rule import OPEN, Outcome, decide_by
+from .terms import Terms, read_terms
+from .text import State, Words, capital, describe
+from .values import OptionValues, check_relevant
 
-#: What an option may be: a run, or several runs.
-OptionLike: TypeAlias = "str | Sequence[str]"
+#: How many unjudged documents an answer lists.
+MOST_TO_JUDGE = 20
 
 
 def decide(
@@ -31,105 +36,245 @@ def decide(
     qrels: Qrels | None,
     options: Mapping[str, OptionLike],
     by: ir_measures.Measure | str = "nDCG@10",
-    method: str = "rrf",
-    margin: float = 0.0,
+    margin: float | None = None,
     *,
-    k: int = 60,
-    depth: int = 1000,
-    rerank: Run | str | None = None,
-    pool: int = 100,
+    labels: str | None = None,
+    combine: Combination | None = None,
     groups: Mapping[str, str] | None = None,
-    confidence: float = 0.95,
-    unretrieved_relevant: int | None = None,
-    n: int = 20,
-    resamples: int = 9999,
-    seed: int = 0,
-    time_limit: float | None = 10.0,
     missing: str | None = None,
+    confidence: float = 0.95,
+    samples: int = 100,
+    seed: int = 0,
+    unretrieved_relevant: int | None = None,
+    time_limit: float | None = 10.0,
 ) -> Decision:
-    """Which of several set-ups is best at the same cost? One verdict, its reason, and the evidence.
+    """Which of several set-ups is best at the same cost? One verdict, what it may cost, and the evidence.
 
-    Each option becomes one list, which ends at the cutoff of ``by``, or else at ``depth``. I(o) is the interval of
-    option o minus the first, for all options at once: the widest under the worst, the present and the best judgments of
-    the unjudged documents. The verdict is the first of these that is true:
+    Each option becomes one list, which ends at the cutoff of ``by``. The *regret* of an option is by how much the best
+    option is above it, over all topics of this kind and with all documents judged; the table has its upper bound. An
+    option *gains* if the lower end of its difference from the first option is above 0. Each of these two statements
+    holds for all options at once with the confidence. The verdict is the first of these that is true:
 
-    - the first option, which is in use: no upper end is above ``margin``;
-    - ``"open"``: no lower end is above ``margin``;
-    - another option: its lower end is above ``margin``; it is above each option with fewer runs by more than ``margin``
-      (lower end), and each with as many or more is above it by at most ``margin`` (upper end). Of several, the one with
-      the highest mean;
-    - several, joined by " or ": those that are not ruled out.
+    - the first option, which is in use: its regret is at most ``margin``;
+    - another option: its regret is at most ``margin``, and it gains. Of several, the one of the fewest runs, then of
+      the least regret;
+    - ``"open"``. Then ``choice`` is the option of the least regret.
 
     Args:
         options: from name to a run or several runs; the first is in use.
         by: an absolute measure for which higher is better.
-        method: "rrf", "isr", "combsum", "combmnz" as in :func:`fuse` with ``k`` and ``depth``, or "interleave": one
-            document of each run in turn, skipping those already taken. A single run is its own list.
-        margin: the smallest difference that matters, in the unit of ``by``.
-        rerank: a run with a reranker's scores, or its name: they order the first ``pool`` interleaved documents; all
-            pools shrink to the smallest on a topic.
+        margin: the smallest difference that matters, in the unit of ``by``. Default: 0.02, for a measure from 0 to 1.
+        labels: what unjudged documents are. ``"imputed"``: a relevance model draws them, from the other documents of
+            all runs of the context. ``"judged"``: not relevant. ``"strict"``: whatever is worst for each statement.
+            Default: ``"imputed"`` if there is a model, which needs four runs and judgments of documents that are not
+            relevant. Else ``"strict"``; if that leaves it open, the verdict is None, and ``choice`` is as judged.
+        combine: how several runs become one list; default: reciprocal rank fusion.
         groups: from query id to a group of topics.
-        unretrieved_relevant: as for :func:`bounds`.
-        n: the number of documents to list for judging.
-        time_limit: seconds for the bounds; unfinished bounds are wider.
         missing: what to do with topics that a run has no ranking for and another run has. ``"zero"`` counts them as
             empty rankings, ``"drop"`` leaves them out for all runs, ``"raise"`` is an error. Default: as ``"zero"`` if
             every run misses at most one topic in twenty, else an error.
+        confidence: of each statement.
+        samples, seed: the number of times that labels are imputed, and the random seed.
+        unretrieved_relevant: as for :func:`bounds`.
+        time_limit: seconds for the strict bounds; unfinished ones are wider.
 
     Returns:
         a :class:`Decision`. Its table has a row per option: ``option``, ``runs``, ``mean``; ``difference`` from the
-        first; ``ci_lower``, ``ci_upper`` over topics, by the judgments as they are; ``worst``, ``best`` on these topics
-        over all judgments; ``lower``, ``upper`` over both; ``settled``: ``above``, ``below`` or ``equal`` if no
-        judgments can change that, else ``undecided``; ``won``, ``lost``: topics above and below the first; and
-        ``unjudged``: the mean unjudged share of its list.
+        first, and ``lower``, the least that it gains; ``regret``, the most that it is below the best; ``judged``: the
+        mean by the judgments as they are; ``won``, ``lost``: topics above and below the first; ``unjudged``: the
+        unjudged share of its list.
 
     Raises:
-        ValueError: fewer than two options, an unknown run, a relative measure, a document of a pool without a score, a
-            run that misses too many topics.
+        ValueError: fewer than two options, an unknown run, a relative measure, labels that there are none of, a
+            document of a pool without a score, a run that misses too many topics.
     """
-    check_is_context(context)
-    work, measure = Work(time_limit=time_limit), deciding_measure(by)
-    test = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
-    how = combination_of(context, measure, method, k=k, depth=depth, rerank=rerank, pool=pool)
-    settings = Settings(
-        measure, how, test, unretrieved_relevant, margin=margin, groups=groups, n=n, work=work
+    terms = read_terms(
+        context,
+        by,
+        margin,
+        labels,
+        combine,
+        groups,
+        confidence,
+        samples,
+        seed,
+        unretrieved_relevant,
+        time_limit,
     )
     whole = view_of(context, qrels)
     check_runs(whole, missing_topics=False)
-    chosen = _options_of(options, whole)
-    needed = list(dict.fromkeys(run for option in chosen for run in option.runs))
-    whole, note = check_topics(whole, needed, missing)
-    rivals = _all_rivals([len(option.runs) for option in chosen[1:]])
-    compared = Compared(whole.of_runs(needed), chosen, rivals, settings, whole)
-    return compared.decision(decision_text.of_options, evidence.tables_of(compared), note)
+    chosen = read_options(options, whole.names, terms.combine)
+    runs = dict.fromkeys(run for option in chosen for run in option.runs)
+    whole, note = check_topics(whole, list(runs), missing)
+    compared = compare_options(whole, chosen, terms)
+    first = escaped(chosen[0].name)
+    words = [Words(f"choose {escaped(name)}", f"choosing {escaped(name)}") for name, _ in chosen]
+    words[0] = Words("keep", "keeping it") if first == "keep" else Words(f"keep {first}", f"keeping {first}")
+    no_gain = (
+        "No other option gains" if len(chosen) > 2 else f"{capital(escaped(chosen[1].name))} does not gain"
+    )
+    headline, reason = describe(compared.state(words, no_gain))
+    return compared.decision(headline, reason, missing_topics=escaped(note))
 
 
-def _all_rivals(sizes: Sequence[int]) -> list[Rivals]:
-    pairs = [(i, j) for j in range(len(sizes)) for i in range(len(sizes)) if i != j]
-    larger = [Rivals(1 + i, 1 + j) for i, j in pairs if sizes[i] > sizes[j]]
-    return larger + [Rivals(1 + i, 1 + j, True) for i, j in pairs if i < j and sizes[i] == sizes[j]]
+# ---- a comparison
 
 
-# ---- the options
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Some options, compared: their values, bounds, and what the rule says."""
+
+    view: View
+    options: Sequence[Option]
+    terms: Terms
+    lists: OptionLists
+    scores: OptionValues  #: of the options, and then of further lists
+    labels: str  #: that the verdict is by
+    why_no_model: str  #: why the verdict is None; empty where it is not
+    values: FloatArray  #: under these labels, of the options and of the further lists
+    bounds: OptionBounds | None
+    outcome: Outcome  #: under these labels
+    as_judged: Outcome
+    strict: Outcome | None  #: None where there are no strict bounds
+    most: FloatArray  #: the largest difference of each two options over all judgments; empty where it is not known
+
+    def state(self, words: Sequence[Words], no_gain: str, **others: Any) -> State:
+        """Return what the sentences depend on."""
+        terms, counted = self.terms, self.labels == "judged" and not self.scores.all_judged
+        return State(
+            words,
+            str(terms.by),
+            terms.margin,
+            terms.confidence,
+            "all" if self.scores.all_judged and self.labels == "judged" else self.labels,
+            self.view.n_queries,
+            self.outcome,
+            self.bounds,
+            no_gain,
+            conditional=counted,
+            why_no_model=self.why_no_model,
+            strict=None if self.scores.all_judged else self.strict,
+            **others,
+        )
+
+    def decision(
+        self,
+        headline: str,
+        reason: str,
+        *,
+        as_well: tuple[str, ...] | None = None,
+        notes: Sequence[str] = (),
+        evidence: Mapping[str, pd.DataFrame] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        missing_topics: str = "",
+    ) -> Decision:
+        """Return the answer."""
+        names, (verdict, choice) = [option.name for option in self.options], self.outcome
+        tables, sentences = describe_lists(
+            self.view, self.options, self.lists, self.scores, self.values, choice, self.terms
+        )
+        return Decision(
+            {option.name: option.runs for option in self.options},
+            None if self.why_no_model else name_of(verdict, names),
+            names[choice],
+            None if self.strict is None else name_of(self.strict.verdict, names),
+            name_of(self.as_judged.verdict, names),
+            as_well,
+            self.labels,
+            headline,
+            reason,
+            (*notes, *sentences),
+            table_of_options(self.options, self.scores, self.values, self._bounds()),
+            table_of_topics(self.view, self.options, self.values),
+            self._judge(),
+            {**(evidence or {}), **tables},
+            {**(settings or {}), **self.terms.settings},
+            missing_topics=missing_topics,
+        )
+
+    def _bounds(self) -> dict[str, FloatArray]:
+        unknown = np.full(len(self.options), np.nan)
+        if self.bounds is None:
+            return {"lower": unknown, "regret": unknown}
+        return {"lower": self.bounds.gain, "regret": self.bounds.regret}
+
+    def _judge(self) -> pd.DataFrame:
+        """Return the unjudged documents that move the choice against the others, where they could change it."""
+        choice = self.outcome.choice
+        changes = self.strict is not None and self.strict.verdict == OPEN and not self.scores.all_judged
+        others = [i for i in range(len(self.options)) if i != choice] if changes else []
+        reach = np.maximum(np.abs(self.most[choice]), np.abs(self.most[:, choice])) if changes else self.most
+        return self.scores.to_judge(choice, others, reach[others], MOST_TO_JUDGE)
 
 
-def _options_of(options: Any, whole: View) -> list[Option]:
-    if not isinstance(options, Mapping) or len(options) < 2:
-        raise ValueError("options= must hold at least two options by name, the one in use first")
-    found = []
-    for name, given in options.items():
-        if not isinstance(name, str) or not name or name == "open" or " or " in name:
-            raise ValueError(f"options: {name!r} cannot be the name of an option; use other text")
-        if not isinstance(given, Iterable) or isinstance(given, Mapping):
-            raise ValueError(
-                f"options[{name!r}] is {kind_of(given)}; give the name of a run, or a list of names"
-            )
-        runs = (given,) if isinstance(given, str) else tuple(given)
-        unknown = [run for run in runs if not isinstance(run, str) or run not in whole.members.index]
-        if unknown:
-            known = few_quoted(whole.names)
-            raise ValueError(f"options[{name!r}] names {unknown[0]!r}; the context's runs are {known}")
-        if len(set(runs)) < max(len(runs), 1):
-            raise ValueError(f"options[{name!r}]={given!r} must hold one run or more, each once")
-        found.append(Option(name, runs))
-    return found
+def compare_options(
+    view: View, options: Sequence[Option], terms: Terms, further: Sequence[Option] = ()
+) -> Comparison:
+    """Compare options, the first of which is in use, by the rule on regret; score further lists beside them.
+
+    Args:
+        view: all runs of the context.
+        further: options that the verdict does not depend on.
+    """
+    check_relevant(view, terms.by)
+    lists = OptionLists(view, [*options, *further], terms.combine, cutoff_of(terms.by), terms.reranker)
+    scores = OptionValues(view, lists.rankings(), terms.by, terms.unretrieved_relevant, terms.work)
+    n, sizes, margin = len(options), [len(option.runs) for option in options], terms.margin
+    judged_bounds = terms.bound(scores.judged[:n])
+    as_judged, strict, strict_bounds = decide_by(judged_bounds, sizes, margin), None, None
+    most: FloatArray = np.empty((0, 0, view.n_queries))
+    if scores.why_not_bounded is None:
+        most = scores.most_of_all(n)
+        strict_bounds = terms.bound_strictly(most)
+        strict = decide_by(strict_bounds, sizes, margin)
+    labels, why_no_model = choose_labels(scores, terms.labels, strict is not None and strict.verdict != OPEN)
+    if labels == "imputed":
+        values = scores.imputed(terms.samples, terms.seed)
+        bounds = terms.bound(values[:n])
+        outcome = decide_by(bounds, sizes, margin)
+    elif labels == "strict" and strict is not None:
+        values, bounds, outcome = scores.judged, strict_bounds, strict
+    else:
+        values, bounds, outcome = scores.judged, judged_bounds, as_judged
+    return Comparison(
+        view,
+        options,
+        terms,
+        lists,
+        scores,
+        labels,
+        why_no_model,
+        values,
+        bounds,
+        outcome,
+        as_judged,
+        strict,
+        most,
+    )
+
+
+def choose_labels(scores: OptionValues, asked: str | None, strict_decides: bool) -> tuple[str, str]:
+    """Return the labels that a verdict is by, and why it is not known, where it is not.
+
+    Raises:
+        ValueError: labels that there are none of.
+    """
+    if asked == "strict" and scores.why_not_bounded is not None:
+        raise ValueError(f"labels='strict': {scores.why_not_bounded}; set labels='judged', or leave it out")
+    if asked == "imputed" and scores.why_no_model:
+        raise ValueError(
+            f"labels='imputed': {scores.why_no_model}; add further runs of the collection to the context, or set "
+            "labels='judged'"
+        )
+    if asked == "strict":
+        return "strict", ""
+    if asked == "judged" or scores.all_judged:
+        return "judged", ""
+    if not scores.why_no_model:
+        return "imputed", ""
+    return ("strict", "") if strict_decides else ("judged", scores.why_no_model)
+
+
+def name_of(verdict: int, names: Sequence[str]) -> str:
+    """Return the name of a verdict."""
+    return "open" if verdict == OPEN else names[verdict]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from typing import NamedTuple
 
 import ir_measures
 import numpy as np
@@ -12,24 +12,19 @@ import pandas as pd
 from ..context.checks import check_topics
 from ..context.evaluate import check_runs
 from ..context.run_context import RunContext
-from ..context.view import check_is_context, view_of
+from ..context.view import View, view_of
 from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
-from ..io.runs import Run
-from ..stats.paired_tests import PairedTestOptions
-from ..tolerances import LABELED_ALIKE
-from ..work import Work
-from . import decision_text, evidence
-from .compared import RunsDropped
-from .decision import Decision
-from .fuse import Chooser, FusionChoice, ValuesOfSets, divided, in_order, reach_of_interval
-from .fused_values import FusedValues, RunSet
-from .fusion import METHODS, Fusion
-from .options import Option, OptionLists, OptionValues, Settings, combination_of, deciding_measure
-from .worth import deployed_runs
-
-# Random halves of the topics, by which the smallest set is chosen and scored.
-_HALVES = 10
+from ..messages import escaped
+from .answer import Decision
+from .decide import MOST_TO_JUDGE, choose_labels
+from .evidence import describe_lists, table_of_options, table_of_topics
+from .fusion import cutoff_of
+from .options import Combination, Option, OptionLists, deployed_runs, without
+from .rule import NEEDED, SAFE, UNDECIDED, grade_runs
+from .terms import Terms, read_terms
+from .text import DropState, describe_drop
+from .values import OptionValues, check_relevant
 
 
 def drop(
@@ -37,48 +32,51 @@ def drop(
     qrels: Qrels | None,
     deployed: str | Sequence[str] | None = None,
     by: ir_measures.Measure | str = "nDCG@10",
-    method: str = "rrf",
     margin: float | None = None,
     *,
-    k: int = 60,
-    depth: int = 1000,
-    rerank: Run | str | None = None,
-    pool: int = 100,
+    labels: str | None = None,
+    combine: Combination | None = None,
     groups: Mapping[str, str] | None = None,
-    confidence: float = 0.95,
-    unretrieved_relevant: int | None = None,
-    n: int = 20,
-    resamples: int = 9999,
-    seed: int = 0,
-    time_limit: float | None = 10.0,
     missing: str | None = None,
+    confidence: float = 0.95,
+    samples: int = 100,
+    seed: int = 0,
+    unretrieved_relevant: int | None = None,
+    time_limit: float | None = 10.0,
 ) -> Decision:
     """Which deployed run can go? What is lost without each of them, in lists of the same length.
 
-    The options are *keep* (the deployed runs), and *drop X* for each (the others). The loss is *keep* minus *drop X*,
-    with its interval for all runs at once, as for :func:`decide`, which also has the other arguments.
+    The options are *keep* (the deployed runs), *drop X* for each (the others), and with three runs or more also *only
+    X*. The arguments are those of :func:`decide`. A run is ``"safe"`` to drop if its loss is at most ``margin``,
+    ``"needed"`` if it is above ``margin``, and else ``"open"``; each of these holds for all options at once. Dropping
+    two runs is another question: drop one, and ask again.
 
     Args:
         deployed: names of the deployed runs, or globs; default: all runs of the context.
-        margin: the largest loss that you accept, in the unit of ``by``. Without it there is no verdict.
+        margin: the largest loss that you accept, in the unit of ``by``. Default: 0.02, for a measure from 0 to 1.
 
     Returns:
         a :class:`Decision`. ``verdict`` is ``"safe"`` if some run is safe to drop, else ``"open"`` if some run is open,
-        else ``"needed"``; ``"not graded"`` without a margin. The table has a row per run: ``option``, ``run``,
-        ``mean`` without it; ``loss`` and the columns of :func:`decide` (below 0, the list scores higher without the
-        run); ``verdict``: ``"safe"``: the upper end is at most the margin; ``"needed"``: the lower end is above it; or
-        ``"open"``; and ``as_judged``. ``evidence["fewer"]``: the smallest set of runs within the margin, chosen run by
-        run on one half of the topics; its loss on the other half.
+        else ``"needed"``. ``choice`` is to drop the safe run that loses least, else to keep all. The table has a row
+        per option: ``option``, ``mean``; ``difference`` from *keep*, with its ``lower`` and ``upper`` end, each with
+        the confidence; ``judged``, ``won``, ``lost``, ``unjudged`` as for :func:`decide`; and ``verdict``, ``strict``
+        and ``as_judged`` of the run.
 
     Raises:
         ValueError: one deployed run; what :func:`decide` raises.
     """
-    check_is_context(context)
-    work, measure = Work(time_limit=time_limit), deciding_measure(by)
-    test = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
-    how = combination_of(context, measure, method, k=k, depth=depth, rerank=rerank, pool=pool)
-    settings = Settings(
-        measure, how, test, unretrieved_relevant, margin=margin or 0.0, groups=groups, n=n, work=work
+    terms = read_terms(
+        context,
+        by,
+        margin,
+        labels,
+        combine,
+        groups,
+        confidence,
+        samples,
+        seed,
+        unretrieved_relevant,
+        time_limit,
     )
     names = deployed_runs(context, deployed, None)
     if len(names) < 2:
@@ -86,48 +84,111 @@ def drop(
     whole = view_of(context, qrels)
     check_runs(whole.of_runs(names), missing_topics=False)
     whole, note = check_topics(whole, names, missing)
-    view = whole.of_runs(names)
-    sets = {"keep": tuple(names)}
-    sets |= {f"drop {name}": tuple(other for other in names if other != name) for name in names}
-    options = [Option(name, runs) for name, runs in sets.items()]
-    compared = RunsDropped(view, options, settings, whole, margin is not None)
-    tables = evidence.tables_of(compared)
-    if compared.graded and len(names) > 2 and compared.topics > 3:
-        tables = {"fewer": _fewer(compared, names), **tables}
-    return compared.decision(decision_text.of_drop, tables, note)
+    check_relevant(whole, terms.by)
+    return _answer(whole, names, terms, escaped(note))
 
 
-def _fewer(of: RunsDropped, names: Sequence[str]) -> pd.DataFrame:
-    """The smallest set of runs within the margin, and what it loses on topics that did not choose it."""
-    how, by = of.settings.how, of.settings.by
-    if how.method in METHODS and how.rerank is None:
-        values: ValuesOfSets = FusedValues(of.view, by, Fusion(how.method, how.k, how.depth))
-    else:
-        values = partial(_values_of_sets, of)
-    halves = divided(of.topics, 2, _HALVES, 0)
-    every = tuple(range(len(names)))
-    enough = halves.weights @ values([every])[0] - of.margin - LABELED_ALIKE
-    sets = Chooser([values], len(names), halves).grown(in_order(values), len(names), enough=enough)
-    whole = np.broadcast_to(values([every]), (len(sets), of.topics))
-    of_sets, m = values(sets), len(halves.held_out)
-    chosen, other = (FusionChoice(0, every, 0.0, 0.0, one, {}) for one in (of_sets, whole))
-    loss, held_out = whole - of_sets, halves.held_out
-    reach = reach_of_interval(chosen, other, halves, of.settings.test.confidence)
-    mean = float(loss[:m][held_out].mean())
-    row = {
-        "runs": ", ".join(names[i] for i in sets[m]),
-        "number": len(sets[m]),
-        "loss_in_sample": float(loss[m].mean()),
-        "loss": mean,
-        "ci_lower": mean - reach,
-        "ci_upper": mean + reach,
-    }
-    return pd.DataFrame([row])
+class Losses(NamedTuple):
+    """The largest and the smallest loss against all runs, with each option but the first."""
+
+    upper: FloatArray
+    lower: FloatArray
+
+    @classmethod
+    def bounded(cls, largest: FloatArray, smallest: FloatArray, terms: Terms) -> Losses:
+        """Bound the means of losses by the largest and the smallest that each topic may have."""
+        upper, lower = (terms.bound_differences(values) for values in (largest, -smallest))
+        return cls(upper, 0.0 - lower)
+
+    def grades(self, runs: int, margin: float) -> list[str]:
+        """Return the verdict on each of the runs."""
+        return grade_runs(self.upper[:runs], self.lower[:runs], margin)
+
+    def best_alone(self, names: Sequence[str]) -> tuple[str, float] | None:
+        """Return the run that gains most alone, and how much at least; None where none certainly gains."""
+        gain = -self.upper[len(names) :]
+        best = int(gain.argmax()) if len(gain) else 0
+        return (names[best], float(gain[best])) if len(gain) and gain[best] > 0 else None
 
 
-def _values_of_sets(of: RunsDropped, sets: Sequence[RunSet]) -> FloatArray:
-    """The value of sets of runs on every topic, for methods that are no sum."""
-    names = of.view.names
-    options = [Option(f"set {i}", tuple(names[run] for run in runs)) for i, runs in enumerate(sets)]
-    lists = OptionLists(of.view, options, of.settings.how).rankings()
-    return OptionValues(of.view, lists, of.settings.by).values
+def _answer(view: View, names: Sequence[str], terms: Terms, missing_topics: str) -> Decision:
+    options = [Option("keep", tuple(names))]
+    options += [Option(f"drop {name}", without(names, name)) for name in names]
+    if len(names) > 2:
+        options += [Option(f"only {name}", (name,)) for name in names]
+    lists = OptionLists(view, options, terms.combine, cutoff_of(terms.by), terms.reranker)
+    scores = OptionValues(view, lists.rankings(), terms.by, terms.unretrieved_relevant, terms.work)
+    n, others = len(names), range(1, len(options))
+
+    def losses_of(values: FloatArray) -> Losses:
+        loss = values[0] - values[1:]
+        return Losses.bounded(loss, loss, terms)
+
+    judged, strict, reach = losses_of(scores.judged), None, np.empty((0, view.n_queries))
+    if scores.why_not_bounded is None:
+        largest, smallest = scores.most([0] * len(others), others)
+        strict, reach = (
+            Losses.bounded(largest, smallest, terms),
+            np.maximum(np.abs(largest), np.abs(smallest)),
+        )
+    strict_grades = [UNDECIDED] * n if strict is None else strict.grades(n, terms.margin)
+    labels, why_no_model = choose_labels(scores, terms.labels, overall(strict_grades) != UNDECIDED)
+    values, losses = scores.judged, strict if labels == "strict" and strict is not None else judged
+    if labels == "imputed":
+        values = scores.imputed(terms.samples, terms.seed)
+        losses = losses_of(values)
+    grades, as_judged = losses.grades(n, terms.margin), judged.grades(n, terms.margin)
+    extremes = None
+    if strict is not None and not scores.all_judged:
+        alone = losses.best_alone(names) is None or strict.best_alone(names) is not None
+        extremes = "same" if strict_grades == grades and alone else "open"
+    headline, reason = describe_drop(
+        DropState(
+            dict(zip(names, grades, strict=True)),
+            losses.best_alone(names),
+            str(terms.by),
+            terms.margin,
+            terms.confidence,
+            labels,
+            labels == "judged" and not scores.all_judged,
+            why_no_model,
+            extremes,
+        )
+    )
+    bounds = {"lower": np.append(0.0, 0.0 - losses.upper), "upper": np.append(0.0, 0.0 - losses.lower)}
+    table = table_of_options(options, scores, values, bounds).drop(columns="runs")
+    known = None if strict is None else strict_grades
+    for column, of in (
+        ("verdict", known if why_no_model else grades),
+        ("strict", known),
+        ("as_judged", as_judged),
+    ):
+        of_runs: list[str | None] = [*of] if of is not None else [None] * n
+        table[column] = pd.Series(["", *of_runs, *[""] * (len(others) - n)], dtype=object)
+    safe = [i for i, grade in enumerate(grades) if grade == SAFE]
+    choice = 1 + min(safe, key=lambda i: losses.upper[i]) if safe else 0
+    tables, sentences = describe_lists(view, options, lists, scores, values, choice, terms)
+    unsettled = [1 + i for i, grade in enumerate(known or []) if grade == UNDECIDED and not scores.all_judged]
+    return Decision(
+        {option.name: option.runs for option in options},
+        None if why_no_model else overall(grades),
+        options[choice].name,
+        None if known is None else overall(known),
+        overall(as_judged),
+        None,
+        labels,
+        headline,
+        reason,
+        tuple(sentences),
+        table,
+        table_of_topics(view, options, values),
+        scores.to_judge(0, unsettled, reach[[i - 1 for i in unsettled]], MOST_TO_JUDGE),
+        tables,
+        {"deployed": list(names), **terms.settings},
+        missing_topics=missing_topics,
+    )
+
+
+def overall(grades: Sequence[str]) -> str:
+    """Return the verdict on all runs: safe if some run is, else open if some run is, else needed."""
+    return next(grade for grade in (SAFE, UNDECIDED, NEEDED) if grade in grades)

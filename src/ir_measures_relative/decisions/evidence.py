@@ -1,33 +1,74 @@
-"""Tables beside a verdict, and their sentences: what the candidate brings, groups of topics, pools."""
+"""Tables beside a verdict, and their sentences: what the candidate brings, topics, groups of topics, pools."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import ir_measures
 import numpy as np
 import pandas as pd
 
+from ..bounding.verdicts import rounded_to_zero
 from ..context.measure_strings import value_of
+from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, sum_by_query
 from ..further_measures.alpha_nrg import NewAspects
-from ..measures.nrg import NRG
-from ..messages import counted, escaped, few
-from ..stats.families import simultaneous_intervals
-from ..tolerances import LABELED_ALIKE
-from .compare import shared_documents
-from .decision import number
-from .decision_rule import KEEP, OPEN, intervals
-from .options import Differences, Option, OptionLists, OptionValues, interleaved, value_beside
-
-if TYPE_CHECKING:
-    from .compared import CandidateCompared, Compared
+from ..messages import counted, escaped, few, warn
+from .options import Option, OptionLists, interleaved
+from .rule import number
+from .terms import Terms
+from .text import capital, join
+from .values import OptionValues, means_of_topics, won_and_lost
 
 # How deep rankings are looked at where the measure has no cutoff.
 _CUTOFF = 10
+# Of how many options a sentence says on how many topics they win and lose.
+_COUNTED = 3
 
 
-# ---- why: what a candidate brings
+# ---- tables of options and topics
+
+
+def as_objects(texts: Sequence[str]) -> pd.Series:
+    """Return a column of texts, which may hold what no text of Arrow can."""
+    return pd.Series(texts, dtype=object)
+
+
+def table_of_options(
+    options: Sequence[Option], scores: OptionValues, values: FloatArray, bounds: Mapping[str, FloatArray]
+) -> pd.DataFrame:
+    """Return the row of each option, with some ``bounds`` as columns behind the difference from the first."""
+    n, by_topic = len(options), means_of_topics(values)[: len(options)]
+    won, lost = won_and_lost(by_topic - by_topic[0])
+    mean = by_topic.mean(axis=1)
+    columns: dict[str, Any] = {
+        "option": as_objects([option.name for option in options]),
+        "runs": as_objects([", ".join(option.runs) for option in options]),
+        "mean": mean,
+        "difference": np.where(won + lost > 0, mean - mean[0], 0.0),
+        **bounds,
+        "judged": scores.judged[:n].mean(axis=1),
+        "won": won,
+        "lost": lost,
+        "unjudged": scores.unjudged[:n],
+    }
+    return pd.DataFrame(columns)
+
+
+def table_of_topics(view: View, options: Sequence[Option], values: FloatArray) -> pd.DataFrame:
+    """Return a row for each topic and option: its value, and its difference from the first."""
+    by_topic = means_of_topics(values)[: len(options)]
+    columns = {
+        "query_id": pd.Series(np.repeat(view.query_ids, len(options)), dtype=str),
+        "option": as_objects([option.name for option in options] * view.n_queries),
+        "value": by_topic.T.reshape(-1),
+        "difference": rounded_to_zero(by_topic - by_topic[0]).T.reshape(-1),
+    }
+    return pd.DataFrame(columns)
+
+
+# ---- what a candidate brings
 
 
 class NewDocuments(NamedTuple):
@@ -63,179 +104,191 @@ class NewDocuments(NamedTuple):
         columns = docs.query[some], new[some], next_page[some], docs.grade[some], known
         return cls(*columns, docs.n_queries)
 
-    def relevant(self, rel: int, of: FloatArray, under: float | None = None) -> FloatArray:
-        """The weights of relevant documents by topic; unjudged ones count where theirs has the sign of ``under``."""
-        relevant = self.judged & (self.grade >= rel)
-        if under is not None:
-            relevant |= ~self.judged & (under * of > 0)
-        return sum_by_query(of * relevant, self.query, self.n_topics)
+    def relevant(self, rel: int, weight: FloatArray) -> FloatArray:
+        """Return the weights of judged relevant documents by topic."""
+        return sum_by_query(weight * (self.judged & (self.grade >= rel)), self.query, self.n_topics)
 
 
-def of_candidate(of: CandidateCompared) -> pd.DataFrame:
-    """What a candidate brings that the deployed runs do not, in documents per topic; this makes no verdict.
+def new_documents(
+    lists: OptionLists, deployed: Sequence[str], candidate: str, by: ir_measures.Measure
+) -> pd.DataFrame:
+    """Return what a candidate brings that the deployed runs do not, per topic; this makes no verdict.
 
-    The rows: relevant documents that are new, those on the next page (:class:`NewDocuments`), and their difference;
-    NRG(norm='ideal')@k, also of a copy of the best deployed run in the candidate's place; and NewAspects@k where the
-    judgments name aspects. The columns are ``what``, ``mean``, ``copy``, and the ends as in :func:`.decide`.
+    The rows: relevant documents that are new; those on the next page (:class:`NewDocuments`); and NewAspects@k where
+    the judgments name aspects. The columns are ``what`` and ``mean``.
     """
-    by, test, view = of.settings.by, of.settings.test, of.view
-    k, rel = value_of(by, "cutoff") or _CUTOFF, int(value_of(by, "rel", 1))
-    found = NewDocuments.of(of.lists, of.deployed, of.candidate, k)
-    new, page = found.new.astype(np.float64), found.next_page.astype(np.float64)
-    rows: list[dict[str, Any]] = []
-    for what, weight, low, of_copy in (
-        ("new relevant", new, 0.0, 0.0),
-        ("next page", page, 0.0, np.nan),
-        ("new less next page", new - page, -k, 0.0),
-    ):
-        values = Differences(*(found.relevant(rel, weight, under)[None] for under in (None, -1.0, 1.0)))
-        ends = intervals(values, (float(low), float(k)), test)._asdict()
-        row = {"what": f"{what}@{k}", "mean": float(ends.pop("difference")[0]), "copy": of_copy}
-        rows.append(row | {name: float(end[0]) for name, end in ends.items()})
-    measures = [NRG(norm="ideal") @ k, *([NewAspects @ k] if view.judgments.has_aspects else [])]
-    best = max(of.deployed, key=lambda name: float(value_beside(view, measures[0], name, []).mean()))
-    for measure in measures:
-        own, copy = (value_beside(view, measure, name, of.deployed) for name in (of.candidate, best))
-        most = 1.0 if measure is measures[0] else np.inf
-        lower, upper = simultaneous_intervals(own[None], (0.0, most), test)
-        row = {"what": str(measure), "mean": float(own.mean()), "copy": float(copy.mean())}
-        rows.append(row | {"ci_lower": float(lower[0]), "ci_upper": float(upper[0])})
+    view, k, rel = lists.view, value_of(by, "cutoff") or _CUTOFF, int(value_of(by, "rel", 1))
+    found = NewDocuments.of(lists, deployed, candidate, k)
+    rows = [
+        {"what": f"{what}@{k}", "mean": float(found.relevant(rel, weight.astype(np.float64)).mean())}
+        for what, weight in (("new relevant", found.new), ("next page", found.next_page))
+    ]
+    if view.judgments.has_aspects:
+        measure: Any = NewAspects @ k
+        beside = view.with_run(view.runs[candidate], priors=list(deployed))
+        rows.append({"what": str(measure), "mean": float(measure.score(beside).mean())})
     return pd.DataFrame(rows)
 
 
-def instead_of_candidate(of: CandidateCompared) -> pd.DataFrame:
-    """What an option would gain with no run in the candidate's place, or with a second copy of a deployed one.
+def describe_new_documents(
+    table: pd.DataFrame, deployed: Sequence[str], candidate: str, by: ir_measures.Measure
+) -> str:
+    """Return the sentence on the documents of a candidate that the deployed runs do not retrieve."""
+    new, page = map(number, table["mean"][:2])
+    k = value_of(by, "cutoff") or _CUTOFF
+    one = f"the top {k} of {join(deployed)}" if len(deployed) == 1 else f"the top {k} of any deployed run"
+    many = join(deployed) if len(deployed) == 1 else "these runs"
+    return (
+        f"New documents: the top {k} of {escaped(candidate)} has {new} relevant ones per topic that are not in {one}. "
+        f"As many further documents of {many} have {page}."
+    )
 
-    The copy is of the deployed run with most documents in common with the candidate. The interval of the candidate's
-    ``lead`` is over topics, by the judgments as they are.
+
+def describe_copy(candidate: str, same: str, deployed: int) -> str:
+    """Return that a candidate ranks as a deployed run does, and what adding it then is."""
+    copied = f"{escaped(candidate)} ranks every topic exactly as {escaped(same)} does"
+    return f"{copied}." if deployed == 1 else f"{copied}: added, it is a second vote for {escaped(same)}."
+
+
+# ---- what every answer has
+
+
+def describe_lists(
+    view: View,
+    options: Sequence[Option],
+    lists: OptionLists,
+    scores: OptionValues,
+    values: FloatArray,
+    choice: int,
+    terms: Terms,
+) -> tuple[dict[str, pd.DataFrame], list[str]]:
+    """Return the tables of groups and pools, where they apply, and the sentences on the lists of options.
+
+    These are about topics won and lost, unjudged documents, lists of unlike length, and the tables.
     """
-    option, candidate = of.best(), of.candidate
-    shared = shared_documents(of.view, of.settings.how.ends)[of.view.members.index[candidate]]
-    near = max(of.deployed, key=lambda name: int(shared[of.view.members.index[name]]))
-    others = tuple(run for run in of.options[option].runs if run != candidate)
-    sets = {"no run": others, f"a second copy of {near}": (*others, near)}
-    if len(others) == len(of.deployed):  # to add no run is to keep them
-        del sets["no run"]
-    options = [Option(name, runs) for name, runs in sets.items()]
-    lists = OptionLists(of.view, options, of.settings.how).rankings()
-    values = OptionValues(of.view, lists, of.settings.by).values
-    leads = of.values.values[option] - values
-    lower, upper = simultaneous_intervals(leads, of.settings.ends, of.settings.test)
-    columns = {
-        "option": of.names[option],
-        "instead": list(sets),
-        "gain": (values - of.values.values[0]).mean(axis=1),
-    }
-    return pd.DataFrame({**columns, "lead": leads.mean(axis=1), "ci_lower": lower, "ci_upper": upper})
+    tables: dict[str, pd.DataFrame] = {}
+    sentences = [_describe_topics(options, values, scores)]
+    if scores.why_not_bounded is not None and not scores.all_judged:
+        sentences.append(f"The extremes over unjudged documents are not known: {scores.why_not_bounded}.")
+    if unlike := lists_of_unlike_length(lists):
+        warn(unlike, view.members)
+        sentences.append(f"{capital(unlike)}.")
+    if terms.groups is not None:
+        tables["groups"] = by_group(view, options, values, terms)
+        if choice:
+            sentences.append(_describe_groups(tables["groups"], options[choice].name, terms.margin))
+    if terms.reranker is not None:
+        tables["pools"] = pools(options, lists, scores, terms.by, view)
+        sentences += [_POOL.format(**_shown(row)) for row in tables["pools"].to_dict("records")]
+    return tables, sentences
 
 
-def tables_of(of: Compared) -> dict[str, pd.DataFrame]:
-    """The tables beside the verdict that every decision has, where they apply."""
-    tables = {"groups": by_group(of), "pools": pools(of)}
-    return {name: one for name, one in tables.items() if one is not None}
+def _describe_topics(options: Sequence[Option], values: FloatArray, scores: OptionValues) -> str:
+    """Return on how many topics the first options win and lose, and how much is unjudged."""
+    by_topic = means_of_topics(values)[: len(options)]
+    counted = list(zip(options, *won_and_lost(by_topic - by_topic[0]), strict=True))[1 : 1 + _COUNTED]
+    counts = [
+        f"{escaped(option.name)} wins {won} {'topic' if won == 1 else 'topics'} and loses {lost}"
+        for option, won, lost in counted
+    ]
+    per_cent = 100 * float(scores.unjudged[: len(options)].max())
+    shown = f"{per_cent:.2g}" if per_cent < 10 else f"{per_cent:.0f}"
+    unjudged = f"up to {shown} % of a list is unjudged" if per_cent else "all lists are fully judged"
+    return f"{'; '.join(counts)}; {unjudged}."
 
 
-# ---- where it helps
+def lists_of_unlike_length(lists: OptionLists) -> str:
+    """What to say where most topics have an option with fewer documents than another; else nothing."""
+    if lists.reranker is not None:
+        return ""
+    sizes = np.array([list(map(len, of)) for of in lists.lists])
+    longest = sizes.max(axis=0)
+    named = list(dict.fromkeys(run for option in lists.options for run in option.runs))
+    runs = lists.run_sizes()[[lists.view.members.index[name] for name in named]]
+    short = [i for i, size in enumerate(runs) if (size < longest).mean() > 0.5]
+    if not short or (sizes < longest).mean(axis=1).max() <= 0.5:
+        return ""
+    least = int(np.median(runs, axis=1).min())
+    to_do = f"set a cutoff of {least}, to which all runs have documents, or give" if least else "give"
+    have = "has" if len(short) == 1 else "have"
+    return (
+        f"the options are not at the same cost: {few(escaped(named[i]) for i in short)} {have} fewer documents than "
+        f"the longest list on most topics, so not all lists have the same length; {to_do} deeper runs"
+    )
 
 
-def by_group(of: Compared) -> pd.DataFrame | None:
-    """The difference of each option from the first by group of topics, simultaneous over options and groups."""
-    groups = of.settings.groups
-    if groups is None:
-        return None
-    ids = of.view.query_ids
+def by_group(view: View, options: Sequence[Option], values: FloatArray, terms: Terms) -> pd.DataFrame:
+    """Return the difference of each option from the first in each group of topics.
+
+    ``lower`` and ``upper`` are one-sided ends, each for all options and groups at once. An option ``loses`` in a group
+    if its upper end is below 0, and is ``safe`` if the lower end is at least ``-margin``.
+    """
+    groups, ids = terms.groups or {}, view.query_ids
     lacking = [q for q in ids if q not in groups]
     if lacking:
         raise ValueError(
             f"groups= names no group for {counted(len(lacking), 'judged topic')}, such as {lacking[:3]}"
         )
     names = list(dict.fromkeys(groups[q] for q in ids))
-    member = np.array([names.index(groups[q]) for q in ids])
-    inside = member == np.arange(len(names))[:, None]  # groups × topics
-    parts = [
-        np.where(inside[None], values[:, None, :], np.nan).reshape(-1, values.shape[1]) for values in of.gains
-    ]
-    found = intervals(Differences(*parts), of.settings.ends, of.settings.test)
-    n = len(of.gains.judged)
-    columns = {"option": np.repeat(of.names[1:], len(names)), "group": names * n}
-    table = pd.DataFrame(columns | {"topics": np.tile(inside.sum(axis=1), n)} | found._asdict())
-    return table.assign(safe=table["lower"] >= -of.settings.margin)
+    level = 1.0 - (1.0 - terms.confidence) / len(names)
+    tables = []
+    for name in names:
+        inside = np.array([groups[q] == name for q in ids])
+        of_group = values[..., inside]
+        more = of_group[1 : len(options)] - of_group[0]
+        upper, less = (terms.bound_differences(sign * more, level) for sign in (1.0, -1.0))
+        columns = {
+            "option": as_objects([option.name for option in options[1:]]),
+            "group": name,
+            "topics": int(inside.sum()),
+        }
+        mean = more.mean(axis=tuple(range(1, more.ndim)))
+        table = pd.DataFrame(columns | {"difference": mean, "lower": 0.0 - less, "upper": upper})
+        tables.append(table.assign(loses=upper < 0, safe=less <= terms.margin))
+    return pd.concat(tables, ignore_index=True)
 
 
-# ---- behind a reranker
+def _describe_groups(table: pd.DataFrame, choice: str, margin: float) -> str:
+    """Return in which groups of topics the choice loses, and in which a loss is not excluded."""
+    of_choice = table[table["option"] == choice]
+    loses = of_choice["loses"].to_numpy(dtype=bool)
+    might = ~loses & ~of_choice["safe"].to_numpy(dtype=bool)
+    names, than = of_choice["group"].astype(str).to_numpy(), f" of more than {margin:g}" if margin else ""
+    said = []
+    if loses.any():
+        said.append(
+            f"{capital(escaped(choice))} loses in these groups of topics: {few(map(escaped, names[loses]))}."
+        )
+    if might.any():
+        said.append(f"A loss{than} is not excluded in: {few(map(escaped, names[might]))}.")
+    return (
+        " ".join(said) or f"{capital(escaped(choice))} loses no more than {margin:g} in any group of topics."
+    )
 
 
-def pools(of: Compared) -> pd.DataFrame | None:
+#: On the pool of an option.
+_POOL = (
+    "{option} shows {shown} relevant documents; {not_shown} more are in its pool, {outside_pool} outside, and "
+    "{never_retrieved} are never retrieved. The best order of its pool has {ceiling}."
+)
+
+
+def pools(
+    options: Sequence[Option], lists: OptionLists, scores: OptionValues, by: ir_measures.Measure, view: View
+) -> pd.DataFrame:
     """Of each option the ceiling, which is the best order of its pool, cut as the list is; and where documents end.
 
     ``never_retrieved``, ``outside_pool``, ``not_shown`` and ``shown`` count the relevant documents of all topics.
     """
-    if of.settings.how.rerank is None:
-        return None
-    by = of.settings.by
-    lists: OptionLists = of.lists
+    n = len(options)
     # A measure of aspects may prefer another order to the one by grade.
-    best = np.maximum(OptionValues(of.view, lists.best_orders(), by).values, of.values.values).mean(axis=1)
-    where = lists.fates(int(value_of(by, "rel", 1)))
+    best = np.maximum(OptionValues(view, lists.best_orders()[:n], by).judged, scores.judged[:n]).mean(axis=1)
+    where = lists.fates(int(value_of(by, "rel", 1)))[:n]
     columns = dict(zip(("never_retrieved", "outside_pool", "not_shown", "shown"), where.T, strict=True))
-    means = of.values.values.mean(axis=1)
-    return pd.DataFrame({"option": of.names, "mean": means, "ceiling": best, **columns})
-
-
-# ---- sentences
-
-#: Where something else in the candidate's place gains as much, or may.
-NOT_THE_REASON = (
-    "It is open whether {new} is the reason: with {instead} in its place, the gain is {gain} ({new}'s lead over "
-    "that: {lead}, {ci_lower} to {ci_upper}).",
-    "{most} of the gain comes without {new}: with {instead} in its place, it is {gain} ({new}'s lead over that: "
-    "{lead}, {ci_lower} to {ci_upper}).",
-)
-#: Of each table the sentence of a row, in the order of the text.
-ROW = {
-    "fewer": "Fewer runs: {runs}. On topics that were not used to choose them, the loss against all runs is {loss} "
-    "({ci_lower} to {ci_upper}).",
-    "pools": "{option} shows {shown} relevant documents; {not_shown} more are in its pool, {outside_pool} outside, and "
-    "{never_retrieved} are never retrieved. The best order of its pool has {ceiling}.",
-}
-Tables = Mapping[str, pd.DataFrame]
-
-
-def not_the_reason(of: CandidateCompared, tables: Tables) -> str:
-    """What gains as much with something else in the place of a candidate that is worth it; nothing where none may."""
-    if of.overall in (KEEP, OPEN) or "instead" not in tables:
-        return ""
-    rows = tables["instead"][tables["instead"]["ci_lower"] <= of.margin]
-    if rows.empty:
-        return ""
-    enough = rows["gain"] > rows["lead"]
-    row = rows.loc[enough.idxmax() if enough.any() else rows["gain"].idxmax()]
-    most = "Most" if row["lead"] > LABELED_ALIKE else "All"
-    return NOT_THE_REASON[bool(enough.any())].format(**_shown(row), new=escaped(of.candidate), most=most)
-
-
-def sentences(of: Compared, tables: Tables) -> list[str]:
-    """Wins and losses, unjudged documents, and what the tables say."""
-    counts = [
-        f"{escaped(row['option'])} wins {row['won']} {'topic' if row['won'] == 1 else 'topics'} and loses {row['lost']}"
-        for row in of.table.iloc[1:4].to_dict("records")
-    ]
-    per_cent = 100 * float(of.values.unjudged().max())
-    shown = f"{per_cent:.2g}" if per_cent < 10 else f"{per_cent:.0f}"
-    unjudged = f"up to {shown} % of a list is unjudged" if per_cent else "all lists are fully judged"
-    told = [f"{'; '.join(counts)}; {unjudged}."]
-    if of.unlike_lengths:
-        told.insert(0, f"{of.unlike_lengths[0].upper()}{of.unlike_lengths[1:]}.")
-    if "groups" in tables:
-        might = tables["groups"][~tables["groups"]["safe"]]
-        than = f" more than {of.margin:g}" if of.margin else ""
-        named = few(f"{escaped(str(row.group))} ({escaped(row.option)})" for row in might.itertuples())
-        lose = f"These groups of topics might lose{than}: {named}."
-        told.append(lose if named else f"No group of topics loses{than}.")
-    for name, sentence in ROW.items():
-        for row in tables[name].to_dict("records") if name in tables else []:
-            told.append(sentence.format(**_shown(row)))
-    return told
+    means = scores.judged[:n].mean(axis=1)
+    return pd.DataFrame(
+        {"option": as_objects([option.name for option in options]), "mean": means, "ceiling": best, **columns}
+    )
 
 
 def _shown(row: Mapping[Any, Any]) -> dict[str, str]:

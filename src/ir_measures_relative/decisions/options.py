@@ -1,42 +1,44 @@
-"""Options as rankings of the same length; what each scores, and what its unjudged documents could change."""
+"""Options, the runs that they stand for, and how these become lists of the same length."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import ir_measures
 import numpy as np
-import pandas as pd
 
-from ..arguments import check_amount, check_choice, check_count
-from ..bounding.bounds import labelings_of, values_of
-from ..bounding.probabilities import FEWEST_RUNS, default_log_odds_sd, pool_chances, sampled_values
-from ..bounding.verdicts import differences, rounded_to_zero, unjudged_shares
-from ..context.measure_strings import absolute_measure, is_relative, parse_measure, value_of, value_range
+from ..arguments import check_choice, check_count
+from ..context.measure_strings import absolute_measure, is_relative, parse_measure
+from ..context.priors import fitting
 from ..context.run_context import RunContext
-from ..context.tops import Top
 from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within, rows_of_queries
 from ..data.documents import Documents
 from ..data.rankings import Rankings
-from ..io.runs import Run, read_run
-from ..messages import few, few_quoted
-from ..stats.paired_tests import PairedTestOptions
-from ..tolerances import LABELED_ALIKE
-from ..work import Work
+from ..io.runs import Run, name_runs, read_run
+from ..messages import few, few_quoted, kind_of
 from .fused_values import depths, votes_to
-from .fusion import METHODS, Fusion, cutoff_of, union_of
+from .fusion import METHODS, Fusion, union_of
 
 #: How the runs of an option become one list.
 INTERLEAVE = "interleave"
 ALL_METHODS = (*METHODS, INTERLEAVE)
 
+#: What an option may be: a run, or several runs.
+OptionLike: TypeAlias = "str | Sequence[str]"
+
 #: Of each topic the documents of a list in its order, as rows of the documents of all runs.
 TopicRows = list[IntArray]
+
+# Measures of which more is not better, or which do not look at relevance.
+_NO_QUALITY = ("Judged", "NumQ", "NumRel", "NumRet")
+# What a candidate without a name is called.
+_UNNAMED = "candidate"
 
 
 class Option(NamedTuple):
@@ -48,51 +50,190 @@ class Option(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Combination:
-    """How the runs of an option become one list, and how long it is; :func:`decide` names the methods.
+    """How the runs of an option become one list. A single run is its own list.
 
-    A single run is its own list. Every list ends at ``length``.
+    Args:
+        method: ``"rrf"``, ``"isr"``, ``"combsum"`` and ``"combmnz"`` fuse. ``"interleave"`` takes one document of each
+            run in turn, and skips those already taken.
+        k: of ``"rrf"``: the larger, the less the first positions stand out.
+        depth: the number of documents of each run that are fused. Without a cutoff of the measure, lists end there.
+        rerank: a run with a reranker's scores, or its name. They order the first ``pool`` interleaved documents.
+        pool: the number of documents for the reranker. All pools shrink to the smallest on a topic.
     """
 
     method: str = "rrf"
-    k: int = 60  #: of ``rrf``
-    depth: int = 1000  #: how many documents of each run are combined
-    length: int | None = 10  #: of the lists; None for ``depth``
-    rerank: Rankings | None = None  #: the scores of a reranker
-    pool: int = 100  #: how many documents the reranker gets
+    k: int = 60
+    depth: int = 1000
+    rerank: Run | str | None = None
+    pool: int = 100
 
-    @property
-    def ends(self) -> int:
-        """Where every list ends."""
-        return self.depth if self.length is None else self.length
+    def __post_init__(self) -> None:
+        check_choice("method", self.method, ALL_METHODS)
+        for name, value, least in (("k", self.k, 0), ("depth", self.depth, 1), ("pool", self.pool, 1)):
+            check_count(name, value, least)
+        if self.rerank is None and self.pool != 100:
+            raise ValueError(
+                f"pool={self.pool!r} is how many documents a reranker gets; set rerank=, or leave it out"
+            )
+        if self.k != 60 and (self.rerank is not None or self.method != "rrf"):
+            raise ValueError(f"k={self.k!r} goes with method='rrf', and not with rerank=; leave it out")
+        if self.method != "rrf" and self.rerank is not None:
+            raise ValueError(f"method={self.method!r} does not go with rerank=; leave it out")
 
-    @property
-    def reads(self) -> int:
-        """How many documents of each run are looked at."""
-        if self.rerank is not None:
-            return self.pool
-        return self.ends if self.method == INTERLEAVE else max(self.depth, self.ends)
+    def read_reranker(self, context: RunContext) -> Rankings | None:
+        """Return the scores of the reranker, of a run of the context or of another one; None without one."""
+        if self.rerank is None:
+            return None
+        named = isinstance(self.rerank, str) and self.rerank in context.runs
+        if isinstance(self.rerank, str) and not named and not Path(self.rerank).exists():
+            raise ValueError(
+                f"rerank={self.rerank!r} is neither a run of the context nor a file; its runs are "
+                f"{few_quoted(context.names)}"
+            )
+        return context.runs[str(self.rerank)] if named else read_run(self.rerank, "the reranker")
+
+
+def deciding_measure(by: ir_measures.Measure | str) -> ir_measures.Measure:
+    """The measure that decides; ValueError for one that does not say how good a list is."""
+    if not isinstance(by, (str, ir_measures.Measure)):
+        raise ValueError(f"by={by!r} is not a measure; set one such as 'nDCG@10'")
+    asked = parse_measure(by)
+    if is_relative(asked):
+        raise ValueError(f"by={str(by)!r} depends on other runs; set an absolute measure such as 'nDCG@10'")
+    measure = absolute_measure(by, "by")
+    if measure.NAME in _NO_QUALITY and measure.params.get("rel") is None:
+        raise ValueError(f"by={str(by)!r} does not say how good a list is; set another, such as 'nDCG@10'")
+    return measure
+
+
+# ---- which options, of which runs
+
+
+def read_options(options: Any, names: Sequence[str], combine: Combination) -> list[Option]:
+    """Return the options that a caller gives by name, checked; ``names`` are the runs that there are."""
+    as_key = (
+        tuple if combine.method == INTERLEAVE else frozenset
+    )  # whether runs in another order are another option
+    if not isinstance(options, Mapping) or len(options) < 2:
+        raise ValueError("options= must hold at least two options by name, the one in use first")
+    result: list[Option] = []
+    for name, given in options.items():
+        if not isinstance(name, str) or not name or name == "open":
+            raise ValueError(f"options: {name!r} cannot be the name of an option; use other text")
+        if not isinstance(given, Iterable) or isinstance(given, Mapping):
+            raise ValueError(
+                f"options[{name!r}] is {kind_of(given)}; give the name of a run, or a list of names"
+            )
+        runs = (given,) if isinstance(given, str) else tuple(given)
+        unknown = [run for run in runs if not isinstance(run, str) or run not in names]
+        if unknown:
+            raise ValueError(
+                f"options[{name!r}] names {unknown[0]!r}; the context's runs are {few_quoted(names)}"
+            )
+        if len(set(runs)) < max(len(runs), 1):
+            raise ValueError(f"options[{name!r}]={given!r} must hold one run or more, each once")
+        same = next((option.name for option in result if as_key(option.runs) == as_key(runs)), None)
+        if same is not None:
+            raise ValueError(f"options {same!r} and {name!r} hold the same runs; leave one of them out")
+        result.append(Option(name, runs))
+    return result
+
+
+def options_with_candidate(deployed: Sequence[str], candidate: str, replaced: Sequence[str]) -> list[Option]:
+    """Return the options *keep*, *add*, *replace X* for each of ``replaced``, and of several *replace all*."""
+    options = [Option("keep", tuple(deployed)), Option("add", (*deployed, candidate))]
+    options += [Option(f"replace {name}", (*without(deployed, name), candidate)) for name in replaced]
+    if len(deployed) > 1:
+        options.append(Option("replace all", (candidate,)))
+    return options
+
+
+def without(names: Sequence[str], name: str) -> tuple[str, ...]:
+    """Return the names but one."""
+    return tuple(other for other in names if other != name)
+
+
+def candidate_of(context: RunContext, candidate: str | Run) -> tuple[str, Rankings, str | None]:
+    """The candidate's name and rankings, and its name in the context, if it has one."""
+    text = candidate if isinstance(candidate, str) else None
+    same = next((n for n, run in context.runs.items() if run is candidate or n == text), None)
+    if same is not None:
+        return same, context.runs[same], same
+    if text is not None and not Path(text).exists():
+        raise ValueError(
+            f"candidate={text!r} is neither a run of the context nor a file; its runs are {few_quoted(context.names)}"
+        )
+    run = context.read_run(candidate, "the candidate")
+    name = run.tag or _UNNAMED
+    if isinstance(candidate, (str, os.PathLike)):
+        name = name_runs([Path(candidate)], [run])[0]
+    return name, run, None
+
+
+def deployed_runs(context: RunContext, deployed: object, candidate: str | None) -> list[str]:
+    """The runs that names or globs stand for, in their order, but for the candidate; all others if not given."""
+    names = context.names
+    if deployed is None:
+        chosen = names
+    elif not isinstance(deployed, Iterable):
+        raise ValueError(f"deployed={deployed!r} must be a name or glob of deployed runs, or a list of these")
+    else:
+        asked = [deployed] if isinstance(deployed, str) else list(map(str, deployed))
+        if candidate in asked:
+            raise ValueError(f"the candidate {candidate!r} is deployed already; leave it out of deployed=")
+        lacking = [pattern for pattern in asked if not fitting(pattern, names)]
+        if lacking:
+            raise ValueError(
+                f"deployed= names {few_quoted(lacking)}; the context's runs are {few_quoted(names)}"
+            )
+        chosen = [name for pattern in asked for name in fitting(pattern, names)]
+    kept = [name for name in dict.fromkeys(chosen) if name != candidate]
+    if not kept:
+        raise ValueError("there is no deployed run; add some to the RunContext, and name them in deployed=")
+    return kept
+
+
+def copy_of(view: View, deployed: Iterable[str], candidate: str) -> str | None:
+    """Return the first deployed run that ranks every judged topic as the candidate does; None where none does."""
+
+    def same(name: str, other: str) -> bool:
+        return view.with_run(view.runs[name]).ranks_as(other)
+
+    return next((name for name in deployed if same(candidate, name) and same(name, candidate)), None)
+
+
+# ---- their lists
 
 
 class OptionLists:
     """The list of each option on each topic (``lists``), and what a reranker gets (``pools``; else the lists)."""
 
-    def __init__(self, view: View, options: Sequence[Option], how: Combination) -> None:
-        self.view, self.options, self.how = view, options, how
-        self.query_ids = view.query_ids
-        fuses = how.rerank is None and how.method != INTERLEAVE
-        for self._looked in depths(how.ends if fuses else how.reads, how.reads):
-            self.docs, holdings = union_of(view, self._looked)
-            self._rows_of_run = rows_of_runs(self.docs, holdings)
-            combined = [] if how.rerank is not None else list(map(self._combined, options))
+    def __init__(
+        self,
+        view: View,
+        options: Sequence[Option],
+        combine: Combination,
+        cutoff: int | None,
+        reranker: Rankings | None = None,
+    ) -> None:
+        self.view, self.options, self.combine, self.reranker = view, options, combine, reranker
+        #: Where every list ends.
+        self.ends = combine.depth if cutoff is None else cutoff
+        ends, fuses = self.ends, reranker is None and combine.method != INTERLEAVE
+        reads = max(combine.depth, ends) if fuses else ends if reranker is None else combine.pool
+        for self._looked in depths(ends if fuses else reads, reads):
+            self.docs = union_of(view, self._looked).docs
+            self._rows_of_run = rows_of_runs(view, self._looked)
+            combined = [] if reranker is not None else list(map(self._combined, options))
             if not any(one is None for one in combined):
                 break
-        if how.rerank is None:
+        if reranker is None:
             self.pools = self.lists = [self._cut(rows) for rows in combined if rows is not None]
         else:
-            pools = [self._interleaved(option, how.pool) for option in options]
+            pools = [self._interleaved(option, combine.pool) for option in options]
             sizes = [min(map(len, of_topic)) for of_topic in zip(*pools, strict=True)]
             self.pools = [[rows[:n] for rows, n in zip(pool, sizes, strict=True)] for pool in pools]
-            self._scores = self._scores_of_reranker(how.rerank)
+            self._scores = self._scores_of_reranker(reranker)
             self.lists = [self._reranked(pool) for pool in self.pools]
 
     def rankings(self) -> list[Rankings]:
@@ -111,8 +252,7 @@ class OptionLists:
         """The documents of the runs, and the ranking of each run, at least so deep, as rows of these."""
         if depth <= self._looked:
             return self.docs, self._rows_of_run
-        docs, holdings = union_of(self.view, depth)
-        return docs, rows_of_runs(docs, holdings)
+        return union_of(self.view, depth).docs, rows_of_runs(self.view, depth)
 
     def run_sizes(self) -> IntArray:
         """How many documents each run of the context has on each topic, as far as they are looked at."""
@@ -140,12 +280,15 @@ class OptionLists:
 
     def _combined(self, option: Option) -> TopicRows | None:
         """The list of an option; None where the documents looked at are too few to tell."""
-        if len(option.runs) == 1 or self.how.method == INTERLEAVE:
-            return self._interleaved(option, self.how.ends)
-        return self._fused(sorted(self.view.members.index[run] for run in option.runs))
+        if len(option.runs) == 1 or self.combine.method == INTERLEAVE:
+            return self._interleaved(option, self.ends)
+        runs = sorted(self.view.members.index[run] for run in option.runs)
+        fusion = Fusion(self.combine.method, self.combine.k, self.combine.depth)
+        key = "fused list", fusion, self.ends, self._looked, tuple(runs)
+        return self.view.cached(key, lambda: self._fused(runs, fusion))
 
     def _interleaved(self, option: Option, length: int) -> TopicRows:
-        result = []
+        result: TopicRows = []
         for topic in range(self.docs.n_queries):
             rows = [self._rows_of_run[self.view.members.index[run]][topic] for run in option.runs]
             if len(rows) == 1:
@@ -155,10 +298,9 @@ class OptionLists:
                 result.append(np.array(taken, dtype=np.int64))
         return result
 
-    def _fused(self, runs: Sequence[int]) -> TopicRows | None:
+    def _fused(self, runs: Sequence[int], fusion: Fusion) -> TopicRows | None:
         """The fusion of some runs in trec_eval's order: equal 32-bit scores by document id, descending."""
-        fusion, ends = Fusion(self.how.method, self.how.k, self.how.depth), self.how.ends
-        votes = votes_to(self.view, fusion, self._looked)
+        ends, votes = self.ends, votes_to(self.view, fusion, self._looked)
         total, holders = np.zeros(len(self.docs)), np.zeros(len(self.docs), dtype=np.int64)
         for row, vote in (votes.of_runs[run] for run in runs):
             total[row] += vote
@@ -183,7 +325,7 @@ class OptionLists:
 
     def _cut(self, lists: TopicRows) -> TopicRows:
         """The lists to where each ends."""
-        return [rows[: self.how.ends] for rows in lists]
+        return [rows[: self.ends] for rows in lists]
 
     def _scores_of_reranker(self, reranker: Rankings) -> FloatArray:
         """Its score of each document of the pools; ValueError where some have none."""
@@ -197,7 +339,7 @@ class OptionLists:
         missing = pooled[np.isnan(scores[pooled])]
         if len(missing):
             named = few(
-                f"{self.docs.ids.string(row)} (query {self.query_ids[self.docs.query[row]]})"
+                f"{self.docs.ids.string(row)} (query {self.view.query_ids[self.docs.query[row]]})"
                 for row in missing[:4].tolist()
             )
             raise ValueError(
@@ -210,12 +352,18 @@ class OptionLists:
         rows = np.concatenate([np.empty(0, dtype=np.int64), *lists])
         query = np.repeat(np.arange(len(lists)), sizes)
         score = -rank_within(query).astype(np.float64)
-        return Rankings(self.query_ids[query], self.docs.ids.take(rows), score, name=name)
+        return Rankings(self.view.query_ids[query], self.docs.ids.take(rows), score, name=name)
 
 
-def rows_of_runs(docs: Documents, holdings: Sequence[tuple[IntArray, Top]]) -> list[TopicRows]:
-    """The ranking of each run on each topic, as rows of the documents of all runs."""
-    return [[row[some] for some in rows_of_queries(top.docs.query, docs.n_queries)] for row, top in holdings]
+def rows_of_runs(view: View, depth: int) -> list[TopicRows]:
+    """Return the ranking of each run on each topic to a depth, as rows of the documents of all runs; kept."""
+
+    def compute() -> list[TopicRows]:
+        docs, holdings = union_of(view, depth)
+        topics = docs.n_queries
+        return [[row[some] for some in rows_of_queries(top.docs.query, topics)] for row, top in holdings]
+
+    return view.cached(("rows of runs", depth), compute)
 
 
 def interleaved(lists: Sequence[Sequence[int]]) -> Iterator[int]:
@@ -230,181 +378,3 @@ def interleaved(lists: Sequence[Sequence[int]]) -> Iterator[int]:
             else:
                 taken.add(document)
                 yield document
-
-
-class Differences(NamedTuple):
-    """Differences of options on every topic, each of shape (differences, topics)."""
-
-    judged: FloatArray  #: by the judgments as they are
-    worst: FloatArray  #: the least under any judgments of the unjudged documents
-    best: FloatArray  #: the greatest
-
-
-class OptionValues:
-    """The lists of some options, judged: ``values`` of shape (options, topics), and whether these are ``bounded``.
-
-    Args:
-        view: all runs, whose unjudged documents may be relevant too.
-        unretrieved_relevant: how many further documents a topic, in no list, may turn out relevant.
-    """
-
-    def __init__(
-        self,
-        view: View,
-        lists: Sequence[Rankings],
-        by: ir_measures.Measure,
-        unretrieved_relevant: int | None = None,
-        work: Work | None = None,
-    ) -> None:
-        self.by, self._work, self._view = by, work or Work(), view
-        self._lists = [view.with_run(one) for one in lists]
-        self.bounded = True
-        try:
-            self._labelings = labelings_of(by, self._lists, unretrieved_relevant)
-            self.bounded = self._labelings.why_not_bounded is None
-            self.values: FloatArray = values_of(self._lists, by, self._labelings)
-        except ValueError:
-            self.bounded = False
-            self.values = np.array([one.absolute_of_run(by) for one in self._lists])
-
-    def differences(self, a: IntArray, b: IntArray) -> Differences:
-        """Of option a[i] less option b[i]; as judged three times where there are no bounds."""
-        if not self.bounded:
-            value = rounded_to_zero(self.values[a] - self.values[b])
-            return Differences(value, value, value)
-        value, interval = differences(self._lists, self.by, self._labelings, a, b, self._work)
-        return Differences(value, interval.lower, interval.upper)
-
-    def unjudged(self) -> FloatArray:
-        """The share of each list that is not judged, to the measure's cutoff."""
-        shares: FloatArray = unjudged_shares(self._lists, value_of(self.by, "cutoff")).mean(axis=1)
-        return shares
-
-    def to_judge(self, a: IntArray, b: IntArray, found: Differences) -> pd.DataFrame:
-        """The unjudged documents that can move the differences of a[i] and b[i], those that move them most first."""
-        labelings, docs = self._labelings, self._labelings.docs
-        moved = np.zeros(len(docs))
-        reach = np.maximum(np.abs(found.worst), np.abs(found.best))
-        for i in range(len(a)):
-            moved = np.maximum(moved, labelings.influence(int(a[i]), int(b[i]), reach[i]))
-        moved[~(labelings.open & docs.exists)] = 0.0
-        rows = np.flatnonzero(moved > LABELED_ALIKE)
-        position = np.array([view.positions(docs) for view in labelings.views])[:, rows]
-        first = np.where(position > 0, position, np.iinfo(np.int64).max).min(axis=0)
-        rows = rows[np.lexsort((docs.query[rows], first, -np.round(moved[rows], 9)))]
-        columns = {
-            "query_id": pd.Series(docs.query_ids[docs.query[rows]], dtype=str),
-            "doc_id": pd.Series(docs.ids.take(rows).strings(), dtype=str),
-        }
-        return pd.DataFrame(columns)
-
-    def sampled(self, samples: int, seed: int) -> Iterator[FloatArray] | None:
-        """Values under judgments that are drawn, in batches (options, judgments, topics); None of too few runs."""
-        runs = len(self._view.names)
-        if not self.bounded or runs < FEWEST_RUNS:
-            return None
-        labelings, lists = self._labelings, [one.evaluated for one in self._lists]
-        cutoff = labelings.views[0].depth
-        every = self._view.with_open(cutoff, also=lists).at(cutoff)
-        docs = labelings.docs
-        row = every.documents.rows_of(docs.query, docs.ids)
-        known = (row >= 0) & docs.exists
-        relevant = np.zeros(len(every.documents), dtype=bool)
-        relevant[row[known]] = labelings.relevant[known]
-        views = [*every.of_each(), *map(every.with_run, lists)]
-        chances = np.where(known, pool_chances(views, relevant)[row], 0.0)[labelings.open]
-        return sampled_values(labelings, chances, samples, seed, default_log_odds_sd(runs))
-
-
-def value_beside(view: View, measure: Any, name: str, priors: Sequence[str]) -> FloatArray:
-    """A relative measure of one run on every topic, as a new run beside these prior runs."""
-    values: FloatArray = measure.score(view.with_run(view.runs[name], priors=priors))
-    return values
-
-
-# Measures of which more is not better, or which do not look at relevance.
-_NO_QUALITY = ("Judged", "NumQ", "NumRel", "NumRet")
-
-
-@dataclass(frozen=True, eq=False)
-class Settings:
-    """By what options are compared, and how; :func:`decide` says what each is."""
-
-    by: ir_measures.Measure
-    how: Combination
-    test: PairedTestOptions = field(default_factory=PairedTestOptions)
-    unretrieved_relevant: int | None = None
-    margin: float = field(default=0.0, kw_only=True)
-    groups: Mapping[str, str] | None = field(default=None, kw_only=True)
-    n: int = field(default=20, kw_only=True)
-    work: Work = field(default_factory=lambda: Work(time_limit=10.0), kw_only=True)
-
-    def __post_init__(self) -> None:
-        check_amount("margin", self.margin)
-        low, high = value_range(self.by)
-        if self.margin >= high - low:
-            raise ValueError(
-                f"margin={self.margin!r} is not allowed; {self.by} lies between {low:g} and {high:g}"
-            )
-        if self.groups is not None and not isinstance(self.groups, Mapping):
-            raise ValueError(f"groups={self.groups!r} must be a dict from query id to group")
-        check_count("n", self.n, 1)
-        if self.unretrieved_relevant is not None:
-            check_count("unretrieved_relevant", self.unretrieved_relevant, 0)
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        """Between which a difference lies."""
-        low, high = value_range(self.by)
-        return low - high, high - low
-
-    def shown(self) -> dict[str, Any]:
-        """What a decision says of it."""
-        method = "rerank" if self.how.rerank is not None else self.how.method
-        shown = {"by": str(self.by), "method": method, "margin": float(self.margin)}
-        return shown | {"confidence": self.test.confidence}
-
-
-def combination_of(
-    context: RunContext,
-    by: ir_measures.Measure,
-    method: str = "rrf",
-    *,
-    k: int = 60,
-    depth: int = 1000,
-    rerank: Run | str | None = None,
-    pool: int = 100,
-) -> Combination:
-    """How :func:`decide` combines runs, checked."""
-    check_choice("method", method, ALL_METHODS)
-    for name, value, least in (("k", k, 0), ("depth", depth, 1), ("pool", pool, 1)):
-        check_count(name, value, least)
-    if rerank is None and pool != 100:
-        raise ValueError(f"pool={pool!r} is how many documents a reranker gets; set rerank=, or leave it out")
-    if k != 60 and (rerank is not None or method != "rrf"):
-        raise ValueError(f"k={k!r} goes with method='rrf', and not with rerank=; leave it out")
-    if method != "rrf" and rerank is not None:
-        raise ValueError(f"method={method!r} does not go with rerank=; leave it out")
-    scores = None
-    if rerank is not None:
-        named = isinstance(rerank, str) and rerank in context.runs
-        if isinstance(rerank, str) and not named and not Path(rerank).exists():
-            raise ValueError(
-                f"rerank={rerank!r} is neither a run of the context nor a file; its runs are "
-                f"{few_quoted(context.names)}"
-            )
-        scores = context.runs[str(rerank)] if named else read_run(rerank, "the reranker")
-    return Combination(method, k, depth, cutoff_of(by), scores, pool)
-
-
-def deciding_measure(by: ir_measures.Measure | str) -> ir_measures.Measure:
-    """The measure that decides; ValueError for one that does not say how good a list is."""
-    if not isinstance(by, (str, ir_measures.Measure)):
-        raise ValueError(f"by={by!r} is not a measure; set one such as 'nDCG@10'")
-    asked = parse_measure(by)
-    if is_relative(asked):
-        raise ValueError(f"by={str(by)!r} depends on other runs; set an absolute measure such as 'nDCG@10'")
-    measure = absolute_measure(by, "by")
-    if measure.NAME in _NO_QUALITY and measure.params.get("rel") is None:
-        raise ValueError(f"by={str(by)!r} does not say how good a list is; set another, such as 'nDCG@10'")
-    return measure

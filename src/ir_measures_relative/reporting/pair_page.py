@@ -9,10 +9,8 @@ from typing import Any
 from scipy.special import stdtrit
 
 from ..decisions.compare import is_of_pairs
-from ..decisions.compared import CandidateCompared
-from ..decisions.decision import bold_and_rest
-from ..decisions.decision_text import reason_of_worth
-from ..decisions.options import Settings, combination_of, deciding_measure
+from ..decisions.terms import read_terms
+from ..decisions.worth import decide_on_candidate
 from ..messages import RelativeWarning
 from .contents import ReportedCampaign, are_few, intervals_of
 from .sections import Spec, quantity, said
@@ -56,16 +54,13 @@ def _decisions_of(campaign: ReportedCampaign) -> dict[str, Any] | None:
     with warnings.catch_warnings():  # the page is about all pairs
         warnings.simplefilter("ignore", RelativeWarning)
         try:
-            measure = deciding_measure(campaign.measures[place])
-            settings = Settings(measure, combination_of(campaign.context, measure))
+            terms = read_terms(campaign.context, campaign.measures[place])
             for deployed, candidate in itertools.permutations(best, 2):
-                names = view.names[deployed], view.names[candidate]
-                compared = CandidateCompared(view.of_runs(names), names[:1], names[1], settings, view)
-                verdict, reason = bold_and_rest(reason_of_worth(compared)[0])
-                rows.append([deployed, candidate, verdict, reason])
+                answer = decide_on_candidate(view, [view.names[deployed]], view.names[candidate], terms)
+                rows.append([deployed, candidate, answer.headline, f" {answer.reason}"])
         except ValueError:  # a measure that does not say how good a list is, no relevant document
             return None
-    return {"runs": len(best), "by": str(settings.by), "rows": rows}
+    return {"runs": len(best), "by": str(terms.by), "rows": rows}
 
 
 def differences() -> Spec:

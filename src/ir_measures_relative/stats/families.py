@@ -6,7 +6,7 @@ The interval of a row never contradicts its corrected p: it is made at the level
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -14,8 +14,8 @@ import numpy as np
 from ..arguments import check_choice
 from ..data.arrays import BoolArray, FloatArray
 from ..messages import needs_extra
-from .intervals import FEWEST_DIFFERING, MOST_WITHOUT_SPREAD, almost, critical, mean_and_error, resampled_t
-from .paired_tests import TESTS, PairedTestOptions, cautious_interval, paired_test
+from .intervals import MOST_WITHOUT_SPREAD, almost, critical, mean_and_error, resampled_t
+from .paired_tests import TESTS, PairedTestOptions, paired_test
 from .pairs_and_ties import Pairs, topic_counts
 
 #: The correction by one bootstrap of topics for all rows.
@@ -165,41 +165,3 @@ def correct_p_values(p: FloatArray, correction: str | None, level: float = 0.05)
         if len(known):
             row[known] = multipletests(row[known], alpha=level, method=correction)[1]
     return result
-
-
-#: A row in which fewer topics differ from 0 has resamples with a t so large that it would widen the intervals of all.
-_SPARSE = 2 * FEWEST_DIFFERING
-
-
-def simultaneous_intervals(
-    values: FloatArray, ends: tuple[float, float], options: PairedTestOptions
-) -> tuple[FloatArray, FloatArray]:
-    """The ends of the interval of the mean of each row, (rows, topics), which all hold at once.
-
-    A row of zeros has [0, 0]. Of R others, sparse ones have the :func:`.cautious_interval` at 1 - (1 - confidence) /
-    R; the rest share theirs by max-t, and have the wider of the two.
-    """
-    pairs = Pairs.of_differences(values)
-    lower, upper = np.zeros((2, len(values)))
-    differing = (np.abs(np.nan_to_num(pairs.differences)) > 0).sum(axis=1)
-    rows = np.flatnonzero(differing)
-    if not len(rows):
-        return lower, upper
-    level = (1 - options.confidence) / len(rows)
-    dense = np.flatnonzero(differing >= _SPARSE)
-    shared = replace(options, confidence=1 - level * len(dense)) if len(dense) else options
-    together = np.full((2, len(values)), np.nan)
-    if len(dense):
-        (found,) = Family().compared([(Pairs(pairs.differences[dense], pairs.limit), "t")], shared)
-        together[:, dense] = found.lower, found.upper
-    counts: dict[int, FloatArray] = {}
-    for row in rows.tolist():
-        known = pairs.differences[row][~np.isnan(pairs.differences[row])]
-        n = len(known)
-        if n not in counts:
-            counts[n] = topic_counts(options.resamples, n, options.seed)
-        confidence = shared.confidence if differing[row] >= _SPARSE else 1 - level
-        own = cautious_interval(known, ends, confidence, counts[n])
-        lower[row] = max(np.fmin(own[0], together[0, row]), ends[0])
-        upper[row] = min(np.fmax(own[1], together[1, row]), ends[1])
-    return lower, upper

@@ -9,14 +9,10 @@ import numpy as np
 
 from ..data.arrays import FloatArray
 from ..tolerances import LABELED_ALIKE
-from .intervals import FEWEST_DIFFERING, critical, mean_and_error, resampled_t
-from .pairs_and_ties import topic_counts
+from .intervals import FEWEST_DIFFERING, mean_and_error
 
 #: More topics than this are no advice: the difference is too close to what it is compared with.
 MOST_TOPICS = 10_000
-# How many samples of topics are drawn, how many resamples their intervals take, and up to how many topics: of more, the
-# mean and the spread tell enough.
-_SAMPLES, _RESAMPLES, _LARGEST = 200, 199, 300
 
 
 class TopicsNeeded(NamedTuple):
@@ -52,43 +48,6 @@ def topics_to_settle(
     found = topics_for_power(values, threshold, confidence)
     least = -(-FEWEST_DIFFERING * n // differing)  # so many hold enough topics that differ
     return found and TopicsNeeded(*(max(one, least) for one in found))
-
-
-def topics_if_some_are_unlike(
-    found: TopicsNeeded, values: FloatArray, reach: float, threshold: float, confidence: float
-) -> TopicsNeeded:
-    """As many more topics as :func:`.cautious_interval` takes where a few topics are unlike the others.
-
-    Samples of topics are drawn until the intervals of 80 % of them leave out the threshold.
-    """
-    differences = (values - threshold) * np.sign(values.mean() - threshold)
-    _, own = _lower_reach(differences[None], confidence)
-    if found.needed > _LARGEST or found.fewest == found.most or not np.isfinite(own[0]):
-        return found
-    widening, needed, rng = max(reach / float(own[0]), 1.0), found.needed, np.random.default_rng(0)
-    while needed <= _LARGEST:
-        mean, reaches = _lower_reach(
-            differences[rng.integers(len(differences), size=(_SAMPLES, needed))], confidence
-        )
-        power = (mean > widening * reaches).mean()
-        if power >= 0.8:
-            break
-        needed = math.ceil((1.1 if power > 0.7 else 1.25) * needed)
-    more = needed / found.needed
-    return TopicsNeeded(needed, round(found.fewest * more), math.ceil(found.most * more))
-
-
-def _lower_reach(values: FloatArray, confidence: float) -> tuple[FloatArray, FloatArray]:
-    """The mean of each row, and how far the longer of Student's and the bootstrap's interval reaches below it."""
-    from scipy.special import stdtrit
-
-    n = values.shape[1]
-    mean, error, _ = mean_and_error(values)
-    reach = np.full(len(values), np.inf)
-    for rows, t in resampled_t(values, LABELED_ALIKE, topic_counts(_RESAMPLES, n, 0)):
-        below = critical(t, (1 - confidence) / 2)
-        reach[rows] = np.maximum(below, stdtrit(n - 1, (1 + confidence) / 2)) * error[rows]
-    return mean, reach
 
 
 def topics_for_power(

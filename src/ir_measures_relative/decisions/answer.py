@@ -1,0 +1,186 @@
+"""The answer of decide, worth and drop, as text, a notebook, JSON, Markdown and JUnit have it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+from xml.etree import ElementTree
+
+import pandas as pd
+
+from ..messages import escaped, json_of, markdown_text
+from .rule import NEEDED
+
+# What no XML document can hold.
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+# Longer lists of the runs of an option are not in the table of the text.
+_LONGEST_RUNS = 40
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What :func:`decide`, :func:`worth` and :func:`drop` answer. ``print`` shows the text and the table."""
+
+    options: Mapping[str, tuple[str, ...]]  #: from the name of an option to its runs; the first is in use
+    #: The name of an option, or ``"open"``; of :func:`drop` ``"safe"``, ``"needed"`` or ``"open"``. None where unjudged
+    #: documents decide, and no relevance model says what they are.
+    verdict: str | None
+    choice: str  #: the name of an option: that of the verdict, or where it is open the one to choose now
+    strict: (
+        str | None
+    )  #: the verdict at the extremes of the unjudged documents; None where these are not known
+    as_judged: str  #: the verdict by the judgments as they are
+    as_well: (
+        tuple[str, ...] | None
+    )  #: deployed runs whose removal alone would do as well; None where none is asked
+    labels: (
+        str  #: ``"imputed"``, ``"judged"`` or ``"strict"``: the labels that the verdict and the table are by
+    )
+    headline: str  #: the verdict as a sentence
+    reason: str  #: what it may cost, what else would do as well, and what unjudged documents could change
+    notes: tuple[str, ...]  #: the evidence, a paragraph each
+    table: pd.DataFrame  #: a row for each option; :func:`decide` names the columns
+    topics: pd.DataFrame  #: ``query_id``, ``option``, ``value``, and ``difference`` from the first option
+    judge: pd.DataFrame  #: ``query_id`` and ``doc_id`` of unjudged documents that could change the verdict
+    evidence: Mapping[str, pd.DataFrame] = field(
+        default_factory=dict
+    )  #: ``new``, ``groups``, ``pools``, if they apply
+    settings: Mapping[str, Any] = field(default_factory=dict)  #: by what, and how, the options are compared
+    topics_needed: tuple[int, int] | None = (
+        None  #: how many topics would settle an open verdict; None: not known
+    )
+    missing_topics: str = ""  #: which runs miss topics, and what that counts
+
+    def __bool__(self) -> bool:
+        raise TypeError("a Decision is neither true nor false; compare its verdict")
+
+    def __str__(self) -> str:
+        evidence = map(_as_text, self.evidence.values())
+        return "\n\n".join([self.answer, self.table_text, *self.notes, *evidence])
+
+    @property
+    def table_text(self) -> str:
+        """The table as text, without long lists of runs."""
+        table = self.table
+        if "runs" in table and table["runs"].str.len().max() > _LONGEST_RUNS:
+            table = table.drop(columns="runs")
+        return escaped_lines(_as_text(table))
+
+    @property
+    def answer(self) -> str:
+        """The headline and the reason; before them, which runs miss topics."""
+        return " ".join(filter(None, [self.headline, self.missing_topics, self.reason]))
+
+    @property
+    def plain_text(self) -> str:
+        """All sentences, a paragraph each."""
+        return "\n\n".join([self.answer, *self.notes])
+
+    @property
+    def text(self) -> str:
+        """The same; the headline stands in bold type."""
+        return f"**{self.headline}**{self.plain_text.removeprefix(self.headline)}"
+
+    @property
+    def outcome(self) -> str:
+        """What the verdict means for the option in use: ``"change"``, ``"keep"`` or ``"open"``."""
+        if self.verdict in (None, "open"):
+            return "open"
+        return "keep" if self.verdict in (next(iter(self.options)), NEEDED) else "change"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        rest = self.answer.removeprefix(self.headline)
+        paragraphs = [f"<p><b>{escape(self.headline)}</b>{escape(rest)}</p>", _as_html(self.table)]
+        paragraphs += [f"<p>{escape(note)}</p>" for note in self.notes]
+        return "".join([*paragraphs, *map(_as_html, self.evidence.values())])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it but ``topics``, as JSON has it; what is not a number, or infinite, is None."""
+
+        def rows(table: pd.DataFrame) -> Any:
+            return json.loads(table.to_json(orient="records", double_precision=15))
+
+        return {
+            **self.settings,
+            "options": {name: list(runs) for name, runs in self.options.items()},
+            "verdict": self.verdict,
+            "choice": self.choice,
+            "labels": self.labels,
+            "strict": self.strict,
+            "as_judged": self.as_judged,
+            "as_well": None if self.as_well is None else list(self.as_well),
+            "topics_needed": self.topics_needed,
+            "missing_topics": self.missing_topics,
+            "text": self.text,
+            "table": rows(self.table),
+            "judge": rows(self.judge),
+            "evidence": {name: rows(one) for name, one in self.evidence.items()},
+        }
+
+    def to_json(self) -> str:
+        """:meth:`to_dict` as text."""
+        return json_of(self.to_dict(), indent=2)
+
+    def to_markdown(self) -> str:
+        """The text and the tables, such as for a pull request."""
+        rest = self.answer.removeprefix(self.headline)
+        parts = [f"**{markdown_text(self.headline)}**{markdown_text(rest)}", _as_markdown(self.table)]
+        parts += map(markdown_text, self.notes)
+        for name, table in self.evidence.items():
+            folded = f"<details>\n<summary>{name}</summary>\n\n{_as_markdown(table)}\n\n</details>"
+            parts.append(folded)
+        return "\n\n".join(parts)
+
+    def to_junit(self, name: str = "decision") -> str:
+        """One test case: it fails where the option in use stays, and is skipped where the verdict is open."""
+        return junit_of({name: self})
+
+
+def _as_text(table: pd.DataFrame) -> str:
+    text: str = table.to_string(index=False, float_format="%.3f", na_rep="", max_rows=60)
+    return text
+
+
+def escaped_lines(text: str) -> str:
+    """The lines of a text, each without control characters."""
+    return "\n".join(map(escaped, text.split("\n")))
+
+
+def _as_html(table: pd.DataFrame) -> str:
+    html: str = table.to_html(index=False, float_format="%.3f", na_rep="", border=0)
+    return html
+
+
+def _as_markdown(table: pd.DataFrame) -> str:
+    cells = [
+        [("" if v != v else f"{v:.3f}") if isinstance(v, float) else "" if v is None else str(v) for v in row]
+        for row in table.itertuples(index=False)
+    ]
+    rows = [list(map(str, table.columns)), ["---"] * table.shape[1], *cells]
+    return "\n".join("| " + " | ".join(map(markdown_text, row)) + " |" for row in rows)
+
+
+def junit_of(decisions: Mapping[str, Decision]) -> str:
+    """A test case for each decision, as :meth:`Decision.to_junit` has it."""
+    outcomes = [decision.outcome for decision in decisions.values()]
+    counts = {"tests": len(outcomes), "failures": outcomes.count("keep"), "skipped": outcomes.count("open")}
+    counted = {key: str(count) for key, count in (counts | {"errors": 0}).items()}
+    root = ElementTree.Element("testsuites", counted)
+    suite = ElementTree.SubElement(root, "testsuite", {"name": "decision", **counted})
+    for (name, decision), outcome in zip(decisions.items(), outcomes, strict=True):
+        case = ElementTree.SubElement(suite, "testcase", {"classname": "decision", "name": _xml(name)})
+        kind = {"keep": "failure", "open": "skipped"}.get(outcome)
+        message = {} if kind is None else {"message": _xml(decision.headline)}
+        ElementTree.SubElement(case, kind or "system-out", message).text = _xml(decision.plain_text)
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode")
+
+
+def _xml(text: str) -> str:
+    return _NO_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)

@@ -1,0 +1,184 @@
+"""What the lists of options score, and what judgments of their unjudged documents could change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+import ir_measures
+import numpy as np
+import pandas as pd
+
+from ..bounding.bounds import labelings_of, values_of
+from ..bounding.imputation import Imputation
+from ..bounding.labelings import Labelings
+from ..bounding.probabilities import check_relevance_model
+from ..bounding.relevance import FEWEST_RUNS
+from ..bounding.verdicts import differences, rounded_to_zero, unjudged_shares
+from ..context.evaluate import warn_of_last_labels
+from ..context.measure_strings import needs_subtopics, value_of
+from ..context.view import View
+from ..data.arrays import FloatArray, IntArray
+from ..data.rankings import Rankings
+from ..tolerances import LABELED_ALIKE
+from ..work import Work
+
+
+class OptionValues:
+    """The lists of some options, scored by the judgments as they are, under imputed ones, and at the extremes.
+
+    Args:
+        view: all runs of the context. Their unjudged documents may be relevant too, and the model learns from them.
+        lists: of each option.
+        by: the measure.
+        unretrieved_relevant: how many further documents per topic, in no list, may turn out relevant.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        lists: Sequence[Rankings],
+        by: ir_measures.Measure,
+        unretrieved_relevant: int | None = None,
+        work: Work | None = None,
+    ) -> None:
+        self.by, self._view, self._work = by, view, work or Work()
+        self._lists = [view.with_run(one) for one in lists]
+        self._labelings: Labelings | None = None
+        #: Why there are no strict bounds; None where there are.
+        self.why_not_bounded: str | None = None
+        try:
+            self._labelings = labelings_of(by, self._lists, unretrieved_relevant)
+            self.why_not_bounded = self._labelings.why_not_bounded
+        except ValueError as error:  # of parameters by which every judgment would change every ideal ranking
+            self.why_not_bounded = str(error)
+        if self._labelings is None:
+            values = np.array([one.absolute_of_run(by) for one in self._lists])
+        else:
+            values = values_of(self._lists, by, self._labelings)
+        #: By the judgments as they are, shape (options, topics).
+        self.judged: FloatArray = values
+
+    @cached_property
+    def all_judged(self) -> bool:
+        """Whether no unjudged document is in the top of a list or of a run."""
+        if self._labelings is None:
+            return not self.unjudged.any()
+        return not (self._labelings.open & self._labelings.docs.exists).any()
+
+    @cached_property
+    def unjudged(self) -> FloatArray:
+        """The unjudged share of each list to the measure's cutoff."""
+        shares: FloatArray = unjudged_shares(self._lists, value_of(self.by, "cutoff")).mean(axis=1)
+        return shares
+
+    # ---- imputed judgments
+
+    @cached_property
+    def why_no_model(self) -> str:
+        """Why no relevance model can impute judgments, as a sentence without its end; nothing where one can."""
+        runs = len(self._view.names)
+        if self._labelings is None or needs_subtopics(self.by):
+            return f"No relevance model imputes judgments for {self.by}"
+        if runs < FEWEST_RUNS:
+            have = "there is 1" if runs == 1 else f"there are {runs}"
+            return f"A relevance model needs {FEWEST_RUNS} runs, and {have}"
+        try:
+            check_relevance_model("pool", runs, [self.by], perquery=False)
+        except ValueError:
+            return f"No relevance model imputes judgments for the gains of {self.by}"
+        return self._why_one_sided()
+
+    def _why_one_sided(self) -> str:
+        """Why the judgments teach nothing of what is not relevant; nothing where they do.
+
+        They do where a quarter or more of the judged documents in tops are not relevant, on half of the topics or more.
+        """
+        assert self._labelings is not None
+        view, gain = self._view.at(self._labelings.cutoff), self._labelings.gain
+        docs = view.judgments
+        in_top = (view.positions_of_runs(docs) > 0).any(axis=0)
+        relevant = in_top & (gain(docs.grade) > 0)
+        n_judged, n_relevant = (
+            np.bincount(docs.query[which], minlength=docs.n_queries) for which in (in_top, relevant)
+        )
+        enough = (n_judged > 0) & (4 * (n_judged - n_relevant) >= n_judged)
+        if 2 * enough.sum() >= len(enough):
+            return ""
+        if (n_judged == n_relevant).all():
+            return "The judgments list relevant documents only"
+        return "The judgments list hardly any documents that are not relevant"
+
+    def imputed(self, samples: int, seed: int) -> FloatArray:
+        """Return values under judgments that a relevance model draws, shape (options, labelings, topics).
+
+        The model is that of the runs of the context, whatever the options are.
+        """
+        assert self._labelings is not None
+        labelings = self._labelings
+
+        def fit() -> Imputation:
+            return Imputation(self._view.with_open(labelings.cutoff).at(labelings.cutoff).of_each())
+
+        imputation = self._view.cached(("imputation", type(self.by), self.by), fit)
+        return np.concatenate(list(imputation.draw(labelings, samples, seed)), axis=1)
+
+    # ---- the extremes over all judgments
+
+    def most(self, first: Sequence[int], second: Sequence[int]) -> FloatArray:
+        """Return the largest difference of list first[i] less list second[i] over all judgments, and the smallest.
+
+        Shape (2, pairs, topics).
+        """
+        assert self._labelings is not None
+        a, b = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
+        _, interval = differences(self._lists, self.by, self._labelings, a, b, self._work)
+        return np.array([interval.upper, interval.lower])
+
+    def most_of_all(self, options: int) -> FloatArray:
+        """Return the largest difference of each two of the first options, shape (options, options, topics)."""
+        result = np.zeros((options, options, self._view.n_queries))
+        first, second = np.triu_indices(options, 1)
+        result[first, second], least = self.most(first.tolist(), second.tolist())
+        result[second, first] = -least
+        return result
+
+    def to_judge(self, first: int, others: Sequence[int], reach: FloatArray, most: int) -> pd.DataFrame:
+        """Return the unjudged documents that move the differences of a list from others furthest, at most so many.
+
+        ``reach`` is how far judgments can move each difference from 0, shape (others, topics).
+        """
+        labelings, columns = self._labelings, ("query_id", "doc_id")
+        if labelings is None or self.why_not_bounded is not None or not others:
+            return pd.DataFrame({name: pd.Series([], dtype=str) for name in columns})
+        docs, moved = labelings.docs, np.zeros(len(labelings.docs))
+        for other, of_pair in zip(others, reach, strict=True):
+            moved = np.maximum(moved, labelings.influence(first, other, of_pair))
+        moved[~(labelings.open & docs.exists)] = 0.0
+        rows, asked = np.flatnonzero(moved > LABELED_ALIKE), docs.select(moved > LABELED_ALIKE)
+        place = np.array([one.at(None).positions_in(one.evaluated, asked) for one in self._lists])
+        best = np.where(place > 0, place, np.iinfo(np.int64).max).min(axis=0)
+        rows = rows[np.lexsort((docs.query[rows], best, -np.round(moved[rows], 9)))][:most]
+        found = docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings()
+        return pd.DataFrame({name: pd.Series(of, dtype=str) for name, of in zip(columns, found, strict=True)})
+
+
+def check_relevant(view: View, by: ir_measures.Measure) -> None:
+    """Raise ValueError where no document is judged relevant; warn of labels that the measure reads otherwise."""
+    warn_of_last_labels(view, [by])
+    rel = value_of(by, "rel", 1)
+    labels = view.judgments.labels or view.judgments  # a document may be judged for several aspects
+    if not (labels.grade >= rel).any():
+        lower = ", or a lower rel=" if rel > 1 else ""
+        raise ValueError(f"no judgment has the grade {rel} or a higher one; give other qrels{lower}")
+
+
+def won_and_lost(differences: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return on how many topics each difference, shape (options, topics), is above 0, and below."""
+    exact = rounded_to_zero(differences)
+    return (exact > 0).sum(axis=1), (exact < 0).sum(axis=1)
+
+
+def means_of_topics(values: FloatArray) -> FloatArray:
+    """Return the values of each topic, as a mean over labelings where there are some."""
+    return values if values.ndim == 2 else values.mean(axis=1)
