@@ -166,9 +166,7 @@ Row = tuple[str, str, str, str]
 def plain_rows(data: bytes, as_run: bool) -> list[Row]:
     """Query, document, value and name of the run of each row; of a TREC file, and of a table by csv."""
     lines = [line for line in data.decode().split("\n") if line.strip(' \t\r",;|')]
-    fields = [
-        line.split() for line in lines if not (line.lstrip().startswith("#") and not _is_row(line, as_run))
-    ]
+    fields = [line.split() for line in lines if not (line.startswith("#") and not _is_row(line, as_run))]
     if fields and all(
         len(row) >= (6 if as_run else 4) and _is_row(" ".join(row[:6]), as_run) for row in fields
     ):

@@ -72,19 +72,15 @@ def _refusal(error: Exception, source: str) -> str:
 
 
 def tidied(data: bytes, n_columns: int) -> bytes:
-    """A TREC file without what trec_eval passes over: comments, and a few words behind a tag."""
+    """A TREC file without comments: lines that begin with # and are no rows to ir_measures."""
     value = {6: 4, 4: 3}[n_columns]
-    lines = []
-    for line in data.split(b"\n"):
-        fields = line.split()
-        is_row = len(fields) == n_columns and _is_number(fields[value])
-        if line.lstrip(b" \t").startswith(b"#") and not is_row:
-            line = b""
-        behind = n_columns == 6 < len(fields) <= 10 and fields[3].isdigit()
-        if behind and _is_number(fields[4]) and not _is_number(fields[5]):
-            line = b" ".join(fields[:6])
-        lines.append(line)
-    return b"\n".join(lines)
+    lines = [(line, line.split()) for line in data.split(b"\n")]
+    return b"\n".join(
+        b""
+        if line.startswith(b"#") and not (len(fields) == n_columns and _is_number(fields[value]))
+        else line
+        for line, fields in lines
+    )
 
 
 def _is_number(text: bytes) -> bool:

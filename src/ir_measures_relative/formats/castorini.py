@@ -12,28 +12,21 @@ def _has(*keys: str) -> Any:
     return lambda content: bool(content.records) and all(set(keys) <= r.keys() for r in content.records)
 
 
-# What TREC RAG and RAGTIME call the topic of an answer: beside it, or in its metadata.
-_TOPICS = ("topic_id", "narrative_id")
+def _answers(content: Content) -> list[dict[str, Any]]:
+    """The answers, with what RAGTIME and TREC RAG 2025 have in their metadata."""
+    records = [(r["metadata"] if isinstance(r.get("metadata"), dict) else {}) | r for r in content.records]
+    return [r | {"topic_id": r["narrative_id"]} if "narrative_id" in r else r for r in records]
 
 
 def _holds_references(content: Content) -> bool:
-    return bool(content.records) and all("references" in r and _topic(r) for r in content.records)
-
-
-def _topic(record: dict[str, Any]) -> tuple[Any, Any] | None:
-    """The name of the run and the topic of an answer; None where it has no topic."""
-    metadata = record.get("metadata")
-    for about in (record, metadata if isinstance(metadata, dict) else {}):
-        for name in _TOPICS:
-            if name in about:
-                return about.get("run_id"), about[name]
-    return None
+    answers = _answers(content)
+    return bool(answers) and all({"topic_id", "references"} <= r.keys() for r in answers)
 
 
 def _references(content: Content) -> Parts:
-    answers = [(_topic(r) or (None, None), a_list(r["references"])) for r in content.records]
     found = runs_by_name(
-        (run, an_id(topic), [(an_id(doc), None) for doc in docs]) for (run, topic), docs in answers
+        (r.get("run_id"), an_id(r["topic_id"]), [(an_id(d), None) for d in a_list(r["references"])])
+        for r in _answers(content)
     )
     warn(
         f"{content.source} holds the documents that answers cite, and not all that were retrieved; compare it with "

@@ -15,7 +15,7 @@ from ..io.frames import is_frame, rows_by_run
 from ..io.readers import FILES, FileContent, Given
 from ..messages import brief
 from .content import Content, Format, Parts
-from .measures import INSTEAD, has_nested_measures
+from .measures import INSTEAD, has_measures
 
 _FOLDER = __name__.rpartition(".")[0]
 
@@ -77,7 +77,7 @@ def format_of(content: Content) -> Format | None:
     # Of JSON Lines the first line may be enough, so that the others are not parsed.
     by_line = content.first and next((f for f in formats() if f.by_line and f.holds(content.first)), None)
     found = by_line or next((f for f in formats() if f.holds(content)), None)
-    if found is None and content.is_json and has_nested_measures(content.json):
+    if found is None and content.is_json and has_measures(content):
         raise ValueError(f"{content.source} holds measures, not rankings; {INSTEAD}")
     if found is None and content.is_json:
         keys = list(content.json)[:4] if isinstance(content.json, dict) else []

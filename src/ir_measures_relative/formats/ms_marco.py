@@ -8,13 +8,13 @@ from ..io.readers import Given
 from ..messages import brief
 from .content import Content, Format, Parts
 from .measures import is_table_of_measures
-from .tables import check_spaces, read_cells
+from .tables import read_cells
 
 _RANKED = re.compile(rb"[^\t]+\t[^\t]+\t[0-9]+\s*")
 
 
 def _read(content: Content) -> Parts:
-    rows = read_cells(content, 3, quoted=False, blank=None)
+    rows = read_cells(content, 3, (0, 1, 2), quoted=False, blank=None)
     if rows.shape[1] != 3:
         raise ValueError(f"{rows.shape[1]} columns where an MS MARCO run has three between tabs")
     whole = rows[2].str.fullmatch("[0-9]{1,9}")
@@ -24,7 +24,6 @@ def _read(content: Content) -> Parts:
         raise ValueError(
             f"query {brief(query)}, document {brief(doc)} has the rank {brief(rank)}; give whole numbers"
         )
-    check_spaces(content, rows, (0, 1), header=0)
     rank = rows[2].astype("int64")
     numbered = rank.groupby(rows[0], sort=False).rank(method="first").astype("int64")
     if (rank != numbered).any():

@@ -5,9 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import islice
 from typing import Any
 
 from ..data.ids import Ids
@@ -30,15 +29,16 @@ def _holds_rows(content: Content) -> bool:
 
 
 def _frame(content: Content, *, as_run: bool) -> Any:
-    if len(set(content.header)) < len(content.header):
+    import pandas as pd
+
+    header, kind = content.header, "score" if as_run else "relevance"
+    if len(set(header)) < len(header):
         raise ValueError("a column stands twice in the header; drop one")
-    rows = read_cells(content, len(content.header))
-    frame = rows.iloc[1:].set_axis(content.header, axis=1).reset_index(drop=True)
-    kind = "score" if as_run else "relevance"
-    *ids, values = column_names(frame, ("query_id", "doc_id", kind), content.source, "table")
+    wanted = ("query_id", "doc_id", kind)
+    *ids, values = column_names(pd.DataFrame(columns=header), wanted, content.source, "table")
+    places = [header.index(name) for names in (*ids, values) for name in names]
+    frame = read_cells(content, len(header), places).iloc[1:].set_axis(header, axis=1).reset_index(drop=True)
     _check_ids(frame, ids, "row")
-    check_spaces(content, frame, [name for names in ids for name in names])
-    _check_rows_in_cells(content, frame, values[0])
     if len(frame) and frame[values[0]].iloc[-1] == "" and not content.data.endswith(b"\n"):
         raise ValueError(
             f"the last line is cut: it has no {values[0]!r}, and no line feed; fetch the file again"
@@ -48,8 +48,13 @@ def _frame(content: Content, *, as_run: bool) -> Any:
     return frame
 
 
-def read_cells(content: Content, width: int, *, quoted: bool = True, blank: str | None = " \t\r") -> Any:
-    """The text of the cells without what is ``blank`` around it (None: any white space), a row a line."""
+def read_cells(
+    content: Content, width: int, places: Sequence[int], *, quoted: bool = True, blank: str | None = " \t\r"
+) -> Any:
+    """The text of the cells without what is ``blank`` around it (None: any white space), a row a line.
+
+    ``places`` are the columns of the ids, and the last is that of the values.
+    """
     import pandas as pd
 
     data = content.data
@@ -61,106 +66,74 @@ def read_cells(content: Content, width: int, *, quoted: bool = True, blank: str 
         what = "a NUL; is it a text file?" if wrong[0] == b"\0" else returns
         line = data.count(b"\n", 0, wrong.start()) + 1
         raise ValueError(f"{content.source}, line {line}: it holds {what}")
-    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
-    layout: dict[str, Any] = {"quoting": quoting, "skipinitialspace": True}
+    layout: dict[str, Any] = {
+        "quoting": csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
+        "skipinitialspace": True,
+    }
     plain: dict[str, Any] = {"sep": content.delimiter, "header": None, "dtype": str, "keep_default_na": False}
     try:
         rows = pd.read_csv(io.BytesIO(content.table), **plain, **layout)
     except (pd.errors.ParserError, UnicodeDecodeError) as error:
-        _check_width(content, width, quoting)  # or it says which line is not in UTF-8
+        _check_rows(content, width, places, layout)  # or it says which line is not in UTF-8
         raise ValueError(
             f"{content.source}: {error}; check the cells and quotation marks of the line"
         ) from None
-    if (rows.iloc[:, -1] == "").any():  # where nothing is written, or a cell is missing
-        _check_width(content, width, quoting)
+    is_short = (
+        rows.shape[1] < width or (rows.iloc[:, -1] == "").any()
+    )  # nothing is written, or a cell is missing
+    rows = rows.apply(lambda cells: cells.str.strip(blank))
+    is_joined = data.strip().count(b"\n") >= len(rows)
+    if is_short or is_joined or any(_has_spaces(rows[i]) for i in places[:-1]):
+        _check_rows(content, width, places, layout)
         rows = rows[(rows != "").any(axis=1)]
-    return rows.apply(lambda cells: cells.str.strip(blank))
+    return rows
 
 
-def _lines(content: Content, quoting: int) -> Iterator[tuple[int, int, list[str]]]:
-    """The rows that are not blank, as Python reads them, each with the numbers of its first and its last line."""
-    text = io.StringIO(content.text, newline="")
-    reader: Any = csv.reader(text, delimiter=content.delimiter, quoting=quoting, skipinitialspace=True)  # type: ignore[arg-type]
-    first = 1
+# White space that no id of a text file holds: Python's and C's, but for the blank; and the bytes of those in ASCII.
+_SPACES = re.compile(f"[\\t\\n\\v\\f\\r{OTHER_SPACE}]")
+_CONTROLS = bytes([*range(0x09, 0x0E), *range(0x1C, 0x20)])
+
+
+def _has_spaces(column: Any) -> bool:
+    """Whether an id of a column holds a tab, a line break or the like."""
+    ids = text_of(column, kept=False)
+    text = ids.data[ids.starts[0] : ids.ends[-1]].tobytes() if isinstance(ids, Ids) else "".join(ids).encode()
+    is_plain = len(text.translate(None, _CONTROLS)) == len(text)
+    return not is_plain or (not text.isascii() and _SPACES.search(text.decode()) is not None)
+
+
+def _check_rows(content: Content, width: int, places: Sequence[int], layout: dict[str, Any]) -> None:
+    """Raises ValueError for the first row that is too short or long, or that a stray quotation mark joins with others.
+
+    So it does where an id holds white space; where the header has several lines; and where a row has several lines, of
+    which two look like rows, or a cell goes on behind the quotation mark that closes it.
+    """
+    layout = {"delimiter": content.delimiter} | layout
+    cells = [f"[^{content.delimiter}]*"] * width
+    cells[places[-1]] = rf'[\s"]*(?:{_NUMBER})?[\s"]*'
+    like_a_row, lines = re.compile(f"[{content.delimiter}]".join(cells)), content.text.split("\n")
+    reader = csv.reader(io.StringIO(content.text, newline=""), **layout)
+    first, end, n_rows = 0, 0, 0
     try:
         for row in reader:
-            if any(map(str.strip, row)):
-                yield first, reader.line_num, row
-            first = reader.line_num + 1
+            first, end = end, reader.line_num
+            of_row = lines[first:end]
+            if not any(map(str.strip, row)):
+                continue
+            n_rows += 1
+            if len(row) != width:
+                raise csv.Error(f"{len(row)} columns where there should be {width}; check the line")
+            spaced = next((row[i] for i in places[:-1] if _SPACES.search(row[i].strip())), None)
+            if spaced is not None:
+                raise csv.Error(f"the id {brief(spaced)} holds white space other than blanks; correct it")
+            if len(of_row) == 1:
+                continue
+            list(csv.reader(of_row, **layout, strict=True))
+            if n_rows == 1 or sum(like_a_row.fullmatch(line) is not None for line in of_row) > 1:
+                raise csv.Error("it is joined with the lines below")
     except csv.Error as error:
-        raise ValueError(f"{content.source}, line {first}: {error}; check its quotation marks") from None
-
-
-def _check_width(content: Content, width: int, quoting: int) -> None:
-    for line, _, row in _lines(content, quoting):
-        if len(row) != width:
-            shape = f"{len(row)} columns where there should be {width}"
-            raise ValueError(
-                f"{content.source}, line {line}: {shape}; check the line and its quotation marks"
-            )
-
-
-# White space that no id of a text file holds: Python's and C's, but for the blank.
-_SPACES = re.compile(f"[\\t\\n\\v\\f\\r{OTHER_SPACE}]")
-_CONTROLS = bytes([*range(0x09, 0x0E), *range(0x1C, 0x20)])  # those in ASCII
-
-
-def check_spaces(content: Content, rows: Any, columns: Iterable[Any], *, header: int = 1) -> None:
-    """Raises ValueError for an id with a tab, a line break or the like in it, as stray quotation marks make them."""
-    for name in columns if len(rows) else ():
-        text = _joined(rows[name])
-        is_plain = len(text.translate(None, _CONTROLS)) == len(text)
-        if is_plain and (text.isascii() or not _SPACES.search(text.decode())):
-            continue
-        row = next(i for i, value in enumerate(rows[name]) if _SPACES.search(value))
-        quoting = csv.QUOTE_MINIMAL if header else csv.QUOTE_NONE
-        line, *_ = next(islice(_lines(content, quoting), row + header, None))
-        raise ValueError(
-            f"{content.source}, line {line}: the id {brief(rows[name].iloc[row])} holds white space other than blanks; "
-            "correct it, or the quotation mark that joins it with what follows"
-        )
-
-
-def _joined(column: Any) -> bytes:
-    ids = text_of(column, kept=False)
-    return ids.data[ids.starts[0] : ids.ends[-1]].tobytes() if isinstance(ids, Ids) else "".join(ids).encode()
-
-
-def _check_rows_in_cells(content: Content, frame: Any, values: str) -> None:
-    """Raises ValueError for a row over several lines that a stray quotation mark joins.
-
-    It is the header, two of its lines look like rows, or a cell goes on behind the quotation mark that closes it.
-    """
-    if b'"' not in content.data or content.data.strip().count(b"\n") <= len(frame):
-        return
-    place = frame.columns.get_loc(values)
-    lines = content.text.split("\n")
-
-    def looks_like_a_row(line: str) -> bool:
-        cells = line.split(content.delimiter)
-        return (
-            len(cells) == frame.shape[1]
-            and re.fullmatch(rf'[\s"]*({_NUMBER})?[\s"]*', cells[place]) is not None
-        )
-
-    for number, (first, last, _) in enumerate(_lines(content, csv.QUOTE_MINIMAL)):
-        of_row = lines[first - 1 : last]
-        if len(of_row) == 1:
-            continue
-        is_header = number == 0
-        if is_header or sum(map(looks_like_a_row, of_row)) > 1 or not _is_well_quoted(content, of_row):
-            raise ValueError(
-                f"{content.source}, line {first}: a quotation mark joins this row with the rows below; remove it, or "
-                "write it twice in a cell between quotation marks"
-            )
-
-
-def _is_well_quoted(content: Content, lines: list[str]) -> bool:
-    text = io.StringIO("\n".join(lines), newline="")
-    try:
-        return bool(list(csv.reader(text, delimiter=content.delimiter, skipinitialspace=True, strict=True)))
-    except csv.Error:
-        return False
+        marks = ", or the quotation mark that opens a cell" if b'"' in content.data else ""
+        raise ValueError(f"{content.source}, line {first + 1}: {error}{marks}") from None
 
 
 _NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"

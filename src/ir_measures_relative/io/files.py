@@ -11,7 +11,6 @@ import re
 import stat
 import zlib
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -75,14 +74,13 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
     if not _can_end(file):
         raise ValueError(f"{source} is a device; give a regular file or a pipe")
     try:
-        packed = file.read_bytes()
+        data = unpacked(file.read_bytes(), source)
     except MemoryError:
-        raise MemoryError(f"{source} has {file.stat().st_size:,} bytes") from None
+        raise MemoryError(f"{source} has {file.stat().st_size:,} bytes, or more where it is packed") from None
     except OSError as error:
         if error.filename is None and error.strerror:  # it could be opened
             raise OSError(error.errno, error.strerror, str(path)) from None
         raise
-    data = unpacked(packed, source)
     for start, (name, remedy) in _OTHERS.items():
         if data.startswith(start):
             raise ValueError(f"{source} is {name}, which is not read here; {remedy}")
@@ -95,11 +93,10 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
 def _can_end(file: Path) -> bool:
     """Whether what is read of a file ends: not so of a device such as /dev/zero; a terminal is one, and does."""
     mode = file.stat().st_mode
-    if not (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)):
+    if not (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)) or os.path.samefile(file, os.devnull):
         return True
-    with suppress(OSError), open(file, "rb", buffering=0) as opened:
-        return opened.isatty() or os.path.samefile(file, os.devnull)
-    return False
+    with open(file, "rb", buffering=0) as opened:
+        return opened.isatty()
 
 
 def unpacked(data: bytes, source: str) -> bytes:
@@ -112,10 +109,6 @@ def unpacked(data: bytes, source: str) -> bytes:
         return read(data, limit)
     except _TooLargeError:
         raise ValueError(too_large(source, f"the {suffix} file", len(data), limit)) from None
-    except MemoryError:
-        raise MemoryError(
-            f"{source}: the {suffix} file, of {len(data):,} bytes, unpacks to many more"
-        ) from None
     except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(
             f"{source}: the {suffix} file is truncated or damaged ({error}); fetch it again"

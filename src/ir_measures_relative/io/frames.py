@@ -101,7 +101,11 @@ def _one_column(frame: Any, names: list[str], source: str, kind: str) -> Any:
 
 
 def rows_by_run(frame: Any, source: str) -> tuple[str, dict[str, IntArray]] | None:
-    """Return the column of a run or runs that names several, and the rows of each; None where it holds one run."""
+    """Return the column that names several runs, and the rows of each; None where the rows are of one run.
+
+    They are also where each topic has one name, or the ranks of a topic count through its rows of all names: a warning
+    says so.
+    """
     import pandas as pd
 
     for column in RUN_COLUMNS:
@@ -112,30 +116,18 @@ def rows_by_run(frame: Any, source: str) -> tuple[str, dict[str, IntArray]] | No
         if len(names) - ("" in names) < 2:  # only strings, and whole numbers, name a run
             continue
         query = pd.factorize(frame[names_in(frame.columns, "query_id")[0]])[0]
-        rank = pd.factorize(frame["rank"])[0] if "rank" in frame.columns else None
-        what = f"{source}: the column {column!r}"
-        if is_of_several_runs(query, run.astype(np.int64), rank, names, what):
-            return column, {name: np.flatnonzero(run == i) for i, name in enumerate(names)}
-    return None
-
-
-def is_of_several_runs(
-    query: IntArray, run: IntArray, rank: IntArray | None, names: Sequence[str], what: str
-) -> bool:
-    """Whether rows that name several runs are of several: whether some topic has rankings of two of them.
-
-    Where each topic has one name, or the ranks of each topic count through its rows of all names, it is one run, and a
-    warning says so.
-    """
-    n_queries, n_rankings = (len(np.unique(codes)) for codes in (query, query * len(names) + run))
-    by_topic = n_rankings == n_queries
-    through = rank is not None and len(np.unique(query * (1 + rank.max()) + rank)) == len(query)
-    if by_topic or through:
-        why = "each topic has one of them" if by_topic else "the ranks count through the rows of all"
-        warn(
-            f"{what} names {few(names, 4)}, and {why}: they count as one run; split them if they are several"
+        rank = (
+            pd.factorize(frame["rank"])[0]
+            if "rank" in frame.columns
+            else np.zeros(len(frame), dtype=np.int64)
         )
-    return not (by_topic or through)
+        by_topic = len(np.unique(query * len(names) + run)) == len(np.unique(query))
+        if not by_topic and len(np.unique(query * len(frame) + rank)) < len(frame):
+            return column, {name: np.flatnonzero(run == i) for i, name in enumerate(names)}
+        why = "each topic has one of them" if by_topic else "the ranks count through the rows of all"
+        what = f"{source}: the column {column!r} names {few(names, 4)}"
+        warn(f"{what}, and {why}: they count as one run; split them if they are several")
+    return None
 
 
 def text_of(column: Any, *, kept: bool = True) -> Ids | ObjectArray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple, TypeAlias
 
 import ir_measures
@@ -273,7 +272,7 @@ def _as_number(label: Any) -> Any:
 
 def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
     """The judgments in the content of a TREC qrels file: ``query_id 0 doc_id relevance`` a line."""
-    return parsed(data, source, _trec_columns, _mistake, partial(without_comments, columns=4, number=3))
+    return parsed(without_comments(data, columns=4, number=3), source, _trec_columns, _mistake)
 
 
 def _trec_columns(data: bytes) -> QrelsFile:

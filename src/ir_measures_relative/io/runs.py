@@ -6,7 +6,6 @@ import glob
 import itertools
 import numbers
 import os
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,7 +20,7 @@ from ..data.rankings import NOT_FINITE, TOO_LARGE, Rankings
 from ..messages import brief, counted, few, kind_of, one_warning_of_a_kind, progress, warn
 from .files import located, read_bytes
 from .folders import files_below, files_in, folders_in, has_runs_below, is_in_loop, may_hold_run
-from .frames import columns_of, is_frame, is_of_several_runs, names_in, rows_by_run, single_value, text_of
+from .frames import columns_of, is_frame, names_in, rows_by_run, single_value, text_of
 from .readers import Described, FolderContent, Given, Rows, read_folder, read_foreign_file, read_object
 from .trec_columns import Columns, header_for, is_number, parsed, shown, starts_as_trec, without_comments
 
@@ -92,7 +91,11 @@ def _runs_of(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings],
     is_trec = starts_as_trec(data, columns=6, number=4)
     content = None if is_trec else read_foreign_file(data, source, part, as_run=True)
     if content is None:
-        return _runs_of_trec_file(data, source, part), False
+        runs = read_trec_runs(data, source)
+        chosen = [run for run in runs if part in (None, run.tag)]
+        if not chosen:
+            raise ValueError(f"{source}: no run in the file has the tag {part!r}; leave out '#{part}'")
+        return chosen, False
     found = [_from_given(given, source) for given in content.parts]
     for rankings in found:
         rankings.check_documents()
@@ -103,19 +106,6 @@ def _check_rows(runs: Sequence[Rankings], source: str, otherwise: str) -> None:
     """Raises ValueError for a file without a ranking: a job that failed may have written it."""
     if not any(map(len, runs)):
         raise ValueError(f"{source} holds no ranking; check the job that wrote it, or {otherwise}")
-
-
-def _runs_of_trec_file(data: bytes, source: str, part: str | None) -> list[Rankings]:
-    """The runs in a file of TREC's format, or the one whose tag is the part that is meant."""
-    runs = read_trec_runs(data, source)
-    if part is None:
-        return runs
-    chosen = [run for run in runs if run.tag == part]
-    if len(runs) == 1 and not chosen:
-        raise ValueError(f"{source}: a TREC run has no part {part!r}; leave out '#{part}'")
-    if not chosen:
-        raise ValueError(f"{source}: the file holds the runs {few(run.tag for run in runs)}, and no {part!r}")
-    return chosen
 
 
 def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Rankings:
@@ -250,14 +240,10 @@ def _as_floats(
 
 def _remedy(score: Any) -> str:
     """Return what to do about a score that is no number."""
-    text = score.strip() if isinstance(score, str) else "a value"
-    if not text:
+    if score == "":
         return "give the row a score, or drop it"
-    if re.fullmatch(r"[+-]?[0-9]+,[0-9]+", text):
-        return f"write a point, {text.replace(',', '.')}"
-    if re.fullmatch(r"[+-]?[0-9]{1,3}(,[0-9]{3})+\.[0-9]*", text):
-        return f"write it without commas, {text.replace(',', '')}"
-    return "convert them with float()" if is_number(text) else "write them as 12.5 or 1.25e1"
+    convert = not isinstance(score, str) or is_number(score)
+    return "convert them with float()" if convert else "write them as 1234.5, with a point and without commas"
 
 
 def read_trec_run(data: bytes, source: str, name: str) -> Rankings:
@@ -272,7 +258,8 @@ def read_trec_run(data: bytes, source: str, name: str) -> Rankings:
 
 def read_trec_runs(data: bytes, source: str) -> list[Rankings]:
     """The run in the content of a TREC run file, or the runs, where rankings have rows of several tags."""
-    columns, scores = parsed(data, source, _trec_columns, _mistake, _tidied)
+    data = without_comments(data, columns=6, number=4)
+    columns, scores = parsed(data, source, _trec_columns, _mistake)
     queries, docs, tags = (columns.ids(i) for i in (0, 2, 5))
     blocks = tags.changes()
     names = list(dict.fromkeys(tags.take(blocks).strings()))
@@ -283,9 +270,11 @@ def read_trec_runs(data: bytes, source: str) -> list[Rankings]:
     if len(names) > 1:
         import pandas as pd
 
-        query, rank, run = (pd.factorize(ids.strings())[0] for ids in (queries, columns.ids(3), tags))
-        if is_of_several_runs(query, run, rank, names, f"{source}: the tag"):
-            rows = {name: np.flatnonzero(run == i) for i, name in enumerate(names)}
+        frame = pd.DataFrame(
+            {n: columns.ids(i).strings() for n, i in (("query_id", 0), ("rank", 3), ("tag", 5))}
+        )
+        several = rows_by_run(frame, source)
+        rows = rows if several is None else dict[str | None, Any](several[1])
     runs, message = list[Rankings](), ""
     for tag, of_run in rows.items():
         runs.append(Rankings(queries.take(of_run), docs.take(of_run), scores[of_run], name=source, tag=tag))
@@ -311,28 +300,18 @@ def _trec_columns(data: bytes) -> tuple[Columns, FloatArray]:
     return columns, scores
 
 
-_FIGURE = rb"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?[ \t]"
-# Six columns, of which the fourth is a rank, the fifth a score and the sixth no number; and up to four words behind the
-# tag. A line with a blank in an id, or with two rows in it, does not look so.
-_WORDS_BEHIND = re.compile(
-    rb"^([ \t]*(?:\S+[ \t]+){3}[0-9]+[ \t]+%b[ \t]*(?!%b)\S+)(?:[ \t]+\S+){1,4}[ \t\r]*$"
-    % (_FIGURE, _FIGURE),
-    re.MULTILINE,
-)
-
-
-def _tidied(data: bytes) -> bytes:
-    """The content without what trec_eval passes over: comments, and words behind the tag."""
-    return _WORDS_BEHIND.sub(rb"\1", without_comments(data, columns=6, number=4))
-
-
 _SWAPPED = "; it looks like judgments: the qrels come first, then the run"
 
 
 def _mistake(line: bytes) -> str:
     fields = line.split()
     if len(fields) != 6:
-        hint = _SWAPPED if len(fields) == 4 else header_for(line, "score")
+        hint = (
+            "; no id may hold a blank, and no word may follow the tag"
+            if len(fields) > 6
+            else header_for(line, "score")
+        )
+        hint = _SWAPPED if len(fields) == 4 else hint
         return (
             f"{len(fields)} column{'s' * (len(fields) != 1)} where a TREC run has six "
             f"(query_id Q0 doc_id rank score tag): {shown(line)}{hint}"

@@ -32,14 +32,12 @@ _NUMBER = re.compile(rb"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 _NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f]|\A\x80")  # as binary files have it in their first bytes
 _HEAD = 1 << 16  # bytes in which the first line ends
 
-_COMMENT = re.compile(rb"^[ \t]*#[^\n]*", re.MULTILINE)
-_COMMENTS_ABOVE = re.compile(rb"(?:[ \t\r]*(?:#[^\n]*)?\n)*")
+_COMMENT = re.compile(rb"^#[^\n]*", re.MULTILINE)
 
 
 def starts_as_trec(data: bytes, *, columns: int, number: int) -> bool:
     """Whether the first line leaves no doubt that a file is TREC's, so that it need not be told from other formats."""
-    head = data[:_HEAD]
-    line = _COMMENTS_ABOVE.sub(b"", head, count=1).lstrip().split(b"\n", 1)[0]
+    line = data[:_HEAD].lstrip().split(b"\n", 1)[0]
     fields = line.split()
     if len(fields) != columns or _NUMBER.fullmatch(fields[number]) is None:
         return False
@@ -257,32 +255,17 @@ def _pieces(data: bytes) -> Iterator[bytes]:
         start = end
 
 
-def parsed(
-    data: bytes,
-    source: str,
-    parse: Callable[[bytes], T],
-    mistake: Callable[[bytes], str],
-    tidy: Callable[[bytes], bytes],
-) -> T:
-    """What ``parse`` makes of the content of a file, or else of the content that ``tidy`` makes of it.
-
-    Where it raises ValueError for both, one that names file and line: ``tidy`` keeps the number of lines.
-    """
+def parsed(data: bytes, source: str, parse: Callable[[bytes], T], mistake: Callable[[bytes], str]) -> T:
+    """What ``parse`` makes of the content of a file; where it raises ValueError, one that names file and line."""
     check_lines(data, source)
     try:
         return parse(data)
     except ValueError:
         pass
-    tidied = tidy(data)
-    if tidied != data:
-        try:
-            return parse(tidied)
-        except ValueError:
-            pass
-    number, line = _first_bad_line(tidied, parse)
+    number, line = _first_bad_line(data, parse)
     wrong = _what_is_wrong(line) or mistake(line)
-    is_last = number == tidied.count(b"\n") + 1
-    if is_last and len(line.split()) < len(tidied.split(b"\n", 1)[0].split()):
+    is_last = number == data.count(b"\n") + 1
+    if is_last and len(line.split()) < len(data.split(b"\n", 1)[0].split()):
         wrong += "; the file ends within this line, so more lines may be missing: write or copy it again"
     raise ValueError(f"{source}, line {number}: {wrong}")
 
@@ -294,7 +277,8 @@ def without_comments(data: bytes, *, columns: int, number: int) -> bytes:
         fields = found[0].split()
         return found[0] if len(fields) == columns and is_number(fields[number]) else b""
 
-    return _COMMENT.sub(blank, data) if b"#" in data else data
+    is_there = b"#" in data and (data.startswith(b"#") or b"\n#" in data)
+    return _COMMENT.sub(blank, data) if is_there else data
 
 
 def is_number(text: bytes | str) -> bool:
@@ -356,10 +340,9 @@ def _what_is_wrong(line: bytes) -> str | None:
 
 def header_for(line: bytes, value: str) -> str:
     """Return what to say of a line with the cells of a table: the header to put above; nothing for another line."""
-    delimiter = next((d for d in ("\t", ",", ";", "|") if line.count(d.encode()) >= 2), "")
-    names = ("<TAB>" if delimiter == "\t" else delimiter).join(("query_id", "doc_id", value))
-    is_row = delimiter and b" " not in line.strip()  # and no prose
-    return f"; a table needs the header '{names}'" if is_row else ""
+    found = re.match(rb"[^ \t,;|]+([\t,;|])[^ ]+\s*\Z", line)
+    mark = found[1].decode().replace("\t", "<TAB>") if found else ""
+    return f"; a table needs the header 'query_id{mark}doc_id{mark}{value}'" if mark else ""
 
 
 def shown(text: bytes) -> str:
