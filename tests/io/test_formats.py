@@ -343,7 +343,7 @@ def test_a_first_line_that_is_no_header_of_a_table(tmp_path: Path, text: str) ->
     path = tmp_path / "table.csv"
     path.write_text(text)
     for read in (read_run, read_qrels_file):
-        with pytest.raises(ValueError, match=r"table\.csv\)?(, line 1|: the table has no column 'score')"):
+        with pytest.raises(ValueError, match=r"table\.csv\)?(, line 1|: the table has no column)"):
             read(str(path))
 
 

@@ -266,7 +266,7 @@ def read_trec_runs(data: bytes, source: str) -> list[Rankings]:
     cut = len(blocks) == 2 and blocks[1] == len(tags) - 1 and names[0].startswith(names[1])
     if cut := cut and not data.endswith(b"\n"):  # in the middle of the last row
         names = names[:1]
-    rows: dict[str | None, Any] = {names[0] if len(names) == 1 else None: slice(None)}
+    rows: dict[Any, Any] = {names[0] if len(names) == 1 else None: slice(None)}
     if len(names) > 1:
         import pandas as pd
 
@@ -274,7 +274,7 @@ def read_trec_runs(data: bytes, source: str) -> list[Rankings]:
             {n: columns.ids(i).strings() for n, i in (("query_id", 0), ("rank", 3), ("tag", 5))}
         )
         several = rows_by_run(frame, source)
-        rows = rows if several is None else dict[str | None, Any](several[1])
+        rows = rows if several is None else several[1]
     runs, message = list[Rankings](), ""
     for tag, of_run in rows.items():
         runs.append(Rankings(queries.take(of_run), docs.take(of_run), scores[of_run], name=source, tag=tag))
