@@ -18,7 +18,7 @@ from ir_measures_relative import RelativeWarning, RunContext
 from ir_measures_relative.formats.content import Content, keeping_order
 from ir_measures_relative.formats.foreign_files import formats
 from ir_measures_relative.io.qrels import judge, read_qrels_file
-from ir_measures_relative.io.runs import read_run, read_trec_run
+from ir_measures_relative.io.runs import read_run, read_trec_runs
 from kinds import OF_JUDGMENTS, OF_NEITHER, OF_RUNS, QRELS, RUNS, Kind, trec_qrels, trec_run
 
 pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
@@ -28,7 +28,7 @@ def expected(name: str, kind: Kind) -> dict[str, list[str]]:
     """The rankings of a run as a file of this kind holds it."""
     run: Any = RUNS[name]
     if not kind.ordered:
-        run = read_trec_run(trec_run(name), "x", "x").to_dict()
+        run = read_trec_runs(trec_run(name), "x")[0].to_dict()
     return {q: list(docs)[: kind.depth] for q, docs in run.items()}
 
 
@@ -135,7 +135,7 @@ def test_a_folder_of_json(tmp_path: Path) -> None:
     context = RunContext.from_files(tmp_path)
     assert context.names == sorted(RUNS)
     table = context.evaluate(QRELS, ["nDCG@10", "NRG@10"])
-    same = RunContext({name: read_trec_run(trec_run(name), name, name) for name in sorted(RUNS)})
+    same = RunContext({name: read_trec_runs(trec_run(name), name)[0] for name in sorted(RUNS)})
     assert table.equals(same.evaluate(QRELS, ["nDCG@10", "NRG@10"]))
     (tmp_path / "qrels.json").write_bytes(OF_JUDGMENTS["dict"].write(""))
     with pytest.raises(ValueError, match=r"qrels\.json may be judgments: all its scores are whole numbers"):

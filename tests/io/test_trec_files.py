@@ -21,7 +21,7 @@ from fuzzing import tidied
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.io import trec_columns as trec
 from ir_measures_relative.io.qrels import read_qrels_file, read_trec_qrels
-from ir_measures_relative.io.runs import read_run, read_trec_run
+from ir_measures_relative.io.runs import read_run, read_trec_runs
 
 # ---- in plain Python -------------------------------------------------------------------------------------
 
@@ -76,14 +76,14 @@ def check_run(data: bytes) -> None:
     mistake = first_mistake(data, 6)
     if mistake is not None:
         with pytest.raises(ValueError, match=rf"^the file x\.run, line {mistake}: "):
-            read_trec_run(given, "the file x.run", "r")
+            read_trec_runs(given, "the file x.run")
         return
     theirs = list(ir_measures.read_trec_run(opened(data)))
     columns = trec.Columns(data, 6)
     assert columns.ids(0).strings().tolist() == [r.query_id for r in theirs]
     assert columns.ids(2).strings().tolist() == [r.doc_id for r in theirs]
     assert bits(columns.floats(4)) == bits([r.score for r in theirs])
-    assert len(read_trec_run(given, "the file x.run", "r")) == len(theirs)
+    assert sum(map(len, read_trec_runs(given, "the file x.run"))) == len(theirs)
 
 
 def test_numbers_as_they_mostly_are_need_no_string(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice, pairwise
 
-from ..io.frames import names_a_column
-from ..io.trec_columns import is_number
+from ..io.frames import known_columns
 from .content import Content, Format
 
 _OF_A_MEASURE = re.compile(
@@ -33,19 +32,15 @@ def has_measures(content: Content) -> bool:
 
 
 def is_table_of_measures(content: Content) -> bool:
-    """Whether a text is trec_eval's output, ir_measures', or a table with the names of measures above."""
-    header = content.header
-    named = sum(map(names_a_measure, header[1:]))
-    if named and 2 * named >= len(header) - 1 and not (names_a_column(header) or any(map(is_number, header))):
-        return True
+    """Whether a text is the output of trec_eval or ir_measures, or a table of their measures."""
     lines = filter(str.strip, content.start.decode("utf-8", "replace").split("\n"))
-    rows = [re.split(r"\s*\t\s*", line.strip()) for line in islice(lines, 20)]
-    if not rows or {len(row) for row in rows} - {2, 3}:
-        return False
-    if all(len(row) == 3 and names_a_measure(row[1]) and "@" in row[1] for row in rows):  # of each topic
-        return True
-    is_list = len(rows[0]) == 2 or len(rows) > 1 or rows[0][1] == "all"
+    rows = [re.split(r"\s*[\t,]\s*", line.strip()) for line in islice(lines, 20)]
     names = [row[0] for row in rows]
+    if not rows or known_columns(content.header):
+        return False
+    if all(map(names_a_measure, rows[0][1:])):  # the first is the name of a run
+        return len(rows[0]) > 1
+    is_list = {len(row) for row in rows} <= {2, 3} and (len(rows) > 1 or rows[0][1] in ("all", rows[0][-1]))
     return is_list and all(map(names_a_measure, names)) and all(a != b for a, b in pairwise(names))
 
 

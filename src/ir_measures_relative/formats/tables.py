@@ -11,7 +11,7 @@ from typing import Any
 
 from ..data.ids import Ids
 from ..io.files import check_lines, max_unpacked, too_large
-from ..io.frames import column_names, names_a_column, text_of
+from ..io.frames import column_names, known_columns, text_of
 from ..io.readers import Given
 from ..io.trec_columns import OTHER_SPACE
 from ..messages import brief
@@ -20,12 +20,12 @@ from .objects import frame_of_arrow, items_as_columns, labelled_items
 
 
 def _holds(content: Content) -> bool:
-    return names_a_column(content.header)
+    return known_columns(content.header)
 
 
 def _holds_rows(content: Content) -> bool:
     first = content.records[0] if content.records else {}
-    return names_a_column(first) and not is_by_column(first)
+    return known_columns(first) and not is_by_column(first)
 
 
 def _frame(content: Content, *, as_run: bool) -> Any:

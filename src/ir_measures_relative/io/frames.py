@@ -42,15 +42,9 @@ def is_frame(value: object) -> TypeGuard[Any]:
 
 
 def known_columns(columns: Collection[Any]) -> bool:
-    """Whether columns of these names hold the ids of queries and documents, by names that are known."""
-    return bool(names_in(columns, "query_id") and names_in(columns, "doc_id"))
-
-
-def names_a_column(columns: Collection[Any]) -> bool:
     """Whether columns of these names are of a table of runs or judgments, of which one may be missing."""
-    ids = [names_in(columns, "query_id"), names_in(columns, "doc_id")]
-    values = [names_in(columns, "relevance"), names_in(columns, "score")]
-    return all(ids) or (any(ids) and any(values))
+    ids = [names_in(columns, column) for column in ("query_id", "doc_id")]
+    return all(ids) or (any(ids) and bool(names_in(columns, "relevance") or names_in(columns, "score")))
 
 
 def names_in(columns: Collection[Any], column: str) -> list[str]:

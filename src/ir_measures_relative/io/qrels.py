@@ -20,7 +20,7 @@ from ..messages import brief, few_quoted, is_missing, is_text, kind_of, not_an_i
 from .datasets import dataset_of
 from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
-from .readers import Rows, read_foreign_file, read_object
+from .readers import Given, Rows, read_foreign_file, read_object
 from .trec_columns import Columns, header_for, parsed, shown, starts_as_trec, without_comments
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of
@@ -86,10 +86,10 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
     if isinstance(qrels, Iterator):
         qrels = list(qrels)
     if is_frame(qrels):
-        return _from_frame(qrels, "the qrels")
+        return _from_frame(Given(qrels), "the qrels")
     given = read_object(qrels, "the qrels", as_run=False)
     if given is not None and is_frame(given.content):
-        return _from_frame(given.content, "the qrels", given.kind, given.columns)
+        return _from_frame(given, "the qrels")
     if given is not None:
         qrels = given.content
     if isinstance(qrels, Mapping):
@@ -140,11 +140,9 @@ def aspects_in(column: Ids | ObjectArray) -> Ids | ObjectArray | None:
     return None if all(str(head) in NO_ASPECT or is_missing(head) for head in heads) else column
 
 
-def _from_frame(
-    frame: Any, source: str, kind: str = "DataFrame", columns: Sequence[str] = ()
-) -> QrelsColumns:
-    wanted = ("query_id", "doc_id", "relevance")
-    queries, docs, label = columns_of(frame, wanted, source, kind, columns)
+def _from_frame(given: Given, source: str) -> QrelsColumns:
+    frame, wanted = given.content, ("query_id", "doc_id", "relevance")
+    queries, docs, label = columns_of(frame, wanted, source, given.kind, given.columns)
     plain = label.dtype.kind in "iufb" and isinstance(label.dtype, np.dtype)
     named = next((name for name in ASPECT_COLUMNS if name in frame.columns), None)
     return QrelsColumns(
@@ -192,7 +190,7 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
     [given] = content.parts
     iterations: Any = None
     if is_frame(given.content):
-        columns = _from_frame(given.content, source, given.kind, given.columns)
+        columns = _from_frame(given, source)
         if "iteration" in given.content.columns:
             iterations = object_array(map(str, given.content["iteration"]))
     elif isinstance(given.content, Rows):

@@ -57,7 +57,7 @@ def read_run(run: Run, name: str = "the run", *, kept: bool = True) -> Rankings:
     if isinstance(run, (str, os.PathLike)):
         return _from_file(run, name)
     if is_frame(run):
-        return _from_frame(run, name, kept=kept)
+        return _from_frame(Given(run), name, kept=kept)
     # To look for the readers of other libraries takes time, and none of these libraries' objects is an iterator.
     given = None if isinstance(run, Iterator) else read_object(run, name, as_run=True)
     if given is not None:
@@ -158,9 +158,7 @@ def _from_columns(
 
 def _from_given(given: Given, name: str) -> Rankings:
     if is_frame(given.content):
-        return _from_frame(
-            given.content, name, given.kind, given.columns, tag=given.tag, is_one_run=given.is_one_run
-        )
+        return _from_frame(given, name)
     if isinstance(given.content, Rows):
         queries, docs = (c if isinstance(c, Ids) else object_array(c) for c in given.content[:2])
         scores = given.content.values
@@ -170,24 +168,16 @@ def _from_given(given: Given, name: str) -> Rankings:
     return _from_dict(given.content, name, given.tag)
 
 
-def _from_frame(
-    frame: Any,
-    name: str,
-    kind: str = "DataFrame",
-    columns: Sequence[str] = (),
-    *,
-    kept: bool = True,
-    tag: str | None = None,
-    is_one_run: bool = False,
-) -> Rankings:
+def _from_frame(given: Given, name: str, *, kept: bool = True) -> Rankings:
+    frame = given.content
     wanted = ("query_id", "doc_id", "score")
-    query_column, doc_column, score_column = columns_of(frame, wanted, name, kind, columns)
-    several = None if is_one_run else rows_by_run(frame, name)
+    query_column, doc_column, score_column = columns_of(frame, wanted, name, given.kind, given.columns)
+    several = None if given.is_one_run else rows_by_run(frame, name)
     if several is not None:
         column, rows = several
         raise ValueError(
-            f"{name}: the {kind} holds {len(rows)} runs, by its column {column!r}: {few(rows)}; choose one, such as "
-            f"frame[frame[{column!r}] == {next(iter(rows))!r}]"
+            f"{name}: the {given.kind} holds {len(rows)} runs, by its column {column!r}: {few(rows)}; choose one, such "
+            f"as frame[frame[{column!r}] == {next(iter(rows))!r}]"
         )
     queries = text_of(query_column, kept=False)
     docs = text_of(doc_column, kept=kept)
@@ -196,7 +186,8 @@ def _from_frame(
         docs,
         scores_of(score_column, queries, docs, name),
         name=name,
-        tag=tag or next((single_value(frame, column) for column in names_in(frame.columns, "name")), None),
+        tag=given.tag
+        or next((single_value(frame, column) for column in names_in(frame.columns, "name")), None),
         group=(single_value(frame, "group") or "") if "group" in frame.columns and len(frame) else None,
     )
     if rankings.has_many_ties and "rank" in frame.columns and frame["rank"].ndim == 1:
@@ -224,9 +215,9 @@ def _as_floats(
         # numpy's and torch's scalars are not numbers.Real, but turn into one; a string would too, and must not.
         wrong = None
         if isinstance(score, str) or not (isinstance(score, numbers.Real) or hasattr(score, "__float__")):
-            wrong = (
-                f"has the score {brief(score)}, {kind_of(score)}; scores must be numbers: {_remedy(score)}"
-            )
+            convert = not isinstance(score, str) or is_number(score)
+            remedy = "convert them with float()" if convert else "write them as 1234.5, without commas"
+            wrong = f"has the score {brief(score)}, {kind_of(score)}; scores must be numbers: {remedy}"
         else:
             try:
                 values[row] = float(score)
@@ -236,24 +227,6 @@ def _as_floats(
             query, doc = (c.string(row) if isinstance(c, Ids) else c[row] for c in (queries, docs))
             raise ValueError(f"{name}: query {brief(query)}, document {brief(doc)} {wrong}")
     return values
-
-
-def _remedy(score: Any) -> str:
-    """Return what to do about a score that is no number."""
-    if score == "":
-        return "give the row a score, or drop it"
-    convert = not isinstance(score, str) or is_number(score)
-    return "convert them with float()" if convert else "write them as 1234.5, with a point and without commas"
-
-
-def read_trec_run(data: bytes, source: str, name: str) -> Rankings:
-    """The rankings in the content of a TREC run file; the order of the lines and the ranks do not count."""
-    runs = read_trec_runs(data, source)
-    if len(runs) > 1:
-        raise ValueError(
-            f"{source}: the file holds the runs {few(run.tag for run in runs)}; write a file for each"
-        )
-    return runs[0].named(name)
 
 
 def read_trec_runs(data: bytes, source: str) -> list[Rankings]:

@@ -19,7 +19,7 @@ from pyterrier import Experiment as OfPyTerrier
 from ...arguments import check_choice
 from ...context.priors import check_run_names
 from ...io.files import read_bytes
-from ...io.runs import read_trec_run
+from ...io.runs import read_trec_runs
 from ...messages import kind_of, warn
 from ..compat import SUMMARIES, TABLE_OPTIONS, has_progress_bar, suffix_of_saved
 from ..provider import Answered
@@ -210,7 +210,7 @@ class SavedRuns:
 
 def _read_trec(path: str) -> pd.DataFrame:
     """A run file, in PyTerrier's columns; pandas would take some ids for missing values, and round scores."""
-    run = read_trec_run(read_bytes(path, path), path, path)  # which may be empty, as a pipeline's results may
+    [run] = read_trec_runs(read_bytes(path, path), path)  # which may be empty, as a pipeline's results may
     query, docs, _ = run.rows()
     columns = {"qid": run.query_ids[query], "docno": docs.strings(), "score": run.given_scores}
     return pd.DataFrame(columns | {"rank": np.arange(len(run)) - run.starts[query]})
@@ -222,7 +222,7 @@ def _check_readable(path: str, file: str) -> None:
     try:
         if b'"' in data:  # which PyTerrier writes twice, and around an id with a blank
             raise ValueError
-        read_trec_run(data, file, file)
+        read_trec_runs(data, file)
     except ValueError:
         raise ValueError(
             f"save_dir: the run of {file} has ids that a TREC file cannot hold; set save_format=pickle"
