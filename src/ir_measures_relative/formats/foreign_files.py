@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import pkgutil
 import re
-from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 
 import numpy as np
 
 from ..io.files import WhichPartError
-from ..io.frames import is_frame, rows_by_run
+from ..io.frames import is_frame
 from ..io.readers import FILES, FileContent, Given
 from ..messages import brief
 from .content import Content, Format, Parts
@@ -36,27 +35,12 @@ def read_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> Fi
     if form is None:
         return None
     parts = parts_of(content, form, as_run=as_run)
-    if as_run:
-        parts = {
-            name: run for part_of, given in parts.items() for name, run in _runs_in(given, part_of, source)
-        }
     if not as_run:
         return FileContent([one_part(parts, part, source, "judgments")])
     if part is not None or form.one_run:
         parts = {"": one_part(parts, part, source, "run")}
     runs = list(parts.values())
     return FileContent(runs, form.may_be_either and all(map(_may_be_labels, runs)))
-
-
-def _runs_in(given: Given, part: str, source: str) -> Iterator[tuple[str, Given]]:
-    """The runs in what was read, each with the name of its part."""
-    several = rows_by_run(given.content, source) if is_frame(given.content) else None
-    if several is None:
-        yield part, given._replace(is_one_run=True)
-        return
-    for name, rows in several[1].items():
-        run = given._replace(content=given.content.iloc[rows], tag=name, is_one_run=True)
-        yield f"{part}:{name}" if part else name, run
 
 
 def _may_be_labels(given: Given) -> bool:

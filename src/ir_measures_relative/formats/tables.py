@@ -11,7 +11,7 @@ from typing import Any
 
 from ..data.ids import Ids
 from ..io.files import check_lines, max_unpacked, too_large
-from ..io.frames import column_names, known_columns, text_of
+from ..io.frames import column_names, known_columns, rows_by_run, text_of
 from ..io.readers import Given
 from ..io.trec_columns import OTHER_SPACE
 from ..messages import brief
@@ -155,7 +155,19 @@ def _numbers(column: Any, kind: str) -> Any:
     )
 
 
-def _rows(content: Content) -> Parts:
+def _parts(frame: Any, kind: str, content: Content, as_run: bool) -> Parts:
+    """The judgments in a table, or the run, or the runs by name."""
+    several = rows_by_run(frame, content.source) if as_run else None
+    if several is None:
+        return {"": Given(frame, kind=kind, is_one_run=True)}
+    return {n: Given(frame.iloc[rows], n, kind, is_one_run=True) for n, rows in several[1].items()}
+
+
+def _table(content: Content, *, as_run: bool) -> Parts:
+    return _parts(_frame(content, as_run=as_run), "table", content, as_run)
+
+
+def _rows(content: Content, *, as_run: bool) -> Parts:
     import pandas as pd
 
     frame = _lines_by_arrow(content)
@@ -163,7 +175,7 @@ def _rows(content: Content) -> Parts:
         raise TypeError("a line that is no object")
     frame = pd.DataFrame(content.records, dtype=object) if frame is None else frame
     _check_ids(frame, column_names(frame, ("query_id", "doc_id"), content.source, "list of rows"), "object")
-    return {"": Given(frame, kind="list of rows")}
+    return _parts(frame, "list of rows", content, as_run)
 
 
 def _lines_by_arrow(content: Content) -> Any:
@@ -251,7 +263,7 @@ def _flat(frame: Any) -> Any:
 def _parquet(content: Content, *, as_run: bool) -> Parts:
     frame = _read(content.data, content.source)
     if not {"items", "item_id"} & set(frame.columns):
-        return {"": Given(frame)}
+        return _parts(frame, "DataFrame", content, as_run)
     of_lenskit = items_as_columns if as_run else labelled_items
     return {"": Given(of_lenskit(_flat(frame), content.source), kind="table of items")}
 
@@ -260,8 +272,8 @@ FORMATS = (
     Format(
         name="rows in JSON",
         holds=_holds_rows,
-        runs=_rows,
-        judgments=_rows,
+        runs=partial(_rows, as_run=True),
+        judgments=partial(_rows, as_run=False),
         note="As DataFrame.to_json(orient='records') writes them.",
         may_be_either=True,
         by_line=True,
@@ -269,8 +281,8 @@ FORMATS = (
     Format(
         name="a table with a header",
         holds=_holds,
-        runs=lambda content: {"": Given(_frame(content, as_run=True), kind="table")},
-        judgments=lambda content: {"": Given(_frame(content, as_run=False), kind="table")},
+        runs=partial(_table, as_run=True),
+        judgments=partial(_table, as_run=False),
         note="Of commas, tabs, semicolons or bars. BEIR's qrels/*.tsv has query-id, corpus-id and score.",
         may_be_either=True,
     ),

@@ -8,7 +8,6 @@ import io
 import lzma
 import os
 import re
-import stat
 import zlib
 from collections.abc import Callable
 from functools import partial
@@ -92,11 +91,10 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
 
 def _can_end(file: Path) -> bool:
     """Whether what is read of a file ends: not so of a device such as /dev/zero; a terminal is one, and does."""
-    mode = file.stat().st_mode
-    if not (stat.S_ISCHR(mode) or stat.S_ISBLK(mode)) or os.path.samefile(file, os.devnull):
-        return True
-    with open(file, "rb", buffering=0) as opened:
-        return opened.isatty()
+    if file.is_char_device() and not os.path.samefile(file, os.devnull):
+        with open(file, "rb", buffering=0) as opened:
+            return opened.isatty()
+    return not file.is_block_device()
 
 
 def unpacked(data: bytes, source: str) -> bytes:

@@ -102,7 +102,7 @@ def rows_by_run(frame: Any, source: str) -> tuple[str, dict[str, IntArray]] | No
     """
     import pandas as pd
 
-    for column in RUN_COLUMNS:
+    for column in RUN_COLUMNS if names_in(frame.columns, "query_id") else ():
         if column not in frame.columns or frame[column].ndim != 1 or single_value(frame, column) is not None:
             continue
         values = frame[column].astype(str) if frame[column].dtype.kind in "iu" else frame[column]
