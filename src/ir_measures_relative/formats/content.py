@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..data.arrays import FloatArray, IntArray
-from ..io.readers import Given, Rows
+from ..io.readers import Given
 from ..messages import brief, kind_of
 
 #: How much of a file is looked at, in bytes, to tell what it is. No more is looked at of a file in TREC's format.
@@ -163,22 +163,18 @@ class Format:
 
 def ranked(lists: Iterable[tuple[str, Iterable[tuple[str, Any]]]], tag: str | None = None) -> Given:
     """A run of lists in order, each a query and its documents with their scores, None where they have none."""
-    queries: list[str] = []
-    docs: list[str] = []
-    scores: list[Any] = []
-    number: list[int] = []
+    import pandas as pd
+
     seen = dict[str, int]()
+    rows: list[tuple[int, str, str, Any]] = []
     for query, items in lists:
         if query in seen:
             raise ValueError(f"query {brief(query)} has two lists; a run has one a query")
         seen[query] = len(seen)
-        for doc, score in items:
-            queries.append(query)
-            docs.append(doc)
-            scores.append(score)
-            number.append(seen[query])
-    codes = np.array(number, dtype=np.int64)
-    return Given(Rows(queries, docs, keeping_order(codes, np.arange(len(codes)), scores)), tag=tag)
+        rows += [(seen[query], query, doc, score) for doc, score in items]
+    frame = pd.DataFrame(rows, columns=["number", "query_id", "doc_id", "score"], dtype=object)
+    kept = keeping_order(frame["number"].to_numpy(np.int64), np.arange(len(frame)), frame["score"].tolist())
+    return Given(frame.assign(score=kept), tag, is_one_run=True)
 
 
 def runs_by_name(lists: Iterable[tuple[Any, str, Iterable[tuple[str, Any]]]]) -> Parts:
@@ -245,9 +241,3 @@ def _falling(scores: Any, block: IntArray, within: IntArray) -> FloatArray:
     bits = np.where(step >= 0, step, -step | 0x80000000).astype(np.uint32)
     falling: FloatArray = bits.view(np.float32).astype(np.float64)
     return falling
-
-
-def codes_of(ids: Iterable[Any]) -> IntArray:
-    """A number for each id, the same for equal ones."""
-    code: dict[Any, int] = {}
-    return np.array([code.setdefault(q, len(code)) for q in ids], dtype=np.int64)

@@ -9,7 +9,7 @@ from typing import Any
 from ..io.frames import RUN_COLUMNS, SYNONYMS, column_names, is_frame, known_columns, names_in
 from ..io.readers import OBJECTS, Given, is_series
 from ..messages import kind_of, warn
-from .content import codes_of, keeping_order
+from .content import keeping_order
 
 # --- tables
 
@@ -159,7 +159,8 @@ def items_as_columns(frame: Any, source: str, ordered: bool = True) -> Any:
     if "rank" not in frame.columns or not ordered:
         return frame
     scores = frame["score"].tolist() if "score" in frame.columns else None
-    kept = keeping_order(codes_of(frame["query_id"]), frame["rank"].to_numpy(dtype=float), scores)
+    queries = frame.groupby("query_id", sort=False).ngroup().to_numpy()
+    kept = keeping_order(queries, frame["rank"].to_numpy(dtype=float), scores)
     return frame.assign(score=kept)
 
 

@@ -20,7 +20,7 @@ from ..messages import brief, few_quoted, is_missing, is_text, kind_of, not_an_i
 from .datasets import dataset_of
 from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
-from .readers import Given, Rows, read_foreign_file, read_object
+from .readers import Given, read_foreign_file, read_object
 from .trec_columns import Columns, header_for, parsed, shown, starts_as_trec, without_comments
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of
@@ -193,9 +193,6 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
         columns = _from_frame(given, source)
         if "iteration" in given.content.columns:
             iterations = object_array(map(str, given.content["iteration"]))
-    elif isinstance(given.content, Rows):
-        queries, docs = (c if isinstance(c, Ids) else object_array(c) for c in given.content[:2])
-        columns = QrelsColumns(queries, docs, object_array(given.content.values))
     else:
         columns = _from_dict(given.content, source)
     columns, judged = _with_labels(columns, source)

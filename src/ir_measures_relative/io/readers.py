@@ -7,24 +7,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..data.arrays import FloatArray
-from ..data.ids import Ids
 from ..data.registry import Registry
 from ..messages import brief, counted, few, kind_of, needs_extra, warn
-
-
-class Rows(NamedTuple):
-    """One query, document and score, or label as the file has it, a row."""
-
-    query_ids: Sequence[Any] | Ids
-    doc_ids: Sequence[Any] | Ids
-    values: Sequence[Any] | FloatArray
 
 
 class Given(NamedTuple):
     """A run or judgments, in a form that the core reads."""
 
-    content: Any  #: a DataFrame, a dict of dict, or :class:`Rows`
+    content: Any  #: a DataFrame, or a dict of dict
     tag: str | None = None  #: its own name for itself
     kind: str = "DataFrame"  #: what messages call a table
     columns: tuple[str, ...] = ()  #: of the whole table, of which a DataFrame holds what may be needed
