@@ -155,6 +155,9 @@ def test_ids_with_white_space_other_than_blanks(space: str, column: int, tmp_pat
         ValueError, match=r"file\), line 4: the id 'a.*b' holds white space other than blanks"
     ):
         read_run(written(tmp_path, text))
+    if space in "\u00a0\u2003":  # at the end, too
+        with pytest.raises(ValueError, match="line 4: the id"):
+            read_run(written(tmp_path, text.replace(f"{space}b", space)))
     if space not in "\n\t":
         with pytest.raises(ValueError, match="line 2: the id 'a.*b' holds white space"):
             read_run(written(tmp_path, "q\ta b\t1\n" + "\t".join(row).replace('"', "") + "\n"))

@@ -66,25 +66,22 @@ def read_cells(
         what = "a NUL; is it a text file?" if wrong[0] == b"\0" else returns
         line = data.count(b"\n", 0, wrong.start()) + 1
         raise ValueError(f"{content.source}, line {line}: it holds {what}")
-    layout: dict[str, Any] = {
-        "quoting": csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE,
-        "skipinitialspace": True,
-    }
-    plain: dict[str, Any] = {"sep": content.delimiter, "header": None, "dtype": str, "keep_default_na": False}
+    quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
+    layout: dict[str, Any] = {"delimiter": content.delimiter, "quoting": quoting, "skipinitialspace": True}
+    plain: dict[str, Any] = {"header": None, "dtype": str, "keep_default_na": False}
     try:
         rows = pd.read_csv(io.BytesIO(content.table), **plain, **layout)
     except (pd.errors.ParserError, UnicodeDecodeError) as error:
-        _check_rows(content, width, places, layout)  # or it says which line is not in UTF-8
+        _check_rows(content, width, places, layout, blank)  # or it says which line is not in UTF-8
         raise ValueError(
             f"{content.source}: {error}; check the cells and quotation marks of the line"
         ) from None
-    is_short = (
-        rows.shape[1] < width or (rows.iloc[:, -1] == "").any()
-    )  # nothing is written, or a cell is missing
+    # Nothing is written in the last column, or a cell is missing.
+    is_short = rows.shape[1] < width or (rows.iloc[:, -1] == "").any()
     rows = rows.apply(lambda cells: cells.str.strip(blank))
     is_joined = data.strip().count(b"\n") >= len(rows)
     if is_short or is_joined or any(_has_spaces(rows[i]) for i in places[:-1]):
-        _check_rows(content, width, places, layout)
+        _check_rows(content, width, places, layout, blank)
         rows = rows[(rows != "").any(axis=1)]
     return rows
 
@@ -102,13 +99,14 @@ def _has_spaces(column: Any) -> bool:
     return not is_plain or (not text.isascii() and _SPACES.search(text.decode()) is not None)
 
 
-def _check_rows(content: Content, width: int, places: Sequence[int], layout: dict[str, Any]) -> None:
+def _check_rows(
+    content: Content, width: int, places: Sequence[int], layout: dict[str, Any], blank: str | None
+) -> None:
     """Raises ValueError for the first row that is too short or long, or that a stray quotation mark joins with others.
 
     So it does where an id holds white space; where the header has several lines; and where a row has several lines, of
     which two look like rows, or a cell goes on behind the quotation mark that closes it.
     """
-    layout = {"delimiter": content.delimiter} | layout
     cells = [f"[^{content.delimiter}]*"] * width
     cells[places[-1]] = rf'[\s"]*(?:{_NUMBER})?[\s"]*'
     like_a_row, lines = re.compile(f"[{content.delimiter}]".join(cells)), content.text.split("\n")
@@ -122,18 +120,17 @@ def _check_rows(content: Content, width: int, places: Sequence[int], layout: dic
                 continue
             n_rows += 1
             if len(row) != width:
-                raise csv.Error(f"{len(row)} columns where there should be {width}; check the line")
-            spaced = next((row[i] for i in places[:-1] if _SPACES.search(row[i].strip())), None)
+                raise csv.Error(f"{len(row)} columns where there should be {width}")
+            spaced = next((row[i] for i in places[:-1] if _SPACES.search(row[i].strip(blank))), None)
             if spaced is not None:
-                raise csv.Error(f"the id {brief(spaced)} holds white space other than blanks; correct it")
-            if len(of_row) == 1:
-                continue
-            list(csv.reader(of_row, **layout, strict=True))
-            if n_rows == 1 or sum(like_a_row.fullmatch(line) is not None for line in of_row) > 1:
-                raise csv.Error("it is joined with the lines below")
+                raise csv.Error(f"the id {brief(spaced)} holds white space other than blanks")
+            if len(of_row) > 1:
+                list(csv.reader(of_row, **layout, strict=True))
+                if n_rows == 1 or sum(like_a_row.fullmatch(line) is not None for line in of_row) > 1:
+                    raise csv.Error("it is joined with the lines below")
     except csv.Error as error:
-        marks = ", or the quotation mark that opens a cell" if b'"' in content.data else ""
-        raise ValueError(f"{content.source}, line {first + 1}: {error}{marks}") from None
+        marks = " and its quotation marks" if b'"' in content.data else ""
+        raise ValueError(f"{content.source}, line {first + 1}: {error}; check the line{marks}") from None
 
 
 _NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
