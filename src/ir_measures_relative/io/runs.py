@@ -273,12 +273,9 @@ _SWAPPED = "; it looks like judgments: the qrels come first, then the run"
 def _mistake(line: bytes) -> str:
     fields = line.split()
     if len(fields) != 6:
-        hint = (
-            "; no id may hold a blank, and no word may follow the tag"
-            if len(fields) > 6
-            else header_for(line, "score")
-        )
-        hint = _SWAPPED if len(fields) == 4 else hint
+        hint = "; no id may hold a blank, and no word may follow the tag"
+        if len(fields) < 6:
+            hint = _SWAPPED if len(fields) == 4 else header_for(line, "score")
         return (
             f"{len(fields)} column{'s' * (len(fields) != 1)} where a TREC run has six "
             f"(query_id Q0 doc_id rank score tag): {shown(line)}{hint}"
