@@ -94,9 +94,9 @@ def test_tables_of_pt_relative_have_pyterriers_column_names() -> None:
     assert list(theirs.columns)[:3] == ["qid", "docno", "label"]
     assert list(ours.columns)[:3] == ["query_id", "doc_id", "relevance"]
     assert theirs.set_axis(ours.columns, axis=1).equals(ours)
-    assert "qid" in pt.relative.bounds(context, qrels, [NRG @ 10], perquery=True).columns
+    assert "qid" in pt.relative.bounds(context, qrels, [NRG(norm="ideal") @ 10], perquery=True).columns
     chosen = pt.relative.select_complementary(context, qrels, 2, missing="zero")
-    assert chosen.equals(ir_measures_relative.select_complementary(context, qrels, 2))
+    assert chosen.equals(ir_measures_relative.select_complementary(context, qrels, 2, missing="zero"))
     assert inspect.signature(pt.relative.bounds) == inspect.signature(ir_measures_relative.bounds)
 
 

@@ -149,9 +149,9 @@ class Form:
     def over(self, gain: FloatArray) -> FloatArray:
         """Return what each query's joined terms are divided by, shape (…, queries)."""
         over, query, n_queries = self.rule.over, self.items.query, self.items.n_queries
-        if isinstance(over, Ideal):
-            return over.value(gain * self.left_of(gain) if self.residual else gain, query, n_queries)
-        return np.full(n_queries, over)
+        if isinstance(over, (int, float)):
+            return np.full(n_queries, over)
+        return over.value(gain * self.left_of(gain) if self.residual else gain, query, n_queries)
 
     def _accumulated(self, values: FloatArray, join: np.ufunc, *, exclusive: bool) -> FloatArray:
         """Return ``join`` of the values from the top of the run down to each retrieved item, or to just above it."""

@@ -19,7 +19,7 @@ from .bases.base import BASES as ALL_BASES
 from .bases.browsing import TopK, Unseen
 from .bases.err import Reader, chance_to_reach
 from .bases.gains import Relevant
-from .form import Form, Ideal, Rule
+from .form import Form, Rule
 from .measure import RelativeMeasure, register
 from .parameters import Param
 
@@ -127,7 +127,7 @@ class _NRG(RelativeMeasure):
         rule, norm = BASES[self.get("base")].rule(self.get), self.get("norm")
         if norm is None:
             return replace(rule, over=1.0)
-        if norm == "whole" and isinstance(rule.over, Ideal):
+        if norm == "whole" and not isinstance(rule.over, (int, float)):
             return replace(rule, over=replace(rule.over, depth=None))
         return rule
 
