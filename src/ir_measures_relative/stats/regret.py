@@ -130,10 +130,10 @@ def upper_bounds(
     dense = np.flatnonzero(~careful)
     if len(dense):
         level = 1.0 - tail * len(dense)
-        c = _critical(covariance[np.ix_(dense, dense)], degrees, level, seed)
+        c = critical_value(covariance[np.ix_(dense, dense)], degrees, level, seed)
         result[rows[dense]] = np.minimum(mean[dense] + c * error[dense], ends[1])
     if careful.any():
-        counts, t = topic_counts(_RESAMPLES, topics, 0), _quantile(degrees, 1.0 - tail)
+        counts, t = topic_counts(_RESAMPLES, topics, 0), student_quantile(degrees, 1.0 - tail)
     for row in np.flatnonzero(careful).tolist():
         _, cautious = cautious_interval(by_topic[row], ends, 1.0 - 2.0 * tail, counts)
         over_topics = by_topic[row].var(ddof=1) / topics
@@ -183,11 +183,11 @@ def _by_topic(values: FloatArray) -> FloatArray:
     return values if values.ndim == 2 else values.mean(axis=1)
 
 
-def _critical(covariance: FloatArray, degrees: int, confidence: float, seed: int) -> float:
+def critical_value(covariance: FloatArray, degrees: int, confidence: float, seed: int) -> float:
     """Return the quantile of the largest of some t's, whose numerators have this covariance."""
     n = len(covariance)
     if n == 1:
-        return _quantile(degrees, confidence)
+        return student_quantile(degrees, confidence)
     error = np.sqrt(np.diag(covariance))
     spectrum, vectors = np.linalg.eigh(covariance / np.outer(error, error))
     # The symmetric root, which no sign or choice of eigenvectors changes.
@@ -199,7 +199,7 @@ def _critical(covariance: FloatArray, degrees: int, confidence: float, seed: int
     return float(np.partition(largest, place)[place])
 
 
-def _quantile(degrees: int, level: float) -> float:
+def student_quantile(degrees: int, level: float) -> float:
     """Return the quantile of Student's t."""
     from scipy.special import stdtrit  # importing the package does without it
 
