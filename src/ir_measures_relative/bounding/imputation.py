@@ -32,7 +32,7 @@ class Imputation:
     def __init__(
         self, views: Sequence[View], llm_judgments: Judgments | None = None, candidate: int | None = None
     ) -> None:
-        self._views, self._llm = views, llm_judgments
+        self._views, self._llm, self.candidate = views, llm_judgments, candidate
         docs = views[0].documents
         pool, label = self._pool(docs), self._labels(docs)
         groups = groups_of(views)
@@ -150,6 +150,8 @@ def sentence_about_judge(imputation: Imputation) -> str | None:
             f"{model.favour:.1f} standard deviations of other runs; its judgments are not used."
         )
     text = f"{lowers}; they help to estimate unjudged grades."
+    if imputation.candidate is not None and model.favour is None:
+        text += " Too few runs or documents show whether they favour the candidate."
     if imputation.n_labelled < _FEW_LABELLED * imputation.n_unjudged:
         text += f" They cover {imputation.n_labelled:,} of {imputation.n_unjudged:,} unjudged documents."
     return text

@@ -52,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: str) -> No
         metavar="RUNS",
         help="further runs of the collection, for the relevance model: file, folder or glob; repeatable",
     )
+    arguments.add_llm_judgments(parser)
     parser.add_argument(
         "--confidence",
         type=float,
@@ -102,7 +103,7 @@ def options_of(args: argparse.Namespace) -> dict[str, Any]:
     missing = args.missing or ("raise" if is_gate else None)
     combine = Combination(args.method, rerank=args.rerank, pool=args.pool)
     given = {name: getattr(args, name) for name in ("by", "margin", "labels", "confidence")}
-    return given | {"combine": combine, "missing": missing}
+    return given | {"combine": combine, "missing": missing, "llm_judgments": args.llm_judgments}
 
 
 def check_deployed(given: Inputs, names: list[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -51,9 +52,8 @@ class Decision:
         default_factory=dict
     )  #: ``new``, ``groups``, ``pools``, if they apply
     settings: Mapping[str, Any] = field(default_factory=dict)  #: by what, and how, the options are compared
-    topics_needed: tuple[int, int] | None = (
-        None  #: how many topics would settle an open verdict; None: not known
-    )
+    #: How many topics in all an open verdict needs, as a range; inf is more than 10,000. None: not open, or not known.
+    topics_needed: tuple[float, float] | None = None
     missing_topics: str = ""  #: which runs miss topics, and what that counts
 
     def __bool__(self) -> bool:
@@ -115,7 +115,8 @@ class Decision:
             "strict": self.strict,
             "as_judged": self.as_judged,
             "as_well": None if self.as_well is None else list(self.as_well),
-            "topics_needed": self.topics_needed,
+            "topics_needed": self.topics_needed
+            and [None if math.isinf(n) else int(n) for n in self.topics_needed],
             "missing_topics": self.missing_topics,
             "text": self.text,
             "table": rows(self.table),

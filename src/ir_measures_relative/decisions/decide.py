@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import ir_measures
@@ -18,13 +19,14 @@ from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
 from ..messages import escaped
 from ..stats.regret import OptionBounds
+from ..stats.topics_needed import TopicsNeeded, topics_needed
 from .answer import Decision
 from .evidence import describe_lists, table_of_options, table_of_topics
 from .fusion import cutoff_of
 from .options import Combination, Option, OptionLike, OptionLists, read_options
 from .rule import OPEN, Outcome, decide_by
 from .terms import Terms, read_terms
-from .text import State, Words, capital, describe
+from .text import State, Words, capital, describe, describe_needs
 from .values import OptionValues, check_relevant
 
 #: How many unjudged documents an answer lists.
@@ -39,6 +41,7 @@ def decide(
     margin: float | None = None,
     *,
     labels: str | None = None,
+    llm_judgments: Qrels | None = None,
     combine: Combination | None = None,
     groups: Mapping[str, str] | None = None,
     missing: str | None = None,
@@ -68,6 +71,8 @@ def decide(
             all runs of the context. ``"judged"``: not relevant. ``"strict"``: whatever is worst for each statement.
             Default: ``"imputed"`` if there is a model, which needs four runs and judgments of documents that are not
             relevant. Else ``"strict"``; if that leaves it open, the verdict is None, and ``choice`` is as judged.
+        llm_judgments: judgments by a language model, in any form that qrels take. They help the relevance model to
+            estimate unjudged documents, if they are right often enough where people judged too; the answer says if not.
         combine: how several runs become one list; default: reciprocal rank fusion.
         groups: from query id to a group of topics.
         missing: what to do with topics that a run has no ranking for and another run has. ``"zero"`` counts them as
@@ -100,6 +105,7 @@ def decide(
         seed,
         unretrieved_relevant,
         time_limit,
+        llm_judgments,
     )
     whole = view_of(context, qrels)
     check_runs(whole, missing_topics=False)
@@ -141,6 +147,9 @@ class Comparison:
     def state(self, words: Sequence[Words], no_gain: str, **others: Any) -> State:
         """Return what the sentences depend on."""
         terms, counted = self.terms, self.labels == "judged" and not self.scores.all_judged
+        needs = ""
+        if self.outcome.verdict == OPEN and not self.why_no_model and self.topics_needed is not None:
+            needs = describe_needs(self.topics_needed, self.view.n_queries, self.unjudged_share_of_variance)
         return State(
             words,
             str(terms.by),
@@ -154,8 +163,31 @@ class Comparison:
             conditional=counted,
             why_no_model=self.why_no_model,
             strict=None if self.scores.all_judged else self.strict,
+            needs=needs,
             **others,
         )
+
+    @cached_property
+    def topics_needed(self) -> TopicsNeeded | None:
+        """How many topics an open verdict needs; None where it is not open, or not known."""
+        if self.outcome.verdict != OPEN or self.why_no_model or self.bounds is None:
+            return None
+        terms = self.terms
+        values = self.values[: len(self.options)]
+        return topics_needed(values, terms.margin, confidence=terms.confidence, seed=terms.seed)
+
+    @property
+    def unjudged_share_of_variance(self) -> float:
+        """The share of the variance of a mean that unjudged documents make, on the difference where it is largest."""
+        values = self.values[: len(self.options)]
+        if values.ndim == 2:
+            return 0.0
+        differences = np.delete(values - values[self.outcome.choice], self.outcome.choice, axis=0)
+        between = differences.mean(axis=2).var(axis=1, ddof=1)
+        over_topics = differences.mean(axis=1).var(axis=1, ddof=1) / values.shape[2]
+        largest = int((between + over_topics).argmax())
+        total = float(between[largest] + over_topics[largest])
+        return float(between[largest]) / total if total else 0.0
 
     def decision(
         self,
@@ -183,12 +215,13 @@ class Comparison:
             self.labels,
             headline,
             reason,
-            (*notes, *sentences),
+            (*filter(None, [self.scores.about_judge]), *notes, *sentences),
             table_of_options(self.options, self.scores, self.values, self._bounds()),
             table_of_topics(self.view, self.options, self.values),
             self._judge(),
             {**(evidence or {}), **tables},
             {**(settings or {}), **self.terms.settings},
+            topics_needed=self.topics_needed,
             missing_topics=missing_topics,
         )
 
@@ -208,17 +241,22 @@ class Comparison:
 
 
 def compare_options(
-    view: View, options: Sequence[Option], terms: Terms, further: Sequence[Option] = ()
+    view: View,
+    options: Sequence[Option],
+    terms: Terms,
+    further: Sequence[Option] = (),
+    candidate: str | None = None,
 ) -> Comparison:
     """Compare options, the first of which is in use, by the rule on regret; score further lists beside them.
 
     Args:
         view: all runs of the context.
         further: options that the verdict does not depend on.
+        candidate: the run that a language model may favour.
     """
     check_relevant(view, terms.by)
     lists = OptionLists(view, [*options, *further], terms.combine, cutoff_of(terms.by), terms.reranker)
-    scores = OptionValues(view, lists.rankings(), terms.by, terms.unretrieved_relevant, terms.work)
+    scores = OptionValues(view, lists.rankings(), terms, candidate)
     n, sizes, margin = len(options), [len(option.runs) for option in options], terms.margin
     judged_bounds = terms.bound(scores.judged[:n])
     as_judged, strict, strict_bounds = decide_by(judged_bounds, sizes, margin), None, None

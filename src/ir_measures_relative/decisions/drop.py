@@ -35,6 +35,7 @@ def drop(
     margin: float | None = None,
     *,
     labels: str | None = None,
+    llm_judgments: Qrels | None = None,
     combine: Combination | None = None,
     groups: Mapping[str, str] | None = None,
     missing: str | None = None,
@@ -77,6 +78,7 @@ def drop(
         seed,
         unretrieved_relevant,
         time_limit,
+        llm_judgments,
     )
     names = deployed_runs(context, deployed, None)
     if len(names) < 2:
@@ -117,7 +119,7 @@ def _answer(view: View, names: Sequence[str], terms: Terms, missing_topics: str)
     if len(names) > 2:
         options += [Option(f"only {name}", (name,)) for name in names]
     lists = OptionLists(view, options, terms.combine, cutoff_of(terms.by), terms.reranker)
-    scores = OptionValues(view, lists.rankings(), terms.by, terms.unretrieved_relevant, terms.work)
+    scores = OptionValues(view, lists.rankings(), terms)
     n, others = len(names), range(1, len(options))
 
     def losses_of(values: FloatArray) -> Losses:
@@ -179,7 +181,7 @@ def _answer(view: View, names: Sequence[str], terms: Terms, missing_topics: str)
         labels,
         headline,
         reason,
-        tuple(sentences),
+        (*filter(None, [scores.about_judge]), *sentences),
         table,
         table_of_topics(view, options, values),
         scores.to_judge(0, unsettled, reach[[i - 1 for i in unsettled]], MOST_TO_JUDGE),

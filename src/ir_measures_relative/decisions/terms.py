@@ -14,6 +14,7 @@ from ..context.run_context import RunContext
 from ..context.view import check_is_context
 from ..data.arrays import FloatArray
 from ..data.rankings import Rankings
+from ..io.qrels import Qrels
 from ..stats.regret import OptionBounds, option_bounds, strict_option_bounds, upper_bounds
 from ..work import Work
 from .options import Combination, deciding_measure
@@ -39,6 +40,7 @@ class Terms:
     seed: int
     unretrieved_relevant: int | None
     work: Work
+    llm_judgments: Qrels | None = None
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -79,6 +81,7 @@ def read_terms(
     seed: int = 0,
     unretrieved_relevant: int | None = None,
     time_limit: float | None = 10.0,
+    llm_judgments: Qrels | None = None,
 ) -> Terms:
     """Return the arguments of a verb, checked."""
     check_is_context(context)
@@ -118,4 +121,5 @@ def read_terms(
         seed,
         unretrieved_relevant,
         work,
+        llm_judgments,
     )

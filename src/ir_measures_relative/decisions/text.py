@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 from ..messages import escaped, few
 from ..stats.intervals import FEWEST_DIFFERING
 from ..stats.regret import OptionBounds
+from ..stats.topics_needed import MOST_TOPICS
 from .rule import (
     AS_WELL,
     BETTER,
@@ -114,6 +116,7 @@ class State:
     why_no_model: str = ""  #: why the verdict is not known, where it is not
     strict: Outcome | None = None  #: by the extremes; None where all is judged, or they are not known
     removals: Mapping[str, str] | None = None  #: from a deployed run to how removing it compares
+    needs: str = ""  #: what would settle an open verdict
     copy: str = ""  #: that the candidate is a copy of the one deployed run
 
     @property
@@ -144,7 +147,7 @@ def describe(state: State) -> tuple[str, str]:
         below = (number_beside(value, state.margin) for value in (regret[choice], regret[0]))
         words |= {**dict(zip(("regret", "keep"), below, strict=True)), "gain": number(gain[choice])}
     headline = HEADLINES[state.conditional, verdict == OPEN].format(**words)
-    parts = [REASONS[_reason(state)].format(**words)]
+    parts = [REASONS[_reason(state)].format(**words), state.needs]
     if state.why_no_model:
         parts.append(f"{state.why_no_model}, so what unjudged documents would change is not known.")
     elif state.strict is not None:
@@ -152,6 +155,35 @@ def describe(state: State) -> tuple[str, str]:
     if state.removals and state.short:
         parts.append(removal_sentence(state.removals))
     return headline, " ".join(filter(None, parts))
+
+
+def describe_needs(topics: tuple[float, float], n_topics: int, unjudged_share: float) -> str:
+    """Return what would settle an open verdict: judgments, where unjudged documents leave most of it open; or topics.
+
+    Args:
+        topics: how many in all, as a range; inf is more than 10,000.
+        n_topics: how many there are.
+        unjudged_share: the share of the variance that unjudged documents make.
+    """
+    if unjudged_share > 0.5:
+        return "Judging unjudged documents would settle more than further topics."
+    low, high = (_rounded(max(n, n_topics + 1)) for n in topics)
+    there = f"there are {n_topics}"
+    if math.isinf(low):
+        return f"More than {MOST_TOPICS:,} topics would settle it; {there}."
+    if math.isinf(high):
+        return f"{low:,.0f} topics or more would settle it; {there}."
+    if low == high:
+        return f"Some {low:,.0f} topics would settle it; {there}."
+    return f"Some {low:,.0f} to {high:,.0f} topics would settle it; {there}."
+
+
+def _rounded(n: float) -> float:
+    """A number with two digits that count, rounded up."""
+    if math.isinf(n) or n < 100:
+        return n
+    unit = 10.0 ** (math.floor(math.log10(n)) - 1)
+    return math.ceil(n / unit) * unit
 
 
 def _reason(state: State) -> str:

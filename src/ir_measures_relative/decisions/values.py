@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from ..bounding.bounds import labelings_of, values_of
-from ..bounding.imputation import Imputation
+from ..bounding.imputation import Imputation, read_llm_judgments, sentence_about_judge
 from ..bounding.labelings import Labelings
 from ..bounding.probabilities import check_relevance_model
 from ..bounding.relevance import FEWEST_RUNS
@@ -21,7 +21,7 @@ from ..context.view import View
 from ..data.arrays import FloatArray, IntArray
 from ..data.rankings import Rankings
 from ..tolerances import LABELED_ALIKE
-from ..work import Work
+from .terms import Terms
 
 
 class OptionValues:
@@ -30,25 +30,26 @@ class OptionValues:
     Args:
         view: all runs of the context. Their unjudged documents may be relevant too, and the model learns from them.
         lists: of each option.
-        by: the measure.
-        unretrieved_relevant: how many further documents per topic, in no list, may turn out relevant.
+        terms: by what options are compared.
+        candidate: the run that a language model may favour; None where there is none.
     """
 
     def __init__(
         self,
         view: View,
         lists: Sequence[Rankings],
-        by: ir_measures.Measure,
-        unretrieved_relevant: int | None = None,
-        work: Work | None = None,
+        terms: Terms,
+        candidate: str | None = None,
     ) -> None:
-        self.by, self._view, self._work = by, view, work or Work()
+        by = terms.by
+        self.by, self._view, self._work, self._candidate = by, view, terms.work, candidate
+        self._llm = read_llm_judgments(terms.llm_judgments, view.documents)
         self._lists = [view.with_run(one) for one in lists]
         self._labelings: Labelings | None = None
         #: Why there are no strict bounds; None where there are.
         self.why_not_bounded: str | None = None
         try:
-            self._labelings = labelings_of(by, self._lists, unretrieved_relevant)
+            self._labelings = labelings_of(by, self._lists, terms.unretrieved_relevant)
             self.why_not_bounded = self._labelings.why_not_bounded
         except ValueError as error:  # of parameters by which every judgment would change every ideal ranking
             self.why_not_bounded = str(error)
@@ -80,11 +81,11 @@ class OptionValues:
         runs = len(self._view.names)
         if self._labelings is None or needs_subtopics(self.by):
             return f"No relevance model imputes judgments for {self.by}"
-        if runs < FEWEST_RUNS:
+        if runs < FEWEST_RUNS and (self._llm is None or not self._imputation.model.exists):
             have = "there is 1" if runs == 1 else f"there are {runs}"
             return f"A relevance model needs {FEWEST_RUNS} runs, and {have}"
         try:
-            check_relevance_model("pool", runs, [self.by], perquery=False)
+            check_relevance_model("pool", runs, [self.by], perquery=False, with_llm=self._llm is not None)
         except ValueError:
             return f"No relevance model imputes judgments for the gains of {self.by}"
         return self._why_one_sided()
@@ -109,19 +110,32 @@ class OptionValues:
             return "The judgments list relevant documents only"
         return "The judgments list hardly any documents that are not relevant"
 
-    def imputed(self, samples: int, seed: int) -> FloatArray:
-        """Return values under judgments that a relevance model draws, shape (options, labelings, topics).
-
-        The model is that of the runs of the context, whatever the options are.
-        """
+    @cached_property
+    def _imputation(self) -> Imputation:
+        """The model of the runs of the context, whatever the options are."""
         assert self._labelings is not None
-        labelings = self._labelings
+        cutoff, members = self._labelings.cutoff, self._view.members
+        candidate = None if self._candidate is None else members.index[self._candidate]
 
         def fit() -> Imputation:
-            return Imputation(self._view.with_open(labelings.cutoff).at(labelings.cutoff).of_each())
+            views = self._view.with_open(cutoff).at(cutoff).of_each()
+            return Imputation(views, self._llm, candidate)
 
-        imputation = self._view.cached(("imputation", type(self.by), self.by), fit)
-        return np.concatenate(list(imputation.draw(labelings, samples, seed)), axis=1)
+        if self._llm is not None:
+            return fit()
+        return self._view.cached(("imputation", type(self.by), self.by), fit)
+
+    @property
+    def about_judge(self) -> str:
+        """What became of the judgments by a language model; nothing without any, or where nothing is unjudged."""
+        if self._llm is None or self._labelings is None or self.all_judged:
+            return ""
+        return sentence_about_judge(self._imputation) or ""
+
+    def imputed(self, samples: int, seed: int) -> FloatArray:
+        """Return values under judgments that the relevance model draws, shape (options, labelings, topics)."""
+        assert self._labelings is not None
+        return np.concatenate(list(self._imputation.draw(self._labelings, samples, seed)), axis=1)
 
     # ---- the extremes over all judgments
 

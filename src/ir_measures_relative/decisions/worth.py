@@ -44,6 +44,7 @@ def worth(
     margin: float | None = None,
     *,
     labels: str | None = None,
+    llm_judgments: Qrels | None = None,
     combine: Combination | None = None,
     groups: Mapping[str, str] | None = None,
     missing: str | None = None,
@@ -86,6 +87,7 @@ def worth(
         seed,
         unretrieved_relevant,
         time_limit,
+        llm_judgments,
     )
     name, run, member = candidate_of(context, candidate)
     names = deployed_runs(context, deployed, member)
@@ -107,7 +109,7 @@ def decide_on_candidate(
     removals = (
         [Option(f"remove {name}", without(deployed, name)) for name in replaced] if len(deployed) > 1 else []
     )
-    compared = compare_options(view, options, terms, removals)
+    compared = compare_options(view, options, terms, removals, candidate)
     states = _compare_removals(compared, replaced) if removals else None
     same = copy_of(view, deployed, candidate)
     words = [words_of_option(option.name, deployed, candidate) for option in options]
