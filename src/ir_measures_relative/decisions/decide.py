@@ -256,7 +256,15 @@ def compare_options(
     """
     check_relevant(view, terms.by)
     lists = OptionLists(view, [*options, *further], terms.combine, cutoff_of(terms.by), terms.reranker)
-    scores = OptionValues(view, lists.rankings(), terms, candidate)
+    scores = OptionValues(
+        view,
+        lists.rankings(),
+        terms.by,
+        terms.unretrieved_relevant,
+        terms.work,
+        terms.llm_judgments,
+        candidate,
+    )
     n, sizes, margin = len(options), [len(option.runs) for option in options], terms.margin
     judged_bounds = terms.bound(scores.judged[:n])
     as_judged, strict, strict_bounds = decide_by(judged_bounds, sizes, margin), None, None

@@ -119,7 +119,9 @@ def _answer(view: View, names: Sequence[str], terms: Terms, missing_topics: str)
     if len(names) > 2:
         options += [Option(f"only {name}", (name,)) for name in names]
     lists = OptionLists(view, options, terms.combine, cutoff_of(terms.by), terms.reranker)
-    scores = OptionValues(view, lists.rankings(), terms)
+    scores = OptionValues(
+        view, lists.rankings(), terms.by, terms.unretrieved_relevant, terms.work, terms.llm_judgments
+    )
     n, others = len(names), range(1, len(options))
 
     def losses_of(values: FloatArray) -> Losses:

@@ -20,8 +20,9 @@ from ..context.measure_strings import needs_subtopics, value_of
 from ..context.view import View
 from ..data.arrays import FloatArray, IntArray
 from ..data.rankings import Rankings
+from ..io.qrels import Qrels
 from ..tolerances import LABELED_ALIKE
-from .terms import Terms
+from ..work import Work
 
 
 class OptionValues:
@@ -30,7 +31,9 @@ class OptionValues:
     Args:
         view: all runs of the context. Their unjudged documents may be relevant too, and the model learns from them.
         lists: of each option.
-        terms: by what options are compared.
+        by: the measure.
+        unretrieved_relevant: how many further documents per topic, in no list, may turn out relevant.
+        llm_judgments: by a language model.
         candidate: the run that a language model may favour; None where there is none.
     """
 
@@ -38,18 +41,20 @@ class OptionValues:
         self,
         view: View,
         lists: Sequence[Rankings],
-        terms: Terms,
+        by: ir_measures.Measure,
+        unretrieved_relevant: int | None = None,
+        work: Work | None = None,
+        llm_judgments: Qrels | None = None,
         candidate: str | None = None,
     ) -> None:
-        by = terms.by
-        self.by, self._view, self._work, self._candidate = by, view, terms.work, candidate
-        self._llm = read_llm_judgments(terms.llm_judgments, view.documents)
+        self.by, self._view, self._work, self._candidate = by, view, work or Work(), candidate
+        self._llm = read_llm_judgments(llm_judgments, view.documents)
         self._lists = [view.with_run(one) for one in lists]
         self._labelings: Labelings | None = None
         #: Why there are no strict bounds; None where there are.
         self.why_not_bounded: str | None = None
         try:
-            self._labelings = labelings_of(by, self._lists, terms.unretrieved_relevant)
+            self._labelings = labelings_of(by, self._lists, unretrieved_relevant)
             self.why_not_bounded = self._labelings.why_not_bounded
         except ValueError as error:  # of parameters by which every judgment would change every ideal ranking
             self.why_not_bounded = str(error)
