@@ -65,6 +65,7 @@ class Case(NamedTuple):
     groups: Any
     grade: Any
     judged: Any
+    hidden: Any  # judged by the track, but not for the pool; what the track never judged is not relevant throughout
     rows: Any  # of the collection
     lists: Any  # places of the options' documents: keep, replace, add
 
@@ -139,10 +140,12 @@ def make_case(collection: Collection, runs: Any, n_context: int) -> Case:
     in_top = (places > 0) & (places <= CUTOFF)
     rows = np.flatnonzero(in_top.any(axis=0) | ((fused > 0) & (fused <= CUTOFF)))
     pool = Pool(places[np.ix_(seen, rows)], collection.topic[rows], collection.n_topics, CUTOFF)
-    judged = in_top[:-1, rows].any(axis=0) & (collection.grade[rows] >= 0)
+    by_track = collection.grade[rows] >= 0
+    judged = in_top[:-1, rows].any(axis=0) & by_track
     lists = np.stack([places[0, rows], places[-1, rows], fused[rows]])
     groups = np.unique(collection.groups[runs[seen]], return_inverse=True)[1]
-    return Case(pool, groups, np.maximum(collection.grade[rows], 0), judged, rows, lists)
+    grade = np.maximum(collection.grade[rows], 0)
+    return Case(pool, groups, grade, judged, by_track & ~judged, rows, lists)
 
 
 def gains_over_keep(case: Case, grades: Any) -> Any:
@@ -170,7 +173,7 @@ def errors(case: Case, label: Any, samples: int, random: Any) -> tuple[Any, Any,
     model = JudgedRelevance(
         case.pool, case.grade, case.judged, label, groups=case.groups, candidate=candidate
     )
-    unjudged = np.flatnonzero(~case.judged)
+    unjudged = np.flatnonzero(case.hidden)
     docs = case.pool.select(unjudged)
     logits = model.logits(docs, None if label is None else label[unjudged])
     retrieved = docs.in_top | ((docs.places > 0) & ~docs.in_top.any(axis=0))
@@ -206,7 +209,7 @@ def plain_errors(cases: Sequence[Case], label: Any = None) -> list[dict[str, Any
     found = []
     for case in cases:
         own = 0 if label is None else np.maximum(label[case.rows], 0)
-        as_if = gains_over_keep(case, np.where(case.judged, case.grade, own)[None])[:, 0]
+        as_if = gains_over_keep(case, np.where(case.hidden, own, case.grade)[None])[:, 0]
         found.append(as_if - gains_over_keep(case, case.grade[None])[:, 0])
     error = 1000 * np.array(found)
     name = "unjudged = not relevant" if label is None else "LLM labels as truth"
@@ -233,7 +236,7 @@ def study(
             for case in cases:
                 label = labels[case.rows].copy()
                 has = label != NO_LABEL
-                own = ~case.judged & case.pool.in_top[-1]
+                own = case.hidden & case.pool.in_top[-1]
                 label[has] = change(label[has], own[has], random)
                 result = errors(case, label, samples, random)
                 if result[2].exists:
