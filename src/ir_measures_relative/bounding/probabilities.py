@@ -9,10 +9,10 @@ import ir_measures
 import numpy as np
 
 from ..context.measure_strings import value_of
-from ..context.view import View
-from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..data.arrays import FloatArray, IntArray
 from ..tolerances import LABELED_ALIKE
 from .labelings import Labelings
+from .relevance import FEWEST_RUNS
 
 #: From a query id and a document id to the chance that the document is relevant.
 Chance: TypeAlias = Callable[[str, str], float]
@@ -22,15 +22,6 @@ RelevanceModel: TypeAlias = "str | Chance"
 
 # Labelings at once.
 _BATCH = 50
-# How much the mean of all queries counts in the rate of one, in documents.
-_SHRINKAGE = 10.0
-# How deep rankings are looked at beyond the cutoff: what a run holds a little below it is a hint.
-_DEEPER = 10
-_RIDGE = 1.0
-# How far the log-odds of the documents of a run may be from what their places say, as a standard deviation.
-_INTERCEPT = 0.7
-#: Probabilities from the pool of two runs know nothing (a Brier score of .25), and of three they are too sure.
-FEWEST_RUNS = 4
 
 
 def check_relevance_model(
@@ -117,7 +108,7 @@ def probabilities(drawn: Iterator[FloatArray], a: IntArray, b: IntArray) -> Floa
 def sampled_values(
     labelings: Labelings, chances: FloatArray, samples: int, seed: int, log_odds_sd: float
 ) -> Iterator[FloatArray]:
-    """The values of the runs on labelings that are drawn by chances, in batches (runs, labelings, queries)."""
+    """Yield the values of the runs on labelings that are drawn by chances, in batches (runs, labelings, queries)."""
     random = np.random.default_rng(seed)
     relevant_grades = labelings.docs.grade[labelings.relevant]
     views, docs = labelings.views, labelings.docs
@@ -136,100 +127,3 @@ def sampled_values(
             random.choice(relevant_grades, drawn.shape) if len(relevant_grades) else labelings.relevant_grade
         )
         yield labelings.sampled(np.where(drawn, grade, 0))
-
-
-def pool_chances(views: Sequence[View], relevant: BoolArray) -> FloatArray:
-    """The chance of each open document of some runs to be relevant, from the judged ones; see above."""
-    docs = views[0].documents
-    features, top = _features(views, relevant)
-    held = top.any(axis=0)
-    known = np.flatnonzero(docs.judged & held)
-    result = np.zeros(len(docs))
-    free = np.flatnonzero(~docs.judged & docs.exists)
-    if not len(known) or not len(free):
-        return result
-    labels = relevant[known].astype(np.float64)
-    if labels.all() or not labels.any():
-        result[free] = (labels.sum() + 0.5) / (len(labels) + 1.0)
-        return result
-    places = features @ logistic_fit(features[known], labels)
-    intercepts = _intercepts(top[:, known], places[known], labels)
-    mean = intercepts @ top / np.maximum(top.sum(axis=0), 1)
-    highest = np.where(top, intercepts[:, None], -np.inf).max(axis=0)
-    features = np.column_stack([features, mean, np.where(held, highest, 0.0)])
-    score = features[free] @ logistic_fit(features[known], labels)
-    result[free] = 1.0 / (1.0 + np.exp(-score))
-    return result
-
-
-def _intercepts(top: BoolArray, places: FloatArray, labels: FloatArray) -> FloatArray:
-    """By how much the log-odds of each run's documents differ from what their places say, shrunken towards 0."""
-    from scipy.special import expit
-
-    run, doc = np.nonzero(top)
-    result = np.zeros(len(top))
-    for _ in range(100):
-        chance = expit(places[doc] + result[run])
-        slope = np.bincount(run, labels[doc] - chance, len(top)) - result / _INTERCEPT**2
-        curvature = np.bincount(run, chance * (1.0 - chance), len(top)) + 1.0 / _INTERCEPT**2
-        # In a step of at most 1 the curvature changes little enough for Newton's method to converge from anywhere.
-        step = np.clip(slope / curvature, -1.0, 1.0)
-        result += step
-        if np.abs(step).max(initial=0.0) < 1e-12:
-            break
-    return result
-
-
-def _features(views: Sequence[View], relevant: BoolArray) -> tuple[FloatArray, BoolArray]:
-    """What the rankings say of each document, shape (documents, features); and which each run holds in its top."""
-    docs, cutoff = views[0].documents, views[0].depth
-    n, deep = docs.n_queries, cutoff * _DEEPER if isinstance(cutoff, int) else None
-    place = np.array([view.at(deep).positions(docs) for view in views])
-    with np.errstate(divide="ignore"):
-        inverse = np.where(place > 0, 1.0 / place, 0.0)
-    best = inverse.max(axis=0, initial=0.0)
-    top = (place > 0) & (True if cutoff is None else place <= cutoff)
-    held = top.any(axis=0)
-    # A run counts the less, the more of its documents others hold, so that copies count once together.
-    shared = top.astype(np.float64) @ top.T
-    size = np.maximum(np.diag(shared), 1.0)
-    count = (1.0 / np.maximum((shared / np.minimum.outer(size, size)).sum(axis=1), 1.0)) @ top
-    deeper = (place > 0).sum(axis=0)
-    judged = docs.judged & held
-    total = float(relevant[judged].mean()) if judged.any() else 0.0
-    # Of the query's other documents: its own label must not speak for a document that the model learns from.
-    own = np.where(judged, relevant, 0)
-    size = np.bincount(docs.query[judged], minlength=n)[docs.query] - judged
-    found = np.bincount(docs.query[judged & relevant], minlength=n)[docs.query] - own
-    rate = (found + _SHRINKAGE * total) / (size + _SHRINKAGE)
-    rate = np.clip(rate, 1e-4, 1 - 1e-4)
-    columns = [
-        np.ones(len(docs)),
-        np.log(np.maximum(best, 1e-6)),
-        np.log(np.where(held, count, 1.0)),
-        np.log1p(deeper) / np.log1p(max(len(place), 1)),
-        np.log(rate / (1.0 - rate)),
-    ]
-    return np.stack(columns, axis=1), top
-
-
-def logistic_fit(features: FloatArray, labels: FloatArray) -> FloatArray:
-    """The weights of a logistic regression with a small ridge; the first feature is constant."""
-    from scipy.optimize import root  # loading it takes longer than most verdicts, which come without odds
-    from scipy.special import expit
-
-    ridge = np.full(features.shape[1], _RIDGE)
-    ridge[0] = 1e-9
-
-    def slope(weights: FloatArray) -> FloatArray:
-        result: FloatArray = features.T @ (expit(features @ weights) - labels) + ridge * weights
-        return result
-
-    def curvature(weights: FloatArray) -> FloatArray:
-        chance = expit(features @ weights)
-        result: FloatArray = (features * (chance * (1.0 - chance))[:, None]).T @ features + np.diag(ridge)
-        return result
-
-    # The loss is convex: it is least where its slope is 0, which is found more precisely than the least loss itself.
-    weights: FloatArray = root(slope, np.zeros(len(ridge)), jac=curvature, options={"xtol": 1e-13}).x
-    return weights

@@ -25,7 +25,6 @@ from .imputation import Imputation, read_llm_judgments, sentence_about_judge
 from .intervals import Interval, share
 from .labelings import Labelings
 from .probabilities import (
-    FEWEST_RUNS,
     RelevanceModel,
     chances_of,
     check_relevance_model,
@@ -33,6 +32,7 @@ from .probabilities import (
     probabilities,
     sampled_values,
 )
+from .relevance import FEWEST_RUNS
 
 
 def verdicts(

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: str) -> No
         action="append",
         default=[],
         metavar="RUNS",
-        help="further runs of the collection, for the relevance model: file, folder or glob; repeatable",
+        help="further runs for the relevance model: file, folder or glob; repeatable",
     )
     arguments.add_llm_judgments(parser)
     parser.add_argument(

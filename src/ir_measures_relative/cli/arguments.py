@@ -138,7 +138,7 @@ def add_llm_judgments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--llm-judgments",
         metavar="FILE",
-        help="judgments by a language model; used to estimate unjudged grades, if they help where people judged too",
+        help="judgments by a language model, for the relevance model",
     )
 
 
