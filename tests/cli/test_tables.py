@@ -81,16 +81,16 @@ def fused(*rows: tuple) -> pd.DataFrame:
     [
         ([], ""),
         (
-            [("top", ("A", "B"), 0.5, 0.1, -0.05, 0.25), ("all", ("A", "B", "C"), 0.45, 0.05, 0.01, 0.09)],
-            "Fuse A, B, C (all). They gain 0.05 P@2 on held-out topics (95 % interval 0.01 to 0.09) over the best single run.",
+            [("top", ("A", "B"), 0.5, 0.1, -0.05, 0.25), ("greedy", ("A", "B", "C"), 0.45, 0.05, 0.01, 0.09)],
+            "Fuse A, B, C (greedy). They gain 0.05 P@2 on held-out topics (95 % interval 0.01 to 0.09) over the best single run.",
         ),
         (
             [("top", ("A", "B"), 0.5, 0.1, -0.05, 0.25)],
-            "No fusion is significantly above the best single run. The best fusion (top) gains 0.10 P@2",
+            "The fusion (top) is not significantly above the best single run: it gains 0.10 P@2",
         ),
         (
             [("top", ("A", "B"), 0.38, -0.02, -0.06, 0.02), ("all", ("A", "B", "C"), 0.3, -0.1, -0.2, 0.0)],
-            "No fusion is significantly above the best single run. The best fusion (top) loses 0.02 P@2",
+            "The fusion (top) is not significantly above the best single run: it loses 0.02 P@2",
         ),
     ],
 )
@@ -103,7 +103,7 @@ def test_words_and_short_lists_are_for_people(files: Path) -> None:
         (files / "runs" / f"more{i}.run").write_text((files / "runs" / "A.run").read_text())
     given = "fuse", files / "qrels.txt", files / "runs", "P@2", "--strategies", "single,all"
     lines = output(*given).splitlines()
-    assert lines[2].count(" and 4 more") == 2 and " ".join(lines[3:]).startswith("No fusion is significantly")
+    assert lines[2].count(" and 4 more") == 2 and " ".join(lines[3:]).startswith("The fusion (all) is not significantly")
     for form in ("tsv", "csv"):
         lines = output(*given, "-o", form).splitlines()
         assert len(lines) == 3 and "more3.run 1.0" in lines[2] and " and " not in lines[2]

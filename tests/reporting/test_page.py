@@ -177,9 +177,9 @@ def test_who_adds_most_and_who_shows_most(tmp_path: Path) -> None:
         unescape(re.sub(r"<[^>]*>", "", page.partition("to a user of the other runs:")[2])).split()
     )
     assert said.startswith(
-        "first, NRG(norm='ideal')@10 0.469: 1.00 relevant documents per topic that no other run retrieves. "
+        "first, NRG(norm='ideal')@10 0.469: 1.00 relevant documents per topic in its top 10 and in that of no other run. "
     )
-    assert "far retrieves most of these: 2.00." in said[:300]
+    assert "far has most of these: 2.00." in said[:300]
 
 
 def test_a_page_of_two_runs_has_the_verdict_of_worth(tmp_path: Path) -> None:

@@ -71,21 +71,23 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _which(table: pd.DataFrame, measure: ir_measures.Measure, places: int) -> str:
-    """Which runs to fuse, and what that is worth; nothing where single runs alone were asked for."""
-    fusions = table[table["strategy"] != "single"].sort_values("held_out", ascending=False, kind="stable")
+    """Which runs to fuse, and what that is worth, by the strategy that is fixed beforehand, else the first fusion."""
+    from ..decisions.fuse import FIXED_BEFOREHAND
+
+    fusions = table[table["strategy"] != "single"]
     if not len(fusions):
         return ""
-    significant = fusions[fusions["ci_lower"] > 0]
-    best = (significant if len(significant) else fusions).iloc[0]
+    fixed = fusions[fusions["strategy"] == FIXED_BEFOREHAND]
+    best = (fixed if len(fixed) else fusions).iloc[0]
+    strategy = best["strategy"]
     gain, lower, upper = (
         text_of(x, places) for x in (abs(best["difference"]), best["ci_lower"], best["ci_upper"])
     )
     worth = f"{gain} {measure} on held-out topics (95 % interval {lower} to {upper})"
-    if len(significant):
+    if best["ci_lower"] > 0:
         return (
-            f"Fuse {few(best['names'])} ({best['strategy']}). They gain {worth} over the best single run. Choose one "
-            "strategy beforehand: the interval is not corrected for several, and takes the judgments as they are."
+            f"Fuse {few(best['names'])} ({strategy}). They gain {worth} over the best single run. This strategy is fixed "
+            "beforehand: the intervals are not corrected for several, and take the judgments as they are."
         )
     does, advice = ("gains", "") if best["difference"] > 0 else ("loses", " Keep the single run.")
-    best_fusion = f"The best fusion ({best['strategy']}) {does} {worth}."
-    return f"No fusion is significantly above the best single run. {best_fusion}{advice}"
+    return f"The fusion ({strategy}) is not significantly above the best single run: it {does} {worth}.{advice}"

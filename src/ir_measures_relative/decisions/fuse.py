@@ -28,6 +28,10 @@ from ..stats.pairs_and_ties import places
 from .fused_values import FusedValues, RunSet
 from .fusion import METHODS, Fusion
 
+#: How many documents of each ranking are fused, unless the caller says otherwise.
+DEPTH = 1000
+#: The strategy that the command line and the report conclude from, whichever turns out best.
+FIXED_BEFOREHAND = "greedy"
 #: How many sets of runs are tried at most, unless the caller says otherwise.
 MOST_SETS = 100_000
 _from_1 = partial(check_count, least=1)
@@ -50,7 +54,7 @@ def fuse(
     *,
     method: str = "rrf",
     k: int | Sequence[int] = 60,
-    depth: int | Sequence[int] = 1000,
+    depth: int | Sequence[int] = DEPTH,
     strategies: Sequence[str] = ("single", "top", "greedy", "exact", "all"),
     folds: int = 2,
     repeats: int = 20,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...decisions.fuse import fuse
+from ...decisions.fuse import DEPTH, FIXED_BEFOREHAND, fuse
 from ...decisions.fused_values import value_of_labels
 from ..contents import ReportedCampaign
 from . import Section, Table
@@ -10,13 +10,14 @@ from . import Section, Table
 WORDS = """
 <p>Reciprocal rank fusion (k = 60) of the first {{ depth }} documents, scored by {{ measure }}. Each strategy chooses
 runs on half of the topics and is scored on the other half, {{ repeats }} times. The in-sample value is too high; use
-the held-out one. {% if repeats < usual %}With so many runs there are {{ repeats }} splits instead of {{ usual }}. {%
+the held-out one. Read the row “{{ fixed }}”, which is fixed beforehand: the intervals are not corrected for several
+strategies, and take the judgments as they are. {% if repeats < usual %}With so many runs there are {{ repeats }} splits instead of {{ usual }}. {%
 endif %}<code>fuse()</code> has more strategies, and cost budgets.</p>
 {{ table("fusion", "The value of each strategy") }}
 """
 
-# How many documents of each ranking are fused; how often the topics are divided, with up to so many runs and with more.
-_DEPTH, _REPEATS, _FEWER_REPEATS, _MANY_RUNS = 100, 20, 5, 30
+# How often the topics are divided, with up to so many runs and with more.
+_REPEATS, _FEWER_REPEATS, _MANY_RUNS = 20, 5, 30
 # Pairs of runs times topics, and topics, up to which the section takes a few seconds.
 _MOST_WORK, _MOST_TOPICS = 150_000, 1_000
 
@@ -40,7 +41,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
         "all": "all runs",
     }
     try:
-        chosen = fuse(*asked, size, absolute, depth=_DEPTH, strategies=[*words], repeats=repeats)
+        chosen = fuse(*asked, size, absolute, strategies=[*words], repeats=repeats)
     except ValueError as error:  # one topic, or runs without a common one
         return f"Fusion: {error}."
     columns = [("strategy", "word"), ("runs chosen on all topics", "runs")]
@@ -51,7 +52,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
         [words[row["strategy"]], [campaign.place[name] for name in row["names"]], *(row[c] for c in cells)]
         for row in chosen.to_dict("records")
     ]
-    facts = {"measure": str(absolute), "depth": _DEPTH, "repeats": repeats, "usual": _REPEATS}
+    facts = {"measure": str(absolute), "depth": DEPTH, "fixed": words[FIXED_BEFOREHAND], "repeats": repeats, "usual": _REPEATS}
     tables = {"fusion": Table("The value of each strategy", columns, rows)}
     title = "Which runs to fuse"
     return Section("fusion", "Fusion", title, WORDS, facts, tables=tables)

@@ -42,9 +42,10 @@ chance.</small>{% endif %}{% endmacro %}
 {% if adds.measure != unique %}{{ measures[adds.measure].name }} {{ short_number(adds.mean) }}
 {%- if shows is not none %}: {% else %}.{% endif %}{% endif %}
 {% if shows is not none %}{{ short_number(shows) }} relevant documents
-{%- if graded %} (grade {{ rel }} or higher){% endif %} per topic that no
-{{ "other run" if others else "prior run" }} retrieves.{% endif %}{{ lead(adds) }}
-{%- if most %} <small>{{ run_name(most[0]) }} retrieves most of these: {{ short_number(most[1]) }}.</small>{% endif %}
+{%- if graded %} (grade {{ rel }} or higher){% endif %} per topic
+{%- if top is none %} that no {{ "other" if others else "prior" }} run retrieves.
+{%- else %} in its top {{ top }} and in that of no {{ "other" if others else "prior" }} run.{% endif %}{% endif %}{{ lead(adds) }}
+{%- if most %} <small>{{ run_name(most[0]) }} has most of these: {{ short_number(most[1]) }}.</small>{% endif %}
 {%- if adds.adds %} <small>Whether to deploy it is another question: pin two runs to ask it.</small>{% endif %}</li>
 {%- endif %}
 """
@@ -100,6 +101,7 @@ def section(campaign: ReportedCampaign) -> Section:
         "most": (most.run, most.mean) if most is not None and most.mean > (shows or 0.0) + ROUNDED else None,
         "graded": campaign.view.grades[1] > 1,
         "rel": None if unique is None else value_of(campaign.measures[unique], "rel"),
+        "top": None if unique is None else value_of(campaign.measures[unique], "cutoff"),
         "others": campaign.context.priors == "others",
     }
     return Section("runs", "Runs", "The runs", WORDS, data | facts, headline=HEADLINE)

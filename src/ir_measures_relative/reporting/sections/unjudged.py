@@ -43,8 +43,9 @@ case. A line above or below 0 is settled.{% endif %}</p>
 HEADLINE = """
 {% if total %}<li><strong>Unjudged documents {{ "could" if undecided else "cannot" }} reverse
 {{ "{:,} of {:,}".format(undecided, total) if undecided else "any of {:,}".format(total) }} orders</strong> of two runs
-by {{ measures[0] }} on these topics.
-{%- if chance is not none %} Chance could explain {{ "{:,} of {:,}".format(chance, total) }} differences.{% endif %}
+by {{ measures[0] }} on these topics
+{%- if chance is not none %}, and chance could explain {{ "{:,} of {:,}".format(chance, total) }} differences. Each is
+said with the other left aside: both together may reverse more orders.{% else %}.{% endif %}
 </li>{% endif %}
 """
 
