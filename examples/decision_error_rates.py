@@ -23,7 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ir_measures_relative import RelativeWarning, RunContext, worth
-from ir_measures_relative.context.view import View, view_of
+from ir_measures_relative.context.run_context import collection_of
 from ir_measures_relative.decisions.decide import Comparison, compare_options
 from ir_measures_relative.decisions.options import Option, options_with_candidate, without
 from ir_measures_relative.decisions.rule import OPEN, decide_by
@@ -48,7 +48,7 @@ class Collection:
             folder / "qrels.txt.gz", sep=r"\s+", names=columns, dtype={c: str for c in columns[:3]}
         )
         self.qrels = table.drop(columns="iteration")
-        self.view: View = view_of(self.context, self.qrels)
+        self.collection = collection_of(self.context, self.qrels)
 
 
 def draw_runs(
@@ -67,7 +67,7 @@ def compare(data: Collection, runs: Sequence[str], labels: str) -> Comparison:
     removals = (
         [Option(f"remove {name}", without(deployed, name)) for name in deployed] if len(deployed) > 1 else []
     )
-    return compare_options(data.view, options, terms, removals)
+    return compare_options(data.collection, options, terms, removals)
 
 
 def kind_of(verdict: int, options: Sequence[Option]) -> str:

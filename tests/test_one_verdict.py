@@ -139,7 +139,7 @@ def test_the_report_says_both(said: dict[str, Any], tmp_path: Path) -> None:
             undecided = (found["settled"] == "undecided").sum()
             can = f"could reverse {undecided}" if undecided else "cannot reverse any"
             assert f"Unjudged documents {can} of {len(found)} orders" in text
-            assert f"Chance could explain {chance} of {len(found)} differences" in text
+            assert f"chance could explain {chance} of {len(found)} differences" in text
     assert not CLAIMS.search(text), "words that no verdict of the report is about"
 
 

@@ -22,7 +22,7 @@ from sphinx.ext.napoleon import GoogleDocstring
 
 import ir_measures_relative
 from ir_measures_relative.context.measure_strings import registered
-from ir_measures_relative.measures.measure import RelativeMeasure, citations
+from ir_measures_relative.measures.measure import RelativeMeasure, bases_with, citations
 from ir_measures_relative.measures.parameters import MISSING, Param
 
 PACKAGE = ir_measures_relative.__name__
@@ -57,12 +57,11 @@ MODULES: dict[str, Sequence[str]] = {
         "BestOfOtherGroups",
         "PriorPolicy",
         "Systems",
-        "Members",
         "Others",
         "Earlier",
         "FixedPriors",
         "PriorsByRun",
-        "NAMED",
+        "POLICIES",
     ),
     "pt_relative": ("Experiment", "named"),
     "decisions": ("Decision", "mean_intervals", "new_aspects"),
@@ -80,7 +79,10 @@ MODULES: dict[str, Sequence[str]] = {
         "student_interval",
     ),
     "bounding": ("judge_next",),
-    "context.view": ("View",),
+    "context.collection": ("Collection",),
+    "context.evaluated": ("Evaluated",),
+    "context.memo": ("Memo",),
+    "context.tops": ("Look", "Top"),
 }
 
 #: What a measure may be relative to.
@@ -90,9 +92,6 @@ WORDS = {
     "reference": "one reference run",
     "chance": "all rankings that there could be, and to no other run; needs no :class:`RunContext`",
 }
-
-#: Classes of which a part is declared in a class below them that is not public.
-WITH_BASES = ("RunContext",)
 
 
 def measure_page(measure: RelativeMeasure, config: Config) -> str:
@@ -112,7 +111,7 @@ def measure_page(measure: RelativeMeasure, config: Config) -> str:
     for key, param in parameters.items():
         written = f"``@``, ``{key}``" if key == measure.AT_PARAM else f"``{key}``"
         shown = "required" if param.required else f"``{default(param)}``" if default(param) else "none"
-        bases = measure.bases_with(key)
+        bases = bases_with(measure, key)
         meaning = param.desc + (f" (base {', '.join(bases)})" if bases else "")
         allowed = param.describe().replace("@", r"\@")  # no address of a mail
         lines += row(written, f"``{kind(param)}``", shown, allowed, meaning)
@@ -149,9 +148,7 @@ def package_page() -> str:
     public = {name: getattr(ir_measures_relative, name) for name in ir_measures_relative.__all__}
     names = [n for n in ir_measures_relative.__all__ if not isinstance(public[n], RelativeMeasure)]
     blocks = [
-        f".. autoclass:: {n}\n   :members:\n{'   :inherited-members:' * (n in WITH_BASES)}\n"
-        if inspect.isclass(public[n])
-        else f".. autofunction:: {n}\n"
+        f".. autoclass:: {n}\n   :members:\n" if inspect.isclass(public[n]) else f".. autofunction:: {n}\n"
         for n in names
     ]
     about = (

@@ -18,9 +18,8 @@ import pandas as pd
 
 from .context.evaluate import Scores, score_runs
 from .context.measure_strings import parse_measures
-from .context.priors import NAMED, Policy
-from .context.run_context import RunContext
-from .context.view import View
+from .context.priors import POLICIES, Policy
+from .context.run_context import RunContext, new_collection
 from .data.arrays import object_array
 from .data.documents import Judgments, Labels
 from .io.frames import column_names, columns_of
@@ -70,7 +69,7 @@ def evaluate(
             f"runs is {kind_of(runs)}; give a Dask DataFrame, such as dask.dataframe.read_parquet(path)"
         )
     parsed = parse_measures(measures)
-    policy = NAMED.get(priors) if isinstance(priors, str) else priors
+    policy = POLICIES.get(priors) if isinstance(priors, str) else priors
     if names is None and getattr(policy, "needs_order", False):
         raise ValueError(f"priors={priors!r} needs the order of the runs: give names=[first, second, …]")
 
@@ -133,11 +132,11 @@ def score_part(
     options = dict(settings)
     names = options.pop("names")
     context = RunContext(_split(runs, names, set(judgments.query_ids)), **options)
-    view = View.on(context, judgments, whole=False)
+    collection = new_collection(context, judgments, whole=False)
     if not judgments.n_queries:
         nothing = np.empty((len(names), len(measures), 0))
         return Scores(list(names), list(measures), object_array([]), nothing)
-    return score_runs(view, names, measures, part=True)
+    return score_runs(collection, names, measures, part=True)
 
 
 def _split(runs: pd.DataFrame, names: Sequence[str], judged: set[str]) -> dict[str, Any]:

@@ -120,6 +120,11 @@ def few_quoted(names: Iterable[str]) -> str:
     return f"[{few(map(repr, names))}]"
 
 
+def some(ids: Any) -> str:
+    """The first few ids of an array or a list, for a message."""
+    return f"{list(ids[:3])}{' …' if len(ids) > 3 else ''}"
+
+
 def not_an_id(value: object, what: str, elsewhere: str) -> str:
     """What is wrong with a value that stands where an id should, and is not a string that a file can hold."""
     if is_missing(value):

@@ -11,7 +11,9 @@ import pandas as pd
 from ir_measures import nDCG
 
 from ir_measures_relative import NRG, RunContext, UniqueRel, compare
-from ir_measures_relative.context.view import View, view_of
+from ir_measures_relative.context.collection import Collection
+from ir_measures_relative.context.evaluated import Evaluated
+from ir_measures_relative.context.run_context import collection_of
 from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.data.rankings import Rankings
 from ir_measures_relative.decisions.fusion import Fusion, fused_rankings
@@ -29,7 +31,7 @@ def fusion(campaign: Campaign, rel: int, most: int = 300, seed: int = 0) -> pd.D
     A row a measure: the means over pairs, their difference with a 95 % interval over topics, and how many pairs lose.
     """
     context = RunContext(dict(campaign.context.runs))
-    view = view_of(context, campaign.qrels)
+    view = collection_of(context, campaign.qrels)
     groups = campaign.groups or {name: name for name in context.names}
     pairs = [
         p for p in itertools.combinations(range(len(context.names)), 2) if _apart(context.names, groups, p)
@@ -37,7 +39,7 @@ def fusion(campaign: Campaign, rel: int, most: int = 300, seed: int = 0) -> pd.D
     rng = np.random.default_rng(seed)
     drawn = [pairs[i] for i in rng.permutation(len(pairs))[:most]]
     measures = [NRG @ 10, NRG(norm="ideal") @ 10, UniqueRel(rel=rel) @ 10]
-    two, one = np.empty((2, len(measures) + 1, len(drawn), view.n_queries))
+    two, one = np.empty((2, len(measures) + 1, len(drawn), view.documents.n_queries))
     for i, pair in enumerate(drawn):
         inside = {groups[context.names[run]] for run in pair}
         priors = [name for name in context.names if groups[name] not in inside]
@@ -91,7 +93,9 @@ def _apart(names: Sequence[str], groups: dict[str, str], pair: tuple[int, int]) 
     return a != b
 
 
-def _values(view: View, run: Rankings, priors: list[str], measures: Sequence[RelativeMeasure]) -> FloatArray:
-    evaluated = view.with_run(run, priors)
+def _values(
+    view: Collection, run: Rankings, priors: list[str], measures: Sequence[RelativeMeasure]
+) -> FloatArray:
+    evaluated = Evaluated.of(view, run, priors)
     values = [measure.score(evaluated) for measure in measures]
     return np.array([*values, view.absolute([nDCG @ 10], run)[0]])

@@ -9,7 +9,8 @@ import pandas as pd
 
 from ir_measures_relative import MED, RunContext
 from ir_measures_relative.context.checks import check_queries
-from ir_measures_relative.context.view import View, view_of
+from ir_measures_relative.context.evaluated import Evaluated
+from ir_measures_relative.context.run_context import collection_of, new_collection
 from ir_measures_relative.data.arrays import object_array, rows_of_queries
 from ir_measures_relative.data.documents import Judgments
 from ir_measures_relative.io.qrels import Qrels
@@ -37,12 +38,12 @@ def med(
     against = context.runs["reference"]
     if qrels is None:
         query_ids = object_array(dict.fromkeys([*rankings.query_ids, *against.query_ids]))
-        view = View.on(context, Judgments.none_of(query_ids))
+        view = new_collection(context, Judgments.none_of(query_ids))
     else:
-        view = view_of(context, qrels)
+        view = collection_of(context, qrels)
         check_queries(view, rankings)
         check_queries(view, against)
-    task = measure.task(view.with_run(rankings))
+    task = measure.task(Evaluated.of(view, rankings))
     solutions = BASES[base].solve(task)
     pool, labelings = task.pool, []
     labels = np.where(pool.open, task.open_gains[1][solutions.level], 0)
@@ -51,7 +52,7 @@ def med(
         labelings.append(dict(zip(pool.ids.take(chosen).strings(), labels[chosen].tolist(), strict=True)))
     return pd.DataFrame(
         {
-            "query_id": view.query_ids,
+            "query_id": view.documents.query_ids,
             "value": solutions.value,
             "lower": solutions.value,
             "upper": solutions.upper,

@@ -10,7 +10,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from ir_measures_relative.context.view import view_of
+from ir_measures_relative.context.run_context import collection_of
+from ir_measures_relative.context.tops import Look
 from ir_measures_relative.data.arrays import FloatArray, IntArray
 from ir_measures_relative.measures.lexiprecision import reciprocal_ranks
 
@@ -38,10 +39,10 @@ class Found:
     @classmethod
     def of(cls, campaign: Campaign, rel: int) -> Found:
         """The documents with a grade of ``rel`` or more."""
-        view = view_of(campaign.context, campaign.qrels)
-        docs = view.relevant
+        view = collection_of(campaign.context, campaign.qrels)
+        docs = view.documents.relevant
         keep = docs.grade >= rel
-        position = view.positions_of_runs(docs)[:, keep]
+        position = view.positions(docs, Look())[:, keep]
         kept, topic = np.unique(docs.query[keep], return_inverse=True)
         return cls(campaign.context.names, [docs.query_ids[i] for i in kept], position, topic)
 

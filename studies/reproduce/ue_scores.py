@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_measures_relative.context.view import view_of
-from ir_measures_relative.data.arrays import FloatArray, IntArray, sum_by_query
+from ir_measures_relative.context.run_context import collection_of
+from ir_measures_relative.context.tops import Look
+from ir_measures_relative.data.arrays import FloatArray, IntArray, rank_within, sum_by_query
 from ir_measures_relative.data.documents import Documents
-from ir_measures_relative.measures.bases.ap import expected_sum_of_precisions, sum_of_precisions
+from ir_measures_relative.measures.bases.ap import expected_sum_of_precisions
 from ir_measures_relative.measures.bases.base import expected_sum
 from ir_measures_relative.measures.bases.browsing import LogDiscount
 from ir_measures_relative.measures.bases.gains import discount, gain_of, ideal_dcg
@@ -20,6 +21,13 @@ from .data import Campaign
 
 CUTOFFS = (5, 10, 15, 20, 30)
 VERSIONS = {"nDCG": ("nDCG", "V1", "V2"), "AP": ("AP", "V1", "V2")}
+
+
+def _sum_of_precisions(position: IntArray, query: IntArray, n_queries: int) -> FloatArray:
+    """The sum of the precisions at the relevant documents of each query, from their positions."""
+    found = np.flatnonzero(position > 0)
+    order = found[np.lexsort((position[found], query[found]))]
+    return sum_by_query(rank_within(query[order]) / position[order], query[order], n_queries)
 
 
 @dataclass(frozen=True)
@@ -36,8 +44,8 @@ class Pool:
 
     @classmethod
     def of(cls, campaign: Campaign) -> Pool:
-        view = view_of(campaign.context, campaign.qrels)
-        return cls(campaign.context.names, view.documents, view.positions_of_runs(view.documents))
+        view = collection_of(campaign.context, campaign.qrels)
+        return cls(campaign.context.names, view.documents, view.positions(view.documents, Look()))
 
     def part(self, keep: NDArray[np.bool_]) -> Pool:
         """Some of the documents alone, as though the runs had ranked no others."""
@@ -90,5 +98,5 @@ class Pool:
             expected_sum_of_precisions(relevant, size.astype(np.int64), depth, exact=False),
         )
         kept = np.where(self.position <= cutoff, self.position, 0)[:, some]
-        actual = [sum_of_precisions(p, topic, docs.n_queries) for p in kept]
+        actual = [_sum_of_precisions(p, topic, docs.n_queries) for p in kept]
         return np.array(actual), normalizers

@@ -8,8 +8,8 @@ import pytest
 
 from ir_measures_relative import RunContext, UniqueRel
 from ir_measures_relative.context.evaluate import score_runs
-from ir_measures_relative.context.priors import BestOfOtherGroups, some_runs
-from ir_measures_relative.context.view import view_of
+from ir_measures_relative.context.priors import BestOfOtherGroups
+from ir_measures_relative.context.run_context import collection_of
 
 RUNS = {
     name: {"q": {d: -float(i) for i, d in enumerate(docs)}}
@@ -31,17 +31,18 @@ QRELS = {"q": {"A": 1, "B": 2, "C": 0}}
 def test_some_runs_are_the_context_that_is_made_of_them(priors, left) -> None:
     groups = {"a": "g", "b": "h", "c": "i"}
     whole = RunContext(RUNS, priors=priors, groups=groups, reference="b", grades=(0, 3))
-    some = some_runs(whole, ["c", "a"])
+    some = collection_of(whole, QRELS).of_runs(["c", "a"])
     made = RunContext({n: RUNS[n] for n in "ac"}, priors=left, groups={"a": "g", "c": "i"}, grades=(0, 3))
     assert some.names == ["a", "c"] and some.groups == made.groups and some.grades == (0, 3)
-    assert some.reference is None and some_runs(RunContext(RUNS, reference="b"), ["b", "a"]).reference == "b"
-    for context in (some, pickle.loads(pickle.dumps(some))):
-        scores = score_runs(view_of(context, QRELS), context.names, [UniqueRel @ 2])
+    assert some.reference is None
+    assert collection_of(RunContext(RUNS, reference="b"), QRELS).of_runs(["b", "a"]).reference == "b"
+    for collection in (some, pickle.loads(pickle.dumps(some))):
+        scores = score_runs(collection, collection.names, [UniqueRel @ 2])
         assert scores.table().equals(made.evaluate(QRELS, [UniqueRel @ 2]))
 
 
 def test_parts_keep_the_grades_of_the_whole() -> None:
     """A grade that is left out of a sample is a grade still: what is graded stays on one scale."""
-    view = view_of(RunContext(RUNS), QRELS)
+    view = collection_of(RunContext(RUNS), QRELS)
     assert view.grades == (0, 2)
     assert view.of_runs(["a", "b"]).grades == (0, 2)

@@ -14,7 +14,8 @@ from ir_measures import parse_measure
 from all_labelings import Campaign, all_values, check, labelings, random_campaign, rounding_of
 from ir_measures_relative import RunContext, bounds, verdicts
 from ir_measures_relative.bounding.bounds import labelings_of
-from ir_measures_relative.context.view import view_of
+from ir_measures_relative.context.evaluated import Evaluated
+from ir_measures_relative.context.run_context import collection_of
 from oracles.gains import gain_oracle, theta
 from oracles.nrg import nrg_err_oracle
 from oracles.rankings import trec_order
@@ -146,11 +147,11 @@ def test_drawn_labelings_have_the_values_of_evaluate(seed: int) -> None:
     expected = all_values(campaign, list(names), labels)
     of_query = {query: labelings(campaign, query, labels) for query in campaign.qrels}
     draws = max(map(len, of_query.values()))
-    view = view_of(context, campaign.qrels)
+    view = collection_of(context, campaign.qrels)
     for j, (measure, gain) in enumerate(names.items()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            model = labelings_of(parse_measure(measure), view.of_each(), unretrieved_relevant=0)
+            model = labelings_of(parse_measure(measure), Evaluated.each(view), unretrieved_relevant=0)
         docs = model.docs
         relevant = [gain(grade) > 0 for grade in docs.grade[~model.open].tolist()]
         assert model.relevant[~model.open].tolist() == relevant and not model.relevant[model.open].any()

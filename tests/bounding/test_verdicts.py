@@ -18,8 +18,9 @@ from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.bounding.bounds import labelings_of
 from ir_measures_relative.bounding.imputation import Imputation
+from ir_measures_relative.context.evaluated import Evaluated
 from ir_measures_relative.context.priors import BestOfOtherGroups
-from ir_measures_relative.context.view import view_of
+from ir_measures_relative.context.run_context import collection_of
 
 RUNS = {
     "a": {"q1": {"A": 3.0, "B": 2.0, "C": 1.0}, "q2": {"A": 1.0}},
@@ -146,8 +147,9 @@ def drawn_campaign(seed: int, n_runs: int) -> tuple[dict[str, Any], dict[str, di
 
 def chances(runs: dict[str, Any], qrels: dict[str, dict[str, int]]) -> dict[tuple[str, str], float]:
     """The chance of each open document of the top fives to be relevant, from the pool."""
-    views = labelings_of(parse_measure("P@5"), view_of(RunContext(runs), qrels).of_each()).views
-    docs, model = views[0].documents, Imputation(views)
+    judged = Evaluated.each(collection_of(RunContext(runs), qrels))
+    labelings = labelings_of(parse_measure("P@5"), judged)
+    docs, model = labelings.docs, Imputation(labelings.runs, labelings.cutoff)
     opened = docs.select(~docs.judged)
     chance = expit(model.model.logits(model._pool(opened))[0])
     pairs = zip(opened.query_ids[opened.query], opened.ids.strings(), strict=True)
@@ -278,7 +280,7 @@ def test_what_is_wrong_is_said(function: Any, measure: Any, options: dict[str, A
 
 
 def test_no_cutoff_on_large_runs_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ir_measures_relative.context.view._MOST_ROWS", 5)
+    monkeypatch.setattr("ir_measures_relative.bounding.labelings._MOST_ROWS", 5)
     with pytest.raises(ValueError, match="without a cutoff"):
         bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG"])
     assert len(bounds(RunContext(RUNS, grades=(0, 1)), QRELS, ["nDCG@3"])) == 3

@@ -103,7 +103,9 @@ def test_words_and_short_lists_are_for_people(files: Path) -> None:
         (files / "runs" / f"more{i}.run").write_text((files / "runs" / "A.run").read_text())
     given = "fuse", files / "qrels.txt", files / "runs", "P@2", "--strategies", "single,all"
     lines = output(*given).splitlines()
-    assert lines[2].count(" and 4 more") == 2 and " ".join(lines[3:]).startswith("The fusion (all) is not significantly")
+    assert lines[2].count(" and 4 more") == 2 and " ".join(lines[3:]).startswith(
+        "The fusion (all) is not significantly"
+    )
     for form in ("tsv", "csv"):
         lines = output(*given, "-o", form).splitlines()
         assert len(lines) == 3 and "more3.run 1.0" in lines[2] and " and " not in lines[2]

@@ -18,7 +18,7 @@ from ir_measures import AP, Qrel, ScoredDoc, nDCG
 import ir_measures_relative
 from ir_measures_relative import MED, NRG, P_Rareness, RunContext, TaSC, UniqueRel, explain, nDCG_UE, rrLP
 from ir_measures_relative.bounding import judge_next
-from ir_measures_relative.context.priors import BestOfOtherGroups, fields_of
+from ir_measures_relative.context.priors import BestOfOtherGroups
 
 RUNS: dict[str, dict[str, dict[str, float]]] = {
     "A": {"1": {"a": 3.0, "b": 2.0, "x": 1.0}, "2": {"c": 1.0}},
@@ -52,6 +52,7 @@ def test_a_context_pickles_and_copies_at_any_time(how: str, before: list[Any], p
     if before:
         original.evaluate(LABELS, before)
     again = COPIES[how](original)
+    assert not again._collections  # what was computed stays behind
     assert repr(again) == repr(original)
     expected = context(priors=priors).evaluate(LABELS, MEASURES)
     for one in (again, original):
@@ -60,7 +61,6 @@ def test_a_context_pickles_and_copies_at_any_time(how: str, before: list[Any], p
         again.num_docs = 3
     with pytest.raises(TypeError, match="does not change once it is made"):
         again.runs["D"] = again.runs["A"]
-    assert "_views" not in fields_of(original)  # a context with other priors starts with nothing computed
 
 
 @pytest.mark.parametrize("how", COPIES)
@@ -175,7 +175,7 @@ def test_lists_dicts_and_groups_of_priors_may_change() -> None:
         pd.testing.assert_frame_equal(one.evaluate(LABELS, [UniqueRel @ 10]), expected)
 
 
-@pytest.mark.parametrize("name", [*fields_of(RunContext({})), "names", "other"])
+@pytest.mark.parametrize("name", [*RunContext({}).__dict__, "names", "other"])
 def test_no_attribute_can_be_set(name: str) -> None:
     made = context()
     for change in (lambda: setattr(made, name, None), lambda: delattr(made, name)):

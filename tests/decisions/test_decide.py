@@ -14,7 +14,7 @@ import pytest
 
 from aspect_campaigns import with_aspects
 from ir_measures_relative import RelativeWarning, RunContext, decide, drop, worth
-from ir_measures_relative.context.view import view_of
+from ir_measures_relative.context.run_context import collection_of
 from ir_measures_relative.decisions import Combination
 from ir_measures_relative.decisions.options import Option, OptionLists
 from ir_measures_relative.decisions.values import OptionValues
@@ -244,10 +244,10 @@ def test_the_extremes_are_those_of_all_judgments(by: str) -> None:
         }
         qrels = {q: {d: rng.choice([0, 1]) for d in rng.sample(docs, 5)} for q in queries}
         options = {"keep": ["old"], "add": ["old", "new"], "replace": ["new"]}
-        view = view_of(RunContext(runs, grades=(0, 1)), qrels)
-        measure = view_measure(by)
-        lists = OptionLists(view, [Option(n, tuple(of)) for n, of in options.items()], TURNS, 3)
-        most = OptionValues(view, lists.rankings(), measure, 0).most_of_all(3)
+        collection = collection_of(RunContext(runs, grades=(0, 1)), qrels)
+        measure = measure_of(by)
+        lists = OptionLists(collection, [Option(n, tuple(of)) for n, of in options.items()], TURNS, 3)
+        most = OptionValues(collection, lists.rankings(), measure, 0).most_of_all(3)
         shown = {
             name: {
                 q: {d: -float(i) for i, d in enumerate(combined(of, runs, q, "interleave", 60, 1000, 3))}
@@ -266,7 +266,7 @@ def test_the_extremes_are_those_of_all_judgments(by: str) -> None:
             assert most[:, :, t] == pytest.approx(np.max(differences, axis=0), abs=1e-9)
 
 
-def view_measure(by: str) -> Any:
+def measure_of(by: str) -> Any:
     from ir_measures_relative.decisions.options import deciding_measure
 
     return deciding_measure(by)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ir_measures_relative import RunContext
-from ir_measures_relative.context.view import view_of
+from ir_measures_relative.context.run_context import collection_of
 from ir_measures_relative.decisions import fused_values
 from ir_measures_relative.decisions.decide import decide
 from ir_measures_relative.decisions.evidence import NewDocuments
@@ -57,10 +57,10 @@ def made(
     length: int,
 ) -> tuple[OptionLists, dict[str, dict[str, list[str]]]]:
     """The lists by this package, also as strings."""
-    view = view_of(RunContext(dict(runs)), qrels)
+    collection = collection_of(RunContext(dict(runs)), qrels)
     chosen = [Option(name, tuple(of)) for name, of in options.items()]
     reranker = None if combine.rerank is None else read_run(combine.rerank)
-    lists = OptionLists(view, chosen, combine, length, reranker)
+    lists = OptionLists(collection, chosen, combine, length, reranker)
     rankings = {
         option.name: {q: list(docs) for q, docs in one.to_dict().items()}
         for option, one in zip(lists.options, lists.rankings(), strict=True)
@@ -136,10 +136,10 @@ def test_adding_gains_what_the_fused_rankings_do_to_the_last_bit() -> None:
             lists, _ = made(runs, qrels, options, Combination(), int(base[-1]))
 
             parsed = ir_measures.parse_measure(base)
-            view = view_of(RunContext(dict(runs)), qrels)
-            fused = (fused_rankings(view, rows, Fusion()) for rows in ([0, 2], [0, 1, 2]))
+            collection = collection_of(RunContext(dict(runs)), qrels)
+            fused = (fused_rankings(collection, rows, Fusion()) for rows in ([0, 2], [0, 1, 2]))
             for found, expected in zip(lists.rankings(), fused, strict=True):
-                values = [view.absolute([parsed], one)[0].tolist() for one in (found, expected)]
+                values = [collection.absolute([parsed], one)[0].tolist() for one in (found, expected)]
                 assert values[0] == values[1]
                 compared += len(values[0])
     assert compared == 360
@@ -151,9 +151,9 @@ def test_new_documents_and_the_next_page() -> None:
     for _ in range(50):
         runs, qrels = some_runs(rng), some_qrels(rng)
         deployed, k = rng.sample(["r0", "r1", "r2"], rng.randint(1, 3)), rng.choice([1, 2, 4])
-        view = view_of(RunContext(dict(runs)), qrels)
+        collection = collection_of(RunContext(dict(runs)), qrels)
         options = [Option("all", tuple(runs))]
-        lists = OptionLists(view, options, Combination(depth=rng.choice([1, 1000])), k)
+        lists = OptionLists(collection, options, Combination(depth=rng.choice([1, 1000])), k)
         found = NewDocuments.of(lists, deployed, "r3", k)
         values = [found.relevant(1, weight.astype(float)) for weight in (found.new, found.next_page)]
         for t, query in enumerate(QUERIES):

@@ -21,7 +21,7 @@ from ir_measures_relative.decisions.rule import (
     SAFE,
     UNDECIDED,
     WORSE,
-    Outcome,
+    Ruling,
     compare_removals,
     decide_by,
     grade_runs,
@@ -219,7 +219,7 @@ def test_the_models_of_the_sentences() -> None:
         return OptionBounds(np.array(regret), np.array(gain))
 
     kept = bounds([0.01, 0.08, 0.09], [0, -0.1, -0.1])
-    assert said(kept, ["BM25"], strict=Outcome(0, 0)) == (
+    assert said(kept, ["BM25"], strict=Ruling(0, 0)) == (
         "Keep BM25. Neither adding SPLADE nor replacing BM25 with it gains more than your margin of 0.02 nDCG@10 (95 %, "
         "over topics and unjudged documents). Whatever the unjudged documents are, this stands."
     )

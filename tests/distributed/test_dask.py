@@ -278,8 +278,8 @@ class OfSome(RelativeMeasure):
     RELATIVE_TO = "chance"
     SUPPORTED_PARAMS: dict[str, Any] = {}
 
-    def score(self, view: Any) -> Any:
-        count = np.diff(view.documents.starts)
+    def score(self, run: Any) -> Any:
+        count = np.diff(run.collection.documents.starts)
         return np.where(count % 2, np.nan, count)
 
 

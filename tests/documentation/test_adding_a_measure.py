@@ -116,6 +116,7 @@ def follow(folder: Path) -> Followed:
     touched["a measure"] = copy.touched()
     written = block('"""RBP', "A base")
     (copy.package / "measures" / "bases" / "halves.py").write_text(written, encoding="utf-8")
+    copy.insert("measures/bases/base.py", 'fill({"bases": [', '".halves", ')
     touched["a base"] = copy.touched()
     whole = block("from collections.abc", "A prior policy")
     policy = whole[whole.index("class Previous") :]  # its imports are those of context/priors.py
@@ -125,11 +126,14 @@ def follow(folder: Path) -> Followed:
         f"\n\n{policy}",
     )
     copy.insert(
-        "context/priors.py", "NAMED: dict[str, PriorPolicy] = {\n", block('"previous"', "A prior policy")
+        "context/priors.py",
+        'POLICIES.register("earlier")(Earlier())\n',
+        block("POLICIES.register", "A prior policy"),
     )
     touched["a policy"] = copy.touched()
     written = block('"""Lines with a query', "A run format")
     (copy.package / "formats" / "arrows.py").write_text(written, encoding="utf-8")
+    copy.insert("__init__.py", '        "file formats": [\n', '            ".formats.arrows",\n')
     touched["a run format"] = copy.touched()
 
     qrels, arrows = write_campaign(folder, "{query} Q0 {doc} 0 {score} {run}\n"), folder / "arrows"
@@ -195,7 +199,7 @@ for seed in range(5):
     for tallies in found.values():
         assert all(exact == n for n, exact, _ in tallies.values())
     campaign = random_campaign(random.Random(100 + seed), 2, 3)
-    for params in ("rel=2", "judged_only=True", "prior='r0'"):
+    for params in ("rel=2", "prior='r0'"):
         check(campaign, [parse_measure(f"Echo({params})@{campaign.cutoff or 3}")], unretrieved_relevant=seed % 2)
 context = RunContext(campaign.runs, **campaign.options)
 table = verdicts(
@@ -299,7 +303,10 @@ def test_the_page(tmp_path: Path) -> None:
     assert followed.found["a measure"].splitlines()[0] == ",name,Echo@2"
     assert followed.found["bounds"] == []  # what finds the bounds is not imported with the measure
 
-    assert followed.touched["a base"] - followed.touched["a measure"] == {"measures/bases/halves.py"}
+    assert followed.touched["a base"] - followed.touched["a measure"] == {
+        "measures/bases/base.py",
+        "measures/bases/halves.py",
+    }
     followed.tests("NRG", "Halves")
     followed.tests("UE", "Halves")
     assert followed.found["a base"].splitlines() == [

@@ -49,7 +49,7 @@ BLOCK = re.compile(
     "error::UserWarning",
     "ignore:UE is relative to a random ranking of the documents",
     "ignore:the run ranks .* of the judged documents",
-    "ignore:UniqueRel.* counts documents of grade 1",
+    "ignore:UniqueRel.* counts each label from rel=1",
 )
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each page from its top, in an empty folder: python blocks are run, and what they print compared with a text block

@@ -223,8 +223,8 @@ class Sometimes(RelativeMeasure):
     RELATIVE_TO = "chance"
     SUPPORTED_PARAMS: dict[str, Any] = {}
 
-    def score(self, view: Any) -> Any:
-        docs = view.documents
+    def score(self, run: Any) -> Any:
+        docs = run.collection.documents
         return [1.0 if docs.grade[row] > 0 else float("nan") for row in docs.starts[:-1]]
 
 

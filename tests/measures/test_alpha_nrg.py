@@ -320,5 +320,5 @@ def test_measures_of_aspects_are_bases() -> None:
     runs, qrels = campaign()
     values = RunContext(runs).evaluate(qrels, [measure, "alpha_nDCG@10"])
     assert values[measure].nunique() == len(runs)
-    with pytest.raises(ValueError, match="alpha_nDCG@10 needs the aspects"):
+    with pytest.raises(ValueError, match="alpha_nDCG@10.* needs the aspects"):
         RunContext(runs).evaluate({q.query_id: {"d1": 1} for q in qrels}, [measure])

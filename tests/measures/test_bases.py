@@ -14,7 +14,14 @@ from ir_measures import Measure
 
 from ir_measures_relative import MED, NRG, RunContext, Shapley
 from ir_measures_relative.data.arrays import FloatArray, PositionTable
-from ir_measures_relative.measures.bases.browsing import powers
+from ir_measures_relative.measures.bases.browsing import (
+    BrowsingModel,
+    Geometric,
+    LogDiscount,
+    Reciprocal,
+    TopK,
+    powers,
+)
 from ir_measures_relative.measures.bases.gains import (
     discount,
     gain_of,
@@ -22,6 +29,7 @@ from ir_measures_relative.measures.bases.gains import (
     reciprocal,
     sum_of_discounts,
 )
+from ir_measures_relative.measures.form import Ideal
 
 TABLES: dict[str, tuple[PositionTable, Callable[[int], float]]] = {
     "discount": (discount, lambda i: 1 / math.log2(i + 1)),
@@ -97,3 +105,17 @@ def test_the_largest_label_whose_exponential_gain_is_a_number() -> None:
     assert gain_of(np.array([1000]), "exp-log2", None).tolist() == [2.0**1000 - 1]
     with pytest.raises(ValueError, match="the label 1001, in the qrels, is too large"):
         gain_of(np.array([1001]), "exp-log2", None)
+
+
+@pytest.mark.parametrize("seen", [LogDiscount(), Reciprocal(), Geometric(0.5), TopK()], ids=str)
+def test_an_ideal_is_that_of_its_browsing_model(seen: BrowsingModel) -> None:
+    gain, query = np.array([1.0, 3.0, 2.0, 1.0]), np.array([0, 0, 0, 1])
+    weights = seen.seen(np.arange(1, 4)).tolist()
+    for depth in (1, 2, None):
+        want = [
+            sum(g * w for g, w in zip(sorted(gain[query == q], reverse=True)[:depth], weights, strict=False))
+            for q in (0, 1)
+        ]
+        ideal = Ideal(seen, depth)
+        assert ideal.value(gain, query, 2) == pytest.approx(want)
+        assert ideal.value(np.array([gain, 2 * gain]), query, 2)[1] == pytest.approx(2 * np.array(want))

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import RunContext, Shapley, explain
-from ir_measures_relative.context.view import view_of
+from ir_measures_relative.context.run_context import collection_of
+from ir_measures_relative.context.tops import Look
 from oracles.shapley import set_value_oracle, shapley_oracle
 from random_campaigns import contexts, cutoffs, qrels, runs
 from scored import assume_common, in_order, per_query, ranking
@@ -104,8 +105,8 @@ def test_memory_is_bounded() -> None:
     }
     labels = {f"q{q}": {f"d{d}": 1 for d in range(100)} for q in range(n_queries)}
     context = RunContext(runs)
-    view = view_of(context, labels)
-    positions = view.at(30).positions_of_runs(view.relevant)
+    view = collection_of(context, labels)
+    positions = view.positions(view.documents.relevant, Look(30))
     tracemalloc.start()
     try:
         context.evaluate(labels, [Shapley @ 30])

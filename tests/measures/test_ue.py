@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 import random_campaigns
 from drawn import examples
 from ir_measures_relative import AP_UE, UE, RelativeWarning, RunContext, bounds, explain, nDCG_UE, verdicts
-from ir_measures_relative.context.view import view_of
+from ir_measures_relative.context.evaluated import Evaluated
+from ir_measures_relative.context.run_context import collection_of
 from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.measures.bases import err
 from ir_measures_relative.measures.bases.ap import expected_sum_of_precisions
@@ -146,7 +147,7 @@ def test_they_are_those_of_all_rankings(base: str) -> None:
         options = {"relevant": relevant or 1} if base == "R" else {}
         for k in range(1, len(labels) + 3):
             want, pool = ue_bases.chance(base, gains, k, **options), pool_of(gains, k)
-            actual = BASES[base].value(pool.perfect, pool.get)
+            actual = pool.perfect.value(UE.BASES[base].rule_of_chance(pool.get))
             assert actual[0] == pytest.approx(float(want.upper), rel=1e-13)
             assert BASES[base].expected(pool)[0] == pytest.approx(float(want.mean), rel=1e-13)
             if base in WITH_DEVIATION:
@@ -325,15 +326,17 @@ def check_actual(base: str, k: int, labels: Any, run: Any) -> None:
         want = per_query(
             f"{base}{'(dcg=`exp-log2`)' if base == 'nDCG' else ''}@{k}".replace("`", "'"), labels, run
         )
-    view = view_of(RunContext({}), labels)
-    evaluated, measure = view.with_run(read_run(run, "run")), UE(base=base) @ k
+    view = collection_of(RunContext({}), labels)
+    evaluated, measure = Evaluated.of(view, read_run(run, "run")), UE(base=base) @ k
     found, ideal = measure.actual(evaluated), measure.normalizers(evaluated).upper
     if base == "AP":
-        ideal = np.array([sum(g > 0 for g in labels[q].values()) for q in view.query_ids], dtype=float)
+        ideal = np.array(
+            [sum(g > 0 for g in labels[q].values()) for q in view.documents.query_ids], dtype=float
+        )
     if base in ("nDCG", "AP"):  # whose numerators these are
         found = np.divide(found, ideal, out=np.zeros(len(found)), where=ideal > 0)
     tolerance = 6e-6 if base in GRADED else 1e-12  # gdeval prints five digits
-    for query, value in zip(view.query_ids, found.tolist(), strict=True):
+    for query, value in zip(view.documents.query_ids, found.tolist(), strict=True):
         assert value == pytest.approx(want.get(query, 0.0), abs=tolerance), query
 
 
@@ -542,8 +545,8 @@ def test_every_ranking_of_three_documents_relative_to_every_pool(base: str) -> N
         grades = {f"d{j}": grade for j, grade in enumerate([*ranking, *others]) if grade is not None}
         if grades:
             labels[str(i)], run[str(i)] = grades, in_order(f"d{j}" for j in range(len(ranking)))
-    view = view_of(RunContext({}, num_docs=5), labels)
-    evaluated = view.with_run(read_run(run, "run"))
+    view = collection_of(RunContext({}, num_docs=5), labels)
+    evaluated = Evaluated.of(view, read_run(run, "run"))
     of_base: list[dict[str, Any]] = [{}]
     if base == "AP":
         of_base = [{"expected": "independent"}, {"expected": "exact"}]
@@ -553,7 +556,7 @@ def test_every_ranking_of_three_documents_relative_to_every_pool(base: str) -> N
         options: dict[str, Any] = {"version": version, "judged_only": judged_only}
         options |= {"pool_of_run": pool == "run", "num_docs": 5 if pool == "corpus" else None}
         options |= {"exact": params.get("expected") != "independent"}
-        for query, value in zip(view.query_ids, measure.score(evaluated).tolist(), strict=True):
+        for query, value in zip(view.documents.query_ids, measure.score(evaluated).tolist(), strict=True):
             want = ue_bases.ue(base, list(run[query]), labels[query], k, **options)
             assert value == pytest.approx(want, abs=1e-12), (measure, run[query], labels[query])
 

@@ -259,7 +259,7 @@ table = pd.DataFrame({"name": ["a", "b"], "nDCG@10": [0.1, 0.2], "NRG(norm='idea
 ax = plots.new_figure().subplots()
 plots.relative_against_absolute(table, ax=ax)
 plots.chronological(table, ax=ax)
-context = RunContext({"a": {"q": {"x": 1.0}}, "b": {"q": {"y": 1.0}}})
+context = RunContext({"a": {"q": {"x": 1.0}}, "b": {"q": {"y": 1.0, "x": 0.5}}})
 plots.similarity(context, {"q": {"x": 1}}, ax=ax)
 ax.figure.canvas.draw()
 assert "matplotlib.pyplot" not in sys.modules, "pyplot"

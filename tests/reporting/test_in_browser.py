@@ -168,7 +168,8 @@ def test_the_headline_and_what_a_measure_is(friendly: Path, open_page: Open) -> 
         f"Most that is new to a user of the other runs: {top['NRG@3']['name']}, NRG@3 {top['NRG@3']['NRG@3']:.3f}: "
     )
     assert re.search(
-        r"relevant documents( \(grade 1 or higher\))? per topic in its top \d+ and in that of no other run\.", adds
+        r"relevant documents( \(grade 1 or higher\))? per topic in its top \d+ and in that of no other run\.",
+        adds,
     )
     assert re.match(r"Unjudged documents (could|cannot) reverse (any|\d+) of 45 orders of two runs", verdicts)
     page.locator("#table-of-runs thead button").nth(3).focus()

@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_count
-from ..context.evaluate import check_runs
+from ..context.checks import check_evaluated, check_runs
+from ..context.collection import Collection
+from ..context.evaluated import Evaluated
 from ..context.measure_strings import is_relative, parse_measures, value_of
 from ..context.priors import priors_chosen_by_means
-from ..context.run_context import RunContext
-from ..context.view import View, check_is_context, view_of
+from ..context.run_context import RunContext, check_is_context, collection_of
 from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..io.qrels import Qrels
 from ..measures.bases.base import BASES
@@ -75,39 +76,42 @@ def bounds(
     """
     work = Work(jobs, time_limit)
     check_is_context(context)
-    parsed, views = campaign_of(view_of(context, qrels), measures)
+    parsed, runs = campaign_of(collection_of(context, qrels), measures)
     index, tables = {"name": object_array(context.names)}, []
-    every = [labelings_of(measure, views, unretrieved_relevant) for measure in parsed]
+    every = [labelings_of(measure, runs, unretrieved_relevant) for measure in parsed]
     check_bounded(every)
     for done, (measure, labelings) in enumerate(zip(parsed, every, strict=True)):
-        value = values_of(views, measure, labelings)
+        value = values_of(runs, measure, labelings)
         interval = Interval.unknown(value.shape)
         if labelings.why_not_bounded is None:
             interval = labelings.one(share(work, len(parsed) - done))
         lower, upper, exact = snapped(interval, value, labelings)
         columns = {"worst": lower, "value": value, "best": upper, "exact": exact}
-        tables.append(table_of(index, measure, columns, views[0].query_ids if perquery else None))
+        query_ids = runs[0].collection.documents.query_ids if perquery else None
+        tables.append(table_of(index, measure, columns, query_ids))
     return pd.concat(tables, ignore_index=True)
 
 
 def campaign_of(
-    view: View, measures: Sequence[ir_measures.Measure | str], *, missing_topics: bool = True
-) -> tuple[list[ir_measures.Measure], list[View]]:
-    """The measures to bound, and a view of each run; raises the errors of :func:`bounds`.
+    collection: Collection, measures: Sequence[ir_measures.Measure | str], *, missing_topics: bool = True
+) -> tuple[list[ir_measures.Measure], list[Evaluated]]:
+    """The measures to bound, and every run to evaluate; raises the errors of :func:`bounds`.
 
-    ``missing_topics`` is that of :func:`check_runs`.
+    ``missing_topics`` is that of :func:`.check_runs`.
     """
     parsed = parse_measures(measures)
-    if not view.names:
+    if not collection.runs:
         raise ValueError("the context holds no run, so there is nothing to bound; give RunContext some runs")
-    check_runs(view, missing_topics=missing_topics)
+    check_runs(collection, parsed, missing_topics=missing_topics)
+    runs = Evaluated.each(collection)
+    check_evaluated(runs, parsed)
     by_policy = any(getattr(m, "RELATIVE_TO", None) == "priors" and m.get("prior") is None for m in parsed)
-    if by_policy and priors_chosen_by_means(view.members.policy, view) is not None:
+    if by_policy and priors_chosen_by_means(collection.policy, collection) is not None:
         warn(
             "the judgments choose the priors of each run, and bounds take these to stay as they are now; set priors= "
             "to a dict from run to priors to fix them"
         )
-    return parsed, view.of_each()
+    return parsed, runs
 
 
 def table_of(
@@ -132,19 +136,19 @@ def table_of(
     return pd.DataFrame({**text, "measure": pd.Series([str(measure)] * n, dtype=str), **columns})
 
 
-def values_of(views: Sequence[View], measure: ir_measures.Measure, labelings: Labelings) -> FloatArray:
+def values_of(runs: Sequence[Evaluated], measure: ir_measures.Measure, labelings: Labelings) -> FloatArray:
     """The value of every run on the judgments as they are, shape (runs, queries)."""
     if is_relative(measure):
-        return np.array([measure.score(view) for view in views])
+        return np.array([measure.score(run) for run in runs])
     provider: Any = ir_measures.providers.registry["pytrec_eval"]
     # ir_measures' other providers round, or are rarely installed.
     if not (provider.is_available() and provider.supports(measure)):
         if value_of(measure, "judged_only", False):  # to the open model every document is judged
-            labelings = labelings_of(measure, views, closed=True)
+            labelings = labelings_of(measure, runs, closed=True)
         own = labelings.value()
         if own is not None:
             return own
-    return np.array([view.absolute_of_run(measure) for view in views])
+    return np.array([run.absolute(measure) for run in runs])
 
 
 def snapped(interval: Interval, value: FloatArray, labelings: Labelings) -> Interval:
@@ -168,7 +172,7 @@ def check_bounded(every: Sequence[Labelings], remedy: str = "") -> None:
 
 def labelings_of(
     measure: ir_measures.Measure,
-    views: Sequence[View],
+    runs: Sequence[Evaluated],
     unretrieved_relevant: int | None = None,
     closed: bool = False,
 ) -> Labelings:
@@ -176,7 +180,7 @@ def labelings_of(
 
     Args:
         measure: any measure that looks at judgments.
-        views: the runs, each on the judgments as they are.
+        runs: the runs, each on the judgments as they are.
         unretrieved_relevant: as for :func:`bounds`.
         closed: whether the judged documents are taken to be all there are.
 
@@ -187,7 +191,7 @@ def labelings_of(
         check_count("unretrieved_relevant", unretrieved_relevant, 0)
     if getattr(measure, "JUDGMENTS", "needed") == "ignored":
         raise ValueError(f"{measure} looks at no judgment, so that none can change it; leave it out")
-    given = measure, views, unretrieved_relevant, closed
+    given = measure, runs, unretrieved_relevant, closed
     for kind in type(measure).__mro__:
         if kind in BOUNDS:
             return BOUNDS[kind](*given)

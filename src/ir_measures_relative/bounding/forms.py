@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from ir_measures import Measure
 
+from ..context.evaluated import Evaluated
 from ..context.measure_strings import is_relative, value_of
-from ..context.view import View
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio, sum_by_query
 from ..measures.bases.base import BASES
 from ..measures.bases.browsing import LogDiscount
@@ -51,9 +51,9 @@ class FormLabelings(Labelings):
     """
 
     def __init__(
-        self, measure: Measure, views: Sequence[View], unretrieved_relevant: int | None, closed: bool
+        self, measure: Measure, runs: Sequence[Evaluated], unretrieved_relevant: int | None, closed: bool
     ) -> None:
-        super().__init__(measure, views, unretrieved_relevant, closed)
+        super().__init__(measure, runs, unretrieved_relevant, closed)
         self.by_ideal = isinstance(self.rule.over, Ideal)
         if self.why_not_bounded is None:
             if self.by_ideal:
@@ -85,9 +85,10 @@ class FormLabelings(Labelings):
     def forms(self) -> list[Form]:
         """The form of every run; all have the same items."""
         if is_relative(self.measure) and self.measure.has_form:
-            return [self.measure.form(view) for view in self.views]
-        docs = self.docs if self.gain.pays_below_1 else self.docs.may_gain
-        return [Form(docs, view.positions(docs), self.rule, np.ones(len(docs))) for view in self.views]
+            return [self.measure.form(run) for run in self.runs]
+        docs = self.runs[0].documents_for(self.gain)
+        ones = np.ones(len(docs))
+        return [Form(docs, run.positions(docs, self.look), self.rule, ones) for run in self.runs]
 
     @property
     def why_not_bounded(self) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ..context.view import View
+from ..context.evaluated import Evaluated
 from ..data.arrays import FloatArray, IntArray
 from ..data.documents import Documents, Judgments
 from ..io.qrels import Qrels, judge, qrels_columns
@@ -24,18 +24,23 @@ class Imputation:
     """A relevance model that is fitted on the runs of a collection and their judgments.
 
     Args:
-        views: the runs, on the judged documents and the unjudged ones of their tops; they end at the measure's cutoff.
+        runs: the runs, on the judged documents and the unjudged ones of their tops.
+        cutoff: the measure's.
         llm_judgments: what a language model judged.
         candidate: the row of the run that the language model may favour.
     """
 
     def __init__(
-        self, views: Sequence[View], llm_judgments: Judgments | None = None, candidate: int | None = None
+        self,
+        runs: Sequence[Evaluated],
+        cutoff: int | None,
+        llm_judgments: Judgments | None = None,
+        candidate: int | None = None,
     ) -> None:
-        self._views, self._llm, self.candidate = views, llm_judgments, candidate
-        docs = views[0].documents
+        self._runs, self._cutoff, self._llm, self.candidate = runs, cutoff, llm_judgments, candidate
+        docs = runs[0].collection.documents
         pool, label = self._pool(docs), self._labels(docs)
-        groups = groups_of(views)
+        groups = groups_of(runs)
         self.model = JudgedRelevance(pool, docs.grade, docs.judged, label, groups=groups, candidate=candidate)
         unjudged = ~docs.judged & pool.in_top.any(axis=0)
         self.n_unjudged = int(unjudged.sum())
@@ -70,9 +75,9 @@ class Imputation:
 
     def _pool(self, docs: Documents) -> Pool:
         """Return where the runs retrieve documents, to a little below the cutoff."""
-        cutoff = self._views[0].depth
+        cutoff = self._cutoff
         deep = None if cutoff is None else cutoff * DEEPER
-        rows = [view.at(deep).positions_in(view.evaluated, docs) for view in self._views]
+        rows = [docs.positions_in(run.run, deep) for run in self._runs]
         return Pool(np.array(rows), docs.query, docs.n_queries, cutoff)
 
     def _labels(self, docs: Documents) -> IntArray | None:
@@ -86,14 +91,12 @@ class Imputation:
         return np.where(row >= 0, self._llm.grade[row], NO_LABEL)
 
 
-def groups_of(views: Sequence[View]) -> IntArray | None:
+def groups_of(runs: Sequence[Evaluated]) -> IntArray | None:
     """Return a number for the group of each run; None where no groups are known."""
-    groups = views[0].groups
+    groups = runs[0].collection.groups
     if not groups:
         return None
-    keys = [
-        groups.get(view.name, i) if view.name is not None else view.group or i for i, view in enumerate(views)
-    ]
+    keys = [groups.get(run.name, i) if run.name is not None else run.group or i for i, run in enumerate(runs)]
     return np.array([keys.index(key) for key in keys], dtype=np.int64)
 
 

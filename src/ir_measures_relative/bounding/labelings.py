@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 
 import numpy as np
 from ir_measures import Measure
 
+from ..context.collection import Collection
+from ..context.evaluated import Evaluated
 from ..context.measure_strings import is_relative, needs_subtopics, value_of
-from ..context.view import View
-from ..data.arrays import BoolArray, FloatArray, IntArray
-from ..data.documents import Documents
+from ..context.memo import Memo
+from ..context.tops import Look, Top
+from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from ..data.documents import Documents, Judgments
+from ..data.ids import Ids
+from ..data.rankings import Rankings
 from ..data.registry import Registry
 from ..measures.bases.gains import Clipped, Gain, Relevant, Satisfying, grades_between
 from ..messages import warn
@@ -38,43 +44,45 @@ class Labelings:
 
     Args:
         measure: the measure.
-        views: the runs, each on the judgments as they are.
+        runs: the runs, each on the judgments as they are.
         unretrieved_relevant: as for :func:`.bounds`.
         closed: whether the judged documents are taken to be all there are.
     """
 
     def __init__(
-        self, measure: Measure, views: Sequence[View], unretrieved_relevant: int | None, closed: bool
+        self, measure: Measure, runs: Sequence[Evaluated], unretrieved_relevant: int | None, closed: bool
     ) -> None:
-        self.measure, self.as_judged = measure, views
-        self.members, self.grades = views[0].members, views[0].grades
+        self.measure, self.as_judged = measure, runs
+        self._judged = collection = runs[0].collection
         rel = value_of(measure, "rel")
-        beyond = self.members.grades is not None and rel is not None and rel > self.grades[1]
+        beyond = collection.grades_known and rel is not None and rel > collection.grades[1]
         self._nothing_open = closed or beyond
-        self.cutoff: int | None = measure.depth if is_relative(measure) else value_of(measure, "cutoff")
-        self.judged_only: bool = value_of(measure, "judged_only", False)
-        few = len(views[0].names) < _ENOUGH_RUNS
+        self.cutoff: int | None = measure.look.depth if is_relative(measure) else value_of(measure, "cutoff")
+        self.judged_only: bool = bool(value_of(measure, "judged_only", False))
+        self.look = Look(self.cutoff, self.judged_only)
+        few = len(collection.runs) < _ENOUGH_RUNS
         self._unretrieved_unknown = unretrieved_relevant is None and few and self.cutoff is None
         if unretrieved_relevant is None:
             unretrieved_relevant = (self.cutoff or 0) if few else 0
         self.unretrieved_relevant = 0 if self._nothing_open else unretrieved_relevant
 
     @cached_property
-    def views(self) -> list[View]:
-        """Every run on the judged and the open documents, as deep as the measure looks."""
-        view = self.as_judged[0]
+    def runs(self) -> list[Evaluated]:
+        """Every run on the judged and the open documents."""
+        collection = self._judged
         if not self._nothing_open:
-            new = tuple(v.evaluated for v in self.as_judged if v.row is None)
+            new = tuple(run.run for run in self.as_judged if run.memo is not collection.memo)
             key = "open", self.cutoff, self.unretrieved_relevant
             # Made once for a set of judgments; with new runs it is for them alone.
-            opened = partial(view.with_open, *key[1:], new)
-            view = opened() if new else view.cached(key, opened)
-        return [view.evaluating(v).at(self.cutoff, self.judged_only) for v in self.as_judged]
+            make = partial(open_documents, collection, *key[1:], new)
+            documents = make() if new else collection.kept(key, make)
+            collection = replace(collection, documents=documents)
+        return [run.on(collection) for run in self.as_judged]
 
     @property
     def docs(self) -> Documents:
         """The judged documents, and the open ones with grade 0; sorted by query."""
-        return self.views[0].documents
+        return self.runs[0].collection.documents
 
     @cached_property
     def open(self) -> BoolArray:
@@ -84,7 +92,7 @@ class Labelings:
     @cached_property
     def positions(self) -> IntArray:
         """The position of each document in every run, from 1; 0 where it is not in the top. Shape (runs, documents)."""
-        return np.array([view.positions(self.docs) for view in self.views])
+        return np.array([run.positions(self.docs, self.look) for run in self.runs])
 
     @cached_property
     def gain(self) -> Gain:
@@ -134,20 +142,22 @@ class Labelings:
             raise ValueError(
                 f"{measure} looks at aspects, which no drawn label names; leave relevance_model= out"
             )
-        values = np.empty((len(self.views), len(grade), self.docs.n_queries))
+        self.positions  # noqa: B018  (joined once, and not for each labeling)
+        values = np.empty((len(self.runs), len(grade), self.docs.n_queries))
         every = self.docs.grade.copy()
         for i, of_labeling in enumerate(grade):
             every[self.open] = of_labeling
-            labelled = self.views[0].with_labels(every)
-            for run, view in enumerate(self.views):
-                values[run, i] = self._score(labelled.evaluating(view))
+            labelled = with_grades(self.runs[0].collection, every)
+            for row, run in enumerate(self.runs):
+                values[row, i] = self._score(run.on(labelled))
         return values
 
-    def _score(self, view: View) -> FloatArray:
-        if is_relative(self.measure):
-            result: FloatArray = self.measure.score(view)
-            return result
-        values: FloatArray = view.absolute([self.measure])[0]
+    def _score(self, run: Evaluated) -> FloatArray:
+        values: FloatArray = (
+            self.measure.score(run)
+            if is_relative(self.measure)
+            else run.collection.absolute([self.measure], run.run)[0]
+        )
         return values
 
     def one(self, work: Work) -> Interval:
@@ -171,9 +181,9 @@ class Labelings:
         """Warn where nobody said how many relevant documents no run retrieves, and that decides."""
         if self._unretrieved_unknown and self.open.any():
             warn(
-                f"{self.measure}: relevant documents that none of {self.as_judged[0].names} retrieves would change "
+                f"{self.measure}: relevant documents that none of {self._judged.names} retrieves would change "
                 "these bounds: give unretrieved_relevant=10, or add the other runs to the context",
-                self.members,
+                self._judged.context,
                 "unretrieved relevant documents",
             )
 
@@ -182,7 +192,7 @@ class Labelings:
 
         Warns where few grades are known and the context has no ``grades``.
         """
-        (low, high), known = self.grades, self.members.grades is not None
+        (low, high), known = self._judged.grades, self._judged.grades_known
         if isinstance(self.gain, Relevant):
             return np.array([0, self.gain.rel])
         if isinstance(self.gain, Clipped):  # the measure knows more of the scale than the judgments may show
@@ -202,9 +212,64 @@ class Labelings:
                 f"{f'only {relevant}' if relevant else 'no'} document{' is' if relevant == 1 else 's are'} judged "
                 f"relevant, and unjudged ones are taken to have no higher grade than {high}: set RunContext(…, "
                 f"grades=({low}, {high})), or more",
-                self.members,
+                self._judged.context,
             )
         return grades
+
+
+# Of rankings that are looked through for unjudged documents without a cutoff.
+_MOST_ROWS = 5_000_000
+
+
+def open_documents(
+    collection: Collection, depth: int | None, unretrieved_relevant: int = 0, also: Sequence[Rankings] = ()
+) -> Documents:
+    """Return the judged documents, and those in the tops of the runs, and of others, which may yet be judged.
+
+    ``unretrieved_relevant``: how many further documents a query, which no run retrieves, may turn out relevant.
+    """
+    judged, runs = collection.documents, (*collection.rankings, *also)
+    rows = sum(map(len, runs))
+    if depth is None and rows > _MOST_ROWS:
+        raise ValueError(f"without a cutoff all {rows} rows of the runs are open; set one, such as @1000")
+    if unretrieved_relevant * judged.n_queries > _MOST_ROWS:
+        many, n = unretrieved_relevant, judged.n_queries
+        raise ValueError(f"unretrieved_relevant={many} is too many for {n} topics; give fewer")
+    tops = [collection.top(run, depth, collection.memo_of(run)) for run in runs]
+    query = np.repeat(np.arange(judged.n_queries), unretrieved_relevant)
+    no, nobody = np.zeros(len(query), dtype=bool), Ids.of([""] * len(query))
+    unretrieved = Documents(judged.query_ids, query, nobody, np.zeros_like(query), judged=no, exists=no)
+    documents = judged.followed_by(_unjudged(tops, judged.query_ids), unretrieved)
+    collection.memo.make_room(len(runs), len(documents))
+    return documents
+
+
+def _unjudged(tops: Sequence[Top], query_ids: ObjectArray) -> Documents:
+    """The unjudged documents of tops, each once, sorted by query."""
+    nothing = Documents(query_ids, np.empty(0, dtype=np.int64), Ids.of([]), np.empty(0, dtype=np.int64))
+    ids: list[Ids] = []
+    query = [nothing.query]
+    for top in tops:
+        rows = np.flatnonzero(~top.docs.judged)
+        query.append(top.docs.query[rows])
+        ids.append(top.docs.ids.take(rows))
+    queries = np.concatenate(query)
+    order = np.argsort(queries, kind="stable")
+    all_ids, zeros = Ids.joined(ids).take(order), np.zeros(len(order), dtype=np.int64)
+    found = Documents(query_ids, queries[order], all_ids, zeros, judged=zeros > 0)
+    again, _ = found.repeats()
+    keep = np.ones(len(found), dtype=bool)
+    keep[again] = False
+    return found.select(keep)
+
+
+def with_grades(collection: Collection, grade: IntArray) -> Collection:
+    """Return the collection with other grades of all its documents, which are then all judged."""
+    documents = collection.documents.graded(grade)
+    memo = Memo(
+        len(collection.runs), len(documents), parent=collection.memo
+    )  # grades are drawn by the thousand
+    return replace(collection, documents=documents, judgments=Judgments.of(documents), memo=memo)
 
 
 #: By the class of a measure, what makes the :class:`Labelings` of one that has no form and yet strict bounds.

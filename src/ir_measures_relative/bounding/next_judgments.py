@@ -11,9 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_count
-from ..context.priors import Members
-from ..context.run_context import RunContext
-from ..context.view import check_is_context, view_of
+from ..context.run_context import RunContext, check_is_context, collection_of
 from ..data.arrays import IntArray
 from ..io.qrels import Qrels
 from ..messages import escaped, few_quoted
@@ -57,14 +55,14 @@ def judge_next(
     """
     work = Work(jobs, time_limit)
     check_is_context(context)
-    (parsed,), views = campaign_of(view_of(context, qrels), [measure])
+    (parsed,), runs = campaign_of(collection_of(context, qrels), [measure])
     check_count("n", n, 1)
     if path is not None:
         check_pool(path)
     a, b = pairs_of(context) if between is None else _pair(context, between)
-    labelings = labelings_of(parsed, views, unretrieved_relevant)
+    labelings = labelings_of(parsed, runs, unretrieved_relevant)
     check_bounded([labelings])
-    _, interval = differences(views, parsed, labelings, a, b, work)
+    _, interval = differences(runs, parsed, labelings, a, b, work)
     lower, upper = interval.lower.mean(axis=1), interval.upper.mean(axis=1)
     docs, rows = labelings.docs, np.flatnonzero(labelings.open & labelings.docs.exists)
     weight, pairs = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
@@ -119,7 +117,7 @@ def pool_lines(asked: pd.DataFrame) -> list[str]:
     return lines
 
 
-def _pair(context: Members, between: object) -> tuple[IntArray, IntArray]:
+def _pair(context: RunContext, between: object) -> tuple[IntArray, IntArray]:
     """The one pair of two runs, as indices; ValueError for what is not the names of two runs of the context."""
     names = context.names
     if not isinstance(between, (tuple, list)) or len(between) != 2 or between[0] == between[1]:

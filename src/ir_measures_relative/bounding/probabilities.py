@@ -9,6 +9,7 @@ import ir_measures
 import numpy as np
 
 from ..context.measure_strings import value_of
+from ..context.tops import Look
 from ..data.arrays import FloatArray, IntArray
 from ..tolerances import LABELED_ALIKE
 from .labelings import Labelings
@@ -111,8 +112,8 @@ def sampled_values(
     """Yield the values of the runs on labelings that are drawn by chances, in batches (runs, labelings, queries)."""
     random = np.random.default_rng(seed)
     relevant_grades = labelings.docs.grade[labelings.relevant]
-    views, docs = labelings.views, labelings.docs
-    holders = np.array([view.at(view.depth).positions(docs) for view in views])[:, labelings.open] > 0
+    docs, look = labelings.docs, Look(labelings.cutoff)
+    holders = np.array([run.positions(docs, look) for run in labelings.runs])[:, labelings.open] > 0
     share = holders / np.maximum(holders.sum(axis=0), 1)
     inside = np.clip(chances, 1e-9, 1 - 1e-9)
     logits = np.log(inside) - np.log1p(-inside)

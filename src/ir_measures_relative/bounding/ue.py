@@ -34,7 +34,7 @@ class _AboveChance(FormLabelings):
     @cached_property
     def pool_size(self) -> IntArray:
         """The number of documents in each query's pool, open documents included."""
-        docs, corpus = self.docs, self.members.num_docs
+        docs, corpus = self.docs, self.runs[0].collection.num_docs
         query = docs.query[docs.grade >= 0] if self.judged_only else docs.query
         size = np.bincount(query, minlength=docs.n_queries)
         return np.full(len(size), corpus, dtype=np.int64) if self.measure.get("pool") == "corpus" else size

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_count, is_number
-from ..context.checks import check_topics, tell_of_missing_topics
+from ..context.evaluated import Evaluated
 from ..context.measure_strings import value_of
-from ..context.run_context import RunContext
-from ..context.view import View, check_is_context, view_of
+from ..context.missing_topics import check_topics, tell_of_missing_topics
+from ..context.run_context import RunContext, check_is_context, collection_of
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
 from ..data.documents import Judgments
 from ..io.qrels import Qrels
@@ -99,13 +99,13 @@ def verdicts(
     """
     work = Work(jobs, time_limit)
     check_is_context(context)
-    view = view_of(context, qrels)
-    parsed, _ = campaign_of(view, measures, missing_topics=False)
-    view, note = check_topics(view, context.names, missing)
-    views = view.of_each()
+    collection = collection_of(context, qrels)
+    parsed, _ = campaign_of(collection, measures, missing_topics=False)
+    collection, note = check_topics(collection, context.names, missing)
+    runs = Evaluated.each(collection)
     with_llm = llm_judgments is not None
     check_relevance_model(relevance_model, len(context.names), parsed, perquery, with_llm)
-    llm = read_llm_judgments(llm_judgments, view.documents)
+    llm = read_llm_judgments(llm_judgments, collection.documents)
     check_count("samples", samples, 1)
     check_count("seed", seed, 0)
     if log_odds_sd is not None and (not is_number(log_odds_sd) or not 0 <= log_odds_sd < 100):
@@ -115,13 +115,14 @@ def verdicts(
     a, b = pairs_of(context)
     names = object_array(context.names)
     index, tables = {"name": names[a], "other": names[b]}, []
-    every = [labelings_of(measure, views, unretrieved_relevant) for measure in parsed]
+    query_ids = runs[0].collection.documents.query_ids
+    every = [labelings_of(measure, runs, unretrieved_relevant) for measure in parsed]
     if relevance_model is None:
         check_bounded(every, "; give relevance_model= for a probability")
     for done, (measure, labelings) in enumerate(zip(parsed, every, strict=True)):
-        value, interval = differences(views, measure, labelings, a, b, share(work, len(parsed) - done))
+        value, interval = differences(runs, measure, labelings, a, b, share(work, len(parsed) - done))
         ends = {"worst": interval.lower, "value": value, "best": interval.upper}
-        share_of_run = unjudged_shares(views, value_of(measure, "cutoff"))
+        share_of_run = unjudged_shares(runs, value_of(measure, "cutoff"))
         unjudged = {"unjudged": share_of_run[a], "other_unjudged": share_of_run[b]}
         columns = {
             **ends,
@@ -129,7 +130,7 @@ def verdicts(
             "n_deciding": movable(labelings, a, b, interval),
             **unjudged,
         }
-        table = table_of(index, measure, columns, views[0].query_ids if perquery else None)
+        table = table_of(index, measure, columns, query_ids if perquery else None)
         for end in ends:
             table[end] = rounded_to_zero(table[end].to_numpy())
         if not labelings.bounded:
@@ -156,17 +157,17 @@ def _drawn(
     """Return the values of the runs under drawn labelings, in batches (runs, labelings, topics)."""
     if not isinstance(relevance_model, str):
         if sd is None:
-            sd = default_log_odds_sd(len(labelings.views))
+            sd = default_log_odds_sd(len(labelings.runs))
         return sampled_values(labelings, chances_of(labelings, relevance_model), samples, seed, sd)
-    imputation = Imputation(labelings.views, llm)
+    imputation = Imputation(labelings.runs, labelings.cutoff, llm)
     about_judge = sentence_about_judge(imputation)
     if not imputation.model.exists:
         raise ValueError(
             f"{about_judge} Without them relevance_model='pool' needs at least {FEWEST_RUNS} runs to learn from, and "
-            f"there are {len(labelings.views)}: add runs of the collection"
+            f"there are {len(labelings.runs)}: add runs of the collection"
         )
     if about_judge is not None and not imputation.model.uses_judge:
-        warn(about_judge, labelings.members)
+        warn(about_judge, labelings.runs[0].collection.context)
     return imputation.draw(labelings, samples, seed, sd)
 
 
@@ -187,7 +188,7 @@ def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
 
 
 def differences(
-    views: Sequence[View],
+    runs: Sequence[Evaluated],
     measure: ir_measures.Measure,
     labelings: Labelings,
     a: IntArray,
@@ -195,7 +196,7 @@ def differences(
     work: Work,
 ) -> tuple[FloatArray, Interval]:
     """The difference of each pair of runs as judged, and its interval; shape (pairs, queries)."""
-    values = values_of(views, measure, labelings)
+    values = values_of(runs, measure, labelings)
     value = rounded_to_zero(values[a] - values[b])
     interval = Interval.unknown(value.shape)
     if labelings.why_not_bounded is None:
@@ -223,12 +224,12 @@ def movable(labelings: Labelings, a: IntArray, b: IntArray, interval: Interval) 
     return result
 
 
-def unjudged_shares(views: Sequence[View], cutoff: int | None) -> FloatArray:
+def unjudged_shares(runs: Sequence[Evaluated], cutoff: int | None) -> FloatArray:
     """The share of each run's top that nobody judged, shape (runs, queries); 0 of an empty ranking."""
-    n = views[0].n_queries
-    shares = np.zeros((len(views), n))
-    for share_of_run, view in zip(shares, views, strict=True):
-        docs = view.at(cutoff).top().docs
+    n = runs[0].collection.documents.n_queries
+    shares = np.zeros((len(runs), n))
+    for share_of_run, run in zip(shares, runs, strict=True):
+        docs = run.top(cutoff).docs
         unjudged = np.bincount(docs.query[~docs.judged], minlength=n)
         share_of_run[:] = unjudged / np.maximum(np.bincount(docs.query, minlength=n), 1)
     return shares

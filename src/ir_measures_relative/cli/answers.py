@@ -108,12 +108,12 @@ def options_of(args: argparse.Namespace) -> dict[str, Any]:
 
 def check_deployed(given: Inputs, names: list[str]) -> None:
     """Raises ValueError for deployed runs that are empty or of another collection: any candidate gains."""
-    from ..context.view import view_of
+    from ..context.run_context import collection_of
 
     empty = [name for name, run in given.runs.items() if not len(run)]
     if empty:
         raise ValueError(f"--gate: {_files(given, empty)} holds no ranking; look how it was written")
-    documents = view_of(given.context(names), given.judgments).documents
+    documents = collection_of(given.context(names), given.judgments).documents
 
     def known(run: Rankings) -> bool:
         return bool((documents.positions_in(run) > 0).any())

@@ -107,11 +107,11 @@ def add_runs(
 
 
 def add_context(parser: argparse.ArgumentParser) -> None:
-    from ..context.priors import NAMED
+    from ..context.priors import POLICIES
 
     parser.add_argument(
         "--priors",
-        choices=tuple(NAMED),
+        choices=tuple(POLICIES),
         metavar="POLICY",
         help="runs that each run is scored against. Default: those of --to, else all others. earlier: those before it "
         "by name; best-of-other-groups: the best of each other group by nDCG@10 (needs --groups)",

@@ -39,8 +39,8 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError("--between names both runs, and --baseline the other of each pair; leave one out")
     check_table(args)
     measures = arguments.measures_of(args)
-    from ..context.evaluate import copies_in, depth_of
-    from ..context.view import view_of
+    from ..context.duplicates import depth_of, find_duplicates
+    from ..context.run_context import collection_of
     from .inputs import find_files, read
 
     unsigned = [
@@ -54,7 +54,8 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError(f"--between names {between[0]} twice, and no run is compared with itself")
     names = between or list(dict.fromkeys([*given.candidates, *([baseline] if baseline else [])]))
     depth = depth_of(measures)
-    first = copies_in(view_of(given.together, given.judgments), depth) if fixed and depth != 0 else {}
+    together = given.together
+    first = find_duplicates(collection_of(together, given.judgments), depth) if fixed and depth != 0 else {}
     compared = {first.get(name, name) for name in names}
     both = [name for name in fixed or () if first.get(name, name) in compared]
     if both:

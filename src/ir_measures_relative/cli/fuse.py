@@ -86,8 +86,10 @@ def _which(table: pd.DataFrame, measure: ir_measures.Measure, places: int) -> st
     worth = f"{gain} {measure} on held-out topics (95 % interval {lower} to {upper})"
     if best["ci_lower"] > 0:
         return (
-            f"Fuse {few(best['names'])} ({strategy}). They gain {worth} over the best single run. This strategy is fixed "
-            "beforehand: the intervals are not corrected for several, and take the judgments as they are."
+            f"Fuse {few(best['names'])} ({strategy}). They gain {worth} over the best single run. This strategy is "
+            "fixed beforehand: the intervals are not corrected for several, and take the judgments as they are."
         )
     does, advice = ("gains", "") if best["difference"] > 0 else ("loses", " Keep the single run.")
-    return f"The fusion ({strategy}) is not significantly above the best single run: it {does} {worth}.{advice}"
+    return (
+        f"The fusion ({strategy}) is not significantly above the best single run: it {does} {worth}.{advice}"
+    )

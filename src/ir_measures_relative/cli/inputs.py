@@ -20,11 +20,13 @@ from typing import Any, NamedTuple
 import ir_measures
 
 from ..context.absolute import AbsoluteEvaluator
+from ..context.collection import Collection
+from ..context.duplicates import find_alike
 from ..context.evaluate import Scores, score_runs
+from ..context.evaluated import Evaluated
 from ..context.measure_strings import is_relative
-from ..context.priors import NAMED, Policy
-from ..context.run_context import RunContext
-from ..context.view import View, view_of
+from ..context.priors import POLICIES, Policy
+from ..context.run_context import RunContext, collection_of
 from ..data.arrays import FloatArray, object_array
 from ..data.rankings import Rankings
 from ..formats.content import Content
@@ -119,7 +121,7 @@ class Inputs:
         for name in self.candidates:
             context = self.context(dict.fromkeys([name, *self.others]))
             if check and self.qrels is not None and name not in self.others:
-                self._check_new_runs(view_of(context, self.judgments), {name: self.runs[name]})
+                self._check_new_runs(collection_of(context, self.judgments), {name: self.runs[name]})
             yield [name], context
             gc.collect()  # what a context has computed refers to it, and would stay: a gigabyte for 17 large runs
 
@@ -144,26 +146,26 @@ class Inputs:
         context = self.context(self.others) if as_new_runs else self.together
         names = context.names if of_all else self.candidates
         new_runs = {name: self.runs[name] for name in names if name not in context.runs}
-        view = view_of(context, self.qrels.file.columns)
+        collection = collection_of(context, self.qrels.file.columns)
         if new_runs:
-            self._check_new_runs(view, new_runs)
+            self._check_new_runs(collection, new_runs)
         host = [m for m in measures if not is_relative(m)]
         qrels = self.qrels.file
         evaluator = AbsoluteEvaluator(provider, host, lambda _: qrels.as_ir_measures())
 
         def absolute(measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
-            positions = partial(view.positions_of_relevant, rankings)
-            return evaluator.values(rankings, view.judgments, positions)
+            positions = partial(collection.positions_of_relevant, rankings)
+            return evaluator.values(rankings, collection.judgments, positions)
 
-        return score_runs(view, names, measures, absolute=absolute, new_runs=new_runs)
+        return score_runs(collection, names, measures, absolute=absolute, new_runs=new_runs)
 
-    def _check_new_runs(self, view: View, new_runs: dict[str, Rankings]) -> None:
+    def _check_new_runs(self, collection: Collection, new_runs: dict[str, Rankings]) -> None:
         """Raises ValueError, in a folder warns, where a candidate ranks exactly as a run that it is compared with."""
         for name, rankings in new_runs.items():
-            if not (view.documents.queries_of(rankings) >= 0).any():
+            if not (collection.documents.queries_of(rankings) >= 0).any():
                 continue
-            evaluated = view.with_run(rankings)
-            same = evaluated.twin([other for other in view.names if other != name])
+            evaluated = Evaluated.of(collection, rankings)
+            same = find_alike(evaluated, (other for other in collection.runs if other != name))
             if same is not None and not self.is_folder:
                 raise ValueError(
                     f"the prior or reference {same!r} ranks exactly as the evaluated run; leave it out"
@@ -243,7 +245,7 @@ def read(
     ``shows_names``: whether the answer shows the names of runs also where RUN is one file.
     """
     files = find_files(args) if files is None else files
-    if args.priors and NAMED[args.priors].needs_groups and not args.groups:
+    if args.priors and POLICIES[args.priors].needs_groups and not args.groups:
         raise ValueError(f"--priors {args.priors} needs the groups: give --groups CSV")
     without = may_lack_qrels and args.qrels == "none" and not os.path.exists("none")
     qrels = None if without else _read_qrels(args.qrels)
@@ -414,7 +416,7 @@ def _read_qrels(name: str) -> Judged:
 def _check_measures(given: Inputs, measures: Iterable[ir_measures.Measure]) -> None:
     """Raises ValueError where a measure needs a run to compare with that is not there."""
     relative = [m for m in measures if is_relative(m)]
-    of_context = [str(m) for m in relative if m.needs_context]
+    of_context = [str(m) for m in relative if m.RELATIVE_TO != "chance"]
     if len(given.runs) == 1 and of_context and not given.is_folder:
         raise ValueError(f"{', '.join(of_context)} needs runs to compare with: pass them with --to")
     against = [n for n in given.runs if n in given.others or not given.alone]

@@ -35,7 +35,7 @@ BY_PLACE = frozenset(
 )
 
 
-class Look(NamedTuple):
+class Reads(NamedTuple):
     """What measures look at; one evaluator computes those that look at the same."""
 
     scores: bool  #: at the scores of a run, and not only at its order
@@ -55,19 +55,19 @@ class AbsoluteEvaluator:
         self,
         provider: Any,
         measures: Sequence[ir_measures.Measure],
-        qrels: Callable[[Look], Any],
+        qrels: Callable[[Reads], Any],
         as_given: bool = False,
     ) -> None:
         self._row = {measure: i for i, measure in enumerate(measures)}
         own = {measure: provider_name(provider, measure) for measure in measures}
         self._from_positions = [m for m in measures if _is_from_positions(m, own[m], as_given)]
         self._as_given = as_given
-        groups: dict[Look, list[ir_measures.Measure]] = {}
+        groups: dict[Reads, list[ir_measures.Measure]] = {}
         for measure in (m for m in measures if m not in self._from_positions):
-            groups.setdefault(look_of(measure, own[measure]), []).append(measure)
+            groups.setdefault(reads_of(measure, own[measure]), []).append(measure)
 
-        def evaluator(look: Look, group: Sequence[ir_measures.Measure]) -> Any:
-            return provider.evaluator(group, qrels(look))
+        def evaluator(reads: Reads, group: Sequence[ir_measures.Measure]) -> Any:
+            return provider.evaluator(group, qrels(reads))
 
         self._evaluator = evaluator
         self._groups = [(k, g, _blaming(g, partial(evaluator, k))) for k, g in groups.items()]
@@ -80,16 +80,16 @@ class AbsoluteEvaluator:
         found = values_from_positions(self._from_positions, rankings, judgments, positions)
         for measure, of_measure in zip(self._from_positions, found, strict=True):
             values[self._row[measure]] = of_measure
-        for look, group, whole in self._groups:
-            run = rankings.as_given() if self._as_given or look.scores else rankings.to_dict()
-            for metric in _blaming(group, partial(self._metrics, look, group, whole, run)):
+        for reads, group, whole in self._groups:
+            run = rankings.as_given() if self._as_given or reads.scores else rankings.to_dict()
+            for metric in _blaming(group, partial(self._metrics, reads, group, whole, run)):
                 column = judgments.query_code.get(metric.query_id)
                 if column is not None:
                     values[self._row[metric.measure], column] = metric.value
         return values
 
-    def _metrics(self, look: Look, group: Any, whole: Any, run: Any, some: Any) -> list[ir_measures.Metric]:
-        return list((whole if some is group else self._evaluator(look, some)).iter_calc(run))
+    def _metrics(self, reads: Reads, group: Any, whole: Any, run: Any, some: Any) -> list[ir_measures.Metric]:
+        return list((whole if some is group else self._evaluator(reads, some)).iter_calc(run))
 
 
 def provider_name(provider: Any, measure: ir_measures.Measure) -> str | None:
@@ -99,11 +99,11 @@ def provider_name(provider: Any, measure: ir_measures.Measure) -> str | None:
     return _blaming([measure], find)
 
 
-def look_of(measure: ir_measures.Measure, provider: str | None) -> Look:
+def reads_of(measure: ir_measures.Measure, provider: str | None) -> Reads:
     """What a measure looks at, by the provider that computes it."""
     of_aspects = [value_of(measure, name) for name in ("rel", "alpha", "beta", "judged_only")]
     scores = provider is not None and provider not in BY_PLACE
-    return Look(scores, tuple(of_aspects) if needs_subtopics(measure) else None)
+    return Reads(scores, tuple(of_aspects) if needs_subtopics(measure) else None)
 
 
 def _blaming(
@@ -127,10 +127,10 @@ def _blaming(
         raise ValueError(message) from error
 
 
-def qrels_for(judgments: Judgments, look: Look) -> Any:
+def qrels_for(judgments: Judgments, reads: Reads) -> Any:
     """The judgments as ir_measures takes them: the labels for aspects where the measures look at these."""
-    if look.aspects is None:
-        return nested_qrels(judgments, look)
+    if reads.aspects is None:
+        return nested_qrels(judgments, reads)
     found, documents = judgments.aspects, judgments.doc_ids
     queries, names = judgments.query_ids[found.query], found.names
     # ndeval adds by aspect as they come, of all queries: in another order the last bit depends on the other queries.
@@ -141,11 +141,11 @@ def qrels_for(judgments: Judgments, look: Look) -> Any:
     return [Qrel(queries[a], documents[d], grade, names[a]) for d, a, grade in rows]
 
 
-def nested_qrels(judgments: Judgments, look: Look) -> dict[str, dict[str, int]]:
+def nested_qrels(judgments: Judgments, reads: Reads) -> dict[str, dict[str, int]]:
     """The judgments as ir_measures takes them."""
     result: dict[str, dict[str, int]] = {q: {} for q in judgments.query_ids}
     query, grade = judgments.query.tolist(), judgments.grade.tolist()
-    hopeful = {q for q, g in zip(query, grade, strict=True) if look.scores or g >= 0}
+    hopeful = {q for q, g in zip(query, grade, strict=True) if reads.scores or g >= 0}
     for q, doc_id, g in zip(query, judgments.doc_ids, grade, strict=True):
         # Guess: negative labels. pytrec_eval_terrier 0.5.11 writes outside its arrays for a query whose labels are all
         # negative; 0 means the same to it. Ends with: a check there.

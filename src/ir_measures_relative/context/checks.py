@@ -1,117 +1,98 @@
-"""What is checked of runs and judgments before anything is computed: their documents, topics and ids.
+"""What is checked at the door, before anything is computed: runs, their ids and topics, and what measures ask of both.
 
-Topics that runs have no ranking for: which they are, why, what a verb does about them, and what it says.
+A function ``check_…`` refuses, and may warn; ``warn_of_…`` only warns.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 import ir_measures
 import numpy as np
 
-from ..arguments import check_choice
-from ..data.arrays import IntArray, ObjectArray
-from ..data.documents import Documents, Judgments
+from ..data.documents import NAME_NO_ASPECT, Judgments
 from ..data.rankings import Rankings
-from ..messages import few, warn
-from .measure_strings import is_relative
-from .priors import Members
-from .view import View, some
+from ..messages import few, some, warn
+from .collection import Collection
+from .duplicates import warn_of_duplicate
+from .evaluated import Evaluated
+from .measure_strings import is_relative, needs_subtopics
+from .missing_topics import find_similar_ids, warn_of_empty_runs, warn_of_missing_topics, warn_of_similar_ids
+from .odd_runs import warn_of_odd_runs
+from .priors import PriorPolicy, finder_for_new_runs
+from .strange_ids import warn_of_strange_ids
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-T = TypeVar("T", bound="pd.DataFrame")
-
-# How many queries, and rows of each, are looked at before all are: one is mostly enough, and takes no time.
-QUERIES_AHEAD, ROWS_AHEAD = 8, 200
-#: What ``missing=`` takes: count missing topics as empty rankings, leave them out for all runs, or accept none.
-MISSING = ("zero", "drop", "raise")
-# Verbs that decide accept a run that misses at most one topic in so many.
-_ONE_IN = 20
-# How many runs, and topics of each, a message names.
-_RUNS_NAMED, _TOPICS_NAMED = 3, 3
-# What programs add to a whole number that they take for a fraction.
-_FRACTION = re.compile(r"\.0+\Z")
+# ---- runs
 
 
-# ---- documents
+def check_runs(
+    collection: Collection,
+    measures: Sequence[ir_measures.Measure] = (),
+    new_runs: Mapping[str, Rankings] | None = None,
+    *,
+    missing_topics: bool = True,
+) -> None:
+    """Check the runs of a context, and others, and what measures ask of the judgments.
 
+    ``missing_topics=False`` says nothing of topics that runs miss: for what calls :func:`.check_topics`, or where runs
+    miss topics by design.
 
-def warn_of_unjudged_runs(view: View, runs: Iterable[Rankings]) -> None:
-    """Warn of runs that share topics with the judgments, and no document: they score 0."""
-    judgments, unjudged = view.judgments, list[tuple[Rankings, str]]()
-    judged = set(judgments.query_ids[np.bincount(judgments.query, minlength=len(judgments.query_ids)) > 0])
+    Raises:
+        ValueError: there is nothing to score, or a run shares no query with the judgments; what
+            :func:`check_measures` raises.
+    """
+    if not collection.documents.n_queries:
+        raise ValueError("the qrels hold no judgment, so there is no query to score; give other qrels")
+    runs = (*new_runs.values(), *collection.rankings) if new_runs else collection.rankings
     for run in runs:
-        topics = [query_id for query_id in run.query_ids if query_id in judged]
-        if topics and not _ranks_judged_document(judgments, run, topics):
-            unjudged.append((run, topics[0]))
-    if not unjudged:
-        return
-    run, query_id = unjudged[0]
-    docs = run.of_query(query_id).rows()[1].take(slice(0, 4)).strings()
-    names, rank = few((run.name for run, _ in unjudged), 3), "ranks" if len(unjudged) == 1 else "rank"
-    warn(
-        f"{names} {rank} no judged document: for query {query_id!r} {run.name} has {some(docs)}, the qrels have "
-        f"{some(judgments.of_query(query_id).doc_ids)}; check that both are of one version of one collection",
-        view.members,
-    )
+        check_queries(collection, run)
+    if missing_topics:
+        warn_of_missing_topics(collection, {**(new_runs or {}), **collection.runs})
+    _warn_if_nothing_is_relevant(collection, measures)
+    warn_of_strange_ids(collection, runs)
+    warn_of_odd_runs(collection, runs)
+    check_measures(collection, measures)
 
 
-def _ranks_judged_document(judgments: Judgments, run: Rankings, topics: Sequence[str]) -> bool:
-    """Return whether a run ranks a judged document of one of these topics, the judged ones that it has."""
-    try:
-        if any(ranks_judged(judgments, run, query_id) for query_id in topics[:QUERIES_AHEAD]):
-            return True
-        query, ids, _ = run.rows()
-        return bool((judgments.rows_of(judgments.queries_of(run)[query], ids) >= 0).any())
-    except ValueError:  # an id of another type, deeper than any measure looks
-        return True
+def check_collection(
+    collection: Collection, measures: Sequence[ir_measures.Measure], *, may_be_batch: bool
+) -> None:
+    """Check the runs of a context for an evaluator, which may get one batch of the topics, and others' runs.
+
+    Raises:
+        ValueError: what :func:`check_measures` raises.
+    """
+    _warn_of_runs_of_other_topics(collection, may_be_batch=may_be_batch)
+    warn_of_similar_ids(collection, collection.rankings)
+    check_measures(collection, measures)
+    if not may_be_batch:
+        _warn_if_nothing_is_relevant(collection, measures)
+        warn_of_strange_ids(collection, collection.rankings)
+        warn_of_odd_runs(collection, collection.rankings)
 
 
-def ranks_judged(judgments: Judgments, run: Rankings, query_id: str, share: float = 0.0) -> bool:
-    """Return whether the first documents of a ranking hold more than a share of the judged ones of its query."""
-    judged = judgments.of_query(query_id).ids.strings().tolist()
-    docs = run.of_query(query_id).rows()[1].take(slice(0, ROWS_AHEAD)).strings()
-    return len(set(judged).intersection(docs)) > share * len(judged)
-
-
-def warn_if_nothing_is_relevant(view: View, measures: Iterable[ir_measures.Measure]) -> None:
-    """Warn of judgments of which none is of a relevant document, where measures need one."""
-    needing = (measure for measure in measures if not is_relative(measure) or measure.JUDGMENTS == "needed")
-    if any(needing) and len(view.judgments) and not len(view.judgments.relevant):
-        warn(
-            "no documents are judged relevant, so measures are 0 or undefined for every run; check the grades of the "
-            "qrels, of which all are 0 or below",
-            view.members,
-        )
-
-
-# ---- topics
-
-
-def check_queries(view: View, rankings: Rankings, *, may_be_batch: bool = False) -> None:
-    """Raises ValueError where a run that holds queries shares none with the judgments.
+def check_queries(collection: Collection, run: Rankings, *, may_be_batch: bool = False) -> None:
+    """Raise ValueError where a run that holds queries shares none with the judgments.
 
     Where the run may be one batch of PyTerrier's, this is a warning if the context knows both ids.
     """
-    docs = view.documents
-    if not len(rankings) or not docs.n_queries or (docs.queries_of(rankings) >= 0).any():
+    docs = collection.documents
+    if (docs.queries_of(run) >= 0).any() or not len(run) or not docs.n_queries:
         return
-    known = {q for run in view.members.runs.values() for q in run.query_ids} if may_be_batch else set()
+    known = {q for other in collection.rankings for q in other.query_ids} if may_be_batch else set()
     message = (
-        f"{rankings.name} has no query in common with the qrels: the run has {some(rankings.query_ids)}, "
+        f"{run.name} has no query in common with the qrels: the run has {some(run.query_ids)}, "
         f"the qrels have {some(docs.query_ids)}"
     )
-    if known.intersection(rankings.query_ids) and known.intersection(docs.query_ids):
-        warn(message + "; its rankings count as empty: check the ids of both", view.members)
+    if known.intersection(run.query_ids) and known.intersection(docs.query_ids):
+        warn(message + "; its rankings count as empty: check the ids of both", collection.context)
     else:
-        own = set(rankings.query_ids.tolist())
+        own = set(run.query_ids.tolist())
         by_nugget = [q for q in docs.query_ids if q.rpartition("_")[0] in own]
-        alike = find_similar_ids(docs.query_ids, rankings.query_ids, "the run has")
+        alike = find_similar_ids(docs.query_ids, run.query_ids, "the run has")
         remedy = "is one of them numbered differently, or for other topics?"
         if alike:
             remedy = f"{alike}: write the ids alike"
@@ -120,225 +101,260 @@ def check_queries(view: View, rankings: Rankings, *, may_be_batch: bool = False)
         raise ValueError(f"{message}; {remedy}")
 
 
-class MissingTopics(NamedTuple):
-    """Judged topics that a run has no ranking for."""
-
-    name: str  #: the run
-    topics: IntArray  #: the missing topics, as indices of the judged ones
-    expected: int  #: of how many judged topics: those that another run ranks, or all
-    cause: str  #: why no run ranks them, by their ids or where the run ends; nothing where another run ranks them
-
-    @property
-    def is_tolerable(self) -> bool:
-        """Whether a verb may decide: few are missing, or all runs miss them, so that no run is worse for it."""
-        return bool(self.cause) or _ONE_IN * len(self.topics) <= self.expected
-
-
-def find_missing_topics(judged: Documents, runs: Mapping[str, Rankings]) -> list[MissingTopics]:
-    """Return for each run the judged topics that it misses and another run ranks; nothing for a run that misses none.
-
-    A topic that a run is known to have been asked (:attr:`.Rankings.asked`) is answered, by an empty ranking. Topics
-    that no run ranks are usual: judgments may be of more topics than anyone ran. They are missing where ids, or the end
-    of a run, show that something went wrong.
-    """
-    ranked = np.zeros((len(runs), judged.n_queries), dtype=bool)
-    for row, run in zip(ranked, runs.values(), strict=True):
-        code = judged.queries_of(run)
-        row[code[code >= 0]] = True
-    answered = ranked
-    if any(run.asked for run in runs.values()):
-        answered = ranked.copy()
-        for row, run in zip(answered, runs.values(), strict=True):
-            row[[judged.query_code[q] for q in run.asked if q in judged.query_code]] = True
-    is_judged = np.diff(judged.starts) > 0 if len(judged) else np.ones(judged.n_queries, dtype=bool)
-    elsewhere = (ranked.sum(axis=0) > ranked) & is_judged
-    missing = elsewhere & ~answered
-    found = [
-        MissingTopics(name, np.flatnonzero(missing[i]), int(np.count_nonzero(elsewhere[i])), "")
-        for i, name in enumerate(runs)
-        if missing[i].any()
-    ]
-    unranked = np.flatnonzero(is_judged & ~answered.any(axis=0))
-    if len(unranked):
-        ids, n = judged.query_ids[unranked], int(np.count_nonzero(is_judged))
-        of_any = set().union(*(run.query_ids for run in runs.values())).difference(judged.query_code)
-        similar = find_similar_ids(ids, of_any, "a run has")
-        for name, run in runs.items():
-            cause = _find_similar(judged, ids, run) if similar else ""
-            cause = cause or _find_end(run, ids, [judged.query_ids], only_within=True)
-            if cause:
-                found.append(MissingTopics(name, unranked, n, cause))
-    return found
+def _warn_of_runs_of_other_topics(collection: Collection, *, may_be_batch: bool) -> None:
+    """Warn of a run without rankings, and of one for other topics, which a batch of PyTerrier's may be for it."""
+    queries_of, runs = collection.documents.queries_of, collection.rankings
+    unknown = collection.kept("unknown", lambda: [run for run in runs if not (queries_of(run) >= 0).any()])
+    warn_of_empty_runs(unknown, collection.context)
+    counts = Counter(q for other in (runs if unknown else ()) for q in other.query_ids)
+    own = [run for run in unknown if len(run) and all(counts[q] == 1 for q in run.query_ids)]
+    if own and not may_be_batch:
+        warn(
+            f"{few(run.name for run in own)} of the context {'has' if len(own) == 1 else 'have'} no query in common "
+            f"with the qrels: {own[0].name} has {some(own[0].query_ids)}, the qrels have "
+            f"{some(collection.documents.query_ids)}; check whether one of them is numbered differently",
+            collection.context,
+        )
 
 
-def check_topics(
-    view: View, names: Collection[str], missing: str | None, *, relative: bool = False
-) -> tuple[View, str]:
-    """Return the view to decide on, and what the answer must say of topics that are missing; often nothing.
+# ---- groups of new runs
 
-    All runs of the view say which topics there are. Only those of ``names`` are compared, so only they are refused.
-    The others do not change an absolute value. With ``relative`` measures they may: a prior without a ranking leaves
-    all documents new. That is a warning, since the value is defined, and these runs win or lose nothing by it.
+
+def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], context: object) -> None:
+    """Raise ValueError for what is no group's name; warn of a new group that looks like one of the context's."""
+    if not isinstance(group, str) or not group:
+        raise ValueError(f"group={group!r} must be the name of a group, such as 'CMU'")
+    if finder_for_new_runs(policy) is None:
+        raise ValueError(
+            f"group={group!r}: the priors of this context do not go by groups; set priors=BestOfOtherGroups()"
+        )
+    known = sorted(set(groups.values()))
+    if group not in known:
+        import difflib
+
+        lower = {name.lower().strip(): name for name in known}
+        for close in difflib.get_close_matches(group.lower().strip(), lower, n=1, cutoff=0.8):
+            said = f"no run of the context is of this group; if {lower[close]!r} is meant, say so"
+            warn(f"group={group!r}: {said}", context)
+
+
+def group_of_new_run(collection: Collection, run: Rankings, given: str | None) -> str | None:
+    """Return the group of a new run: as given, else its own; None where there is none, or priors go by none."""
+    policy, group = collection.policy, given
+    if group is None and run.group is not None and finder_for_new_runs(policy) is not None:
+        group = run.group
+        if group == "":
+            warn(
+                "the run's column 'group' does not hold one name in all rows, so every run of the context is a prior; "
+                "give it one string, or say evaluating(group=…)",
+                collection.context,
+            )
+            group = None
+    if group is not None:
+        check_group(group, policy, collection.groups, collection.context)
+    return group
+
+
+# ---- what measures ask of the judgments
+
+# A pool with a smaller share of documents that are not relevant; in TREC's pools at least 7 % are not.
+_FEW_NON_RELEVANT = 0.05
+
+
+def check_measures(collection: Collection, measures: Sequence[ir_measures.Measure]) -> None:
+    """Check that the judgments are what measures need; warn of what may mislead.
 
     Raises:
-        ValueError: a run of ``names`` misses more than one topic in twenty, or any with ``missing="raise"``, and
-            ``missing`` is neither ``"zero"`` nor ``"drop"``; no topic is left with ``"drop"``.
+        ValueError: a grade for which a measure has no gain, or no aspects for one that looks at them.
     """
-    if missing is not None:
-        check_choice("missing", missing, MISSING)
-    every = find_missing_topics(view.judgments, view.runs)
-    if relative and (others := [one for one in every if one.name not in names]):
-        described = _describe(view, others, view.runs)
-        warn(f"{described}; as priors or reference they have empty rankings there", view.members)
-    compared = [one for one in every if one.name in names]
-    if missing not in ("zero", "drop"):
-        refused = [one for one in compared if missing == "raise" or not one.is_tolerable]
-        if refused:
-            raise ValueError(
-                f"{_describe(view, refused, view.runs)}: correct the run, or set missing='zero' to count these topics "
-                "as empty rankings, or missing='drop' to leave them out for all runs"
-            )
-    warn_of_empty_runs(view.runs.values(), view.members)
-    if not compared:
-        return view, ""
-    described = _describe(view, compared, view.runs)
-    if missing != "drop":
-        return view, f"{described[0].upper()}{described[1:]}. A missing topic counts as an empty ranking."
-    keep = np.ones(view.n_queries, dtype=bool)
-    keep[np.concatenate([one.topics for one in compared])] = False
-    codes = (view.judgments.queries_of(view.runs[name]) for name in names)
-    if not any(keep[code[code >= 0]].any() for code in codes):
-        raise ValueError(f"{described}: missing='drop' leaves no topic; correct the runs")
-    n = int(np.count_nonzero(~keep))
-    left_out = "This topic is" if n == 1 else f"These {n} topics are"
-    return view.of_queries(keep), f"{described[0].upper()}{described[1:]}. {left_out} left out for all runs."
+    warn_of_last_labels(collection, measures)
+    for measure in filter(is_relative, measures):
+        if measure.looks_at_aspects and collection.judgments.labels is None:
+            raise ValueError(f"{measure} needs the aspects of documents, and {NAME_NO_ASPECT}")
+        if measure.highest_grade is not None:
+            check_grades(measure, collection.documents, measure.highest_grade)
+        if measure.COUNTS:
+            _warn_of_counts(collection, measure)
+        if measure.RELATIVE_TO == "chance" and measure.get("pool") == "judged":
+            _warn_of_pools(collection, measure)
 
 
-def tell_of_missing_topics(table: T, note: str, missing: str | None, context: Members) -> T:
-    """Return a table whose ``attrs`` hold what :func:`check_topics` gave; warn of what nobody asked for."""
-    if note:
-        table.attrs["missing_topics"] = note
-        if missing not in ("zero", "drop"):
-            warn(note, context, "missing topics")
-    return table
-
-
-def warn_of_missing_topics(view: View, runs: Mapping[str, Rankings]) -> None:
-    """Warn of runs without any ranking, and once of all others that miss topics.
-
-    The hosts' evaluators do not call this: what they get may be one batch of topics.
-    """
-    warn_of_empty_runs(runs.values(), view.members)
-    found = [one for one in find_missing_topics(view.judgments, runs) if len(runs[one.name])]
-    if found:
+def _warn_if_nothing_is_relevant(collection: Collection, measures: Iterable[ir_measures.Measure]) -> None:
+    """Warn of judgments of which none is of a relevant document, where measures need one."""
+    judgments = collection.judgments
+    needing = (m for m in measures if not is_relative(m) or m.JUDGMENTS == "needed")
+    if len(judgments) and not len(judgments.relevant) and any(needing):
         warn(
-            f"{_describe(view, found, runs)}; a missing topic counts as an empty ranking: correct the run, or leave "
-            "the topics out of the qrels",
-            view.members,
-            "missing topics",
+            "no documents are judged relevant, so measures are 0 or undefined for every run; check the grades of the "
+            "qrels, of which all are 0 or below",
+            collection.context,
         )
 
 
-def warn_of_empty_runs(runs: Iterable[Rankings], context: Members) -> None:
-    """Warn of runs without a row."""
-    empty = [run.name for run in runs if not len(run)]
-    if empty:
-        holds, its = ("holds", "its") if len(empty) == 1 else ("hold", "their")
-        warn(
-            f"{few(empty, 3)} {holds} no ranking; all of {its} rankings count as empty: check how it was written",
-            context,
+def check_grades(measure: object, docs: Any, highest: int) -> None:
+    """Raise ValueError for a grade above the highest; names the measure and the query."""
+    grade = int(docs.grade.max(initial=0))
+    if grade > highest:
+        query = docs.query_ids[docs.query[int(docs.grade.argmax())]]
+        raise ValueError(
+            f"{measure}: the qrels hold the grade {grade}, of query {query!r}; max_grade, {highest} here, must be "
+            f"at least that: write max_grade={grade}"
         )
 
 
-def warn_of_similar_ids(view: View, runs: Iterable[Rankings]) -> None:
-    """Warn of a run whose topics and the judged ones agree in part, and of which others differ in form alone.
+def warn_of_last_labels(collection: Collection, measures: Sequence[ir_measures.Measure]) -> None:
+    """Warn where measures that look at no aspects see one of several labels of a document."""
+    judgments = collection.judgments
+    if not judgments.has_aspects:
+        return
+    unlike = collection.kept("unlike labels", lambda: judgments.unlike_labels() or ())
+    plain = [
+        str(m)
+        for m in measures
+        if not (m.looks_at_aspects or m.JUDGMENTS == "ignored" if is_relative(m) else needs_subtopics(m))
+    ]
+    if plain and unlike:
+        query_id, doc_id = unlike
+        warn(
+            f"the qrels judge documents for several aspects, and {', '.join(plain)} look at no aspects: they see the "
+            f"last label of {doc_id!r} of query {query_id!r}; give them qrels with one label a document",
+            collection.context,
+        )
 
-    This holds in a batch of topics too: an id that is in no other form among the judged ones is not missed.
+
+def _warn_of_counts(collection: Collection, measure: Any) -> None:
+    """Warn of a measure that counts each label from 1 on alike, since nobody set ``rel``."""
+    if "rel" in measure.params or measure.get("gains") is not None:
+        return
+    judgments = collection.judgments
+    grade = (judgments.aspects if measure.looks_at_aspects else judgments.relevant).grade
+    highest = int(grade.max(initial=0))
+    if highest > 1:
+        share = np.count_nonzero(grade == 1) / np.count_nonzero(grade >= 1)
+        warn(
+            f"{measure!r} counts each label from rel=1 on alike, and the qrels hold labels up to {highest} "
+            f"({share:.0%} of those from 1 on are 1): set rel= to the grade that is relevant",
+            collection.context,
+            f"counts, {type(measure).__name__}",
+        )
+
+
+def _warn_of_pools(collection: Collection, measure: Any) -> None:
+    """Warn of pools of which hardly a document is not relevant: a random ranking of these is as good as any."""
+    docs, rel = collection.documents, max(int(measure.get("rel", 1)), 1)
+
+    def find() -> tuple[int, float]:
+        relevant = np.bincount(docs.query, weights=docs.grade >= rel, minlength=docs.n_queries)
+        size = np.bincount(docs.query, minlength=docs.n_queries)
+        few = (relevant > 0) & (size - relevant < _FEW_NON_RELEVANT * size)
+        return int(few.sum()), float(1 - relevant[few].sum() / max(int(size[few].sum()), 1))
+
+    count, share = collection.kept(("pools", rel), find)
+    if count:
+        warn(
+            f"UE is relative to a random ranking of the documents that are judged, and on {count} of "
+            f"{docs.n_queries} topics nearly all of these are relevant ({share:.1%} are not): a random ranking is "
+            "then nearly perfect; give pool='corpus' and the collection's size (num_docs=, or --num_docs)",
+            collection.context,
+            "UE, pools",
+        )
+
+
+# ---- what measures ask of the runs
+
+# For how many topics it is looked at how many of the judged documents a run ranks, since whole rankings take time; and
+# the share under which they are few.
+_TOPICS_LOOKED_AT, _HALF = 10, 0.5
+
+
+def check_evaluated(runs: Sequence[Evaluated], measures: Sequence[ir_measures.Measure]) -> None:
+    """Warn of runs whose values by these measures may mislead; each kind of warning once."""
+    checks: list[Callable[[Sequence[Evaluated]], None]] = []
+    for measure in measures:
+        relative_to, params = getattr(measure, "RELATIVE_TO", None), measure.params
+        if relative_to == "priors" and "prior" not in params:
+            checks.append(_warn_of_no_priors)
+        elif relative_to == "systems" and params.get("systems") == "groups":
+            checks.append(_warn_of_group_columns)
+        elif relative_to == "chance" and measure.get("pool") == "judged":
+            checks.append(_warn_of_few_ranked)
+    for check in dict.fromkeys(checks):
+        check(runs)
+
+
+def check_run_of_host(run: Evaluated, measures: Sequence[ir_measures.Measure], *, may_be_batch: bool) -> None:
+    """Check a run that a host evaluates, which may be one batch of PyTerrier's, and has a frame without a row for none.
+
+    Raises:
+        ValueError: it shares no query with the judgments.
     """
-    judged = view.judgments
+    collection = run.collection
+    if not _ranks_relevant_document(run, measures[0]):
+        if not may_be_batch:
+            warn_of_empty_runs([run.run], collection.context)
+            warn_of_strange_ids(collection, [run.run], together=not collection.runs)
+        check_queries(collection, run.run, may_be_batch=True)
+    if not collection.documents.query_code.keys() >= set(run.run.query_ids.tolist()):
+        warn_of_similar_ids(collection, [run.run])
+    warn_of_duplicate(run, measures)
+    check_evaluated([run], measures)
+    if run.member is None:
+        warn_of_odd_runs(collection, [run.run])
+
+
+def _ranks_relevant_document(run: Evaluated, measure: Any) -> bool:
+    """Whether a run has a document that may gain where a measure looks, which it asks for anyway."""
+    return bool(run.positions(run.collection.documents.may_gain, measure.look).any())
+
+
+def _warn_of_no_priors(runs: Sequence[Evaluated]) -> None:
+    """Warn of a context that holds only the evaluated run."""
     for run in runs:
-        code = judged.queries_of(run)
-        matched = code >= 0
-        n = int(np.count_nonzero(matched))
-        if n == judged.n_queries or matched.all():
-            continue
-        if alike := _find_similar(judged, np.delete(judged.query_ids, code[matched]), run):
-            said = (
-                f"{run.name} ranks {n} of the {judged.n_queries} judged topics; {alike}: write the ids alike"
+        if run.collection.names == [run.name] and run.given_priors is None:
+            only = f"the context holds no run but {run.name!r}, so it has no prior"
+            warn(f"{only}; add the runs to compare with to the RunContext", run.collection.context)
+
+
+def _warn_of_group_columns(runs: Sequence[Evaluated]) -> None:
+    """Warn of a new run of several groups, where groups are counted and policies do not ask for the column."""
+    for run in runs:
+        by_group = finder_for_new_runs(run.collection.policy) is not None
+        if run.member is None and run.group is None and run.run.group == "" and not by_group:
+            warn(
+                "the run's column 'group' does not hold one name in all rows, so it is a system of its own",
+                run.collection.context,
             )
-            warn(said, view.members)
 
 
-def _describe(view: View, found: Sequence[MissingTopics], runs: Mapping[str, Rankings]) -> str:
-    """Which runs miss how many topics, the first of these, and why, as far as the runs tell."""
-    judged = "judged topics" if len(view.judgments) else "topics"
-    parts = []
-    for name, topics, expected, cause in found[:_RUNS_NAMED]:
-        ids, run = view.query_ids[topics], runs[name]
-        of = f"{len(ids)} of the {expected} {judged}"
-        if not cause:
-            of += " that other runs rank"
-            orders = [other.query_ids for other in runs.values() if other is not run]
-            cause = _find_similar(view.judgments, ids, run) or _find_end(run, ids, [*orders, view.query_ids])
-        listed = few(map(repr, ids), _TOPICS_NAMED) + (f"; {cause}" if cause else "")
-        parts.append(f"run {name!r} has no ranking for {of} ({listed})")
-    more = len(found) - _RUNS_NAMED
-    return "; ".join(parts) + (f"; and {more} more runs miss topics" if more > 0 else "")
+def _warn_of_few_ranked(runs: Sequence[Evaluated]) -> None:
+    """Warn of a run that ranks less than half of the judged documents of its topics."""
+    for run in runs:
+        share = run.memo.get(("share ranked", run.run, run.collection.judgments), partial(_share, run))
+        if 0 < share < _HALF:
+            warn(
+                f"the run ranks {share:.0%} of the judged documents, and UE is relative to random rankings of all of "
+                "them; for a first-stage run, give pool='run', or pool='corpus' with num_docs=",
+                run.collection.context,
+                "UE, few ranked",
+            )
+            return
 
 
-def _find_similar(judged: Documents, missing: ObjectArray, run: Rankings) -> str:
-    return find_similar_ids(missing, run.query_ids[judged.queries_of(run) < 0], "the run has")
+def _share(run: Evaluated) -> float:
+    """The share of the judged documents that a run ranks, by a few of its topics."""
+    judgments = run.collection.judgments
+    held = np.unique(judgments.queries_of(run.run))
+    held = held[held >= 0]
+    topics = held[:: len(held) // _TOPICS_LOOKED_AT + 1]
+    keep = np.isin(np.arange(judgments.n_queries), topics)
 
+    def look_at() -> Judgments:
+        return judgments.of_queries(keep)
 
-def find_similar_ids(missing: Iterable[str], unmatched: Iterable[str], source: str) -> str:
-    """What to say where ids of the qrels that miss a partner, and ids without one in the qrels, differ in form alone.
-
-    These are leading zeros, case, a final ``.0`` and blanks.
-    """
-    of_form = {_without_form(q): q for q in missing}
-    pairs = [(q, of_form[form]) for q in unmatched if (form := _without_form(q)) in of_form]
-    if not pairs:
-        return ""
-    own, other = pairs[0]
-    differ = "differs" if len(pairs) == 1 else "differ"
-    return (
-        f"{len(pairs)} of these ids {differ} in leading zeros, case, '.0' or blanks alone: {source} {own!r}, the "
-        f"qrels {other!r}"
-    )
-
-
-def _without_form(query_id: str) -> str:
-    return _FRACTION.sub("", query_id.strip().casefold()).lstrip("0")
-
-
-def _find_end(
-    run: Rankings, missing: ObjectArray, orders: Sequence[ObjectArray], only_within: bool = False
-) -> str:
-    """Where a run ends too early: the missing topics come last in the order of another run, or of the qrels.
-
-    Its last topic is cut where it has fewer rows than the others, which have equally many, or less than half as many;
-    with ``only_within`` nothing else is told.
-    """
-    if not len(run):
-        return ""
-    last, sizes = run.query_ids[-1], np.diff(run.starts)
-    others, row = sizes[:-1], ", in the middle of a row" if run.ends_within_row else ""
-    usual = float(np.median(others)) if len(others) > 1 else 0.0  # one other topic tells nothing
-    within = bool(row) or sizes[-1] < (usual if (others == usual).all() else usual / 2)
-    if only_within and not within:
-        return ""
-    if not row and not any(_come_last(missing, run.query_ids, order) for order in orders):
-        return ""
-    if not within:
-        return f"the file ends with topic {last!r}"
-    rows = f"{sizes[-1]} row{'' if sizes[-1] == 1 else 's'}"
-    instead = f", {rows} where its other topics have {usual:g}" if usual else ""
-    return f"the file ends within topic {last!r}{row}{instead}"
-
-
-def _come_last(missing: ObjectArray, own: ObjectArray, order: ObjectArray) -> bool:
-    """Whether topics follow all those of a run in an order, which may lack some of both but the run's last one."""
-    place = {q: i for i, q in enumerate(order)}
-    later = [place[q] for q in missing if q in place]
-    earlier = [place[q] for q in own if q in place]
-    return own[-1] in place and bool(later) and max(earlier) < min(later)
+    docs = run.collection.kept(("of topics", topics.tobytes()), look_at)
+    found = np.zeros(len(docs), dtype=bool)
+    for query_id in docs.query_ids:
+        top = run.run.of_query(query_id).by_score()
+        row = docs.rows_of(np.full(len(top.query), docs.query_code[query_id]), top.ids, top.hashes)
+        found[row[row >= 0]] = True
+    return float(found.sum() / max(len(found), 1))

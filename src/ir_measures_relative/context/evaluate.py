@@ -1,221 +1,30 @@
-"""Runs × measures → one array, and means: the one loop that scores, and what is checked before."""
+"""Runs × measures → one array, and means: the one loop that scores."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import ir_measures
 import numpy as np
 from ir_measures.measures.base import SumAgg
 
-from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
-from ..data.documents import Judgments
+from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..data.rankings import Rankings
-from ..messages import progress, warn
+from ..messages import progress
 from ..tolerances import ROUNDED
-from .checks import (
-    QUERIES_AHEAD,
-    check_queries,
-    ranks_judged,
-    warn_if_nothing_is_relevant,
-    warn_of_missing_topics,
-    warn_of_unjudged_runs,
-)
-from .measure_strings import is_relative, needs_subtopics, value_of
-from .odd_runs import warn_of_odd_runs
-from .priors import FixedPriors, matching
-from .view import View, some
+from .checks import check_evaluated, check_queries, check_runs
+from .collection import Collection
+from .duplicates import warn_of_duplicates
+from .evaluated import Evaluated
+from .measure_strings import is_relative, value_of
 
 if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
 
 
-def check_runs(
-    view: View,
-    measures: Collection[ir_measures.Measure] = (),
-    new_runs: Mapping[str, Rankings] | None = None,
-    *,
-    missing_topics: bool = True,
-) -> None:
-    """Raise ValueError where there is nothing to score, or a run shares no query; warn of odd runs and judgments.
-
-    ``missing_topics=False`` says nothing of topics that runs miss: for what calls :func:`check_topics`, or where runs
-    miss topics by design.
-    """
-    if not len(view.query_ids):
-        raise ValueError("the qrels hold no judgment, so there is no query to score; give other qrels")
-    by_name = {**(new_runs or {}), **view.runs}
-    runs = list(by_name.values())
-    for run in runs:
-        check_queries(view, run)
-    if missing_topics:
-        warn_of_missing_topics(view, by_name)
-    warn_if_nothing_is_relevant(view, measures)
-    warn_if_strange(view, runs)
-    warn_of_odd_runs(view, runs)
-
-
-def warn_of_last_labels(view: View, measures: Sequence[ir_measures.Measure]) -> None:
-    """Warns where measures that look at no aspects see one of several labels of a document."""
-    if not view.judgments.has_aspects:
-        return
-    unlike = view.cached(("unlike labels",), view.judgments.unlike_labels)
-    plain = [
-        str(m)
-        for m in measures
-        if not (m.looks_at_aspects or m.JUDGMENTS == "ignored" if is_relative(m) else needs_subtopics(m))
-    ]
-    if plain and unlike is not None:
-        query_id, doc_id = unlike
-        warn(
-            f"the qrels judge documents for several aspects, and {', '.join(plain)} look at no aspects: they see the "
-            f"last label of {doc_id!r} of query {query_id!r}; give them qrels with one label a document",
-            view.members,
-        )
-
-
-def warn_if_strange(view: View, runs: Collection[Rankings]) -> None:
-    """Warn where next to no judged document is in any of these runs, or none in one of them."""
-    found = _strange(view.judgments, list(runs))
-    if found is None:
-        warn_of_unjudged_runs(view, runs)
-        return
-    run, query_id = found
-    docs = run.of_query(query_id).rows()[1].take(slice(0, 4)).strings()
-    warn(
-        f"under {_FEW:.0%} of the documents that are judged for the queries of the runs are in any run, at any "
-        f"depth: for query {query_id!r} {run.name} has {some(docs)}, the qrels have "
-        f"{some(view.judgments.of_query(query_id).doc_ids)}; check that both are of one version of the collection",
-        view.members,
-    )
-
-
-# The share of the judged documents under which runs are strange, and the one from which a query leaves no doubt.
-_FEW, _PLENTY = 0.01, 0.05
-
-# How many judged documents, and how many retrieved ones, may have none in common by chance.
-_LEAST = 20
-
-
-def _strange(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, str] | None:
-    """A run and a query to show, of runs that hold few of the documents judged for their queries; else None."""
-    few = [(run, q) for run in runs[:1] for q in run.query_ids[:QUERIES_AHEAD] if q in judgments.query_code]
-    held = np.zeros(len(judgments), dtype=bool)
-    try:
-        if any(ranks_judged(judgments, run, query_id, _PLENTY) for run, query_id in few):
-            return None
-        common = np.concatenate([judgments.queries_of(run) for run in runs]) if runs else np.empty(0)
-        n_judged = int(np.isin(judgments.query, common).sum())
-        if min(n_judged, sum(map(len, runs))) < _LEAST or not len(judgments.relevant):
-            return None
-        possible = min(n_judged, max(map(len, runs)))  # a short run holds few of many judged documents
-        for run in runs:
-            query, ids, _ = run.rows()
-            row = judgments.rows_of(judgments.queries_of(run)[query], ids)
-            held[row[row >= 0]] = True
-            if np.count_nonzero(held) >= _FEW * possible:
-                return None
-    except ValueError:  # an id of another type, deeper than any measure looks
-        return None
-    return next((run, q) for run in runs for q in run.query_ids if q in judgments.query_code)
-
-
-def copies_in(view: View, depth: int | None) -> dict[str, str]:
-    """Of each run that ranks every judged topic as an earlier run of the context does, to this depth: that run."""
-    at, relevant, found = view.at(depth), view.relevant, dict[str, str]()
-
-    def find() -> dict[str, str]:
-        # What the measures look at in any case tells nearly all runs apart.
-        groups = dict[Hashable, list[str]]()
-        for name, run in view.runs.items():
-            groups.setdefault(at.positions_in(run, relevant).tobytes(), []).append(name)
-        for names in groups.values():
-            seen = dict[Hashable, str]()
-            for name in names if len(names) > 1 else ():
-                top = at.top(view.runs[name])
-                first = seen.setdefault((top.docs.query.tobytes(), top.hashes.tobytes()), name)
-                if first != name and len(top.position) and view.of(name).starts_as(first, depth):
-                    found[name] = first
-        return found
-
-    return view.cached(("copies", depth), find)
-
-
-def depth_of(measures: Iterable[ir_measures.Measure]) -> int | None:
-    """The deepest cutoff of measures that are relative to priors: None if one has none, 0 if there are no such."""
-    depths = [m.params.get("cutoff") for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
-    return None if None in depths else max(depths, default=0)
-
-
-def warn_of_copies(views: Sequence[View], measures: Sequence[ir_measures.Measure]) -> None:
-    """Warns of a run that ranks as one of its priors does, where that is fixed, or each is a prior of the other.
-
-    Of runs in the order of time the later copy adds nothing, which is the answer.
-    """
-    relative = [m for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
-    depth = depth_of(measures)
-    first = copies_in(views[0], depth) if views and depth != 0 else {}
-    of_name = {view.name: view for view in views}
-
-    def priors(view: View) -> set[str]:
-        return {view.names[row] for m in relative for row in view.priors(m.get("prior")).tolist()}
-
-    for name, view in of_name.items() if first else ():
-        fixed = isinstance(view.members.policy, FixedPriors)
-        root = first.get(str(name), str(name))
-        alike = {root, *(n for n, of in first.items() if of == root)} - {name}
-        for same in [n for n in view.names if n in alike and n in priors(view)]:
-            if fixed or same not in of_name or name in priors(of_name[same]):
-                where = "" if depth is None else f" in their first {depth}"
-                warn(
-                    f"{same!r} and {name!r} rank alike{where}, and {same!r} is a prior of {name!r}: leave one of them "
-                    "out; there may be more such runs",
-                    view.members,
-                )
-                return
-
-
-def why_incomparable(
-    view: View,
-    measure: ir_measures.Measure,
-    a: str,
-    b: str,
-    priors: dict[str, Collection[str]] | None = None,
-) -> str | None:
-    """Why the values of two runs of a context are different quantities; None if they are not.
-
-    ``priors`` are those of each run, where they are not the policy's.
-    """
-    if not is_relative(measure):
-        return None
-    if measure.RELATIVE_TO == "priors":
-        of_a, of_b = ({view.names[i] for i in priors_of(view, n, measure, priors)} for n in (a, b))
-        if (b in of_a) != (a in of_b):
-            counts, other = (a, b) if b in of_a else (b, a)
-            return f"{other!r} is a prior of {counts!r}, and {counts!r} is not a prior of {other!r}"
-        alone = sorted((of_a - {b}) ^ (of_b - {a}))
-        if alone:
-            return f"{some(alone)} {'is a prior' if len(alone) == 1 else 'are priors'} of one and not of the other"
-    systems = value_of(measure, "systems")
-    if systems not in (None, "groups"):
-        counted = {a, b} & {*matching(systems, view.names, "systems")}
-        if len(counted) == 1:
-            return f"{counted.pop()!r} is one of systems={systems!r}, and the other run is not"
-    if measure.RELATIVE_TO == "reference" and not measure.SIGNED:
-        reference = view.with_run(view.runs[a]).reference_run(measure.get("ref"))
-        for name in (a, b):
-            if reference is view.runs[name]:
-                return f"{name!r} is the reference, which is at no distance from itself"
-    return None
-
-
-def priors_of(view: View, name: str, measure: Any, priors: Mapping[str, Collection[str]] | None) -> IntArray:
-    """The indices of the priors of a run: those of ``priors``, else those that the context's policy gives it."""
-    return view.of(name, None if priors is None else priors[name]).priors(measure.get("prior"))
-
-
-#: Computes absolute measures of a run, shape (measures, queries), as :meth:`View.absolute` does.
+#: Computes absolute measures of a run, shape (measures, queries), as :meth:`Collection.absolute` does.
 Absolute: TypeAlias = Callable[[Sequence[ir_measures.Measure], Rankings], FloatArray]
 
 
@@ -329,12 +138,12 @@ def one_topic_counts(scores: Scores) -> str | None:
 
 
 def score_runs(
-    view: View,
+    collection: Collection,
     names: Sequence[str],
     measures: Sequence[ir_measures.Measure],
     *,
     absolute: Absolute | None = None,
-    priors: Mapping[str, Collection[str]] | None = None,
+    priors: Mapping[str, Iterable[str]] | None = None,
     new_runs: Mapping[str, Rankings] | None = None,
     part: bool = False,
     missing_topics: bool = True,
@@ -344,30 +153,29 @@ def score_runs(
     ``part``: these are some of the queries, which some runs may not hold; the whole was checked, or will be.
     ``missing_topics`` is that of :func:`check_runs`.
     """
-    query_ids = view.query_ids
-    of_host = [j for j, measure in enumerate(measures) if not is_relative(measure)]
-    host = [measures[j] for j in of_host]
-    new_runs = new_runs or {}
-    if part:
-        for run in new_runs.values():
-            check_queries(view, run)
-    else:
-        check_runs(view, measures, new_runs, missing_topics=missing_topics)
-        warn_of_last_labels(view, measures)
-    values = np.empty((len(names), len(measures), len(query_ids)))
-    # What a measure without a cutoff asks of the runs answers the others as well.
-    deepest_first = sorted(range(len(measures)), key=lambda j: value_of(measures[j], "cutoff") is not None)
-    # A measure on one run after the other, since what it asks of all runs is kept for a while, and not for ever.
-    views = [
-        view.with_run(new_runs[n]) if n in new_runs else view.of(n, None if priors is None else priors[n])
+    query_ids, new_runs = collection.documents.query_ids, new_runs or {}
+    runs = [
+        Evaluated.of(collection, new_runs[n])
+        if n in new_runs
+        else Evaluated.of(collection, n, None if priors is None else priors[n])
         for n in names
     ]
-    if not part:
-        warn_of_copies([one for one in views if one.member is not None], measures)
-    for i, one in enumerate(views if part else progress(views, "scoring runs", "run")):
+    if part:
+        for run in new_runs.values():
+            check_queries(collection, run)
+    else:
+        check_runs(collection, measures, new_runs, missing_topics=missing_topics)
+        check_evaluated(runs, measures)
+        warn_of_duplicates([one for one in runs if one.member is not None], measures)
+    values = np.empty((len(runs), len(measures), len(query_ids)))
+    of_host = [j for j, measure in enumerate(measures) if not is_relative(measure)]
+    host = [measures[j] for j in of_host]
+    for i, one in enumerate(runs if part else progress(runs, "scoring runs", "run")):
         if host:
-            values[i, of_host] = (absolute or view.absolute)(host, one.evaluated)
-    for j in deepest_first:
-        for i, one in enumerate(views if is_relative(measures[j]) else ()):
+            values[i, of_host] = (absolute or collection.absolute)(host, one.run)
+    # What a deep measure asks of the runs answers the others as well; and one measure after the other, since what it
+    # asks of all runs is kept for a while, and not for ever.
+    for j in sorted(range(len(measures)), key=lambda j: -(value_of(measures[j], "cutoff") or math.inf)):
+        for i, one in enumerate(runs if is_relative(measures[j]) else ()):
             values[i, j] = measures[j].score(one)
     return Scores(list(names), list(measures), query_ids, values)

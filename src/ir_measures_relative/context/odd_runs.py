@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from ..data.rankings import Rankings
 from ..messages import few, warn
 
 if TYPE_CHECKING:
-    from .view import View
+    from .collection import Collection
+
+T = TypeVar("T")
 
 # Warn of a run that has the query itself at rank 1 to 3, on a fifth of its topics, and on three or more: where ids are
 # the same by chance, as of topics 1 to 93 and documents 1 to 11429, this is rare.
@@ -28,10 +30,10 @@ _TIED_IN_32_BITS, _TIED_IN_64_BITS = 0.5, 0.95
 _TOPICS_LOOKED_AT, _DOCS_SHOWN = 100, 3
 
 
-def warn_of_odd_runs(view: View, runs: Sequence[Rankings]) -> None:
+def warn_of_odd_runs(collection: Collection, runs: Sequence[Rankings]) -> None:
     """Warn, once of a kind, of runs that retrieve the query itself, and of runs whose scores do not order."""
-    _warn_of_self(view, runs)
-    _warn_of_ties(view, runs)
+    _warn_of_self(collection, runs)
+    _warn_of_ties(collection, runs)
 
 
 def find_self(judged: Documents, run: Rankings) -> IntArray:
@@ -39,6 +41,8 @@ def find_self(judged: Documents, run: Rankings) -> IntArray:
 
     A topic whose own document is judged relevant is left out: there the document is an answer.
     """
+    if len(run.query_ids) < _SELF_TOPICS:
+        return np.empty(0, dtype=np.int64)
     code = judged.queries_of(run)
     own = Ids.of(run.query_ids)
     found = np.zeros(len(code), dtype=bool)
@@ -53,10 +57,13 @@ def find_self(judged: Documents, run: Rankings) -> IntArray:
     return topics if len(topics) >= enough else topics[:0]
 
 
-def _warn_of_self(view: View, runs: Sequence[Rankings]) -> None:
-    judged = view.judgments
-    found = [(run, view.cached_of(run, "self", partial(find_self, judged, run))) for run in runs]
-    odd = [(run, topics) for run, topics in found if len(topics)]
+def _warn_of_self(collection: Collection, runs: Sequence[Rankings]) -> None:
+    judged = collection.judgments
+    odd = []
+    for run in runs:
+        topics = _kept(collection, run, ("self", run, judged), partial(find_self, judged, run))
+        if len(topics):
+            odd.append((run, topics))
     if odd:
         run, topics = odd[0]
         also = f" (also {few(other.name for other, _ in odd[1:])})" if odd[1:] else ""
@@ -65,7 +72,7 @@ def _warn_of_self(view: View, runs: Sequence[Rankings]) -> None:
         warn(
             f"{run.name}{also} retrieves the query itself in its top {len(_SELF_RANKS)} on {n} of {of} topics, such as "
             f"{example!r}, where it is not judged relevant; set drop_self=True to remove it, as BEIR does",
-            view.members,
+            collection.context,
             "the query itself",
         )
 
@@ -106,9 +113,12 @@ def find_ties(run: Rankings) -> Ties | None:
     return None
 
 
-def _warn_of_ties(view: View, runs: Sequence[Rankings]) -> None:
-    found = [(run, view.cached_of(run, "ties", partial(find_ties, run))) for run in runs]
-    odd = [(run, ties) for run, ties in found if ties is not None]
+def _warn_of_ties(collection: Collection, runs: Sequence[Rankings]) -> None:
+    odd = []
+    for run in runs:
+        ties = _kept(collection, run, ("ties", run), partial(find_ties, run))
+        if ties is not None:
+            odd.append((run, ties))
     if odd:
         run, ties = odd[0]
         others = few(f"{other.name} ({of_other.share:.0%})" for other, of_other in odd[1:])
@@ -118,6 +128,13 @@ def _warn_of_ties(view: View, runs: Sequence[Rankings]) -> None:
         warn(
             f"{run.name}{also}: {ties.share:.0%} of adjacent documents in the top 10 {tie}, so their ids decide: query "
             f"{ties.query_id!r} is read as {ties.counted}, and {order} {ties.otherwise}; write scores as -rank",
-            view.members,
+            collection.context,
             "ties",
         )
+
+
+def _kept(collection: Collection, run: Rankings, key: Hashable, find: Callable[[], T]) -> T:
+    """What was found of a run; kept for those of the context."""
+    if run not in collection.rankings:
+        return find()
+    return collection.memo.get(key, lambda: (find(),))[0]

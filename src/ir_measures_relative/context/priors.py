@@ -1,29 +1,23 @@
-"""What a context holds, and which of its runs are the priors of which.
+"""Which runs of a context are the priors of which.
 
-A new policy is a :class:`PriorPolicy`, here or anywhere, and an entry in :data:`NAMED` if a word is to stand for it.
+A new policy is a :class:`PriorPolicy`, here or anywhere; :data:`POLICIES` has those that a word stands for.
 """
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, fields
-from functools import cached_property
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from math import isnan
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import ir_measures
 
-from ..data.rankings import Rankings
-from ..io import datasets
-from ..messages import few_quoted, warn
+from ..data.registry import Registry
+from ..messages import few_quoted
 from ..tolerances import ROUNDED
 from .measure_strings import absolute_measure
-
-if TYPE_CHECKING:
-    from ..io.runs import Run
+from .run_names import check_names
 
 
 class Systems(Protocol):
@@ -184,99 +178,21 @@ class BestOfOtherGroups(PriorPolicy):
         return [name for name in means if best[groups[name]] == name]
 
 
-#: What ``RunContext(priors=…)`` takes: a word of :data:`NAMED`, a list of names, a dict from name to list, a policy.
+#: What ``RunContext(priors=…)`` takes: a word of :data:`POLICIES`, a list of names, a dict from name to list, a policy.
 Policy: TypeAlias = "str | Sequence[str] | Mapping[str, Sequence[str]] | PriorPolicy"
 
 #: The policies that a word stands for.
-NAMED: dict[str, PriorPolicy] = {
-    "others": Others(),
-    "earlier": Earlier(),
-    "best-of-other-groups": BestOfOtherGroups(),
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Members:
-    """What a context holds: the runs that exist already, and what is known of them. All that computes takes this."""
-
-    runs: Mapping[str, Rankings]  #: the runs, by name
-    groups: Mapping[str, str]  #: from run name to group name
-    priors: Policy  #: a word, a list, a dict, or a policy, as it was given
-    policy: PriorPolicy  #: what ``priors`` stands for
-    reference: str | None = None  #: the name of the reference run
-    num_docs: int | None = None  #: the number of documents in the collection
-    grades: tuple[int, int] | None = None  #: the lowest and the highest relevance label
-    dataset: Any = None  #: the ``ir_datasets.Dataset`` that the context was made from
-    drop_self: bool = False  #: whether the document whose id is the query's is removed from every run
-    #: The judgments that were seen last, each with the view of the runs on them.
-    _views: list[Any] = field(default_factory=list, init=False, repr=False)
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the runs, in their order."""
-        return list(self.runs)
-
-    @cached_property
-    def index(self) -> dict[str, int]:
-        """From the name of a run to its place among the runs."""
-        return {name: i for i, name in enumerate(self.runs)}
-
-    @cached_property
-    def rankings(self) -> tuple[Rankings, ...]:
-        """The runs, in their order."""
-        return tuple(self.runs.values())
-
-    @cached_property
-    def held(self) -> frozenset[Rankings]:
-        """The runs, to look for one of them."""
-        return frozenset(self.rankings)
-
-    def read_run(self, run: Run, name: str = "the run") -> Rankings:
-        """Return any run as the context takes its own: without the query itself, where ``drop_self`` says so."""
-        from ..io.runs import read_run  # help, which names the policies, reads no run
-
-        rankings = read_run(run, name)
-        return rankings.without_self() if self.drop_self else rankings
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without what was computed for judgments that were seen; a dataset by its id, as its loaders do not pickle."""
-        return self.__dict__ | {"_views": [], "dataset": datasets.id_of(self.dataset) or self.dataset}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        dataset = state["dataset"]
-        if isinstance(dataset, str):
-            state = state | {"dataset": None}
-            with suppress(ValueError):  # an id that was registered elsewhere, and is not here
-                state["dataset"] = datasets.dataset_of(dataset)
-        self.__dict__.update(state)
-
-
-def fields_of(context: Members) -> dict[str, Any]:
-    """What a context holds, by the names of the arguments of :class:`Members`."""
-    return {f.name: getattr(context, f.name) for f in fields(Members) if f.init}
-
-
-def replaced(context: Members, **others: Any) -> Members:
-    """The context with other values for some of what it holds."""
-    return Members(**fields_of(context) | others)
-
-
-def some_runs(context: Members, names: Collection[str]) -> Members:
-    """The context as though only some of its runs had taken part: the others are nobody's priors, and no reference."""
-    runs = {name: run for name, run in context.runs.items() if name in set(names)}
-    return replaced(
-        context,
-        runs=runs,
-        groups={name: group for name, group in context.groups.items() if name in runs},
-        reference=context.reference if context.reference in runs else None,
-    )
+POLICIES: Registry[str, PriorPolicy] = Registry("prior policies")
+POLICIES.register("others")(Others())
+POLICIES.register("earlier")(Earlier())
+POLICIES.register("best-of-other-groups")(BestOfOtherGroups())
 
 
 def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -> PriorPolicy:
     """The policy that the ``priors`` of a context stand for; what the caller does to them later does not count."""
     policy: PriorPolicy
-    if isinstance(priors, str) and priors in NAMED:
-        policy = NAMED[priors]
+    if isinstance(priors, str) and priors in POLICIES:
+        policy = POLICIES[priors]
     elif isinstance(priors, Mapping):
         lists = {name: _names(f"priors[{name!r}]", chosen) for name, chosen in priors.items()}
         policy = PriorsByGroup(lists, priors.best) if isinstance(priors, Chosen) else PriorsByRun(lists)
@@ -286,7 +202,7 @@ def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -
         policy = priors
     else:
         raise ValueError(
-            f"priors={priors!r} is not a policy; give {', '.join(map(repr, NAMED))}, names, a dict or a PriorPolicy"
+            f"priors={priors!r} is not a policy; give {', '.join(map(repr, POLICIES))}, names, a dict or a PriorPolicy"
         )
     getattr(policy, "check", PriorPolicy().check)(names, groups)
     return policy
@@ -310,78 +226,7 @@ def finder_for_new_runs(policy: PriorPolicy) -> Callable[[Systems, str], Collect
     return getattr(policy, "priors_of_new_run", None)
 
 
-def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], context: object) -> None:
-    """Raises ValueError for what is no group's name; warns of a new group that looks like one of the context's."""
-    if not isinstance(group, str) or not group:
-        raise ValueError(f"group={group!r} must be the name of a group, such as 'CMU'")
-    if finder_for_new_runs(policy) is None:
-        raise ValueError(
-            f"group={group!r}: the priors of this context do not go by groups; set priors=BestOfOtherGroups()"
-        )
-    known = sorted(set(groups.values()))
-    if group not in known:
-        import difflib
-
-        lower = {name.lower().strip(): name for name in known}
-        for close in difflib.get_close_matches(group.lower().strip(), lower, n=1, cutoff=0.8):
-            said = f"no run of the context is of this group; if {lower[close]!r} is meant, say so"
-            warn(f"group={group!r}: {said}", context)
-
-
-def group_of(rankings: Rankings, context: Members, given: str | None) -> str | None:
-    """The group of a new run: as given, else the run's own; None where there is none, or the policy goes by none."""
-    own = None if finder_for_new_runs(context.policy) is None else rankings.group
-    if given is None and own == "":
-        warn(
-            "the run's column 'group' does not hold one name in all rows, so every run of the context is a prior; give "
-            "it one string, or say evaluating(group=…)",
-            context,
-        )
-        own = None
-    group = given if given is not None else own
-    if group is not None:
-        check_group(group, context.policy, context.groups, context)
-    return group
-
-
 def _names(what: str, chosen: Any) -> tuple[str, ...]:
     if isinstance(chosen, str):
         raise ValueError(f"{what}={chosen!r} must be a list of run names, such as [{chosen!r}]")
     return tuple(chosen)
-
-
-def check_run_names(names: Iterable[Any]) -> None:
-    """Raises ValueError for a name that no run of a context can have."""
-    for name in names:
-        if not isinstance(name, str) or not name:
-            problem = "is empty" if name == "" else "is not a string"
-            raise ValueError(f"the run name {name!r} {problem}; name every run with a string")
-
-
-def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:
-    """Raises ValueError for names of runs that a context, or a table, does not hold."""
-    unknown = [n for n in chosen if n not in set(names)]
-    if unknown:
-        raise ValueError(
-            f"{what} names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
-        )
-
-
-def fitting(pattern: str, names: Sequence[str]) -> list[str]:
-    """The runs that a name or a glob stands for; a name may hold glob characters, so the name itself goes first."""
-    return [pattern] if pattern in names else [n for n in names if fnmatch.fnmatchcase(n, pattern)]
-
-
-def matching(prior: str, names: Sequence[str], parameter: str = "prior") -> list[str]:
-    """The runs that ``prior=``, or another parameter, of a measure stands for: names or globs, separated by commas."""
-    if prior in names:  # a name may hold a comma, or blanks at its ends
-        return [prior]
-    found: list[str] = []
-    for pattern in filter(None, map(str.strip, prior.split(","))):
-        fit = fitting(pattern, names)
-        if not fit:
-            raise ValueError(
-                f"{parameter}={prior!r}: {pattern!r} fits no run of the context; its runs are {few_quoted(names)}"
-            )
-        found += fit
-    return found

@@ -4,99 +4,38 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import contextmanager, suppress
+from threading import Lock
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import ir_measures
 import numpy as np
 
 from ..arguments import check_count
+from ..data.documents import Judgments
 from ..data.rankings import Rankings
 from ..data.registry import Registry
 from ..io import datasets
 from ..io.frames import is_frame
-from ..io.qrels import Qrels, dataset_of_judgments
+from ..io.qrels import Qrels, QrelsColumns, dataset_of_judgments, judge, qrels_columns
 from ..io.readers import run_pipelines
 from ..io.runs import Run, RunPaths, groups_of, judgments_beside, read_run, read_runs, run_files
 from ..messages import brief, few_quoted, kind_of, warn
+from .active import ActiveContext, active, enter, leave
+from .checks import check_group
+from .collection import Collection
 from .evaluate import score_runs
 from .measure_strings import parse_measures
-from .priors import (
-    Members,
-    Policy,
-    check_group,
-    check_names,
-    check_run_names,
-    fields_of,
-    group_of,
-    policy_of,
-)
-from .view import view_of
+from .memo import Memo
+from .priors import Policy, PriorPolicy, policy_of
+from .run_names import check_names, check_run_names
 
 if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
 
 #: What a wing makes of a context: ``"fingerprint"``, of it and qrels.
 DESCRIPTIONS: Registry[str, Callable[..., Any]] = Registry("descriptions of contexts")
-
-
-class ActiveContext(NamedTuple):
-    """An entered context, and the member that ``evaluating()`` named, or the group of a new run."""
-
-    context: RunContext
-    member: str | None
-    block: object = None  #: which ``evaluating()`` block it is; None for a plain ``with context``
-    group: str | None = None
-
-
-_active: ContextVar[tuple[ActiveContext, ...]] = ContextVar("ir_measures_relative_active", default=())
-
-
-def active() -> ActiveContext | None:
-    """The innermost context that is entered here, in this thread or task."""
-    stack = _active.get()
-    return stack[-1] if stack else None
-
-
-def evaluated_run(entered: ActiveContext, rankings: Rankings) -> tuple[str | None, str | None]:
-    """The name of the member that a run is, None for a new run; and the group of a new run.
-
-    What :meth:`RunContext.evaluating` says, now or when the evaluator was made, goes before the run's own ``name``.
-    """
-    context, now = entered.context, active()
-    is_said = now is not None and now.context is context and (now.member or now.group)
-    said = now if now is not None and is_said else entered
-    member, group = said.member, said.group
-    if member is None and rankings.tag in context.runs:
-        member = rankings.tag
-    if member is None:
-        return None, group_of(rankings, context, group)
-    if group is not None and context.groups.get(member) != group:
-        raise ValueError(
-            f"the evaluated run is named {member!r}, which is a run of the context and of the group "
-            f"{context.groups.get(member)!r}, not a new run of {group!r}: give it another name, or leave group out"
-        )
-    return member, None
-
-
-def _leave(context: RunContext, block: object) -> None:
-    """Takes back the last entry of its own, with a warning where another was entered since, or it is not there."""
-    stack = _active.get()
-    own = [i for i, entry in enumerate(stack) if entry.context is context and entry.block is block]
-    after = stack[own[-1] + 1 :] if own else ()
-    if own:
-        _active.set(stack[: own[-1]] + after)
-    if after or not own:
-        later = (
-            f"while {after[-1].context!r}, entered later, is active" if after else "in another thread or task"
-        )
-        warn(
-            f"the block of {context!r} is left {later}, so values since may be relative to the wrong runs: do not "
-            "yield inside the block, or use the method evaluate",
-            context,
-        )
 
 
 _DOES_NOT_CHANGE = "a RunContext does not change once it is made; make a new one"
@@ -114,7 +53,7 @@ class _Fixed(dict[str, Any]):
         return type(self), (dict(self),)
 
 
-class RunContext(Members):
+class RunContext:
     """The runs that relative measures compare a run with; immutable.
 
     Inside ``with RunContext(…):`` ir_measures and PyTerrier compute the measures of this package. The innermost context
@@ -141,6 +80,18 @@ class RunContext(Members):
         ...     ir_measures.calc_aggregate([measure], qrels, {"q1": {"A": 2.0, "B": 1.0}})
         {UniqueRel@2: 1.0}
     """
+
+    runs: Mapping[str, Rankings]  #: the runs, by name
+    priors: Policy  #: a word, a list, a dict, or a policy, as it was given
+    policy: PriorPolicy  #: what ``priors`` stands for
+    reference: str | None  #: the name of the reference run
+    groups: Mapping[str, str]  #: from run name to group name
+    num_docs: int | None  #: the number of documents in the collection
+    grades: tuple[int, int] | None  #: the lowest and the highest grade
+    drop_self: bool  #: whether the document whose id is the query's is removed from every run
+    dataset: Any  #: the ``ir_datasets.Dataset`` that the context was made from
+    #: The judgments that were seen last, each with its collection: what was computed, and no part of the context.
+    _collections: list[tuple[QrelsColumns, Collection]]
 
     def __init__(
         self,
@@ -176,15 +127,18 @@ class RunContext(Members):
             check_count("num_docs", num_docs, 1)
             if num_docs >= 2**53:  # no whole number of a double
                 raise ValueError(f"num_docs={num_docs!r} is not allowed; it must be below 2^53")
-        super().__init__(
+        # As __setattr__ refuses; what the caller does to the priors later does not count.
+        self.__dict__.update(
             runs=_Fixed(read),
-            groups=_Fixed(groups),
-            priors=copy.deepcopy(priors),  # what the caller does to it later does not count
+            priors=copy.deepcopy(priors),
             policy=policy_of(priors, names, groups),
             reference=reference,
+            groups=_Fixed(groups),
             num_docs=None if num_docs is None else int(num_docs),
             grades=None if grades is None else _checked_grades(grades),
             drop_self=drop_self,
+            dataset=None,
+            _collections=[],
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -193,8 +147,30 @@ class RunContext(Members):
     def __delattr__(self, name: str) -> None:
         self.__setattr__(name, None)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what was computed for judgments that were seen; a dataset by its id, as its loaders do not pickle."""
+        return self.__dict__ | {"_collections": [], "dataset": datasets.id_of(self.dataset) or self.dataset}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        dataset = state["dataset"]
+        if isinstance(dataset, str):
+            state = state | {"dataset": None}
+            with suppress(ValueError):  # an id that was registered elsewhere, and is not here
+                state["dataset"] = datasets.dataset_of(dataset)
+        self.__dict__.update(state)
+
     def __repr__(self) -> str:
         return f"RunContext({self.names}, priors={self.priors!r}, reference={self.reference!r})"
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the runs, in their order."""
+        return list(self.runs)
+
+    def read_run(self, run: Run, name: str = "the run") -> Rankings:
+        """Return any run as the context takes its own: without the query itself, where ``drop_self`` says so."""
+        rankings = read_run(run, name)
+        return rankings.without_self() if self.drop_self else rankings
 
     @classmethod
     def from_files(
@@ -233,8 +209,8 @@ class RunContext(Members):
     @classmethod
     def _of_dataset(cls, runs: Mapping[str, Run], dataset: Any, options: Mapping[str, Any]) -> RunContext:
         """A context whose judgments, if no others are given, are those of a dataset."""
-        context = cls.__new__(cls)
-        Members.__init__(context, **fields_of(cls(runs, **options)) | {"dataset": dataset})
+        context = cls(runs, **options)
+        context.__dict__["dataset"] = dataset
         return context
 
     @classmethod
@@ -281,13 +257,13 @@ class RunContext(Members):
         outer = active()
         again = outer is not None and outer.context is self  # which does not forget who is being evaluated
         entry = outer._replace(block=None) if outer is not None and again else ActiveContext(self, None)
-        _active.set((*_active.get(), entry))
+        enter(entry)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _leave(self, None)
+        leave(self, None)
 
     @contextmanager
     def evaluating(self, name: str | None = None, *, group: str | None = None) -> Iterator[RunContext]:
@@ -305,11 +281,11 @@ class RunContext(Members):
                 f"evaluating({name!r}): the context holds no such run; its runs are {few_quoted(self.names)}"
             )
         entry = ActiveContext(self, name, object(), group)
-        _active.set((*_active.get(), entry))
+        enter(entry)
         try:
             yield self
         finally:
-            _leave(self, entry.block)
+            leave(self, entry.block)
 
     def evaluate(
         self, qrels: Qrels | None, measures: Sequence[ir_measures.Measure | str], perquery: bool = False
@@ -327,7 +303,7 @@ class RunContext(Members):
             ``measure``, ``value``.
         """
         parsed = parse_measures(measures)
-        scores = score_runs(view_of(self, qrels), self.names, parsed)
+        scores = score_runs(collection_of(self, qrels), self.names, parsed)
         return scores.long_table() if perquery else scores.table()
 
     def fingerprint(self, qrels: Qrels | None = None) -> dict[str, Any]:
@@ -351,4 +327,75 @@ def _checked_grades(grades: Any) -> tuple[int, int]:
         low = high = None
     if low is None or high is None or not -(2**31) < low <= high < 2**31:
         raise ValueError(f"grades={grades!r} is not allowed; give the lowest and the highest, such as (0, 3)")
+    return low, high
+
+
+# ---- on judgments
+
+
+# How many sets of judgments a context keeps the collection of: batches are one each.
+_KEPT = 8
+_KEEPING = Lock()
+
+
+def collection_of(context: RunContext, qrels: Qrels | QrelsColumns | None) -> Collection:
+    """Return the collection of a context on judgments in any form, or on its dataset's.
+
+    It is kept for when the same judgments come again.
+    """
+    columns = qrels_columns(datasets.qrels_of(context.dataset) if qrels is None else qrels)
+    seen = list(context._collections)
+    entry = next((entry for entry in seen if entry[0].same_as(columns)), None)
+    if entry is None:
+        columns = columns.kept()  # what the caller does to the qrels later was not judged
+        entry = columns, new_collection(context, judge(columns))
+        queries = entry[1].documents.query_ids
+        if len(queries) and not columns.n_rows:
+            warn(
+                f"the qrels hold no judgment: they name {len(queries)} topics without any, such as {queries[0]!r}; "
+                "give other qrels",
+                context,
+            )
+    with _KEEPING:
+        others = [other for other in context._collections if other is not entry]
+        context._collections[:] = [entry, *others][:_KEPT]
+    return entry[1]
+
+
+def new_collection(context: RunContext, judgments: Judgments, *, whole: bool = True) -> Collection:
+    """Return the collection of a context on these judgments; ``whole``: whether they are those of all queries."""
+    return Collection(
+        runs=context.runs,
+        documents=judgments,
+        judgments=judgments,
+        memo=Memo(len(context.runs), len(judgments)),
+        context=context,
+        grades=_grades_of(context, judgments),
+        grades_known=context.grades is not None,
+        policy=context.policy,
+        groups=context.groups,
+        reference=context.reference,
+        num_docs=context.num_docs,
+        whole=whole,
+    )
+
+
+def check_is_context(context: object) -> None:
+    """Raise TypeError for what is not a :class:`RunContext`, such as a dict of runs."""
+    if not isinstance(context, RunContext):
+        remedy = "RunContext(runs)" if isinstance(context, Mapping) else "a RunContext"
+        raise TypeError(f"the context is {kind_of(context)}; give {remedy}")
+
+
+def _grades_of(context: RunContext, docs: Judgments) -> tuple[int, int]:
+    """The lowest and the highest grade: those that the context says, else those of the documents."""
+    own = int(docs.grade.min(initial=0)), int(docs.grade.max(initial=1))
+    if context.grades is None:
+        return own
+    low, high = min(context.grades[0], 0), max(context.grades[1], 1)
+    if not (low <= own[0] and own[1] <= high):
+        beyond = own[1] if own[1] > context.grades[1] else own[0]
+        raise ValueError(
+            f"the qrels hold the grade {beyond}, not of grades={context.grades}; correct RunContext(grades=)"
+        )
     return low, high

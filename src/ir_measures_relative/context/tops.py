@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..data.arrays import BoolArray, IntArray
 from ..data.documents import Documents
-from ..data.ids import Ids, WordArray, pair_keys
+from ..data.ids import WordArray
 from ..data.rankings import Rankings
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+class Look(NamedTuple):
+    """How much of every ranking is looked at."""
+
+    depth: int | None = None  #: so many documents, or all
+    judged_only: bool = False  #: of the judged documents alone, in their order; or of all
 
 
 class Top(NamedTuple):
@@ -39,39 +44,6 @@ def find_top(known: Documents, rankings: Rankings, depth: int | None) -> Top:
     grade[found], judged[found] = known.grade[row[found]], known.judged[row[found]]
     docs = Documents(known.query_ids, query, ids, grade, judged=judged)
     return Top(docs, top.position[rows], hashes, top.score[rows])
-
-
-def unjudged(tops: Sequence[Top], query_ids: np.ndarray) -> Documents:
-    """The unjudged documents of tops, each once, sorted by query."""
-    nothing = Documents(query_ids, np.empty(0, dtype=np.int64), Ids.of([]), np.empty(0, dtype=np.int64))
-    ids: list[Ids] = []
-    query = [nothing.query]
-    for top in tops:
-        rows = np.flatnonzero(~top.docs.judged)
-        query.append(top.docs.query[rows])
-        ids.append(top.docs.ids.take(rows))
-    queries = np.concatenate(query)
-    order = np.argsort(queries, kind="stable")
-    all_ids, zeros = Ids.joined(ids).take(order), np.zeros(len(order), dtype=np.int64)
-    found = Documents(query_ids, queries[order], all_ids, zeros, judged=zeros > 0)
-    again, _ = found.repeats()
-    keep = np.ones(len(found), dtype=bool)
-    keep[again] = False
-    return found.select(keep)
-
-
-def numbered(tops: Sequence[Top]) -> list[IntArray]:
-    """Of each top a number for each document, by query: one number for one document in all of them."""
-    query = np.concatenate([top.docs.query for top in tops])
-    ids, ends = Ids.joined([top.docs.ids for top in tops]), np.cumsum([len(top.position) for top in tops])
-    for seed in itertools.count():
-        hashes = ids.hashes(seed) if seed else np.concatenate([top.hashes for top in tops])
-        _, first, number = np.unique(pair_keys(query, hashes), return_index=True, return_inverse=True)
-        rows = np.flatnonzero(first[number] != np.arange(len(query)))
-        known = first[number[rows]]
-        if (query[rows] == query[known]).all() and ids.equal(rows, ids, known).all():
-            return np.split(number, ends[:-1])
-    raise AssertionError  # seeds do not end
 
 
 def same_rankings(run: Top, reference: Top, among: BoolArray) -> BoolArray:

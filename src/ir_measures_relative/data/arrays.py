@@ -135,5 +135,7 @@ class PositionTable:
 
     def __call__(self, position: IntArray) -> FloatArray:
         """The value at each position; any shape."""
-        result: FloatArray = self.up_to(int(position.max(initial=0)))[position]
+        deepest = int(position.max(initial=0))
+        values = self._values if deepest < len(self._values) else self.up_to(deepest)
+        result: FloatArray = values[position]
         return result

@@ -44,6 +44,7 @@ class Documents:
         exists: BoolArray | None = None,
     ) -> None:
         self.query_ids = query_ids
+        self.n_queries = len(query_ids)
         self.query = query
         self.ids = ids
         self.grade = grade
@@ -51,10 +52,6 @@ class Documents:
         self.exists: BoolArray = np.ones(len(query), dtype=bool) if exists is None else exists
         self.version: Hashable = object()
         self.selected_from: tuple[Documents, BoolArray] | None = None
-
-    @property
-    def n_queries(self) -> int:
-        return len(self.query_ids)
 
     def __len__(self) -> int:
         return len(self.query)
@@ -100,15 +97,12 @@ class Documents:
         self.version = whole.version, np.packbits(keep).tobytes()
 
     def sources(self) -> Iterator[tuple[Documents, IntArray]]:
-        """Documents that hold all of these, and at which of their rows: what these were selected from, and so on."""
-        docs, rows = self, np.arange(len(self))
+        """Return what these were selected from, what that was selected from, and so on; and at which rows of it."""
+        docs, rows = self, np.arange(len(self) if self.selected_from else 0)
         while docs.selected_from is not None:
             docs, keep = docs.selected_from
             rows = np.flatnonzero(keep)[rows]
             yield docs, rows
-            relevant = docs.grade > 0
-            if relevant[rows].all():
-                yield docs.relevant, (np.cumsum(relevant) - 1)[rows]
 
     def graded(self, grade: IntArray) -> Documents:
         """The same rows, all judged, with these grades; what is known of the rows themselves is kept."""

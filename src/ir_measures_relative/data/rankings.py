@@ -384,6 +384,7 @@ def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> t
     starts = block_starts(query_ids)
     heads = query_ids[starts]
     for head in heads:
-        if not is_text(head):
+        is_plain = isinstance(head, str) and head.isascii() and "\0" not in head
+        if not is_plain and not is_text(head):
             raise ValueError(f"{source}: {not_an_id(head, 'query', elsewhere)}")
     return starts, heads

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import ir_measures
@@ -12,22 +12,15 @@ import pandas as pd
 from scipy.sparse import csr_array
 from tqdm import tqdm
 
-from ..context.checks import check_topics, tell_of_missing_topics
-from ..context.evaluate import (
-    aggregate,
-    check_runs,
-    copies_in,
-    depth_of,
-    is_summed,
-    one_topic_counts,
-    priors_of,
-    score_runs,
-    why_incomparable,
-)
+from ..context.checks import check_runs
+from ..context.collection import Collection
+from ..context.duplicates import depth_of, find_duplicates, priors_of, why_incomparable
+from ..context.evaluate import aggregate, is_summed, one_topic_counts, score_runs
+from ..context.evaluated import Evaluated
 from ..context.measure_strings import is_relative, parse_measures, value_range
-from ..context.priors import FixedPriors, Members, Policy, policy_of
-from ..context.run_context import RunContext
-from ..context.view import View, check_is_context, view_of
+from ..context.missing_topics import check_topics, tell_of_missing_topics
+from ..context.priors import FixedPriors, Policy, policy_of
+from ..context.run_context import RunContext, check_is_context, collection_of
 from ..data.arrays import FloatArray, IntArray
 from ..data.ids import pair_keys
 from ..io.qrels import Qrels
@@ -100,8 +93,8 @@ def compare(
     options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
     parsed = parse_measures(measures)
     names, of_each, fixed = _candidates(context, names, priors, baseline)
-    view = view_of(context, qrels)
-    check_runs(view, missing_topics=False)
+    view = collection_of(context, qrels)
+    check_runs(view, parsed, missing_topics=False)
     view, note = check_topics(view, names, missing, relative=any(map(is_relative, parsed)))
     _refuse_copies(view, names, parsed, fixed)
     if len(names) < 2:
@@ -119,7 +112,9 @@ def compare(
     for measure in tqdm(parsed, desc="comparing", unit="measure", disable=None, leave=False):
         reasons: list[str | None] = [None] * len(who)
         if is_of_pairs(measure):
-            one = np.array([measure(ref=b).score(view.of(a)) for a, b in who]).reshape(len(who), -1)
+            one = np.array([measure(ref=b).score(Evaluated.of(view, a)) for a, b in who]).reshape(
+                len(who), -1
+            )
             other, limit = np.zeros(one.shape), tie_limit(np.array([one, -one]))
         else:
             values = scores.values[:, scored.index(measure)]
@@ -142,7 +137,7 @@ def compare(
 
 
 def _candidates(
-    context: Members, names: Sequence[str] | None, priors: Policy | None, baseline: str | None
+    context: RunContext, names: Sequence[str] | None, priors: Policy | None, baseline: str | None
 ) -> tuple[list[str], Any, Sequence[str]]:
     """The runs to compare, what gives the priors of each: None for the context's policy, and the fixed priors."""
     if isinstance(names, str):
@@ -172,11 +167,11 @@ def _candidates(
 
 
 def _refuse_copies(
-    view: View, names: Sequence[str], measures: Sequence[ir_measures.Measure], fixed: Sequence[str]
+    view: Collection, names: Sequence[str], measures: Sequence[ir_measures.Measure], fixed: Sequence[str]
 ) -> None:
     """Raises ValueError where a run to compare is a fixed prior under another name."""
     depth = depth_of(measures)
-    first = copies_in(view, depth) if fixed and depth != 0 else {}
+    first = find_duplicates(view, depth) if fixed and depth != 0 else {}
     of_priors = {first.get(name, name): name for name in fixed}
     name = next((name for name in names if first.get(name, name) in of_priors), None)
     if name is not None:
@@ -289,7 +284,7 @@ class Copies(NamedTuple):
 
 
 def copies_of_nearest(
-    view: View, names: Sequence[str], measure: Any, priors: Mapping[str, Collection[str]] | None = None
+    view: Collection, names: Sequence[str], measure: Any, priors: Mapping[str, Iterable[str]] | None = None
 ) -> Copies:
     """What copies of the nearest priors score, each in the place of a run."""
     cutoff, to_priors = measure.params.get("cutoff"), measure.RELATIVE_TO == "priors"
@@ -297,9 +292,9 @@ def copies_of_nearest(
     shared = shared_documents(view, cutoff)
     nearest: list[str | None] = [None] * len(names)
     means = np.full(len(names), np.nan)
-    values = np.full((len(names), len(view.query_ids)), np.nan)
+    values = np.full((len(names), view.documents.n_queries), np.nan)
     for i, name in enumerate(names):
-        row = view.members.index[name]
+        row = view.index[name]
         others = np.delete(np.arange(len(view.names)), row)
         if to_priors:
             others = priors_of(view, name, measure, priors)
@@ -308,20 +303,20 @@ def copies_of_nearest(
         nearest[i] = near = view.names[others[shared[row, others].argmax()]]
         if to_priors:
             # A new run with the run's priors, and so with the one that it is a copy of.
-            of_copy = view.with_run(view.runs[near], priors=[view.names[i] for i in others])
+            of_copy = Evaluated.of(view, view.runs[near], [view.names[i] for i in others])
             values[i] = free.score(of_copy)
         else:
             # All systems are those that there would be, without the run.
-            values[i] = measure.score(view.with_runs({name: view.runs[near]}).of(name))
+            values[i] = measure.score(Evaluated.of(view.with_runs({name: view.runs[near]}), name))
         means[i] = _mean_of_topics(measure, values[i])
     return Copies(nearest, means, values)
 
 
-def shared_documents(view: View, cutoff: int | None) -> IntArray:
+def shared_documents(view: Collection, cutoff: int | None) -> IntArray:
     """How many documents of the judged topics each two runs both hold in their tops: runs × runs."""
 
     def compute() -> IntArray:
-        tops = view.at(cutoff).tops_of_runs()
+        tops = view.tops(cutoff)
         keys = [pair_keys(top.docs.query, top.hashes) for top in tops]
         different, document = np.unique(np.concatenate(keys), return_inverse=True)
         starts = np.cumsum([0, *map(len, keys)])
@@ -330,7 +325,7 @@ def shared_documents(view: View, cutoff: int | None) -> IntArray:
         both: IntArray = (holds @ holds.T).toarray()
         return both
 
-    return view.cached(("shared", cutoff), compute)
+    return view.kept(("shared", cutoff), compute)
 
 
 # ---- means

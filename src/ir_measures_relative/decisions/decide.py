@@ -11,10 +11,10 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.checks import check_topics
-from ..context.evaluate import check_runs
-from ..context.run_context import RunContext
-from ..context.view import View, view_of
+from ..context.checks import check_runs
+from ..context.collection import Collection
+from ..context.missing_topics import check_topics
+from ..context.run_context import RunContext, collection_of
 from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
 from ..messages import escaped
@@ -24,7 +24,7 @@ from .answer import Decision
 from .evidence import describe_lists, table_of_options, table_of_topics
 from .fusion import cutoff_of
 from .options import Combination, Option, OptionLike, OptionLists, read_options
-from .rule import OPEN, Outcome, decide_by
+from .rule import OPEN, Ruling, decide_by
 from .terms import Terms, read_terms
 from .text import State, Words, capital, describe, describe_needs
 from .values import OptionValues, check_relevant
@@ -107,7 +107,7 @@ def decide(
         time_limit,
         llm_judgments,
     )
-    whole = view_of(context, qrels)
+    whole = collection_of(context, qrels)
     check_runs(whole, missing_topics=False)
     chosen = read_options(options, whole.names, terms.combine)
     runs = dict.fromkeys(run for option in chosen for run in option.runs)
@@ -130,7 +130,7 @@ def decide(
 class Comparison:
     """Some options, compared: their values, bounds, and what the rule says."""
 
-    view: View
+    collection: Collection
     options: Sequence[Option]
     terms: Terms
     lists: OptionLists
@@ -139,9 +139,9 @@ class Comparison:
     why_no_model: str  #: why the verdict is None; empty where it is not
     values: FloatArray  #: under these labels, of the options and of the further lists
     bounds: OptionBounds | None
-    outcome: Outcome  #: under these labels
-    as_judged: Outcome
-    strict: Outcome | None  #: None where there are no strict bounds
+    outcome: Ruling  #: under these labels
+    as_judged: Ruling
+    strict: Ruling | None  #: None where there are no strict bounds
     most: FloatArray  #: the largest difference of each two options over all judgments; empty where it is not known
 
     def state(self, words: Sequence[Words], no_gain: str, **others: Any) -> State:
@@ -149,14 +149,16 @@ class Comparison:
         terms, counted = self.terms, self.labels == "judged" and not self.scores.all_judged
         needs = ""
         if self.outcome.verdict == OPEN and not self.why_no_model and self.topics_needed is not None:
-            needs = describe_needs(self.topics_needed, self.view.n_queries, self.unjudged_share_of_variance)
+            needs = describe_needs(
+                self.topics_needed, self.collection.documents.n_queries, self.unjudged_share_of_variance
+            )
         return State(
             words,
             str(terms.by),
             terms.margin,
             terms.confidence,
             "all" if self.scores.all_judged and self.labels == "judged" else self.labels,
-            self.view.n_queries,
+            self.collection.documents.n_queries,
             self.outcome,
             self.bounds,
             no_gain,
@@ -203,7 +205,7 @@ class Comparison:
         """Return the answer."""
         names, (verdict, choice) = [option.name for option in self.options], self.outcome
         tables, sentences = describe_lists(
-            self.view, self.options, self.lists, self.scores, self.values, choice, self.terms
+            self.collection, self.options, self.lists, self.scores, self.values, choice, self.terms
         )
         return Decision(
             {option.name: option.runs for option in self.options},
@@ -217,7 +219,7 @@ class Comparison:
             reason,
             (*filter(None, [self.scores.about_judge]), *notes, *sentences),
             table_of_options(self.options, self.scores, self.values, self._bounds()),
-            table_of_topics(self.view, self.options, self.values),
+            table_of_topics(self.collection, self.options, self.values),
             self._judge(),
             {**(evidence or {}), **tables},
             {**(settings or {}), **self.terms.settings},
@@ -241,7 +243,7 @@ class Comparison:
 
 
 def compare_options(
-    view: View,
+    collection: Collection,
     options: Sequence[Option],
     terms: Terms,
     further: Sequence[Option] = (),
@@ -250,14 +252,14 @@ def compare_options(
     """Compare options, the first of which is in use, by the rule on regret; score further lists beside them.
 
     Args:
-        view: all runs of the context.
+        collection: all runs of the context.
         further: options that the verdict does not depend on.
         candidate: the run that a language model may favour.
     """
-    check_relevant(view, terms.by)
-    lists = OptionLists(view, [*options, *further], terms.combine, cutoff_of(terms.by), terms.reranker)
+    check_relevant(collection, terms.by)
+    lists = OptionLists(collection, [*options, *further], terms.combine, cutoff_of(terms.by), terms.reranker)
     scores = OptionValues(
-        view,
+        collection,
         lists.rankings(),
         terms.by,
         terms.unretrieved_relevant,
@@ -268,7 +270,7 @@ def compare_options(
     n, sizes, margin = len(options), [len(option.runs) for option in options], terms.margin
     judged_bounds = terms.bound(scores.judged[:n])
     as_judged, strict, strict_bounds = decide_by(judged_bounds, sizes, margin), None, None
-    most: FloatArray = np.empty((0, 0, view.n_queries))
+    most: FloatArray = np.empty((0, 0, collection.documents.n_queries))
     if scores.why_not_bounded is None:
         most = scores.most_of_all(n)
         strict_bounds = terms.bound_strictly(most)
@@ -283,7 +285,7 @@ def compare_options(
     else:
         values, bounds, outcome = scores.judged, judged_bounds, as_judged
     return Comparison(
-        view,
+        collection,
         options,
         terms,
         lists,

@@ -9,10 +9,10 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.checks import check_topics
-from ..context.evaluate import check_runs
-from ..context.run_context import RunContext
-from ..context.view import View, view_of
+from ..context.checks import check_runs
+from ..context.collection import Collection
+from ..context.missing_topics import check_topics
+from ..context.run_context import RunContext, collection_of
 from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
 from ..messages import escaped
@@ -83,7 +83,7 @@ def drop(
     names = deployed_runs(context, deployed, None)
     if len(names) < 2:
         raise ValueError(f"drop needs two deployed runs or more, and {names} is one; pass more runs")
-    whole = view_of(context, qrels)
+    whole = collection_of(context, qrels)
     check_runs(whole.of_runs(names), missing_topics=False)
     whole, note = check_topics(whole, names, missing)
     check_relevant(whole, terms.by)
@@ -113,14 +113,14 @@ class Losses(NamedTuple):
         return (names[best], float(gain[best])) if len(gain) and gain[best] > 0 else None
 
 
-def _answer(view: View, names: Sequence[str], terms: Terms, missing_topics: str) -> Decision:
+def _answer(collection: Collection, names: Sequence[str], terms: Terms, missing_topics: str) -> Decision:
     options = [Option("keep", tuple(names))]
     options += [Option(f"drop {name}", without(names, name)) for name in names]
     if len(names) > 2:
         options += [Option(f"only {name}", (name,)) for name in names]
-    lists = OptionLists(view, options, terms.combine, cutoff_of(terms.by), terms.reranker)
+    lists = OptionLists(collection, options, terms.combine, cutoff_of(terms.by), terms.reranker)
     scores = OptionValues(
-        view, lists.rankings(), terms.by, terms.unretrieved_relevant, terms.work, terms.llm_judgments
+        collection, lists.rankings(), terms.by, terms.unretrieved_relevant, terms.work, terms.llm_judgments
     )
     n, others = len(names), range(1, len(options))
 
@@ -128,7 +128,7 @@ def _answer(view: View, names: Sequence[str], terms: Terms, missing_topics: str)
         loss = values[0] - values[1:]
         return Losses.bounded(loss, loss, terms)
 
-    judged, strict, reach = losses_of(scores.judged), None, np.empty((0, view.n_queries))
+    judged, strict, reach = losses_of(scores.judged), None, np.empty((0, collection.documents.n_queries))
     if scores.why_not_bounded is None:
         largest, smallest = scores.most([0] * len(others), others)
         strict, reach = (
@@ -171,7 +171,7 @@ def _answer(view: View, names: Sequence[str], terms: Terms, missing_topics: str)
         table[column] = pd.Series(["", *of_runs, *[""] * (len(others) - n)], dtype=object)
     safe = [i for i, grade in enumerate(grades) if grade == SAFE]
     choice = 1 + min(safe, key=lambda i: losses.upper[i]) if safe else 0
-    tables, sentences = describe_lists(view, options, lists, scores, values, choice, terms)
+    tables, sentences = describe_lists(collection, options, lists, scores, values, choice, terms)
     unsettled = [1 + i for i, grade in enumerate(known or []) if grade == UNDECIDED and not scores.all_judged]
     return Decision(
         {option.name: option.runs for option in options},
@@ -185,7 +185,7 @@ def _answer(view: View, names: Sequence[str], terms: Terms, missing_topics: str)
         reason,
         (*filter(None, [scores.about_judge]), *sentences),
         table,
-        table_of_topics(view, options, values),
+        table_of_topics(collection, options, values),
         scores.to_judge(0, unsettled, reach[[i - 1 for i in unsettled]], MOST_TO_JUDGE),
         tables,
         {"deployed": list(names), **terms.settings},

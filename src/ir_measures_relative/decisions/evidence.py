@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ..bounding.verdicts import rounded_to_zero
+from ..context.collection import Collection
+from ..context.evaluated import Evaluated
 from ..context.measure_strings import value_of
-from ..context.view import View
 from ..data.arrays import BoolArray, FloatArray, IntArray, sum_by_query
 from ..further_measures.alpha_nrg import NewAspects
 from ..messages import counted, escaped, few, warn
@@ -56,12 +57,12 @@ def table_of_options(
     return pd.DataFrame(columns)
 
 
-def table_of_topics(view: View, options: Sequence[Option], values: FloatArray) -> pd.DataFrame:
+def table_of_topics(collection: Collection, options: Sequence[Option], values: FloatArray) -> pd.DataFrame:
     """Return a row for each topic and option: its value, and its difference from the first."""
     by_topic = means_of_topics(values)[: len(options)]
     columns = {
-        "query_id": pd.Series(np.repeat(view.query_ids, len(options)), dtype=str),
-        "option": as_objects([option.name for option in options] * view.n_queries),
+        "query_id": pd.Series(np.repeat(collection.documents.query_ids, len(options)), dtype=str),
+        "option": as_objects([option.name for option in options] * collection.documents.n_queries),
         "value": by_topic.T.reshape(-1),
         "difference": rounded_to_zero(by_topic - by_topic[0]).T.reshape(-1),
     }
@@ -88,10 +89,13 @@ class NewDocuments(NamedTuple):
     @classmethod
     def of(cls, lists: OptionLists, deployed: Sequence[str], candidate: str, k: int) -> NewDocuments:
         """Of a candidate beside deployed runs."""
-        view, depth = lists.view, k * (len(deployed) + 2)  # deeper than all that can be skipped or taken
+        collection, depth = (
+            lists.collection,
+            k * (len(deployed) + 2),
+        )  # deeper than all that can be skipped or taken
         docs, of_runs = lists.rows_to(depth)
         names = (*deployed, candidate)
-        rows = {name: [one[:depth].tolist() for one in of_runs[view.members.index[name]]] for name in names}
+        rows = {name: [one[:depth].tolist() for one in of_runs[collection.index[name]]] for name in names}
         new, next_page = np.zeros((2, len(docs)), dtype=bool)
         for topic in range(docs.n_queries):
             seen = {doc for name in deployed for doc in rows[name][topic][:k]}
@@ -100,7 +104,7 @@ class NewDocuments(NamedTuple):
             new[own] = True
             next_page[[doc for doc, _ in zip(interleaved(below), own, strict=False)]] = True
         some = np.flatnonzero(new | next_page)
-        known = view.documents.rows_of(docs.query[some], docs.ids.take(some)) >= 0
+        known = collection.documents.rows_of(docs.query[some], docs.ids.take(some)) >= 0
         columns = docs.query[some], new[some], next_page[some], docs.grade[some], known
         return cls(*columns, docs.n_queries)
 
@@ -117,15 +121,15 @@ def new_documents(
     The rows: relevant documents that are new; those on the next page (:class:`NewDocuments`); and NewAspects@k where
     the judgments name aspects. The columns are ``what`` and ``mean``.
     """
-    view, k, rel = lists.view, value_of(by, "cutoff") or _CUTOFF, int(value_of(by, "rel", 1))
+    collection, k, rel = lists.collection, value_of(by, "cutoff") or _CUTOFF, int(value_of(by, "rel", 1))
     found = NewDocuments.of(lists, deployed, candidate, k)
     rows = [
         {"what": f"{what}@{k}", "mean": float(found.relevant(rel, weight.astype(np.float64)).mean())}
         for what, weight in (("new relevant", found.new), ("next page", found.next_page))
     ]
-    if view.judgments.has_aspects:
+    if collection.judgments.has_aspects:
         measure: Any = NewAspects @ k
-        beside = view.with_run(view.runs[candidate], priors=list(deployed))
+        beside = Evaluated.of(collection, collection.runs[candidate], deployed)
         rows.append({"what": str(measure), "mean": float(measure.score(beside).mean())})
     return pd.DataFrame(rows)
 
@@ -154,7 +158,7 @@ def describe_copy(candidate: str, same: str, deployed: int) -> str:
 
 
 def describe_lists(
-    view: View,
+    collection: Collection,
     options: Sequence[Option],
     lists: OptionLists,
     scores: OptionValues,
@@ -171,14 +175,14 @@ def describe_lists(
     if scores.why_not_bounded is not None and not scores.all_judged:
         sentences.append(f"The extremes over unjudged documents are not known: {scores.why_not_bounded}.")
     if unlike := lists_of_unlike_length(lists):
-        warn(unlike, view.members)
+        warn(unlike, collection.context)
         sentences.append(f"{capital(unlike)}.")
     if terms.groups is not None:
-        tables["groups"] = by_group(view, options, values, terms)
+        tables["groups"] = by_group(collection, options, values, terms)
         if choice:
             sentences.append(_describe_groups(tables["groups"], options[choice].name, terms.margin))
     if terms.reranker is not None:
-        tables["pools"] = pools(options, lists, scores, terms.by, view)
+        tables["pools"] = pools(options, lists, scores, terms.by, collection)
         sentences += [_POOL.format(**_shown(row)) for row in tables["pools"].to_dict("records")]
     return tables, sentences
 
@@ -204,7 +208,7 @@ def lists_of_unlike_length(lists: OptionLists) -> str:
     sizes = np.array([list(map(len, of)) for of in lists.lists])
     longest = sizes.max(axis=0)
     named = list(dict.fromkeys(run for option in lists.options for run in option.runs))
-    runs = lists.run_sizes()[[lists.view.members.index[name] for name in named]]
+    runs = lists.run_sizes()[[lists.collection.index[name] for name in named]]
     short = [i for i, size in enumerate(runs) if (size < longest).mean() > 0.5]
     if not short or (sizes < longest).mean(axis=1).max() <= 0.5:
         return ""
@@ -217,13 +221,15 @@ def lists_of_unlike_length(lists: OptionLists) -> str:
     )
 
 
-def by_group(view: View, options: Sequence[Option], values: FloatArray, terms: Terms) -> pd.DataFrame:
+def by_group(
+    collection: Collection, options: Sequence[Option], values: FloatArray, terms: Terms
+) -> pd.DataFrame:
     """Return the difference of each option from the first in each group of topics.
 
     ``lower`` and ``upper`` are one-sided ends, each for all options and groups at once. An option ``loses`` in a group
     if its upper end is below 0, and is ``safe`` if the lower end is at least ``-margin``.
     """
-    groups, ids = terms.groups or {}, view.query_ids
+    groups, ids = terms.groups or {}, collection.documents.query_ids
     lacking = [q for q in ids if q not in groups]
     if lacking:
         raise ValueError(
@@ -274,7 +280,11 @@ _POOL = (
 
 
 def pools(
-    options: Sequence[Option], lists: OptionLists, scores: OptionValues, by: ir_measures.Measure, view: View
+    options: Sequence[Option],
+    lists: OptionLists,
+    scores: OptionValues,
+    by: ir_measures.Measure,
+    collection: Collection,
 ) -> pd.DataFrame:
     """Of each option the ceiling, which is the best order of its pool, cut as the list is; and where documents end.
 
@@ -282,7 +292,9 @@ def pools(
     """
     n = len(options)
     # A measure of aspects may prefer another order to the one by grade.
-    best = np.maximum(OptionValues(view, lists.best_orders()[:n], by).judged, scores.judged[:n]).mean(axis=1)
+    best = np.maximum(OptionValues(collection, lists.best_orders()[:n], by).judged, scores.judged[:n]).mean(
+        axis=1
+    )
     where = lists.fates(int(value_of(by, "rel", 1)))[:n]
     columns = dict(zip(("never_retrieved", "outside_pool", "not_shown", "shown"), where.T, strict=True))
     means = scores.judged[:n].mean(axis=1)

@@ -8,17 +8,18 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.evaluate import check_runs
-from ..context.measure_strings import parse_measure, value_of
-from ..context.priors import group_of
-from ..context.run_context import RunContext
-from ..context.view import View, check_is_context, some, view_of
+from ..context.checks import check_evaluated, check_runs, group_of_new_run
+from ..context.collection import Collection
+from ..context.evaluated import Evaluated
+from ..context.measure_strings import parse_measure
+from ..context.run_context import RunContext, check_is_context, collection_of
 from ..data.arrays import BoolArray, IntArray, object_array
 from ..further_measures.alpha_nrg import NewAspects, OfAspects
+from ..further_measures.rbo import rows_in_top
 from ..io.qrels import Qrels
 from ..io.runs import Run
 from ..measures.measure import RelativeMeasure
-from ..messages import few_quoted
+from ..messages import few_quoted, some
 
 
 def explain(
@@ -58,48 +59,53 @@ def explain(
         rankings, member = context.runs[run], run
     else:
         rankings, member = context.read_run(run), None
-        group = group_of(rankings, context, group)
-    view = view_of(context, qrels)
-    if query_id is not None and query_id not in view.documents.query_code:
-        raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(view.query_ids)}")
-    check_runs(view, [parsed])
-    view = view.with_run(rankings, group=group, member=member)
+    collection = collection_of(context, qrels)
+    if member is None:
+        group = group_of_new_run(collection, rankings, group)
+    judged = collection.documents
+    if query_id is not None and query_id not in judged.query_code:
+        raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(judged.query_ids)}")
+    check_runs(collection, [parsed])
+    evaluated = Evaluated.of(collection, rankings, group=group, member=member)
+    check_evaluated([evaluated], [parsed])
     if query_id is not None:  # of all queries only the policy, which chooses the priors, may need to know
+        priors = None
         if parsed.RELATIVE_TO == "priors":
-            priors = [view.names[i] for i in view.priors(parsed.get("prior"))]
-            view = view.with_run(rankings, priors, group, member)
-        view = view.of_query(query_id)
-    return _table_of_documents(view, parsed)
+            priors = [collection.names[i] for i in evaluated.priors(parsed.get("prior"))]
+        one = collection.of_query(query_id)
+        of_query = rankings.of_query(query_id) if member is None else one.runs[member]
+        evaluated = Evaluated.of(one, of_query, priors, group=group, member=member)
+    return _table_of_documents(evaluated, parsed)
 
 
-def _table_of_documents(view: View, measure: RelativeMeasure) -> pd.DataFrame:
+def _table_of_documents(run: Evaluated, measure: RelativeMeasure) -> pd.DataFrame:
     """Return the table of :func:`explain`; raise ValueError for a measure that is not a sum over documents."""
-    contributions = measure.contributions(view)
-    docs, top = view.documents, view.at(measure.depth, value_of(measure, "judged_only", False))
+    contributions = measure.contributions(run)
+    collection, look = run.collection, measure.look
+    docs, names = collection.documents, collection.names
     if measure.RELATIVE_TO == "systems":
-        seen_by = [i for i in range(len(view.names)) if i != view.member]
+        seen_by = np.array([i for i in range(len(names)) if i != run.member], dtype=np.int64)
     else:
-        seen_by = [int(i) for i in view.priors(measure.get("prior"))]
-    if top.judged_only:
-        place = top.positions(docs)
+        seen_by = run.priors(measure.get("prior"))
+    if look.judged_only:
+        place = run.positions(docs, look)
         found = np.flatnonzero(place > 0)
         rows = found[np.lexsort((place[found], docs.query[found]))]
         query, ids, grade = docs.query[rows], docs.ids.take(rows), docs.grade[rows]
         position, known = place[rows], np.ones(len(rows), dtype=bool)
-        of_runs = top.positions_of_runs(docs)
-        places = [of_runs[i][rows] for i in seen_by]
+        places = list(collection.positions(docs, look, of=seen_by)[:, rows])
     else:
-        listed, position, _, _ = top.top()
+        listed, position, _, _ = run.top(look.depth)
         query, ids, grade, known = listed.query, listed.ids, listed.grade, listed.judged
-        places = [top.positions_in(view.members.rankings[i], listed) for i in seen_by]
+        places = [listed.positions_in(collection.rankings[i], look.depth) for i in seen_by]
     columns: dict[str, Any] = {
-        "query_id": pd.Series(view.query_ids[query], dtype=str),
+        "query_id": pd.Series(docs.query_ids[query], dtype=str),
         "doc_id": pd.Series(ids.strings(), dtype=str),
         "relevance": _or_na(grade, known),
         "position": position,
     }
     for i, of_run in zip(seen_by, places, strict=True):
-        columns[f"position in {view.names[i]}"] = _or_na(of_run, of_run > 0)
+        columns[f"position in {names[i]}"] = _or_na(of_run, of_run > 0)
     # -1, the last row, stands for documents that contribute nothing.
     row = contributions.docs.rows_of(query, ids)
     columns["gain"] = np.append(contributions.gain, 0.0)[row]
@@ -148,22 +154,20 @@ def new_aspects(
     parsed = relative_measure(measure)
     if not isinstance(parsed, type(NewAspects)):
         raise ValueError(f"measure={parsed!r} does not count aspects; give NewAspects@10")
-    view = view_of(context, qrels)
-    check_runs(view, [parsed])
-    rows = [(name, *_means(view, parsed, name)) for name in view.names]
+    collection = collection_of(context, qrels)
+    check_runs(collection, [parsed])
+    rows = [(name, *_means(collection, parsed, name)) for name in collection.names]
     table = pd.DataFrame(rows, columns=["name", str(parsed), "shown", "new documents"])
     return table.sort_values(str(parsed), ascending=False, kind="stable", ignore_index=True)
 
 
-def _means(view: View, measure: OfAspects, name: str) -> tuple[float, float, float]:
+def _means(collection: Collection, measure: OfAspects, name: str) -> tuple[float, float, float]:
     """Of one run, over the queries: new aspects, aspects, and new documents."""
     free = type(measure)(**{k: v for k, v in measure.params.items() if k != "prior"})
-    evaluated, n = view.of(name), view.n_queries
-    added, shown = float(measure.score(evaluated).mean()), float(free.score(view.of(name, priors=())).mean())
-    read = evaluated.at(measure.depth)
-    top = read.top()
-    new = np.ones(len(top.position), dtype=bool)
-    for i in read.priors(measure.get("prior")):
-        row = read.rows_in_top(view.members.rankings[i])
+    run, on_its_own = Evaluated.of(collection, name), Evaluated.of(collection, name, priors=())
+    added, shown = float(measure.score(run).mean()), float(free.score(on_its_own).mean())
+    new = np.ones(len(run.top(measure.look.depth).position), dtype=bool)
+    for i in run.priors(measure.get("prior")):
+        row = rows_in_top(run, collection.rankings[i], measure.look.depth)
         new[row[row >= 0]] = False
-    return added, shown, int(new.sum()) / n
+    return added, shown, int(new.sum()) / collection.documents.n_queries

@@ -15,11 +15,12 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from ..arguments import check_amount, check_choice, check_confidence, check_count
-from ..context.checks import check_topics, tell_of_missing_topics
-from ..context.evaluate import check_runs
+from ..context.checks import check_runs
+from ..context.collection import Collection
+from ..context.evaluated import Evaluated
 from ..context.measure_strings import absolute_measure
-from ..context.run_context import RunContext
-from ..context.view import View, check_is_context, view_of
+from ..context.missing_topics import check_topics, tell_of_missing_topics
+from ..context.run_context import RunContext, check_is_context, collection_of
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..io.qrels import Qrels
 from ..measures.nrg import NRG
@@ -102,10 +103,10 @@ def fuse(
     check_is_context(context)
     base = absolute_measure(measure)
     check_confidence(confidence)
-    view = view_of(context, qrels)
+    view = collection_of(context, qrels)
     check_runs(view, [base], missing_topics=False)
     view, note = check_topics(view, context.names, missing)
-    if view.n_queries < 2:
+    if view.documents.n_queries < 2:
         raise ValueError("the qrels hold one topic; a choice is made on some and scored on others: give more")
     _refuse_disjoint(view)
     for name, value, least in (("seed", seed, 0), ("repeats", repeats, 1), ("max_sets", max_sets, 1)):
@@ -119,7 +120,7 @@ def fuse(
     for strategy in strategies:
         check_choice("strategies", strategy, tuple(STRATEGIES))
     costs, budgets = _costs(cost, budget, names)
-    divisions = divided(view.n_queries, folds, repeats, seed)
+    divisions = divided(view.documents.n_queries, folds, repeats, seed)
     if "exact" in strategies:
         wanted = sizes if budget is None else range(1, max(sizes) + 1)
         number = len(settings) * sum(math.comb(len(names), size) for size in wanted)
@@ -158,16 +159,16 @@ def fuse(
     return tell_of_missing_topics(pd.DataFrame(rows), note, missing, context)
 
 
-def _added_by_nrg(view: View, runs: RunSet) -> FloatArray:
+def _added_by_nrg(view: Collection, runs: RunSet) -> FloatArray:
     """What the last run of a set adds to the others by NRG@10 on every topic."""
     *priors, name = (view.names[i] for i in runs)
-    values: FloatArray = (NRG @ 10).score(view.of(name, priors))
+    values: FloatArray = (NRG @ 10).score(Evaluated.of(view, name, priors))
     return values
 
 
-def _refuse_disjoint(view: View) -> None:
+def _refuse_disjoint(view: Collection) -> None:
     """Raises ValueError where two runs have no judged topic in common."""
-    topics = np.arange(view.n_queries)
+    topics = np.arange(view.documents.n_queries)
     held = np.array([np.isin(topics, view.documents.queries_of(run)) for run in view.runs.values()])
     for a, b in np.argwhere(~(held @ held.T))[:1]:  # of truth values: whether any topic is held by both
         raise ValueError(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import ir_measures
 import numpy as np
 
-from ..context.view import View
+from ..context.collection import Collection
 from ..data.arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, rows_of_queries
 from ..data.documents import Documents
 from ..measures.bases.gains import discount, reciprocal
@@ -54,11 +54,11 @@ def depths(least: int, most: int) -> Iterator[int]:
     yield most
 
 
-def votes_to(view: View, fusion: Fusion, depth: int) -> Votes:
+def votes_to(view: Collection, fusion: Fusion, depth: int) -> Votes:
     """The votes for the documents that some run of the context has in its first ``depth``; computed once."""
 
     def compute() -> Votes:
-        docs, runs = union_of(view, depth).docs, view.members.rankings
+        docs, runs = union_of(view, depth).docs, view.rankings
         of_runs, below = [], np.zeros((docs.n_queries, len(runs)))
         goes_on = below > 0
         for i, run in enumerate(runs):
@@ -79,7 +79,7 @@ def votes_to(view: View, fusion: Fusion, depth: int) -> Votes:
             of_runs.append((row[order], vote[order]))
         return Votes(fusion, docs, of_runs, below, goes_on)
 
-    return view.cached(("votes to", fusion, depth), compute)
+    return view.kept(("votes to", fusion, depth), compute)
 
 
 # How many scores are held at once: what fits into the processor's cache.
@@ -142,7 +142,7 @@ class FusedValues:
     A set of one run has the value of the run itself.
     """
 
-    def __init__(self, view: View, measure: ir_measures.Measure, fusion: Fusion) -> None:
+    def __init__(self, view: Collection, measure: ir_measures.Measure, fusion: Fusion) -> None:
         self.view, self.measure, self.fusion = view, measure, fusion
         self.cutoff = cutoff_of(measure)
         self._of_labels = value_of_labels(measure)
@@ -171,7 +171,7 @@ class FusedValues:
                     self._depths.pop(0)
                     self._of_size.clear()
                 self._known.update(zip(of_size, found, strict=True))
-        return np.array([self._known[s] for s in sets]).reshape(len(sets), self.view.n_queries)
+        return np.array([self._known[s] for s in sets]).reshape(len(sets), self.view.documents.n_queries)
 
     @property
     def _votes(self) -> Votes:
@@ -185,7 +185,7 @@ class FusedValues:
         if size not in self._of_size:
             topics = self._of_size[0]
             self._of_size[size] = [self._without_low_documents(topic, size) for topic in topics]
-        result = np.zeros((len(sets), self.view.n_queries))
+        result = np.zeros((len(sets), self.view.documents.n_queries))
         for t, topic in enumerate(shown(self._of_size[size])):
             if not self._on_topic(t, topic, sets, result[:, t]):
                 return None

@@ -11,9 +11,9 @@ import ir_measures
 import numpy as np
 from numpy.typing import NDArray
 
+from ..context.collection import Collection
 from ..context.measure_strings import value_of
 from ..context.tops import Top
-from ..context.view import View
 from ..data.arrays import FloatArray, IntArray
 from ..data.documents import Documents
 from ..data.ids import Ids
@@ -72,17 +72,17 @@ class Union(NamedTuple):
     runs: list[tuple[IntArray, Top]]
 
 
-def union_of(view: View, depth: int) -> Union:
+def union_of(view: Collection, depth: int) -> Union:
     """Return the union of the runs of a context; computed once for a set of judgments."""
 
     def compute() -> Union:
-        tops = view.at(depth).tops_of_runs()
+        tops = view.tops(depth)
         nothing = np.empty(0, dtype=np.int64)
         query = np.concatenate([nothing, *(top.docs.query for top in tops)])
         grade = np.concatenate([nothing, *(top.docs.grade for top in tops)])
         ids = Ids.joined([top.docs.ids for top in tops])
         order = ids.descending(query) if len(ids) else query
-        everything = Documents(view.query_ids, query[order], ids.take(order), grade[order])
+        everything = Documents(view.documents.query_ids, query[order], ids.take(order), grade[order])
         repeated, last = everything.repeats()
         first_seen, keep = np.arange(len(order)), np.ones(len(order), dtype=bool)
         first_seen[repeated], keep[repeated] = last, False
@@ -92,22 +92,22 @@ def union_of(view: View, depth: int) -> Union:
         rows_of_runs = [(row[first:end], top) for top, (first, end) in zip(tops, ends, strict=True)]
         return Union(everything.select(keep), rows_of_runs)
 
-    return view.cached(("union", depth), compute)
+    return view.kept(("union", depth), compute)
 
 
-def fused_rankings(view: View, runs: Sequence[int], fusion: Fusion) -> Rankings:
+def fused_rankings(view: Collection, runs: Sequence[int], fusion: Fusion) -> Rankings:
     """Return the fusion of some runs of a context, as a run of the judged queries."""
     docs, rows_of_runs = union_of(view, fusion.depth)
     total, holders = np.zeros(len(docs)), np.zeros(len(docs), dtype=np.int64)
     for run in runs:
         row, top = rows_of_runs[run]
         vote = partial(fusion.votes, top.docs.query, top.position, top.score)
-        total[row] += view.cached(("votes", run, fusion), vote)
+        total[row] += view.kept(("votes", run, fusion), vote)
         holders[row] += 1
     retrieved = np.flatnonzero(holders)
     score = fusion.fused(total[retrieved], holders[retrieved])
     return Rankings(
-        view.query_ids[docs.query[retrieved]], docs.ids.take(retrieved), score, name="the fused run"
+        view.documents.query_ids[docs.query[retrieved]], docs.ids.take(retrieved), score, name="the fused run"
     )
 
 

@@ -13,10 +13,12 @@ import ir_measures
 import numpy as np
 
 from ..arguments import check_choice, check_count
+from ..context.collection import Collection
+from ..context.duplicates import rank_alike
+from ..context.evaluated import Evaluated
 from ..context.measure_strings import absolute_measure, is_relative, parse_measure
-from ..context.priors import fitting
 from ..context.run_context import RunContext
-from ..context.view import View
+from ..context.run_names import fitting
 from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within, rows_of_queries
 from ..data.documents import Documents
 from ..data.rankings import Rankings
@@ -193,11 +195,11 @@ def deployed_runs(context: RunContext, deployed: object, candidate: str | None) 
     return kept
 
 
-def copy_of(view: View, deployed: Iterable[str], candidate: str) -> str | None:
+def copy_of(collection: Collection, deployed: Iterable[str], candidate: str) -> str | None:
     """Return the first deployed run that ranks every judged topic as the candidate does; None where none does."""
 
     def same(name: str, other: str) -> bool:
-        return view.with_run(view.runs[name]).ranks_as(other)
+        return rank_alike(Evaluated.of(collection, name), other, partly=True)
 
     return next((name for name in deployed if same(candidate, name) and same(name, candidate)), None)
 
@@ -210,20 +212,20 @@ class OptionLists:
 
     def __init__(
         self,
-        view: View,
+        collection: Collection,
         options: Sequence[Option],
         combine: Combination,
         cutoff: int | None,
         reranker: Rankings | None = None,
     ) -> None:
-        self.view, self.options, self.combine, self.reranker = view, options, combine, reranker
+        self.collection, self.options, self.combine, self.reranker = collection, options, combine, reranker
         #: Where every list ends.
         self.ends = combine.depth if cutoff is None else cutoff
         ends, fuses = self.ends, reranker is None and combine.method != INTERLEAVE
         reads = max(combine.depth, ends) if fuses else ends if reranker is None else combine.pool
         for self._looked in depths(ends if fuses else reads, reads):
-            self.docs = union_of(view, self._looked).docs
-            self._rows_of_run = rows_of_runs(view, self._looked)
+            self.docs = union_of(collection, self._looked).docs
+            self._rows_of_run = rows_of_runs(collection, self._looked)
             combined = [] if reranker is not None else list(map(self._combined, options))
             if not any(one is None for one in combined):
                 break
@@ -252,7 +254,7 @@ class OptionLists:
         """The documents of the runs, and the ranking of each run, at least so deep, as rows of these."""
         if depth <= self._looked:
             return self.docs, self._rows_of_run
-        return union_of(self.view, depth).docs, rows_of_runs(self.view, depth)
+        return union_of(self.collection, depth).docs, rows_of_runs(self.collection, depth)
 
     def run_sizes(self) -> IntArray:
         """How many documents each run of the context has on each topic, as far as they are looked at."""
@@ -262,12 +264,12 @@ class OptionLists:
 
     def fates(self, rel: int) -> IntArray:
         """How many relevant documents end where: never retrieved, outside the pool, not shown, shown; options × 4."""
-        relevant = self.view.judgments.select(self.view.judgments.grade >= rel)
+        relevant = self.collection.judgments.select(self.collection.judgments.grade >= rel)
         result = np.zeros((len(self.options), 4), dtype=np.int64)
         for i, option in enumerate(self.options):
             held: BoolArray = np.zeros(len(relevant), dtype=bool)
             for run in option.runs:
-                held |= relevant.positions_in(self.view.runs[run]) > 0
+                held |= relevant.positions_in(self.collection.runs[run]) > 0
             pool, shown = (
                 sum(int((self.docs.grade[rows] >= rel).sum()) for rows in of[i])
                 for of in (self.pools, self.lists)
@@ -282,15 +284,15 @@ class OptionLists:
         """The list of an option; None where the documents looked at are too few to tell."""
         if len(option.runs) == 1 or self.combine.method == INTERLEAVE:
             return self._interleaved(option, self.ends)
-        runs = sorted(self.view.members.index[run] for run in option.runs)
+        runs = sorted(self.collection.index[run] for run in option.runs)
         fusion = Fusion(self.combine.method, self.combine.k, self.combine.depth)
         key = "fused list", fusion, self.ends, self._looked, tuple(runs)
-        return self.view.cached(key, lambda: self._fused(runs, fusion))
+        return self.collection.kept(key, lambda: self._fused(runs, fusion))
 
     def _interleaved(self, option: Option, length: int) -> TopicRows:
         result: TopicRows = []
         for topic in range(self.docs.n_queries):
-            rows = [self._rows_of_run[self.view.members.index[run]][topic] for run in option.runs]
+            rows = [self._rows_of_run[self.collection.index[run]][topic] for run in option.runs]
             if len(rows) == 1:
                 result.append(rows[0][:length])
             else:
@@ -300,7 +302,7 @@ class OptionLists:
 
     def _fused(self, runs: Sequence[int], fusion: Fusion) -> TopicRows | None:
         """The fusion of some runs in trec_eval's order: equal 32-bit scores by document id, descending."""
-        ends, votes = self.ends, votes_to(self.view, fusion, self._looked)
+        ends, votes = self.ends, votes_to(self.collection, fusion, self._looked)
         total, holders = np.zeros(len(self.docs)), np.zeros(len(self.docs), dtype=np.int64)
         for row, vote in (votes.of_runs[run] for run in runs):
             total[row] += vote
@@ -330,7 +332,7 @@ class OptionLists:
     def _scores_of_reranker(self, reranker: Rankings) -> FloatArray:
         """Its score of each document of the pools; ValueError where some have none."""
         query, ids, score = reranker.rows()
-        of_query = self.view.judgments.queries_of(reranker)[query]
+        of_query = self.collection.judgments.queries_of(reranker)[query]
         asked = np.flatnonzero(of_query >= 0)
         row = self.docs.rows_of(of_query[asked], ids.take(asked))
         scores = np.full(len(self.docs), np.nan)
@@ -339,7 +341,7 @@ class OptionLists:
         missing = pooled[np.isnan(scores[pooled])]
         if len(missing):
             named = few(
-                f"{self.docs.ids.string(row)} (query {self.view.query_ids[self.docs.query[row]]})"
+                f"{self.docs.ids.string(row)} (query {self.collection.documents.query_ids[self.docs.query[row]]})"
                 for row in missing[:4].tolist()
             )
             raise ValueError(
@@ -352,18 +354,20 @@ class OptionLists:
         rows = np.concatenate([np.empty(0, dtype=np.int64), *lists])
         query = np.repeat(np.arange(len(lists)), sizes)
         score = -rank_within(query).astype(np.float64)
-        return Rankings(self.view.query_ids[query], self.docs.ids.take(rows), score, name=name)
+        return Rankings(
+            self.collection.documents.query_ids[query], self.docs.ids.take(rows), score, name=name
+        )
 
 
-def rows_of_runs(view: View, depth: int) -> list[TopicRows]:
+def rows_of_runs(collection: Collection, depth: int) -> list[TopicRows]:
     """Return the ranking of each run on each topic to a depth, as rows of the documents of all runs; kept."""
 
     def compute() -> list[TopicRows]:
-        docs, holdings = union_of(view, depth)
+        docs, holdings = union_of(collection, depth)
         topics = docs.n_queries
         return [[row[some] for some in rows_of_queries(top.docs.query, topics)] for row, top in holdings]
 
-    return view.cached(("rows of runs", depth), compute)
+    return collection.kept(("rows of runs", depth), compute)
 
 
 def interleaved(lists: Sequence[Sequence[int]]) -> Iterator[int]:

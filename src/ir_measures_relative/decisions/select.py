@@ -9,10 +9,11 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.checks import check_topics, tell_of_missing_topics
-from ..context.evaluate import check_runs
-from ..context.run_context import RunContext
-from ..context.view import View, check_is_context, view_of
+from ..context.checks import check_runs
+from ..context.collection import Collection
+from ..context.evaluated import Evaluated
+from ..context.missing_topics import check_topics, tell_of_missing_topics
+from ..context.run_context import RunContext, check_is_context, collection_of
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
@@ -66,17 +67,17 @@ class CoverageFunction:
         return gains
 
 
-def coverage_function(measure: RelativeMeasure, view: View) -> CoverageFunction | None:
+def coverage_function(measure: RelativeMeasure, view: Collection) -> CoverageFunction | None:
     """What groups of the context's runs are worth by a measure; None where it does not say.
 
     ``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))`` by the form of a measure, N from the gains before any prior. Not
     of a cascade, where what one document gives depends on the others.
     """
-    n_queries = max(view.n_queries, 1)
+    n_queries = max(view.documents.n_queries, 1)
     if not measure.has_form:
         covered = measure.covered_by_runs(view)
         return None if covered is None else CoverageFunction(covered[0], covered[1] / n_queries, best=True)
-    forms = [measure.form(view.of(name, priors=())) for name in view.names]
+    forms = [measure.form(Evaluated.of(view, name, priors=())) for name in view.names]
     form, seen = forms[0], np.array([form.seen for form in forms])
     if form.rule.combine == "cascade":
         return None
@@ -125,7 +126,7 @@ def select_complementary(
     names = context.names
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= len(names):
         raise ValueError(f"n={n!r} is not allowed; of these runs, give a number from 1 to {len(names)}")
-    view = view_of(context, qrels)
+    view = collection_of(context, qrels)
     check_runs(view, [parsed], missing_topics=False)
     view, note = check_topics(view, names, missing)
     chosen, marginal = _greedy(view, parsed, n)
@@ -134,7 +135,7 @@ def select_complementary(
     return tell_of_missing_topics(table, note, missing, context)
 
 
-def _greedy(view: View, measure: RelativeMeasure, n: int) -> tuple[list[int], list[float]]:
+def _greedy(view: Collection, measure: RelativeMeasure, n: int) -> tuple[list[int], list[float]]:
     """The runs in the order in which each adds most by the measure, and what it adds."""
     names = view.names
     chosen: list[int] = []
@@ -142,7 +143,7 @@ def _greedy(view: View, measure: RelativeMeasure, n: int) -> tuple[list[int], li
     for _ in range(n):
         priors = tuple(names[i] for i in chosen)
         left = [i for i in range(len(names)) if i not in chosen]
-        means = {i: float(measure.score(view.of(names[i], priors)).mean()) for i in left}
+        means = {i: float(measure.score(Evaluated.of(view, names[i], priors)).mean()) for i in left}
         best = max(means, key=means.__getitem__)
         chosen.append(best)
         marginal.append(means[best])

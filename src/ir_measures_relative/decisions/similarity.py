@@ -12,15 +12,16 @@ import numpy as np
 import pandas as pd
 
 from ..bounding.bounds import table_of
-from ..context.evaluate import check_runs
+from ..context.checks import check_runs
+from ..context.collection import Collection
+from ..context.evaluated import Evaluated
 from ..context.measure_strings import parse_measure, parse_measures, registered
-from ..context.priors import Members
-from ..context.run_context import RunContext
-from ..context.view import View, check_is_context, some, view_of
+from ..context.run_context import RunContext, check_is_context, collection_of, new_collection
 from ..data.arrays import FloatArray, object_array
 from ..data.documents import Judgments
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
+from ..messages import some
 from ..work import Work, map_tasks
 
 # How many portions of the pairs each process gets: enough that none waits long for the last.
@@ -60,14 +61,14 @@ def similarity(
     names = object_array(view.names)
     if len(names) < 2:
         raise ValueError("similarity() compares the runs of a context two by two; give it two runs or more")
-    check_runs(view)
+    check_runs(view, parsed)
     pairs = list(itertools.combinations(range(len(names)), 2))
     first, second = np.array(pairs).T
     index, tables = {"name": names[first], "other": names[second]}, []
     for measure in parsed:
         values = score_pairs(view, measure, pairs, work)
         columns = {"value": values} | ({} if perquery else {"distance": distances(measure, values)})
-        tables.append(table_of(index, measure, columns, view.query_ids if perquery else None))
+        tables.append(table_of(index, measure, columns, view.documents.query_ids if perquery else None))
     return pd.concat(tables, ignore_index=True)
 
 
@@ -82,10 +83,12 @@ def with_reference(measure: ir_measures.Measure | str) -> RelativeMeasure:
     return parsed
 
 
-def judged_or_not(context: Members, qrels: Qrels | None, measures: Sequence[RelativeMeasure]) -> View:
+def judged_or_not(
+    context: RunContext, qrels: Qrels | None, measures: Sequence[RelativeMeasure]
+) -> Collection:
     """The context on the judgments; where there are none, on all queries of its runs."""
     if qrels is not None or context.dataset is not None:
-        return view_of(context, qrels)
+        return collection_of(context, qrels)
     for measure in measures:
         if measure.JUDGMENTS == "needed":
             raise ValueError(f"{measure} needs judgments; give qrels, or use RBO or MED")
@@ -99,7 +102,7 @@ def judged_or_not(context: Members, qrels: Qrels | None, measures: Sequence[Rela
             f"no query is in two of the runs, so there is nothing to compare: {one!r} has "
             f"{some(context.runs[one].query_ids)}, {two!r} has {some(context.runs[two].query_ids)}; number them alike"
         )
-    return View.on(context, Judgments.none_of(query_ids))
+    return new_collection(context, Judgments.none_of(query_ids))
 
 
 def distances(measure: RelativeMeasure, values: FloatArray) -> FloatArray:
@@ -108,11 +111,11 @@ def distances(measure: RelativeMeasure, values: FloatArray) -> FloatArray:
 
 
 def squares(
-    view: View, measure: RelativeMeasure, signed: bool = False, jobs: int = 1
+    view: Collection, measure: RelativeMeasure, signed: bool = False, jobs: int = 1
 ) -> tuple[FloatArray, FloatArray]:
     """The mean distance, and where ``signed`` the mean, of the measure for every two runs: shape (runs, runs)."""
     work = Work(jobs)
-    check_runs(view)
+    check_runs(view, [measure])
     n = len(view.names)
     pairs = list(itertools.permutations(range(n), 2) if signed else itertools.combinations(range(n), 2))
     values = score_pairs(view, measure, pairs, work)
@@ -156,7 +159,7 @@ def inner_range(values: FloatArray, signed: bool = False) -> tuple[float, float,
 
 
 def score_pairs(
-    view: View, measure: RelativeMeasure, pairs: Sequence[tuple[int, int]], work: Work
+    view: Collection, measure: RelativeMeasure, pairs: Sequence[tuple[int, int]], work: Work
 ) -> FloatArray:
     """The values of some pairs (run, reference), places among the context's runs: shape (pairs, queries)."""
     n, jobs = len(pairs), work.jobs
@@ -166,15 +169,15 @@ def score_pairs(
     split = of_one_run if jobs == 1 else [pairs[i : i + size] for i in range(0, n, size)]
     tasks = [(view, measure, some) for some in split]
     found = map_tasks(_score_portion, tasks, jobs, total=len(tasks), desc="comparing runs", unit="portion")
-    return np.concatenate([np.empty((0, view.n_queries)), *found])
+    return np.concatenate([np.empty((0, view.documents.n_queries)), *found])
 
 
 def _score_portion(
-    portion: tuple[View, RelativeMeasure, Sequence[tuple[int, int]]],
+    portion: tuple[Collection, RelativeMeasure, Sequence[tuple[int, int]]],
 ) -> FloatArray:
     view, measure, pairs = portion
     values = []
     for run, of_run in itertools.groupby(pairs, lambda pair: pair[0]):
-        evaluated = view.of(view.names[run])
+        evaluated = Evaluated.of(view, view.names[run])
         values += [measure(ref=view.names[reference]).score(evaluated) for _, reference in of_run]
     return np.array(values).reshape(len(pairs), -1)

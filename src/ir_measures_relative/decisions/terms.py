@@ -10,8 +10,7 @@ import ir_measures
 
 from ..arguments import check_amount, check_choice, check_confidence, check_count
 from ..context.measure_strings import value_range
-from ..context.run_context import RunContext
-from ..context.view import check_is_context
+from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import ir_measures
@@ -11,13 +12,15 @@ import pandas as pd
 
 from ..bounding.bounds import labelings_of, values_of
 from ..bounding.imputation import Imputation, read_llm_judgments, sentence_about_judge
-from ..bounding.labelings import Labelings
+from ..bounding.labelings import Labelings, open_documents
 from ..bounding.probabilities import check_relevance_model
 from ..bounding.relevance import FEWEST_RUNS
 from ..bounding.verdicts import differences, rounded_to_zero, unjudged_shares
-from ..context.evaluate import warn_of_last_labels
+from ..context.checks import warn_of_last_labels
+from ..context.collection import Collection
+from ..context.evaluated import Evaluated
 from ..context.measure_strings import needs_subtopics, value_of
-from ..context.view import View
+from ..context.tops import Look
 from ..data.arrays import FloatArray, IntArray
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels
@@ -29,7 +32,7 @@ class OptionValues:
     """The lists of some options, scored by the judgments as they are, under imputed ones, and at the extremes.
 
     Args:
-        view: all runs of the context. Their unjudged documents may be relevant too, and the model learns from them.
+        collection: of all runs of the context. Their unjudged documents may be relevant too; the model learns from all.
         lists: of each option.
         by: the measure.
         unretrieved_relevant: how many further documents per topic, in no list, may turn out relevant.
@@ -39,7 +42,7 @@ class OptionValues:
 
     def __init__(
         self,
-        view: View,
+        collection: Collection,
         lists: Sequence[Rankings],
         by: ir_measures.Measure,
         unretrieved_relevant: int | None = None,
@@ -47,9 +50,9 @@ class OptionValues:
         llm_judgments: Qrels | None = None,
         candidate: str | None = None,
     ) -> None:
-        self.by, self._view, self._work, self._candidate = by, view, work or Work(), candidate
-        self._llm = read_llm_judgments(llm_judgments, view.documents)
-        self._lists = [view.with_run(one) for one in lists]
+        self.by, self._collection, self._work, self._candidate = by, collection, work or Work(), candidate
+        self._llm = read_llm_judgments(llm_judgments, collection.documents)
+        self._lists = [Evaluated.of(collection, one) for one in lists]
         self._labelings: Labelings | None = None
         #: Why there are no strict bounds; None where there are.
         self.why_not_bounded: str | None = None
@@ -59,7 +62,7 @@ class OptionValues:
         except ValueError as error:  # of parameters by which every judgment would change every ideal ranking
             self.why_not_bounded = str(error)
         if self._labelings is None:
-            values = np.array([one.absolute_of_run(by) for one in self._lists])
+            values = np.array([one.absolute(by) for one in self._lists])
         else:
             values = values_of(self._lists, by, self._labelings)
         #: By the judgments as they are, shape (options, topics).
@@ -83,7 +86,7 @@ class OptionValues:
     @cached_property
     def why_no_model(self) -> str:
         """Why no relevance model can impute judgments, as a sentence without its end; nothing where one can."""
-        runs = len(self._view.names)
+        runs = len(self._collection.names)
         if self._labelings is None or needs_subtopics(self.by):
             return f"No relevance model imputes judgments for {self.by}"
         if runs < FEWEST_RUNS and (self._llm is None or not self._imputation.model.exists):
@@ -101,9 +104,8 @@ class OptionValues:
         They do where a quarter or more of the judged documents in tops are not relevant, on half of the topics or more.
         """
         assert self._labelings is not None
-        view, gain = self._view.at(self._labelings.cutoff), self._labelings.gain
-        docs = view.judgments
-        in_top = (view.positions_of_runs(docs) > 0).any(axis=0)
+        docs, gain = self._collection.judgments, self._labelings.gain
+        in_top = (self._collection.positions(docs, Look(self._labelings.cutoff)) > 0).any(axis=0)
         relevant = in_top & (gain(docs.grade) > 0)
         n_judged, n_relevant = (
             np.bincount(docs.query[which], minlength=docs.n_queries) for which in (in_top, relevant)
@@ -119,16 +121,17 @@ class OptionValues:
     def _imputation(self) -> Imputation:
         """The model of the runs of the context, whatever the options are."""
         assert self._labelings is not None
-        cutoff, members = self._labelings.cutoff, self._view.members
-        candidate = None if self._candidate is None else members.index[self._candidate]
+        cutoff, index = self._labelings.cutoff, self._collection.index
+        candidate = None if self._candidate is None else index[self._candidate]
 
         def fit() -> Imputation:
-            views = self._view.with_open(cutoff).at(cutoff).of_each()
-            return Imputation(views, self._llm, candidate)
+            documents = open_documents(self._collection, cutoff)
+            opened = replace(self._collection, documents=documents)
+            return Imputation(Evaluated.each(opened), cutoff, self._llm, candidate)
 
         if self._llm is not None:
             return fit()
-        return self._view.cached(("imputation", type(self.by), self.by), fit)
+        return self._collection.kept(("imputation", type(self.by), self.by), fit)
 
     @property
     def about_judge(self) -> str:
@@ -156,7 +159,7 @@ class OptionValues:
 
     def most_of_all(self, options: int) -> FloatArray:
         """Return the largest difference of each two of the first options, shape (options, options, topics)."""
-        result = np.zeros((options, options, self._view.n_queries))
+        result = np.zeros((options, options, self._collection.documents.n_queries))
         first, second = np.triu_indices(options, 1)
         result[first, second], least = self.most(first.tolist(), second.tolist())
         result[second, first] = -least
@@ -175,18 +178,20 @@ class OptionValues:
             moved = np.maximum(moved, labelings.influence(first, other, of_pair))
         moved[~(labelings.open & docs.exists)] = 0.0
         rows, asked = np.flatnonzero(moved > LABELED_ALIKE), docs.select(moved > LABELED_ALIKE)
-        place = np.array([one.at(None).positions_in(one.evaluated, asked) for one in self._lists])
+        place = np.array([asked.positions_in(one.run, None) for one in self._lists])
         best = np.where(place > 0, place, np.iinfo(np.int64).max).min(axis=0)
         rows = rows[np.lexsort((docs.query[rows], best, -np.round(moved[rows], 9)))][:most]
         found = docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings()
         return pd.DataFrame({name: pd.Series(of, dtype=str) for name, of in zip(columns, found, strict=True)})
 
 
-def check_relevant(view: View, by: ir_measures.Measure) -> None:
+def check_relevant(collection: Collection, by: ir_measures.Measure) -> None:
     """Raise ValueError where no document is judged relevant; warn of labels that the measure reads otherwise."""
-    warn_of_last_labels(view, [by])
+    warn_of_last_labels(collection, [by])
     rel = value_of(by, "rel", 1)
-    labels = view.judgments.labels or view.judgments  # a document may be judged for several aspects
+    labels = (
+        collection.judgments.labels or collection.judgments
+    )  # a document may be judged for several aspects
     if not (labels.grade >= rel).any():
         lower = ", or a lower rel=" if rel > 1 else ""
         raise ValueError(f"no judgment has the grade {rel} or a higher one; give other qrels{lower}")

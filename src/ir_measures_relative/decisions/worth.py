@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 import ir_measures
 import numpy as np
 
-from ..context.checks import check_topics
-from ..context.evaluate import check_runs
-from ..context.run_context import RunContext
-from ..context.view import View, view_of
+from ..context.checks import check_runs
+from ..context.collection import Collection
+from ..context.missing_topics import check_topics
+from ..context.run_context import RunContext, collection_of
 from ..io.qrels import Qrels
 from ..io.runs import Run
 from ..messages import escaped
@@ -93,7 +93,7 @@ def worth(
     names = deployed_runs(context, deployed, member)
     if name in names:
         name = f"{name} (candidate)"
-    whole = view_of(context, qrels)
+    whole = collection_of(context, qrels)
     whole = whole if member == name else whole.with_runs({name: run})
     check_runs(whole.of_runs([*names, name]), missing_topics=False)
     whole, note = check_topics(whole, [*names, name], missing)
@@ -101,17 +101,17 @@ def worth(
 
 
 def decide_on_candidate(
-    view: View, deployed: Sequence[str], candidate: str, terms: Terms, missing_topics: str = ""
+    collection: Collection, deployed: Sequence[str], candidate: str, terms: Terms, missing_topics: str = ""
 ) -> Decision:
-    """Return the answer on a candidate, by the names of runs of the view."""
-    replaced = _most_alike(view, deployed, candidate, terms)
+    """Return the answer on a candidate, by the names of runs of the collection."""
+    replaced = _most_alike(collection, deployed, candidate, terms)
     options = options_with_candidate(deployed, candidate, replaced)
     removals = (
         [Option(f"remove {name}", without(deployed, name)) for name in replaced] if len(deployed) > 1 else []
     )
-    compared = compare_options(view, options, terms, removals, candidate)
+    compared = compare_options(collection, options, terms, removals, candidate)
     states = _compare_removals(compared, replaced) if removals else None
-    same = copy_of(view, deployed, candidate)
+    same = copy_of(collection, deployed, candidate)
     words = [words_of_option(option.name, deployed, candidate) for option in options]
     copied = describe_copy(candidate, same, len(deployed)) if same is not None else ""
     state = compared.state(
@@ -140,12 +140,12 @@ def decide_on_candidate(
     )
 
 
-def _most_alike(view: View, deployed: Sequence[str], candidate: str, terms: Terms) -> list[str]:
+def _most_alike(collection: Collection, deployed: Sequence[str], candidate: str, terms: Terms) -> list[str]:
     """Return the deployed runs that may be replaced, in their order: those that share most with the candidate."""
     if len(deployed) <= _MOST_REPLACED:
         return list(deployed)
-    shared = shared_documents(view, terms.by.params.get("cutoff"))[view.members.index[candidate]]
-    of_deployed = -np.array([shared[view.members.index[name]] for name in deployed])
+    shared = shared_documents(collection, terms.by.params.get("cutoff"))[collection.index[candidate]]
+    of_deployed = -np.array([shared[collection.index[name]] for name in deployed])
     kept = np.sort(np.argsort(of_deployed, kind="stable")[:_MOST_REPLACED])
     return [deployed[i] for i in kept.tolist()]
 

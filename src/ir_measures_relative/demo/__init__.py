@@ -51,7 +51,7 @@ _DEPTH = 100
 _NEW_TOKENS = 10
 
 
-class Collection(NamedTuple):
+class DemoCollection(NamedTuple):
     """What :func:`generate` makes."""
 
     docs: tuple[formats.GenericDoc, ...]
@@ -105,7 +105,7 @@ class _Dice(random.Random):
 
 
 @lru_cache(maxsize=4)
-def generate(seed: int = 1, n_docs: int = 1200) -> Collection:
+def generate(seed: int = 1, n_docs: int = 1200) -> DemoCollection:
     """The collection; the same for the same arguments.
 
     A topic asks for two concepts. A document about both has grade 2, one about one of them grade 1 if it mentions the
@@ -141,7 +141,7 @@ def generate(seed: int = 1, n_docs: int = 1200) -> Collection:
         for query in queries
         for doc_id, score in search(query.text)
     )
-    return Collection(tuple(docs), tuple(queries), tuple(qrels), first_stage)
+    return DemoCollection(tuple(docs), tuple(queries), tuple(qrels), first_stage)
 
 
 def nuggets() -> list[formats.TrecQrel]:

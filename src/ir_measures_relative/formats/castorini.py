@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..messages import warn
-from .content import Content, Format, Parts, a_list, an_id, ranked, runs_by_name
+from .content import Content, Format, Parts, a_list, add_formats, an_id, ranked, runs_by_name
 
 
 def _has(*keys: str) -> Any:
@@ -47,7 +47,8 @@ def _kilt(content: Content) -> Parts:
     return {"": ranked(zip((an_id(r["id"]) for r in content.records), found, strict=True))}
 
 
-FORMATS = (
+add_formats(
+    "castorini",
     Format(
         name="answers with references (ragnarok, TREC RAG, RAGTIME)",
         holds=_holds_references,

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from ..data.arrays import FloatArray, IntArray
+from ..data.registry import Registry
 from ..io.readers import Given
 from ..messages import brief, kind_of
 
@@ -159,6 +160,15 @@ class Format:
     by_line: bool = (
         False  #: whether the first of many lines tells it, so that the others need not be parsed for that
     )
+
+
+#: The formats besides TREC's, by the name of the module that adds them.
+FORMATS: Registry[str, tuple[Format, ...]] = Registry("file formats")
+
+
+def add_formats(module: str, *formats: Format) -> None:
+    """Add the formats of a module to :data:`FORMATS`, under its name."""
+    FORMATS.register(module)(formats)
 
 
 def ranked(lists: Iterable[tuple[str, Iterable[tuple[str, Any]]]], tag: str | None = None) -> Given:

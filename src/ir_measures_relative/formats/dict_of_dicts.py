@@ -8,7 +8,7 @@ from typing import Any
 
 from ..io.frames import known_columns
 from ..io.readers import Given
-from .content import Content, Format, Parts, is_by_column
+from .content import Content, Format, Parts, add_formats, is_by_column
 from .measures import INSTEAD, names_a_measure
 
 _NUMBERED = re.compile(r".*_[0-9]+")
@@ -60,7 +60,8 @@ def _read(content: Content) -> Parts:
     return {"": Given(content.json)}
 
 
-FORMATS = (
+add_formats(
+    "dict_of_dicts",
     Format(
         name="a JSON dict {query_id: {doc_id: score}}",
         holds=lambda content: _is_dict_of_dicts(content) and not _holds_measures(content),

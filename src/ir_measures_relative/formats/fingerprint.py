@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from ..context.run_context import DESCRIPTIONS, RunContext
-from ..context.view import view_of
+from ..context.run_context import DESCRIPTIONS, RunContext, collection_of
 from ..data.documents import Judgments
 from ..data.rankings import Rankings
 from ..io.datasets import id_of
@@ -25,7 +24,7 @@ def fingerprint(context: RunContext, qrels: Qrels | None = None) -> dict[str, An
     """:meth:`RunContext.fingerprint`."""
     judgments = None
     if qrels is not None or (context.dataset is not None and context.dataset.has_qrels()):
-        judgments = view_of(context, qrels).judgments
+        judgments = collection_of(context, qrels).judgments
     known: dict[str, Any] = {
         "runs": [{"name": name} | _of_run(run) for name, run in context.runs.items()],
         **_facts(context),

@@ -1,11 +1,9 @@
-"""The formats of run and judgment files besides TREC's: a module in this folder with ``FORMATS`` adds some."""
+"""The formats of run and judgment files besides TREC's: a module that is listed in ``__init__`` adds some."""
 
 from __future__ import annotations
 
-import pkgutil
 import re
 from functools import cache
-from importlib import import_module
 
 import numpy as np
 
@@ -13,18 +11,14 @@ from ..io.files import WhichPartError
 from ..io.frames import is_frame
 from ..io.readers import FILES, FileContent, Given
 from ..messages import brief
-from .content import Content, Format, Parts
+from .content import FORMATS, Content, Format, Parts, add_formats
 from .measures import INSTEAD, has_measures
-
-_FOLDER = __name__.rpartition(".")[0]
 
 
 @cache
 def formats() -> tuple[Format, ...]:
     """All formats but for TREC's, in the order of the names of their modules."""
-    names = sorted(module.name for module in pkgutil.iter_modules(import_module(_FOLDER).__path__))
-    modules = [import_module(f"{_FOLDER}.{name}") for name in names]
-    return tuple(form for module in modules for form in getattr(module, "FORMATS", ()))
+    return tuple(form for name in sorted(FORMATS) for form in FORMATS[name])
 
 
 @FILES.register("formats")
@@ -121,7 +115,8 @@ def one_part(parts: Parts, part: str | None, source: str, kind: str) -> Given:
 
 
 # Recognized here to be rejected: it has no reader.
-FORMATS = (
+add_formats(
+    "foreign_files",
     Format(
         name="a pickle",
         holds=lambda content: re.match(rb"\x80[\x02-\x05]", content.start) is not None,

@@ -6,7 +6,7 @@ import re
 from itertools import islice, pairwise
 
 from ..io.frames import known_columns
-from .content import Content, Format
+from .content import Content, Format, add_formats
 
 _OF_A_MEASURE = re.compile(
     r"((alpha_|main_|geometric_|gm_|set_|i?11pt_)*"
@@ -44,6 +44,7 @@ def is_table_of_measures(content: Content) -> bool:
     return is_list and all(map(names_a_measure, names)) and all(a != b for a, b in pairwise(names))
 
 
-FORMATS = (
+add_formats(
+    "measures",
     Format(name="a table of measures (trec_eval, ir_measures)", holds=is_table_of_measures, instead=INSTEAD),
 )

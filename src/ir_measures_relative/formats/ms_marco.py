@@ -6,7 +6,7 @@ import re
 
 from ..io.readers import Given
 from ..messages import brief
-from .content import Content, Format, Parts
+from .content import Content, Format, Parts, add_formats
 from .measures import is_table_of_measures
 from .tables import read_cells
 
@@ -37,7 +37,8 @@ def _read(content: Content) -> Parts:
     return {"": Given(named.assign(score=-rank if rank.max() < 3 else -rank.astype(float)), kind="table")}
 
 
-FORMATS = (
+add_formats(
+    "ms_marco",
     Format(
         name="an MS MARCO run",
         holds=lambda content: (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..io.readers import Given
-from .content import Content, Format, Parts, a_dict
+from .content import Content, Format, Parts, a_dict, add_formats
 
 _META = "mteb_model_meta"
 
@@ -21,7 +21,8 @@ def _read(content: Content) -> Parts:
     }
 
 
-FORMATS = (
+add_formats(
+    "mteb",
     Format(
         name="MTEB's predictions",
         holds=lambda content: isinstance(content.json, dict) and isinstance(content.json.get(_META), dict),

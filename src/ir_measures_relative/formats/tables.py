@@ -15,7 +15,7 @@ from ..io.frames import column_names, known_columns, rows_by_run, text_of
 from ..io.readers import Given
 from ..io.trec_columns import OTHER_SPACE
 from ..messages import brief
-from .content import Content, Format, Parts, is_by_column
+from .content import Content, Format, Parts, add_formats, is_by_column
 from .objects import frame_of_arrow, items_as_columns, labelled_items
 
 
@@ -265,7 +265,8 @@ def _parquet(content: Content, *, as_run: bool) -> Parts:
     return {"": Given(of_lenskit(_flat(frame), content.source), kind="table of items")}
 
 
-FORMATS = (
+add_formats(
+    "tables",
     Format(
         name="rows in JSON",
         holds=_holds_rows,

@@ -25,11 +25,11 @@ from ..measures.bases.browsing import powers
 from ..measures.bases.gains import discount, gain_of
 from ..measures.measure import Contributions, RelativeMeasure, register
 from ..measures.parameters import Param
-from ..messages import warn
 from ..tolerances import ROUNDED
 
 if TYPE_CHECKING:
-    from ..context.view import View
+    from ..context.collection import Collection
+    from ..context.evaluated import Evaluated
     from ..data.documents import Documents, Judgments
 
 
@@ -150,29 +150,15 @@ class OfAspects(RelativeMeasure):
     RELATIVE_TO = "priors"
     TEST = "bootstrap"
     looks_at_aspects = True
+    COUNTS = True
 
-    def answers(self, view: View) -> Answers:
+    def answers(self, collection: Collection) -> Answers:
         """Which documents answer which aspects, by ``rel`` and ``gains``."""
         rel, gains = self.get("rel"), self.get("gains")
         key = "answers", rel, None if gains is None else tuple(sorted(gains.items()))
-        if "rel" not in self.params and gains is None and view.judgments.labels is not None:
-            self._warn_of_grades(view)
-        return view.cached(key, lambda: self._find_answers(view.judgments, rel, gains))
-
-    def _warn_of_grades(self, view: View) -> None:
-        highest = int(view.judgments.aspects.grade.max(initial=0))
-        if highest > 1:
-            warn(
-                f"{self} counts each label from rel=1 on alike, and the qrels hold labels up to {highest}: set rel=",
-                view.members,
-                kind="graded aspects",
-            )
+        return collection.kept(key, lambda: self._find_answers(collection.judgments, rel, gains))
 
     def _find_answers(self, judgments: Judgments, rel: int, gains: dict[int, int] | None) -> Answers:
-        if judgments.labels is None:
-            from ..data.documents import NAME_NO_ASPECT
-
-            raise ValueError(f"{self} needs the aspects of documents, and {NAME_NO_ASPECT}")
         found = judgments.aspects
         gain = np.ones(len(found.grade)) if gains is None else gain_of(found.grade, "log2", gains)
         keep = (found.grade >= rel) & (gain > 0)
@@ -180,26 +166,25 @@ class OfAspects(RelativeMeasure):
             judgments, found.query, found.names, found.document[keep], found.aspect[keep], gain[keep]
         )
 
-    def aspects_of_documents(self, view: View, answers: Answers) -> dict[str, ObjectArray]:
+    def aspects_of_documents(self, run: Evaluated, answers: Answers) -> dict[str, ObjectArray]:
         """For ``explain``: the aspects that each document answers, and those that none before it shows."""
-        position = view.at(self.depth).positions(answers.docs)
-        priors = view.priors(self.get("prior"))
-        shown = self.shown_by_runs(view, answers)[priors].max(axis=0, initial=0.0) > 0.0
+        position, priors = run.positions(answers.docs, self.look), run.priors(self.prior)
+        shown = self.shown_by_runs(run.collection, answers)[priors].max(axis=0, initial=0.0) > 0.0
         found = answers.found(position)
         first = rank_within(answers.aspect[found]) == 1
         new = np.zeros(len(answers.document), dtype=bool)
         new[found] = first & ~shown[answers.aspect[found]]
         return {"aspects": _listed(answers, np.ones_like(new)), "new aspects": _listed(answers, new)}
 
-    def shown_by_runs(self, view: View, answers: Answers) -> FloatArray:
+    def shown_by_runs(self, collection: Collection, answers: Answers) -> FloatArray:
         """The largest gain of an answer to each aspect in the top of each run, shape (runs, aspects)."""
 
         def compute() -> FloatArray:
-            position = view.at(self.depth).positions_of_runs(answers.docs)
+            position = collection.positions(answers.docs, self.look)
             rows = [best_shown(answers, of_run) for of_run in position]
             return np.array(rows).reshape(len(rows), len(answers.query))
 
-        return view.cached(("shown", answers, self.depth), compute)
+        return collection.kept(("shown", answers, self.look.depth), compute)
 
 
 def _listed(answers: Answers, which: BoolArray) -> ObjectArray:
@@ -264,39 +249,39 @@ class _alpha_NRG(OfAspects):
     def value_range(self) -> tuple[float, float]:
         return 0.0, math.e / (math.e - 1.0)
 
-    def score(self, view: View) -> FloatArray:
-        answers, document, gain, ideal = self._gains(view)
+    def score(self, run: Evaluated) -> FloatArray:
+        answers, document, gain, ideal = self._gains(run)
         docs = answers.docs
-        terms = gain * discount(view.at(self.depth).positions(docs)[document])
+        terms = gain * discount(run.positions(docs, self.look)[document])
         return ratio(sum_by_query(terms, docs.query[document], docs.n_queries), ideal)
 
-    def contributions(self, view: View) -> Contributions:
+    def contributions(self, run: Evaluated) -> Contributions:
         """The gain of each document over all of its aspects, and what it adds to the value of its query."""
-        answers, document, gain, ideal = self._gains(view)
+        answers, document, gain, ideal = self._gains(run)
         docs = answers.docs
         gain = sum_by_query(gain, document, len(docs))
-        terms = gain * discount(view.at(self.depth).positions(docs))
+        terms = gain * discount(run.positions(docs, self.look))
         share = ratio(terms, ideal[docs.query])
-        return Contributions(docs, gain, share, self.aspects_of_documents(view, answers))
+        return Contributions(docs, gain, share, self.aspects_of_documents(run, answers))
 
-    def _gains(self, view: View) -> tuple[Answers, IntArray, FloatArray, FloatArray]:
+    def _gains(self, run: Evaluated) -> tuple[Answers, IntArray, FloatArray, FloatArray]:
         """The documents of the answers in the ranking, what each answer gains, and N of each query.
 
         An answer gains its aspect's weight after the priors, times 1 - α for each answer above it. The answers are
         sorted by query, from the top down, then by aspect.
         """
         alpha, depth, prior = map(self.get, ("alpha", "cutoff", "prior"))
-        answers, top = self.answers(view), view.at(depth)
+        answers, look = self.answers(run.collection), self.look
         weight = np.ones(len(answers.query))
-        if priors := len(view.priors(prior)):
-            weight = top.prior_product(NotMet(answers, alpha), answers.docs, prior)
-        position = top.positions(answers.docs)
+        if priors := len(run.priors(prior)):
+            weight = run.left_by_priors(NotMet(answers, alpha), answers.docs, look, prior)
+        position = run.positions(answers.docs, look)
         found = answers.found(position)
         aspect, document = answers.aspect[found], answers.document[found]
         gain = weight[aspect] * powers(1.0 - alpha)(rank_within(aspect))
         order = np.lexsort((aspect, position[document], answers.query[aspect]))
         ideal = partial(ideal_alpha_dcg, answers, weight, alpha, depth)
-        norm = ideal() if priors else view.cached(("ideal alpha-DCG", answers, alpha, depth), ideal)
+        norm = ideal() if priors else run.collection.kept(("ideal alpha-DCG", answers, alpha, depth), ideal)
         return answers, document[order], gain[order], norm
 
 
@@ -340,33 +325,33 @@ class _NewAspects(OfAspects):
     def value_range(self) -> tuple[float, float]:
         return 0.0, math.inf
 
-    def score(self, view: View) -> FloatArray:
-        answers, own, before = self._shown(view)
+    def score(self, run: Evaluated) -> FloatArray:
+        answers, own, before = self._shown(run)
         return sum_by_query(np.maximum(own - before, 0.0), answers.query, answers.docs.n_queries)
 
-    def contributions(self, view: View) -> Contributions:
+    def contributions(self, run: Evaluated) -> Contributions:
         """An aspect counts for the first document that shows it best."""
-        answers, own, before = self._shown(view)
-        found = answers.found(view.at(self.depth).positions(answers.docs))
+        answers, own, before = self._shown(run)
+        found = answers.found(run.positions(answers.docs, self.look))
         aspect = answers.aspect[found]
         best = np.flatnonzero(answers.gain[found] == own[aspect])
         first = best[rank_within(aspect[best]) == 1]
         new = np.maximum(own - before, 0.0)[aspect[first]]
         gain = sum_by_query(new, answers.document[found[first]], len(answers.docs))
-        return Contributions(answers.docs, gain, gain, self.aspects_of_documents(view, answers))
+        return Contributions(answers.docs, gain, gain, self.aspects_of_documents(run, answers))
 
-    def covered_by_runs(self, view: View) -> tuple[FloatArray, FloatArray]:
+    def covered_by_runs(self, collection: Collection) -> tuple[FloatArray, FloatArray]:
         """A group has each aspect as often, or with as large a gain, as one of its runs."""
-        answers = self.answers(view)
+        answers = self.answers(collection)
         most = best_shown(answers, np.ones(len(answers.docs), dtype=np.int64))
-        return ratio(self.shown_by_runs(view, answers), most), most
+        return ratio(self.shown_by_runs(collection, answers), most), most
 
-    def _shown(self, view: View) -> tuple[Answers, FloatArray, FloatArray]:
+    def _shown(self, run: Evaluated) -> tuple[Answers, FloatArray, FloatArray]:
         """The largest gain of an answer to each aspect: in the top of the run, and of any prior."""
-        answers = self.answers(view)
-        own = best_shown(answers, view.at(self.depth).positions(answers.docs))
-        priors = view.priors(self.get("prior"))
-        return answers, own, self.shown_by_runs(view, answers)[priors].max(axis=0, initial=0.0)
+        answers = self.answers(run.collection)
+        own = best_shown(answers, run.positions(answers.docs, self.look))
+        priors = run.priors(self.prior)
+        return answers, own, self.shown_by_runs(run.collection, answers)[priors].max(axis=0, initial=0.0)
 
 
 alpha_NRG = register(_alpha_NRG())

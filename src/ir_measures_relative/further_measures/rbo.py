@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..data.arrays import FloatArray, IntArray, rank_within, ratio, row_sums, sum_by_query
+from ..data.ids import Ids, pair_keys
 from ..measures import parameters
 from ..measures.bases.browsing import Geometric
 from ..measures.measure import RelativeMeasure, register
 from ..measures.parameters import Param
 
 if TYPE_CHECKING:
-    from ..context.view import View
+    from ..context.evaluated import Evaluated
+    from ..context.tops import Top
+    from ..data.rankings import Rankings
 
 # About how many positions of rankings are looked at together: what is computed on the way stays in the cache.
 _TOGETHER = 1 << 16
@@ -69,6 +74,41 @@ def rank_biased_overlap(pair: Pair, p: float, variant: str) -> FloatArray:
     return limit + weighted(agreement - limit[:, None])
 
 
+def rows_in_top(run: Evaluated, other: Rankings, depth: int | None) -> IntArray:
+    """Return the row in the top of the evaluated run of each document in that of another; -1 for one not there."""
+    collection = run.collection
+    if run.memo is not collection.memo or collection.memo_of(other) is not collection.memo:
+        of_run, of_other = run.top(depth), collection.top(other, depth)
+        return of_run.docs.rows_of(of_other.docs.query, of_other.docs.ids, of_other.hashes)
+
+    # Of all pairs of runs: comparing ids in each would take most of the time.
+    def numbers() -> dict[Rankings, IntArray]:
+        return dict(zip(collection.rankings, numbered(collection.tops(depth)), strict=True))
+
+    number = collection.kept(("numbers", depth), numbers)
+
+    def locate() -> IntArray:
+        rows = np.full(1 + max(int(of_run.max(initial=-1)) for of_run in number.values()), -1)
+        rows[number[run.run]] = np.arange(len(number[run.run]))
+        return rows
+
+    return collection.kept(("located", run.run, depth), locate)[number[other]]
+
+
+def numbered(tops: Sequence[Top]) -> list[IntArray]:
+    """Of each top a number for each document, by query: one number for one document in all of them."""
+    query = np.concatenate([top.docs.query for top in tops])
+    ids, ends = Ids.joined([top.docs.ids for top in tops]), np.cumsum([len(top.position) for top in tops])
+    for seed in itertools.count():
+        hashes = ids.hashes(seed) if seed else np.concatenate([top.hashes for top in tops])
+        _, first, number = np.unique(pair_keys(query, hashes), return_index=True, return_inverse=True)
+        rows = np.flatnonzero(first[number] != np.arange(len(query)))
+        known = first[number[rows]]
+        if (query[rows] == query[known]).all() and ids.equal(rows, ids, known).all():
+            return np.split(number, ends[:-1])
+    raise AssertionError  # seeds do not end
+
+
 class _RBO(RelativeMeasure):
     """Rank-biased overlap: the share of documents that a user sees in both the run and the reference.
 
@@ -120,20 +160,21 @@ class _RBO(RelativeMeasure):
     def value_range(self) -> tuple[float, float]:
         return 0.0, 1.0
 
-    def pair(self, view: View) -> Pair:
+    def pair(self, run: Evaluated) -> Pair:
         """The rankings of the run and of the reference, each to the cutoff."""
-        reference, view = view.reference_run(self.get("ref")), view.at(self.get("cutoff"))
-        tops, row = (view.top(), view.top(reference)), view.rows_in_top(reference)
+        reference, depth = run.reference(self.get("ref")), self.get("cutoff")
+        tops, row = (run.top(depth), run.collection.top(reference, depth)), rows_in_top(run, reference, depth)
         shared = np.flatnonzero(row >= 0)
-        length = np.stack([np.bincount(top.docs.query, minlength=view.n_queries) for top in tops])
+        n_queries = run.collection.documents.n_queries
+        length = np.stack([np.bincount(top.docs.query, minlength=n_queries) for top in tops])
         position = np.stack([tops[0].position[row[shared]], tops[1].position[shared]])
         return Pair(length, tops[1].docs.query[shared], position)
 
-    def score(self, view: View) -> FloatArray:
-        length, query, position = self.pair(view)
+    def score(self, run: Evaluated) -> FloatArray:
+        length, query, position = self.pair(run)
         step = max(_TOGETHER // int(length.max(initial=1)), 1)
         values = [np.zeros(0)]
-        for start in range(0, view.n_queries, step):
+        for start in range(0, length.shape[1], step):
             rows = slice(*np.searchsorted(query, [start, start + step]))
             block = Pair(length[:, start : start + step], query[rows] - start, position[:, rows])
             values.append(rank_biased_overlap(block, self.get("p"), self.get("variant")))

@@ -16,7 +16,7 @@ from ..measures.measure import RelativeMeasure, register
 from ..measures.parameters import Param
 
 if TYPE_CHECKING:
-    from ..context.view import View
+    from ..context.evaluated import Evaluated
     from ..data.documents import Documents
 
 #: The bases whose values are sums over documents.
@@ -86,27 +86,24 @@ class _Shapley(RelativeMeasure):
     def rule(self) -> Rule:
         return ADDITIVE[self.get("base")].rule(self.get)
 
-    def form(self, view: View) -> Form:
-        docs, top = self.documents_that_gain(view, self.rule.gain), view.at(*self._look)
-        return Form(docs, top.positions(docs), self.rule, left=self.chance_to_be_new(view, docs))
+    def form(self, run: Evaluated) -> Form:
+        docs = run.documents_for(self.rule.gain)
+        return Form(docs, run.positions(docs, self.look), self.rule, left=self.chance_to_be_new(run, docs))
 
-    @property
-    def _look(self) -> tuple[int | None, bool]:
-        return self.get("cutoff"), self.get("judged_only")
-
-    def chance_to_be_new(self, view: View, docs: Documents) -> FloatArray:
+    def chance_to_be_new(self, run: Evaluated, docs: Documents) -> FloatArray:
         """The mean over all orders of the chance that a document is new when the system comes; 0 if it lacks it."""
-        browsing, member = self.rule.seen, view.member
-        top = view.at(*self._look)
-        found, new = np.flatnonzero(browsing.seen(top.positions(docs))), np.zeros(len(docs))
-        positions = top.positions_of_runs(docs)
-        players = len(view.names) + (member is None)
-        unseen = view.cached(
-            ("Shapley", browsing, docs, *self._look, players),
-            lambda: unseen_by_all(map(browsing.seen, positions), len(docs), players),
-        )[found]
+        browsing, collection, member = self.rule.seen, run.collection, run.member
+        found, new = np.flatnonzero(browsing.seen(run.positions(docs, self.look))), np.zeros(len(docs))
+        players = len(collection.runs) + (member is None)
+
+        def unseen_by_runs() -> FloatArray:
+            positions = collection.positions(docs, self.look)
+            return unseen_by_all(map(browsing.seen, positions), len(docs), players)
+
+        unseen = collection.kept(("Shapley", browsing, docs, self.look, players), unseen_by_runs)[found]
         if member is not None:  # is one of those; no factor is 0, since no node is 1
-            of_member = browsing.seen(positions[member][found])
+            in_its_place = collection.positions_of(collection.rankings[member], docs, self.look)
+            of_member = browsing.seen(in_its_place[found])
             unseen = unseen / (1.0 - of_member[:, None] * quadrature(players)[0])
         # The mean over all orders, ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt.
         new[found] = row_sums(unseen * quadrature(players)[1])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import multiprocessing
 import threading
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
@@ -12,24 +11,18 @@ from weakref import WeakKeyDictionary
 import ir_measures
 from ir_measures.providers import Evaluator
 
-from ..context.checks import (
-    check_queries,
-    warn_if_nothing_is_relevant,
-    warn_of_empty_runs,
-    warn_of_similar_ids,
-    warn_of_unjudged_runs,
-)
-from ..context.evaluate import warn_if_strange, warn_of_last_labels
-from ..context.odd_runs import warn_of_odd_runs
-from ..context.priors import Members, priors_chosen_by_means
-from ..context.run_context import ActiveContext, RunContext, active, evaluated_run
-from ..context.view import View, some, view_of
+from ..context.active import ActiveContext, active
+from ..context.checks import check_collection, check_run_of_host, group_of_new_run
+from ..context.collection import Collection
+from ..context.evaluated import Evaluated
+from ..context.priors import priors_chosen_by_means
+from ..context.run_context import RunContext, collection_of
 from ..data.rankings import Rankings
 from ..io.frames import is_frame
 from ..io.qrels import Qrels, qrels_columns
 from ..io.runs import Run, read_run
 from ..measures.measure import RelativeMeasure
-from ..messages import few, warn
+from ..messages import warn
 from .compat import may_be_batch
 
 
@@ -44,99 +37,65 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         context, columns = self.active.context, qrels_columns(qrels)
         self._is_frame = is_frame(qrels)
         self._may_be_batch = may_be_batch(qrels)
-        self.view = view_of(context, columns)
-        if not self.view.n_queries:  # as ir_measures' own measures do: no value, so that the mean is NaN
-            warn("the qrels hold no judgment, so there is no query to score; give other qrels", context)
+        self._by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in measures)
+        self.collection = collection_of(context, columns)
+        query_ids = self.collection.documents.query_ids
+        if not len(query_ids):  # as ir_measures' own measures do: no value, so that the mean is NaN
+            warn("the qrels hold no judgment, so there is no query to score", context)
         else:
-            _warn_of_runs_of_context(self.view, may_be_batch=self._may_be_batch)
-            warn_of_similar_ids(self.view, context.runs.values())
-            warn_of_last_labels(self.view, measures)
-            if not self._may_be_batch:
-                warn_if_nothing_is_relevant(self.view, measures)
-                warn_if_strange(self.view, context.runs.values())
-                warn_of_odd_runs(self.view, list(self.view.runs.values()))
+            check_collection(self.collection, measures, may_be_batch=self._may_be_batch)
             if self._is_frame:
-                self._parts_seen.check_grades(self.view, not self._may_be_batch, measures)
-        super().__init__(measures, set(self.view.query_ids))
+                self._parts_seen.check_grades(self.collection, not self._may_be_batch, measures)
+        super().__init__(measures, set(query_ids))
 
     def iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
         """A value for each measure and query: there is none for which ir_measures would have to put its default."""
-        rankings = self._taken(read_run(run, kept=False))
-        if not self._may_be_batch:  # PyTerrier has an empty frame for the queries that are in no batch
-            warn_of_empty_runs([rankings], self.active.context)
-            check = warn_of_unjudged_runs if self.active.context.runs else warn_if_strange
-            check(self.view, [rankings])
-        check_queries(self.view, rankings, may_be_batch=True)
-        warn_of_similar_ids(self.view, [rankings])
-        member, group = self._identify(rankings)
-        by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in self.measures)
-        if self._is_frame and by_policy and (member is not None or group is not None):
-            self._parts_seen.check_choice(self.view, not self._may_be_batch)
-        view = self.view.with_run(rankings, group=group, member=member)
-        if member is None:
-            warn_of_odd_runs(view, [rankings])
-        query_ids = self.view.query_ids
-        values = [measure.score(view).tolist() for measure in self.measures]
+        evaluated = self._evaluated(read_run(run, kept=False))
+        check_run_of_host(evaluated, self.measures, may_be_batch=self._may_be_batch)
+        if self._is_frame and self._by_policy and not (evaluated.member is None and evaluated.group is None):
+            self._parts_seen.check_choice(self.collection, not self._may_be_batch)
+        query_ids = self.collection.documents.query_ids
+        values = [measure.score(evaluated).tolist() for measure in self.measures]
         for measure, of_measure in zip(self.measures, values, strict=True):
             for query_id, value in zip(query_ids, of_measure, strict=True):
                 yield ir_measures.Metric(query_id=query_id, measure=measure, value=value)
 
-    def _taken(self, given: Rankings) -> Rankings:
-        """Return a run as the context takes its own; warn where that is not what ir_measures sees of it."""
-        rankings = given.without_self() if self.active.context.drop_self else given
-        if rankings is not given:
+    def _evaluated(self, given: Rankings) -> Evaluated:
+        """The run as the context takes its own, and which of its runs it is, if any.
+
+        What :meth:`RunContext.evaluating` says, now or when the evaluator was made, goes before its own ``name``.
+        """
+        context, now = self.active.context, active()
+        run = given.without_self() if context.drop_self else given
+        if run is not given:
             warn(
                 "drop_self=True removes the query from the run for relative measures alone, since ir_measures computes "
                 "its own measures of the run as it is: use context.evaluate or pt.relative.Experiment for both",
-                self.active.context,
+                context,
             )
-        return rankings
+        is_said = now is not None and now.context is context and (now.member or now.group)
+        said = now if now is not None and is_said else self.active
+        member, group = said.member, said.group
+        if member is None and run.tag in context.runs:
+            member = run.tag
+        if member is None:
+            if group is not None or run.group is not None:
+                group = group_of_new_run(self.collection, run, group)
+        elif group is not None and context.groups.get(member) != group:
+            raise ValueError(
+                f"the evaluated run is named {member!r}, which is a run of the context and of the group "
+                f"{context.groups.get(member)!r}, not a new run of {group!r}: give it another name, or leave group out"
+            )
+        return Evaluated.of(self.collection, run, group=None if member else group, member=member)
 
     @property
     def _parts_seen(self) -> _PartsSeen:
         return _seen.setdefault(self.active.context, _PartsSeen())
 
-    def _identify(self, rankings: Rankings) -> tuple[str | None, str | None]:
-        """The name of the run in the context that is evaluated, None for a new one; and the group of a new one."""
-        member, group = evaluated_run(self.active, rankings)
-        evaluated = self.view.with_run(rankings)
-        if not (self.view.documents.queries_of(rankings) >= 0).any():
-            pass  # nothing to tell runs apart by, and nothing that could mislead
-        elif member is None:
-            self._warn_of_duplicate(evaluated, group)
-        elif not evaluated.starts_as(member):
-            warn(
-                f"the evaluated run is named {member!r}, but ranks differently from the context's run of that name: "
-                "give it another name if it is another run",
-                self.active.context,
-            )
-        return member, group
-
-    def _warn_of_duplicate(self, evaluated: View, group: str | None) -> None:
-        """Warns where a new run ranks exactly as a run of the context that its values are relative to."""
-        context, relative_to = self.active.context, {m.RELATIVE_TO for m in self.measures}
-        if "systems" in relative_to:
-            names = context.names
-        elif "priors" in relative_to:
-            names = [name for name in context.names if group is None or context.groups.get(name) != group]
-        else:
-            return
-        name = evaluated.twin(names, partly=True)
-        if name is not None:
-            whole = evaluated.twin(names)
-            name = whole or name
-            alike = "ranks exactly as" if whole else "ranks the judged topics that it has as does"
-            warn(
-                f"the evaluated run {alike} the context's run {name!r}, its prior: if it is that run, name it "
-                f"with a column name='{name}' (pt.relative.named({{{name!r}: pipeline}})) or "
-                f"context.evaluating({name!r})",
-                context,
-            )
-
 
 def check_context(measures: Iterable[RelativeMeasure]) -> None:
     """Raises ValueError where measures need a context and none is active; says how to get one."""
-    measures = [m for m in measures if m.needs_context]
+    measures = [m for m in measures if m.RELATIVE_TO != "chance"]
     needing = list(map(str, measures))
     if not needing or active() is not None:
         return
@@ -155,23 +114,6 @@ def check_context(measures: Iterable[RelativeMeasure]) -> None:
             "pt.GridSearch and pt.GridScan need jobs=1."
         )
     raise ValueError(message)
-
-
-def _warn_of_runs_of_context(view: View, *, may_be_batch: bool) -> None:
-    """Warns of a run without rankings, and of one for other topics, which a batch of PyTerrier's may be for it."""
-    runs = view.runs.values()
-    known = view.documents.queries_of
-    unknown = view.cached(("unknown",), lambda: [run for run in runs if not (known(run) >= 0).any()])
-    warn_of_empty_runs(unknown, view.members)
-    counts = Counter(q for other in (runs if unknown else ()) for q in other.query_ids)
-    own = [run for run in unknown if len(run) and all(counts[q] == 1 for q in run.query_ids)]
-    if own and not may_be_batch:
-        warn(
-            f"{few(run.name for run in own)} of the context {'has' if len(own) == 1 else 'have'} no query in common "
-            f"with the qrels: {own[0].name} has {some(own[0].query_ids)}, the qrels have {some(view.query_ids)}; check "
-            "whether one of them is numbered differently",
-            view.members,
-        )
 
 
 _KEPT = 10_000  # how many parts of the qrels are remembered of a context
@@ -193,28 +135,29 @@ class _PartsSeen:
         self._grades: list[_Part] = []
         self._choices: list[_Part] = []
 
-    def check_grades(self, view: View, whole: bool, measures: Iterable[RelativeMeasure]) -> None:
+    def check_grades(self, collection: Collection, whole: bool, measures: Iterable[RelativeMeasure]) -> None:
         """Raises ValueError where a measure asks for grades, and these qrels have others than those of other topics."""
         asked = [any(m.asks_for_grades[end] for m in measures) for end in (0, 1)]
-        if view.members.grades is not None or not any(asked):
+        if collection.grades_known or not any(asked):
             return
-        for grades in _of_other_topics(self._grades, view, whole, view.grades):
-            if any(a and g != h for a, g, h in zip(asked, grades, view.grades, strict=True)):
+        grades_here = collection.grades
+        for grades in _of_other_topics(self._grades, collection, whole, grades_here):
+            if any(a and g != h for a, g, h in zip(asked, grades, grades_here, strict=True)):
                 raise ValueError(
-                    f"the grades are {view.grades[0]} to {view.grades[1]} in these qrels, and {grades[0]} to "
+                    f"the grades are {grades_here[0]} to {grades_here[1]} in these qrels, and {grades[0]} to "
                     f"{grades[1]} in those of other topics, so documents would be rated on two scales: where the qrels "
                     "come in batches or folds, set RunContext(…, grades=(lowest, highest)), or max_grade="
                 )
 
-    def check_choice(self, view: View, whole: bool) -> None:
+    def check_choice(self, collection: Collection, whole: bool) -> None:
         """Where means over the queries choose the priors: raises ValueError if other topics' chose others."""
-        policy = view.members.policy
+        policy = collection.policy
         if not getattr(policy, "needs_groups", False):
             return
-        choice = view.cached(("choice",), lambda: priors_chosen_by_means(policy, view))
-        if choice is None:
+        choice = collection.kept("choice", lambda: priors_chosen_by_means(policy, collection) or {})
+        if not choice:
             return
-        if any(other != choice for other in _of_other_topics(self._choices, view, whole, choice)):
+        if any(other != choice for other in _of_other_topics(self._choices, collection, whole, choice)):
             raise ValueError(
                 "the means over these topics make other runs the priors than those over other topics; where the qrels "
                 "come in parts, such as PyTerrier's batches or folds, choose the priors by the whole, "
@@ -222,9 +165,9 @@ class _PartsSeen:
             )
 
 
-def _of_other_topics(seen: list[_Part], view: View, whole: bool, value: Any) -> list[Any]:
+def _of_other_topics(seen: list[_Part], collection: Collection, whole: bool, value: Any) -> list[Any]:
     """What was computed of parts with other topics than these; what is computed of these is remembered."""
-    part = _Part(whole, frozenset(view.query_ids), value)
+    part = _Part(whole, frozenset(collection.documents.query_ids), value)
     others = [p.value for p in seen if not (whole and p.whole) and not part.query_ids & p.query_ids]
     if part not in seen:
         seen.append(part)
@@ -233,4 +176,4 @@ def _of_other_topics(seen: list[_Part], view: View, whole: bool, value: Any) -> 
 
 
 #: What is remembered of a context, as long as the context is there.
-_seen: WeakKeyDictionary[Members, _PartsSeen] = WeakKeyDictionary()
+_seen: WeakKeyDictionary[RunContext, _PartsSeen] = WeakKeyDictionary()

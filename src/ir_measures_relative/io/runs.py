@@ -9,6 +9,7 @@ import os
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -56,6 +57,8 @@ def read_run(run: Run, name: str = "the run", *, kept: bool = True) -> Rankings:
         return run
     if isinstance(run, (str, os.PathLike)):
         return _from_file(run, name)
+    if isinstance(run, dict) and isinstance(next(iter(run.values()), None), Mapping):
+        return _from_dict(run, name)
     if is_frame(run):
         return _from_frame(Given(run), name, kept=kept)
     # To look for the readers of other libraries takes time, and none of these libraries' objects is an iterator.
@@ -116,8 +119,8 @@ def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Ran
                 "{query_id: {doc_id: score}}, or has the columns query_id, doc_id and score"
             )
     joined = itertools.chain.from_iterable
-    query_ids = joined(itertools.repeat(q, len(docs)) for q, docs in run.items())
-    scores = joined(docs.values() for docs in run.values())
+    query_ids = joined(map(itertools.repeat, run, map(len, run.values())))
+    scores = joined(map(methodcaller("values"), run.values()))
     unanswered = [q for q, docs in run.items() if not docs]  # which are empty rankings on purpose
     return _from_columns(query_ids, joined(run.values()), scores, name, tag, unanswered)
 

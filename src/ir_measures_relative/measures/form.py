@@ -22,7 +22,7 @@ from ..data.arrays import (
     sum_by_query,
     table,
 )
-from .bases.browsing import BrowsingModel, TopK
+from .bases.browsing import BrowsingModel, LogDiscount, TopK
 from .bases.gains import Gain, ideal_dcg
 
 
@@ -53,7 +53,7 @@ class Ideal:
         """Return one value per query, shape (…, queries), from gains of shape (…, items)."""
         if isinstance(self.seen, TopK) and self.depth is None:
             return sum_by_query(gain, query, n_queries)
-        if gain.ndim == 1:
+        if gain.ndim == 1 and isinstance(self.seen, LogDiscount):  # the same, for queries of any length
             return ideal_dcg(gain, query, n_queries, self.depth)
         best = -np.sort(-table(gain, query, n_queries, 0.0), axis=-1)[..., : self.depth]
         return row_sums(best * self.seen.seen(np.arange(1, best.shape[-1] + 1)))

@@ -13,7 +13,9 @@ from .measure import RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..context.view import View
+    from ..context.collection import Collection
+    from ..context.evaluated import Evaluated
+    from ..context.memo import Memo
     from ..data.rankings import Rankings
 
 #: What the recall levels of RPP weigh.
@@ -52,32 +54,30 @@ class RecallLevels(RelativeMeasure):
         "judged_only": parameters.judged_only(),
     }
 
-    def score(self, view: View) -> FloatArray:
-        reference = self.levels(view, view.reference_run(self.get("ref")))
-        return self.preference(self.levels(view, view.evaluated), reference, view)
+    def score(self, run: Evaluated) -> FloatArray:
+        collection, reference = run.collection, run.reference(self.get("ref"))
+        of_reference = self.levels(collection, reference, collection.memo)
+        return self.preference(self.levels(collection, run.run, run.memo), of_reference, collection)
 
     @property
     def value_range(self) -> tuple[float, float]:
         return -1.0, 1.0
 
-    def preference(self, run: FloatArray, reference: FloatArray, view: View) -> FloatArray:
+    def preference(self, run: FloatArray, reference: FloatArray, collection: Collection) -> FloatArray:
         """One value a query, from the tables of :func:`reciprocal_ranks`: the sign where they first differ."""
         step = -1 if self.FROM_THE_WORST else 1
         return np.sign(first_difference(run[:, ::step], reference[:, ::step]))
 
-    def levels(self, view: View, rankings: Rankings) -> FloatArray:
-        """The table of :func:`reciprocal_ranks` of a run; computed once for a run of the context."""
-        docs = view.relevant
-        cutoff, rel, judged_only = map(self.get, ("cutoff", "rel", "judged_only"))
+    def levels(self, collection: Collection, run: Rankings, memo: Memo) -> FloatArray:
+        """Return the table of :func:`reciprocal_ranks` of a run; computed once for a run of the context."""
+        docs, rel = collection.documents.relevant, self.get("rel")
 
         def compute() -> FloatArray:
-            top = view.at(cutoff, judged_only)
-            own = rankings is view.run
-            position = top.positions(docs) if own else top.positions_in(rankings, docs)
+            position = collection.positions_of(run, docs, self.look, memo)
             keep = docs.grade >= rel
             return reciprocal_ranks(position[keep], docs.query[keep], docs.n_queries)
 
-        return view.cached_of(rankings, ("reciprocal ranks", cutoff, rel, judged_only), compute)
+        return memo.get(("reciprocal ranks", run, docs, self.look, rel), compute)
 
 
 class _rrLP(RecallLevels):
@@ -107,7 +107,7 @@ class _rrLP(RecallLevels):
     FORMULA = r"\mathrm{rrLP} = \frac{1}{p_{i^*}} - \frac{1}{p'_{i^*}}, \qquad i^* = \min\{i \le m : p_i \neq p'_i\}"
     SEE_ALSO = ("sgnLP", "sgnLR", "RPP")
 
-    def preference(self, run: FloatArray, reference: FloatArray, view: View) -> FloatArray:
+    def preference(self, run: FloatArray, reference: FloatArray, collection: Collection) -> FloatArray:
         return first_difference(run, reference)
 
 
@@ -199,8 +199,8 @@ class _RPP(RecallLevels):
         ),
     }
 
-    def preference(self, run: FloatArray, reference: FloatArray, view: View) -> FloatArray:
-        docs = view.relevant
+    def preference(self, run: FloatArray, reference: FloatArray, collection: Collection) -> FloatArray:
+        docs = collection.documents.relevant
         n_relevant = np.bincount(docs.query[docs.grade >= self.get("rel")], minlength=docs.n_queries)
         weights = LEVEL_WEIGHTS[self.get("weight")].seen(np.arange(1, run.shape[1] + 1))
         total = np.concatenate([[0.0], np.cumsum(weights)])[n_relevant]

@@ -13,18 +13,20 @@ import numpy as np
 from ir_measures.measures import Measure
 
 from ..context.measure_strings import RELATIVE_TO, nearest_name, value_of
+from ..context.tops import Look
 from ..data.arrays import FloatArray, ObjectArray
 from ..data.documents import Documents
 from ..messages import warn
-from .bases.gains import Gain, Satisfying, check_grades
+from .bases.gains import Satisfying
 
 if TYPE_CHECKING:
     from ir_measures import CalcResults, Evaluator, Metric
 
-    from ..context.view import View
+    from ..context.collection import Collection
+    from ..context.evaluated import Evaluated
     from ..io.qrels import Qrels
     from ..io.runs import Run
-    from .form import Form
+    from .form import Form, Rule
 
 _M = TypeVar("_M", bound="RelativeMeasure")
 
@@ -58,6 +60,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     SIGNED = False  #: whether it says by its sign which of two runs is better
     SIMILARITY = False  #: whether it says by 1 that two rankings are alike, where a distance says it by 0
     JUDGMENTS = "needed"  #: or ``"used"`` where there are any, or ``"ignored"``
+    COUNTS = False  #: whether it counts documents or aspects of each grade from ``rel`` on alike
     validated: bool
 
     # Guess: names of measures. ir_measures registers and writes a measure by its ``__name__``, and supports it by its
@@ -68,7 +71,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     def __init__(self, **params: Any) -> None:
         # numpy's numbers as Python's, which ir_measures can write and read
         super().__init__(**{k: v.item() if isinstance(v, np.generic) else v for k, v in params.items()})
-        self.check_values()
+        self._check_values()
 
     # As of ir_measures' own measures; qrels and run may also be paths of files.
 
@@ -105,11 +108,6 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return str(super().__repr__())
 
     @property
-    def needs_context(self) -> bool:
-        """Whether an evaluator without an active RunContext is an error."""
-        return self.RELATIVE_TO != "chance"
-
-    @property
     def zero_for_duplicate(self) -> bool:
         """Whether a run that ranks as a prior does scores 0, so that to be above 0 is to add something."""
         return False
@@ -118,12 +116,6 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     def value_range(self) -> tuple[float, float]:
         """Between which values each query's lies."""
         return -math.inf, math.inf
-
-    @property
-    def depth(self) -> int | None:
-        """How much of every ranking it reads, where it has a cutoff."""
-        depth: int | None = self.get("cutoff")
-        return depth
 
     @property
     def looks_at_aspects(self) -> bool:
@@ -135,7 +127,29 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         """Whether a value depends on the lowest, and on the highest grade of the whole collection."""
         return False, False
 
-    def form(self, view: View) -> Form:
+    @cached_property
+    def rule(self) -> Rule:
+        """What a ranking is worth by its base, of a measure that has one rule."""
+        raise AttributeError(f"{self!r} has no rule")
+
+    @property
+    def highest_grade(self) -> int | None:
+        """The highest grade that it has a gain for; None for any."""
+        rule = getattr(self, "rule", None)
+        return rule.gain.max_grade if rule is not None and isinstance(rule.gain, Satisfying) else None
+
+    @cached_property
+    def look(self) -> Look:
+        """How much it looks at of every ranking."""
+        return Look(self.get("cutoff"), bool(self.get("judged_only", False)))
+
+    @cached_property
+    def prior(self) -> str | None:
+        """Which runs are the priors, in place of those of the context's policy."""
+        prior: str | None = self.get("prior")
+        return prior
+
+    def form(self, run: Evaluated) -> Form:
         """Return what the measure is, of one run. A measure that has no form overrides :meth:`score`."""
         raise NotImplementedError
 
@@ -144,38 +158,31 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         """Whether :meth:`form` declares the measure, so that all else follows from it."""
         return type(self).form is not RelativeMeasure.form
 
-    def score(self, view: View) -> FloatArray:
-        """Return one value per query, in the order of ``view.query_ids``."""
-        return self.form(view).values()
+    def score(self, run: Evaluated) -> FloatArray:
+        """Return one value per query, in the order of the judgments."""
+        return self.form(run).values()
 
-    def contributions(self, view: View) -> Contributions:
+    def contributions(self, run: Evaluated) -> Contributions:
         """Return what each document gives to the score, for a measure that is a sum over documents."""
         if not self.has_form:
             why = "looks at no judgment" if self.JUDGMENTS == "ignored" else "is not a sum over documents"
             raise ValueError(f"{self!r} {why}; explain NRG, UniqueRel, P_Rareness or AP_Rareness")
-        form = self.form(view)
+        form = self.form(run)
         assert isinstance(form.items, Documents)  # else the measure says what each document has of its items
         return Contributions(form.items, *form.contributions())
 
-    def covered_by_runs(self, view: View) -> tuple[FloatArray, FloatArray] | None:
+    def covered_by_runs(self, collection: Collection) -> tuple[FloatArray, FloatArray] | None:
         """Return how far each run covers each item, shape (runs, items), and what the items are worth.
 
         For a measure without a form by which a group of runs covers an item as far as the best of them; else None.
         """
         return None
 
-    def documents_that_gain(self, view: View, gain: Gain) -> Documents:
-        """Return the documents that may gain: unjudged ones and those of a grade above 0, or all."""
-        docs = view.documents
-        if isinstance(gain, Satisfying):
-            check_grades(self, docs, gain.max_grade)
-        return docs if gain.pays_below_1 else docs.may_gain
-
     def get(self, name: str, default: Any = None) -> Any:
         """The value of a parameter, as ``value_of`` says."""
         return value_of(self, name, default)
 
-    def check_values(self) -> None:
+    def _check_values(self) -> None:
         """Raises ValueError for an unknown parameter or a value that is not allowed, saying what is."""
         for name, value in self.params.items():
             spec = self.SUPPORTED_PARAMS.get(name)
@@ -193,12 +200,12 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         """Raises ValueError for parameters that are missing or do not go together; called when the measure is used."""
         if self.validated:
             return
-        self.check_values()
+        self._check_values()
         for name, spec in self.SUPPORTED_PARAMS.items():
             if spec.required and name not in self.params:
                 example = f"{self.NAME}@10" if name == self.AT_PARAM else f"{self.NAME}({name}=…)"
                 raise ValueError(f"{self!r} needs {name}, {spec.describe()}: write {example}")
-            bases = self.bases_with(name)
+            bases = bases_with(self, name)
             if name in self.params and bases and self.get("base") not in bases:
                 known = ", ".join(map(repr, bases))
                 raise ValueError(f"{self!r}: {name} goes with base {known}, not {self.get('base')!r}")
@@ -208,13 +215,14 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         self.check_together()
         self.validated = True
 
-    def bases_with(self, parameter: str) -> tuple[str, ...]:
-        """The bases that have a parameter which others lack; none where the measure has it whatever its base."""
-        bases = self.BASES if "base" in self.SUPPORTED_PARAMS else {}
-        return tuple(name for name, base in bases.items() if parameter in base.parameters)
-
     def check_together(self) -> None:
         """For a measure with conditions that span several parameters: raises ValueError where one fails."""
+
+
+def bases_with(measure: RelativeMeasure, parameter: str) -> tuple[str, ...]:
+    """The bases that have a parameter which others lack; none where the measure has it whatever its base."""
+    bases = measure.BASES if "base" in measure.SUPPORTED_PARAMS else {}
+    return tuple(name for name, base in bases.items() if parameter in base.parameters)
 
 
 def register(measure: _M, aliases: Sequence[str] = ()) -> _M:

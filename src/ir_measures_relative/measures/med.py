@@ -13,7 +13,7 @@ from .med_pairs import RunPair
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..context.view import View
+    from ..context.evaluated import Evaluated
 
 #: A parameter that is a grade above 0.
 _grade = partial(Param, int, test=lambda grade: grade >= 1, allowed="a whole number of at least 1")
@@ -100,12 +100,17 @@ class _MED(RelativeMeasure):
                 f"{self!r}: rel makes {self.get('base')} binary, and {clash[0]} does nothing then; give only one"
             )
 
-    def score(self, view: View) -> FloatArray:
-        return BASES[self.get("base")].solve(self.task(view)).value
+    @property
+    def highest_grade(self) -> int | None:
+        highest: int | None = self.get("max_grade") if self.get("judged") else None
+        return highest
 
-    def task(self, view: View) -> RunPair:
+    def score(self, run: Evaluated) -> FloatArray:
+        return BASES[self.get("base")].solve(self.task(run)).value
+
+    def task(self, run: Evaluated) -> RunPair:
         """What is to be solved."""
-        return RunPair(view, view.reference_run(self.get("ref")), self, BASES[self.get("base")])
+        return RunPair(run, run.reference(self.get("ref")), self, BASES[self.get("base")])
 
 
 MED = register(_MED())

@@ -22,11 +22,11 @@ from ..data.registry import Registry
 from ..tolerances import ROUNDED
 from .bases.base import BASES
 from .bases.browsing import Geometric
-from .bases.gains import check_grades, gain_of, grades_between
+from .bases.gains import gain_of, grades_between
 
 if TYPE_CHECKING:
+    from ..context.evaluated import Evaluated
     from ..context.tops import Top
-    from ..context.view import View
     from ..data.ids import Ids
     from ..data.rankings import Rankings
     from .measure import RelativeMeasure
@@ -99,9 +99,10 @@ class RunPair:
     """Two runs on one set of judgments, and MED with its parameters: what a base asks for, computed once."""
 
     def __init__(
-        self, view: View, reference: Rankings, measure: RelativeMeasure, difference: Difference
+        self, run: Evaluated, reference: Rankings, measure: RelativeMeasure, difference: Difference
     ) -> None:
-        self.view, self.reference, self.measure, self.difference = view, reference, measure, difference
+        self.run, self.reference, self.measure, self.difference = run, reference, measure, difference
+        self.collection = run.collection
         self.base_name: str = measure.get("base")
         self.cutoff: int | None = measure.get("cutoff")
 
@@ -113,12 +114,11 @@ class RunPair:
     @cached_property
     def pool(self) -> PooledDocs:
         """The documents of the two rankings."""
-        n_queries = self.view.n_queries
+        n_queries = self.collection.documents.n_queries
         return PooledDocs.of(*self._tops(self.cutoff), n_queries, self.measure.get("judged"))
 
     def _tops(self, cutoff: int | None) -> tuple[Top, Top]:
-        top = self.view.at(cutoff)
-        return top.top(), top.top(self.reference)
+        return self.run.top(cutoff), self.collection.top(self.reference, cutoff)
 
     def gain_of(self, grade: IntArray) -> FloatArray:
         """The gain of each grade."""
@@ -136,7 +136,9 @@ class RunPair:
         """The gains that an open document may have, ascending, and a label that gives each."""
         if not self.graded:
             return np.array([0.0, 1.0]), np.array([0, self.measure.get("rel") or 1])
-        grades = grades_between(self.view.grades[0], self.highest)  # custom gains may reward a label below 1
+        grades = grades_between(
+            self.collection.grades[0], self.highest
+        )  # custom gains may reward a label below 1
         grades = grades[np.argsort(grades != 0, kind="stable")]
         gains, first = np.unique(self.gain_of(grades), return_index=True)
         return gains, grades[first]
@@ -154,16 +156,12 @@ class RunPair:
     @property
     def highest(self) -> int:
         """The highest grade that a document may have."""
-        limit, highest = self.measure.get("max_grade"), self.view.grades[1]
-        if limit is None:
-            return highest
-        if self.measure.get("judged"):
-            check_grades(self.measure, self.view.documents, limit)
-        return int(limit)
+        limit = self.measure.get("max_grade")
+        return int(self.collection.grades[1] if limit is None else limit)
 
     def judged_at(self, levels: FloatArray) -> IntArray:
         """How many judged documents of each query have at least each of these gains; (queries, levels)."""
-        docs = self.view.documents
+        docs = self.collection.documents
         if not self.measure.get("judged"):
             return np.zeros((docs.n_queries, len(levels)), dtype=np.int64)
 
@@ -174,7 +172,7 @@ class RunPair:
 
         rel, dcg, gains = map(self.measure.get, ("rel", "dcg", "gains"))
         key = "judged at", self.graded, rel, dcg, str(gains), levels.tobytes()
-        return self.view.cached(key, count)
+        return self.collection.kept(key, count)
 
     def tail(self) -> FloatArray:
         """What RBP leaves to what may follow the run, and the reference, shape (2, queries)."""

@@ -11,8 +11,8 @@ import numpy as np
 from ir_measures import Measure
 
 from ..context.measure_strings import absolute_measure, needs_subtopics, value_of
+from ..context.tops import Look
 from ..data.arrays import FloatArray, IntArray
-from ..messages import warn
 from ..tolerances import OUTSIDE_RANGE
 from . import parameters
 from .bases.base import BASES as ALL_BASES
@@ -24,7 +24,8 @@ from .measure import RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..context.view import View
+    from ..context.collection import Collection
+    from ..context.evaluated import Evaluated
 
 #: What NRG extends.
 BASES = {name: base for name, base in ALL_BASES.items() if base.residual}
@@ -131,18 +132,20 @@ class _NRG(RelativeMeasure):
             return replace(rule, over=replace(rule.over, depth=None))
         return rule
 
-    def form(self, view: View) -> Form:
-        rule, prior = self.rule, self.get("prior")
-        top, docs = (
-            view.at(self.get("cutoff"), self.get("judged_only")),
-            self.documents_that_gain(view, rule.gain),
-        )
-        position, residual = top.positions(docs), self.get("norm") in ("residual", "whole")
+    @cached_property
+    def is_residual(self) -> bool:
+        """Whether N is computed from the residual gains."""
+        return self.get("norm") in ("residual", "whole")
+
+    def form(self, run: Evaluated) -> Form:
+        rule, look, prior = self.rule, self.look, self.prior
+        docs = run.documents_for(self.rule.gain)
+        position = run.positions(docs, look)
         if rule.combine != "cascade":
-            left = top.prior_product(Unseen(rule.seen), docs, prior)
-            return Form(docs, position, rule, left, residual)
-        left = top.prior_product(Unseen(Reader(docs, self.get("max_grade"))), docs, prior)
-        in_priors = top.positions_of_runs(docs)[view.priors(prior)]
+            left = run.left_by_priors(Unseen(rule.seen), docs, look, prior)
+            return Form(docs, position, rule, left, self.is_residual)
+        left = run.left_by_priors(Unseen(Reader(docs, self.get("max_grade"))), docs, look, prior)
+        in_priors = run.collection.positions(docs, look, of=run.priors(prior))
         return ResidualCascade(docs, position, rule, left, residual=True, priors=in_priors)
 
 
@@ -179,6 +182,7 @@ class _UniqueRel(RelativeMeasure):
         "judged_only": parameters.judged_only(),
     }
     zero_for_duplicate = True
+    COUNTS = True
 
     @property
     def value_range(self) -> tuple[float, float]:
@@ -188,27 +192,10 @@ class _UniqueRel(RelativeMeasure):
     def rule(self) -> Rule:
         return Rule(Relevant(self.get("rel")), TopK(self.get("cutoff")))
 
-    def form(self, view: View) -> Form:
-        top, docs = (
-            view.at(self.get("cutoff"), self.get("judged_only")),
-            self.documents_that_gain(view, self.rule.gain),
-        )
-        left = top.prior_product(Unseen(self.rule.seen), docs, self.get("prior"))
-        return Form(docs, top.positions(docs), self.rule, left)
-
-    def score(self, view: View) -> FloatArray:
-        form = self.form(view)
-        counts = form.values()
-        grade = form.items.grade
-        if "rel" not in self.params and grade.max(initial=0) > 1:
-            with_rel_2 = form.values(np.where(grade >= 2, grade, 0))
-            warn(
-                f"{self!r} counts documents of grade 1, and there are higher grades: the mean of the first run is "
-                f"{counts.mean():.2f}, and {with_rel_2.mean():.2f} with rel=2; set rel= to the grade that is relevant",
-                view.members,
-                "UniqueRel, rel",
-            )
-        return counts
+    def form(self, run: Evaluated) -> Form:
+        docs = run.documents_for(self.rule.gain)
+        left = run.left_by_priors(Unseen(self.rule.seen), docs, self.look, self.prior)
+        return Form(docs, run.positions(docs, self.look), self.rule, left)
 
 
 NRG = register(_NRG())
@@ -268,10 +255,9 @@ class _TaSC(RelativeMeasure):
     def check_together(self) -> None:
         self.base_measure()
 
-    @property
-    def depth(self) -> int | None:
-        depth: int | None = value_of(self.base_measure(), "cutoff")
-        return depth
+    @cached_property
+    def look(self) -> Look:
+        return Look(value_of(self.base_measure(), "cutoff"))
 
     @property
     def looks_at_aspects(self) -> bool:
@@ -285,14 +271,14 @@ class _TaSC(RelativeMeasure):
     def value_range(self) -> tuple[float, float]:
         return 0.0, 1.0
 
-    def score(self, view: View) -> FloatArray:
+    def score(self, run: Evaluated) -> FloatArray:
         measure = self.base_measure()
-        of_priors = view.absolute_of_runs(measure)[view.priors(self.get("prior"))]
-        return max_tasc(self.checked(view.absolute_of_run(measure)), self.checked(of_priors))
+        of_priors = run.collection.absolute_of_runs(measure)[run.priors(self.prior)]
+        return max_tasc(self.checked(run.absolute(measure)), self.checked(of_priors))
 
-    def covered_by_runs(self, view: View) -> tuple[FloatArray, FloatArray]:
+    def covered_by_runs(self, collection: Collection) -> tuple[FloatArray, FloatArray]:
         """A group has, on each query, the best value of the base measure that one of its runs has."""
-        values = self.checked(view.absolute_of_runs(self.base_measure()))
+        values = self.checked(collection.absolute_of_runs(self.base_measure()))
         return values, np.ones(values.shape[1])
 
     def checked(self, values: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..context.run_names import matching
 from ..data.arrays import FloatArray, IntArray
 from . import parameters
 from .bases.base import BASES as ALL_BASES
@@ -16,7 +17,8 @@ from .measure import RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..context.view import View
+    from ..context.evaluated import Evaluated
+    from ..context.tops import Look
     from ..data.documents import Documents
 
 #: What rareness extends.
@@ -36,6 +38,45 @@ def rarity(retrieving: IntArray, systems: int, kind: str = "linear", bounded: bo
     if systems == 1:
         return np.zeros(retrieving.shape)
     return 1.0 - (retrieving.astype(np.float64) - 1.0) / (systems - 1.0)
+
+
+def n_retrieving(
+    run: Evaluated, docs: Documents, look: Look, systems: str | None = None
+) -> tuple[IntArray, int]:
+    """Return for each document how many systems have it in their top, and how many systems there are.
+
+    Systems are all runs, the evaluated one too; with ``systems`` those of these names or globs, or the groups.
+    """
+    collection = run.collection
+    own, n = run.positions(docs, look) > 0, len(collection.runs)
+    place = n if run.member is None else run.member
+    if systems is not None:
+        held = collection.positions(docs, look) > 0
+        held = np.vstack([held[:place], own, held[place + 1 :]])
+        system = _systems_of_runs(run, systems, place)
+        by_system = np.array([held[system == s].any(axis=0) for s in np.unique(system[system >= 0])])
+        return by_system.sum(axis=0), len(by_system)
+    count = collection.kept(
+        ("retrieving", docs, look), lambda: (collection.positions(docs, look) > 0).sum(axis=0)
+    )
+    if run.member is None:
+        return count + own, n + 1
+    in_its_place = collection.positions_of(collection.rankings[place], docs, look) > 0
+    return count - in_its_place + own, n
+
+
+def _systems_of_runs(run: Evaluated, systems: str, place: int) -> IntArray:
+    """A number for the system of each run of the context, -1 for none, and of the evaluated run at its place."""
+    names, groups = run.collection.names, run.collection.groups
+    own = range(max(len(names), place + 1))  # each run is a system of its own
+    if systems != "groups":
+        chosen = {*matching(systems, names, "systems")}
+        return np.array([i if i == place or names[i] in chosen else -1 for i in own])
+    if not groups:
+        raise ValueError("systems='groups' needs groups; set RunContext(…, groups={'run': 'group'})")
+    group = run.group or run.run.group  # a policy that goes by no groups does not ask for the column
+    of_runs = [*map(groups.get, names), group or None][: len(own)]
+    return np.array([of_runs.index(group) if group is not None else i for i, group in enumerate(of_runs)])
 
 
 class _Rareness(RelativeMeasure):
@@ -121,20 +162,13 @@ class _Rareness(RelativeMeasure):
     def rule(self) -> Rule:
         return BASES[self.base_name].rule(self.get)
 
-    def form(self, view: View) -> Form:
-        docs = self.documents_that_gain(view, self.rule.gain)
-        position = self._top(view).positions(docs)
-        return Form(docs, position, self.rule, left=self.weights(view, docs))
+    def form(self, run: Evaluated) -> Form:
+        docs = run.documents_for(self.rule.gain)
+        counts = n_retrieving(run, docs, self.look, self.get("systems"))
+        return Form(docs, run.positions(docs, self.look), self.rule, left=self.weights(*counts))
 
-    def weights(self, view: View, docs: Documents) -> FloatArray:
-        """What each document counts if it is relevant: 1 + αR(d) (Eqs. 1-2), or (1 - α) + αR'(d) (Eq. 4)."""
-        return self.weights_by_count(*self._top(view).n_retrieving(docs, self.get("systems")))
-
-    def _top(self, view: View) -> View:
-        return view.at(self.get("cutoff"), self.get("judged_only"))
-
-    def weights_by_count(self, retrieving: IntArray, systems: int) -> FloatArray:
-        """The same, from how many of the systems retrieve each document."""
+    def weights(self, retrieving: IntArray, systems: int) -> FloatArray:
+        """What documents count if relevant: 1 + αR(d) (Eqs. 1-2), or (1 - α) + αR'(d) (Eq. 4); as in :func:`rarity`."""
         alpha, bounded = self.get("alpha"), self.get("bounded")
         rare = rarity(retrieving, systems, self.get("rarity"), bounded)
         weight: FloatArray = (1.0 - alpha) + alpha * rare if bounded else 1.0 + alpha * rare

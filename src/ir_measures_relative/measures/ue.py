@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..data.arrays import FloatArray, IntArray, ratio
-from ..messages import warn
 from . import parameters
 from .bases.base import BASES as ALL_BASES
 from .bases.base import Base, Chance, RandomRanking, RankedGains
+from .form import Rule
 from .measure import RelativeMeasure, register
 from .parameters import Param
 
 if TYPE_CHECKING:
-    from ..context.view import View
-
-# Warn of a topic with a smaller share of documents that are not relevant; in TREC's pools at least 7 % are not.
-_FEW_NON_RELEVANT = 0.05
-_TOPICS_LOOKED_AT = 10  # for how much of the judged documents a run ranks: whole rankings take time
-_HALF = 0.5  # Warn of a run that ranks a smaller share of the judged documents.
+    from ..context.collection import Collection
+    from ..context.evaluated import Evaluated
 
 #: What UE normalizes.
 BASES = {name: base for name, base in ALL_BASES.items() if base.chance}
@@ -156,99 +153,61 @@ class _UE(RelativeMeasure):
                 f"{self!r}: pool='corpus' counts unjudged documents, judged_only does not; give only one"
             )
 
-    def score(self, view: View) -> FloatArray:
+    @cached_property
+    def rule(self) -> Rule:
+        return self.base.rule_of_chance(self.get)
+
+    def score(self, run: Evaluated) -> FloatArray:
         version = self.get("version")
         if self.get("pool") == "run":
-            normalizers = self.normalizers(view)  # first, since it looks for all of the judged documents
-            return normalize(self.actual(view), normalizers, version)
-        actual = self.actual(view)
-        if self.get("pool") == "judged":
-            self._warn_of_pools(view)
-            self._warn_of_few(view)
+            normalizers = self.normalizers(run)  # first, since it looks for all of the judged documents
+            return normalize(self.actual(run), normalizers, version)
         key = "UE", version == "z", self(version=2)
-        return normalize(actual, view.cached(key, lambda: self.normalizers(view)), version)
+        normalizers = run.collection.kept(key, lambda: self.normalizers(run))
+        return normalize(self.actual(run), normalizers, version)
 
-    def _warn_of_few(self, view: View) -> None:
-        """Warns of a run that ranks less than half of the judged documents of its topics."""
-        docs, run = view.judgments, view.evaluated
-        held = np.unique(docs.queries_of(run))
-        held = held[held >= 0]
-        topics = docs.query_ids[held[:: len(held) // _TOPICS_LOOKED_AT + 1]]
-        found = [docs.of_query(q).positions_in(run.of_query(q)) > 0 for q in topics]
-        share = sum(int(one.sum()) for one in found) / max(sum(map(len, found)), 1)
-        if 0 < share < _HALF:
-            warn(
-                f"the run ranks {share:.0%} of the judged documents, and UE is relative to random rankings of all of "
-                "them; for a first-stage run, give pool='run', or pool='corpus' with num_docs=",
-                view.members,
-                "UE, few ranked",
-            )
-
-    def _warn_of_pools(self, view: View) -> None:
-        """Warns of pools of which hardly a document is not relevant: a random ranking of these is as good as any."""
-        docs, rel = view.documents, max(int(self.get("rel", 1)), 1)
-
-        def found() -> tuple[int, float]:
-            relevant = np.bincount(docs.query, weights=docs.grade >= rel, minlength=docs.n_queries)
-            size = np.bincount(docs.query, minlength=docs.n_queries)
-            few = (relevant > 0) & (size - relevant < _FEW_NON_RELEVANT * size)
-            return int(few.sum()), float(1 - relevant[few].sum() / max(int(size[few].sum()), 1))
-
-        count, share = view.cached(("UE, pools", rel), found)
-        if count:
-            warn(
-                f"UE is relative to a random ranking of the documents that are judged, and on {count} of "
-                f"{docs.n_queries} topics nearly all of these are relevant ({share:.1%} are not): a random ranking is "
-                "then nearly perfect; give pool='corpus' and the collection's size (num_docs=, or --num_docs)",
-                view.members,
-                "UE, pools",
-            )
-
-    def actual(self, view: View) -> FloatArray:
+    def actual(self, run: Evaluated) -> FloatArray:
         """A@k of the evaluated run, among the relevant documents of its pool."""
-        gain_of = self.base.rule(self.get).gain
-        docs = self.documents_that_gain(view, gain_of)
-        gain, query = gain_of(docs.grade), docs.query
-        position = view.at(self.get("cutoff"), self.get("judged_only")).positions(docs)
+        docs = run.documents_for(self.rule.gain)
+        gain, position, query = self.rule.gain(docs.grade), run.positions(docs, self.look), docs.query
         if self.get("pool") == "run":  # R is divided by the relevant documents of the pool
-            in_pool = view.at(None, self.get("judged_only")).positions(docs) > 0
+            in_pool = run.positions(docs, self.look._replace(depth=None)) > 0
             gain, position, query = gain[in_pool], position[in_pool], query[in_pool]
-        return self.chance.value(RankedGains(gain, position, query, docs.n_queries), self.get)
+        return RankedGains(gain, position, query, docs.n_queries).value(self.rule)
 
-    def normalizers(self, view: View) -> Normalizers:
+    def normalizers(self, run: Evaluated) -> Normalizers:
         """IUB and REB, which depend on the judgments and the pool alone; and σ, in version 'z'."""
-        chance, pool, z = self.chance, self._pool(view), self.get("version") == "z"
-        upper = chance.value(pool.perfect, self.get)
+        chance, pool, z = self.chance, self._pool(run), self.get("version") == "z"
+        upper = pool.perfect.value(self.rule)
         # Where all of the pool has one gain, any ranking is perfect: IUB and REB differ by rounding alone.
         expected = np.where(pool.alike, upper, chance.expected(pool))
         room = chance.room(pool) if chance.room else None
         return Normalizers(upper, expected, room, chance.deviation(pool) if chance.deviation and z else None)
 
-    def _pool(self, view: View) -> RandomRanking:
+    def _pool(self, run: Evaluated) -> RandomRanking:
         """The pool of each query, its size n, and min(k, n)."""
-        docs = view.documents
+        docs = run.collection.documents
         if self.get("judged_only"):  # a negative label counts as unjudged there, as in trec_eval -J
             docs = docs.select(docs.grade >= 0)
         if self.get("pool") == "run":
-            docs = docs.select(view.at(None, self.get("judged_only")).positions(docs) > 0)
+            docs = docs.select(run.positions(docs, self.look._replace(depth=None)) > 0)
         size = np.bincount(docs.query, minlength=docs.n_queries)
         if self.get("pool") == "corpus":
-            size = self._corpus(view, size)
+            size = self._corpus(run.collection, size)
         cutoff = self.get("cutoff")
         depth = size if cutoff is None else np.minimum(size, cutoff)
-        gain = self.base.rule(self.get).gain(docs.grade)
-        return RandomRanking(gain, docs.query, size, depth, self.get)
+        return RandomRanking(self.rule.gain(docs.grade), docs.query, size, depth, self.get)
 
-    def _corpus(self, view: View, judged: IntArray) -> IntArray:
-        num_docs = view.members.num_docs
+    def _corpus(self, collection: Collection, judged: IntArray) -> IntArray:
+        num_docs = collection.num_docs
         if num_docs is None:
-            example = f"with RunContext({'{…}' if view.names else '{}'}, num_docs=528155): …"
+            example = f"with RunContext({'{…}' if collection.runs else '{}'}, num_docs=528155): …"
             raise ValueError(f"{self!r} needs the number of documents in the collection: write {example}")
         most = int(np.argmax(judged)) if len(judged) else 0
         if len(judged) and judged[most] > num_docs:
             raise ValueError(
-                f"{self!r}: query {view.query_ids[most]!r} has {judged[most]} judged documents, and the collection "
-                f"{num_docs}: correct RunContext(…, num_docs=…)"
+                f"{self!r}: query {collection.documents.query_ids[most]!r} has {judged[most]} judged documents, and "
+                f"the collection {num_docs}: correct RunContext(…, num_docs=…)"
             )
         return np.full(len(judged), num_docs, dtype=np.int64)
 

@@ -11,8 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import ListedColormap
 from matplotlib.patches import Patch
 
-from ..context.run_context import RunContext
-from ..context.view import check_is_context
+from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray
 from ..decisions.similarity import clustered, inner_range, judged_or_not, squares, with_reference
 from ..io.qrels import Qrels

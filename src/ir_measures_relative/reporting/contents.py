@@ -14,12 +14,12 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.checks import check_topics, find_missing_topics
+from ..context.collection import Collection
 from ..context.evaluate import Scores, one_topic_counts, score_runs
 from ..context.measure_strings import is_relative, value_range
+from ..context.missing_topics import check_topics, find_missing_topics
 from ..context.priors import FixedPriors
-from ..context.run_context import RunContext
-from ..context.view import View, view_of
+from ..context.run_context import RunContext, collection_of
 from ..decisions.compare import compare
 from ..io.datasets import fetching
 from ..io.qrels import QrelsColumns
@@ -51,7 +51,7 @@ class ReportedCampaign:
 
     context: RunContext
     qrels: QrelsColumns
-    view: View
+    collection: Collection
     measures: list[ir_measures.Measure]  #: those that are shown
     scores: Scores  #: of these
     data: dict[str, Any]  #: what every part of the page knows, as :func:`_data_of` has it
@@ -65,17 +65,17 @@ class ReportedCampaign:
     @property
     def several(self) -> bool:
         """Whether there are two runs to compare."""
-        return len(self.view.names) > 1
+        return len(self.collection.names) > 1
 
     @cached_property
     def missing_topics(self) -> str:
         """What the reader is told of topics that runs miss; nothing where none does."""
-        return check_topics(self.view, self.view.names, "zero")[1]
+        return check_topics(self.collection, self.collection.names, "zero")[1]
 
     @cached_property
     def incomplete(self) -> list[str]:
         """The runs that miss so many topics that no verdict, test or choice is about them."""
-        missing = find_missing_topics(self.view.judgments, self.view.runs)
+        missing = find_missing_topics(self.collection.judgments, self.collection.runs)
         return list(dict.fromkeys(one.name for one in missing if not one.is_tolerable))
 
     @property
@@ -86,7 +86,7 @@ class ReportedCampaign:
     @property
     def complete(self) -> list[str]:
         """The other runs."""
-        return [name for name in self.view.names if name not in self.incomplete]
+        return [name for name in self.collection.names if name not in self.incomplete]
 
     @property
     def cutoff(self) -> int:
@@ -112,7 +112,7 @@ class ReportedCampaign:
     @cached_property
     def place(self) -> dict[str, int]:
         """From the name of a run to its place; the page knows runs by their places."""
-        return {name: i for i, name in enumerate(self.view.names)}
+        return {name: i for i, name in enumerate(self.collection.names)}
 
     @property
     def reference(self) -> int | None:
@@ -132,7 +132,7 @@ class ReportedCampaign:
 
     def best_complete_first(self, measure: int) -> list[int]:
         """:meth:`best_first` of the runs that may be compared."""
-        return [run for run in self.best_first(measure) if self.view.names[run] not in self.incomplete]
+        return [run for run in self.best_first(measure) if self.collection.names[run] not in self.incomplete]
 
     def rows(self, table: pd.DataFrame, *columns: str) -> list[list[Any]]:
         """The rows of a table as lists: the run (or the two runs) as places, then the columns."""
@@ -152,34 +152,34 @@ def campaign_of(
     command: str | None = None,
 ) -> ReportedCampaign:
     """Score the runs, also on NRG where no measure is relative; arguments as for :func:`.write`."""
-    view = view_of(context, qrels)
+    collection = collection_of(context, qrels)
     shown = [*measures]
-    if len(view.names) > 1 and not any(map(is_relative, measures)):
+    if len(collection.names) > 1 and not any(map(is_relative, measures)):
         shown.append(NRG(norm="ideal") @ _CUTOFF)
-    scores = _scores(view, shown, given)
-    data = _data_of(view, scores, queries or {})
-    return ReportedCampaign(context, qrels, view, shown, scores, data, command)
+    scores = _scores(collection, shown, given)
+    data = _data_of(collection, scores, queries or {})
+    return ReportedCampaign(context, qrels, collection, shown, scores, data, command)
 
 
-def _scores(view: View, measures: Sequence[ir_measures.Measure], known: Scores | None) -> Scores:
+def _scores(collection: Collection, measures: Sequence[ir_measures.Measure], known: Scores | None) -> Scores:
     """The values of the measures, in their order, of which some may be known."""
     lacking = [m for m in measures if known is None or m not in known.measures]
     parts = [] if known is None else [known]
     if lacking:
-        parts.append(score_runs(view, view.names, lacking))
+        parts.append(score_runs(collection, collection.names, lacking))
     found = [m for part in parts for m in part.measures]
     values = np.concatenate([part.values for part in parts], axis=1)
     return parts[0]._replace(measures=[*measures], values=values[:, [found.index(m) for m in measures]])
 
 
-def _data_of(view: View, scores: Scores, queries: Mapping[str, str]) -> dict[str, Any]:
+def _data_of(collection: Collection, scores: Scores, queries: Mapping[str, str]) -> dict[str, Any]:
     """Runs, groups, topics and measures, which the page knows by their places in these lists, and their numbers."""
-    of_run, ids = view.members.groups, [str(q) for q in view.query_ids]
+    of_run, ids = collection.groups, [str(q) for q in collection.documents.query_ids]
     groups = sorted(set(of_run.values()))
     return {
         "runs": [
             {"name": name, "slug": slug} | ({"group": groups.index(of_run[name])} if name in of_run else {})
-            for name, slug in zip(view.names, slugs(view.names), strict=True)
+            for name, slug in zip(collection.names, slugs(collection.names), strict=True)
         ],
         "groups": groups,
         "topics": [{"id": q} | ({"query": queries[q]} if q in queries else {}) for q in ids],
@@ -297,8 +297,8 @@ _MOST_WORK = 40_000
 
 def are_few(campaign: ReportedCampaign) -> bool:
     """Whether the intervals of all pairs take a second or two."""
-    n = len(campaign.view.names)
-    return n * (n - 1) // 2 * campaign.view.n_queries <= _MOST_WORK
+    n = len(campaign.collection.names)
+    return n * (n - 1) // 2 * campaign.collection.documents.n_queries <= _MOST_WORK
 
 
 def intervals_of(

@@ -26,9 +26,9 @@ def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
     ``itertools.combinations``; None where there are none, or where they would take long. ``incomplete`` are the places
     of runs that miss too many topics.
     """
-    topics, intervals = campaign.view.n_queries, None
+    topics, intervals = campaign.collection.documents.n_queries, None
     if are_few(campaign) and campaign.several:
-        every = list(itertools.combinations(campaign.view.names, 2))
+        every = list(itertools.combinations(campaign.collection.names, 2))
         intervals = [
             # the value of a measure of pairs is not the difference of two values
             None if is_of_pairs(measure) else list(map(intervals_of(campaign, measure).get, every))
@@ -41,12 +41,12 @@ def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
 
 def _decisions_of(campaign: ReportedCampaign) -> dict[str, Any] | None:
     """For each two of the best runs: deployed, candidate, verdict and reason of :func:`worth`; None if too slow."""
-    place, view = campaign.first_absolute, campaign.view
+    place, collection = campaign.first_absolute, campaign.collection
     if place is None:
         return None
     best = campaign.best_complete_first(place)
     sizes = range(min(_MOST_DECIDED, len(best)), 1, -1)
-    size = next((n for n in sizes if n * (n - 1) * view.n_queries <= _MOST_DECIDED_WORK), 0)
+    size = next((n for n in sizes if n * (n - 1) * collection.documents.n_queries <= _MOST_DECIDED_WORK), 0)
     best = best[:size]
     if not best:
         return None
@@ -56,7 +56,9 @@ def _decisions_of(campaign: ReportedCampaign) -> dict[str, Any] | None:
         try:
             terms = read_terms(campaign.context, campaign.measures[place])
             for deployed, candidate in itertools.permutations(best, 2):
-                answer = decide_on_candidate(view, [view.names[deployed]], view.names[candidate], terms)
+                answer = decide_on_candidate(
+                    collection, [collection.names[deployed]], collection.names[candidate], terms
+                )
                 rows.append([deployed, candidate, answer.headline, f" {answer.reason}"])
         except ValueError:  # a measure that does not say how good a list is, no relevant document
             return None

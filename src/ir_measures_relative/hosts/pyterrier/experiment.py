@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -21,67 +21,71 @@ import pyterrier as pt
 from pyterrier import Experiment as OfPyTerrier  # pt.Experiment may be ours, if a user has put it there
 
 from ...context.absolute import provider_name
-from ...context.checks import find_similar_ids, warn_of_missing_topics
-from ...context.evaluate import Scores, one_topic_counts, score_runs, why_incomparable
+from ...context.collection import Collection
+from ...context.duplicates import why_incomparable
+from ...context.evaluate import Scores, one_topic_counts, score_runs
 from ...context.measure_strings import as_list, is_relative, parse_measure, trec_measures
+from ...context.missing_topics import find_similar_ids, warn_of_missing_topics
 from ...context.priors import Policy
-from ...context.run_context import RunContext
-from ...context.view import View, view_of
-from ...context.view import some as some_ids
-from ...data.arrays import FloatArray, IntArray
+from ...context.run_context import RunContext, collection_of, new_collection
+from ...data.arrays import BoolArray, FloatArray, IntArray
 from ...data.documents import Judgments
 from ...data.rankings import Rankings
 from ...io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
 from ...io.qrels import qrels_columns, read_qrels_file
 from ...io.readers import check_topics_once, read_topics
 from ...io.runs import read_run
-from ...messages import counted, few_quoted, kind_of, warn
+from ...messages import counted, few_quoted, kind_of, some, warn
 from ..compat import COMPARISON_COLUMNS, RETRIEVAL_OPTIONS, collections_of_garbage_spared, highlight_only
 from ..provider import Answered
 from .runs import Caught, SavedRuns, first_rows, run_and_time, with_progress
 
 
 def score_systems(
-    view: View, measures: Sequence[ir_measures.Measure], caught: Caught, qrels: pd.DataFrame
+    collection: Collection, measures: Sequence[ir_measures.Measure], caught: Caught, qrels: pd.DataFrame
 ) -> tuple[Scores, list[IntArray]]:
     """The values of every system; and of each its queries, in the order in which ``pt.Experiment`` would add them up.
 
     What the context cannot compute, such as with a document twice, ir_measures computes from the frames.
     """
     own = {m: provider_name(ir_measures.DefaultPipeline, m) for m in measures if not is_relative(m)}
-    frames = dict(zip(view.members.rankings, caught.runs, strict=True))
+    frames = dict(zip(collection.rankings, caught.runs, strict=True))
 
     def absolute(measures: Sequence[ir_measures.Measure], run: Rankings) -> FloatArray:
         by_host = [m for m in measures if own[m] == "runtime"]
         here = [m for m in measures if m not in by_host]
-        values = np.full((len(measures), view.n_queries), np.nan)
+        values = np.full((len(measures), collection.documents.n_queries), np.nan)
         row = {measure: i for i, measure in enumerate(measures)}
         try:
             if here:
-                values[[row[m] for m in here]] = view.absolute(here, run, as_given=True)
+                values[[row[m] for m in here]] = collection.absolute(here, run, as_given=True)
         except ValueError:
             by_host = list(measures)
         if by_host:
             given = map(pt.model.to_ir_measures, (qrels, pt.model.coerce_dataframe_types(frames[run].copy())))
             for metric in ir_measures.iter_calc(by_host, *given):
-                if metric.query_id in view.documents.query_code:
-                    values[row[metric.measure], view.documents.query_code[metric.query_id]] = metric.value
+                if metric.query_id in collection.documents.query_code:
+                    values[row[metric.measure], collection.documents.query_code[metric.query_id]] = (
+                        metric.value
+                    )
         return values
 
-    scores = score_runs(view, view.names, measures, absolute=absolute, missing_topics=False)
+    scores = score_runs(collection, collection.names, measures, absolute=absolute, missing_topics=False)
     orders = [
-        _order(view, run, judged, set(own.values()))
-        for run, judged in zip(view.members.rankings, caught.batches, strict=True)
+        _order(collection, run, judged, set(own.values()))
+        for run, judged in zip(collection.rankings, caught.batches, strict=True)
     ]
     return scores, orders
 
 
-def _order(view: View, run: Rankings, judged: Sequence[set[str]], providers: set[str | None]) -> IntArray:
+def _order(
+    collection: Collection, run: Rankings, judged: Sequence[set[str]], providers: set[str | None]
+) -> IntArray:
     """The order in which ir_measures has the queries of a run, batch by batch: means depend on it in their last bit.
 
     First what the run holds, then what it lacks, sorted; where all is relative, as in the qrels.
     """
-    code = view.documents.query_code
+    code = collection.documents.query_code
     order: dict[str, None] = {}
     for batch in [*judged, set(code)]:
         left = [q for q in code if q in batch and q not in order]
@@ -107,16 +111,18 @@ def answers_for(scores: Scores, columns: Sequence[str], orders: Sequence[IntArra
     return measures
 
 
-def incomparable(view: View, relative: Sequence[Any], options: Mapping[str, Any]) -> set[tuple[str, int]]:
+def incomparable(
+    collection: Collection, relative: Sequence[Any], options: Mapping[str, Any]
+) -> set[tuple[str, int]]:
     """The measures and systems whose comparison with the baseline is not valid; and one warning that says why."""
     baseline = options.get("baseline")
     if baseline is None or not options.get("dataframe", True):
         return set()
-    against = view.names[baseline]
+    against = collection.names[baseline]
     reasons: dict[tuple[Any, int], str] = {}
     for measure in relative:
-        for i, name in enumerate(view.names):
-            reason = why_incomparable(view, measure, name, against) if name != against else None
+        for i, name in enumerate(collection.names):
+            reason = why_incomparable(collection, measure, name, against) if name != against else None
             if reason is not None:
                 reasons[measure, i] = reason
     if reasons:
@@ -126,15 +132,13 @@ def incomparable(view: View, relative: Sequence[Any], options: Mapping[str, Any]
         if first.RELATIVE_TO == "priors":
             remedy = "set priors='others', or use pt.relative.compare(RunContext({…}), qrels, measures, priors=[…])"
         warn(
-            f"the values of {view.names[i]!r} and the baseline {against!r} on {first} are different quantities, since "
-            f"{reason}: the p-value and the wins and losses are NaN{more}; {remedy}"
+            f"the values of {collection.names[i]!r} and the baseline {against!r} on {first} are different quantities, "
+            f"since {reason}: the p-value and the wins and losses are NaN{more}; {remedy}"
         )
     return {(str(measure), i) for measure, i in reasons}
 
 
-def without_comparisons(
-    result: Any, invalid: Collection[tuple[str, int]], options: Mapping[str, Any]
-) -> None:
+def without_comparisons(result: Any, invalid: set[tuple[str, int]], options: Mapping[str, Any]) -> None:
     """Makes comparisons that are not valid NaN in a table of means, and corrects the others for their number."""
     for measure in {measure for measure, _ in invalid}:
         table = _data(result)
@@ -311,10 +315,13 @@ def Experiment(
         }
         context = RunContext(runs | ran, **context_options)
         _warn_of_missing_topics(context, judgments, topic_ids)
-        some = qrels[qrels["qid"].isin(topics["qid"])] if by_topics else qrels
-        view = View.on(context, judgments) if len(some) == len(qrels) else view_of(context, some)
+        asked_for = qrels[qrels["qid"].isin(topics["qid"])] if by_topics else qrels
+        if len(asked_for) == len(qrels):
+            collection = new_collection(context, judgments)
+        else:
+            collection = collection_of(context, asked_for)
         columns = _columns(asked)
-        scores, orders = score_systems(view, list(columns), caught, qrels)
+        scores, orders = score_systems(collection, list(columns), caught, qrels)
         answers = answers_for(scores, list(columns.values()), orders)
         second = {k: v for k, v in options.items() if k not in RETRIEVAL_OPTIONS} | for_tables
         with collections_of_garbage_spared():
@@ -337,7 +344,7 @@ def Experiment(
         if not options.get("perquery"):
             if message := one_topic_counts(scores):
                 warn(message)
-            without_comparisons(result, incomparable(view, relative, options), options)
+            without_comparisons(result, incomparable(collection, relative, options), options)
             if shown_times:
                 set_times(result, shown, list((times if isinstance(result, dict) else shown_times).values()))
     return in_order(result, list(asked))
@@ -386,10 +393,12 @@ def _topic_ids(topics: Any, judgments: Judgments) -> frozenset[str]:
     return asked
 
 
-def _warn_of_missing_topics(context: RunContext, judgments: Judgments, topic_ids: Collection[str]) -> None:
+def _warn_of_missing_topics(context: RunContext, judgments: Judgments, topic_ids: Container[str]) -> None:
     """Warn of runs that miss judged topics that were asked; others may count as empty rankings, as in PyTerrier."""
-    asked = np.array([not topic_ids or q in topic_ids for q in judgments.query_ids], dtype=bool)
-    warn_of_missing_topics(View.on(context, judgments.of_queries(asked)), context.runs)
+    asked: BoolArray = np.array(
+        [not topic_ids or q in topic_ids for q in judgments.query_ids], dtype=np.bool_
+    )
+    warn_of_missing_topics(new_collection(context, judgments.of_queries(asked)), context.runs)
 
 
 def _columns(asked: Mapping[str, ir_measures.Measure | None]) -> dict[ir_measures.Measure, str]:
@@ -439,7 +448,7 @@ def _check(
         raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
     if options.get("perquery") and isinstance(options.get("round"), dict):
         raise ValueError("round by measure goes with means only, not with perquery; give round as a number")
-    judgments = view_of(RunContext({}), qrels).judgments
+    judgments = collection_of(RunContext({}), qrels).judgments
     if context_options["grades"] is None and len(judgments):
         context_options["grades"] = int(judgments.grade.min()), int(judgments.grade.max())
     with warnings.catch_warnings():
@@ -461,8 +470,8 @@ def _check_topics(topics: pd.DataFrame, qrels: pd.DataFrame) -> None:
     if types[0] != types[1]:
         remedy = "give strings in both, such as topics.assign(qid=topics['qid'].astype(str))"
     raise ValueError(
-        f"the topics and the qrels have no topic in common: the topics have {some_ids(asked)} (type {types[0]}), the "
-        f"qrels have {some_ids(judged)} (type {types[1]}); {remedy}"
+        f"the topics and the qrels have no topic in common: the topics have {some(asked)} (type {types[0]}), the "
+        f"qrels have {some(judged)} (type {types[1]}); {remedy}"
     )
 
 

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...data.arrays import FloatArray, IntArray, rank_within, ratio, sum_by_query
+from ...data.arrays import FloatArray, IntArray, ratio
 from ..form import Ideal, Rule
 from .base import Base, Chance, add, longest, partial_sums, relevant
 from .browsing import Reciprocal, TopK
-
-
-def sum_of_precisions(position: IntArray, query: IntArray, n_queries: int) -> FloatArray:
-    """``SP@k = Σ_{i≤k} Prec(i)·R_i`` (Eq. 4) of each query, from the positions of its relevant documents."""
-    found = np.flatnonzero(position > 0)
-    order = found[np.lexsort((position[found], query[found]))]
-    return sum_by_query(rank_within(query[order]) / position[order], query[order], n_queries)
 
 
 def expected_sum_of_precisions(
@@ -40,10 +33,8 @@ AP = add(
         rule=lambda get: Rule(relevant(get), Reciprocal(), "precisions", Ideal(TopK())),
         parameters=("rel", "expected"),
         chance=Chance(
-            value=lambda ranking, get: sum_of_precisions(
-                ranking.position * (ranking.gain > 0), ranking.query, ranking.n_queries
-            ),
             expected=lambda pool: expected_sum_of_precisions(*pool.numbers, pool.get("expected") == "exact"),
+            over=1.0,
         ),
     )
 )

@@ -5,12 +5,10 @@ Means and standard deviations are over all rankings of a pool of n documents, an
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pkgutil import iter_modules
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -25,7 +23,7 @@ from ...data.arrays import (
     sum_by_query,
 )
 from ...data.registry import Registry, fill
-from ..form import Rule
+from ..form import Form, Items, Rule
 from .browsing import BrowsingModel
 from .gains import Relevant
 
@@ -41,20 +39,11 @@ class RankedGains(NamedTuple):
     query: IntArray  #: ascending, of ``n_queries``
     n_queries: int
 
-    def sum(self, browsing: BrowsingModel) -> FloatArray:
-        """``Σ_i seen(i)·g(d_i)``."""
-        return sum_by_query(self.gain * browsing.seen(self.position), self.query, self.n_queries)
-
-    @property
-    def relevant(self) -> FloatArray:
-        """The number of relevant documents."""
-        return np.bincount(self.query[self.gain > 0], minlength=self.n_queries).astype(np.float64)
-
-    @property
-    def found(self) -> FloatArray:
-        """The number of relevant documents in the top k."""
-        found = (self.gain > 0) & (self.position > 0)
-        return sum_by_query(found.astype(np.float64), self.query, self.n_queries)
+    def value(self, rule: Rule) -> FloatArray:
+        """Return what a rule makes of the ranking, one value a query."""
+        # The gains are given, so that the form asks for no grade.
+        form = Form(cast("Items", self), self.position, rule, left=np.ones(len(self.position)))
+        return ratio(form.joined(self.gain), form.over(self.gain))
 
 
 @dataclass(frozen=True)
@@ -157,12 +146,11 @@ def partial_sums(values: FloatArray) -> FloatArray:
 class Chance:
     """What UE asks of a base; what is proportional to it serves as well."""
 
-    #: Its value for a ranking. That of the perfect ranking is the upper bound.
-    value: Callable[[RankedGains, Get], FloatArray]
     expected: Callable[[RandomRanking], FloatArray]  #: its mean over all rankings of the pool
     #: The upper bound less the mean, where rounding would not leave it.
     room: Callable[[RandomRanking], FloatArray] | None = None
     deviation: Callable[[RandomRanking], FloatArray] | None = None  #: σ over these, where computed
+    over: float | None = None  #: what the value is divided by, where that is not what the rule says
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,10 +164,15 @@ class Base:
     residual: bool = False  #: whether NRG extends it
     chance: Chance | None = None  #: for UE
 
+    def rule_of_chance(self, get: Get) -> Rule:
+        """Return the rule whose mean :attr:`chance` has."""
+        rule, over = self.rule(get), None if self.chance is None else self.chance.over
+        return rule if over is None else replace(rule, over=over)
 
-#: The bases by name; each file beside this one may add some.
+
+#: The bases by name.
 BASES: Registry[str, Base] = Registry("bases")
-fill({"bases": [f".{module.name}" for module in iter_modules([os.path.dirname(__file__)])]}, __package__)
+fill({"bases": [".ap", ".err", ".ndcg", ".precision", ".rbp", ".rr", ".sdcg"]}, __package__)
 
 
 def add(base: Base) -> Base:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...data.arrays import FloatArray, IntArray, rank_within, row_sums, sum_by_query, table
+from ...data.arrays import FloatArray, IntArray, rank_within, row_sums, table
 from ..form import Rule
-from .base import Base, Chance, RandomRanking, RankedGains, add, longest
+from .base import Base, Chance, RandomRanking, add, longest
 from .browsing import BrowsingModel, Reciprocal
 from .gains import Satisfying, chance_to_satisfy, reciprocal
 
@@ -44,15 +44,6 @@ def chance_to_reach(position: IntArray, theta: FloatArray, query: IntArray, n_qu
     result = np.zeros(theta.shape)
     result[..., order] = np.multiply.accumulate(left, axis=-1)[..., query, rank - 1]  # from left to right
     return result
-
-
-def expected_reciprocal_rank(ranking: RankedGains) -> FloatArray:
-    """``ERR@k = Σ_{i≤k} (1/i)·θ_i·Π_{l<i}(1 - θ_l)``, the gains being the chances θ that a document satisfies."""
-    found = np.flatnonzero(ranking.position > 0)
-    order = found[np.lexsort((ranking.position[found], ranking.query[found]))]
-    theta, position, query = ranking.gain[order], ranking.position[order], ranking.query[order]
-    reached = chance_to_reach(position, theta, query, ranking.n_queries)
-    return sum_by_query(reached * theta * reciprocal(position), query, ranking.n_queries)
 
 
 def expected_err(pool: RandomRanking) -> FloatArray:
@@ -99,6 +90,6 @@ ERR = add(
         rule=lambda get: Rule(Satisfying(get("max_grade", 4)), Reciprocal(), "cascade"),
         parameters=("max_grade",),
         residual=True,
-        chance=Chance(value=lambda ranking, get: expected_reciprocal_rank(ranking), expected=expected_err),
+        chance=Chance(expected=expected_err),
     )
 )

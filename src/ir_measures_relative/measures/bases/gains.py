@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
 from ...data.arrays import FloatArray, IntArray, PositionTable, rank_within, row_sums, sum_by_query, table
-
-if TYPE_CHECKING:
-    from ...data.documents import Documents
 
 #: 1 / log2(position + 1), and 0 at position 0 (not retrieved).
 #:
@@ -84,17 +82,6 @@ def grades_between(lowest: int, highest: int) -> IntArray:
     return np.arange(lowest, highest + 1)
 
 
-def check_grades(measure: object, docs: Documents, max_grade: int) -> None:
-    """Raises ValueError for a grade above ``max_grade``; names the measure and the query."""
-    highest = int(docs.grade.max(initial=0))
-    if highest > max_grade:
-        query = docs.query_ids[docs.query[int(docs.grade.argmax())]]
-        raise ValueError(
-            f"{measure}: the qrels hold the grade {highest}, of query {query!r}; max_grade, {max_grade} here, must be "
-            f"at least that: write max_grade={highest}"
-        )
-
-
 def chance_to_satisfy(grade: IntArray, max_grade: int) -> FloatArray:
     """The probability θ < 1 that each document satisfies: ``(2^grade - 1) / 2^max_grade``; 0 for a grade below 1."""
     result: FloatArray = np.ldexp(np.ldexp(1.0, np.maximum(grade, 0)) - 1.0, -max_grade)
@@ -141,7 +128,7 @@ class Graded:
     def __call__(self, grade: IntArray) -> FloatArray:
         return gain_of(grade, self.dcg, dict(self.gains))
 
-    @property
+    @cached_property
     def pays_below_1(self) -> bool:
         return any(grade <= 0 for grade, _ in self.gains)
 

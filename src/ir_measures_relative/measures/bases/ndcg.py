@@ -20,9 +20,9 @@ nDCG = add(
         parameters=("norm", "dcg", "gains"),
         residual=True,
         chance=Chance(
-            value=lambda ranking, get: ranking.sum(LogDiscount()),
             expected=lambda pool: expected_sum(pool.mean_gain, pool.depth, LogDiscount()),
             deviation=lambda pool: deviation_of_sum(pool, LogDiscount()),
+            over=1.0,
         ),
     )
 )

@@ -34,7 +34,6 @@ P = add(
         needs_cutoff=True,
         residual=True,
         chance=Chance(
-            value=lambda ranking, get: ranking.found / get("cutoff"),
             expected=lambda pool: expected_count(*pool.numbers) / pool.get("cutoff"),
             deviation=lambda pool: deviation_of_count(*pool.numbers) / pool.get("cutoff"),
         ),
@@ -48,7 +47,6 @@ R = add(
         parameters=("rel",),
         needs_cutoff=True,
         chance=Chance(
-            value=lambda ranking, get: ratio(ranking.found, ranking.relevant),
             expected=lambda pool: ratio(expected_count(*pool.numbers), pool.relevant.astype(np.float64)),
             deviation=lambda pool: ratio(deviation_of_count(*pool.numbers), pool.relevant.astype(np.float64)),
         ),

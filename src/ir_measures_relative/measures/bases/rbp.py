@@ -23,7 +23,6 @@ RBP = add(
         parameters=("norm", "rel", "p"),
         residual=True,
         chance=Chance(
-            value=lambda ranking, get: (1.0 - get("p")) * ranking.sum(_browsing(get)),
             expected=lambda pool: (
                 (1.0 - pool.get("p")) * expected_sum(pool.mean_gain, pool.depth, _browsing(pool.get))
             ),

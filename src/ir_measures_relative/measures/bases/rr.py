@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...data.arrays import FloatArray, IntArray, max_by_query, row_sums
+from ...data.arrays import FloatArray, IntArray, row_sums
 from ..form import Rule
 from .base import Base, Chance, RandomRanking, add, longest, once_each, relevant
 from .browsing import Reciprocal, TopK
@@ -57,9 +57,6 @@ RR = add(
         parameters=("rel",),
         residual=True,
         chance=Chance(
-            value=lambda ranking, get: max_by_query(
-                ranking.gain * reciprocal(ranking.position), ranking.query, ranking.n_queries
-            ),
             expected=lambda pool: of_first(expected_rr, pool),
             deviation=lambda pool: of_first(deviation_of_rr, pool),
         ),
@@ -73,7 +70,6 @@ Success = add(
         parameters=("rel",),
         needs_cutoff=True,
         chance=Chance(
-            value=lambda ranking, get: np.minimum(ranking.found, 1.0),
             expected=lambda pool: np.minimum(of_first(lambda first: row_sums(first.chance), pool), 1.0),
             # However small the chance is that the top k holds no relevant document.
             room=lambda pool: np.where(pool.relevant > 0, of_first(lambda first: first.none, pool), 0.0),

@@ -16,7 +16,7 @@ document counts as one without aspects.</p>
 
 def section(campaign: ReportedCampaign) -> Section | str:
     """The new aspects of each run, those that add most first."""
-    if not campaign.view.judgments.has_aspects:
+    if not campaign.collection.judgments.has_aspects:
         return "New aspects: the judgments name no aspects."
     if not campaign.several:
         return "New aspects: there is only one run."

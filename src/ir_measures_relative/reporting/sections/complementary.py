@@ -29,11 +29,11 @@ def section(campaign: ReportedCampaign) -> Section | str:
     relative = (m for m in campaign.measures if is_relative(m))
     by_priors = (m for m in relative if m.RELATIVE_TO == "priors" and m.get("prior") is None)
     measure = next(by_priors, NRG(norm="ideal") @ campaign.cutoff)
-    n = min(len(campaign.view.names), _SELECTED)
+    n = min(len(campaign.collection.names), _SELECTED)
     table = select_complementary(campaign.context, campaign.qrels, n, measure)
     order = table["name"].tolist()
     before = {name: order[:i] for i, name in enumerate(order)}
-    table["copy"] = copies_of_nearest(campaign.view, order, measure, before).means
+    table["copy"] = copies_of_nearest(campaign.collection, order, measure, before).means
     rows = campaign.rows(table, "marginal", "copy", "cumulative", "bound")
     drawn = [[i, *row] for i, row in enumerate(rows, start=1)]
     columns = [("place", "count"), ("run", "run")]

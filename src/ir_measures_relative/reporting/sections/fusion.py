@@ -11,8 +11,9 @@ WORDS = """
 <p>Reciprocal rank fusion (k = 60) of the first {{ depth }} documents, scored by {{ measure }}. Each strategy chooses
 runs on half of the topics and is scored on the other half, {{ repeats }} times. The in-sample value is too high; use
 the held-out one. Read the row “{{ fixed }}”, which is fixed beforehand: the intervals are not corrected for several
-strategies, and take the judgments as they are. {% if repeats < usual %}With so many runs there are {{ repeats }} splits instead of {{ usual }}. {%
-endif %}<code>fuse()</code> has more strategies, and cost budgets.</p>
+strategies, and take the judgments as they are.
+{% if repeats < usual %}With so many runs there are {{ repeats }} splits instead of {{ usual }}.
+{% endif %}<code>fuse()</code> has more strategies, and cost budgets.</p>
 {{ table("fusion", "The value of each strategy") }}
 """
 
@@ -24,7 +25,7 @@ _MOST_WORK, _MOST_TOPICS = 150_000, 1_000
 
 def section(campaign: ReportedCampaign) -> Section | str:
     """What each strategy is worth."""
-    n, topics = len(campaign.view.names), campaign.view.n_queries
+    n, topics = len(campaign.collection.names), campaign.collection.documents.n_queries
     absolute = None if campaign.first_absolute is None else campaign.measures[campaign.first_absolute]
     if n < 2 or absolute is None or value_of_labels(absolute) is None:
         return "Fusion: it needs two runs, and nDCG, P, R, RR, AP or Success as the first absolute measure."
@@ -52,7 +53,13 @@ def section(campaign: ReportedCampaign) -> Section | str:
         [words[row["strategy"]], [campaign.place[name] for name in row["names"]], *(row[c] for c in cells)]
         for row in chosen.to_dict("records")
     ]
-    facts = {"measure": str(absolute), "depth": DEPTH, "fixed": words[FIXED_BEFOREHAND], "repeats": repeats, "usual": _REPEATS}
+    facts = {
+        "measure": str(absolute),
+        "depth": DEPTH,
+        "fixed": words[FIXED_BEFOREHAND],
+        "repeats": repeats,
+        "usual": _REPEATS,
+    }
     tables = {"fusion": Table("The value of each strategy", columns, rows)}
     title = "Which runs to fuse"
     return Section("fusion", "Fusion", title, WORDS, facts, tables=tables)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import ir_measures
 import numpy as np
 
-from ...context.evaluate import one_topic_of_runs, why_incomparable
+from ...context.duplicates import why_incomparable
+from ...context.evaluate import one_topic_of_runs
 from ...context.measure_strings import is_relative, value_of
 from ...decisions.compare import copies_of_nearest, shared_documents
 from ...decisions.similarity import score_pairs
@@ -44,7 +45,8 @@ chance.</small>{% endif %}{% endmacro %}
 {% if shows is not none %}{{ short_number(shows) }} relevant documents
 {%- if graded %} (grade {{ rel }} or higher){% endif %} per topic
 {%- if top is none %} that no {{ "other" if others else "prior" }} run retrieves.
-{%- else %} in its top {{ top }} and in that of no {{ "other" if others else "prior" }} run.{% endif %}{% endif %}{{ lead(adds) }}
+{%- else %} in its top {{ top }} and in that of no {{ "other" if others else "prior" }} run.{% endif %}{% endif %}
+{{- lead(adds) }}
 {%- if most %} <small>{{ run_name(most[0]) }} has most of these: {{ short_number(most[1]) }}.</small>{% endif %}
 {%- if adds.adds %} <small>Whether to deploy it is another question: pin two runs to ask it.</small>{% endif %}</li>
 {%- endif %}
@@ -99,7 +101,7 @@ def section(campaign: ReportedCampaign) -> Section:
         "unique": unique,
         "shows": shows,
         "most": (most.run, most.mean) if most is not None and most.mean > (shows or 0.0) + ROUNDED else None,
-        "graded": campaign.view.grades[1] > 1,
+        "graded": campaign.collection.grades[1] > 1,
         "rel": None if unique is None else value_of(campaign.measures[unique], "rel"),
         "top": None if unique is None else value_of(campaign.measures[unique], "cutoff"),
         "others": campaign.context.priors == "others",
@@ -121,8 +123,8 @@ def _leader(campaign: ReportedCampaign, measure: int | None) -> Leader | None:
     first, second = order[:2]
     values = campaign.scores.values[:, measure]
     lower, _ = student_interval(values[first] - values[second], 0.95)
-    names = campaign.view.names
-    alike = why_incomparable(campaign.view, kind, names[first], names[second]) is None
+    names = campaign.collection.names
+    alike = why_incomparable(campaign.collection, kind, names[first], names[second]) is None
     clear = not alike or bool(lower > 0)
     tied = bool(means[first] - means[second] <= ROUNDED)
     return Leader(measure, first, float(means[first]), second, clear, adds, tied)
@@ -135,12 +137,14 @@ def _scale(columns: Any) -> tuple[float, float]:
 
 def _near_copies(campaign: ReportedCampaign) -> dict[int, list[tuple[int, float]]]:
     """From each run that has near-copies to these, with their RBO, the nearest first."""
-    shared = shared_documents(campaign.view, _TOP)
+    shared = shared_documents(campaign.collection, _TOP)
     own = np.diag(shared)
     first, second = np.nonzero(np.triu(shared >= _LEAST_SHARED * np.maximum(own, own[:, None]), 1))
     pairs = list(zip(first.tolist(), second.tolist(), strict=True))
     found: dict[int, list[tuple[int, float]]] = {}
-    for (a, b), overlap in zip(pairs, score_pairs(campaign.view, RBO @ _DEPTH, pairs, Work(1)), strict=True):
+    for (a, b), overlap in zip(
+        pairs, score_pairs(campaign.collection, RBO @ _DEPTH, pairs, Work(1)), strict=True
+    ):
         if (mean := float(overlap.mean())) >= _NEAR:
             found.setdefault(a, []).append((b, mean))
             found.setdefault(b, []).append((a, mean))
@@ -153,7 +157,7 @@ def _copies(
     """Of each run its nearest prior, by its place, and what a copy of that has; of measures by which it adds some."""
     if not is_relative(measure) or measure.RELATIVE_TO != "priors" or measure.zero_for_duplicate:
         return None
-    found = copies_of_nearest(campaign.view, campaign.view.names, measure)
+    found = copies_of_nearest(campaign.collection, campaign.collection.names, measure)
     return [
         None if near is None else (campaign.place[near], number(float(mean)))
         for near, mean in zip(found.nearest, found.means, strict=True)

@@ -63,7 +63,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
         return "The figure of two measures: there is only one run."
     n = len(campaign.measures)
     facts = {
-        "runs": len(campaign.view.names),
+        "runs": len(campaign.collection.names),
         "on_a_screen": _SIZES[0].named,
         "on_a_phone": _SIZES[1].named,
         "left_out": n * (n - 1) // 2 - len(pairs),
@@ -94,7 +94,7 @@ def _plane(campaign: ReportedCampaign, x: int, y: int) -> list[dict[str, Any]] |
     means = means[:, runs]
     ends = [np.where(np.isnan(of[:, runs]), means, of[:, runs]) for of in (lower, upper)]
     best = frontier(*means)
-    names = [campaign.view.names[r] for r in runs]
+    names = [campaign.collection.names[r] for r in runs]
     found = []
     for size in _SIZES:
         named = _named(means, best, size.named)

@@ -21,7 +21,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
     if not campaign.several:
         return "Which runs are similar: there is only one run."
     measure = MED @ campaign.cutoff
-    distance, _ = squares(campaign.view, measure)
+    distance, _ = squares(campaign.collection, measure)
     order = clustered(distance)
     below = np.tril_indices(len(distance), -1)
     # The colours are those of the distances that are not far out; what is beyond has the last colour.

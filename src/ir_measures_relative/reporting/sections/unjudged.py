@@ -100,8 +100,8 @@ def section(campaign: ReportedCampaign) -> Section | str:
 
 def _open(campaign: ReportedCampaign) -> tuple[list[Open], list[tuple[str, int]], list[str]]:
     """Return the first absolute and the first relative measure with bounds, and which others take long or have none."""
-    n, kinds = len(campaign.view.names), set()
-    work = n * (n - 1) // 2 * campaign.view.n_queries
+    n, kinds = len(campaign.collection.names), set()
+    work = n * (n - 1) // 2 * campaign.collection.documents.n_queries
     found, left_out, not_bounded = [], [], []
     for measure in campaign.measures:
         cutoff, relative = measure.params.get("cutoff"), is_relative(measure)

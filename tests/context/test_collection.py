@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import random
 import sys
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,11 +17,18 @@ import pandas as pd
 import pytest
 from ir_measures import AP, RR, P, nDCG
 
-from ir_measures_relative import MED, NRG, P_Rareness, RunContext
-from ir_measures_relative.context import view as views
-from ir_measures_relative.context.view import view_of
+from ir_measures_relative import MED, NRG, P_Rareness, RunContext, nDCG_UE, rrLP
+from ir_measures_relative.bounding.labelings import with_grades
+from ir_measures_relative.context import memo
+from ir_measures_relative.context.duplicates import rank_alike
+from ir_measures_relative.context.evaluated import Evaluated
+from ir_measures_relative.context.run_context import collection_of
+from ir_measures_relative.context.tops import Look
 from ir_measures_relative.data import rankings
 from ir_measures_relative.data.arrays import FloatArray, IntArray
+from ir_measures_relative.data.documents import Documents
+from ir_measures_relative.io.runs import read_run
+from ir_measures_relative.measures.rareness import n_retrieving
 from work import instructions
 
 Run = dict[str, dict[str, float]]
@@ -55,8 +64,9 @@ class Halved:
 
 
 def product(context: RunContext, name: str, factor: Any) -> list[float]:
-    view = view_of(context, {"q": {"a": 1, "d1": 1, "d2": 0}}).of(name).at(3)
-    values: FloatArray = view.prior_product(factor, view.relevant)
+    collection = collection_of(context, {"q": {"a": 1, "d1": 1, "d2": 0}})
+    run = Evaluated.of(collection, name)
+    values: FloatArray = run.left_by_priors(factor, collection.documents.relevant, Look(3))
     return values.tolist()
 
 
@@ -134,25 +144,26 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
     depths: list[int | None] = [1, 3, None]
 
     def ask(context: RunContext, what: str, *about: Any) -> Any:
-        view = view_of(context, labels)
+        collection = collection_of(context, labels)
         if what == "top":
             depth, name = about
-            return view.at(depth).top(context.runs[name]).position.tolist()
+            return collection.top(context.runs[name], depth).position.tolist()
         if what == "alike":
             depth, name = about
-            return view.of("A").starts_as(name, depth)
+            return rank_alike(Evaluated.of(collection, "A"), name, depth)
         if what == "absolute":
-            return view.absolute_of_runs(about[0]).tolist()
+            return collection.absolute_of_runs(about[0]).tolist()
         if what == "at once":
-            return view.absolute(absolute[:4], context.runs["B"]).tolist()
-        name, whose, depth, alone, *rest = about
-        one, rows = view.of(name).at(depth, alone), getattr(view.documents, whose, view.documents)
+            return collection.absolute(absolute[:4], context.runs["B"]).tolist()
+        name, whose, depth, judged_only, *rest = about
+        run, look = Evaluated.of(collection, name), Look(depth, judged_only)
+        rows = getattr(collection.documents, whose, collection.documents)
         if what == "positions":
-            return one.positions(rows).tolist()
+            return run.positions(rows, look).tolist()
         if what == "held":
-            return [np.asarray(n).tolist() for n in one.n_retrieving(rows)]
+            return [np.asarray(n).tolist() for n in n_retrieving(run, rows, look)]
         prior, held = rest
-        return one.prior_product(Halved(held), rows, prior).tolist()
+        return run.left_by_priors(Halved(held), rows, look, prior).tolist()
 
     about = list(itertools.product("AB", ("judgments", "relevant"), depths, (True, False)))
     questions: list[Any] = [
@@ -171,8 +182,8 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
 
 def test_many_cutoffs_keep_as_much_as_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rankings, "_LEAST_KEPT", 100)
-    monkeypatch.setattr(views, "_LEAST_BYTES", 10_000)
-    monkeypatch.setattr(views, "_TABLES", 1)
+    monkeypatch.setattr(memo, "_LEAST_BYTES", 10_000)
+    monkeypatch.setattr(memo, "_TABLES", 1)
     rng = np.random.default_rng(0)
     runs = {
         n: {q: {f"d{d}": float(s) for s, d in enumerate(rng.permutation(90))} for q in "pq"} for n in "abc"
@@ -184,8 +195,7 @@ def test_many_cutoffs_keep_as_much_as_a_few(monkeypatch: pytest.MonkeyPatch) -> 
         table = context.evaluate(qrels, at_k)
         if k % 13 == 0:
             pd.testing.assert_frame_equal(table, RunContext(runs).evaluate(qrels, at_k))
-        (_, view), *_ = context._views
-        assert all(sum(store._sizes.values()) <= 10_000 for store in (view.ranks, view.labels))
+        assert collection_of(context, qrels).memo.nbytes <= 10_000
         for run in context.runs.values():
             assert sum(len(top.query) for top in run._top.values()) <= 2 * len(run)
             assert run.top(k) is run.top(k)
@@ -202,8 +212,8 @@ def test_each_thread_has_the_values_of_its_own_priors() -> None:
     measures = [NRG(prior=prior) @ 10 for prior in ("r1,r4", "r2,r5")]
 
     def values(measure: Any, context: RunContext, times: int) -> set[float]:
-        view = view_of(context, labels)
-        return {measure.score(view.of("r0"))[0] for _ in range(times)}
+        collection = collection_of(context, labels)
+        return {measure.score(Evaluated.of(collection, "r0"))[0] for _ in range(times)}
 
     expected = [values(measure, RunContext(runs), 1) for measure in measures]
     assert expected[0] != expected[1]
@@ -215,3 +225,60 @@ def test_each_thread_has_the_values_of_its_own_priors() -> None:
             assert [future.result() for future in found] == expected
     finally:
         sys.setswitchinterval(before)
+
+
+def labelled(runs: Any, qrels: Any) -> Any:
+    return collection_of(RunContext(runs), qrels)
+
+
+def test_what_is_known_deeper_or_of_more_documents_is_not_looked_up_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_up: list[int | None] = []
+    positions_in = Documents.positions_in
+    monkeypatch.setattr(
+        Documents, "positions_in", lambda d, r, k=None: looked_up.append(k) or positions_in(d, r, k)
+    )
+    runs = {"a": {"q": {f"d{i}": -float(i) for i in range(9)}}}
+    collection = labelled(runs, {"q": {"d1": 1, "d4": 1, "d8": 0}})
+    (run,), docs = Evaluated.each(collection), collection.documents
+    depths: list[int | None] = [2, 7, 5, None, 7, 3]
+    found = [run.positions(docs, Look(k)).tolist() for k in depths]
+    assert found == [[2, 0, 0], [2, 5, 0], [2, 5, 0], [2, 5, 9], [2, 5, 0], [2, 0, 0]]
+    assert run.positions(docs.relevant, Look(5)).tolist() == [2, 5]
+    assert looked_up == [2, 7, None]
+
+
+def test_a_new_run_is_kept_nowhere_else() -> None:
+    """Else a grid search would keep all its runs alive."""
+    collection = labelled({"a": {"q": {"d1": 1.0}}}, {"q": {"d1": 1, "d2": 2}})
+    (NRG @ 10).score(Evaluated.of(collection, "a"))
+    before = len(collection.memo._values)
+    run = read_run({"q": {"d2": 1.0}})
+    alive, evaluated = weakref.ref(run), Evaluated.of(collection, run)
+    for measure in (NRG @ 10, P_Rareness @ 10, MED(ref="a") @ 10, NRG @ 5, rrLP(ref="a"), nDCG_UE @ 10):
+        measure.score(evaluated)
+    evaluated.absolute(nDCG @ 10)
+    kept = {part for key in collection.memo._values for part in np.ravel(np.array(key, dtype=object))}
+    assert len(collection.memo._values) > before and run not in kept
+    del run, evaluated, kept
+    gc.collect()
+    assert alive() is None
+
+
+def test_collections_of_some_runs_or_of_other_grades_share_what_holds() -> None:
+    runs = {n: {"q": {d: float(ord(d) % (i + 2)) for d in "abcdef"}} for i, n in enumerate("ABC")}
+    whole = labelled(runs, {"q": dict.fromkeys("abc", 1) | {"d": 0}})
+    some, fresh = whole.of_runs("CA"), labelled({n: runs[n] for n in "AC"}, {"q": dict.fromkeys("abc", 1)})
+    for name in "AC":
+        (NRG @ 3).score(Evaluated.of(whole, name))
+        values = (NRG @ 3).score(Evaluated.of(some, name))
+        assert values.tolist() == (NRG @ 3).score(Evaluated.of(fresh, name)).tolist()
+    other = with_grades(whole, np.array([0, 2, 0, 1]))
+    expected = labelled(runs, {"q": {"a": 0, "b": 2, "c": 0, "d": 1}})
+    for name in "ABC":
+        for measure in (NRG @ 3, NRG(judged_only=True) @ 2, P_Rareness @ 2, NRG(base="ERR") @ 3):
+            values = measure.score(Evaluated.of(other, name))
+            assert values.tolist() == measure.score(Evaluated.of(expected, name)).tolist(), measure
+            (NRG @ 3).score(Evaluated.of(whole, name))
+        assert Evaluated.of(other, name).absolute(nDCG @ 3) == Evaluated.of(expected, name).absolute(nDCG @ 3)

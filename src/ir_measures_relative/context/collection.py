@@ -1,0 +1,264 @@
+"""Runs on judged documents as arrays: positions, products over runs, absolute values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from typing import TypeVar
+
+import ir_measures
+import numpy as np
+
+from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..data.documents import NAME_NO_ASPECT, Documents, Judgments
+from ..data.rankings import Rankings
+from .absolute import AbsoluteEvaluator, qrels_for
+from .measure_strings import needs_subtopics
+from .memo import Memo
+from .priors import PriorPolicy
+from .tops import Look, Top, find_top
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Collection:
+    """The runs of a context on judged documents. It does not change; its methods return others.
+
+    They share the ``memo``, so that what still holds in another collection is not computed again.
+    """
+
+    runs: Mapping[str, Rankings]  #: the runs, by name
+    documents: Documents  #: the judged documents, and those that may yet be judged
+    judgments: Judgments  #: the judgments; the same object as ``documents`` where all of these are judged
+    memo: Memo  #: what was computed; a key names the runs, the documents and the labels that its value depends on
+    context: object  #: the RunContext that this was made of, which a warning is given for once
+    grades: tuple[int, int]  #: the lowest and the highest that a document may have, at most 0 and at least 1
+    grades_known: bool  #: whether the context says them, and not the judgments alone
+    policy: PriorPolicy  #: which runs are the priors of which
+    groups: Mapping[str, str]  #: from run name to group name
+    reference: str | None  #: the name of the reference run
+    num_docs: int | None  #: the number of documents that could be retrieved
+    whole: bool = True  #: whether these are all queries, so that means over them are the collection's
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the runs, in their order."""
+        return list(self.runs)
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """From the name of a run to its place among the runs."""
+        return {name: i for i, name in enumerate(self.runs)}
+
+    @cached_property
+    def rankings(self) -> tuple[Rankings, ...]:
+        """The runs, in their order."""
+        return tuple(self.runs.values())
+
+    @cached_property
+    def _own(self) -> frozenset[Rankings]:
+        """The runs, to look for one of them."""
+        return frozenset(self.rankings)
+
+    def memo_of(self, run: Rankings) -> Memo:
+        """Return the memo for what is computed of any run: a new one of a new run, which goes when the run does."""
+        return self.memo if run in self._own else Memo()
+
+    # ---- other collections
+
+    def of_runs(self, names: Iterable[str]) -> Collection:
+        """Return the collection as though only some of the runs had taken part."""
+        some = set(names)
+        runs = {name: run for name, run in self.runs.items() if name in some}
+        groups = {name: group for name, group in self.groups.items() if name in runs}
+        reference = self.reference if self.reference in runs else None
+        return replace(self, runs=runs, groups=groups, reference=reference)
+
+    def with_runs(self, runs: Mapping[str, Rankings]) -> Collection:
+        """Return the collection with further runs, or with others in the place of those of these names."""
+        return replace(self, runs={**self.runs, **runs})
+
+    def of_queries(self, keep: BoolArray) -> Collection:
+        """Return the collection of some of the queries, as though the others were not judged."""
+        return self._on(self.judgments.of_queries(keep))
+
+    def of_query(self, query_id: str) -> Collection:
+        """Return the collection of one query, which the judgments hold."""
+        runs = {name: run.of_query(query_id) for name, run in self.runs.items()}
+        return replace(self._on(self.judgments.of_query(query_id)), runs=runs, whole=False)
+
+    def _on(self, judgments: Judgments) -> Collection:
+        memo = Memo(len(self.runs), len(judgments))
+        return replace(self, documents=judgments, judgments=judgments, memo=memo)
+
+    # ---- positions
+
+    def positions_of(self, run: Rankings, docs: Documents, look: Look, memo: Memo | None = None) -> IntArray:
+        """Return where any run ranks each of ``docs``, some of :attr:`documents`: from 1, 0 where not in its top.
+
+        They are kept in the ``memo``: by default in the collection's, which is for its runs alone.
+        """
+        memo = self.memo if memo is None else memo
+        if look.judged_only:  # depends on the labels
+            compute = partial(self._positions_among_judged, run, docs, look)
+            return memo.get(("positions among judged", run, docs, look), compute)
+        key = "positions", run, docs.version
+        kept: _Positions | None = memo.find(key)
+        if kept is not None and kept.depth == look.depth:
+            return kept.position
+        if kept is not None and kept.reach(look.depth):
+            return kept.to(look.depth)
+        position = self._locate(run, docs, look.depth, memo)
+        memo.keep(key, _Positions(position, look.depth))
+        return position
+
+    def _locate(self, run: Rankings, docs: Documents, depth: int | None, memo: Memo) -> IntArray:
+        """The positions, from those of documents of which these are some, where they are known."""
+        for whole, rows in docs.sources() if docs.selected_from is not None else ():
+            kept: _Positions | None = memo.find(("positions", run, whole.version))
+            if kept is not None and kept.reach(depth):
+                return kept.to(depth)[rows]
+        return docs.positions_in(run, depth)
+
+    def _positions_among_judged(self, run: Rankings, docs: Documents, look: Look) -> IntArray:
+        position = self.documents.positions_among_judged(run, look.depth)
+        if docs is self.documents:
+            return position
+        return position[next(rows for whole, rows in docs.sources() if whole is self.documents)]
+
+    def positions(self, docs: Documents, look: Look, of: IntArray | None = None) -> IntArray:
+        """Return where every run of the context, or some of them, ranks each of ``docs``; shape (runs, documents)."""
+        runs = self.rankings if of is None else [self.rankings[i] for i in of.tolist()]
+        rows = [self.positions_of(run, docs, look) for run in runs]
+        return np.array(rows, dtype=np.int64).reshape(len(rows), len(docs))
+
+    def top(self, run: Rankings, depth: int | None, memo: Memo | None = None) -> Top:
+        """Return the first documents of any run, judged or not."""
+        memo = self.memo if memo is None else memo
+        return memo.get(("top", run, self.documents, depth), lambda: find_top(self.documents, run, depth))
+
+    def tops(self, depth: int | None) -> list[Top]:
+        """Return the first documents of every run of the context, with room to keep them together."""
+        most = [len(run) if depth is None else depth * len(run.query_ids) for run in self.rankings]
+        self.memo.make_room(2, sum(map(min, map(len, self.rankings), most)))
+        return [self.top(run, depth) for run in self.rankings]
+
+    # ---- over runs
+
+    def kept(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return what ``compute`` makes of the runs and the labels, once a key, which holds all else it depends on."""
+        return self.memo.get((key, self.documents, self.rankings), compute)
+
+    def product(
+        self, factor: Callable[[IntArray], FloatArray], docs: Documents, look: Look, of: IntArray
+    ) -> FloatArray:
+        """Return for each of ``docs`` the product, over some runs, of ``factor`` of its position (0: not retrieved).
+
+        Args:
+            factor: works elementwise, and is its own key in the memo: a function of a module, or a frozen dataclass
+                with ``__call__``.
+            of: the runs, as ascending indices.
+        """
+        n, m = len(self.runs), len(of)
+        if not m:
+            return np.ones(len(docs))
+        key = factor, docs if look.judged_only else docs.version, look, self.rankings
+
+        def factors() -> FloatArray:
+            return factor(self.positions(docs, look))
+
+        # The first m, or all but one: products from both ends, kept, so that leaving a run out is one multiplication.
+        if of[-1] == m - 1 or m == n - 1:
+            first = self.memo.get(("first", key), lambda: _running_products(factors()))
+            if of[-1] == m - 1:
+                return np.asarray(first[m])
+            out = int(np.searchsorted(of != np.arange(m), True))
+            last = self.memo.get(("last", key), lambda: _running_products(factors()[::-1]))
+            return np.asarray(first[out] * last[n - 1 - out])
+
+        def product() -> FloatArray:
+            moved, of_moved, width = self.memo.get(("moved", key), lambda: _without_ones(factors()))
+            result = np.ones(width)
+            result[moved] = of_moved[of].prod(axis=0)
+            return result
+
+        return self.memo.get(("product", key, of.tobytes()), product)
+
+    # ---- absolute measures
+
+    def absolute(
+        self, measures: Sequence[ir_measures.Measure], run: Rankings, *, as_given: bool = False
+    ) -> FloatArray:
+        """Return absolute measures of any run, by ir_measures; shape (measures, queries).
+
+        ``as_given``: each provider orders equal scores as it does, and not as trec_eval.
+        """
+        judgments = self.judgments
+        for measure in measures if judgments.labels is None else ():
+            if needs_subtopics(measure):
+                raise ValueError(f"{measure} needs the aspects of documents, and {NAME_NO_ASPECT}")
+        qrels = self.memo.get(("qrels", judgments), lambda: cache(partial(qrels_for, judgments)))
+        key = "evaluator", judgments, tuple((type(m), m) for m in measures), as_given
+        evaluator = self.memo.get(
+            key, partial(AbsoluteEvaluator, ir_measures.DefaultPipeline, measures, qrels, as_given)
+        )
+        return evaluator.values(run, judgments, partial(self.positions_of_relevant, run))
+
+    def positions_of_relevant(self, run: Rankings, depth: int | None) -> IntArray:
+        """Return where any run ranks each relevant document, to this depth."""
+        return self.positions_of(run, self.judgments.relevant, Look(depth), self.memo_of(run))
+
+    def absolute_of(
+        self, measure: ir_measures.Measure, run: Rankings, memo: Memo | None = None
+    ) -> FloatArray:
+        """Return one absolute measure of any run, one value a query; kept as :meth:`positions_of` says."""
+        key = "absolute", run, self.judgments, type(measure), measure
+        return (self.memo if memo is None else memo).get(key, lambda: self.absolute([measure], run)[0])
+
+    def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
+        """Return an absolute measure of every run of the context, shape (runs, queries)."""
+
+        def compute() -> FloatArray:
+            rows = [self.absolute_of(measure, run) for run in self.rankings]
+            return np.array(rows).reshape(len(rows), self.documents.n_queries)
+
+        return self.kept(("absolute", self.judgments, type(measure), measure), compute)
+
+    def means(self, measure: ir_measures.Measure) -> dict[str, float]:
+        """Return the mean over all queries of an absolute measure, for every run of the context."""
+        if not self.whole:
+            raise ValueError(
+                f"the means of {measure} over all queries decide the priors: BestOfOtherGroups.choose(means, groups)"
+            )
+        return dict(zip(self.runs, self.absolute_of_runs(measure).mean(axis=1).tolist(), strict=True))
+
+
+class _Positions:
+    """Where a run ranks documents, as deep as anybody asked for."""
+
+    def __init__(self, position: IntArray, depth: int | None) -> None:
+        self.position, self.depth, self.nbytes = position, depth, position.nbytes
+
+    def reach(self, depth: int | None) -> bool:
+        """Whether they go as deep."""
+        return self.depth is None or (depth is not None and depth <= self.depth)
+
+    def to(self, depth: int | None) -> IntArray:
+        """The positions down to a depth, 0 below it."""
+        if depth is None:
+            return self.position
+        return np.where(self.position <= depth, self.position, 0)
+
+
+def _without_ones(factors: FloatArray) -> tuple[IntArray, FloatArray, int]:
+    """The columns in which anything is not 1, what stands there, and how many there are; most are in no run's top."""
+    moved = np.flatnonzero((factors != 1.0).any(axis=0))
+    return moved, factors[:, moved].copy(order="C"), factors.shape[1]
+
+
+def _running_products(factors: FloatArray) -> FloatArray:
+    """Row i is the product of the first i rows; shape (rows + 1, columns)."""
+    ones = np.ones((1, factors.shape[1]))
+    return np.concatenate([ones, np.cumprod(factors, axis=0)])

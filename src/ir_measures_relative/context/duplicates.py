@@ -1,0 +1,195 @@
+"""Runs that rank alike, and runs whose values are no quantities to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+
+import ir_measures
+import numpy as np
+
+from ..data.arrays import IntArray
+from ..data.ids import WordArray
+from ..data.rankings import Rankings
+from ..messages import some, warn
+from .collection import Collection
+from .evaluated import Evaluated
+from .measure_strings import is_relative, value_of
+from .memo import Memo
+from .priors import FixedPriors
+from .run_names import matching
+from .tops import same_rankings
+
+_START = 10  # how deep two rankings are compared before it is worth comparing all of them
+
+
+def rank_alike(run: Evaluated, name: str, depth: int | None = None, *, partly: bool = False) -> bool:
+    """Return whether a run ranks every judged topic as the context's run of that name does, to a depth.
+
+    Runs without a judged topic are not alike. ``partly``: every judged topic that the run ranks.
+    """
+    collection, other = run.collection, run.collection.runs[name]
+    start = _START if depth is None else min(depth, _START)
+    own = _starts(collection, run.run, start, run.memo)
+    among = own != 0
+    differ = own != _starts(collection, other, start, collection.memo)
+    if not among.any() or (differ & among if partly else differ).any():
+        return False
+    tops = run.top(depth), collection.top(other, depth)
+    return bool(same_rankings(*tops, among)[among].all())
+
+
+def find_alike(run: Evaluated, names: Iterable[str], *, partly: bool = False) -> str | None:
+    """Return the first of these runs that :func:`rank_alike` says the run ranks as; None where none is."""
+    for name in names:
+        if rank_alike(run, name, partly=partly):
+            return name
+    return None
+
+
+def _starts(collection: Collection, run: Rankings, depth: int, memo: Memo) -> WordArray:
+    """A hash of the start of each ranking: equal where two start alike, hardly ever else; 0 without a ranking."""
+
+    def compute() -> WordArray:
+        top = run.top(depth)
+        query = collection.documents.queries_of(run)[top.query]
+        known, result = query >= 0, np.zeros(collection.documents.n_queries, dtype=np.uint64)
+        np.add.at(result, query[known], (top.hashes * (2 * top.position + 1).astype(np.uint64))[known])
+        return result
+
+    return memo.get(("start", run, collection.documents, depth), compute)
+
+
+def find_duplicates(collection: Collection, depth: int | None) -> dict[str, str]:
+    """Return, of each run that ranks as an earlier run of the context does to this depth, that run."""
+
+    def find() -> dict[str, str]:
+        start = _START if depth is None else min(depth, _START)
+        groups, found = dict[Hashable, list[str]](), dict[str, str]()
+        for name, run in collection.runs.items():
+            key = _starts(collection, run, start, collection.memo).tobytes()
+            first = next((o for o in groups.get(key, ()) if _are_alike(collection, name, o, depth)), None)
+            if first is None:
+                groups.setdefault(key, []).append(name)
+            else:
+                found[name] = first
+        return found
+
+    return collection.kept(("duplicates", depth), find)
+
+
+def _are_alike(collection: Collection, name: str, other: str, depth: int | None) -> bool:
+    return rank_alike(Evaluated.of(collection, name), other, depth)
+
+
+def depth_of(measures: Iterable[ir_measures.Measure]) -> int | None:
+    """The deepest cutoff of measures that are relative to priors: None if one has none, 0 if there are no such."""
+    depths = [m.params.get("cutoff") for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
+    return None if None in depths else max(depths, default=0)
+
+
+def warn_of_duplicates(runs: Sequence[Evaluated], measures: Sequence[ir_measures.Measure]) -> None:
+    """Warn of a run that ranks as one of its priors does, where that is fixed, or each is a prior of the other.
+
+    Of runs in the order of time the later duplicate adds nothing, which is the answer.
+    """
+    relative = [m for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
+    depth = depth_of(measures)
+    first = find_duplicates(runs[0].collection, depth) if runs and depth != 0 else {}
+    of_name = {run.name: run for run in runs}
+
+    def priors(run: Evaluated) -> set[str]:
+        return {run.collection.names[row] for m in relative for row in run.priors(m.get("prior")).tolist()}
+
+    for name, run in of_name.items() if first else ():
+        fixed = isinstance(run.collection.policy, FixedPriors)
+        root = first.get(str(name), str(name))
+        alike = {root, *(n for n, of in first.items() if of == root)} - {name}
+        for same in [n for n in run.collection.names if n in alike and n in priors(run)]:
+            if fixed or same not in of_name or name in priors(of_name[same]):
+                where = "" if depth is None else f" in their first {depth}"
+                warn(
+                    f"{same!r} and {name!r} rank alike{where}, and {same!r} is a prior of {name!r}: leave one of them "
+                    "out; there may be more such runs",
+                    run.collection.context,
+                )
+                return
+
+
+def warn_of_duplicate(run: Evaluated, measures: Sequence[ir_measures.Measure]) -> None:
+    """Warn of a run that is none of the context's, and yet ranks as one that it is scored relative to.
+
+    And of one that is named as a run of the context, and ranks otherwise.
+    """
+    collection = run.collection
+    if run.name is not None:
+        if run.run is not collection.runs[run.name] and not rank_alike(run, run.name, _START, partly=True):
+            warn(
+                f"the evaluated run is named {run.name!r}, but ranks differently from the context's run of that name: "
+                "give it another name if it is another run",
+                collection.context,
+            )
+        return
+    relative_to = [m.RELATIVE_TO for m in measures]
+    if "systems" not in relative_to and "priors" not in relative_to:
+        return
+    names = list(collection.runs)
+    if "systems" not in relative_to and run.group is not None:
+        names = [name for name in names if collection.groups.get(name) != run.group]
+    name = find_alike(run, names, partly=True)
+    if name is not None:
+        whole = find_alike(run, names)
+        name, alike = (
+            whole or name,
+            "ranks exactly as" if whole else "ranks the judged topics that it has as does",
+        )
+        warn(
+            f"the evaluated run {alike} the context's run {name!r}, its prior: if it is that run, name it with a "
+            f"column name='{name}' (pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",
+            collection.context,
+        )
+
+
+def why_incomparable(
+    collection: Collection,
+    measure: ir_measures.Measure,
+    a: str,
+    b: str,
+    priors: Mapping[str, Iterable[str]] | None = None,
+) -> str | None:
+    """Why the values of two runs of a context are different quantities; None if they are not.
+
+    ``priors`` are those of each run, where they are not the policy's.
+    """
+    if not is_relative(measure):
+        return None
+    names = collection.names
+    if measure.RELATIVE_TO == "priors":
+        of_a, of_b = ({names[i] for i in priors_of(collection, n, measure, priors)} for n in (a, b))
+        if (b in of_a) != (a in of_b):
+            counts, other = (a, b) if b in of_a else (b, a)
+            return f"{other!r} is a prior of {counts!r}, and {counts!r} is not a prior of {other!r}"
+        alone = sorted((of_a - {b}) ^ (of_b - {a}))
+        if alone:
+            return f"{some(alone)} {'is a prior' if len(alone) == 1 else 'are priors'} of one and not of the other"
+    systems = value_of(measure, "systems")
+    if systems not in (None, "groups"):
+        counted = {a, b} & {*matching(systems, names, "systems")}
+        if len(counted) == 1:
+            return f"{counted.pop()!r} is one of systems={systems!r}, and the other run is not"
+    if measure.RELATIVE_TO == "reference" and not measure.SIGNED:
+        reference = Evaluated.of(collection, collection.runs[a]).reference(measure.get("ref"))
+        for name in (a, b):
+            if reference is collection.runs[name]:
+                return f"{name!r} is the reference, which is at no distance from itself"
+    return None
+
+
+def priors_of(
+    collection: Collection,
+    name: str,
+    measure: ir_measures.Measure,
+    priors: Mapping[str, Iterable[str]] | None,
+) -> IntArray:
+    """The indices of the priors of a run: those of ``priors``, else those that the context's policy gives it."""
+    run = Evaluated.of(collection, name, None if priors is None else priors[name])
+    return run.priors(measure.get("prior"))

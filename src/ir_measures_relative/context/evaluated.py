@@ -1,0 +1,156 @@
+"""One run as a measure gets it: its positions, its priors or reference, in a collection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+import ir_measures
+import numpy as np
+
+from ..data.arrays import FloatArray, IntArray
+from ..data.documents import Documents
+from ..data.rankings import Rankings
+from ..messages import few_quoted
+from .collection import Collection
+from .memo import Memo
+from .priors import finder_for_new_runs
+from .run_names import matching
+from .tops import Look, Top
+
+
+class HasGains(Protocol):
+    """What grades gain; see :class:`.Gain`."""
+
+    @property
+    def pays_below_1(self) -> bool:
+        """Whether a grade below 1 may gain."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """One run against its priors, all systems or a reference, in a collection. How deep it looks is an argument."""
+
+    collection: Collection
+    run: Rankings
+    name: str | None  #: in the place of which run of the context it stands; None for a new run
+    member: int | None  #: the index of that run
+    given_priors: tuple[str, ...] | None  #: the names of its priors, instead of the policy's
+    group: str | None  #: of a new run, for a policy that goes by groups; None where it is not said
+    memo: Memo  #: the collection's for its runs; a new run has one of its own, which goes when the run does
+
+    @classmethod
+    def of(
+        cls,
+        collection: Collection,
+        run: str | Rankings,
+        priors: Iterable[str] | None = None,
+        *,
+        group: str | None = None,
+        member: str | None = None,
+    ) -> Evaluated:
+        """Return a run of the collection, by its name, or a new run.
+
+        Args:
+            priors: the names of its priors, if not the policy's.
+            group: of a new run, for a policy that goes by groups.
+            member: the run of the context in whose place a new one stands, if it does.
+        """
+        name = run if isinstance(run, str) else member
+        rankings = collection.runs[run] if isinstance(run, str) else run
+        index = None if name is None else collection.index[name]
+        given = None if priors is None else tuple(priors)
+        return cls(collection, rankings, name, index, given, group, collection.memo_of(rankings))
+
+    @classmethod
+    def each(cls, collection: Collection) -> list[Evaluated]:
+        """Return every run of the collection, in their order."""
+        return [cls.of(collection, name) for name in collection.runs]
+
+    def on(self, collection: Collection) -> Evaluated:
+        """Return the same run in another collection of the same context."""
+        is_new = self.memo is not self.collection.memo
+        memo = Memo(parent=self.memo) if is_new else collection.memo
+        return replace(self, collection=collection, memo=memo)
+
+    def documents_for(self, gain: HasGains) -> Documents:
+        """Return the documents that may gain: unjudged ones and those of a grade above 0, or all."""
+        docs = self.collection.documents
+        return docs if gain.pays_below_1 else docs.may_gain
+
+    def positions(self, docs: Documents, look: Look) -> IntArray:
+        """Return where the run ranks each of ``docs``, some of the collection's: from 1, 0 where not in its top."""
+        return self.collection.positions_of(self.run, docs, look, self.memo)
+
+    def top(self, depth: int | None) -> Top:
+        """Return the first documents of the run, judged or not."""
+        return self.collection.top(self.run, depth, self.memo)
+
+    def absolute(self, measure: ir_measures.Measure) -> FloatArray:
+        """Return an absolute measure of the run, by ir_measures; one value a query."""
+        return self.collection.absolute_of(measure, self.run, self.memo)
+
+    # ---- relative to the other runs
+
+    def priors(self, prior: str | None = None) -> IntArray:
+        """Return its priors as ascending indices into the runs; ``prior`` is the measure's parameter."""
+        return self._priors if prior is None else self._indices(matching(prior, self.collection.names))
+
+    @cached_property
+    def _priors(self) -> IntArray:
+        collection, policy = self.collection, self.collection.policy
+        if self.given_priors is not None:
+            return self._indices(self.given_priors)
+        if self.name is None and self.group is not None:
+            of_new_run = finder_for_new_runs(policy)
+            if of_new_run is not None:
+                return self._indices(list(of_new_run(collection, self.group)))
+        return self._indices(list(policy.priors_of(collection, self.name)))
+
+    def _indices(self, chosen: Sequence[str]) -> IntArray:
+        names, index = self.collection.names, self.collection.index
+        if list(chosen) == names[: len(chosen)]:  # as it mostly is, and quick to see
+            rows = np.arange(len(chosen))
+        else:  # a policy may name runs that are not in this collection
+            rows = np.array(sorted({index[n] for n in chosen if n in index}), dtype=np.int64)
+        return rows if self.member is None else rows[rows != self.member]
+
+    def left_by_priors(
+        self,
+        factor: Callable[[IntArray], FloatArray],
+        docs: Documents,
+        look: Look,
+        prior: str | None = None,
+    ) -> FloatArray:
+        """Return what the priors leave of each of ``docs``: the product of ``factor`` of its position in each.
+
+        The ``factor`` is that of :meth:`Collection.product`.
+        """
+        return self.collection.product(factor, docs, look, self.priors(prior))
+
+    def reference(self, ref: str | None = None) -> Rankings:
+        """Return the reference run: ``ref``, else the context's, else the only other run."""
+        collection = self.collection
+        name = collection.reference if ref is None else ref
+        if name is None:
+            name = self._only_other()
+        if name not in collection.runs:
+            raise ValueError(
+                f"ref={name!r} is not a run of the context; its runs are {few_quoted(collection.names)}"
+            )
+        return collection.runs[name]
+
+    def _only_other(self) -> str:
+        names = self.collection.names
+        if not names:
+            raise ValueError("which run is the reference? set RunContext({…}, reference='BM25')")
+        others = [n for n in names if n != self.name]
+        if len(others) != 1:
+            evaluated = f", and {self.name!r} is evaluated" if self.name else ""
+            raise ValueError(
+                f"which run is the reference? The context holds {few_quoted(names)}{evaluated}; set "
+                "RunContext(…, reference=name), or ref='name' in the measure"
+            )
+        return others[0]

@@ -1,0 +1,78 @@
+"""Values that are kept under keys of all that they depend on, within a limit."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from threading import Lock
+from typing import Any, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+
+# How much is kept: so many bytes, or tables of (runs × documents) numbers, whichever is more.
+_LEAST_BYTES, _TABLES = 3 << 24, 16
+
+
+class Memo:
+    """Values by keys that say all that they depend on, labels too; those that were asked for last stay longest.
+
+    Threads may share it: at worst two compute the same value. What is in a ``parent`` is found here as well; what is
+    kept here is not there, and goes when this does.
+    """
+
+    def __init__(self, n_runs: int = 0, n_docs: int = 0, parent: Memo | None = None) -> None:
+        self._parent = parent
+        self._lock = Lock()
+        self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self.nbytes = 0  #: of all values together
+        self.limit = _LEAST_BYTES  #: of bytes; beyond it the values are evicted that nobody asked for longest
+        if n_runs and n_docs:
+            self.make_room(n_runs, n_docs)
+
+    def make_room(self, n_runs: int, n_docs: int) -> None:
+        """Raise the limit to some tables of so many runs and documents: all that one measure may ask for again."""
+        self.limit = max(self.limit, _TABLES * 8 * n_runs * n_docs)
+
+    def get(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """Return the value of a key; computed if it is not here."""
+        value: T | None = self.find(key)
+        return self.keep(key, compute()) if value is None else value
+
+    def find(self, key: Hashable) -> Any:
+        """Return the value of a key; None if it is not here."""
+        with self._lock:  # another thread may evict the value between the two steps
+            value, _ = self._values.get(key, (None, 0))
+            if value is not None:
+                self._values.move_to_end(key)
+        return self._parent.find(key) if value is None and self._parent is not None else value
+
+    def keep(self, key: Hashable, value: T) -> T:
+        """Keep a value under a key, in place of an earlier one. Returns it."""
+        size = value.nbytes if isinstance(value, np.ndarray) else _size(value)
+        with self._lock:
+            _, freed = self._values.pop(key, (None, 0))
+            self._values[key] = value, size
+            self.nbytes += size - freed
+            while self.nbytes > self.limit and len(self._values) > 1:
+                _, (_, freed) = self._values.popitem(last=False)
+                self.nbytes -= freed
+        return value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Without the values: other libraries' evaluators do not pickle."""
+        return _empty, (self.limit, self._parent)
+
+
+def _empty(limit: int, parent: Memo | None) -> Memo:
+    memo = Memo(parent=parent)
+    memo.limit = limit
+    return memo
+
+
+def _size(value: Any) -> int:
+    """The bytes of an array, of documents, or of those in a list, tuple or dict of arrays."""
+    if isinstance(value, dict) and isinstance(next(iter(value.values()), None), np.ndarray):
+        value = list(value.values())
+    return sum(map(_size, value)) if isinstance(value, (list, tuple)) else getattr(value, "nbytes", 0)

@@ -1,0 +1,264 @@
+"""Topics that runs have no ranking for: which they are, why, what a verb does about them, and what it says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+import numpy as np
+
+from ..arguments import check_choice
+from ..data.arrays import IntArray, ObjectArray
+from ..data.documents import Documents
+from ..data.rankings import Rankings
+from ..messages import few, warn
+from .collection import Collection
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+T = TypeVar("T", bound="pd.DataFrame")
+
+#: What ``missing=`` takes: count missing topics as empty rankings, leave them out for all runs, or accept none.
+MISSING = ("zero", "drop", "raise")
+# Verbs that decide accept a run that misses at most one topic in so many.
+_ONE_IN = 20
+# How many runs, and topics of each, a message names.
+_RUNS_NAMED, _TOPICS_NAMED = 3, 3
+# What programs add to a whole number that they take for a fraction.
+_FRACTION = re.compile(r"\.0+\Z")
+
+
+class MissingTopics(NamedTuple):
+    """Judged topics that a run has no ranking for."""
+
+    name: str  #: the run
+    topics: IntArray  #: the missing topics, as indices of the judged ones
+    expected: int  #: of how many judged topics: those that another run ranks, or all
+    cause: str  #: why no run ranks them, by their ids or where the run ends; nothing where another run ranks them
+
+    @property
+    def is_tolerable(self) -> bool:
+        """Whether a verb may decide: few are missing, or all runs miss them, so that no run is worse for it."""
+        return bool(self.cause) or _ONE_IN * len(self.topics) <= self.expected
+
+
+def find_missing_topics(judged: Documents, runs: Mapping[str, Rankings]) -> list[MissingTopics]:
+    """Return for each run the judged topics that it misses and another run ranks; nothing for a run that misses none.
+
+    A topic that a run is known to have been asked (:attr:`.Rankings.asked`) is answered, by an empty ranking. Topics
+    that no run ranks are usual: judgments may be of more topics than anyone ran. They are missing where ids, or the end
+    of a run, show that something went wrong.
+    """
+    ranked = np.zeros((len(runs), judged.n_queries), dtype=bool)
+    for row, run in zip(ranked, runs.values(), strict=True):
+        code = judged.queries_of(run)
+        row[code[code >= 0]] = True
+    answered = ranked
+    if any(run.asked for run in runs.values()):
+        answered = ranked.copy()
+        for row, run in zip(answered, runs.values(), strict=True):
+            row[[judged.query_code[q] for q in run.asked if q in judged.query_code]] = True
+    is_judged = np.diff(judged.starts) > 0 if len(judged) else np.ones(judged.n_queries, dtype=bool)
+    elsewhere = (ranked.sum(axis=0) > ranked) & is_judged
+    missing = elsewhere & ~answered
+    found = [
+        MissingTopics(name, np.flatnonzero(missing[i]), int(np.count_nonzero(elsewhere[i])), "")
+        for i, name in enumerate(runs)
+        if missing[i].any()
+    ]
+    unranked = np.flatnonzero(is_judged & ~answered.any(axis=0))
+    if len(unranked):
+        ids, n = judged.query_ids[unranked], int(np.count_nonzero(is_judged))
+        of_any = set().union(*(run.query_ids for run in runs.values())).difference(judged.query_code)
+        similar = find_similar_ids(ids, of_any, "a run has")
+        for name, run in runs.items():
+            cause = _find_similar(judged, ids, run) if similar else ""
+            cause = cause or _find_end(run, ids, [judged.query_ids], only_within=True)
+            if cause:
+                found.append(MissingTopics(name, unranked, n, cause))
+    return found
+
+
+def check_topics(
+    collection: Collection, names: Sequence[str], missing: str | None, *, relative: bool = False
+) -> tuple[Collection, str]:
+    """Return the collection to decide on, and what the answer must say of topics that are missing; often nothing.
+
+    All its runs say which topics there are. Only those of ``names`` are compared, so only they are refused. The others
+    do not change an absolute value. With ``relative`` measures they may: a prior without a ranking leaves
+    all documents new. That is a warning, since the value is defined, and these runs win or lose nothing by it.
+
+    Raises:
+        ValueError: a run of ``names`` misses more than one topic in twenty, or any with ``missing="raise"``, and
+            ``missing`` is neither ``"zero"`` nor ``"drop"``; no topic is left with ``"drop"``.
+    """
+    if missing is not None:
+        check_choice("missing", missing, MISSING)
+    every = find_missing_topics(collection.judgments, collection.runs)
+    if relative and (others := [one for one in every if one.name not in names]):
+        described = _describe(collection, others, collection.runs)
+        warn(f"{described}; as priors or reference they have empty rankings there", collection.context)
+    compared = [one for one in every if one.name in names]
+    if missing not in ("zero", "drop"):
+        refused = [one for one in compared if missing == "raise" or not one.is_tolerable]
+        if refused:
+            raise ValueError(
+                f"{_describe(collection, refused, collection.runs)}: correct the run, or set missing='zero' to count "
+                "these topics as empty rankings, or missing='drop' to leave them out for all runs"
+            )
+    warn_of_empty_runs(collection.runs.values(), collection.context)
+    if not compared:
+        return collection, ""
+    described = _describe(collection, compared, collection.runs)
+    if missing != "drop":
+        return (
+            collection,
+            f"{described[0].upper()}{described[1:]}. A missing topic counts as an empty ranking.",
+        )
+    keep = np.ones(collection.documents.n_queries, dtype=bool)
+    keep[np.concatenate([one.topics for one in compared])] = False
+    codes = (collection.judgments.queries_of(collection.runs[name]) for name in names)
+    if not any(keep[code[code >= 0]].any() for code in codes):
+        raise ValueError(f"{described}: missing='drop' leaves no topic; correct the runs")
+    n = int(np.count_nonzero(~keep))
+    left_out = "This topic is" if n == 1 else f"These {n} topics are"
+    return collection.of_queries(
+        keep
+    ), f"{described[0].upper()}{described[1:]}. {left_out} left out for all runs."
+
+
+def tell_of_missing_topics(table: T, note: str, missing: str | None, context: object) -> T:
+    """Return a table whose ``attrs`` hold what :func:`check_topics` gave; warn of what nobody asked for."""
+    if note:
+        table.attrs["missing_topics"] = note
+        if missing not in ("zero", "drop"):
+            warn(note, context, "missing topics")
+    return table
+
+
+def warn_of_missing_topics(collection: Collection, runs: Mapping[str, Rankings]) -> None:
+    """Warn of runs without any ranking, and once of all others that miss topics.
+
+    The hosts' evaluators do not call this: what they get may be one batch of topics.
+    """
+    warn_of_empty_runs(runs.values(), collection.context)
+    found = [one for one in find_missing_topics(collection.judgments, runs) if len(runs[one.name])]
+    if found:
+        warn(
+            f"{_describe(collection, found, runs)}; a missing topic counts as an empty ranking: correct the run, or "
+            "leave the topics out of the qrels",
+            collection.context,
+            "missing topics",
+        )
+
+
+def warn_of_empty_runs(runs: Iterable[Rankings], context: object) -> None:
+    """Warn of runs without a row."""
+    empty = [run.name for run in runs if not len(run)]
+    if empty:
+        holds, its = ("holds", "its") if len(empty) == 1 else ("hold", "their")
+        warn(
+            f"{few(empty, 3)} {holds} no ranking; all of {its} rankings count as empty: check how it was written",
+            context,
+        )
+
+
+def warn_of_similar_ids(collection: Collection, runs: Iterable[Rankings]) -> None:
+    """Warn of a run whose topics and the judged ones agree in part, and of which others differ in form alone.
+
+    This holds in a batch of topics too: an id that is in no other form among the judged ones is not missed.
+    """
+    judged = collection.judgments
+    for run in runs:
+        code = judged.queries_of(run)
+        matched = code >= 0
+        n = int(np.count_nonzero(matched))
+        if n == judged.n_queries or matched.all():
+            continue
+        if alike := _find_similar(judged, np.delete(judged.query_ids, code[matched]), run):
+            said = (
+                f"{run.name} ranks {n} of the {judged.n_queries} judged topics; {alike}: write the ids alike"
+            )
+            warn(said, collection.context)
+
+
+def _describe(collection: Collection, found: Sequence[MissingTopics], runs: Mapping[str, Rankings]) -> str:
+    """Which runs miss how many topics, the first of these, and why, as far as the runs tell."""
+    judged, query_ids = (
+        "judged topics" if len(collection.judgments) else "topics",
+        collection.documents.query_ids,
+    )
+    parts = []
+    for name, topics, expected, cause in found[:_RUNS_NAMED]:
+        ids, run = query_ids[topics], runs[name]
+        of = f"{len(ids)} of the {expected} {judged}"
+        if not cause:
+            of += " that other runs rank"
+            orders = [other.query_ids for other in runs.values() if other is not run]
+            cause = _find_similar(collection.judgments, ids, run) or _find_end(
+                run, ids, [*orders, collection.documents.query_ids]
+            )
+        listed = few(map(repr, ids), _TOPICS_NAMED) + (f"; {cause}" if cause else "")
+        parts.append(f"run {name!r} has no ranking for {of} ({listed})")
+    more = len(found) - _RUNS_NAMED
+    return "; ".join(parts) + (f"; and {more} more runs miss topics" if more > 0 else "")
+
+
+def _find_similar(judged: Documents, missing: ObjectArray, run: Rankings) -> str:
+    return find_similar_ids(missing, run.query_ids[judged.queries_of(run) < 0], "the run has")
+
+
+def find_similar_ids(missing: Iterable[str], unmatched: Iterable[str], source: str) -> str:
+    """What to say where ids of the qrels that miss a partner, and ids without one in the qrels, differ in form alone.
+
+    These are leading zeros, case, a final ``.0`` and blanks.
+    """
+    of_form = {_without_form(q): q for q in missing}
+    pairs = [(q, of_form[form]) for q in unmatched if (form := _without_form(q)) in of_form]
+    if not pairs:
+        return ""
+    own, other = pairs[0]
+    differ = "differs" if len(pairs) == 1 else "differ"
+    return (
+        f"{len(pairs)} of these ids {differ} in leading zeros, case, '.0' or blanks alone: {source} {own!r}, the "
+        f"qrels {other!r}"
+    )
+
+
+def _without_form(query_id: str) -> str:
+    return _FRACTION.sub("", query_id.strip().casefold()).lstrip("0")
+
+
+def _find_end(
+    run: Rankings, missing: ObjectArray, orders: Sequence[ObjectArray], only_within: bool = False
+) -> str:
+    """Where a run ends too early: the missing topics come last in the order of another run, or of the qrels.
+
+    Its last topic is cut where it has fewer rows than the others, which have equally many, or less than half as many;
+    with ``only_within`` nothing else is told.
+    """
+    if not len(run):
+        return ""
+    last, sizes = run.query_ids[-1], np.diff(run.starts)
+    others, row = sizes[:-1], ", in the middle of a row" if run.ends_within_row else ""
+    usual = float(np.median(others)) if len(others) > 1 else 0.0  # one other topic tells nothing
+    within = bool(row) or sizes[-1] < (usual if (others == usual).all() else usual / 2)
+    if only_within and not within:
+        return ""
+    if not row and not any(_come_last(missing, run.query_ids, order) for order in orders):
+        return ""
+    if not within:
+        return f"the file ends with topic {last!r}"
+    rows = f"{sizes[-1]} row{'' if sizes[-1] == 1 else 's'}"
+    instead = f", {rows} where its other topics have {usual:g}" if usual else ""
+    return f"the file ends within topic {last!r}{row}{instead}"
+
+
+def _come_last(missing: ObjectArray, own: ObjectArray, order: ObjectArray) -> bool:
+    """Whether topics follow all those of a run in an order, which may lack some of both but the run's last one."""
+    place = {q: i for i, q in enumerate(order)}
+    later = [place[q] for q in missing if q in place]
+    earlier = [place[q] for q in own if q in place]
+    return own[-1] in place and bool(later) and max(earlier) < min(later)
