@@ -15,7 +15,7 @@ from .intervals import FEWEST_DIFFERING, mean_and_error
 MOST_TOPICS = 10_000
 
 
-class TopicsNeeded(NamedTuple):
+class TopicsForPower(NamedTuple):
     """How many topics would settle a question with some power, were their spread that of the sample."""
 
     needed: int  #: at the spread of the sample
@@ -30,7 +30,7 @@ class TopicsNeeded(NamedTuple):
 
 def topics_to_settle(
     values: FloatArray, reach: float, threshold: float, confidence: float
-) -> TopicsNeeded | None:
+) -> TopicsForPower | None:
     """How many topics would settle, with 80 % power, on which side of a threshold a mean is; None where none is known
     to.
 
@@ -47,12 +47,12 @@ def topics_to_settle(
         return topics_for_power(values, threshold, confidence, widening)
     found = topics_for_power(values, threshold, confidence)
     least = -(-FEWEST_DIFFERING * n // differing)  # so many hold enough topics that differ
-    return found and TopicsNeeded(*(max(one, least) for one in found))
+    return found and TopicsForPower(*(max(one, least) for one in found))
 
 
 def topics_for_power(
     values: FloatArray, threshold: float, confidence: float, widening: float = 1.0, power: float = 0.8
-) -> TopicsNeeded | None:
+) -> TopicsForPower | None:
     """How many topics have an interval that leaves a threshold out, with some power: the smallest N with
 
     ``sqrt(N) * |mean - threshold| / s >= widening * t(N - 1, (1 + confidence) / 2) + t(N - 1, power)``. s is itself
@@ -71,7 +71,7 @@ def topics_for_power(
     found = (
         _smallest(gap / (spread * factor), confidence, widening, power) for factor in (1.0, narrow, wide)
     )
-    return TopicsNeeded(*found)
+    return TopicsForPower(*found)
 
 
 def _smallest(effect: float, confidence: float, widening: float, power: float) -> int:
