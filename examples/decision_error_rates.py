@@ -86,7 +86,7 @@ def shares(data: Collection, deployed: int, draws: int, rng: np.random.Generator
             compared = compare(data, runs, labels)
             sizes = [len(option.runs) for option in compared.options]
             for margin in MARGINS:
-                verdict = decide_by(compared.bounds, sizes, margin).verdict
+                verdict = decide_by(compared.ruling.bounds, sizes, margin).verdict
                 counts.setdefault((labels, margin), Counter())[kind_of(verdict, compared.options)] += 1
     kinds = ("keep", "add", "replace X", "replace all", "open")
     rows = [
@@ -150,16 +150,16 @@ def errors_of_draw(
 
 
 def advice_of_old_rule(values: Floats) -> int:
-    """What version 0.4 said to do at the same margin, as judged, with intervals of two ends; open is to keep."""
+    """What version 0.4 said to do at its margin, 0, as judged, with intervals of two ends; open is to keep."""
     less = values[1:] - values[0]
     upper = upper_bounds(less, ENDS, confidence=0.975)
     lower = -upper_bounds(-less, ENDS, confidence=0.975)
-    gains = np.flatnonzero(lower > MARGIN)
-    if (upper <= MARGIN).all() or not len(gains):
+    gains = np.flatnonzero(lower > 0)
+    if (upper <= 0).all() or not len(gains):
         return 0
     replaces = values[2:]
     above = values[1] - replaces
-    if lower[0] > MARGIN and (-upper_bounds(-above, ENDS, confidence=0.975) > MARGIN).all():
+    if lower[0] > 0 and (-upper_bounds(-above, ENDS, confidence=0.975) > 0).all():
         return 1
     return 2 + int(replaces.mean(axis=1).argmax())  # also where it was open which change is better
 

@@ -246,7 +246,15 @@ def test_decide(campaign: Path) -> None:
     lines = run(*asked, "--option", "new=strong", "-o", "csv", cwd=campaign).stdout.splitlines()
     assert lines[0].startswith("option,runs,mean") and len(lines) == 3
     case = ElementTree.fromstring(run(*asked, "--option", "old=QL", "-o", "junit", cwd=campaign).stdout)
-    assert case.get("tests") == "1"
+    assert case.get("tests") == case.get("failures") == "1"
+    few = (campaign / "qrels.txt").read_text().splitlines(keepends=True)[: 4 * 12]
+    (campaign / "few.txt").write_text("".join(few))  # of four topics, by which all is open
+    options = "--option", "now=strong", "--option", "new=BM25"
+    codes = [
+        run("decide", qrels, "runs", *BY, *options, "--gate", cwd=campaign).returncode
+        for qrels in ("qrels.txt", "few.txt")
+    ]
+    assert codes == [1, 3]
 
 
 @pytest.mark.parametrize(

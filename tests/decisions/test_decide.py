@@ -15,7 +15,7 @@ import pytest
 from aspect_campaigns import with_aspects
 from ir_measures_relative import RelativeWarning, RunContext, decide, drop, worth
 from ir_measures_relative.context.run_context import collection_of
-from ir_measures_relative.decisions import Combination
+from ir_measures_relative.decisions import Combination, RegretTest
 from ir_measures_relative.decisions.options import Option, OptionLists
 from ir_measures_relative.decisions.values import OptionValues
 from oracles.option_lists import combined
@@ -186,7 +186,7 @@ def test_unjudged_documents_are_imputed_where_there_is_a_model() -> None:
     asked = context, qrels, "strong", "fair"
     answer = worth(*asked)
     assert answer.labels == "imputed" and worth(*asked, labels="imputed").table.equals(answer.table)
-    assert not worth(*asked, seed=1).table.equals(answer.table)
+    assert not worth(*asked, test=RegretTest(seed=1)).table.equals(answer.table)
     judged, strict = (worth(*asked, labels=labels) for labels in ("judged", "strict"))
     assert (judged.labels, strict.labels) == ("judged", "strict")
     assert judged.verdict == answer.as_judged and strict.verdict == answer.strict == judged.strict
@@ -215,7 +215,7 @@ def test_without_a_model_the_verdict_is_strict_or_none() -> None:
     ):
         worth(two, qrels, "other", "fair", labels="imputed")
     far = RunContext({name: runs[name] for name in ("weak", "best")}, grades=(0, 1))
-    settled = worth(far, larger(judged=0.97)[1], "best", "weak", unretrieved_relevant=0)
+    settled = worth(far, larger(judged=0.97)[1], "best", "weak", test=RegretTest(unretrieved_relevant=0))
     assert (settled.verdict, settled.labels) == ("replace weak", "strict")
     assert "whatever the unjudged documents are" in settled.reason or "gains at least" in settled.reason
     positive = {q: {d: g for d, g in of.items() if g} for q, of in qrels.items()}
@@ -224,6 +224,15 @@ def test_without_a_model_the_verdict_is_strict_or_none() -> None:
     some = {q: {d: g for i, (d, g) in enumerate(of.items()) if g or i == 0} for q, of in qrels.items()}
     listed = worth(RunContext(runs, grades=(0, 1)), some, "strong", "fair")
     assert "The judgments list hardly any documents that are not relevant, so what" in listed.reason
+
+
+def test_by_strict_labels_removals_are_at_their_extremes_too() -> None:
+    runs, qrels = larger(judged=0.9)
+    context = RunContext(runs, grades=(0, 1))
+    given = context, qrels, "weak", ["strong", "best", "fair"]
+    judged, strict = (worth(*given, labels=labels) for labels in ("judged", "strict"))
+    assert judged.choice == strict.choice == "keep"
+    assert (judged.as_well, strict.as_well) == (("fair",), ())
 
 
 def test_the_model_learns_from_runs_that_are_not_deployed() -> None:
@@ -301,7 +310,9 @@ def test_any_absolute_measure_can_decide_about_sets(by: str) -> None:
 
 def test_a_measure_without_strict_bounds_says_so() -> None:
     runs, qrels = larger(n_topics=12, judged=0.8)
-    answer = worth(RunContext(runs, grades=(0, 1)), qrels, "strong", "fair", by="Rprec", samples=20)
+    answer = worth(
+        RunContext(runs, grades=(0, 1)), qrels, "strong", "fair", by="Rprec", test=RegretTest(samples=20)
+    )
     assert answer.strict is None and answer.labels == "imputed" and answer.judge.empty
     assert "The extremes over unjudged documents are not known: Rprec has no strict bounds." in answer.notes
     with pytest.raises(ValueError, match="labels='strict': Rprec has no strict bounds; set labels='judged'"):
@@ -321,10 +332,12 @@ def test_a_measure_without_strict_bounds_says_so() -> None:
         ({"margin": "x"}, "margin='x' is not allowed"),
         ({"margin": 1.0}, "margin=1.0"),
         ({"labels": "guessed"}, "labels='guessed'.*'imputed', 'judged', 'strict'"),
-        ({"samples": 1}, "samples=1 .*at least 20"),
-        ({"samples": "many"}, "samples='many'"),
-        ({"seed": -1}, "seed=-1"),
-        ({"confidence": 1.0}, "confidence=1.0"),
+        ({"test": {"samples": 1}}, "samples=1 .*at least 20"),
+        ({"test": {"samples": "many"}}, "samples='many'"),
+        ({"test": {"seed": -1}}, "seed=-1"),
+        ({"test": {"confidence": 1.0}}, "confidence=1.0"),
+        ({"test": {"unretrieved_relevant": -1}}, "unretrieved_relevant=-1"),
+        ({"test": "t"}, "test='t' is not a RegretTest"),
         ({"combine": "rrf"}, "combine='rrf' is not a Combination"),
         ({"combine": {"method": "borda"}}, "method='borda'"),
         ({"combine": {"k": 10, "method": "interleave"}}, "k=10"),
@@ -347,8 +360,10 @@ def test_a_measure_without_strict_bounds_says_so() -> None:
 def test_what_worth_rejects(arguments: dict[str, Any], message: str) -> None:
     given = {"context": CONTEXT, "qrels": QRELS, "candidate": "good", "deployed": "bad"} | arguments
     with pytest.raises((ValueError, OSError, TypeError), match=message):
-        combine = given.get("combine")
-        worth(**given | ({"combine": Combination(**combine)} if isinstance(combine, dict) else {}))
+        for name, kind in (("combine", Combination), ("test", RegretTest)):
+            if isinstance(given.get(name), dict):
+                given[name] = kind(**given[name])
+        worth(**given)
 
 
 @pytest.mark.parametrize(

@@ -21,11 +21,12 @@ from ir_measures_relative.decisions.rule import (
     SAFE,
     UNDECIDED,
     WORSE,
-    Ruling,
+    Conclusion,
     compare_removals,
     decide_by,
     grade_runs,
     number,
+    number_beside,
 )
 from ir_measures_relative.stats.regret import OptionBounds
 
@@ -98,6 +99,12 @@ def test_removals_and_grades(upper: float, lower: float, removal: str, grade: st
 )
 def test_numbers_say_something(value: float, shown: str) -> None:
     assert number(value) == shown
+
+
+def test_a_number_beside_a_margin_is_on_its_side() -> None:
+    assert [number_beside(value, 0.02) for value in (0.0208, 0.02004, 0.02, 0.0151, 0.3)] == [
+        *("0.021", "0.02004", "0.02", "0.02", "0.30"),
+    ]
 
 
 # ---- sentences
@@ -219,7 +226,7 @@ def test_the_models_of_the_sentences() -> None:
         return OptionBounds(np.array(regret), np.array(gain))
 
     kept = bounds([0.01, 0.08, 0.09], [0, -0.1, -0.1])
-    assert said(kept, ["BM25"], strict=Ruling(0, 0)) == (
+    assert said(kept, ["BM25"], strict=Conclusion(0, 0)) == (
         "Keep BM25. Neither adding SPLADE nor replacing BM25 with it gains more than your margin of 0.02 nDCG@10 (95 %, "
         "over topics and unjudged documents). Whatever the unjudged documents are, this stands."
     )

@@ -85,7 +85,7 @@ def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_the_real_case_of_a_decision(
     dl19_path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first py block of the page, where TREC 2019's runs are, and the sentences below it."""
+    """The first py block of the page, where TREC 2019's runs are, and the answer below it."""
     if not (dl19_path / "later").exists():
         pytest.skip(f"the runs of later years are not in {dl19_path / 'later'}")
     (tmp_path / "dl19").symlink_to(dl19_path.resolve())
@@ -94,7 +94,7 @@ def test_the_real_case_of_a_decision(
     code, shown = text.split("## A real case")[1].split("```py\n")[1].split("```\n\n```text\n")
     names: dict[str, Any] = {}
     exec(compile(code, "keep-add-replace-drop.md", "exec"), names)
-    assert names["answer"].plain_text.split() == shown.split("```")[0].split()
+    assert names["answer"].answer.split() == shown.split("```")[0].split()
 
 
 def _run_commands(block: str) -> None:

@@ -97,13 +97,14 @@ def check(args: argparse.Namespace) -> None:
 
 
 def options_of(args: argparse.Namespace) -> dict[str, Any]:
-    from ..decisions.options import Combination
+    from ..decisions import Combination, RegretTest
 
     is_gate = args.gate or args.output_format == "junit"
     missing = args.missing or ("raise" if is_gate else None)
     combine = Combination(args.method, rerank=args.rerank, pool=args.pool)
-    given = {name: getattr(args, name) for name in ("by", "margin", "labels", "confidence")}
-    return given | {"combine": combine, "missing": missing, "llm_judgments": args.llm_judgments}
+    given = {name: getattr(args, name) for name in ("by", "margin", "labels")}
+    given |= {"combine": combine, "test": RegretTest(confidence=args.confidence)}
+    return given | {"missing": missing, "llm_judgments": args.llm_judgments}
 
 
 def check_deployed(given: Inputs, names: list[str]) -> None:

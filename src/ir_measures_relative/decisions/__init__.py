@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from .compare import mean_intervals
     from .explain import new_aspects
     from .options import Combination
+    from .terms import RegretTest
 
-__all__ = ["Combination", "Decision", "mean_intervals", "new_aspects"]
+__all__ = ["Combination", "Decision", "RegretTest", "mean_intervals", "new_aspects"]
 
 _MODULES = {
     "Combination": "options",
     "Decision": "answer",
+    "RegretTest": "terms",
     "mean_intervals": "compare",
     "new_aspects": "explain",
 }

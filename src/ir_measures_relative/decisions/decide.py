@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import ir_measures
 import numpy as np
@@ -24,8 +24,8 @@ from .answer import Decision
 from .evidence import describe_lists, table_of_options, table_of_topics
 from .fusion import cutoff_of
 from .options import Combination, Option, OptionLike, OptionLists, read_options
-from .rule import OPEN, Ruling, decide_by
-from .terms import Terms, read_terms
+from .rule import OPEN, Conclusion, decide_by
+from .terms import RegretTest, Terms, read_terms
 from .text import State, Words, capital, describe, describe_needs
 from .values import OptionValues, check_relevant
 
@@ -43,13 +43,9 @@ def decide(
     labels: str | None = None,
     llm_judgments: Qrels | None = None,
     combine: Combination | None = None,
+    test: RegretTest | None = None,
     groups: Mapping[str, str] | None = None,
     missing: str | None = None,
-    confidence: float = 0.95,
-    samples: int = 100,
-    seed: int = 0,
-    unretrieved_relevant: int | None = None,
-    time_limit: float | None = 10.0,
 ) -> Decision:
     """Which of several set-ups is best at the same cost? One verdict, what it may cost, and the evidence.
 
@@ -74,14 +70,11 @@ def decide(
         llm_judgments: judgments by a language model, in any form that qrels take. They help the relevance model to
             estimate unjudged documents, if they are right often enough where people judged too; the answer says if not.
         combine: how several runs become one list; default: reciprocal rank fusion.
+        test: the confidence, how often labels are imputed, and the seed.
         groups: from query id to a group of topics.
         missing: what to do with topics that a run has no ranking for and another run has. ``"zero"`` counts them as
             empty rankings, ``"drop"`` leaves them out for all runs, ``"raise"`` is an error. Default: as ``"zero"`` if
             every run misses at most one topic in twenty, else an error.
-        confidence: of each statement.
-        samples, seed: the number of times that labels are imputed, and the random seed.
-        unretrieved_relevant: as for :func:`bounds`.
-        time_limit: seconds for the strict bounds; unfinished ones are wider.
 
     Returns:
         a :class:`Decision`. Its table has a row per option: ``option``, ``runs``, ``mean``; ``difference`` from the
@@ -93,20 +86,7 @@ def decide(
         ValueError: fewer than two options, an unknown run, a relative measure, labels that there are none of, a
             document of a pool without a score, a run that misses too many topics.
     """
-    terms = read_terms(
-        context,
-        by,
-        margin,
-        labels,
-        combine,
-        groups,
-        confidence,
-        samples,
-        seed,
-        unretrieved_relevant,
-        time_limit,
-        llm_judgments,
-    )
+    terms = read_terms(context, by, margin, labels, combine, test, groups, llm_judgments)
     whole = collection_of(context, qrels)
     check_runs(whole, missing_topics=False)
     chosen = read_options(options, whole.names, terms.combine)
@@ -126,6 +106,13 @@ def decide(
 # ---- a comparison
 
 
+class Ruling(NamedTuple):
+    """What the rule says by some labels."""
+
+    bounds: OptionBounds | None
+    outcome: Conclusion
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
     """Some options, compared: their values, bounds, and what the rule says."""
@@ -138,33 +125,30 @@ class Comparison:
     labels: str  #: that the verdict is by
     why_no_model: str  #: why the verdict is None; empty where it is not
     values: FloatArray  #: under these labels, of the options and of the further lists
-    bounds: OptionBounds | None
-    outcome: Ruling  #: under these labels
+    ruling: Ruling  #: under these labels
     as_judged: Ruling
     strict: Ruling | None  #: None where there are no strict bounds
     most: FloatArray  #: the largest difference of each two options over all judgments; empty where it is not known
 
     def state(self, words: Sequence[Words], no_gain: str, **others: Any) -> State:
         """Return what the sentences depend on."""
-        terms, counted = self.terms, self.labels == "judged" and not self.scores.all_judged
-        needs = ""
-        if self.outcome.verdict == OPEN and not self.why_no_model and self.topics_needed is not None:
-            needs = describe_needs(
-                self.topics_needed, self.collection.documents.n_queries, self.unjudged_share_of_variance
-            )
+        terms, all_judged, needs = self.terms, self.scores.all_judged, ""
+        if self.topics_needed is not None:
+            n_topics = self.collection.documents.n_queries
+            needs = describe_needs(self.topics_needed, n_topics, self.unjudged_share_of_variance)
         return State(
             words,
             str(terms.by),
             terms.margin,
-            terms.confidence,
-            "all" if self.scores.all_judged and self.labels == "judged" else self.labels,
+            terms.test.confidence,
+            "all" if all_judged and self.labels == "judged" else self.labels,
             self.collection.documents.n_queries,
-            self.outcome,
-            self.bounds,
+            self.ruling.outcome,
+            self.ruling.bounds,
             no_gain,
-            conditional=counted,
+            conditional=self.labels == "judged" and not all_judged,
             why_no_model=self.why_no_model,
-            strict=None if self.scores.all_judged else self.strict,
+            strict=None if all_judged or self.strict is None else self.strict.outcome,
             needs=needs,
             **others,
         )
@@ -172,19 +156,18 @@ class Comparison:
     @cached_property
     def topics_needed(self) -> TopicsNeeded | None:
         """How many topics an open verdict needs; None where it is not open, or not known."""
-        if self.outcome.verdict != OPEN or self.why_no_model or self.bounds is None:
+        if self.ruling.outcome.verdict != OPEN or self.why_no_model or self.ruling.bounds is None:
             return None
-        terms = self.terms
-        values = self.values[: len(self.options)]
-        return topics_needed(values, terms.margin, confidence=terms.confidence, seed=terms.seed)
+        values, test = self.values[: len(self.options)], self.terms.test
+        return topics_needed(values, self.terms.margin, confidence=test.confidence, seed=test.seed)
 
     @property
     def unjudged_share_of_variance(self) -> float:
         """The share of the variance of a mean that unjudged documents make, on the difference where it is largest."""
-        values = self.values[: len(self.options)]
+        values, choice = self.values[: len(self.options)], self.ruling.outcome.choice
         if values.ndim == 2:
             return 0.0
-        differences = np.delete(values - values[self.outcome.choice], self.outcome.choice, axis=0)
+        differences = np.delete(values - values[choice], choice, axis=0)
         between = differences.mean(axis=2).var(axis=1, ddof=1)
         over_topics = differences.mean(axis=1).var(axis=1, ddof=1) / values.shape[2]
         largest = int((between + over_topics).argmax())
@@ -203,40 +186,40 @@ class Comparison:
         missing_topics: str = "",
     ) -> Decision:
         """Return the answer."""
-        names, (verdict, choice) = [option.name for option in self.options], self.outcome
+        options, scores, values, choice = self.options, self.scores, self.values, self.ruling.outcome.choice
         tables, sentences = describe_lists(
-            self.collection, self.options, self.lists, self.scores, self.values, choice, self.terms
+            self.collection, options, self.lists, scores, values, choice, self.terms
         )
+        bounds = self.ruling.bounds or OptionBounds(*np.full((2, len(options)), np.nan))
         return Decision(
-            {option.name: option.runs for option in self.options},
-            None if self.why_no_model else name_of(verdict, names),
-            names[choice],
-            None if self.strict is None else name_of(self.strict.verdict, names),
-            name_of(self.as_judged.verdict, names),
+            {option.name: option.runs for option in options},
+            None if self.why_no_model else self._name(self.ruling),
+            options[choice].name,
+            None if self.strict is None else self._name(self.strict),
+            self._name(self.as_judged),
             as_well,
             self.labels,
             headline,
             reason,
-            (*filter(None, [self.scores.about_judge]), *notes, *sentences),
-            table_of_options(self.options, self.scores, self.values, self._bounds()),
-            table_of_topics(self.collection, self.options, self.values),
-            self._judge(),
+            (*filter(None, [scores.about_judge]), *notes, *sentences),
+            table_of_options(options, scores, values, {"lower": bounds.gain, "regret": bounds.regret}),
+            table_of_topics(self.collection, options, values),
+            self._judge(choice),
             {**(evidence or {}), **tables},
             {**(settings or {}), **self.terms.settings},
             topics_needed=self.topics_needed,
             missing_topics=missing_topics,
         )
 
-    def _bounds(self) -> dict[str, FloatArray]:
-        unknown = np.full(len(self.options), np.nan)
-        if self.bounds is None:
-            return {"lower": unknown, "regret": unknown}
-        return {"lower": self.bounds.gain, "regret": self.bounds.regret}
+    def _name(self, ruling: Ruling) -> str:
+        verdict = ruling.outcome.verdict
+        return "open" if verdict == OPEN else self.options[verdict].name
 
-    def _judge(self) -> pd.DataFrame:
+    def _judge(self, choice: int) -> pd.DataFrame:
         """Return the unjudged documents that move the choice against the others, where they could change it."""
-        choice = self.outcome.choice
-        changes = self.strict is not None and self.strict.verdict == OPEN and not self.scores.all_judged
+        changes = (
+            self.strict is not None and self.strict.outcome.verdict == OPEN and not self.scores.all_judged
+        )
         others = [i for i in range(len(self.options)) if i != choice] if changes else []
         reach = np.maximum(np.abs(self.most[choice]), np.abs(self.most[:, choice])) if changes else self.most
         return self.scores.to_judge(choice, others, reach[others], MOST_TO_JUDGE)
@@ -256,49 +239,39 @@ def compare_options(
         further: options that the verdict does not depend on.
         candidate: the run that a language model may favour.
     """
-    check_relevant(collection, terms.by)
-    lists = OptionLists(collection, [*options, *further], terms.combine, cutoff_of(terms.by), terms.reranker)
-    scores = OptionValues(
-        collection,
-        lists.rankings(),
-        terms.by,
-        terms.unretrieved_relevant,
-        terms.work,
-        terms.llm_judgments,
-        candidate,
-    )
-    n, sizes, margin = len(options), [len(option.runs) for option in options], terms.margin
-    judged_bounds = terms.bound(scores.judged[:n])
-    as_judged, strict, strict_bounds = decide_by(judged_bounds, sizes, margin), None, None
+    lists, scores = score_options(collection, [*options, *further], terms, candidate)
+    n, sizes = len(options), [len(option.runs) for option in options]
+
+    def rule(bounds: OptionBounds | None) -> Ruling:
+        return Ruling(bounds, decide_by(bounds, sizes, terms.margin))
+
+    as_judged, strict = rule(terms.bound(scores.judged[:n])), None
     most: FloatArray = np.empty((0, 0, collection.documents.n_queries))
     if scores.why_not_bounded is None:
         most = scores.most_of_all(n)
-        strict_bounds = terms.bound_strictly(most)
-        strict = decide_by(strict_bounds, sizes, margin)
-    labels, why_no_model = choose_labels(scores, terms.labels, strict is not None and strict.verdict != OPEN)
+        strict = rule(terms.bound_strictly(most))
+    decides = strict is not None and strict.outcome.verdict != OPEN
+    labels, why_no_model = choose_labels(scores, terms.labels, decides)
+    values, ruling = scores.judged, strict if labels == "strict" and strict is not None else as_judged
     if labels == "imputed":
-        values = scores.imputed(terms.samples, terms.seed)
-        bounds = terms.bound(values[:n])
-        outcome = decide_by(bounds, sizes, margin)
-    elif labels == "strict" and strict is not None:
-        values, bounds, outcome = scores.judged, strict_bounds, strict
-    else:
-        values, bounds, outcome = scores.judged, judged_bounds, as_judged
-    return Comparison(
-        collection,
-        options,
-        terms,
-        lists,
-        scores,
-        labels,
-        why_no_model,
-        values,
-        bounds,
-        outcome,
-        as_judged,
-        strict,
-        most,
-    )
+        values = scores.imputed(terms.test.samples, terms.test.seed)
+        ruling = rule(terms.bound(values[:n]))
+    given = collection, options, terms, lists, scores, labels, why_no_model
+    return Comparison(*given, values, ruling, as_judged, strict, most)
+
+
+def score_options(
+    collection: Collection, options: Sequence[Option], terms: Terms, candidate: str | None = None
+) -> tuple[OptionLists, OptionValues]:
+    """Return the lists of options, and what they score.
+
+    Raises:
+        ValueError: no document is judged relevant.
+    """
+    check_relevant(collection, terms.by)
+    lists = OptionLists(collection, options, terms.combine, cutoff_of(terms.by), terms.reranker)
+    by, unretrieved, llm = terms.by, terms.test.unretrieved_relevant, terms.llm_judgments
+    return lists, OptionValues(collection, lists.rankings(), by, unretrieved, terms.work, llm, candidate)
 
 
 def choose_labels(scores: OptionValues, asked: str | None, strict_decides: bool) -> tuple[str, str]:
@@ -321,8 +294,3 @@ def choose_labels(scores: OptionValues, asked: str | None, strict_decides: bool)
     if not scores.why_no_model:
         return "imputed", ""
     return ("strict", "") if strict_decides else ("judged", scores.why_no_model)
-
-
-def name_of(verdict: int, names: Sequence[str]) -> str:
-    """Return the name of a verdict."""
-    return "open" if verdict == OPEN else names[verdict]

@@ -17,14 +17,12 @@ from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
 from ..messages import escaped
 from .answer import Decision
-from .decide import MOST_TO_JUDGE, choose_labels
+from .decide import MOST_TO_JUDGE, choose_labels, score_options
 from .evidence import describe_lists, table_of_options, table_of_topics
-from .fusion import cutoff_of
-from .options import Combination, Option, OptionLists, deployed_runs, without
+from .options import Combination, Option, deployed_runs, without
 from .rule import NEEDED, SAFE, UNDECIDED, grade_runs
-from .terms import Terms, read_terms
+from .terms import RegretTest, Terms, read_terms
 from .text import DropState, describe_drop
-from .values import OptionValues, check_relevant
 
 
 def drop(
@@ -37,13 +35,9 @@ def drop(
     labels: str | None = None,
     llm_judgments: Qrels | None = None,
     combine: Combination | None = None,
+    test: RegretTest | None = None,
     groups: Mapping[str, str] | None = None,
     missing: str | None = None,
-    confidence: float = 0.95,
-    samples: int = 100,
-    seed: int = 0,
-    unretrieved_relevant: int | None = None,
-    time_limit: float | None = 10.0,
 ) -> Decision:
     """Which deployed run can go? What is lost without each of them, in lists of the same length.
 
@@ -66,27 +60,13 @@ def drop(
     Raises:
         ValueError: one deployed run; what :func:`decide` raises.
     """
-    terms = read_terms(
-        context,
-        by,
-        margin,
-        labels,
-        combine,
-        groups,
-        confidence,
-        samples,
-        seed,
-        unretrieved_relevant,
-        time_limit,
-        llm_judgments,
-    )
+    terms = read_terms(context, by, margin, labels, combine, test, groups, llm_judgments)
     names = deployed_runs(context, deployed, None)
     if len(names) < 2:
         raise ValueError(f"drop needs two deployed runs or more, and {names} is one; pass more runs")
     whole = collection_of(context, qrels)
     check_runs(whole.of_runs(names), missing_topics=False)
     whole, note = check_topics(whole, names, missing)
-    check_relevant(whole, terms.by)
     return _answer(whole, names, terms, escaped(note))
 
 
@@ -118,10 +98,7 @@ def _answer(collection: Collection, names: Sequence[str], terms: Terms, missing_
     options += [Option(f"drop {name}", without(names, name)) for name in names]
     if len(names) > 2:
         options += [Option(f"only {name}", (name,)) for name in names]
-    lists = OptionLists(collection, options, terms.combine, cutoff_of(terms.by), terms.reranker)
-    scores = OptionValues(
-        collection, lists.rankings(), terms.by, terms.unretrieved_relevant, terms.work, terms.llm_judgments
-    )
+    lists, scores = score_options(collection, options, terms)
     n, others = len(names), range(1, len(options))
 
     def losses_of(values: FloatArray) -> Losses:
@@ -139,7 +116,7 @@ def _answer(collection: Collection, names: Sequence[str], terms: Terms, missing_
     labels, why_no_model = choose_labels(scores, terms.labels, overall(strict_grades) != UNDECIDED)
     values, losses = scores.judged, strict if labels == "strict" and strict is not None else judged
     if labels == "imputed":
-        values = scores.imputed(terms.samples, terms.seed)
+        values = scores.imputed(terms.test.samples, terms.test.seed)
         losses = losses_of(values)
     grades, as_judged = losses.grades(n, terms.margin), judged.grades(n, terms.margin)
     extremes = None
@@ -152,7 +129,7 @@ def _answer(collection: Collection, names: Sequence[str], terms: Terms, missing_
             losses.best_alone(names),
             str(terms.by),
             terms.margin,
-            terms.confidence,
+            terms.test.confidence,
             labels,
             labels == "judged" and not scores.all_judged,
             why_no_model,

@@ -236,7 +236,7 @@ def by_group(
             f"groups= names no group for {counted(len(lacking), 'judged topic')}, such as {lacking[:3]}"
         )
     names = list(dict.fromkeys(groups[q] for q in ids))
-    level = 1.0 - (1.0 - terms.confidence) / len(names)
+    level = 1.0 - (1.0 - terms.test.confidence) / len(names)
     tables = []
     for name in names:
         inside = np.array([groups[q] == name for q in ids])

@@ -20,14 +20,14 @@ SAFE, NEEDED, UNDECIDED = "safe", "needed", "open"
 AS_WELL, BETTER, WORSE, NOT_SETTLED = "as well", "better", "worse", "not settled"
 
 
-class Ruling(NamedTuple):
+class Conclusion(NamedTuple):
     """What a rule says of some options, the first of which is in use: their indices."""
 
     verdict: int  #: an option, or :data:`OPEN`
     choice: int  #: the verdict, or for an open one the option to choose now
 
 
-def decide_by(bounds: OptionBounds | None, sizes: Sequence[int], margin: float) -> Ruling:
+def decide_by(bounds: OptionBounds | None, sizes: Sequence[int], margin: float) -> Conclusion:
     """Return the verdict and the choice by bounds of regret and gain.
 
     The verdict is the first option (to keep it) if its regret is at most ``margin``. Else it is, of the options whose
@@ -40,16 +40,16 @@ def decide_by(bounds: OptionBounds | None, sizes: Sequence[int], margin: float) 
         margin: the smallest difference that matters.
     """
     if bounds is None:
-        return Ruling(OPEN, 0)
+        return Conclusion(OPEN, 0)
     regret, gain = bounds
     if regret[0] <= margin:
-        return Ruling(0, 0)
+        return Conclusion(0, 0)
     fit = [i for i in range(1, len(sizes)) if regret[i] <= margin and gain[i] > 0]
     if fit:
         verdict = min(fit, key=lambda i: (sizes[i], regret[i]))
-        return Ruling(verdict, verdict)
+        return Conclusion(verdict, verdict)
     least = min(range(len(sizes)), key=lambda i: (regret[i], sizes[i]))
-    return Ruling(OPEN, 0 if number(regret[0]) == number(regret[least]) else least)
+    return Conclusion(OPEN, 0 if number(regret[0]) == number(regret[least]) else least)
 
 
 def compare_removals(loss: FloatArray, lead: FloatArray, margin: float) -> list[str]:

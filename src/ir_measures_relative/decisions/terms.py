@@ -24,6 +24,33 @@ DEFAULT_MARGIN = 0.02
 LABELS = ("imputed", "judged", "strict")
 
 
+@dataclass(frozen=True, kw_only=True)
+class RegretTest:
+    """How bounds of regret and gain are made.
+
+    Args:
+        confidence: of each statement.
+        samples: how often labels of unjudged documents are imputed.
+        seed: of the random numbers.
+        unretrieved_relevant: as for :func:`bounds`.
+        time_limit: seconds for the strict bounds; unfinished ones are wider.
+    """
+
+    confidence: float = 0.95
+    samples: int = 100
+    seed: int = 0
+    unretrieved_relevant: int | None = None
+    time_limit: float | None = 10.0
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        check_count("samples", self.samples, 20)
+        check_count("seed", self.seed, 0)
+        if self.unretrieved_relevant is not None:
+            check_count("unretrieved_relevant", self.unretrieved_relevant, 0)
+        Work(time_limit=self.time_limit)
+
+
 @dataclass(frozen=True, eq=False)
 class Terms:
     """By what options are compared, and how: the checked arguments of :func:`decide`."""
@@ -33,13 +60,10 @@ class Terms:
     labels: str | None
     combine: Combination
     reranker: Rankings | None
+    test: RegretTest
     groups: Mapping[str, str] | None
-    confidence: float
-    samples: int
-    seed: int
-    unretrieved_relevant: int | None
     work: Work
-    llm_judgments: Qrels | None = None
+    llm_judgments: Qrels | None
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -52,20 +76,20 @@ class Terms:
         """What an answer says of them."""
         method = "rerank" if self.reranker is not None else self.combine.method
         shown = {"by": str(self.by), "method": method, "margin": float(self.margin)}
-        return shown | {"confidence": self.confidence}
+        return shown | {"confidence": self.test.confidence}
 
     def bound(self, values: FloatArray) -> OptionBounds | None:
         """Return the bounds of options by their values."""
-        return option_bounds(values, self.ends, confidence=self.confidence, seed=self.seed)
-
-    def bound_differences(self, differences: FloatArray, confidence: float | None = None) -> FloatArray:
-        """Return the upper bounds of the means of differences, which hold for all at once."""
-        level = self.confidence if confidence is None else confidence
-        return upper_bounds(differences, self.ends, confidence=level, seed=self.seed)
+        return option_bounds(values, self.ends, confidence=self.test.confidence, seed=self.test.seed)
 
     def bound_strictly(self, most: FloatArray) -> OptionBounds | None:
         """Return the bounds of options by their largest differences."""
-        return strict_option_bounds(most, self.ends, confidence=self.confidence, seed=self.seed)
+        return strict_option_bounds(most, self.ends, confidence=self.test.confidence, seed=self.test.seed)
+
+    def bound_differences(self, differences: FloatArray, confidence: float | None = None) -> FloatArray:
+        """Return the upper bounds of the means of differences, which hold for all at once."""
+        level = self.test.confidence if confidence is None else confidence
+        return upper_bounds(differences, self.ends, confidence=level, seed=self.test.seed)
 
 
 def read_terms(
@@ -74,21 +98,16 @@ def read_terms(
     margin: float | None = None,
     labels: str | None = None,
     combine: Combination | None = None,
+    test: RegretTest | None = None,
     groups: Mapping[str, str] | None = None,
-    confidence: float = 0.95,
-    samples: int = 100,
-    seed: int = 0,
-    unretrieved_relevant: int | None = None,
-    time_limit: float | None = 10.0,
     llm_judgments: Qrels | None = None,
 ) -> Terms:
     """Return the arguments of a verb, checked."""
     check_is_context(context)
-    work, measure, combine = Work(time_limit=time_limit), deciding_measure(by), combine or Combination()
-    if not isinstance(combine, Combination):
-        raise ValueError(
-            f"combine={combine!r} is not a Combination; set one such as Combination('interleave')"
-        )
+    measure, combine, test = deciding_measure(by), combine or Combination(), test or RegretTest()
+    for name, value, kind in (("combine", combine, Combination), ("test", test, RegretTest)):
+        if not isinstance(value, kind):
+            raise ValueError(f"{name}={value!r} is not a {kind.__name__}; set one, or leave it out")
     low, high = value_range(measure)
     if margin is None and (low, high) != (0.0, 1.0):
         raise ValueError(
@@ -102,23 +121,5 @@ def read_terms(
         check_choice("labels", labels, LABELS)
     if groups is not None and not isinstance(groups, Mapping):
         raise ValueError(f"groups={groups!r} must be a dict from query id to group")
-    check_confidence(confidence)
-    check_count("samples", samples, 20)
-    check_count("seed", seed, 0)
-    if unretrieved_relevant is not None:
-        check_count("unretrieved_relevant", unretrieved_relevant, 0)
-    reranker = combine.read_reranker(context)
-    return Terms(
-        measure,
-        margin,
-        labels,
-        combine,
-        reranker,
-        groups,
-        confidence,
-        samples,
-        seed,
-        unretrieved_relevant,
-        work,
-        llm_judgments,
-    )
+    reranker, work = combine.read_reranker(context), Work(time_limit=test.time_limit)
+    return Terms(measure, margin, labels, combine, reranker, test, groups, work, llm_judgments)

@@ -20,7 +20,7 @@ from .rule import (
     SAFE,
     UNDECIDED,
     WORSE,
-    Ruling,
+    Conclusion,
     number,
     number_beside,
 )
@@ -109,12 +109,12 @@ class State:
     confidence: float
     labels: str  #: a key of :data:`BASIS`
     topics: int
-    outcome: Ruling
+    outcome: Conclusion
     bounds: OptionBounds | None
     no_gain: str  #: that the others gain no more, as a sentence starts
     conditional: bool = False  #: whether unjudged documents count as not relevant
     why_no_model: str = ""  #: why the verdict is not known, where it is not
-    strict: Ruling | None = None  #: by the extremes; None where all is judged, or they are not known
+    strict: Conclusion | None = None  #: by the extremes; None where all is judged, or they are not known
     removals: Mapping[str, str] | None = None  #: from a deployed run to how removing it compares
     needs: str = ""  #: what would settle an open verdict
     copy: str = ""  #: that the candidate is a copy of the one deployed run
@@ -205,7 +205,7 @@ def _reason(state: State) -> str:
     return "change" if number(regret[choice]) != "0" else "change to the best"
 
 
-def _strict_sentence(state: State, strict: Ruling) -> str:
+def _strict_sentence(state: State, strict: Conclusion) -> str:
     verdict = state.outcome.verdict
     if strict.verdict == verdict:
         return "" if verdict == OPEN or state.labels == "strict" else STRICT["same"]

@@ -28,7 +28,7 @@ from .options import (
     without,
 )
 from .rule import AS_WELL, BETTER, compare_removals
-from .terms import Terms, read_terms
+from .terms import RegretTest, Terms, read_terms
 from .text import describe, nothing_gains, removal_sentence, words_of_option
 
 # Of more deployed runs, those are replaced and removed that overlap most with the candidate.
@@ -46,13 +46,9 @@ def worth(
     labels: str | None = None,
     llm_judgments: Qrels | None = None,
     combine: Combination | None = None,
+    test: RegretTest | None = None,
     groups: Mapping[str, str] | None = None,
     missing: str | None = None,
-    confidence: float = 0.95,
-    samples: int = 100,
-    seed: int = 0,
-    unretrieved_relevant: int | None = None,
-    time_limit: float | None = 10.0,
 ) -> Decision:
     """Keep the deployed runs, add the candidate, or replace a run with it: which is best at the same cost?
 
@@ -75,20 +71,7 @@ def worth(
     Raises:
         ValueError: no deployed run, or the candidate among them; no judgments; what :func:`decide` raises.
     """
-    terms = read_terms(
-        context,
-        by,
-        margin,
-        labels,
-        combine,
-        groups,
-        confidence,
-        samples,
-        seed,
-        unretrieved_relevant,
-        time_limit,
-        llm_judgments,
-    )
+    terms = read_terms(context, by, margin, labels, combine, test, groups, llm_judgments)
     name, run, member = candidate_of(context, candidate)
     names = deployed_runs(context, deployed, member)
     if name in names:
@@ -152,7 +135,10 @@ def _most_alike(collection: Collection, deployed: Sequence[str], candidate: str,
 
 def _compare_removals(compared: Comparison, names: Sequence[str]) -> dict[str, str]:
     """Return how the list without each of some deployed runs, and without the candidate, compares with the choice."""
-    terms, removed = compared.terms, compared.values[len(compared.options) :]
-    less = compared.values[compared.outcome.choice] - removed
-    loss, gain_of_removal = (terms.bound_differences(values) for values in (less, -less))
+    terms, choice, first = compared.terms, compared.ruling.outcome.choice, len(compared.options)
+    if compared.labels == "strict":
+        largest, smallest = compared.scores.most([choice] * len(names), range(first, first + len(names)))
+    else:
+        largest = smallest = compared.values[choice] - compared.values[first:]
+    loss, gain_of_removal = (terms.bound_differences(values) for values in (largest, -smallest))
     return dict(zip(names, compare_removals(loss, -gain_of_removal, terms.margin), strict=True))
