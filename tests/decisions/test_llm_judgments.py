@@ -12,9 +12,10 @@ import pytest
 from helpers.judged_pools import collection
 from ir_measures_relative import RunContext, decide, drop, worth
 from ir_measures_relative.cli import main
+from ir_measures_relative.decisions import RegretTest
 from ir_measures_relative.decisions.text import describe_needs
 
-BY: Any = {"by": "nDCG@5", "samples": 40}
+BY: Any = {"by": "nDCG@5", "test": RegretTest(samples=40)}
 
 
 def test_a_judge_that_helps_narrows_the_answer() -> None:
