@@ -41,14 +41,17 @@ nitpick_ignore_regex = [
         "py:class",
         r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|RelevanceModel|Metric|Evaluator|CalcResults|Rankings|Path|OptionLike|RunPaths",
     ),
-    ("py:class", r"ir_measures_relative\.(context\.view\.(T|Store)|context\.tops\.\w+)"),
+    (
+        "py:class",
+        r"ir_measures_relative\.(context\.((collection|memo)\.T|evaluated\.HasGains)|context\.tops\.\w+)",
+    ),
     ("py:class", r"ir_measures_relative\.(measures\.measure\._M|data\.registry\._[KV])"),
     (
         "py:class",
         r"ir_measures_relative\.measures\.bases\.base\.(RandomRanking|RankedGains)",
     ),
     ("py:class", r"ir_measures_relative\.data\.(ids\.Ids|documents\.(Labels|Aspects))"),
-    ("py:class", r"ir_measures_relative\.demo\.Collection"),
+    ("py:class", r"ir_measures_relative\.demo\.DemoCollection"),
     ("py:class", r"pathlib\.Path"),
 ]
 

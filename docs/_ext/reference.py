@@ -64,7 +64,7 @@ MODULES: dict[str, Sequence[str]] = {
         "POLICIES",
     ),
     "pt_relative": ("Experiment", "named"),
-    "decisions": ("Decision", "mean_intervals", "new_aspects"),
+    "decisions": ("Combination", "Decision", "RegretTest", "mean_intervals", "new_aspects"),
     "data.rankings": ("Rankings", "TopDocs"),
     "data.registry": (),
     "stats": (

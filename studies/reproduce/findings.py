@@ -41,7 +41,12 @@ def few_topics(campaign: Campaign, rel: int) -> pd.DataFrame:
 def complementary(campaign: Campaign, rel: int) -> pd.DataFrame:
     """Three runs to fuse, the best or the most complementary: nDCG@10 on topics that did not choose."""
     found = fuse(
-        campaign.context, campaign.qrels, 3, depth=100, strategies=("single", "top", "complementary")
+        campaign.context,
+        campaign.qrels,
+        3,
+        depth=100,
+        strategies=("single", "top", "complementary"),
+        missing="zero",
     )
     return found[["strategy", "in_sample", "held_out", "difference", "ci_lower", "ci_upper"]]
 

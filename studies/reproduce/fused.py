@@ -78,7 +78,7 @@ def reranking(campaign: Campaign, rel: int, first: str = "colbert") -> pd.DataFr
     runs: dict[str, Rankings | Path] = {**campaign.context.runs, **later}
     context = RunContext(runs, priors=official, reference=first)
     measures = [nDCG @ 10, NRG @ 10, NRG(norm="ideal") @ 10, UniqueRel(rel=rel) @ 10]
-    table = compare(context, campaign.qrels, measures, names=list(later), correction=None)
+    table = compare(context, campaign.qrels, measures, names=list(later), correction=None, missing="zero")
     rows = []
     for row in table.itertuples():
         if first in (row.name, row.other):

@@ -97,9 +97,9 @@ def test_a_judge_is_as_good_as_its_labels(campaign: Campaign) -> None:
     assert (right[["intervals that hold", "τ"]] == 1).all(axis=None) and (right["wrong sign"] == 0).all()
     other = read_qrels(campaign.folder / "llm" / "inverted.qrels")
     said, truth = (
-        compare(campaign.context, qrels, ["P(rel=2)@10"], test="t", correction=None).set_index(
-            ["name", "other"]
-        )
+        compare(
+            campaign.context, qrels, ["P(rel=2)@10"], test="t", correction=None, missing="zero"
+        ).set_index(["name", "other"])
         for qrels in (other, campaign.qrels)
     )
     by_people = dict(truth["difference"]) | {
@@ -135,6 +135,7 @@ def test_ties_by_level_are_counted(campaign: Campaign) -> None:
     assert found == pytest.approx(100 * (counts[0] - counts[1]) / 6) and low <= found <= high
 
 
+@pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")  # a run misses a topic
 def test_rerankers_are_held_to_their_first_stage(campaign: Campaign) -> None:
     table = fused.reranking(campaign, 1)
     assert set(table["re-ranker"]) == {"colbert1"} and len(table) == 4

@@ -133,8 +133,11 @@ def test_command_on_a_small_campaign(
 
 
 def test_too_few_topics_are_refused(tmp_path: Path) -> None:
+    folder = write_campaign(tmp_path / "c", topics=1)
+    for path in (folder / "runs").iterdir():  # none is empty
+        path.write_text(path.read_text() or "t0 Q0 d0 1 1 run")
     with pytest.raises(SystemExit, match="runs: 4, topics with .* more: 1; .* need two of each"):
-        _ = Study(Campaign(write_campaign(tmp_path / "c", topics=1))).found
+        _ = Study(Campaign(folder)).found
 
 
 @pytest.mark.slow

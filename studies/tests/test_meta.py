@@ -107,7 +107,7 @@ def test_tukey_is_that_of_a_linear_model() -> None:
 def test_p_values_are_those_of_compare(test: str) -> None:
     runs, qrels = graded_campaign(3, runs=4, topics=12)
     context = RunContext(runs)
-    compared = compare(context, qrels, [RR, P @ 3], test=test, correction=None, resamples=999)
+    compared = compare(context, qrels, [RR, P @ 3], test=test, correction=None, resamples=999, missing="zero")
     found = meta.asl_curve(context.evaluate(qrels, [RR, P @ 3], perquery=True), test, resamples=999)
     keys = ["measure", "name", "other"]
     for a, b in zip(*(t.sort_values(keys)[[*keys, "p"]].to_numpy() for t in (compared, found)), strict=True):

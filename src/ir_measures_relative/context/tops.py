@@ -25,7 +25,7 @@ class Look(NamedTuple):
 class Top(NamedTuple):
     """The first documents of a run for the judged queries, judged or not; sorted by query, then by position."""
 
-    docs: Documents
+    docs: Documents  #: judged or not
     position: IntArray  #: 1-based
     hashes: WordArray  #: ``docs.ids.hashes()``
     score: NDArray[np.float32]  #: as it is compared; equal where two documents of a query are tied

@@ -31,7 +31,7 @@ class Decision:
     #: The name of an option, or ``"open"``; of :func:`drop` ``"safe"``, ``"needed"`` or ``"open"``. None where unjudged
     #: documents decide, and no relevance model says what they are.
     verdict: str | None
-    choice: str  #: the name of an option: that of the verdict, or where it is open the one to choose now
+    choice: str  #: the name of an option, that of the verdict, or where it is open the one to choose now
     strict: (
         str | None
     )  #: the verdict at the extremes of the unjudged documents; None where these are not known
@@ -52,7 +52,7 @@ class Decision:
         default_factory=dict
     )  #: ``new``, ``groups``, ``pools``, if they apply
     settings: Mapping[str, Any] = field(default_factory=dict)  #: by what, and how, the options are compared
-    #: How many topics in all an open verdict needs, as a range; inf is more than 10,000. None: not open, or not known.
+    #: How many topics in all an open verdict needs, as a range; inf is more than 10,000. None if not open or not known.
     topics_needed: tuple[float, float] | None = None
     missing_topics: str = ""  #: which runs miss topics, and what that counts
 
@@ -88,7 +88,7 @@ class Decision:
 
     @property
     def outcome(self) -> str:
-        """What the verdict means for the option in use: ``"change"``, ``"keep"`` or ``"open"``."""
+        """What the verdict means for the option in use, one of ``"change"``, ``"keep"`` and ``"open"``."""
         if self.verdict in (None, "open"):
             return "open"
         return "keep" if self.verdict in (next(iter(self.options)), NEEDED) else "change"
