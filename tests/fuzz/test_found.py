@@ -102,3 +102,13 @@ def test_a_return_within_a_table_is_no_end_of_a_line(tmp_path: Path) -> None:
     path.write_bytes(b"query-id\tcorpus-id\tscore\r\nq\ta\t0\r\n\r\tb\t1\r\n")
     with pytest.raises(ValueError, match="test.tsv, line 3: it holds a carriage return"):
         read_qrels_file(path)
+
+
+def test_a_list_as_an_id_beside_a_row_without_a_label_is_refused_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "qrels.jsonl"
+    rows = [("1", "a", 1), ("1", "b", ""), ([[]], "c", 2)]
+    path.write_text(
+        "".join(json.dumps(dict(zip(("qid", "docno", "label"), row, strict=True))) + "\n" for row in rows)
+    )
+    with pytest.raises(ValueError, match="query id .* is a list"):
+        RunContext({"r": {"1": {"a": 1.0}}}).evaluate(path, ["nDCG@3"])

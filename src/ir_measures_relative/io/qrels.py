@@ -244,9 +244,11 @@ def _with_labels(columns: QrelsColumns, source: str) -> tuple[QrelsColumns, NDAr
     if aspects is not None:
         aspects = aspects.take(judged) if isinstance(aspects, Ids) else aspects[judged]
     taken = QrelsColumns(queries, docs, labels[judged], aspects, columns.queries)
-    if taken.n_rows < columns.n_rows and columns.queries is None:
+    given = columns.ids()[0]
+    # What is no id is refused later, in words.
+    if taken.n_rows < columns.n_rows and columns.queries is None and all(isinstance(q, str) for q in given):
         left = set(taken.ids()[0])
-        lost = [query for query in dict.fromkeys(columns.ids()[0]) if query not in left]
+        lost = [query for query in dict.fromkeys(given) if query not in left]
         if lost:
             warn(
                 f"{source}: no document of {few_quoted(map(str, lost))} has a label, so these topics are not scored"
