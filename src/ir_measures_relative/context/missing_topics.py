@@ -203,7 +203,7 @@ def _describe(collection: Collection, found: Sequence[MissingTopics], runs: Mapp
         listed = few(map(repr, ids), _TOPICS_NAMED) + (f"; {cause}" if cause else "")
         parts.append(f"run {name!r} has no ranking for {of} ({listed})")
     more = len(found) - _RUNS_NAMED
-    return "; ".join(parts) + (f"; and {more} more runs miss topics" if more > 0 else "")
+    return "; ".join(parts) + (f"; and {more} more" if more > 0 else "")
 
 
 def _find_similar(judged: Documents, missing: ObjectArray, run: Rankings) -> str:
