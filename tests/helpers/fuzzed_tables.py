@@ -224,8 +224,10 @@ def check(rng: random.Random, folder: Path, as_run: bool, refusal: Callable[[Exc
             theirs.setdefault(query, {})[doc] = (
                 float(np.float32(float(value))) if as_run else int(float(value))
             )
-    one_run = len({(query, run) for query, _, _, run in rows}) == len({query for query, *_ in rows})
-    assert one_run or not as_run, data
+    if not data.endswith(b"\n") and rows and rows[0][3].startswith(rows[-1][3]):  # a tag that is cut
+        rows[-1] = (*rows[-1][:3], rows[0][3])
+    named = {(query, run) for query, _, _, run in rows if run}
+    assert not as_run or len(named) == len({query for query, _ in named}), data
     assert as_run or data.endswith(b"\n") or not rows or rows[-1][2], data
     assert ours == theirs, (data, ours, theirs)
     return "read"
