@@ -40,8 +40,8 @@ class Content:
     @property
     def table(self) -> bytes:
         """The content from the first line that is not blank, with the tabs and blanks before its first cell."""
-        found = _BLANK_LINES.match(self.data)
-        return self.data[found.end() :] if found else self.data
+        blank = _BLANK_LINES.match(self.data)
+        return self.data[blank.end() :] if blank else self.data
 
     @cached_property
     def line(self) -> bytes:

@@ -27,8 +27,8 @@ def names_a_measure(name: str) -> bool:
 
 def has_measures(content: Content) -> bool:
     """Whether the JSON has the values of measures anywhere, as MTEB's results have deep inside."""
-    found = re.findall(r'"([^"\\\n]+)": *[-0-9]', content.start.decode("utf-8", "replace"))
-    return any(names_a_measure(name) for name in found if name.lower() not in ("score", "hits", "p"))
+    names = re.findall(r'"([^"\\\n]+)": *[-0-9]', content.start.decode("utf-8", "replace"))
+    return any(names_a_measure(name) for name in names if name.lower() not in ("score", "hits", "p"))
 
 
 def is_table_of_measures(content: Content) -> bool:

@@ -110,11 +110,8 @@ def rows_by_run(frame: Any, source: str) -> tuple[str, dict[str, IntArray]] | No
         if len(names) - ("" in names) < 2:  # only strings, and whole numbers, name a run
             continue
         query = pd.factorize(frame[names_in(frame.columns, "query_id")[0]])[0]
-        rank = (
-            pd.factorize(frame["rank"])[0]
-            if "rank" in frame.columns
-            else np.zeros(len(frame), dtype=np.int64)
-        )
+        has_rank = "rank" in frame.columns and frame["rank"].ndim == 1
+        rank = pd.factorize(frame["rank"])[0] if has_rank else np.zeros(len(frame), dtype=np.int64)
         by_topic = len(np.unique(query * len(names) + run)) == len(np.unique(query))
         if not by_topic and len(np.unique(query * len(frame) + rank)) < len(frame):
             return column, {name: np.flatnonzero(run == i) for i, name in enumerate(names)}

@@ -273,9 +273,9 @@ def parsed(data: bytes, source: str, parse: Callable[[bytes], T], mistake: Calla
 def without_comments(data: bytes, *, columns: int, number: int) -> bytes:
     """The content with blank lines in place of comments; lines that ir_measures would read as rows stay."""
 
-    def blank(found: re.Match[bytes]) -> bytes:
-        fields = found[0].split()
-        return found[0] if len(fields) == columns and is_number(fields[number]) else b""
+    def blank(line: re.Match[bytes]) -> bytes:
+        fields = line[0].split()
+        return line[0] if len(fields) == columns and is_number(fields[number]) else b""
 
     is_there = b"#" in data and (data.startswith(b"#") or b"\n#" in data)
     return _COMMENT.sub(blank, data) if is_there else data
@@ -340,8 +340,8 @@ def _what_is_wrong(line: bytes) -> str | None:
 
 def header_for(line: bytes, value: str) -> str:
     """Return what to say of a line with the cells of a table: the header to put above; nothing for another line."""
-    found = re.match(rb"[^ \t,;|]+([\t,;|])[^ ]+\s*\Z", line)
-    mark = found[1].decode().replace("\t", "<TAB>") if found else ""
+    cells = re.match(rb"[^ \t,;|]+([\t,;|])[^ ]+\s*\Z", line)
+    mark = cells[1].decode().replace("\t", "<TAB>") if cells else ""
     return f"; a table needs the header 'query_id{mark}doc_id{mark}{value}'" if mark else ""
 
 
