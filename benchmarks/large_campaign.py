@@ -69,8 +69,8 @@ def generate(folder: Path, n_runs: int, n_queries: int, depth: int, seed: int = 
             size = 4 * depth
             pool = rng.choice(_COLLECTION, size, replace=False)
             worth = rng.exponential(1.0, size)
-            view = rng.normal(0, 1.0, (_FAMILIES, size))[family]
-            score = np.round(skill[:, None] * worth + view + rng.normal(0, 0.5, (n_runs, size)), 3)
+            preference = rng.normal(0, 1.0, (_FAMILIES, size))[family]
+            score = np.round(skill[:, None] * worth + preference + rng.normal(0, 0.5, (n_runs, size)), 3)
             top = np.argsort(-score, axis=1, kind="stable")[:, :depth]
             docs[:, i], scores[:, i] = pool[top], np.take_along_axis(score, top, axis=1)
             known = np.unique(top[family < 4, :3])

@@ -21,6 +21,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.ext.napoleon import GoogleDocstring
 
 import ir_measures_relative
+from ir_measures_relative import stats
 from ir_measures_relative.context.measure_strings import registered
 from ir_measures_relative.measures.measure import RelativeMeasure, bases_with, citations
 from ir_measures_relative.measures.parameters import MISSING, Param
@@ -67,17 +68,7 @@ MODULES: dict[str, Sequence[str]] = {
     "decisions": ("Combination", "Decision", "RegretTest", "mean_intervals", "new_aspects"),
     "data.rankings": ("Rankings", "TopDocs"),
     "data.registry": (),
-    "stats": (
-        "Outcome",
-        "PairedTestOptions",
-        "Pairs",
-        "SignTest",
-        "correct_p_values",
-        "mean_interval",
-        "paired_test",
-        "sign_test",
-        "student_interval",
-    ),
+    "stats": stats.__all__,
     "bounding": ("judge_next",),
     "context.collection": ("Collection",),
     "context.evaluated": ("Evaluated",),

@@ -45,7 +45,7 @@ relative: RelativeProvider = registered_provider()
 _fill(
     {
         "bounds": [".bounding.ue"],
-        "MED searches": [".bounding.med_searches"],
+        "MED searches": [".bounding.med_pairs", ".bounding.med_searches"],
         "descriptions of contexts": [".formats.fingerprint"],
         "file formats": [
             ".formats.castorini",

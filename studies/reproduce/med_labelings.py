@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from ir_measures_relative import MED, RunContext
+from ir_measures_relative.bounding.med_pairs import RunPair
 from ir_measures_relative.context.checks import check_queries
 from ir_measures_relative.context.evaluated import Evaluated
 from ir_measures_relative.context.run_context import collection_of, new_collection
@@ -15,7 +16,7 @@ from ir_measures_relative.data.arrays import object_array, rows_of_queries
 from ir_measures_relative.data.documents import Judgments
 from ir_measures_relative.io.qrels import Qrels
 from ir_measures_relative.io.runs import Run, read_run
-from ir_measures_relative.measures.med import BASES
+from ir_measures_relative.measures.med import SEARCHES
 
 
 def med(
@@ -38,13 +39,13 @@ def med(
     against = context.runs["reference"]
     if qrels is None:
         query_ids = object_array(dict.fromkeys([*rankings.query_ids, *against.query_ids]))
-        view = new_collection(context, Judgments.none_of(query_ids))
+        collection = new_collection(context, Judgments.none_of(query_ids))
     else:
-        view = collection_of(context, qrels)
-        check_queries(view, rankings)
-        check_queries(view, against)
-    task = measure.task(Evaluated.of(view, rankings))
-    solutions = BASES[base].solve(task)
+        collection = collection_of(context, qrels)
+        check_queries(collection, rankings)
+        check_queries(collection, against)
+    evaluated = Evaluated.of(collection, rankings)
+    task, solutions = RunPair(evaluated, measure), SEARCHES[base](evaluated, measure)
     pool, labelings = task.pool, []
     labels = np.where(pool.open, task.open_gains[1][solutions.level], 0)
     for rows in rows_of_queries(pool.query, pool.n_queries):
@@ -52,7 +53,7 @@ def med(
         labelings.append(dict(zip(pool.ids.take(chosen).strings(), labels[chosen].tolist(), strict=True)))
     return pd.DataFrame(
         {
-            "query_id": view.documents.query_ids,
+            "query_id": collection.documents.query_ids,
             "value": solutions.value,
             "lower": solutions.value,
             "upper": solutions.upper,

@@ -43,6 +43,6 @@ def test_some_runs_are_the_context_that_is_made_of_them(priors, left) -> None:
 
 def test_parts_keep_the_grades_of_the_whole() -> None:
     """A grade that is left out of a sample is a grade still: what is graded stays on one scale."""
-    view = collection_of(RunContext(RUNS), QRELS)
-    assert view.grades == (0, 2)
-    assert view.of_runs(["a", "b"]).grades == (0, 2)
+    collection = collection_of(RunContext(RUNS), QRELS)
+    assert collection.grades == (0, 2)
+    assert collection.of_runs(["a", "b"]).grades == (0, 2)

@@ -147,11 +147,11 @@ def test_drawn_labelings_have_the_values_of_evaluate(seed: int) -> None:
     expected = all_values(campaign, list(names), labels)
     of_query = {query: labelings(campaign, query, labels) for query in campaign.qrels}
     draws = max(map(len, of_query.values()))
-    view = collection_of(context, campaign.qrels)
+    collection = collection_of(context, campaign.qrels)
     for j, (measure, gain) in enumerate(names.items()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            model = labelings_of(parse_measure(measure), Evaluated.each(view), unretrieved_relevant=0)
+            model = labelings_of(parse_measure(measure), Evaluated.each(collection), unretrieved_relevant=0)
         docs = model.docs
         relevant = [gain(grade) > 0 for grade in docs.grade[~model.open].tolist()]
         assert model.relevant[~model.open].tolist() == relevant and not model.relevant[model.open].any()

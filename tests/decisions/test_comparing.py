@@ -370,15 +370,15 @@ def test_a_constant_difference() -> None:
 
 def test_topics_without_a_value(monkeypatch) -> None:
     """A measure of ir_measures may have no value on a topic: it is left out, and that is said."""
-    view = collection_of(CONTEXT, LABELS)
-    absolute = type(view).absolute
+    collection = collection_of(CONTEXT, LABELS)
+    absolute = type(collection).absolute
 
     def with_a_gap(self, measures, rankings):
         found = absolute(self, measures, rankings)
         found[:, 3] = np.nan
         return found
 
-    monkeypatch.setattr(type(view), "absolute", with_a_gap)
+    monkeypatch.setattr(type(collection), "absolute", with_a_gap)
     with pytest.warns(RelativeWarning, match="P@5 has no value on 1 topic; the comparison leaves them out"):
         table = compare(CONTEXT, LABELS, ["P@5"])
     assert set(table["topics"]) == {24}
@@ -498,8 +498,8 @@ def test_the_copy_of_the_nearest_prior(measure, priors) -> None:
         return {(q, d) for q, docs in ranked.items() if q in FEW_LABELS for d in docs[:k]}
 
     names = all_names[:3] if priors == ["r3"] else all_names
-    view = collection_of(RunContext(FEW, priors=priors or "others"), FEW_LABELS)
-    for name, mean in zip(names, copies_of_nearest(view, names, measure).means, strict=True):
+    collection = collection_of(RunContext(FEW, priors=priors or "others"), FEW_LABELS)
+    for name, mean in zip(names, copies_of_nearest(collection, names, measure).means, strict=True):
         near = [n for n in FEW if n != name]
         if "prior" in measure.params:
             near = [n for n in near if n in ("r1", "r2")]

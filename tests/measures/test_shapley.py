@@ -105,8 +105,8 @@ def test_memory_is_bounded() -> None:
     }
     labels = {f"q{q}": {f"d{d}": 1 for d in range(100)} for q in range(n_queries)}
     context = RunContext(runs)
-    view = collection_of(context, labels)
-    positions = view.positions(view.documents.relevant, Look(30))
+    collection = collection_of(context, labels)
+    positions = collection.positions(collection.documents.relevant, Look(30))
     tracemalloc.start()
     try:
         context.evaluate(labels, [Shapley @ 30])

@@ -326,17 +326,17 @@ def check_actual(base: str, k: int, labels: Any, run: Any) -> None:
         want = per_query(
             f"{base}{'(dcg=`exp-log2`)' if base == 'nDCG' else ''}@{k}".replace("`", "'"), labels, run
         )
-    view = collection_of(RunContext({}), labels)
-    evaluated, measure = Evaluated.of(view, read_run(run, "run")), UE(base=base) @ k
+    collection = collection_of(RunContext({}), labels)
+    evaluated, measure = Evaluated.of(collection, read_run(run, "run")), UE(base=base) @ k
     found, ideal = measure.actual(evaluated), measure.normalizers(evaluated).upper
     if base == "AP":
         ideal = np.array(
-            [sum(g > 0 for g in labels[q].values()) for q in view.documents.query_ids], dtype=float
+            [sum(g > 0 for g in labels[q].values()) for q in collection.documents.query_ids], dtype=float
         )
     if base in ("nDCG", "AP"):  # whose numerators these are
         found = np.divide(found, ideal, out=np.zeros(len(found)), where=ideal > 0)
     tolerance = 6e-6 if base in GRADED else 1e-12  # gdeval prints five digits
-    for query, value in zip(view.documents.query_ids, found.tolist(), strict=True):
+    for query, value in zip(collection.documents.query_ids, found.tolist(), strict=True):
         assert value == pytest.approx(want.get(query, 0.0), abs=tolerance), query
 
 
@@ -545,8 +545,8 @@ def test_every_ranking_of_three_documents_relative_to_every_pool(base: str) -> N
         grades = {f"d{j}": grade for j, grade in enumerate([*ranking, *others]) if grade is not None}
         if grades:
             labels[str(i)], run[str(i)] = grades, in_order(f"d{j}" for j in range(len(ranking)))
-    view = collection_of(RunContext({}, num_docs=5), labels)
-    evaluated = Evaluated.of(view, read_run(run, "run"))
+    collection = collection_of(RunContext({}, num_docs=5), labels)
+    evaluated = Evaluated.of(collection, read_run(run, "run"))
     of_base: list[dict[str, Any]] = [{}]
     if base == "AP":
         of_base = [{"expected": "independent"}, {"expected": "exact"}]
@@ -556,7 +556,9 @@ def test_every_ranking_of_three_documents_relative_to_every_pool(base: str) -> N
         options: dict[str, Any] = {"version": version, "judged_only": judged_only}
         options |= {"pool_of_run": pool == "run", "num_docs": 5 if pool == "corpus" else None}
         options |= {"exact": params.get("expected") != "independent"}
-        for query, value in zip(view.documents.query_ids, measure.score(evaluated).tolist(), strict=True):
+        for query, value in zip(
+            collection.documents.query_ids, measure.score(evaluated).tolist(), strict=True
+        ):
             want = ue_bases.ue(base, list(run[query]), labels[query], k, **options)
             assert value == pytest.approx(want, abs=1e-12), (measure, run[query], labels[query])
 

@@ -17,10 +17,10 @@ from ..measures.bases.base import BASES
 from ..measures.bases.browsing import LogDiscount
 from ..measures.bases.gains import Clipped, Gain
 from ..measures.form import Form, Ideal, Rule
-from ..measures.med_pairs import LevelSums, greatest_lead, sums_of_first, swings
 from ..work import Work
 from .intervals import Interval
 from .labelings import Labelings, NotBoundedError
+from .level_sums import LevelSums, greatest_lead, sums_of_first, swings
 
 
 def rule_of(measure: Measure) -> Rule:

@@ -12,13 +12,13 @@ import numpy.typing as npt
 
 from ..data.arrays import BoolArray, IntArray, max_by_query, rows_of_queries
 from ..measures.bases.gains import discount
-from ..measures.med_pairs import SEARCHES, RunPair, Solutions
 from ..messages import warn
 from ..tolerances import PROVED
 from ..work import Work
 from .ap_search import OPEN, Norm, Search
 from .err import expected_reciprocal_rank, greatest_err_difference
 from .intervals import MED_SECONDS, Clock, share
+from .med_pairs import RunPair, Solutions, register
 
 
 @dataclass(frozen=True)
@@ -139,20 +139,20 @@ def _cut(
 _OneQuery: TypeAlias = Callable[..., Solution]
 
 
-@SEARCHES.register("ERR")
+@register("ERR")
 def _search_err(task: RunPair) -> Solutions:
     label = np.where(task.pool.open, -1, np.maximum(task.pool.grade, 0))
     return _one_by_one(task, label, lambda row: partial(med_err, cutoff=_k(task), max_grade=task.highest))
 
 
-@SEARCHES.register("SSP", "AP")
+@register("SSP", "AP")
 def _search_sum_precision(task: RunPair) -> Solutions:
     """SSP, whose norm is the cutoff, and AP."""
     pool = task.pool
     relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
     label = np.where(pool.open, -1, relevant)
     elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(pool.query[relevant], minlength=pool.n_queries)
-    norm = task.measure.get("norm") if "norm" in task.difference.parameters else None
+    norm = task.measure.get("norm") if task.base == "AP" else None
     med = partial(med_sum_precision, norm=norm or "k")
     held = np.bincount(pool.query, minlength=pool.n_queries) + elsewhere
     # Deeper than both rankings, and than there may be relevant documents, k changes nothing; but SSP's divisor.
@@ -166,7 +166,7 @@ def _search_sum_precision(task: RunPair) -> Solutions:
     return _one_by_one(task, label, solver)
 
 
-@SEARCHES.register("mean_nDCG")
+@register("mean_nDCG")
 def _search_mean_ndcg(task: RunPair) -> Solutions:
     pool = task.pool
     relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)

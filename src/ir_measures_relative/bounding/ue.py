@@ -13,7 +13,6 @@ from ..measures.bases.ap import expected_sum_of_precisions
 from ..measures.bases.base import partial_sums
 from ..measures.bases.gains import discount
 from ..measures.form import Rule
-from ..measures.med_pairs import LevelSums
 from ..measures.ue import _UE, Normalizers, normalize
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
@@ -21,6 +20,7 @@ from .ap import Precisions
 from .forms import FormLabelings
 from .intervals import Interval
 from .labelings import BOUNDS, Labelings
+from .level_sums import LevelSums
 
 
 class _AboveChance(FormLabelings):

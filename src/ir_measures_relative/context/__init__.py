@@ -1,1 +1,1 @@
-"""The context: its runs, whose priors they are, and the view of them that a measure gets."""
+"""The context: its runs, which of them are the priors of which, and the collection that measures look at."""

@@ -29,9 +29,15 @@ def fill(modules: Mapping[str, Iterable[str]], package: str | None = None) -> No
         _WAITING.setdefault(name, {}).update(dict.fromkeys(resolve_name(path, package) for path in paths))
 
 
-def load(name: str) -> None:
-    """Imports the modules that add to a registry. ImportError names one that cannot be; the next call tries again."""
+def load(name: str, until: Callable[[], bool] = lambda: False) -> None:
+    """Import the modules that add to a registry, as long as ``until`` is false.
+
+    Raises:
+        ImportError: one cannot be imported; the next call tries again.
+    """
     for module in list(_WAITING.get(name, ())):
+        if until():
+            return
         try:
             import_module(module)
         except Exception as error:
@@ -40,7 +46,7 @@ def load(name: str) -> None:
 
 
 class Registry(Mapping[_K, _V]):
-    """The entries of one name. Reading it imports the modules that :func:`fill` gave it."""
+    """The entries of one name. Reading it imports the modules that :func:`fill` gave it, as far as they are needed."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -56,7 +62,8 @@ class Registry(Mapping[_K, _V]):
         return add
 
     def __getitem__(self, key: _K) -> _V:
-        load(self.name)
+        if key not in self._entries:
+            load(self.name, until=lambda: key in self._entries)
         if key not in self._entries:
             raise KeyError(
                 f"{self.name}: no {key!r}; there are {', '.join(map(repr, self._entries)) or 'none'}"

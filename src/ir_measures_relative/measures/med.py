@@ -2,18 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..data.arrays import FloatArray
+from ..data.registry import Registry
 from . import parameters
 from .measure import RelativeMeasure, register
-from .med_bases import BASES
-from .med_pairs import RunPair
 from .parameters import Param
 
 if TYPE_CHECKING:
     from ..context.evaluated import Evaluated
+
+
+@dataclass(frozen=True, kw_only=True)
+class MEDBase:
+    """What MED asks of a base."""
+
+    parameters: Collection[str]  #: those of MED that it has, and other bases lack
+    needs_cutoff: bool = False  #: whether it is nothing without ``@k``
+    graded: bool = False  #: whether an unjudged document may take any grade
+
+
+_GRADED = ("rel", "dcg", "gains", "max_grade")
+
+BASES = {
+    "AP": MEDBase(parameters=("rel", "norm", "time_limit"), needs_cutoff=True),
+    "SSP": MEDBase(parameters=("rel", "time_limit"), needs_cutoff=True),
+    "ERR": MEDBase(parameters=("max_grade", "time_limit"), needs_cutoff=True, graded=True),
+    "nDCG": MEDBase(parameters=_GRADED, graded=True),
+    "mean_nDCG": MEDBase(parameters=("rel",), needs_cutoff=True),
+    "P": MEDBase(parameters=("rel",), needs_cutoff=True),
+    "RBP": MEDBase(parameters=("rel", "p", "residual")),
+    "RR": MEDBase(parameters=("rel",)),
+    "SDCG": MEDBase(parameters=_GRADED, needs_cutoff=True, graded=True),
+}
+
+#: What finds the largest difference of a run from its reference, by the name of the base: an object with ``value``.
+SEARCHES: Registry[str, Callable[[Evaluated, RelativeMeasure], Any]] = Registry("MED searches")
 
 #: A parameter that is a grade above 0.
 _grade = partial(Param, int, test=lambda grade: grade >= 1, allowed="a whole number of at least 1")
@@ -106,11 +134,8 @@ class _MED(RelativeMeasure):
         return highest
 
     def score(self, run: Evaluated) -> FloatArray:
-        return BASES[self.get("base")].solve(self.task(run)).value
-
-    def task(self, run: Evaluated) -> RunPair:
-        """What is to be solved."""
-        return RunPair(run, run.reference(self.get("ref")), self, BASES[self.get("base")])
+        value: FloatArray = SEARCHES[self.get("base")](run, self).value
+        return value
 
 
 MED = register(_MED())
