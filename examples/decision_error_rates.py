@@ -11,6 +11,7 @@ Takes folders of test collections: runs/ and qrels.txt.gz. A draw is a candidate
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 import warnings
 from collections import Counter
@@ -82,11 +83,12 @@ def shares(data: Collection, deployed: int, draws: int, rng: np.random.Generator
     """The share of each verdict, in per cent of the draws."""
     counts: dict[tuple[str, float], Counter[str]] = {}
     for runs in draw_runs(data.context.names, deployed, draws, rng):
-        for labels in LABELS:
-            compared = compare(data, runs, labels)
-            sizes = [len(option.runs) for option in compared.options]
-            for margin in MARGINS:
-                verdict = decide_by(compared.ruling.bounds, sizes, margin).verdict
+        compared = compare(data, runs, "imputed")
+        sizes = [len(option.runs) for option in compared.options]
+        rulings = compared.as_judged, compared.ruling, compared.strict
+        for (labels, ruling), margin in itertools.product(zip(LABELS, rulings, strict=True), MARGINS):
+            if ruling is not None:
+                verdict = decide_by(ruling.bounds, sizes, margin).verdict
                 counts.setdefault((labels, margin), Counter())[kind_of(verdict, compared.options)] += 1
     kinds = ("keep", "add", "replace X", "replace all", "open")
     rows = [

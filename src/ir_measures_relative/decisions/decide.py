@@ -23,7 +23,7 @@ from ..stats.topics_needed import TopicsNeeded, topics_needed
 from .answer import Decision
 from .evidence import describe_lists, table_of_options, table_of_topics
 from .fusion import cutoff_of
-from .options import Combination, Option, OptionLike, OptionLists, read_options
+from .options import INTERLEAVE, Combination, Option, OptionLike, OptionLists, read_options
 from .rule import OPEN, Conclusion, decide_by
 from .terms import RegretTest, Terms, read_terms
 from .text import State, Words, capital, describe, describe_needs
@@ -270,8 +270,12 @@ def score_options(
     """
     check_relevant(collection, terms.by)
     lists = OptionLists(collection, options, terms.combine, cutoff_of(terms.by), terms.reranker)
-    by, unretrieved, llm = terms.by, terms.test.unretrieved_relevant, terms.llm_judgments
-    return lists, OptionValues(collection, lists.rankings(), by, unretrieved, terms.work, llm, candidate)
+    how, reranker = terms.combine, terms.reranker
+    in_turn = reranker is not None or how.method == INTERLEAVE  # the order of the runs matters
+    runs = [option.runs if in_turn else tuple(sorted(option.runs)) for option in options]
+    key = None if reranker is not None else (how.method, how.k, how.depth, terms.test.time_limit)
+    given = terms.by, terms.test.unretrieved_relevant, terms.work, terms.llm_judgments, candidate
+    return lists, OptionValues(collection, lists.rankings(), *given, runs, key)
 
 
 def choose_labels(scores: OptionValues, asked: str | None, strict_decides: bool) -> tuple[str, str]:

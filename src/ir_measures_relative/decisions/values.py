@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
+from typing import NamedTuple, TypeVar
 
 import ir_measures
 import numpy as np
@@ -24,12 +26,27 @@ from ..context.tops import Look
 from ..data.arrays import FloatArray, IntArray
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels
+from ..measures.bases.gains import Gain
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
+
+T = TypeVar("T")
+
+
+class _Scores(NamedTuple):
+    """What lists score by the judgments as they are, and what is unjudged of them."""
+
+    judged: FloatArray  # shape (options, topics)
+    unjudged: FloatArray  # the unjudged share of each list
+    all_judged: bool  # whether nothing is unjudged in the top of a list or of a run
+    why_not_bounded: str | None  # why there are no strict bounds; None where there are
 
 
 class OptionValues:
     """The lists of some options, scored by the judgments as they are, under imputed ones, and at the extremes.
+
+    They are scored in an order that does not depend on the order of the options, so that equal options have equal
+    values. What is computed of a ``key`` is kept with the collection.
 
     Args:
         collection: of all runs of the context. Their unjudged documents may be relevant too; the model learns from all.
@@ -38,6 +55,8 @@ class OptionValues:
         unretrieved_relevant: how many further documents per topic, in no list, may turn out relevant.
         llm_judgments: by a language model.
         candidate: the run that a language model may favour; None where there is none.
+        runs: those of each option, in the same order wherever it means the same.
+        key: all else that the lists depend on; None where nothing is kept.
     """
 
     def __init__(
@@ -49,45 +68,78 @@ class OptionValues:
         work: Work | None = None,
         llm_judgments: Qrels | None = None,
         candidate: str | None = None,
+        runs: Sequence[tuple[str, ...]] | None = None,
+        key: Hashable | None = None,
     ) -> None:
         self.by, self._collection, self._work, self._candidate = by, collection, work or Work(), candidate
         self._llm = read_llm_judgments(llm_judgments, collection.documents)
-        self._lists = [Evaluated.of(collection, one) for one in lists]
-        self._labelings: Labelings | None = None
-        #: Why there are no strict bounds; None where there are.
-        self.why_not_bounded: str | None = None
+        runs = runs or [()] * len(lists)
+        order = sorted(range(len(lists)), key=lambda i: (sorted(runs[i]), runs[i]))
+        self._lists = [lists[i] for i in order]
+        self._place = np.argsort(order)  # of each option in that order
+        self._unretrieved = unretrieved_relevant
+        self._key: Hashable | None = None
+        if key is not None and self._llm is None:
+            self._key = key, type(by), by, unretrieved_relevant, tuple(runs[i] for i in order)
+
+    def _kept(self, what: Hashable, compute: Callable[[], T]) -> T:
+        return compute() if self._key is None else self._collection.kept((what, self._key), compute)
+
+    @cached_property
+    def _evaluated(self) -> list[Evaluated]:
+        return [Evaluated.of(self._collection, one) for one in self._lists]
+
+    @cached_property
+    def _labelings(self) -> Labelings | str:
+        """The labelings of the lists, or why there are none: every judgment would change every ideal ranking."""
         try:
-            self._labelings = labelings_of(by, self._lists, unretrieved_relevant)
-            self.why_not_bounded = self._labelings.why_not_bounded
-        except ValueError as error:  # of parameters by which every judgment would change every ideal ranking
-            self.why_not_bounded = str(error)
-        if self._labelings is None:
-            values = np.array([one.absolute(by) for one in self._lists])
-        else:
-            values = values_of(self._lists, by, self._labelings)
-        #: By the judgments as they are, shape (options, topics).
-        self.judged: FloatArray = values
+            return labelings_of(self.by, self._evaluated, self._unretrieved)
+        except ValueError as error:
+            return str(error)
 
     @cached_property
-    def all_judged(self) -> bool:
-        """Whether no unjudged document is in the top of a list or of a run."""
-        if self._labelings is None:
-            return not self.unjudged.any()
-        return not (self._labelings.open & self._labelings.docs.exists).any()
+    def _scores(self) -> _Scores:
+        def score() -> _Scores:
+            runs, by, labelings = self._evaluated, self.by, self._labelings
+            unjudged = unjudged_shares(runs, value_of(by, "cutoff")).mean(axis=1)
+            if isinstance(labelings, str):
+                judged = np.array([one.absolute(by) for one in runs])
+                return _Scores(judged, unjudged, not unjudged.any(), labelings)
+            all_judged = not (labelings.open & labelings.docs.exists).any()
+            return _Scores(values_of(runs, by, labelings), unjudged, all_judged, labelings.why_not_bounded)
 
-    @cached_property
+        return self._kept("scores", score)
+
+    @property
+    def judged(self) -> FloatArray:
+        """The values by the judgments as they are, shape (options, topics)."""
+        return self._scores.judged[self._place]
+
+    @property
     def unjudged(self) -> FloatArray:
         """The unjudged share of each list to the measure's cutoff."""
-        shares: FloatArray = unjudged_shares(self._lists, value_of(self.by, "cutoff")).mean(axis=1)
-        return shares
+        return self._scores.unjudged[self._place]
+
+    @property
+    def all_judged(self) -> bool:
+        """Whether no unjudged document is in the top of a list or of a run."""
+        return self._scores.all_judged
+
+    @property
+    def why_not_bounded(self) -> str | None:
+        """Why there are no strict bounds; None where there are."""
+        return self._scores.why_not_bounded
 
     # ---- imputed judgments
 
     @cached_property
     def why_no_model(self) -> str:
         """Why no relevance model can impute judgments, as a sentence without its end; nothing where one can."""
+        return self._kept("why no model", self._find_why_no_model)
+
+    def _find_why_no_model(self) -> str:
         runs = len(self._collection.names)
-        if self._labelings is None or needs_subtopics(self.by):
+        if isinstance(self._labelings, str) or needs_subtopics(self.by):
             return f"No relevance model imputes judgments for {self.by}"
         if runs < FEWEST_RUNS and (self._llm is None or not self._imputation.model.exists):
             have = "there is 1" if runs == 1 else f"there are {runs}"
@@ -96,31 +148,14 @@ class OptionValues:
             check_relevance_model("pool", runs, [self.by], perquery=False, with_llm=self._llm is not None)
         except ValueError:
             return f"No relevance model imputes judgments for the gains of {self.by}"
-        return self._why_one_sided()
-
-    def _why_one_sided(self) -> str:
-        """Why the judgments teach nothing of what is not relevant; nothing where they do.
-
-        They do where a quarter or more of the judged documents in tops are not relevant, on half of the topics or more.
-        """
-        assert self._labelings is not None
-        docs, gain = self._collection.judgments, self._labelings.gain
-        in_top = (self._collection.positions(docs, Look(self._labelings.cutoff)) > 0).any(axis=0)
-        relevant = in_top & (gain(docs.grade) > 0)
-        n_judged, n_relevant = (
-            np.bincount(docs.query[which], minlength=docs.n_queries) for which in (in_top, relevant)
-        )
-        enough = (n_judged > 0) & (4 * (n_judged - n_relevant) >= n_judged)
-        if 2 * enough.sum() >= len(enough):
-            return ""
-        if (n_judged == n_relevant).all():
-            return "The judgments list relevant documents only"
-        return "The judgments list hardly any documents that are not relevant"
+        cutoff, gain = self._labelings.cutoff, self._labelings.gain
+        key = "one-sided", type(self.by), self.by
+        return self._collection.kept(key, lambda: _why_one_sided(self._collection, cutoff, gain))
 
     @cached_property
     def _imputation(self) -> Imputation:
         """The model of the runs of the context, whatever the options are."""
-        assert self._labelings is not None
+        assert isinstance(self._labelings, Labelings)
         cutoff, index = self._labelings.cutoff, self._collection.index
         candidate = None if self._candidate is None else index[self._candidate]
 
@@ -136,14 +171,18 @@ class OptionValues:
     @property
     def about_judge(self) -> str:
         """What became of the judgments by a language model; nothing without any, or where nothing is unjudged."""
-        if self._llm is None or self._labelings is None or self.all_judged:
+        if self._llm is None or isinstance(self._labelings, str) or self.all_judged:
             return ""
         return sentence_about_judge(self._imputation) or ""
 
     def imputed(self, samples: int, seed: int) -> FloatArray:
         """Return values under judgments that the relevance model draws, shape (options, labelings, topics)."""
-        assert self._labelings is not None
-        return np.concatenate(list(self._imputation.draw(self._labelings, samples, seed)), axis=1)
+
+        def draw() -> FloatArray:
+            assert isinstance(self._labelings, Labelings)
+            return np.concatenate(list(self._imputation.draw(self._labelings, samples, seed)), axis=1)
+
+        return self._kept(("imputed", samples, seed), draw)[self._place]
 
     # ---- the extremes over all judgments
 
@@ -152,37 +191,63 @@ class OptionValues:
 
         Shape (2, pairs, topics).
         """
-        assert self._labelings is not None
-        a, b = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
-        _, interval = differences(self._lists, self.by, self._labelings, a, b, self._work)
+        assert isinstance(self._labelings, Labelings)
+        a, b = self._place[list(first)], self._place[list(second)]
+        _, interval = differences(self._evaluated, self.by, self._labelings, a, b, self._work)
         return np.array([interval.upper, interval.lower])
 
     def most_of_all(self, options: int) -> FloatArray:
         """Return the largest difference of each two of the first options, shape (options, options, topics)."""
-        result = np.zeros((options, options, self._collection.documents.n_queries))
-        first, second = np.triu_indices(options, 1)
-        result[first, second], least = self.most(first.tolist(), second.tolist())
-        result[second, first] = -least
-        return result
+        place, option, n = self._place[:options], np.argsort(self._place), len(self._lists)
+        pairs = [(x, y) for x, y in itertools.combinations(range(n), 2) if max(option[[x, y]]) < options]
+        first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
 
-    def to_judge(self, first: int, others: Sequence[int], reach: FloatArray, most: int) -> pd.DataFrame:
-        """Return the unjudged documents that move the differences of a list from others furthest, at most so many.
+        def compute() -> FloatArray:
+            return self.most(option[first].tolist(), option[second].tolist())
+
+        result = np.zeros((n, n, self._collection.documents.n_queries))
+        result[first, second], least = self._kept(("most", *pairs), compute)
+        result[second, first] = -least
+        return result[np.ix_(place, place)]
+
+    def to_judge(self, first: int, others: Sequence[int], reach: FloatArray, limit: int) -> pd.DataFrame:
+        """Return the unjudged documents that move the differences of a list from others furthest, at most ``limit``.
 
         ``reach`` is how far judgments can move each difference from 0, shape (others, topics).
         """
         labelings, columns = self._labelings, ("query_id", "doc_id")
-        if labelings is None or self.why_not_bounded is not None or not others:
+        if isinstance(labelings, str) or self.why_not_bounded is not None or not others:
             return pd.DataFrame({name: pd.Series([], dtype=str) for name in columns})
         docs, moved = labelings.docs, np.zeros(len(labelings.docs))
         for other, of_pair in zip(others, reach, strict=True):
-            moved = np.maximum(moved, labelings.influence(first, other, of_pair))
+            of_other = labelings.influence(int(self._place[first]), int(self._place[other]), of_pair)
+            moved = np.maximum(moved, of_other)
         moved[~(labelings.open & docs.exists)] = 0.0
         rows, asked = np.flatnonzero(moved > LABELED_ALIKE), docs.select(moved > LABELED_ALIKE)
-        place = np.array([asked.positions_in(one.run, None) for one in self._lists])
+        place = np.array([asked.positions_in(one, None) for one in self._lists])
         best = np.where(place > 0, place, np.iinfo(np.int64).max).min(axis=0)
-        rows = rows[np.lexsort((docs.query[rows], best, -np.round(moved[rows], 9)))][:most]
+        rows = rows[np.lexsort((docs.query[rows], best, -np.round(moved[rows], 9)))][:limit]
         found = docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings()
         return pd.DataFrame({name: pd.Series(of, dtype=str) for name, of in zip(columns, found, strict=True)})
+
+
+def _why_one_sided(collection: Collection, cutoff: int | None, gain: Gain) -> str:
+    """Return why the judgments teach nothing of what is not relevant; nothing where they do.
+
+    They do where a quarter or more of the judged documents in tops are not relevant, on half of the topics or more.
+    """
+    docs = collection.judgments
+    in_top = (collection.positions(docs, Look(cutoff)) > 0).any(axis=0)
+    relevant = in_top & (gain(docs.grade) > 0)
+    n_judged, n_relevant = (
+        np.bincount(docs.query[which], minlength=docs.n_queries) for which in (in_top, relevant)
+    )
+    enough = (n_judged > 0) & (4 * (n_judged - n_relevant) >= n_judged)
+    if 2 * enough.sum() >= len(enough):
+        return ""
+    if (n_judged == n_relevant).all():
+        return "The judgments list relevant documents only"
+    return "The judgments list hardly any documents that are not relevant"
 
 
 def check_relevant(collection: Collection, by: ir_measures.Measure) -> None:
