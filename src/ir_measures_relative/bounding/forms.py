@@ -22,6 +22,9 @@ from .intervals import Interval
 from .labelings import Labelings, NotBoundedError
 from .level_sums import LevelSums, greatest_lead, sums_of_first, swings
 
+# So many numbers of sums over the gain levels are held at once.
+_AT_ONCE = 1 << 16
+
 
 def rule_of(measure: Measure) -> Rule:
     """Return how a measure follows from grades: one with a form, or one of ir_measures that is a base."""
@@ -248,19 +251,29 @@ class FormLabelings(Labelings):
 
     def _ratios(self, sums: Iterable[tuple[FloatArray, FloatArray]]) -> Interval:
         """Return the extremes of sums over the ideal, each from its judged part and the weights of the open items."""
-        ends = [
-            sign * LevelSums(self.above(sign * known, sign * weight), self.ideal, self.sizes).greatest()
-            for known, weight in sums
-            for sign in (-1.0, 1.0)
-        ]
-        both = np.array(ends).reshape(-1, 2, self.docs.n_queries)
-        return Interval.attained(both[:, 0], both[:, 1])
+        (least, added), both_ends, rest = self.ideal, (-1.0, 1.0), iter(sums)
+        size, greatest = max(1, _AT_ONCE // max(2 * added.size, 1)), [np.empty((0, 2, len(least)))]
+        while block := list(itertools.islice(rest, size)):
+            n = 2 * len(block)
+            known, weight = (
+                np.concatenate([s * x for x in of for s in both_ends]) for of in zip(*block, strict=True)
+            )
+            ideals = np.tile(least, n), np.tile(added, (n, 1, 1))
+            of_block = LevelSums(self.above(known, weight), ideals, np.tile(self.sizes, n)).greatest()
+            greatest.append(of_block.reshape(-1, 2, len(least)))
+        worst, best = np.concatenate(greatest).swapaxes(0, 1)
+        return Interval.attained(-worst, best)
 
     def above(self, known: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the numerator where all open items gain least, and what each level adds to it."""
+        """Return the numerator where all open items gain least, and what each level adds to it.
+
+        Of one sum, or of several one after the other: shape (sums · queries) and (sums · open items).
+        """
         n, _, width = self.ideal[1].shape
-        _, won = sums_of_first(weight, self._open_query, n, width)
-        least: FloatArray = known + self.levels[0] * won[np.arange(n), self.sizes]
+        sums = len(known) // n
+        query = (self._open_query + n * np.arange(sums)[:, None]).ravel()
+        _, won = sums_of_first(weight, query, len(known), width)
+        least: FloatArray = known + self.levels[0] * won[np.arange(len(known)), np.tile(self.sizes, sums)]
         return least, np.diff(self.levels)[:, None] * won[:, None, :]
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:

@@ -16,6 +16,8 @@ from .relevance import DEEPER, Pool, draw_grades
 
 # Labelings at once.
 _BATCH = 50
+# Gains of all documents that are held at once, in numbers.
+_GAINS_AT_ONCE = 1 << 22
 # A judge that labels a smaller share of the unjudged documents changes little.
 _FEW_LABELLED = 0.5
 
@@ -71,7 +73,9 @@ class Imputation:
             grade[:, opened.exists] = draw_grades(
                 logits, self.model.levels, retrieved, self.model.sd if sd is None else sd, size, random
             )
-            yield labelings.sampled(grade)
+            step = max(1, _GAINS_AT_ONCE // max(len(labelings.docs), 1))
+            parts = [labelings.sampled(grade[at : at + step]) for at in range(0, size, step)]
+            yield np.concatenate(parts, axis=1)
 
     def _pool(self, docs: Documents) -> Pool:
         """Return where the runs retrieve documents, to a little below the cutoff."""

@@ -8,6 +8,7 @@ from typing import Any
 import ir_measures
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from ..arguments import check_confidence
 from ..context.measure_strings import value_range
@@ -18,8 +19,10 @@ from .pairs_and_ties import BATCH
 #: The bootstrap says nothing where fewer topics differ, or more than this share of the resamples has no spread: its t
 #: is infinite where a resample holds none of them.
 FEWEST_DIFFERING, MOST_WITHOUT_SPREAD = 5, 0.01
-# So many resamples are summed at a time.
+# So many resamples are summed at a time, so that BLAS does not wait for another thread.
 _PART = 960
+# More counts than this are never floats all at once.
+_MOST_FLOATS = 1 << 26
 #: Stands for an infinite t, and can be compared and sorted.
 _INFINITE = 1e100
 
@@ -27,7 +30,7 @@ _INFINITE = 1e100
 def resampled_t(
     values: FloatArray,
     limit: FloatArray | float,
-    counts: FloatArray,
+    counts: NDArray[np.integer],
     without_spread: float = MOST_WITHOUT_SPREAD,
 ) -> Iterator[tuple[IntArray, FloatArray]]:
     """Rows that the bootstrap says something of, and t of their resamples, resamples × rows.
@@ -45,9 +48,11 @@ def resampled_t(
         rows = enough[start : start + batch]
         mean = filled[rows].sum(axis=1) / number[rows]
         z = np.where(known[rows], filled[rows] - mean[:, None], 0.0)
-        n = number[rows] if known[rows].all() else counts @ known[rows].T
+        complete = known[rows].all()
+        sums, second, *drawn = _summed(counts, z, z**2, *([] if complete else [known[rows]]))
+        n = number[rows] if complete else drawn[0]
         with np.errstate(divide="ignore", invalid="ignore"):
-            means, second = _summed(counts, z) / n, _summed(counts, z**2)
+            means = sums / n
             rest = without_rounding(second - n * means**2, second)
             t = means / np.sqrt(rest / (n - 1) / n)
         t = np.nan_to_num(t, nan=0.0, posinf=_INFINITE, neginf=-_INFINITE)
@@ -55,12 +60,15 @@ def resampled_t(
         yield rows[certain], t[:, certain]
 
 
-def _summed(counts: FloatArray, values: FloatArray) -> FloatArray:
-    """``counts @ values.T``; of one row in parts so small that BLAS does not wait for another thread."""
-    if len(values) > 1:
-        return counts @ values.T
-    parts = [counts[at : at + _PART] @ values.T for at in range(0, len(counts), _PART)]
-    return np.concatenate(parts)
+def _summed(counts: NDArray[np.integer], *values: FloatArray | BoolArray) -> list[FloatArray]:
+    """Return ``counts @ rows.T`` of each of ``values``, in parts: in memory for a part of the counts as floats."""
+    size = _PART if len(values[0]) == 1 or counts.size > _MOST_FLOATS else len(counts)
+    results = [np.empty((len(counts), len(rows))) for rows in values]
+    for at in range(0, len(counts), size):
+        part = counts[at : at + size].astype(np.float64)
+        for result, rows in zip(results, values, strict=True):
+            result[at : at + size] = part @ rows.T
+    return results
 
 
 def almost(t: FloatArray) -> FloatArray:

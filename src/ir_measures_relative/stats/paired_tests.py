@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtr, stdtr
 
 from ..arguments import check_choice, check_confidence, check_count
@@ -109,7 +110,7 @@ def paired_test(
 
 
 def cautious_interval(
-    values: FloatArray, ends: tuple[float, float], confidence: float, counts: FloatArray
+    values: FloatArray, ends: tuple[float, float], confidence: float, counts: NDArray[np.integer]
 ) -> tuple[float, float]:
     """The interval of the mean of one value a topic. It has two ends, whatever the values are.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..tolerances import ROUNDED, TIED
@@ -80,13 +81,21 @@ def _tied(differences: FloatArray, limit: float) -> FloatArray:
 
 
 @lru_cache(maxsize=1)  # a decision asks for the same ones again and again
-def topic_counts(resamples: int, topics: int, seed: int) -> FloatArray:
-    """How often each resample of topics, drawn with replacement, holds each topic: resamples × topics, shared by
-    callers.
+def topic_counts(resamples: int, topics: int, seed: int) -> NDArray[np.integer]:
+    """Count how often each resample of topics, drawn with replacement, has each topic.
+
+    Returns:
+        shape (resamples, topics), shared by callers; of one byte each where no count is above 255.
     """
-    draws = np.random.default_rng(seed).integers(topics, size=(resamples, topics))
-    flat = (draws + topics * np.arange(resamples)[:, None]).ravel()
-    counts = np.bincount(flat, minlength=resamples * topics).reshape(resamples, topics).astype(np.float64)
+    random, counts = np.random.default_rng(seed), np.zeros((resamples, topics), dtype=np.uint8)
+    step = max(1, BATCH // max(topics, 1))
+    for start in range(0, resamples, step):
+        size = min(step, resamples - start)
+        draws = random.integers(topics, size=(size, topics)) + topics * np.arange(size)[:, None]
+        of_block = np.bincount(draws.ravel(), minlength=size * topics).reshape(size, topics)
+        if of_block.max(initial=0) > np.iinfo(counts.dtype).max:
+            counts = counts.astype(np.int64)
+        counts[start : start + size] = of_block
     counts.flags.writeable = False
     return counts
 

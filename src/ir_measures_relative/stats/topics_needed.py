@@ -97,9 +97,11 @@ def _settles(means: FloatArray, reach: FloatArray, margin: float) -> BoolArray:
         reach: what is added to the difference of a rival and an option, shape (populations, rivals, options).
         margin: the largest regret of a verdict.
     """
-    rivals, options = means[:, :, None, :], means[:, None, :, :]
-    regret = (rivals - options + reach[..., None]).max(axis=1)
-    gain = options[:, 0] - means[:, :1] - reach[:, 0, :, None]
+    regret = np.full_like(means, -np.inf)
+    for rival in range(means.shape[1]):
+        of_rival = means[:, rival, None] - means + reach[:, rival, :, None]
+        np.maximum(regret, of_rival, out=regret)
+    gain = means - means[:, :1] - reach[:, 0, :, None]
     fits = regret <= margin
     result: BoolArray = fits[:, 0] | (fits[:, 1:] & (gain[:, 1:] > 0)).any(axis=1)
     return result
