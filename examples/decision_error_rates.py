@@ -242,22 +242,36 @@ def counts(data: Collection, draws: int, rng: np.random.Generator) -> pd.DataFra
     )
 
 
+LEGEND = dict(
+    zip(ADVICE, ("choice of worth", "highest mean", "advice of version 0.4", "always keep"), strict=True)
+)
+
+
 def draw_picture(table: pd.DataFrame, path: Path) -> None:
-    """Draw the mean regret of what to do, by collection and deployed runs."""
+    """Draw the mean regret of four ways to decide, by collection and number of deployed runs."""
     import matplotlib.pyplot as plt
 
     labels = [f"{row.collection}, {row.deployed} deployed" for row in table.itertuples()]
-    figure, axes = plt.subplots(figsize=(8, 0.7 * len(labels) + 1.2))
-    for i, name in enumerate(ADVICE):
-        place = np.arange(len(labels)) + 0.2 * i - 0.3
-        axes.barh(
-            place, table[f"regret of {name}"], 0.18, label=name if name != "choice" else "choice of worth"
+    figure, axes = plt.subplots(figsize=(8, 0.42 * len(labels) + 1.3))
+    for name, marker, size in zip(ADVICE, "o|sD", (9, 16, 7, 7), strict=True):
+        axes.plot(
+            table[f"regret of {name}"],
+            range(len(labels)),
+            marker,
+            markersize=size,
+            markeredgewidth=2,
+            label=LEGEND[name],
         )
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
-    axes.set_xlabel("mean regret, nDCG@10")
     axes.set_xscale("log")
-    axes.legend(frameon=False)
+    ticks = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks], minor=False)
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel("mean regret, nDCG@10 (log scale)")
+    axes.grid(alpha=0.3)
+    axes.spines[["top", "right"]].set_visible(False)
+    figure.legend(loc="upper center", ncol=4, frameon=False)
     figure.savefig(path, dpi=130, bbox_inches="tight")
 
 
