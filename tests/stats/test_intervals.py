@@ -17,7 +17,7 @@ from ir_measures_relative.stats.intervals import (
 )
 from ir_measures_relative.stats.paired_tests import cautious_interval
 from ir_measures_relative.stats.pairs_and_ties import topic_counts
-from ir_measures_relative.stats.power import topics_for_power
+from ir_measures_relative.stats.topics_needed import topics_for_power
 
 
 @pytest.mark.parametrize(

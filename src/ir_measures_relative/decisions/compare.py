@@ -30,7 +30,7 @@ from ..stats.families import Corrected, Family
 from ..stats.intervals import effect_interval, mean_and_error, means_and_margins
 from ..stats.paired_tests import TESTS, PairedTestOptions, check_test
 from ..stats.pairs_and_ties import Pairs, tie_limit
-from ..stats.power import topics_to_settle
+from ..stats.topics_needed import topics_to_settle
 
 # The columns of the effect and its interval, and of the number of topics and its interval.
 _EFFECT = ("effect", "effect_ci_lower", "effect_ci_upper")

@@ -1,14 +1,15 @@
-"""How many topics a decision by regret needs until it is likely to have a verdict."""
+"""How many topics a decision by regret needs for a likely verdict, and a paired test for some power."""
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..tolerances import LABELED_ALIKE, ROUNDED
-from .intervals import FEWEST_DIFFERING
+from .intervals import FEWEST_DIFFERING, mean_and_error
 from .regret import critical_value, mean_covariance, student_quantile
 
 #: More topics than this are not counted.
@@ -84,8 +85,7 @@ def topics_needed(
         searching = high - low > 1
         high = np.where(searching & enough, middle, high)
         low = np.where(searching & ~enough, middle, low)
-    found = np.append(sizes, np.inf)[high]
-    ordered = np.sort(found)
+    ordered = np.sort(np.append(sizes, np.inf)[high])
     return TopicsNeeded(float(ordered[_POPULATIONS // 4]), float(ordered[-_POPULATIONS // 4 - 1]))
 
 
@@ -127,3 +127,84 @@ def _of_differences(covariance: FloatArray) -> FloatArray:
     of_rows = np.diagonal(covariance, axis1=-2, axis2=-1)
     result: FloatArray = of_rows[..., :, None] + of_rows[..., None, :] - 2.0 * covariance
     return np.maximum(result, 0.0)
+
+
+# ---- a paired test
+
+
+class TopicsForPower(NamedTuple):
+    """Numbers of topics that would settle a question with some power, if topics vary as in the sample."""
+
+    needed: int  #: at the spread of the sample
+    fewest: int  #: at the lower end of the interval of the spread
+    most: int  #: at its upper end
+
+    @property
+    def possible(self) -> bool:
+        """Whether anybody judges so many topics."""
+        return self.needed <= MOST_TOPICS
+
+
+def topics_to_settle(
+    values: FloatArray, reach: float, threshold: float, confidence: float
+) -> TopicsForPower | None:
+    """Return how many topics would settle, with 80 % power, on which side of a threshold a mean is.
+
+    Args:
+        values: one a topic.
+        reach: how far the interval of the mean reaches to that side.
+        threshold: what the mean is compared with.
+        confidence: of the interval.
+
+    Returns:
+        the numbers; None where the values have no spread, or the mean is at the threshold.
+    """
+    from scipy.special import stdtrit
+
+    n, differing = len(values), int(np.count_nonzero(np.abs(values) > LABELED_ALIKE))
+    _, error, _ = mean_and_error(values)
+    if not error > 0:
+        return None
+    if differing >= FEWEST_DIFFERING:
+        widening = max(float(reach / (error * stdtrit(n - 1, (1 + confidence) / 2))), 1.0)
+        return topics_for_power(values, threshold, confidence, widening)
+    topics = topics_for_power(values, threshold, confidence)
+    least = -(-FEWEST_DIFFERING * n // differing)  # so many have enough topics that differ
+    return topics and TopicsForPower(*(max(n, least) for n in topics))
+
+
+def topics_for_power(
+    values: FloatArray, threshold: float, confidence: float, widening: float = 1.0, power: float = 0.8
+) -> TopicsForPower | None:
+    """Return how many topics have an interval that leaves a threshold out, with some power: the smallest N with
+
+    ``sqrt(N) * |mean - threshold| / s >= widening * t(N - 1, (1 + confidence) / 2) + t(N - 1, power)``. s is itself
+    known from a sample: ``fewest`` and ``most`` are N at the ends of its 95 % interval. None where the mean is at the
+    threshold.
+    """
+    from scipy.special import chdtri
+
+    n = len(values)
+    if n < 2:
+        return None
+    gap, spread = abs(float(values.mean()) - threshold), float(values.std(ddof=1))
+    if gap <= 1e-12:
+        return None
+    narrow, wide = (math.sqrt((n - 1) / float(chdtri(n - 1, tail))) for tail in (0.025, 0.975))
+    effects = (gap / (spread * factor) for factor in (1.0, narrow, wide))
+    return TopicsForPower(*(_smallest(effect, confidence, widening, power) for effect in effects))
+
+
+def _smallest(effect: float, confidence: float, widening: float, power: float) -> int:
+    """Return the smallest N of :func:`topics_for_power`, at most 100 times :data:`MOST_TOPICS`."""
+    from scipy.special import stdtrit
+
+    def enough(n: int) -> bool:
+        reach = widening * stdtrit(n - 1, (1 + confidence) / 2) + stdtrit(n - 1, power)
+        return bool(math.sqrt(n) * effect >= reach)
+
+    low, high = 1, 100 * MOST_TOPICS
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return high
