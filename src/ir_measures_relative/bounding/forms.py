@@ -251,17 +251,16 @@ class FormLabelings(Labelings):
 
     def _ratios(self, sums: Iterable[tuple[FloatArray, FloatArray]]) -> Interval:
         """Return the extremes of sums over the ideal, each from its judged part and the weights of the open items."""
-        (least, added), both_ends, rest = self.ideal, (-1.0, 1.0), iter(sums)
-        size, greatest = max(1, _AT_ONCE // max(2 * added.size, 1)), [np.empty((0, 2, len(least)))]
-        while block := list(itertools.islice(rest, size)):
-            n = 2 * len(block)
-            known, weight = (
-                np.concatenate([s * x for x in of for s in both_ends]) for of in zip(*block, strict=True)
-            )
+        least, added = self.ideal
+        signed = ((sign * known, sign * weight) for known, weight in sums for sign in (-1.0, 1.0))
+        size, greatest = max(1, _AT_ONCE // max(added.size, 1)), [np.empty(0)]
+        while block := list(itertools.islice(signed, size)):
+            known, weight = map(np.concatenate, zip(*block, strict=True))
+            n = len(block)
             ideals = np.tile(least, n), np.tile(added, (n, 1, 1))
-            of_block = LevelSums(self.above(known, weight), ideals, np.tile(self.sizes, n)).greatest()
-            greatest.append(of_block.reshape(-1, 2, len(least)))
-        worst, best = np.concatenate(greatest).swapaxes(0, 1)
+            sums_of_block = LevelSums(self.above(known, weight), ideals, np.tile(self.sizes, n))
+            greatest.append(sums_of_block.greatest())
+        worst, best = np.concatenate(greatest).reshape(-1, 2, len(least)).swapaxes(0, 1)
         return Interval.attained(-worst, best)
 
     def above(self, known: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:

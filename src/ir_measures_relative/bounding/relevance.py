@@ -33,6 +33,8 @@ _MANY_RUNS = 6
 # A larger step could overshoot where the curvature is small.
 _LONGEST_STEP = 2.0
 _PRECISION = 1e-10
+# How many random numbers are drawn at once.
+_DRAWN_AT_ONCE = 1 << 20
 
 
 def shift_sd(n_runs: int, with_judge: bool = False) -> float:
@@ -212,10 +214,12 @@ def draw_grades(
 
     share = in_top / np.maximum(in_top.sum(axis=0), 1)
     shift = sd * random.standard_normal((samples, len(in_top))) @ share
-    reached = np.zeros((samples, logits.shape[1]), dtype=np.int64)
-    climbs = np.ones(reached.shape, dtype=bool)
+    reached = np.zeros(shift.shape, dtype=np.min_scalar_type(len(levels)))
+    climbs, step = np.ones(shift.shape, dtype=bool), max(1, _DRAWN_AT_ONCE // max(shift.shape[1], 1))
     for logit in logits:
-        climbs &= random.random(reached.shape) < expit(logit + shift)
+        for at in range(0, samples, step):
+            some = shift[at : at + step]
+            climbs[at : at + step] &= random.random(some.shape) < expit(logit + some)
         reached += climbs
     grades: IntArray = levels[reached]
     return grades
