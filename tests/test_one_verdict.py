@@ -176,6 +176,11 @@ def test_what_decides_contradicts_nothing(said: dict[str, Any], folder: Path) ->
         assert lost["difference"] == pytest.approx(both.table.loc[1, "difference"])
         if lost["verdict"] == "needed":
             assert both.verdict in ("both", "open")
+        # A fusion that gains more than the margin on held-out topics is not ruled out, and one that loses not advised.
+        ways = [worth(context, qrels, *two).verdict for two in ((a, [b]), (b, [a]))]
+        fused = fuse(pair, qrels, 2, ABSOLUTE, strategies=["all"]).iloc[0]
+        assert not (fused["ci_lower"] > 0.02 and ways[0] in ("keep", f"replace {b}"))
+        assert not (fused["ci_upper"] < 0 and ways == ["add", "add"])
         # And the same verdict in every form.
         whole = worth(context, qrels, a, [b])
         assert json.loads(whole.to_json())["verdict"] == whole.verdict

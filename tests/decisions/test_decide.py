@@ -196,6 +196,12 @@ def test_unjudged_documents_are_imputed_where_there_is_a_model() -> None:
     assert (table["mean"] > table["judged"]).all() and (table["judged"] == judged.table["mean"]).all()
     assert (strict.table["regret"] >= table["regret"] - 1e-9).all()
     assert (strict.table["lower"] <= table["lower"] + 1e-9).all()
+    # Equal options have equal numbers, whatever their order is and that of their runs.
+    options = {"a": ["weak", "fair"], "b": ["other", "strong"], "c": ["best", "weak"]}
+    turned = {name: runs[::-1] for name, runs in reversed(options.items())}
+    first, other = (decide(RunContext(runs), qrels, of).table.set_index("option") for of in (options, turned))
+    same = ["mean", "regret", "judged", "unjudged"]
+    assert first[same].equals(other.loc[first.index, same])
     truth = larger(judged=1.0)[1]
     whole = worth(context, truth, "strong", "fair").table
     assert np.abs(whole["difference"] - table["difference"]).max() < 0.05
