@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -88,24 +89,27 @@ class NewDocuments(NamedTuple):
 
     @classmethod
     def of(cls, lists: OptionLists, deployed: Sequence[str], candidate: str, k: int) -> NewDocuments:
-        """Of a candidate beside deployed runs."""
+        """Return those of a candidate beside deployed runs."""
         collection, depth = (
             lists.collection,
             k * (len(deployed) + 2),
         )  # deeper than all that can be skipped or taken
         docs, of_runs = lists.rows_to(depth)
         names = (*deployed, candidate)
-        rows = {name: [one[:depth].tolist() for one in of_runs[collection.index[name]]] for name in names}
-        new, next_page = np.zeros((2, len(docs)), dtype=bool)
+        *rows, rows_of_candidate = (of_runs[collection.index[name]] for name in names)
+        seen, new, next_page = np.zeros((3, len(docs)), dtype=bool)
         for topic in range(docs.n_queries):
-            seen = {doc for name in deployed for doc in rows[name][topic][:k]}
-            own = [doc for doc in rows[candidate][topic][:k] if doc not in seen]
-            below = [[doc for doc in rows[name][topic][k:] if doc not in seen] for name in deployed]
-            new[own] = True
-            next_page[[doc for doc, _ in zip(interleaved(below), own, strict=False)]] = True
+            for of_run in rows:
+                seen[of_run[topic][:k]] = True
+            top = rows_of_candidate[topic][:k]
+            added = top[~seen[top]]
+            new[added] = True
+            below = [of_run[topic][k:depth] for of_run in rows]
+            unseen = [of_run[~seen[of_run]].tolist() for of_run in below]
+            next_page[list(itertools.islice(interleaved(unseen), len(added)))] = True
         some = np.flatnonzero(new | next_page)
-        known = collection.documents.rows_of(docs.query[some], docs.ids.take(some)) >= 0
-        columns = docs.query[some], new[some], next_page[some], docs.grade[some], known
+        judged = collection.documents.rows_of(docs.query[some], docs.ids.take(some)) >= 0
+        columns = docs.query[some], new[some], next_page[some], docs.grade[some], judged
         return cls(*columns, docs.n_queries)
 
     def relevant(self, rel: int, weight: FloatArray) -> FloatArray:
@@ -122,10 +126,10 @@ def new_documents(
     the judgments name aspects. The columns are ``what`` and ``mean``.
     """
     collection, k, rel = lists.collection, value_of(by, "cutoff") or _CUTOFF, int(value_of(by, "rel", 1))
-    found = NewDocuments.of(lists, deployed, candidate, k)
+    documents = NewDocuments.of(lists, deployed, candidate, k)
     rows = [
-        {"what": f"{what}@{k}", "mean": float(found.relevant(rel, weight.astype(np.float64)).mean())}
-        for what, weight in (("new relevant", found.new), ("next page", found.next_page))
+        {"what": f"{name}@{k}", "mean": float(documents.relevant(rel, weight.astype(np.float64)).mean())}
+        for name, weight in (("new relevant", documents.new), ("next page", documents.next_page))
     ]
     if collection.judgments.has_aspects:
         measure: Any = NewAspects @ k
@@ -140,11 +144,11 @@ def describe_new_documents(
     """Return the sentence on the documents of a candidate that the deployed runs do not retrieve."""
     new, page = map(number, table["mean"][:2])
     k = value_of(by, "cutoff") or _CUTOFF
-    one = f"the top {k} of {join(deployed)}" if len(deployed) == 1 else f"the top {k} of any deployed run"
-    many = join(deployed) if len(deployed) == 1 else "these runs"
+    tops = f"the top {k} of {join(deployed)}" if len(deployed) == 1 else f"the top {k} of any deployed run"
+    runs = join(deployed) if len(deployed) == 1 else "these runs"
     return (
-        f"New documents: the top {k} of {escaped(candidate)} has {new} relevant ones per topic that are not in {one}. "
-        f"As many further documents of {many} have {page}."
+        f"New documents: the top {k} of {escaped(candidate)} has {new} relevant ones per topic that are not in {tops}. "
+        f"As many further documents of {runs} have {page}."
     )
 
 
@@ -202,7 +206,7 @@ def _describe_topics(options: Sequence[Option], values: FloatArray, scores: Opti
 
 
 def lists_of_unlike_length(lists: OptionLists) -> str:
-    """What to say where most topics have an option with fewer documents than another; else nothing."""
+    """Return a warning where most topics have an option with fewer documents than another; else nothing."""
     if lists.reranker is not None:
         return ""
     sizes = np.array([list(map(len, of)) for of in lists.lists])
@@ -286,7 +290,7 @@ def pools(
     by: ir_measures.Measure,
     collection: Collection,
 ) -> pd.DataFrame:
-    """Of each option the ceiling, which is the best order of its pool, cut as the list is; and where documents end.
+    """Return the ceiling of each option, the best order of its pool cut as the list is, and where documents end.
 
     ``never_retrieved``, ``outside_pool``, ``not_shown`` and ``shown`` count the relevant documents of all topics.
     """

@@ -82,12 +82,12 @@ class OptionValues:
         if key is not None and self._llm is None:
             self._key = key, type(by), by, unretrieved_relevant, tuple(runs[i] for i in order)
 
-    def _kept(self, what: Hashable, compute: Callable[[], T]) -> T:
-        return compute() if self._key is None else self._collection.kept((what, self._key), compute)
+    def _kept(self, key: Hashable, compute: Callable[[], T]) -> T:
+        return compute() if self._key is None else self._collection.kept((key, self._key), compute)
 
     @cached_property
     def _evaluated(self) -> list[Evaluated]:
-        return [Evaluated.of(self._collection, one) for one in self._lists]
+        return [Evaluated.of(self._collection, run) for run in self._lists]
 
     @cached_property
     def _labelings(self) -> Labelings | str:
@@ -103,7 +103,7 @@ class OptionValues:
             runs, by, labelings = self._evaluated, self.by, self._labelings
             unjudged = unjudged_shares(runs, value_of(by, "cutoff")).mean(axis=1)
             if isinstance(labelings, str):
-                judged = np.array([one.absolute(by) for one in runs])
+                judged = np.array([run.absolute(by) for run in runs])
                 return _Scores(judged, unjudged, not unjudged.any(), labelings)
             all_judged = not (labelings.open & labelings.docs.exists).any()
             return _Scores(values_of(runs, by, labelings), unjudged, all_judged, labelings.why_not_bounded)
@@ -215,20 +215,27 @@ class OptionValues:
 
         ``reach`` is how far judgments can move each difference from 0, shape (others, topics).
         """
-        labelings, columns = self._labelings, ("query_id", "doc_id")
-        if isinstance(labelings, str) or self.why_not_bounded is not None or not others:
-            return pd.DataFrame({name: pd.Series([], dtype=str) for name in columns})
+        if self.why_not_bounded is not None or not others:
+            return pd.DataFrame({name: pd.Series([], dtype=str) for name in ("query_id", "doc_id")})
+        place, places = int(self._place[first]), self._place[list(others)].tolist()
+        key = "to judge", place, frozenset(places), limit  # the reach is that of all judgments for these
+        return self._kept(key, lambda: self._documents_to_judge(place, places, reach, limit)).copy()
+
+    def _documents_to_judge(
+        self, first: int, others: Sequence[int], reach: FloatArray, limit: int
+    ) -> pd.DataFrame:
+        labelings = self._labelings
+        assert isinstance(labelings, Labelings)
         docs, moved = labelings.docs, np.zeros(len(labelings.docs))
         for other, of_pair in zip(others, reach, strict=True):
-            of_other = labelings.influence(int(self._place[first]), int(self._place[other]), of_pair)
-            moved = np.maximum(moved, of_other)
+            moved = np.maximum(moved, labelings.influence(first, other, of_pair))
         moved[~(labelings.open & docs.exists)] = 0.0
-        rows, asked = np.flatnonzero(moved > LABELED_ALIKE), docs.select(moved > LABELED_ALIKE)
-        place = np.array([asked.positions_in(one, None) for one in self._lists])
-        best = np.where(place > 0, place, np.iinfo(np.int64).max).min(axis=0)
+        rows, movable = np.flatnonzero(moved > LABELED_ALIKE), docs.select(moved > LABELED_ALIKE)
+        rank = np.array([movable.positions_in(run, None) for run in self._lists])
+        best = np.where(rank > 0, rank, np.iinfo(np.int64).max).min(axis=0)
         rows = rows[np.lexsort((docs.query[rows], best, -np.round(moved[rows], 9)))][:limit]
-        found = docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings()
-        return pd.DataFrame({name: pd.Series(of, dtype=str) for name, of in zip(columns, found, strict=True)})
+        columns = {"query_id": docs.query_ids[docs.query[rows]], "doc_id": docs.ids.take(rows).strings()}
+        return pd.DataFrame({name: pd.Series(ids, dtype=str) for name, ids in columns.items()})
 
 
 def _why_one_sided(collection: Collection, cutoff: int | None, gain: Gain) -> str:
