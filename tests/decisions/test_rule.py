@@ -115,7 +115,7 @@ def random_state(rng: random.Random) -> text.State:
     several = rng.random() < 0.5
     deployed = ["A", "B", "C"] if several else ["A"]
     names = ["keep", "add", *(f"replace {x}" for x in deployed), *(["replace all"] if several else [])]
-    words = [text.words_of_option(name, deployed, "new") for name in names]
+    words = [text.name_option(name, deployed, "new") for name in names]
     margin = rng.choice([0.0, 0.01, 0.02])
     bounds = random_bounds(rng, len(names)) if rng.random() < 0.95 else None
     sizes = [len(deployed), len(deployed) + 1, *(len(deployed) for _ in deployed), *([1] if several else [])]
@@ -208,7 +208,7 @@ def test_the_models_of_the_sentences() -> None:
             *(f"replace {x}" for x in deployed),
             *(["replace all"] if len(deployed) > 1 else []),
         ]
-        words = [text.words_of_option(name, deployed, "SPLADE") for name in names]
+        words = [text.name_option(name, deployed, "SPLADE") for name in names]
         sizes = [
             len(deployed),
             len(deployed) + 1,

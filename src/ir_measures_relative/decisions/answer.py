@@ -25,32 +25,27 @@ _LONGEST_RUNS = 40
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What :func:`decide`, :func:`worth` and :func:`drop` answer. ``print`` shows the text and the table."""
+    """The answer of :func:`decide`, :func:`worth` and :func:`drop`. ``print`` shows the text and the table."""
 
     options: Mapping[str, tuple[str, ...]]  #: from the name of an option to its runs; the first is in use
     #: The name of an option, or ``"open"``; of :func:`drop` ``"safe"``, ``"needed"`` or ``"open"``. None where unjudged
     #: documents decide, and no relevance model says what they are.
     verdict: str | None
     choice: str  #: the name of an option, that of the verdict, or where it is open the one to choose now
-    strict: (
-        str | None
-    )  #: the verdict at the extremes of the unjudged documents; None where these are not known
+    #: The verdict at the extremes of the unjudged documents; None where these are not known.
+    strict: str | None
     as_judged: str  #: the verdict by the judgments as they are
-    as_well: (
-        tuple[str, ...] | None
-    )  #: deployed runs whose removal alone would do as well; None where none is asked
-    labels: (
-        str  #: ``"imputed"``, ``"judged"`` or ``"strict"``: the labels that the verdict and the table are by
-    )
+    #: Deployed runs whose removal alone would do as well; None where this is no question.
+    as_well: tuple[str, ...] | None
+    labels: str  #: those of the verdict and the table: ``"imputed"``, ``"judged"`` or ``"strict"``
     headline: str  #: the verdict as a sentence
     reason: str  #: what it may cost, what else would do as well, and what unjudged documents could change
     notes: tuple[str, ...]  #: the evidence, a paragraph each
     table: pd.DataFrame  #: a row for each option; :func:`decide` names the columns
     topics: pd.DataFrame  #: ``query_id``, ``option``, ``value``, and ``difference`` from the first option
     judge: pd.DataFrame  #: ``query_id`` and ``doc_id`` of unjudged documents that could change the verdict
-    evidence: Mapping[str, pd.DataFrame] = field(
-        default_factory=dict
-    )  #: ``new``, ``groups``, ``pools``, if they apply
+    #: ``new``, ``groups``, ``pools``, if they apply
+    evidence: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)  #: by what, and how, the options are compared
     #: How many topics in all an open verdict needs, as a range; inf is more than 10,000. None if not open or not known.
     topics_needed: tuple[float, float] | None = None
@@ -88,20 +83,20 @@ class Decision:
 
     @property
     def outcome(self) -> str:
-        """What the verdict means for the option in use, one of ``"change"``, ``"keep"`` and ``"open"``."""
+        """The meaning of the verdict for the option in use, one of ``"change"``, ``"keep"`` and ``"open"``."""
         if self.verdict in (None, "open"):
             return "open"
         return "keep" if self.verdict in (next(iter(self.options)), NEEDED) else "change"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Return the HTML that a notebook shows."""
         rest = self.answer.removeprefix(self.headline)
         paragraphs = [f"<p><b>{escape(self.headline)}</b>{escape(rest)}</p>", _as_html(self.table)]
         paragraphs += [f"<p>{escape(note)}</p>" for note in self.notes]
         return "".join([*paragraphs, *map(_as_html, self.evidence.values())])
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it but ``topics``, as JSON has it; what is not a number, or infinite, is None."""
+        """Return all of it but ``topics``, as JSON has it; values that are not finite are None."""
 
         def rows(table: pd.DataFrame) -> Any:
             return json.loads(table.to_json(orient="records", double_precision=15))
@@ -121,15 +116,15 @@ class Decision:
             "text": self.text,
             "table": rows(self.table),
             "judge": rows(self.judge),
-            "evidence": {name: rows(one) for name, one in self.evidence.items()},
+            "evidence": {name: rows(table) for name, table in self.evidence.items()},
         }
 
     def to_json(self) -> str:
-        """:meth:`to_dict` as text."""
+        """Return :meth:`to_dict` as text."""
         return json_of(self.to_dict(), indent=2)
 
     def to_markdown(self) -> str:
-        """The text and the tables, such as for a pull request."""
+        """Return the text and the tables, such as for a pull request."""
         rest = self.answer.removeprefix(self.headline)
         parts = [f"**{markdown_text(self.headline)}**{markdown_text(rest)}", _as_markdown(self.table)]
         parts += map(markdown_text, self.notes)
@@ -139,7 +134,7 @@ class Decision:
         return "\n\n".join(parts)
 
     def to_junit(self, name: str = "decision") -> str:
-        """One test case: it fails where the option in use stays, and is skipped where the verdict is open."""
+        """Return one test case: it fails where the option in use stays, and is skipped where the verdict is open."""
         return junit_of({name: self})
 
 
@@ -149,7 +144,7 @@ def _as_text(table: pd.DataFrame) -> str:
 
 
 def escaped_lines(text: str) -> str:
-    """The lines of a text, each without control characters."""
+    """Return the lines of a text, each without control characters."""
     return "\n".join(map(escaped, text.split("\n")))
 
 
@@ -168,7 +163,7 @@ def _as_markdown(table: pd.DataFrame) -> str:
 
 
 def junit_of(decisions: Mapping[str, Decision]) -> str:
-    """A test case for each decision, as :meth:`Decision.to_junit` has it."""
+    """Return a test case for each decision, as :meth:`Decision.to_junit` has it."""
     outcomes = [decision.outcome for decision in decisions.values()]
     counts = {"tests": len(outcomes), "failures": outcomes.count("keep"), "skipped": outcomes.count("open")}
     counted = {key: str(count) for key, count in (counts | {"errors": 0}).items()}
@@ -184,4 +179,4 @@ def junit_of(decisions: Mapping[str, Decision]) -> str:
 
 
 def _xml(text: str) -> str:
-    return _NO_XML.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _NO_XML.sub(lambda match: match[0].encode("unicode_escape").decode(), text)

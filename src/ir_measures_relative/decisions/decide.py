@@ -1,4 +1,4 @@
-"""Which of several set-ups is best at the same cost?"""
+"""Choose the best of several set-ups at the same cost."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def decide(
     groups: Mapping[str, str] | None = None,
     missing: str | None = None,
 ) -> Decision:
-    """Which of several set-ups is best at the same cost? One verdict, what it may cost, and the evidence.
+    """Choose the best of several set-ups at the same cost: one verdict, what it may cost, and the evidence.
 
     Each option becomes one list, which ends at the cutoff of ``by``. The *regret* of an option is by how much the best
     option is above it, over all topics of this kind and with all documents judged; the table has its upper bound. An
@@ -107,7 +107,7 @@ def decide(
 
 
 class Ruling(NamedTuple):
-    """What the rule says by some labels."""
+    """The conclusion of the rule by some labels."""
 
     bounds: OptionBounds | None
     outcome: Conclusion
@@ -130,12 +130,12 @@ class Comparison:
     strict: Ruling | None  #: None where there are no strict bounds
     most: FloatArray  #: the largest difference of each two options over all judgments; empty where it is not known
 
-    def state(self, words: Sequence[Words], no_gain: str, **others: Any) -> State:
+    def state(self, words: Sequence[Words], no_gain: str, **further: Any) -> State:
         """Return what the sentences depend on."""
         terms, all_judged, needs = self.terms, self.scores.all_judged, ""
         if self.topics_needed is not None:
             n_topics = self.collection.documents.n_queries
-            needs = describe_needs(self.topics_needed, n_topics, self.unjudged_share_of_variance)
+            needs = describe_needs(self.topics_needed, n_topics, self.unjudged_variance_share)
         return State(
             words,
             str(terms.by),
@@ -150,7 +150,7 @@ class Comparison:
             why_no_model=self.why_no_model,
             strict=None if all_judged or self.strict is None else self.strict.outcome,
             needs=needs,
-            **others,
+            **further,
         )
 
     @cached_property
@@ -162,7 +162,7 @@ class Comparison:
         return topics_needed(values, self.terms.margin, confidence=test.confidence, seed=test.seed)
 
     @property
-    def unjudged_share_of_variance(self) -> float:
+    def unjudged_variance_share(self) -> float:
         """The share of the variance of a mean that unjudged documents make, on the difference where it is largest."""
         values, choice = self.values[: len(self.options)], self.ruling.outcome.choice
         if values.ndim == 2:
@@ -278,22 +278,22 @@ def score_options(
     return lists, OptionValues(collection, lists.rankings(), *given, runs, key)
 
 
-def choose_labels(scores: OptionValues, asked: str | None, strict_decides: bool) -> tuple[str, str]:
+def choose_labels(scores: OptionValues, labels: str | None, strict_decides: bool) -> tuple[str, str]:
     """Return the labels that a verdict is by, and why it is not known, where it is not.
 
     Raises:
         ValueError: labels that there are none of.
     """
-    if asked == "strict" and scores.why_not_bounded is not None:
+    if labels == "strict" and scores.why_not_bounded is not None:
         raise ValueError(f"labels='strict': {scores.why_not_bounded}; set labels='judged', or leave it out")
-    if asked == "imputed" and scores.why_no_model:
+    if labels == "imputed" and scores.why_no_model:
         raise ValueError(
             f"labels='imputed': {scores.why_no_model}; add further runs of the collection to the context, or set "
             "labels='judged'"
         )
-    if asked == "strict":
+    if labels == "strict":
         return "strict", ""
-    if asked == "judged" or scores.all_judged:
+    if labels == "judged" or scores.all_judged:
         return "judged", ""
     if not scores.why_no_model:
         return "imputed", ""

@@ -1,4 +1,4 @@
-"""Which deployed run can go? What is lost without each of them, in lists of the same length."""
+"""Find the deployed runs that can go: the loss without each of them, in lists of the same length."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def drop(
     groups: Mapping[str, str] | None = None,
     missing: str | None = None,
 ) -> Decision:
-    """Which deployed run can go? What is lost without each of them, in lists of the same length.
+    """Find the deployed runs that can go, by the loss without each of them in lists of the same length.
 
     The options are *keep* (the deployed runs), *drop X* for each (the others), and with three runs or more also *only
     X*. The arguments are those of :func:`decide`. A run is ``"safe"`` to drop if its loss is at most ``margin``,
@@ -101,11 +101,11 @@ def _answer(collection: Collection, names: Sequence[str], terms: Terms, missing_
     lists, scores = score_options(collection, options, terms)
     n, others = len(names), range(1, len(options))
 
-    def losses_of(values: FloatArray) -> Losses:
+    def bound_losses(values: FloatArray) -> Losses:
         loss = values[0] - values[1:]
         return Losses.bounded(loss, loss, terms)
 
-    judged, strict, reach = losses_of(scores.judged), None, np.empty((0, collection.documents.n_queries))
+    judged, strict, reach = bound_losses(scores.judged), None, np.empty((0, collection.documents.n_queries))
     if scores.why_not_bounded is None:
         largest, smallest = scores.most([0] * len(others), others)
         strict, reach = (
@@ -117,7 +117,7 @@ def _answer(collection: Collection, names: Sequence[str], terms: Terms, missing_
     values, losses = scores.judged, strict if labels == "strict" and strict is not None else judged
     if labels == "imputed":
         values = scores.imputed(terms.test.samples, terms.test.seed)
-        losses = losses_of(values)
+        losses = bound_losses(values)
     grades, as_judged = losses.grades(n, terms.margin), judged.grades(n, terms.margin)
     extremes = None
     if strict is not None and not scores.all_judged:
@@ -138,10 +138,10 @@ def _answer(collection: Collection, names: Sequence[str], terms: Terms, missing_
     )
     bounds = {"lower": np.append(0.0, 0.0 - losses.upper), "upper": np.append(0.0, 0.0 - losses.lower)}
     table = table_of_options(options, scores, values, bounds).drop(columns="runs")
-    known = None if strict is None else strict_grades
+    strict_or_none = None if strict is None else strict_grades
     for column, of in (
-        ("verdict", known if why_no_model else grades),
-        ("strict", known),
+        ("verdict", strict_or_none if why_no_model else grades),
+        ("strict", strict_or_none),
         ("as_judged", as_judged),
     ):
         of_runs: list[str | None] = [*of] if of is not None else [None] * n
@@ -149,12 +149,14 @@ def _answer(collection: Collection, names: Sequence[str], terms: Terms, missing_
     safe = [i for i, grade in enumerate(grades) if grade == SAFE]
     choice = 1 + min(safe, key=lambda i: losses.upper[i]) if safe else 0
     tables, sentences = describe_lists(collection, options, lists, scores, values, choice, terms)
-    unsettled = [1 + i for i, grade in enumerate(known or []) if grade == UNDECIDED and not scores.all_judged]
+    unsettled = [
+        1 + i for i, grade in enumerate(strict_or_none or []) if grade == UNDECIDED and not scores.all_judged
+    ]
     return Decision(
         {option.name: option.runs for option in options},
         None if why_no_model else overall(grades),
         options[choice].name,
-        None if known is None else overall(known),
+        None if strict_or_none is None else overall(strict_or_none),
         overall(as_judged),
         None,
         labels,

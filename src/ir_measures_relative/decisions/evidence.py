@@ -178,7 +178,7 @@ def describe_lists(
     sentences = [_describe_topics(options, values, scores)]
     if scores.why_not_bounded is not None and not scores.all_judged:
         sentences.append(f"The extremes over unjudged documents are not known: {scores.why_not_bounded}.")
-    if unlike := lists_of_unlike_length(lists):
+    if unlike := describe_unlike_lengths(lists):
         warn(unlike, collection.context)
         sentences.append(f"{capital(unlike)}.")
     if terms.groups is not None:
@@ -205,7 +205,7 @@ def _describe_topics(options: Sequence[Option], values: FloatArray, scores: Opti
     return f"{'; '.join(counts)}; {unjudged}."
 
 
-def lists_of_unlike_length(lists: OptionLists) -> str:
+def describe_unlike_lengths(lists: OptionLists) -> str:
     """Return a warning where most topics have an option with fewer documents than another; else nothing."""
     if lists.reranker is not None:
         return ""
@@ -264,15 +264,16 @@ def _describe_groups(table: pd.DataFrame, choice: str, margin: float) -> str:
     loses = of_choice["loses"].to_numpy(dtype=bool)
     might = ~loses & ~of_choice["safe"].to_numpy(dtype=bool)
     names, than = of_choice["group"].astype(str).to_numpy(), f" of more than {margin:g}" if margin else ""
-    said = []
+    sentences = []
     if loses.any():
-        said.append(
+        sentences.append(
             f"{capital(escaped(choice))} loses in these groups of topics: {few(map(escaped, names[loses]))}."
         )
     if might.any():
-        said.append(f"A loss{than} is not excluded in: {few(map(escaped, names[might]))}.")
+        sentences.append(f"A loss{than} is not excluded in: {few(map(escaped, names[might]))}.")
     return (
-        " ".join(said) or f"{capital(escaped(choice))} loses no more than {margin:g} in any group of topics."
+        " ".join(sentences)
+        or f"{capital(escaped(choice))} loses no more than {margin:g} in any group of topics."
     )
 
 

@@ -96,11 +96,10 @@ class Combination:
 
 
 def deciding_measure(by: ir_measures.Measure | str) -> ir_measures.Measure:
-    """The measure that decides; ValueError for one that does not say how good a list is."""
+    """Return the measure that decides; raise ValueError for one that does not say how good a list is."""
     if not isinstance(by, (str, ir_measures.Measure)):
         raise ValueError(f"by={by!r} is not a measure; set one such as 'nDCG@10'")
-    asked = parse_measure(by)
-    if is_relative(asked):
+    if is_relative(parse_measure(by)):
         raise ValueError(f"by={str(by)!r} depends on other runs; set an absolute measure such as 'nDCG@10'")
     measure = absolute_measure(by, "by")
     if measure.NAME in _NO_QUALITY and measure.params.get("rel") is None:
@@ -156,7 +155,7 @@ def without(names: Sequence[str], name: str) -> tuple[str, ...]:
 
 
 def candidate_of(context: RunContext, candidate: str | Run) -> tuple[str, Rankings, str | None]:
-    """The candidate's name and rankings, and its name in the context, if it has one."""
+    """Return the candidate's name and rankings, and its name in the context, if it has one."""
     text = candidate if isinstance(candidate, str) else None
     same = next((n for n, run in context.runs.items() if run is candidate or n == text), None)
     if same is not None:
@@ -173,26 +172,26 @@ def candidate_of(context: RunContext, candidate: str | Run) -> tuple[str, Rankin
 
 
 def deployed_runs(context: RunContext, deployed: object, candidate: str | None) -> list[str]:
-    """The runs that names or globs stand for, in their order, but for the candidate; all others if not given."""
+    """Return the runs that names or globs stand for, in order, but not the candidate; by default all others."""
     names = context.names
     if deployed is None:
         chosen = names
     elif not isinstance(deployed, Iterable):
         raise ValueError(f"deployed={deployed!r} must be a name or glob of deployed runs, or a list of these")
     else:
-        asked = [deployed] if isinstance(deployed, str) else list(map(str, deployed))
-        if candidate in asked:
+        patterns = [deployed] if isinstance(deployed, str) else list(map(str, deployed))
+        if candidate in patterns:
             raise ValueError(f"the candidate {candidate!r} is deployed already; leave it out of deployed=")
-        lacking = [pattern for pattern in asked if not fitting(pattern, names)]
+        lacking = [pattern for pattern in patterns if not fitting(pattern, names)]
         if lacking:
             raise ValueError(
                 f"deployed= names {few_quoted(lacking)}; the context's runs are {few_quoted(names)}"
             )
-        chosen = [name for pattern in asked for name in fitting(pattern, names)]
-    kept = [name for name in dict.fromkeys(chosen) if name != candidate]
-    if not kept:
+        chosen = [name for pattern in patterns for name in fitting(pattern, names)]
+    runs = [name for name in dict.fromkeys(chosen) if name != candidate]
+    if not runs:
         raise ValueError("there is no deployed run; add some to the RunContext, and name them in deployed=")
-    return kept
+    return runs
 
 
 def copy_of(collection: Collection, deployed: Iterable[str], candidate: str) -> str | None:
@@ -227,7 +226,7 @@ class OptionLists:
             self.docs = union_of(collection, self._looked).docs
             self._rows_of_run = rows_of_runs(collection, self._looked)
             combined = [] if reranker is not None else list(map(self._combined, options))
-            if not any(one is None for one in combined):
+            if not any(rows is None for rows in combined):
                 break
         if reranker is None:
             self.pools = self.lists = [self._cut(rows) for rows in combined if rows is not None]
@@ -239,49 +238,49 @@ class OptionLists:
             self.lists = [self._reranked(pool) for pool in self.pools]
 
     def rankings(self) -> list[Rankings]:
-        """The list of each option as a run."""
+        """Return the list of each option as a run."""
         return [
             self._as_run(rows, option.name) for option, rows in zip(self.options, self.lists, strict=True)
         ]
 
     def best_orders(self) -> list[Rankings]:
-        """The pool of each option in its best order, by grade."""
+        """Return the pool of each option in its best order, by grade."""
         falling = -self.docs.grade
         best = [[rows[np.argsort(falling[rows], kind="stable")] for rows in pool] for pool in self.pools]
         return [self._as_run(rows, "the best order of a pool") for rows in map(self._cut, best)]
 
     def rows_to(self, depth: int) -> tuple[Documents, list[TopicRows]]:
-        """The documents of the runs, and the ranking of each run, at least so deep, as rows of these."""
+        """Return the documents of the runs, and the ranking of each run, at least so deep, as rows of these."""
         if depth <= self._looked:
             return self.docs, self._rows_of_run
         return union_of(self.collection, depth).docs, rows_of_runs(self.collection, depth)
 
     def run_sizes(self) -> IntArray:
-        """How many documents each run of the context has on each topic, as far as they are looked at."""
+        """Return how many documents each run of the context has on each topic, as deep as lists need."""
         return np.array([list(map(len, lists)) for lists in self._rows_of_run], dtype=np.int64)
 
     # ---- where relevant documents end
 
     def fates(self, rel: int) -> IntArray:
-        """How many relevant documents end where: never retrieved, outside the pool, not shown, shown; options × 4."""
+        """Count where relevant documents end: never retrieved, outside the pool, not shown, shown; options × 4."""
         relevant = self.collection.judgments.select(self.collection.judgments.grade >= rel)
         result = np.zeros((len(self.options), 4), dtype=np.int64)
         for i, option in enumerate(self.options):
-            held: BoolArray = np.zeros(len(relevant), dtype=bool)
+            retrieved: BoolArray = np.zeros(len(relevant), dtype=bool)
             for run in option.runs:
-                held |= relevant.positions_in(self.collection.runs[run]) > 0
+                retrieved |= relevant.positions_in(self.collection.runs[run]) > 0
             pool, shown = (
                 sum(int((self.docs.grade[rows] >= rel).sum()) for rows in of[i])
                 for of in (self.pools, self.lists)
             )
-            retrieved = int(held.sum())
-            result[i] = len(relevant) - retrieved, retrieved - pool, pool - shown, shown
+            n = int(retrieved.sum())
+            result[i] = len(relevant) - n, n - pool, pool - shown, shown
         return result
 
     # ---- the lists
 
     def _combined(self, option: Option) -> TopicRows | None:
-        """The list of an option; None where the documents looked at are too few to tell."""
+        """Return the list of an option; None where it depends on documents below those looked at."""
         if len(option.runs) == 1 or self.combine.method == INTERLEAVE:
             return self._interleaved(option, self.ends)
         runs = sorted(self.collection.index[run] for run in option.runs)
@@ -296,12 +295,14 @@ class OptionLists:
             if len(rows) == 1:
                 result.append(rows[0][:length])
             else:
-                taken = list(itertools.islice(interleaved([one.tolist() for one in rows]), length))
+                taken = list(
+                    itertools.islice(interleaved([rows_of_run.tolist() for rows_of_run in rows]), length)
+                )
                 result.append(np.array(taken, dtype=np.int64))
         return result
 
     def _fused(self, runs: Sequence[int], fusion: Fusion) -> TopicRows | None:
-        """The fusion of some runs in trec_eval's order: equal 32-bit scores by document id, descending."""
+        """Return the fusion of some runs in trec_eval's order: equal 32-bit scores by document id, descending."""
         ends, votes = self.ends, votes_to(self.collection, fusion, self._looked)
         total, holders = np.zeros(len(self.docs)), np.zeros(len(self.docs), dtype=np.int64)
         for row, vote in (votes.of_runs[run] for run in runs):
@@ -320,23 +321,23 @@ class OptionLists:
         return result if votes.enough(slice(None), np.array(runs), last) else None
 
     def _reranked(self, pool: TopicRows) -> TopicRows:
-        """What is shown of a pool: by falling 32-bit score; ties by document id, descending, as the rows stand."""
+        """Return what is shown of a pool: by falling 32-bit score; ties by document id, descending, as the rows are."""
         ordered = map(np.sort, pool)
         score = self._scores.astype(np.float32)
         return self._cut([rows[np.argsort(-score[rows], kind="stable")] for rows in ordered])
 
     def _cut(self, lists: TopicRows) -> TopicRows:
-        """The lists to where each ends."""
+        """Cut the lists where each ends."""
         return [rows[: self.ends] for rows in lists]
 
     def _scores_of_reranker(self, reranker: Rankings) -> FloatArray:
-        """Its score of each document of the pools; ValueError where some have none."""
+        """Return its score of each document of the pools; raise ValueError where some have none."""
         query, ids, score = reranker.rows()
         of_query = self.collection.judgments.queries_of(reranker)[query]
-        asked = np.flatnonzero(of_query >= 0)
-        row = self.docs.rows_of(of_query[asked], ids.take(asked))
+        in_topics = np.flatnonzero(of_query >= 0)
+        row = self.docs.rows_of(of_query[in_topics], ids.take(in_topics))
         scores = np.full(len(self.docs), np.nan)
-        scores[row[row >= 0]] = score[asked[row >= 0]]
+        scores[row[row >= 0]] = score[in_topics[row >= 0]]
         pooled = np.unique(np.concatenate([rows for pool in self.pools for rows in pool]))
         missing = pooled[np.isnan(scores[pooled])]
         if len(missing):
@@ -371,14 +372,14 @@ def rows_of_runs(collection: Collection, depth: int) -> list[TopicRows]:
 
 
 def interleaved(lists: Sequence[Sequence[int]]) -> Iterator[int]:
-    """One document of each list in turn; a list gives its next where one was taken, and is left out once it ends."""
+    """Yield one document of each list in turn; a list gives its next where one was taken, until it ends."""
     taken: set[Any] = set()
     left = [iter(documents) for documents in lists]
     while left:
-        for one in list(left):
-            document = next((d for d in one if d not in taken), None)
+        for documents in list(left):
+            document = next((d for d in documents if d not in taken), None)
             if document is None:
-                left.remove(one)
+                left.remove(documents)
             else:
                 taken.add(document)
                 yield document

@@ -21,7 +21,7 @@ AS_WELL, BETTER, WORSE, NOT_SETTLED = "as well", "better", "worse", "not settled
 
 
 class Conclusion(NamedTuple):
-    """What a rule says of some options, the first of which is in use: their indices."""
+    """The conclusion of the rule on some options, the first of which is in use: their indices."""
 
     verdict: int  #: an option, or :data:`OPEN`
     choice: int  #: the verdict, or for an open one the option to choose now
@@ -75,7 +75,7 @@ def grade_runs(loss: FloatArray, lead: FloatArray, margin: float) -> list[str]:
 
 
 def number_beside(value: float, margin: float) -> str:
-    """The same, with as many decimals as show on which side of a margin it is."""
+    """Return a number with as many decimals as show on which side of a margin it is."""
     decimals, text = 3, number(value)
     while (value > margin) != (float(text) > margin) and decimals < 17:
         text, decimals = f"{value:.{decimals}f}", decimals + 1
@@ -83,7 +83,7 @@ def number_beside(value: float, margin: float) -> str:
 
 
 def number(value: float) -> str:
-    """A number with two decimals, or with one digit that is not 0 where it is smaller; and never "-0"."""
+    """Return a number with two decimals, or with one digit that is not 0 where it is smaller; and never "-0"."""
     if abs(value) <= ROUNDED:
         return "0"
     decimals = 2 if abs(value) >= 0.005 else math.ceil(-math.log10(abs(value)))

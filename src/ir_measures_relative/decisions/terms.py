@@ -67,13 +67,13 @@ class Terms:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """Between which a difference lies."""
+        """The lowest and the highest difference of two values."""
         low, high = value_range(self.by)
         return low - high, high - low
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What an answer says of them."""
+        """The settings that an answer states."""
         method = "rerank" if self.reranker is not None else self.combine.method
         shown = {"by": str(self.by), "method": method, "margin": float(self.margin)}
         return shown | {"confidence": self.test.confidence}

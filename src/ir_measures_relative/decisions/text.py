@@ -93,7 +93,7 @@ DROP_REASONS = {
 
 
 class Words(NamedTuple):
-    """What an option is called in a sentence."""
+    """The names of an option in a sentence."""
 
     do: str  #: "replace BM25 with SPLADE"
     doing: str  #: "replacing BM25 with SPLADE"
@@ -101,7 +101,7 @@ class Words(NamedTuple):
 
 @dataclass(frozen=True)
 class State:
-    """What the sentences on options depend on."""
+    """All that the sentences on options depend on."""
 
     options: Sequence[Words]
     by: str
@@ -135,8 +135,8 @@ def describe(state: State) -> tuple[str, str]:
         "keeping": keeping,
         "by": state.by,
         "margin": number(state.margin) if state.margin < 0.005 else f"{state.margin:g}",
-        "level": level_of(state.confidence),
-        "basis": basis_of(state.labels, state.confidence),
+        "level": format_level(state.confidence),
+        "basis": describe_basis(state.labels, state.confidence),
         "no_gain": state.no_gain,
         "copy": state.copy,
         "topics": "1 topic" if state.topics == 1 else f"{state.topics} topics",
@@ -179,7 +179,7 @@ def describe_needs(topics: tuple[float, float], n_topics: int, unjudged_share: f
 
 
 def _rounded(n: float) -> float:
-    """A number with two digits that count, rounded up."""
+    """Round a number up to two significant digits."""
     if math.isinf(n) or n < 100:
         return n
     unit = 10.0 ** (math.floor(math.log10(n)) - 1)
@@ -187,7 +187,7 @@ def _rounded(n: float) -> float:
 
 
 def _reason(state: State) -> str:
-    """The key of the reason."""
+    """Return the key of the reason."""
     verdict, choice = state.outcome
     if state.bounds is None:
         return "few topics"
@@ -230,7 +230,7 @@ def removal_sentence(removals: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True)
 class DropState:
-    """What the sentences on deployed runs depend on."""
+    """All that the sentences on deployed runs depend on."""
 
     grades: Mapping[str, str]  #: from run to its verdict
     alone: (
@@ -242,9 +242,8 @@ class DropState:
     labels: str  #: a key of :data:`BASIS`
     conditional: bool = False  #: whether unjudged documents count as not relevant
     why_no_model: str = ""  #: why the verdict is not known, where it is not
-    strict: str | None = (
-        None  #: "same" or "open": what the extremes make of all of this; None where not known
-    )
+    #: "same" or "open": what the extremes make of all of this; None where not known
+    strict: str | None = None
 
 
 def describe_drop(state: DropState) -> tuple[str, str]:
@@ -255,7 +254,7 @@ def describe_drop(state: DropState) -> tuple[str, str]:
     words = {
         "by": state.by,
         "margin": f"{state.margin:g}",
-        "basis": basis_of(state.labels, state.confidence),
+        "basis": describe_basis(state.labels, state.confidence),
         "safe": join(runs[SAFE]),
     }
     start = SAFE if runs[SAFE] else UNDECIDED if runs[UNDECIDED] else NEEDED
@@ -282,36 +281,36 @@ def describe_drop(state: DropState) -> tuple[str, str]:
 
 
 def capital(text: str) -> str:
-    """The text with a capital letter at its start."""
+    """Return the text with a capital letter at its start."""
     return text[:1].upper() + text[1:]
 
 
-def level_of(confidence: float) -> str:
-    """The confidence in per cent."""
+def format_level(confidence: float) -> str:
+    """Return the confidence in per cent."""
     return f"{100 * confidence:g} %"
 
 
-def basis_of(labels: str, confidence: float) -> str:
-    """With what confidence, and over what, a statement holds."""
-    return BASIS[labels].format(level=level_of(confidence))
+def describe_basis(labels: str, confidence: float) -> str:
+    """Return with what confidence, and over what, a statement holds."""
+    return BASIS[labels].format(level=format_level(confidence))
 
 
 def join(names: Sequence[str], word: str = "and") -> str:
-    """The names, or of more than four the first three and how many more there are."""
+    """Join the names; of more than four, the first three and how many more there are."""
     shown = [escaped(name) for name in names]
     if len(shown) > 4:
         return few(shown, 3)
     return f" {word} ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
-def words_of_option(name: str, deployed: Sequence[str], candidate: str) -> Words:
-    """What an option with a candidate is called."""
-    kept, new = join(deployed), escaped(candidate)
+def name_option(name: str, deployed: Sequence[str], candidate: str) -> Words:
+    """Return the words for an option with a candidate."""
+    deployed_runs, new = join(deployed), escaped(candidate)
     if name == "keep":
-        return Words(f"keep {kept}", f"keeping {kept if len(deployed) == 1 else 'all'}")
+        return Words(f"keep {deployed_runs}", f"keeping {deployed_runs if len(deployed) == 1 else 'all'}")
     if name == "add":
-        return Words(f"add {new} to {kept}", f"adding {new}")
-    replaced = kept if name == "replace all" else escaped(name.removeprefix("replace "))
+        return Words(f"add {new} to {deployed_runs}", f"adding {new}")
+    replaced = deployed_runs if name == "replace all" else escaped(name.removeprefix("replace "))
     return Words(f"replace {replaced} with {new}", f"replacing {replaced} with {new}")
 
 

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class _Scores(NamedTuple):
-    """What lists score by the judgments as they are, and what is unjudged of them."""
+    """The scores of lists by the judgments as they are, and their unjudged shares."""
 
     judged: FloatArray  # shape (options, topics)
     unjudged: FloatArray  # the unjudged share of each list
@@ -170,7 +170,7 @@ class OptionValues:
 
     @property
     def about_judge(self) -> str:
-        """What became of the judgments by a language model; nothing without any, or where nothing is unjudged."""
+        """A sentence on the judgments by a language model; empty without any, or where nothing is unjudged."""
         if self._llm is None or isinstance(self._labelings, str) or self.all_judged:
             return ""
         return sentence_about_judge(self._imputation) or ""

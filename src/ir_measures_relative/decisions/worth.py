@@ -1,4 +1,4 @@
-"""Is a candidate worth it? Keep what is deployed, add the candidate, or replace a run with it, at the same cost."""
+"""Decide on a candidate: keep the deployed runs, add it, or replace a run with it, at the same cost."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .options import (
 )
 from .rule import AS_WELL, BETTER, compare_removals
 from .terms import RegretTest, Terms, read_terms
-from .text import describe, nothing_gains, removal_sentence, words_of_option
+from .text import describe, name_option, nothing_gains, removal_sentence
 
 # Of more deployed runs, those are replaced and removed that overlap most with the candidate.
 _MOST_REPLACED = 20
@@ -50,7 +50,7 @@ def worth(
     groups: Mapping[str, str] | None = None,
     missing: str | None = None,
 ) -> Decision:
-    """Keep the deployed runs, add the candidate, or replace a run with it: which is best at the same cost?
+    """Decide whether to keep the deployed runs, add the candidate, or replace a run with it, at the same cost.
 
     The options are *keep* (the deployed runs), *add* (these and the candidate, which comes last), *replace X* for
     each deployed run X (the others and the candidate), and beside several deployed runs *replace all* (the candidate).
@@ -87,7 +87,7 @@ def decide_on_candidate(
     collection: Collection, deployed: Sequence[str], candidate: str, terms: Terms, missing_topics: str = ""
 ) -> Decision:
     """Return the answer on a candidate, by the names of runs of the collection."""
-    replaced = _most_alike(collection, deployed, candidate, terms)
+    replaced = _runs_to_replace(collection, deployed, candidate, terms)
     options = options_with_candidate(deployed, candidate, replaced)
     removals = (
         [Option(f"remove {name}", without(deployed, name)) for name in replaced] if len(deployed) > 1 else []
@@ -95,7 +95,7 @@ def decide_on_candidate(
     compared = compare_options(collection, options, terms, removals, candidate)
     states = _compare_removals(compared, replaced) if removals else None
     same = copy_of(collection, deployed, candidate)
-    words = [words_of_option(option.name, deployed, candidate) for option in options]
+    words = [name_option(option.name, deployed, candidate) for option in options]
     copied = describe_copy(candidate, same, len(deployed)) if same is not None else ""
     state = compared.state(
         words,
@@ -123,14 +123,16 @@ def decide_on_candidate(
     )
 
 
-def _most_alike(collection: Collection, deployed: Sequence[str], candidate: str, terms: Terms) -> list[str]:
+def _runs_to_replace(
+    collection: Collection, deployed: Sequence[str], candidate: str, terms: Terms
+) -> list[str]:
     """Return the deployed runs that may be replaced, in their order: those that share most with the candidate."""
     if len(deployed) <= _MOST_REPLACED:
         return list(deployed)
     shared = shared_documents(collection, terms.by.params.get("cutoff"))[collection.index[candidate]]
     of_deployed = -np.array([shared[collection.index[name]] for name in deployed])
-    kept = np.sort(np.argsort(of_deployed, kind="stable")[:_MOST_REPLACED])
-    return [deployed[i] for i in kept.tolist()]
+    most_shared = np.sort(np.argsort(of_deployed, kind="stable")[:_MOST_REPLACED])
+    return [deployed[i] for i in most_shared.tolist()]
 
 
 def _compare_removals(compared: Comparison, names: Sequence[str]) -> dict[str, str]:

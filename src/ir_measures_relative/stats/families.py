@@ -28,9 +28,7 @@ _HOLM = ("holm", "h")
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """Which rows are corrected together, of the whole ``"call"`` or of each ``"measure"``, and how; None is not at
-    all.
-    """
+    """Rows that are corrected together, of the whole ``"call"`` or of each ``"measure"``, and how; None: not at all."""
 
     correction: str | None = MAX_T
     extent: str = "call"
@@ -41,19 +39,19 @@ class Family:
             check_correction(self.correction)
 
     def compared(self, members: Sequence[tuple[Pairs, str]], options: PairedTestOptions) -> list[Corrected]:
-        """What the test of each measure says of its pairs, corrected; all measures have the same topics.
+        """Return the corrected tests of the pairs of each measure; all measures have the same topics.
 
         By max-t, \\|t\\| of each row is measured by what 5 % of its own resamples exceed (Beran 1988), and p is how
         often the largest of any row is at least that; intervals are wider by the factor that 1 - confidence of the
         resamples keep. Neither says more than the row's own test. Sparse rows are corrected by Bonferroni's method,
         tests that do not go by t by Holm's.
         """
-        families = [members] if self.extent == "call" else [[one] for one in members]
-        return [found for some in families if some for found in _compared(some, self.correction, options)]
+        families = [members] if self.extent == "call" else [[member] for member in members]
+        return [row for some in families if some for row in _compared(some, self.correction, options)]
 
 
 class Corrected(NamedTuple):
-    """What is said of each row of a measure: p, p corrected, and the ends of the interval that goes with it."""
+    """The result for each row of a measure: p, p corrected, and the ends of the interval that goes with it."""
 
     p: FloatArray
     p_corrected: FloatArray
@@ -68,8 +66,8 @@ def _compared(
 
     def alone(confidence: FloatArray) -> list[FloatArray]:
         parts = zip(members, np.split(confidence, splits), strict=True)
-        found = [paired_test(pairs, test, options, one) for (pairs, test), one in parts]
-        return [np.concatenate(part) for part in zip(*found, strict=True)]
+        results = [paired_test(pairs, test, options, levels) for (pairs, test), levels in parts]
+        return [np.concatenate(part) for part in zip(*results, strict=True)]
 
     d = np.concatenate([pairs.differences for pairs, _ in members])
     if correction == MAX_T and not all(TESTS[test].of_t for _, test in members):
@@ -82,18 +80,18 @@ def _compared(
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.abs(mean) / error
         limit = np.concatenate([np.full(len(pairs.differences), pairs.limit) for pairs, _ in members])
-        known, p_together, reach = _together(d, limit, t, options)
-        p_corrected = np.minimum(1.0, np.where(known, np.fmax(p, p_together), p * number))
-        if not known.all():
-            _, lower, upper = alone(np.where(known, confidence, 1 - level / number))
-        lower = np.where(known, np.minimum(lower, mean - reach * error), lower)
-        upper = np.where(known, np.maximum(upper, mean + reach * error), upper)
+        bootstrapped, p_together, reach = _together(d, limit, t, options)
+        p_corrected = np.minimum(1.0, np.where(bootstrapped, np.fmax(p, p_together), p * number))
+        if not bootstrapped.all():
+            _, lower, upper = alone(np.where(bootstrapped, confidence, 1 - level / number))
+        lower = np.where(bootstrapped, np.minimum(lower, mean - reach * error), lower)
+        upper = np.where(bootstrapped, np.maximum(upper, mean + reach * error), upper)
     elif correction is not None and number > 1:
         p_corrected = correct_p_values(p, correction, level)
         share = np.where(p_corrected > 0, p / np.where(p_corrected > 0, p_corrected, 1.0), 1 / number)
         _, lower, upper = alone(1 - level * np.where(np.isnan(share), 1.0, share))
     columns = [np.split(x, splits) for x in (p, p_corrected, lower, upper)]
-    return [Corrected(*one) for one in zip(*columns, strict=True)]
+    return [Corrected(*of_measure) for of_measure in zip(*columns, strict=True)]
 
 
 def _together(
@@ -161,7 +159,7 @@ def correct_p_values(p: FloatArray, correction: str | None, level: float = 0.05)
 
     result = p.copy()
     for row in result.reshape(-1, p.shape[-1]):
-        known = np.flatnonzero(~np.isnan(row))
-        if len(known):
-            row[known] = multipletests(row[known], alpha=level, method=correction)[1]
+        defined = np.flatnonzero(~np.isnan(row))
+        if len(defined):
+            row[defined] = multipletests(row[defined], alpha=level, method=correction)[1]
     return result

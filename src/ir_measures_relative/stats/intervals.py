@@ -38,18 +38,18 @@ def resampled_t(
     Nothing is said of rows, rows × topics with NaN for the unknown, in which fewer than five topics differ from 0, or
     more than ``without_spread`` of the resamples are all the same, up to ``limit``. ``counts`` is resamples × topics.
     """
-    known = ~np.isnan(values)
-    filled, number = np.where(known, values, 0.0), known.sum(axis=1)
-    spread = np.max(values, axis=1, where=known, initial=-np.inf)
-    spread = spread - np.min(values, axis=1, where=known, initial=np.inf)
+    defined = ~np.isnan(values)
+    filled, number = np.where(defined, values, 0.0), defined.sum(axis=1)
+    spread = np.max(values, axis=1, where=defined, initial=-np.inf)
+    spread = spread - np.min(values, axis=1, where=defined, initial=np.inf)
     enough = np.flatnonzero(((filled != 0).sum(axis=1) >= FEWEST_DIFFERING) & (spread > limit))
     batch = max(1, BATCH // len(counts))
     for start in range(0, len(enough), batch):
         rows = enough[start : start + batch]
         mean = filled[rows].sum(axis=1) / number[rows]
-        z = np.where(known[rows], filled[rows] - mean[:, None], 0.0)
-        complete = known[rows].all()
-        sums, second, *drawn = _summed(counts, z, z**2, *([] if complete else [known[rows]]))
+        z = np.where(defined[rows], filled[rows] - mean[:, None], 0.0)
+        complete = defined[rows].all()
+        sums, second, *drawn = _summed(counts, z, z**2, *([] if complete else [defined[rows]]))
         n = number[rows] if complete else drawn[0]
         with np.errstate(divide="ignore", invalid="ignore"):
             means = sums / n
@@ -88,7 +88,7 @@ def critical(resampled: FloatArray, level: FloatArray | float) -> FloatArray:
 
 
 def without_rounding(rest: FloatArray, of: FloatArray | np.float64) -> FloatArray:
-    """What is left of a sum of squares; 0 where that is rounding."""
+    """Return the rest of a sum of squares; 0 where that is rounding."""
     return np.where(rest <= ROUNDED * of, 0.0, rest)
 
 
@@ -114,11 +114,11 @@ def mean_and_error(
     values: FloatArray, constant: BoolArray | None = None
 ) -> tuple[FloatArray, FloatArray, IntArray]:
     """The mean of the last axis, its standard error, NaN where there is none, and of how many values it is."""
-    known = ~np.isnan(values)
-    filled, n = np.where(known, values, 0.0), known.sum(axis=-1)
+    defined = ~np.isnan(values)
+    filled, n = np.where(defined, values, 0.0), defined.sum(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         mean = filled.sum(axis=-1) / n
-        apart = np.where(known, values - mean[..., None], 0.0)
+        apart = np.where(defined, values - mean[..., None], 0.0)
         error = np.sqrt((apart**2).sum(axis=-1) / (n - 1) / n)
     if constant is None:
         spread = np.max(apart, axis=-1, initial=0.0) - np.min(apart, axis=-1, initial=0.0)
@@ -143,7 +143,7 @@ def effect_interval(effect: FloatArray, n: IntArray, reach: FloatArray) -> tuple
 
     t, sign = np.abs(effect) * n**0.5, np.where(effect < 0, -1.0, 1.0)
     tail = stdtr(n - 1, -reach)
-    known = np.isfinite(reach) & np.isfinite(t)
+    defined = np.isfinite(reach) & np.isfinite(t)
     # What t and the spread are beyond with half of the tail each: the noncentralities are no farther away.
     low, high = (t * np.sqrt(chdtri(n - 1, p) / (n - 1)) for p in (1 - tail / 2, tail / 2))
     ends = []
@@ -154,7 +154,7 @@ def effect_interval(effect: FloatArray, n: IntArray, reach: FloatArray) -> tuple
             middle = (near + far) / 2
             beyond = (nctdtr(n - 1, middle, t) > chance) == (infinite > 0)
             near, far = np.where(beyond, middle, near), np.where(beyond, far, middle)
-        ends.append(np.where(known, middle, infinite))
+        ends.append(np.where(defined, middle, infinite))
     nearer, farther = (np.where(np.isnan(reach) | np.isnan(t), np.nan, end) * sign / n**0.5 for end in ends)
     return np.minimum(nearer, farther), np.maximum(nearer, farther)
 
@@ -189,17 +189,17 @@ def means_and_margins(
             "ci=True needs the values of every query: give the table of context.evaluate(qrels, measures, "
             "perquery=True), with the columns name, query_id, measure and value"
         )
-    known = table["measure"].astype(str)
-    lacking = [str(m) for m in measures if str(m) not in set(known)]
+    measured = table["measure"].astype(str)
+    lacking = [str(m) for m in measures if str(m) not in set(measured)]
     if lacking:
         raise ValueError(
-            f"the table has no values of {', '.join(lacking)}; its measures are {list(known.unique())}"
+            f"the table has no values of {', '.join(lacking)}; its measures are {list(measured.unique())}"
         )
     names = list(dict.fromkeys(table["name"]))
     means: dict[str, Any] = {"name": names}
     margins = {}
     for measure in map(str, measures):
-        given = table[(known == measure) & table["value"].notna()].groupby("name")["value"].agg(list)
+        given = table[(measured == measure) & table["value"].notna()].groupby("name")["value"].agg(list)
         values = pd.DataFrame(given.tolist(), index=given.index, dtype=float).reindex(names).to_numpy()
         mean, ends = _or_mean(student_interval, values, confidence)
         if not (values < 0).any():

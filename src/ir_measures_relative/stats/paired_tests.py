@@ -47,7 +47,7 @@ class PairedTestOptions:
 
 
 class TestResult(NamedTuple):
-    """What a test says of pairs."""
+    """The result of a test on pairs."""
 
     p: FloatArray  #: of each pair; 1 of two that never differ, NaN where the test says nothing
     #: from the confidence of each pair to the ends of its interval; None for Student's
@@ -112,7 +112,7 @@ def paired_test(
 def cautious_interval(
     values: FloatArray, ends: tuple[float, float], confidence: float, counts: NDArray[np.integer]
 ) -> tuple[float, float]:
-    """The interval of the mean of one value a topic. It has two ends, whatever the values are.
+    """Return the interval of the mean of one value per topic. It has two ends, whatever the values are.
 
     - Fewer than five topics say nothing: it is the range of the measure, ``ends``.
     - All values but at most four are the same, c, or so many are that the bootstrap says nothing. The others make up
@@ -133,20 +133,21 @@ def cautious_interval(
         np.round(d[0] / max(pairs.limit, TIED)), return_inverse=True, return_counts=True
     )
     usual = d[0, (count == count.max())[which.ravel()]]  # several values where they are equally many
-    others = n - int(count.max())
-    found = [student_interval(d, confidence), logs]
+    n_other = n - int(count.max())
+    intervals = [student_interval(d, confidence), logs]
     mean, error, _ = mean_and_error(d)
     for rows, t in resampled_t(d, pairs.limit, counts):
         if len(rows):  # else too many resamples hold one value alone
             below, above = (critical(side, (1 - confidence) / 2) for side in (t, -t))
-            found.append((mean - below * error, mean + above * error))
-    if others < FEWEST_DIFFERING or len(found) == 2:
-        share = float(betaincinv(others + 1, n - others, (1 + confidence) / 2))
+            intervals.append((mean - below * error, mean + above * error))
+    if n_other < FEWEST_DIFFERING or len(intervals) == 2:
+        share = float(betaincinv(n_other + 1, n - n_other, (1 + confidence) / 2))
         lower, upper = (1 - share) * usual.min() + share * low, (1 - share) * usual.max() + share * high
-        if low == usual.min() == 0 < others:
+        if low == usual.min() == 0 < n_other:
             upper = min(upper, max(share * d.max(), logs[1][0]))
         return float(lower), float(upper)
-    return float(max(min(one[0][0] for one in found), low)), float(min(max(one[1][0] for one in found), high))
+    lowest, highest = (pick(ends[i][0] for ends in intervals) for i, pick in enumerate((min, max)))
+    return float(max(lowest, low)), float(min(highest, high))
 
 
 def _of_pairs(pairs: Pairs, p: FloatArray) -> TestResult:
@@ -291,7 +292,7 @@ TESTS: dict[str, PairedTest] = {
 
 
 class SignTest(NamedTuple):
-    """What :func:`sign_test` found; PyTerrier reads the second value."""
+    """The result of :func:`sign_test`; PyTerrier reads the second value."""
 
     statistic: int  #: the number of pairs in which ``a`` is larger
     pvalue: float  #: two-sided

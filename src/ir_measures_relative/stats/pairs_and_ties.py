@@ -17,8 +17,10 @@ BATCH = 2**22
 
 def tie_limit(values: FloatArray) -> float:
     """The largest difference that is still a tie: :data:`.TIED` of the spread of all values compared at once."""
-    known = values[~np.isnan(values)]
-    return max(TIED * float(np.ptp(known)), ROUNDED * float(np.abs(known).max())) if known.size else 0.0
+    defined = values[~np.isnan(values)]
+    if not defined.size:
+        return 0.0
+    return max(TIED * float(np.ptp(defined)), ROUNDED * float(np.abs(defined).max()))
 
 
 def with_ties(values: FloatArray, limit: float) -> FloatArray:

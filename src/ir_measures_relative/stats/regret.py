@@ -32,7 +32,7 @@ _BLOCK = 1 << 22
 
 
 class OptionBounds(NamedTuple):
-    """What is known of each option.
+    """The bounds of each option.
 
     ``regret`` and ``gain`` are two statements. Each holds for all options at once with the confidence; both together
     hold with ``1 - 2·(1 - confidence)`` at least.
