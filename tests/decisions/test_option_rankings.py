@@ -14,7 +14,7 @@ from ir_measures_relative import RunContext
 from ir_measures_relative.context.run_context import collection_of
 from ir_measures_relative.decisions import fused_values
 from ir_measures_relative.decisions.decide import decide
-from ir_measures_relative.decisions.evidence import NewDocuments
+from ir_measures_relative.decisions.evidence import count_new_documents
 from ir_measures_relative.decisions.fusion import Fusion, fused_rankings
 from ir_measures_relative.decisions.options import ALL_METHODS, Combination, Option, OptionLists
 from ir_measures_relative.io.runs import read_run
@@ -154,8 +154,7 @@ def test_new_documents_and_the_next_page() -> None:
         collection = collection_of(RunContext(dict(runs)), qrels)
         options = [Option("all", tuple(runs))]
         lists = OptionLists(collection, options, Combination(depth=rng.choice([1, 1000])), k)
-        found = NewDocuments.of(lists, deployed, "r3", k)
-        values = [found.relevant(1, weight.astype(float)) for weight in (found.new, found.next_page)]
+        values = count_new_documents(lists, deployed, "r3", k, 1)
         for t, query in enumerate(QUERIES):
             for value, docs in zip(values, plain.new_and_next(deployed, "r3", runs, query, k), strict=True):
                 assert value[t] == sum(qrels[query].get(doc, 0) > 0 for doc in docs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -14,7 +14,7 @@ from ..bounding.verdicts import rounded_to_zero
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import value_of
-from ..data.arrays import BoolArray, FloatArray, IntArray, sum_by_query
+from ..data.arrays import FloatArray, IntArray
 from ..further_measures.alpha_nrg import NewAspects
 from ..messages import counted, escaped, few, warn
 from .options import Option, OptionLists, interleaved
@@ -73,48 +73,36 @@ def table_of_topics(collection: Collection, options: Sequence[Option], values: F
 # ---- what a candidate brings
 
 
-class NewDocuments(NamedTuple):
-    """The documents in a candidate's top k that are in no deployed run's, and the next page, by topic.
+def count_new_documents(
+    lists: OptionLists, deployed: Sequence[str], candidate: str, k: int, rel: int
+) -> IntArray:
+    """Count the relevant documents in a candidate's top k that are in no deployed run's, and those on the next page.
 
     With m new documents, the next page is the m documents that the deployed runs retrieve next below their top k, one
     of each run in turn; those in some deployed run's top k are skipped.
+
+    Returns:
+        the counts by topic, shape (2, topics).
     """
-
-    query: IntArray
-    new: BoolArray  #: whether it is new
-    next_page: BoolArray  #: whether it is on the next page
-    grade: IntArray
-    judged: BoolArray
-    n_topics: int
-
-    @classmethod
-    def of(cls, lists: OptionLists, deployed: Sequence[str], candidate: str, k: int) -> NewDocuments:
-        """Return those of a candidate beside deployed runs."""
-        collection, depth = (
-            lists.collection,
-            k * (len(deployed) + 2),
-        )  # deeper than all that can be skipped or taken
-        docs, of_runs = lists.rows_to(depth)
-        names = (*deployed, candidate)
-        *rows, rows_of_candidate = (of_runs[collection.index[name]] for name in names)
-        seen, new, next_page = np.zeros((3, len(docs)), dtype=bool)
-        for topic in range(docs.n_queries):
-            for of_run in rows:
-                seen[of_run[topic][:k]] = True
-            top = rows_of_candidate[topic][:k]
-            added = top[~seen[top]]
-            new[added] = True
-            below = [of_run[topic][k:depth] for of_run in rows]
-            unseen = [of_run[~seen[of_run]].tolist() for of_run in below]
-            next_page[list(itertools.islice(interleaved(unseen), len(added)))] = True
-        some = np.flatnonzero(new | next_page)
-        judged = collection.documents.rows_of(docs.query[some], docs.ids.take(some)) >= 0
-        columns = docs.query[some], new[some], next_page[some], docs.grade[some], judged
-        return cls(*columns, docs.n_queries)
-
-    def relevant(self, rel: int, weight: FloatArray) -> FloatArray:
-        """Return the weights of judged relevant documents by topic."""
-        return sum_by_query(weight * (self.judged & (self.grade >= rel)), self.query, self.n_topics)
+    collection, depth = lists.collection, k * (len(deployed) + 2)  # deeper than what can be skipped or taken
+    docs, rows_of_run = lists.rows_to(depth)
+    *runs, new_run = (rows_of_run[collection.index[name]] for name in (*deployed, candidate))
+    seen, new, next_page = np.zeros((3, len(docs)), dtype=bool)
+    for topic in range(docs.n_queries):
+        for run in runs:
+            seen[run[topic][:k]] = True
+        top = new_run[topic][:k]
+        added = top[~seen[top]]
+        new[added] = True
+        below = (run[topic][k:depth] for run in runs)
+        unseen = [rows[~seen[rows]].tolist() for rows in below]
+        next_page[list(itertools.islice(interleaved(unseen), len(added)))] = True
+    rows = np.flatnonzero((new | next_page) & (docs.grade >= rel))
+    rows = rows[collection.documents.rows_of(docs.query[rows], docs.ids.take(rows)) >= 0]  # the judged ones
+    counts = [
+        np.bincount(docs.query[rows[where[rows]]], minlength=docs.n_queries) for where in (new, next_page)
+    ]
+    return np.array(counts)
 
 
 def new_documents(
@@ -122,15 +110,13 @@ def new_documents(
 ) -> pd.DataFrame:
     """Return what a candidate brings that the deployed runs do not, per topic; this makes no verdict.
 
-    The rows: relevant documents that are new; those on the next page (:class:`NewDocuments`); and NewAspects@k where
-    the judgments name aspects. The columns are ``what`` and ``mean``.
+    The rows: relevant documents that are new; those on the next page (:func:`count_new_documents`); and NewAspects@k
+    where the judgments name aspects. The columns are ``what`` and ``mean``.
     """
     collection, k, rel = lists.collection, value_of(by, "cutoff") or _CUTOFF, int(value_of(by, "rel", 1))
-    documents = NewDocuments.of(lists, deployed, candidate, k)
-    rows = [
-        {"what": f"{name}@{k}", "mean": float(documents.relevant(rel, weight.astype(np.float64)).mean())}
-        for name, weight in (("new relevant", documents.new), ("next page", documents.next_page))
-    ]
+    means = count_new_documents(lists, deployed, candidate, k, rel).mean(axis=1).tolist()
+    names = f"new relevant@{k}", f"next page@{k}"
+    rows = [{"what": name, "mean": mean} for name, mean in zip(names, means, strict=True)]
     if collection.judgments.has_aspects:
         measure: Any = NewAspects @ k
         beside = Evaluated.of(collection, collection.runs[candidate], deployed)
