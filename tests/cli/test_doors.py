@@ -222,9 +222,9 @@ def test_one_warning_of_a_kind(files: Path) -> None:
     done = run("score", "qrels.txt", "runs", "nDCG@2 NRG@2 UniqueRel@2", "--allow-empty", cwd=files)
     said = [line.removeprefix("ir_measures_relative: warning: ") for line in done.stderr.splitlines()]
     assert [text.split(";")[0] for text in said] == [
-        "run 'E.run', run 'F.run' hold no ranking",
+        "run 'E', run 'F' hold no ranking",
         "no documents are judged relevant, so measures are 0 or undefined for every run",
-        "run 'XE.run', run 'XF.run' rank no judged document: for query '1' run 'XE.run' has ['xE'], the qrels have ['a', 'd', 'x']",
+        "run 'XE', run 'XF' rank no judged document: for query '1' run 'XE' has ['xE'], the qrels have ['a', 'd', 'x']",
     ]
     (files / "later").mkdir()
     for name in ("one", "two", "three"):

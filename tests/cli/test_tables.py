@@ -108,7 +108,7 @@ def test_words_and_short_lists_are_for_people(files: Path) -> None:
     )
     for form in ("tsv", "csv"):
         lines = output(*given, "-o", form).splitlines()
-        assert len(lines) == 3 and "more3.run 1.0" in lines[2] and " and " not in lines[2]
+        assert len(lines) == 3 and "more3 1.0" in lines[2] and " and " not in lines[2]
 
 
 def test_sort(files: Path, expected: pd.DataFrame) -> None:

@@ -287,7 +287,7 @@ for name, run in runs.items():
 measures = ["UniqueRel(rel=1)@2", "NRG@2"]
 known = RunContext(runs)
 assert RunContext(paths).evaluate(qrels, measures).equals(known.evaluate(qrels, measures))
-assert RunContext.from_files(folder).names == ["v1.txt", "v2.txt", "v3.txt"]
+assert RunContext.from_files(folder).names == ["v1", "v2", "v3"]
 with RunContext({"v1": paths["v1"]}):
     print((UniqueRel(rel=1) @ 2).calc_aggregate(qrels, paths["v2"]))
 """

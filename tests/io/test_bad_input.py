@@ -291,8 +291,8 @@ def test_files_that_cannot_be_told_apart(tmp_path) -> None:
     for folder in ("a", "b", "c/a"):
         (tmp_path / folder).mkdir(parents=True)
         (tmp_path / folder / "x.run").write_text(LINE)
-    assert RunContext.from_files([tmp_path / "a", tmp_path / "b"]).names == ["a/x.run", "b/x.run"]
-    deeper = [f"{tmp_path.name}/a/x.run", "c/a/x.run"]
+    assert RunContext.from_files([tmp_path / "a", tmp_path / "b"]).names == ["a/x", "b/x"]
+    deeper = [f"{tmp_path.name}/a/x", "c/a/x"]
     assert RunContext.from_files([tmp_path / "a", tmp_path / "c" / "a"]).names == deeper
     (tmp_path / "b" / "x.run.gz").write_bytes(gzip.compress(LINE.encode()))
     assert RunContext.from_files(tmp_path / "b").names == ["x.run", "x.run.gz"]

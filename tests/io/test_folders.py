@@ -173,8 +173,8 @@ def test_a_run_of_whole_numbers_wins(name: str, text: str, is_unclear: bool, tmp
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
-        (("sysA/tot-dev/run.txt", "sysB/tot-dev/run.txt"), ["sysA/tot-dev/run.txt", "sysB/tot-dev/run.txt"]),
-        (("a/x/run.txt", "b/y/run.txt.gz"), ["x/run.txt", "y/run.txt"]),
+        (("sysA/tot-dev/run.txt", "sysB/tot-dev/run.txt"), ["sysA/tot-dev/run", "sysB/tot-dev/run"]),
+        (("a/x/run.txt", "b/y/run.txt.gz"), ["x/run", "y/run"]),
         (("x/y/z/r.csv", "x/q/z/r.csv"), ["y/z/r", "q/z/r"]),
         (("x/r.csv", "x/r.json"), ["r.csv", "r.json"]),
     ],
@@ -194,9 +194,9 @@ def test_trees_of_track_organizers(tmp_path: Path) -> None:
             contents[f"{system}/runs/{split}/run.txt.gz"] = run_of("pyterrier", system)
             contents[f"{system}/runs/{split}/retrieval-ir-metadata.yml"] = "platform: {}\n"
     assert names(written(tmp_path, contents)) == [
-        f"{system}/runs/{split}/run.txt" for system in ("bm25", "dense") for split in ("dev1", "test")
+        f"{system}/runs/{split}/run" for system in ("bm25", "dense") for split in ("dev1", "test")
     ]
-    assert names(tmp_path, "*/runs/test") == ["bm25/runs/test/run.txt", "dense/runs/test/run.txt"]
+    assert names(tmp_path, "*/runs/test") == ["bm25/runs/test/run", "dense/runs/test/run"]
     for system in ("bm25", "dense"):
         metadata = f"tag: {system}\nactor:\n  team: {system}-team\n"
         written(tmp_path, {f"{system}/runs/test/submission-ir-metadata.yaml": metadata})

@@ -118,7 +118,7 @@ def test_names_come_from_tags_or_else_from_files(tmp_path) -> None:
     assert RunContext.from_files(str(tmp_path / "*.run")).names == ["A"]
     assert RunContext.from_files([tmp_path / "two.run.gz", tmp_path / "one.run"]).names == ["B", "A"]
     (tmp_path / "three.run").write_text(trec_lines(RUN, "A"))
-    assert RunContext.from_files(tmp_path).names == ["one.run", "three.run", "two.run"]
+    assert RunContext.from_files(tmp_path).names == ["one", "three", "two"]
 
 
 def test_importing_is_cheap() -> None:

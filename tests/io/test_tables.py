@@ -252,6 +252,7 @@ MEASURES = {
     "trec_eval": "runid                 \tall\tA\nnum_q                 \tall\t50\nmap                   \tall\t0.25\n",
     "one measure of trec_eval": "num_ret\tall\t1000\n",
     "topics of trec_eval": "num_ret               \t301\t1000\nnum_rel               \t301\t12\n",
+    "topics of ir_measures": "301\tnDCG@10\t0.5000\n301\tNRG(norm='ideal')@10\t0.2500\n302\tnDCG@10\t1.0000\n",
     "ir_measures": "nDCG@10\t0.25\nAP\t0.1\n",
     "a table": "name,nDCG@10,AP\nx,0.5,0.2\n",
     "RAG": '{"q1": {"faithfulness": 0.9, "context_recall": 0.4}}',

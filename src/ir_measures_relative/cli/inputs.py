@@ -31,7 +31,7 @@ from ..data.arrays import FloatArray, object_array
 from ..data.rankings import Rankings
 from ..formats.content import Content
 from ..io.datasets import dataset_of, num_docs_of, qrels_of
-from ..io.files import WhichPartError, located, read_bytes
+from ..io.files import located, read_bytes
 from ..io.qrels import QrelsColumns, QrelsFile, qrels_columns, read_qrels_file
 from ..io.runs import PACKED, groups_of, read_runs, run_files
 from ..messages import few, warn
@@ -253,16 +253,7 @@ def read(
     # Freed at once and never touched, by which C's library learns to keep what is freed (glibc: to 64 MB) for what is
     # read next: else the system gives and clears new memory for every array of every file.
     bytes(31 << 20)
-    try:
-        runs_read = read_runs(paths, files.named, allow_empty=args.allow_empty)
-    except WhichPartError:
-        raise
-    except ValueError as error:
-        if files.is_folder:
-            raise ValueError(
-                f"{error}; a file that is not a run does not belong in the folder of runs"
-            ) from None
-        raise
+    runs_read = read_runs(paths, files.named, allow_empty=args.allow_empty)
     if len(runs_read) > len(paths):
         names, first = ", ".join(runs_read), next(iter(runs_read))
         raise ValueError(f"the files hold {len(runs_read)} runs, {names}; name one, as in FILE#{first}")

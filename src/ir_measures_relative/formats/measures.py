@@ -40,6 +40,8 @@ def is_table_of_measures(content: Content) -> bool:
         return False
     if all(map(names_a_measure, rows[0][1:])):  # the first is the name of a run
         return len(rows[0]) > 1
+    if all(len(row) == 3 and "@" in row[1] for row in rows) and any(names_a_measure(row[1]) for row in rows):
+        return True  # ir_measures' values by topic: topic, measure, value
     is_list = {len(row) for row in rows} <= {2, 3} and (len(rows) > 1 or rows[0][1] in ("all", rows[0][-1]))
     return is_list and all(map(names_a_measure, names)) and all(a != b for a, b in pairwise(names))
 

@@ -405,9 +405,10 @@ def _without_pages(files: Iterable[Path]) -> list[Path]:
     return [file for file in found if may_hold_run(file)]
 
 
-#: The endings of packed files, and those of other files of runs that are no part of a name.
+#: The endings of packed files, and those of files of runs, which are no part of a run's name.
 PACKED = (".gz", ".bz2", ".xz")
-_ENDINGS = (".json", ".jsonl", ".ndjson", ".parquet", ".csv", ".tsv", ".msmarco", ".kilt")
+_RUNS = (".run", ".txt", ".trec", ".res", ".msmarco", ".kilt")
+_ENDINGS = (*_RUNS, ".json", ".jsonl", ".ndjson", ".parquet", ".csv", ".tsv")
 
 
 def read_runs(
