@@ -29,7 +29,7 @@ from ir_measures_relative.decisions.decide import Comparison, compare_options
 from ir_measures_relative.decisions.options import Option, options_with_candidate, without
 from ir_measures_relative.decisions.rule import OPEN, decide_by
 from ir_measures_relative.decisions.terms import read_terms
-from ir_measures_relative.decisions.values import means_of_topics
+from ir_measures_relative.decisions.values import average_labelings
 from ir_measures_relative.stats.regret import option_bounds, upper_bounds
 
 BY, MARGIN, ENDS = "nDCG@10", 0.02, (-1.0, 1.0)
@@ -127,7 +127,7 @@ def errors_of_draw(
 ) -> dict[str, float]:
     """The rates of one draw."""
     compared = compare(data, runs, "judged")
-    options, every = compared.options, means_of_topics(compared.values)
+    options, every = compared.options, average_labelings(compared.values)
     n, sizes = len(options), [len(option.runs) for option in options]
     truth = every.mean(axis=1)
     regret, removed = truth[:n].max() - truth[:n], truth[n:]

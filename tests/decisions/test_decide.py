@@ -262,7 +262,7 @@ def test_the_extremes_are_those_of_all_judgments(by: str) -> None:
         collection = collection_of(RunContext(runs, grades=(0, 1)), qrels)
         measure = measure_of(by)
         lists = OptionLists(collection, [Option(n, tuple(of)) for n, of in options.items()], TURNS, 3)
-        most = OptionValues(collection, lists.rankings(), measure, 0).most_of_all(3)
+        most = OptionValues(collection, lists.rankings(), measure, 0).largest_differences(3)
         shown = {
             name: {
                 q: {d: -float(i) for i, d in enumerate(combined(of, runs, q, "interleave", 60, 1000, 3))}

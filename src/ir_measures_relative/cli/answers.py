@@ -131,9 +131,9 @@ def _files(given: Inputs, names: list[str]) -> str:
 def finish(answers: Mapping[str, Decision], args: argparse.Namespace, named: bool = True) -> int:
     """Prints the answers, and returns the exit code."""
     if args.output_format == "junit":
-        from ..decisions.answer import junit_of
+        from ..decisions.answer import junit_report
 
-        print(junit_of({escaped(name): answer for name, answer in answers.items()}))
+        print(junit_report({escaped(name): answer for name, answer in answers.items()}))
     elif args.output_format in _FORMATS:
         print(_FORMATS[args.output_format](answers, named))
     else:

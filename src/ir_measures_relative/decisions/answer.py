@@ -135,7 +135,7 @@ class Decision:
 
     def to_junit(self, name: str = "decision") -> str:
         """Return one test case: it fails where the option in use stays, and is skipped where the verdict is open."""
-        return junit_of({name: self})
+        return junit_report({name: self})
 
 
 def _as_text(table: pd.DataFrame) -> str:
@@ -162,7 +162,7 @@ def _as_markdown(table: pd.DataFrame) -> str:
     return "\n".join("| " + " | ".join(map(markdown_text, row)) + " |" for row in rows)
 
 
-def junit_of(decisions: Mapping[str, Decision]) -> str:
+def junit_report(decisions: Mapping[str, Decision]) -> str:
     """Return a test case for each decision, as :meth:`Decision.to_junit` has it."""
     outcomes = [decision.outcome for decision in decisions.values()]
     counts = {"tests": len(outcomes), "failures": outcomes.count("keep"), "skipped": outcomes.count("open")}

@@ -21,7 +21,7 @@ from ..messages import escaped
 from ..stats.regret import OptionBounds
 from ..stats.topics_needed import TopicsNeeded, topics_needed
 from .answer import Decision
-from .evidence import describe_lists, table_of_options, table_of_topics
+from .evidence import describe_lists, tabulate_options, tabulate_topics
 from .fusion import cutoff_of
 from .options import INTERLEAVE, Combination, Option, OptionLike, OptionLists, read_options
 from .rule import OPEN, Conclusion, decide_by
@@ -202,8 +202,8 @@ class Comparison:
             headline,
             reason,
             (*filter(None, [scores.about_judge]), *notes, *sentences),
-            table_of_options(options, scores, values, {"lower": bounds.gain, "regret": bounds.regret}),
-            table_of_topics(self.collection, options, values),
+            tabulate_options(options, scores, values, {"lower": bounds.gain, "regret": bounds.regret}),
+            tabulate_topics(self.collection, options, values),
             self._judge(choice),
             {**(evidence or {}), **tables},
             {**(settings or {}), **self.terms.settings},
@@ -248,7 +248,7 @@ def compare_options(
     as_judged, strict = rule(terms.bound(scores.judged[:n])), None
     most: FloatArray = np.empty((0, 0, collection.documents.n_queries))
     if scores.why_not_bounded is None:
-        most = scores.most_of_all(n)
+        most = scores.largest_differences(n)
         strict = rule(terms.bound_strictly(most))
     decides = strict is not None and strict.outcome.verdict != OPEN
     labels, why_no_model = choose_labels(scores, terms.labels, decides)

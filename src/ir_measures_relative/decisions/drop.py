@@ -18,7 +18,7 @@ from ..io.qrels import Qrels
 from ..messages import escaped
 from .answer import Decision
 from .decide import MOST_TO_JUDGE, choose_labels, score_options
-from .evidence import describe_lists, table_of_options, table_of_topics
+from .evidence import describe_lists, tabulate_options, tabulate_topics
 from .options import Combination, Option, deployed_runs, without
 from .rule import NEEDED, SAFE, UNDECIDED, grade_runs
 from .terms import RegretTest, Terms, read_terms
@@ -137,7 +137,7 @@ def _answer(collection: Collection, names: Sequence[str], terms: Terms, missing_
         )
     )
     bounds = {"lower": np.append(0.0, 0.0 - losses.upper), "upper": np.append(0.0, 0.0 - losses.lower)}
-    table = table_of_options(options, scores, values, bounds).drop(columns="runs")
+    table = tabulate_options(options, scores, values, bounds).drop(columns="runs")
     strict_or_none = None if strict is None else strict_grades
     for column, of in (
         ("verdict", strict_or_none if why_no_model else grades),
@@ -164,7 +164,7 @@ def _answer(collection: Collection, names: Sequence[str], terms: Terms, missing_
         reason,
         (*filter(None, [scores.about_judge]), *sentences),
         table,
-        table_of_topics(collection, options, values),
+        tabulate_topics(collection, options, values),
         scores.to_judge(0, unsettled, reach[[i - 1 for i in unsettled]], MOST_TO_JUDGE),
         tables,
         {"deployed": list(names), **terms.settings},

@@ -21,7 +21,7 @@ from .options import Option, OptionLists, interleaved
 from .rule import number
 from .terms import Terms
 from .text import capital, join
-from .values import OptionValues, means_of_topics, won_and_lost
+from .values import OptionValues, average_labelings, won_and_lost
 
 # How deep rankings are looked at where the measure has no cutoff.
 _CUTOFF = 10
@@ -37,11 +37,11 @@ def as_objects(texts: Sequence[str]) -> pd.Series:
     return pd.Series(texts, dtype=object)
 
 
-def table_of_options(
+def tabulate_options(
     options: Sequence[Option], scores: OptionValues, values: FloatArray, bounds: Mapping[str, FloatArray]
 ) -> pd.DataFrame:
     """Return the row of each option, with some ``bounds`` as columns behind the difference from the first."""
-    n, by_topic = len(options), means_of_topics(values)[: len(options)]
+    n, by_topic = len(options), average_labelings(values)[: len(options)]
     won, lost = won_and_lost(by_topic - by_topic[0])
     mean = by_topic.mean(axis=1)
     columns: dict[str, Any] = {
@@ -58,9 +58,9 @@ def table_of_options(
     return pd.DataFrame(columns)
 
 
-def table_of_topics(collection: Collection, options: Sequence[Option], values: FloatArray) -> pd.DataFrame:
+def tabulate_topics(collection: Collection, options: Sequence[Option], values: FloatArray) -> pd.DataFrame:
     """Return a row for each topic and option: its value, and its difference from the first."""
-    by_topic = means_of_topics(values)[: len(options)]
+    by_topic = average_labelings(values)[: len(options)]
     columns = {
         "query_id": pd.Series(np.repeat(collection.documents.query_ids, len(options)), dtype=str),
         "option": as_objects([option.name for option in options] * collection.documents.n_queries),
@@ -179,7 +179,7 @@ def describe_lists(
 
 def _describe_topics(options: Sequence[Option], values: FloatArray, scores: OptionValues) -> str:
     """Return on how many topics the first options win and lose, and how much is unjudged."""
-    by_topic = means_of_topics(values)[: len(options)]
+    by_topic = average_labelings(values)[: len(options)]
     counted = list(zip(options, *won_and_lost(by_topic - by_topic[0]), strict=True))[1 : 1 + _COUNTED]
     counts = [
         f"{escaped(option.name)} wins {won} {'topic' if won == 1 else 'topics'} and loses {lost}"

@@ -154,7 +154,7 @@ def without(names: Sequence[str], name: str) -> tuple[str, ...]:
     return tuple(other for other in names if other != name)
 
 
-def candidate_of(context: RunContext, candidate: str | Run) -> tuple[str, Rankings, str | None]:
+def find_candidate(context: RunContext, candidate: str | Run) -> tuple[str, Rankings, str | None]:
     """Return the candidate's name and rankings, and its name in the context, if it has one."""
     text = candidate if isinstance(candidate, str) else None
     same = next((n for n, run in context.runs.items() if run is candidate or n == text), None)
@@ -194,7 +194,7 @@ def deployed_runs(context: RunContext, deployed: object, candidate: str | None) 
     return runs
 
 
-def copy_of(collection: Collection, deployed: Iterable[str], candidate: str) -> str | None:
+def find_copy(collection: Collection, deployed: Iterable[str], candidate: str) -> str | None:
     """Return the first deployed run that ranks every judged topic as the candidate does; None where none does."""
 
     def same(name: str, other: str) -> bool:
@@ -224,7 +224,7 @@ class OptionLists:
         reads = max(combine.depth, ends) if fuses else ends if reranker is None else combine.pool
         for self._looked in depths(ends if fuses else reads, reads):
             self.docs = union_of(collection, self._looked).docs
-            self._rows_of_run = rows_of_runs(collection, self._looked)
+            self._rows_of_run = locate_rankings(collection, self._looked)
             combined = [] if reranker is not None else list(map(self._combined, options))
             if not any(rows is None for rows in combined):
                 break
@@ -234,7 +234,7 @@ class OptionLists:
             pools = [self._interleaved(option, combine.pool) for option in options]
             sizes = [min(map(len, of_topic)) for of_topic in zip(*pools, strict=True)]
             self.pools = [[rows[:n] for rows, n in zip(pool, sizes, strict=True)] for pool in pools]
-            self._scores = self._scores_of_reranker(reranker)
+            self._scores = self._read_reranker_scores(reranker)
             self.lists = [self._reranked(pool) for pool in self.pools]
 
     def rankings(self) -> list[Rankings]:
@@ -253,7 +253,7 @@ class OptionLists:
         """Return the documents of the runs, and the ranking of each run, at least so deep, as rows of these."""
         if depth <= self._looked:
             return self.docs, self._rows_of_run
-        return union_of(self.collection, depth).docs, rows_of_runs(self.collection, depth)
+        return union_of(self.collection, depth).docs, locate_rankings(self.collection, depth)
 
     def run_sizes(self) -> IntArray:
         """Return how many documents each run of the context has on each topic, as deep as lists need."""
@@ -330,7 +330,7 @@ class OptionLists:
         """Cut the lists where each ends."""
         return [rows[: self.ends] for rows in lists]
 
-    def _scores_of_reranker(self, reranker: Rankings) -> FloatArray:
+    def _read_reranker_scores(self, reranker: Rankings) -> FloatArray:
         """Return its score of each document of the pools; raise ValueError where some have none."""
         query, ids, score = reranker.rows()
         of_query = self.collection.judgments.queries_of(reranker)[query]
@@ -360,7 +360,7 @@ class OptionLists:
         )
 
 
-def rows_of_runs(collection: Collection, depth: int) -> list[TopicRows]:
+def locate_rankings(collection: Collection, depth: int) -> list[TopicRows]:
     """Return the ranking of each run on each topic to a depth, as rows of the documents of all runs; kept."""
 
     def compute() -> list[TopicRows]:

@@ -196,7 +196,7 @@ class OptionValues:
         _, interval = differences(self._evaluated, self.by, self._labelings, a, b, self._work)
         return np.array([interval.upper, interval.lower])
 
-    def most_of_all(self, options: int) -> FloatArray:
+    def largest_differences(self, options: int) -> FloatArray:
         """Return the largest difference of each two of the first options, shape (options, options, topics)."""
         place, option, n = self._place[:options], np.argsort(self._place), len(self._lists)
         pairs = [(x, y) for x, y in itertools.combinations(range(n), 2) if max(option[[x, y]]) < options]
@@ -275,6 +275,6 @@ def won_and_lost(differences: FloatArray) -> tuple[IntArray, IntArray]:
     return (exact > 0).sum(axis=1), (exact < 0).sum(axis=1)
 
 
-def means_of_topics(values: FloatArray) -> FloatArray:
+def average_labelings(values: FloatArray) -> FloatArray:
     """Return the values of each topic, as a mean over labelings where there are some."""
     return values if values.ndim == 2 else values.mean(axis=1)

@@ -21,9 +21,9 @@ from .evidence import describe_copy, describe_new_documents, new_documents
 from .options import (
     Combination,
     Option,
-    candidate_of,
-    copy_of,
     deployed_runs,
+    find_candidate,
+    find_copy,
     options_with_candidate,
     without,
 )
@@ -72,7 +72,7 @@ def worth(
         ValueError: no deployed run, or the candidate among them; no judgments; what :func:`decide` raises.
     """
     terms = read_terms(context, by, margin, labels, combine, test, groups, llm_judgments)
-    name, run, member = candidate_of(context, candidate)
+    name, run, member = find_candidate(context, candidate)
     names = deployed_runs(context, deployed, member)
     if name in names:
         name = f"{name} (candidate)"
@@ -94,7 +94,7 @@ def decide_on_candidate(
     )
     compared = compare_options(collection, options, terms, removals, candidate)
     states = _compare_removals(compared, replaced) if removals else None
-    same = copy_of(collection, deployed, candidate)
+    same = find_copy(collection, deployed, candidate)
     words = [name_option(option.name, deployed, candidate) for option in options]
     copied = describe_copy(candidate, same, len(deployed)) if same is not None else ""
     state = compared.state(
