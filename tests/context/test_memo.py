@@ -35,14 +35,23 @@ def test_what_was_asked_for_last_stays_longest() -> None:
     assert memo.nbytes == 8 * 300
 
 
+class _Holder:
+    def __init__(self, values):
+        self.values = values
+
+
 def test_a_value_is_measured_with_what_is_in_it() -> None:
     memo = small(1000)
     memo.keep("tuple", (array(1.0), [array(2.0)], "text"))
     memo.keep("dict", {"a": array(1.0), "b": array(2.0)})
+    text = sys.getsizeof("text")
+    assert memo.nbytes == 8 * 400 + text
+    memo.keep("other", _Holder(array(4.0)))
+    assert memo.nbytes == 8 * 500 + text
     memo.keep("other", object())
-    assert memo.nbytes == 8 * 400
+    assert memo.nbytes == 8 * 400 + text + sys.getsizeof(object())
     memo.keep("tuple", array(3.0))  # in place of the earlier one
-    assert memo.nbytes == 8 * 300 and memo.find("tuple")[0] == 3.0
+    assert memo.nbytes == 8 * 300 + sys.getsizeof(object()) and memo.find("tuple")[0] == 3.0
     memo.keep("large", array(0.0, 5000))  # more than there is room for: it is kept alone
     assert memo.find("large") is not None and memo.find("dict") is None
 

@@ -21,9 +21,8 @@ from .duplicates import warn_of_duplicate
 from .evaluated import Evaluated
 from .measure_strings import is_relative, needs_subtopics
 from .missing_topics import find_similar_ids, warn_of_empty_runs, warn_of_missing_topics, warn_of_similar_ids
-from .odd_runs import warn_of_odd_runs
+from .odd_runs import warn_of_odd_runs, warn_of_strange_ids
 from .priors import PriorPolicy, finder_for_new_runs
-from .strange_ids import warn_of_strange_ids
 
 # ---- runs
 
@@ -104,10 +103,14 @@ def check_queries(collection: Collection, run: Rankings, *, may_be_batch: bool =
 def _warn_of_runs_of_other_topics(collection: Collection, *, may_be_batch: bool) -> None:
     """Warn of a run without rankings, and of one for other topics, which a batch of PyTerrier's may be for it."""
     queries_of, runs = collection.documents.queries_of, collection.rankings
-    unknown = collection.kept("unknown", lambda: [run for run in runs if not (queries_of(run) >= 0).any()])
+
+    def find() -> tuple[list[Rankings], list[Rankings]]:
+        unknown = [run for run in runs if not (queries_of(run) >= 0).any()]
+        counts = Counter(q for other in (runs if unknown else ()) for q in other.query_ids)
+        return unknown, [run for run in unknown if len(run) and all(counts[q] == 1 for q in run.query_ids)]
+
+    unknown, own = collection.kept("of other topics", find)
     warn_of_empty_runs(unknown, collection.context)
-    counts = Counter(q for other in (runs if unknown else ()) for q in other.query_ids)
-    own = [run for run in unknown if len(run) and all(counts[q] == 1 for q in run.query_ids)]
     if own and not may_be_batch:
         warn(
             f"{few(run.name for run in own)} of the context {'has' if len(own) == 1 else 'have'} no query in common "

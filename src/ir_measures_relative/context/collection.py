@@ -13,7 +13,6 @@ import numpy as np
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..data.documents import NAME_NO_ASPECT, Documents, Judgments
 from ..data.rankings import Rankings
-from .absolute import AbsoluteEvaluator, qrels_for
 from .measure_strings import needs_subtopics
 from .memo import Memo
 from .priors import PriorPolicy
@@ -195,6 +194,8 @@ class Collection:
 
         ``as_given``: each provider orders equal scores as it does, and not as trec_eval.
         """
+        from .absolute import AbsoluteEvaluator, qrels_for  # which relative measures do without
+
         judgments = self.judgments
         for measure in measures if judgments.labels is None else ():
             if needs_subtopics(measure):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from threading import Lock
@@ -72,7 +73,13 @@ def _empty(limit: int, parent: Memo | None) -> Memo:
 
 
 def _size(value: Any) -> int:
-    """The bytes of an array, of documents, or of those in a list, tuple or dict of arrays."""
-    if isinstance(value, dict) and isinstance(next(iter(value.values()), None), np.ndarray):
+    """Return about how many bytes a value has: its arrays, or those of its items or attributes."""
+    size = getattr(value, "nbytes", None)
+    if size is not None:
+        return int(size)
+    if isinstance(value, dict):
         value = list(value.values())
-    return sum(map(_size, value)) if isinstance(value, (list, tuple)) else getattr(value, "nbytes", 0)
+    if isinstance(value, (list, tuple)):
+        return sum(map(_size, value))
+    arrays = [item.nbytes for item in getattr(value, "__dict__", {}).values() if isinstance(item, np.ndarray)]
+    return sum(arrays) or sys.getsizeof(value)

@@ -25,7 +25,6 @@ from ..messages import brief, few_quoted, kind_of, warn
 from .active import ActiveContext, active, enter, leave
 from .checks import check_group
 from .collection import Collection
-from .evaluate import score_runs
 from .measure_strings import parse_measures
 from .memo import Memo
 from .priors import Policy, PriorPolicy, policy_of
@@ -302,6 +301,8 @@ class RunContext:
             a DataFrame: ``name`` and a column a measure; with ``perquery`` the columns ``name``, ``query_id``,
             ``measure``, ``value``.
         """
+        from .evaluate import score_runs  # which the hosts' evaluators do without
+
         parsed = parse_measures(measures)
         scores = score_runs(collection_of(self, qrels), self.names, parsed)
         return scores.long_table() if perquery else scores.table()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..messages import is_missing, warn
-from .arrays import BoolArray, FloatArray, IntArray, ObjectArray, rank_within
+from .arrays import BoolArray, IntArray, ObjectArray, rank_within
 from .ids import Ids, WordArray, pair_keys
 from .rankings import Rankings
 
@@ -124,15 +124,6 @@ class Documents:
             for column in ("grade", "judged", "exists")
         )
         return Documents(self.query_ids, query[order], ids.take(order), grade, judged=judged, exists=exists)
-
-    def by_query(self, values: FloatArray, rows: IntArray, function: np.ufunc = np.add) -> FloatArray:
-        """What ``function`` joins of values of these rows, (…, rows), by query; 0 where there are none."""
-        result = np.zeros((*values.shape[:-1], self.n_queries))
-        if len(rows):
-            query = self.query[rows]
-            starts = np.flatnonzero(np.diff(query, prepend=-1))
-            result[..., query[starts]] = function.reduceat(values, starts, axis=-1)
-        return result
 
     @cached_property
     def query_code(self) -> dict[str, int]:
