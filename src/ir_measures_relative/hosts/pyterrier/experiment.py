@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal
 
@@ -22,7 +22,6 @@ from pyterrier import Experiment as OfPyTerrier  # pt.Experiment may be ours, if
 
 from ...context.absolute import provider_name
 from ...context.collection import Collection
-from ...context.duplicates import why_incomparable
 from ...context.evaluate import Scores, one_topic_counts, score_runs
 from ...context.measure_strings import as_list, is_relative, parse_measure, trec_measures
 from ...context.missing_topics import find_similar_ids, warn_of_missing_topics
@@ -36,9 +35,18 @@ from ...io.qrels import qrels_columns, read_qrels_file
 from ...io.readers import check_topics_once, read_topics
 from ...io.runs import read_run
 from ...messages import counted, few_quoted, kind_of, some, warn
-from ..compat import COMPARISON_COLUMNS, RETRIEVAL_OPTIONS, collections_of_garbage_spared, highlight_only
-from ..provider import Answered
+from ..compat import RETRIEVAL_OPTIONS, collections_of_garbage_spared
 from .runs import Caught, SavedRuns, first_rows, run_and_time, with_progress
+from .tables import (
+    answers_for,
+    columns_by_measure,
+    in_order,
+    incomparable,
+    order_queries,
+    rounded,
+    set_times,
+    without_comparisons,
+)
 
 
 def score_systems(
@@ -72,137 +80,10 @@ def score_systems(
 
     scores = score_runs(collection, collection.names, measures, absolute=absolute, missing_topics=False)
     orders = [
-        _order(collection, run, judged, set(own.values()))
+        order_queries(collection, run, judged, set(own.values()))
         for run, judged in zip(collection.rankings, caught.batches, strict=True)
     ]
     return scores, orders
-
-
-def _order(
-    collection: Collection, run: Rankings, judged: Sequence[set[str]], providers: set[str | None]
-) -> IntArray:
-    """The order in which ir_measures has the queries of a run, batch by batch: means depend on it in their last bit.
-
-    First what the run holds, then what it lacks, sorted; where all is relative, as in the qrels.
-    """
-    code = collection.documents.query_code
-    order: dict[str, None] = {}
-    for batch in [*judged, set(code)]:
-        left = [q for q in code if q in batch and q not in order]
-        met = [q for q in run.query_ids if q in batch and q in code and q not in order]
-        if providers:
-            met = sorted(met) if "runtime" in providers else met
-            left = [*met, *sorted(set(left).difference(met))]
-        order |= dict.fromkeys(left)
-    return np.array([code[q] for q in order], dtype=np.int64)
-
-
-def answers_for(scores: Scores, columns: Sequence[str], orders: Sequence[IntArray]) -> list[Answered]:
-    """For each measure one of the same name that has its values already, of runs whose score is the system."""
-
-    def answer(_: pd.DataFrame, run: pd.DataFrame) -> Iterator[ir_measures.Metric]:
-        system = int(run["score"].iloc[0])
-        rows = scores.values[system][:, orders[system]].T.tolist()
-        for query_id, row in zip(scores.query_ids[orders[system]], rows, strict=True):
-            for measure, value in zip(measures, row, strict=True):
-                yield ir_measures.Metric(query_id, measure, value)
-
-    measures = [Answered(name, answer) for name in columns]
-    return measures
-
-
-def incomparable(
-    collection: Collection, relative: Sequence[Any], options: Mapping[str, Any]
-) -> set[tuple[str, int]]:
-    """The measures and systems whose comparison with the baseline is not valid; and one warning that says why."""
-    baseline = options.get("baseline")
-    if baseline is None or not options.get("dataframe", True):
-        return set()
-    against = collection.names[baseline]
-    reasons: dict[tuple[Any, int], str] = {}
-    for measure in relative:
-        for i, name in enumerate(collection.names):
-            reason = why_incomparable(collection, measure, name, against) if name != against else None
-            if reason is not None:
-                reasons[measure, i] = reason
-    if reasons:
-        (first, i), reason = next(iter(reasons.items()))
-        more = f" (and {len(reasons) - 1} more such)" if len(reasons) > 1 else ""
-        remedy = "give a third system as the reference"
-        if first.RELATIVE_TO == "priors":
-            remedy = "set priors='others', or use pt.relative.compare(RunContext({…}), qrels, measures, priors=[…])"
-        warn(
-            f"the values of {collection.names[i]!r} and the baseline {against!r} on {first} are different quantities, "
-            f"since {reason}: the p-value and the wins and losses are NaN{more}; {remedy}"
-        )
-    return {(str(measure), i) for measure, i in reasons}
-
-
-def without_comparisons(result: Any, invalid: set[tuple[str, int]], options: Mapping[str, Any]) -> None:
-    """Makes comparisons that are not valid NaN in a table of means, and corrects the others for their number."""
-    for measure in {measure for measure, _ in invalid}:
-        table = _data(result)
-        wins, losses, p, reject, corrected = (f"{measure} {column}" for column in COMPARISON_COLUMNS)
-        table.loc[[i for of, i in invalid if of == measure], [wins, losses, p]] = np.nan
-        if corrected in table:
-            table[reject], table[corrected] = False, np.nan
-            valid = table[p].notna()
-            if valid.any():
-                from statsmodels.stats.multitest import multipletests  # as pt.Experiment does
-
-                level = options.get("correction_alpha", 0.05)
-                found = multipletests(table.loc[valid, p], alpha=level, method=options["correction"])
-                table.loc[valid, reject], table.loc[valid, corrected] = found[:2]
-    if invalid and not isinstance(result, pd.DataFrame):
-        numbers = result.data.columns[result.data.notna().any()]
-        highlight_only(result, set(numbers))
-
-
-def _data(result: Any) -> pd.DataFrame:
-    return result if isinstance(result, pd.DataFrame) else result.data
-
-
-def in_order(result: Any, asked: Sequence[str]) -> Any:
-    """What ``pt.Experiment`` returned, with its measures in the order asked; all else is as PyTerrier has it."""
-    if isinstance(result, tuple):
-        both = [in_order(part, asked) for part in result]
-        return type(result)(*both) if hasattr(result, "_fields") else tuple(both)
-    if isinstance(result, dict):
-        if any(isinstance(value, dict) for value in result.values()):
-            return {key: in_order(value, asked) for key, value in result.items()}
-        return {name: result[name] for name in sorted(result, key=_place_in(asked))}
-    if not isinstance(result, pd.DataFrame):  # a styled table
-        return in_order(result.data, asked).style.use(result.export())
-    if list(result.columns) == ["name", "qid", "measure", "value"]:
-        place = result["measure"].map(_place_in(asked))
-        return result.assign(_place=place).sort_values(["name", "qid", "_place"]).drop(columns="_place")
-    return result[_columns_in_order(list(result.columns), asked)]
-
-
-def _columns_in_order(columns: list[str], asked: Sequence[str]) -> list[str]:
-    """``name``, the measures, then what a baseline adds to each: ``NRG@10 +``, ``NRG@10 p-value`` and the like."""
-
-    def owner(column: str) -> str:
-        return max((m for m in asked if column.startswith(f"{m} ")), key=len, default="")
-
-    first, *rest = columns
-    place = _place_in(asked)
-    measures = sorted((c for c in rest if c in asked), key=place)
-    return [first, *measures, *sorted((c for c in rest if c not in asked), key=lambda c: place(owner(c)))]
-
-
-def _place_in(asked: Sequence[str]) -> Any:
-    place = {name: i for i, name in reversed(list(enumerate(asked)))}
-    return lambda name: place.get(name, len(place))
-
-
-def set_times(result: Any, names: Sequence[str], times: Sequence[float]) -> None:
-    """Puts the times of the pipelines where those of their stubs are, in the order of the systems."""
-    if isinstance(result, dict):
-        for name, time in zip(names, times, strict=True):
-            result[name]["mrt"] = time
-    else:
-        _data(result)["mrt"] = times
 
 
 # The parameters that say what the systems are relative to.
@@ -320,7 +201,7 @@ def Experiment(
             collection = new_collection(context, judgments)
         else:
             collection = collection_of(context, asked_for)
-        columns = _columns(asked)
+        columns = columns_by_measure(asked)
         scores, orders = score_systems(collection, list(columns), caught, qrels)
         answers = answers_for(scores, list(columns.values()), orders)
         second = {k: v for k, v in options.items() if k not in RETRIEVAL_OPTIONS} | for_tables
@@ -340,7 +221,7 @@ def Experiment(
             )
         if "mrt" in metrics:
             times = dict(zip(names, caught.times, strict=True))
-            shown_times |= _rounded(times, options.get("round"))
+            shown_times |= rounded(times, options.get("round"))
         if not options.get("perquery"):
             if message := one_topic_counts(scores):
                 warn(message)
@@ -363,12 +244,6 @@ _OF_HOST = {
     for name, parameter in inspect.signature(Experiment).parameters.items()
     if parameter.kind is parameter.KEYWORD_ONLY and name not in _OF_CONTEXT
 }
-
-
-def _rounded(times: Mapping[str, float], digits: Any) -> dict[str, float]:
-    """The times with as many digits as ``round=`` of ``pt.Experiment`` says."""
-    digits = digits.get("mrt") if isinstance(digits, dict) else digits
-    return {name: time if digits is None else round(time, digits) for name, time in times.items()}
 
 
 def _read(frame: pd.DataFrame, name: str) -> Rankings:
@@ -399,15 +274,6 @@ def _warn_of_missing_topics(context: RunContext, judgments: Judgments, topic_ids
         [not topic_ids or q in topic_ids for q in judgments.query_ids], dtype=np.bool_
     )
     warn_of_missing_topics(new_collection(context, judgments.of_queries(asked)), context.runs)
-
-
-def _columns(asked: Mapping[str, ir_measures.Measure | None]) -> dict[ir_measures.Measure, str]:
-    """What ``pt.Experiment`` calls each measure: by its name in trec_eval, where it was asked for by one."""
-    columns: dict[ir_measures.Measure, str] = {}
-    for column, measure in asked.items():
-        if measure is not None and columns.get(measure, str(measure)) == str(measure):
-            columns[measure] = column
-    return columns
 
 
 def _judgments(qrels: Any, num_docs: int | None) -> tuple[Any, int | None]:
