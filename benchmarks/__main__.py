@@ -19,6 +19,7 @@ from benchmarks.data import Folder, real_campaigns
 from benchmarks.timing import load
 
 _SPEED, _README = report.ROOT / "studies" / "speed.md", report.ROOT / "README.md"
+_HISTORY = report.ROOT / "benchmarks" / "history.csv"
 _PARTS = ("frames", "files", "questions", "growth")
 
 
@@ -56,16 +57,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     text = f"\n{report.versions()}\n"
     print(text)
     sentence = ""
+    history: list[tuple[str, report.Row]] = []
     for campaign in campaigns.values():
         for part in ("frames", "files"):
             if part not in parts:
                 continue
             if part == "frames":
-                tables, sentence_here = _of_frames(campaign, rounds)
+                tables, sentence_here, rows = _of_frames(campaign, rounds)
                 sentence = sentence or sentence_here
             else:
                 rows = processes.costs(campaign, max(rounds - 2, 1), args.pref_eval, args.nrg_authors)
                 tables = report.ratios(rows)
+            history += [(campaign.title, row) for row in rows]
             title = f"### {campaign.title}: {len(campaign.runs)} runs, from {part}"
             text += _shown(f"\n{title}\n\n{tables}")
     if "questions" in parts:
@@ -75,13 +78,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         rows_of_growth = list(tqdm(growth.measure(scale_name), desc="growth", disable=None, leave=False))
         rest = "; ".join(f"with the {axis.name}: {axis.rest}" for axis in growth.axes(scale_name))
         text += _shown(f"\n### Growth\n\nWhat stays as it is {rest}.\n\n{report.growths(rows_of_growth)}")
+    if history and not args.quick:
+        report.keep_history(history, _HISTORY)
     if args.write:
         fill(_SPEED, "figures", text)
         fill(_README, "speed", sentence)
         print(f"Written into {_SPEED.relative_to(report.ROOT)} and {_README.relative_to(report.ROOT)}.")
 
 
-def _of_frames(campaign: Folder, rounds: int) -> tuple[str, str]:
+def _of_frames(campaign: Folder, rounds: int) -> tuple[str, str, list[report.Row]]:
     """The tables of a campaign in frames; and what the README says of NRG@10, on both kinds of columns."""
     rows: list[report.Row] = []
     memory: list[report.Memory] = []
@@ -91,7 +96,7 @@ def _of_frames(campaign: Folder, rounds: int) -> tuple[str, str]:
         memory += frames.memory(runs, qrels, ids)
         if ids == "str":
             rows += frames.calls(runs, qrels, rounds)
-    return f"{report.ratios(rows)}\n{report.memories(memory)}", _of_readme(rows)
+    return f"{report.ratios(rows)}\n{report.memories(memory)}", _of_readme(rows), rows
 
 
 def _of_questions(campaigns: Mapping[str, Folder], rounds: int) -> str:

@@ -19,7 +19,8 @@ from benchmarks.data import Frames
 from benchmarks.timing import Side, interleaved
 from ir_measures_relative import MED, NRG, RBO, P_Rareness, RunContext, rrLP, select_complementary, similarity
 
-LIMIT, PAIRS_LIMIT = 1.1, 2.1
+#: What the last step's exponent may be: of measures by runs, and of all pairs.
+LIMIT, PAIRS_LIMIT = 1.15, 2.1
 _REFERENCE = "run000"
 _MEASURES = [NRG @ 10, NRG, P_Rareness @ 100, rrLP, MED(base="nDCG") @ 10, MED(base="RBP"), RBO]
 _PAIRED = [rrLP, MED(base="nDCG") @ 10, MED(base="RBP"), RBO]
@@ -63,9 +64,9 @@ def axes(scale: str) -> list[Axis]:
     """The axes; all of the sizes with ``full``, and the smaller ones with ``quick``."""
     last = {"quick": -2, "default": None, "full": None}[scale]
     return [
-        Axis("runs", [16, 32, 64, 128, 256][:last], "50 topics, 100 deep, 100 judged", _by_runs),
-        Axis("topics", [50, 260, 1350, 6980][:last], "16 runs, 100 deep, 20 judged", _by_topics),
-        Axis("depth", [100, 464, 2154, 10000][:last], "8 runs, 50 topics, 200 judged", _by_depth),
+        Axis("runs", [20, 40, 80, 160, 320][:last], "50 topics, 100 deep, 100 judged", _by_runs),
+        Axis("topics", [100, 400, 1600, 6400, 20000][:last], "4 runs, 100 deep, 20 judged", _by_topics),
+        Axis("depth", [50, 100, 200, 500, 1000][:last], "8 runs, 50 topics, 200 judged", _by_depth),
         Axis("judged a query", [10, 58, 342, 2000][:last], "16 runs, 50 topics, 1,000 deep", _by_judged),
     ]
 
@@ -84,7 +85,7 @@ def measure(scale: str) -> Iterator[Growth]:
             }
             works["select_complementary, all runs"] = _select_all, PAIRS_LIMIT, axis.sizes
         else:
-            works["select_complementary, 8 runs"] = _select_some, LIMIT, axis.sizes
+            works["select_complementary, n=8"] = _select_some, LIMIT, axis.sizes
         for work, (side, limit, sizes) in tqdm(
             works.items(), desc=f"growth with the {axis.name}", leave=False, disable=None
         ):
@@ -120,7 +121,7 @@ def _by_runs(sizes: Sequence[int]) -> Iterator[Campaign]:
 
 
 def _by_topics(sizes: Sequence[int]) -> Iterator[Campaign]:
-    frames, qrels = make(16, max(sizes), 100, 20)
+    frames, qrels = make(4, max(sizes), 100, 20)
     topics = qrels["query_id"].unique()
     for size in sizes:
         kept = qrels[qrels["query_id"].isin(topics[:size])]

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import pandas as pd
+
 from benchmarks.growth import Growth
 from benchmarks.timing import Cost, load
 
@@ -94,16 +96,16 @@ def memories(rows: Sequence[Memory]) -> str:
 
 def growths(rows: Sequence[Growth]) -> str:
     return table(
-        ["time with the", "of", "sizes", "CPU s", "exponent", "must be", "last step's"],
+        ["time with the", "of", "sizes", "CPU s", "exponent", "last step's", "must be"],
         [
             [
                 row.axis,
                 row.work,
                 _list(f"{size:,}" for size in row.sizes),
                 _list(f"{seconds:.3g}" for seconds in row.seconds),
-                _marked(row.exponent, row.limit, 2),
+                f"{row.exponent:.2f}",
+                _marked(row.last, row.limit, 2),
                 _limit(row.limit),
-                f"{row.last:.2f}",
             ]
             for row in rows
         ],
@@ -144,3 +146,21 @@ def _limit(limit: float | None) -> str:
 
 def _list(texts: Iterable[str]) -> str:
     return "; ".join(texts)
+
+
+def keep_history(rows: Iterable[tuple[str, Row]], path: Path) -> None:
+    """Write the ratios of this version into a table of ratios by version, in place of earlier ones of it."""
+    from ir_measures_relative import __version__
+
+    columns = ["version", "collection", "work", "against", "ids", "ratio"]
+    old = (
+        pd.read_csv(path, dtype=str, keep_default_na=False)
+        if path.exists()
+        else pd.DataFrame(columns=columns)
+    )
+    new = pd.DataFrame(
+        [(__version__, c, row.work, row.against, row.ids, f"{row.ratio:.4f}") for c, row in rows],
+        columns=columns,
+    )
+    same = old["version"].eq(__version__) & old["collection"].isin(new["collection"])
+    pd.concat([old[~same], new], ignore_index=True).to_csv(path, index=False)
