@@ -85,7 +85,7 @@ def measure(scale: str) -> Iterator[Growth]:
             }
             works["select_complementary, all runs"] = _select_all, PAIRS_LIMIT, axis.sizes
         else:
-            works["select_complementary, n=8"] = _select_some, LIMIT, axis.sizes
+            works["select_complementary, n=4"] = _select_some, LIMIT, axis.sizes
         for work, (side, limit, sizes) in tqdm(
             works.items(), desc=f"growth with the {axis.name}", leave=False, disable=None
         ):
@@ -111,7 +111,7 @@ def _select_all(frames: Frames, qrels: pd.DataFrame) -> Side:
 
 
 def _select_some(frames: Frames, qrels: pd.DataFrame) -> Side:
-    return lambda: select_complementary(RunContext(frames), qrels, 8)
+    return lambda: select_complementary(RunContext(frames), qrels, 4)
 
 
 def _by_runs(sizes: Sequence[int]) -> Iterator[Campaign]:
