@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .decisions.fuse import fuse
     from .decisions.select import select_complementary
     from .decisions.similarity import similarity
+    from .decisions.trajectory import trajectory
     from .decisions.worth import worth
     from .reporting import report
 
@@ -76,6 +77,7 @@ __getattr__, __dir__ = imported_later(
         "report": "reporting",
         "select_complementary": "decisions.select",
         "similarity": "decisions.similarity",
+        "trajectory": "decisions.trajectory",
         "verdicts": "bounding.verdicts",
         "worth": "decisions.worth",
     },
@@ -111,6 +113,7 @@ __all__ = [
     "sgnLP",
     "sgnLR",
     "similarity",
+    "trajectory",
     "verdicts",
     "worth",
 ]

@@ -22,12 +22,17 @@ from .hosts.compat import pyterrier_measures as _pyterrier_measures
 
 if TYPE_CHECKING:
     from .hosts.pyterrier.experiment import Experiment
+    from .hosts.pyterrier.record import record
     from .hosts.pyterrier.runs import named
 
-__all__ = [*_package.__all__, "Experiment", "named"]
+__all__ = [*_package.__all__, "Experiment", "named", "record"]
 
 # What imports PyTerrier, and the module of each.
-_OF_PYTERRIER = {"Experiment": "hosts.pyterrier.experiment", "named": "hosts.pyterrier.runs"}
+_OF_PYTERRIER = {
+    "Experiment": "hosts.pyterrier.experiment",
+    "named": "hosts.pyterrier.runs",
+    "record": "hosts.pyterrier.record",
+}
 
 
 def __getattr__(name: str) -> Any:

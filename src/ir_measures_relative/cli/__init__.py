@@ -31,6 +31,7 @@ COMMANDS = {
     "unjudged": "check whether unjudged documents can change the result; list what to judge first",
     "explain": "list the documents that a run adds",
     "similar": "find similar runs, with judgments or without",
+    "trajectory": "find what each further search of an agent or a session was worth",
     "plot": "draw what each run adds (y-axis) and its own effectiveness (x-axis)",
     "report": "write an HTML report",
     "cite": "print the papers to cite for measures, as BibTeX",

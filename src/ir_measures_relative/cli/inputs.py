@@ -248,7 +248,7 @@ def read(
     if args.priors and POLICIES[args.priors].needs_groups and not args.groups:
         raise ValueError(f"--priors {args.priors} needs the groups: give --groups CSV")
     without = may_lack_qrels and args.qrels == "none" and not os.path.exists("none")
-    qrels = None if without else _read_qrels(args.qrels)
+    qrels = None if without else read_qrels(args.qrels)
     paths = files.all()
     # Freed at once and never touched, by which C's library learns to keep what is freed (glibc: to 64 MB) for what is
     # read next: else the system gives and clears new memory for every array of every file.
@@ -315,7 +315,7 @@ def _labels(file: Path) -> list[str]:
 def _shown(path: str | None, names: Sequence[str], files: Sequence[Path]) -> list[str]:
     if path is None:
         return list(names)
-    given = _read_pairs("--names", path, "run,name")
+    given = read_pairs("--names", path, "run,name")
     new = [_of_run(given, name, file) for name, file in zip(names, files, strict=True)]
     if not any(new):
         raise ValueError(f"--names {path} names none of the runs, which are {few(names)}; correct it")
@@ -330,7 +330,7 @@ def _groups_of(
     path: str, names: Sequence[str], shown: Sequence[str], files: Sequence[Path]
 ) -> dict[str, str]:
     """The group of every run; lines about other runs are passed over, and runs without a line are group "other"."""
-    given = _read_pairs("--groups", path, "run,group")
+    given = read_pairs("--groups", path, "run,group")
     groups = {
         new: given.get(new) or _of_run(given, name, file) or ""
         for name, new, file in zip(names, shown, files, strict=True)
@@ -351,7 +351,7 @@ def _of_run(given: Mapping[str, str], name: str, file: Path) -> str | None:
     return next((said[label] for label in (name, *_labels(file)) if label in said), None)
 
 
-def _read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:
+def read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:
     """The lines of a CSV file of two columns, which may start with their names."""
     import pandas as pd
 
@@ -375,7 +375,7 @@ def _read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:
     return found
 
 
-def _read_qrels(name: str) -> Judged:
+def read_qrels(name: str) -> Judged:
     if os.path.isdir(name):
         raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
     if os.path.exists(located(name)[0]):

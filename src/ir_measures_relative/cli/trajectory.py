@@ -1,0 +1,64 @@
+"""``trajectory``: what each further search of an agent, or of a user in a session, was worth."""
+
+from __future__ import annotations
+
+import argparse
+
+import ir_measures_relative as package
+
+from . import arguments
+from .output import check_table, show
+
+USAGE = "QRELS TRACES [-k K] [--topic FILE] [--deeper RUN] [options]"
+EXAMPLE = "campaign/qrels.txt campaign/runs -k 10"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("qrels", metavar="QRELS", help="a qrels file, or an ir_datasets id")
+    parser.add_argument(
+        "traces",
+        metavar="TRACES",
+        help="CSV, JSON Lines, JSON or Parquet with the columns query_id, search, doc_id, and rank or score; or a "
+        "folder of runs, which are the searches in the order of their names",
+    )
+    parser.add_argument(
+        "-k", type=int, metavar="K", help="count the first K documents of each search (default: all)"
+    )
+    parser.add_argument(
+        "--topic", metavar="FILE", help="CSV of trajectory,topic, where trajectories share a topic"
+    )
+    parser.add_argument("--deeper", metavar="RUN", help="search 1 as a longer run: compare at the same cost")
+    parser.add_argument(
+        "--margin", type=float, default=0.02, help="the smallest difference that matters (default: 0.02)"
+    )
+    parser.add_argument(
+        "--labels", choices=("judged", "strict"), help="what unjudged documents count as at the same cost"
+    )
+    parser.add_argument(
+        "--pays", type=float, metavar="N", help="new relevant documents that pay for a search"
+    )
+    arguments.add_table(parser)
+
+
+def run(args: argparse.Namespace) -> None:
+    import os
+
+    check_table(args)
+    from .inputs import read_pairs, read_qrels
+
+    topic = None if args.topic is None else read_pairs("--topic", args.topic, "trajectory,topic")
+    traces = package.RunContext.from_files(args.traces) if os.path.isdir(args.traces) else args.traces
+    answer = package.trajectory(
+        traces,
+        read_qrels(args.qrels).file.columns,
+        args.k,
+        topic=topic,
+        deeper=args.deeper,
+        margin=args.margin,
+        labels=args.labels,
+        pays=args.pays,
+    )
+    if args.output_format is None:
+        print(answer)
+    else:
+        show(answer.searches, args)
