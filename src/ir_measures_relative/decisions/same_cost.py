@@ -74,6 +74,7 @@ def compare_at_same_cost(
     """Compare searches 1 … t with search 1, read to as many distinct documents, for every t from 2 on.
 
     Args:
+        cells: the values of every trajectory and search; gets the column ``found_deeper``.
         shown: the searches of trajectories that reach t; those without a relevant document, or whose first search is
             not recorded, do not count.
         deeper: search 1 as a longer run, of each trajectory or topic.
@@ -89,6 +90,7 @@ def compare_at_same_cost(
         shown.count((shown.rows["search"] == shown.rows["first_search"]) & shown.rows["grade"].isna())
     )
     of_deeper = _read_deeper(shown, deeper, lists)
+    cells["found_deeper"] = np.where(shown.first[shown.trajectory] == 1, of_deeper.found, np.nan)
     cell, relevant = shown.trajectory, shown.relevant[shown.trajectory]
     counted = (shown.first[cell] == 1) & (relevant > 0) & (shown.search > 1)
     family = [

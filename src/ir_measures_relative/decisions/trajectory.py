@@ -37,7 +37,9 @@ class Trajectories:
     #: ``search``, ``trajectories``, ``go_on`` and ``read_deeper`` (shares of the relevant documents that are found),
     #: ``difference``, ``lower``, ``regret_deeper``, ``regret_go_on``, ``labels``, ``verdict``; None without ``deeper``
     same_cost: pd.DataFrame | None
-    cells: pd.DataFrame  #: a row per trajectory and search, from which the means are made
+    cells: (
+        pd.DataFrame
+    )  #: a row per trajectory and search, from which the means are made; ``found`` is cumulative
     text: str  #: the answer in sentences
 
     def __str__(self) -> str:

@@ -30,6 +30,8 @@ import pandas as pd
 from ir_datasets import formats
 from ir_datasets.indices.base import Docstore
 
+from ..arguments import check_choice
+
 __all__ = ["DATASET_ID", "GROUPS", "generate", "nuggets", "pipelines", "register", "runs"]
 
 #: What ir_datasets calls the collection.
@@ -105,12 +107,13 @@ class _Dice(random.Random):
 
 
 @lru_cache(maxsize=4)
-def generate(seed: int = 1, n_docs: int = 1200) -> DemoCollection:
-    """The collection; the same for the same arguments.
+def generate(seed: int = 1, n_docs: int = 1200, judgments: str = "pool") -> DemoCollection:
+    """Generate the collection; the same for the same arguments.
 
     A topic asks for two concepts. A document about both has grade 2, one about one of them grade 1 if it mentions the
-    other, else 0. All other documents are not judged.
+    other, else 0. All other documents are not judged, or with ``judgments="all"`` have grade 0.
     """
+    check_choice("judgments", judgments, ("pool", "all"))
     dice = _Dice(seed)
     fields = subjects()
     docs: list[formats.GenericDoc] = []
@@ -135,6 +138,8 @@ def generate(seed: int = 1, n_docs: int = 1200) -> DemoCollection:
                 if of == field and {a, b} & main_concepts:
                     grade = 2 if {a, b} <= main_concepts else int({a, b} <= main_concepts | passing_concepts)
                     qrels.append(formats.TrecQrel(query_id, doc.doc_id, grade, "0"))
+                elif judgments == "all":
+                    qrels.append(formats.TrecQrel(query_id, doc.doc_id, 0, "0"))
     search = Retriever(Index(docs, words))
     first_stage = tuple(
         formats.GenericScoredDoc(query.query_id, doc_id, score)
