@@ -77,8 +77,8 @@ def follow_one_document(query: str, texts: Iterable[str]) -> str:
 
 
 AGENTS: dict[str, Reformulate] = {
-    "feedback terms": feedback,
     "drops a term": drop_first_word,
+    "feedback terms": feedback,
     "follows one document": follow_one_document,
 }
 
