@@ -117,8 +117,8 @@ def test_tables_of_an_answer_have_pyterriers_column_names() -> None:
 
 
 def test_pt_relative_holds_what_the_package_holds() -> None:
-    assert set(pt.relative.__all__) == {*ir_measures_relative.__all__, "Experiment", "named"}
-    pt.relative.Experiment, pt.relative.named  # noqa: B018  (which load modules of the folder)
+    assert set(pt.relative.__all__) == {*ir_measures_relative.__all__, "Experiment", "named", "record"}
+    pt.relative.Experiment, pt.relative.named, pt.relative.record  # noqa: B018  (which load modules of the folder)
     assert set(dir(pt.relative)) == set(pt.relative.__all__)
     assert all(getattr(pt.relative, name) is not None for name in dir(pt.relative))
 
