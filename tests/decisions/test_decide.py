@@ -550,7 +550,7 @@ def test_the_words_on_topics_and_unjudged_documents() -> None:
     new = decide(context, {"q0": QRELS["q0"]}, {"keep": ["good"], "new": ["new"]}, by="P@3")
     assert "up to 100 % of a list" in new.text and "with 1 topic, nothing" in new.text
     one = decide(CONTEXT, {"q0": QRELS["q0"]}, {"keep": ["bad"], "new": ["good"]}, by="P@3")
-    assert "new wins 1 topic and loses 0" in one.text
+    assert "new scores higher on 1 topic and lower on 0" in one.text
 
 
 # ---- drop

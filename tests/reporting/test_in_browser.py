@@ -165,7 +165,7 @@ def test_the_headline_and_what_a_measure_is(friendly: Path, open_page: Open) -> 
     top = {m: table.loc[table[m].idxmax()] for m in MEASURES}
     assert best.startswith(f"Best on its own: {top['nDCG@3']['name']}, nDCG@3 {top['nDCG@3']['nDCG@3']:.3f}.")
     assert adds.startswith(
-        f"Most that is new to a user of the other runs: {top['NRG@3']['name']}, NRG@3 {top['NRG@3']['NRG@3']:.3f}: "
+        f"Adds most to the other runs: {top['NRG@3']['name']}, NRG@3 {top['NRG@3']['NRG@3']:.3f}: "
     )
     assert re.search(
         r"relevant documents( \(grade 1 or higher\))? per topic in its top \d+ and in that of no other run\.",

@@ -68,8 +68,9 @@ class Decision:
 
     @property
     def answer(self) -> str:
-        """The headline and the reason; before them, which runs miss topics."""
-        return " ".join(filter(None, [self.headline, self.missing_topics, self.reason]))
+        """The headline and the reason, and which runs miss topics: after the sentence that the headline begins."""
+        rest = [self.missing_topics, self.reason]
+        return " ".join(filter(None, [self.headline, *(rest[::-1] if self.headline.endswith(":") else rest)]))
 
     @property
     def plain_text(self) -> str:

@@ -182,7 +182,7 @@ def _describe_topics(options: Sequence[Option], values: FloatArray, scores: Opti
     by_topic = average_labelings(values)[: len(options)]
     counted = list(zip(options, *won_and_lost(by_topic - by_topic[0]), strict=True))[1 : 1 + _COUNTED]
     counts = [
-        f"{escaped(option.name)} wins {won} {'topic' if won == 1 else 'topics'} and loses {lost}"
+        f"{escaped(option.name)} scores higher on {won} {'topic' if won == 1 else 'topics'} and lower on {lost}"
         for option, won, lost in counted
     ]
     per_cent = 100 * float(scores.unjudged[: len(options)].max())

@@ -38,7 +38,7 @@ HEADLINE = """
 chance.</small>{% endif %}{% endmacro %}
 {% if best %}<li><strong>Best on its own:</strong> {{ run_name(best.run) }}, {{ measures[best.measure].name }}
 {{ short_number(best.mean) }}.{{ lead(best) }}</li>{% endif %}
-{% if adds %}<li><strong>{{ "Most that is new to a user of the other runs:" if adds.adds else "Highest:" }}</strong>
+{% if adds %}<li><strong>{{ "Adds most to the other runs:" if adds.adds else "Highest:" }}</strong>
 {{ run_name(adds.run) }},
 {% if adds.measure != unique %}{{ measures[adds.measure].name }} {{ short_number(adds.mean) }}
 {%- if shows is not none %}: {% else %}.{% endif %}{% endif %}
