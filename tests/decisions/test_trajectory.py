@@ -188,13 +188,18 @@ def test_forms_of_one_table_are_one(tmp_path: Path) -> None:
     ("searches", "message"),
     [
         ({"q": [["a", "a"]]}, "topic 'q', search 1 has document 'a' twice"),
-        (pd.DataFrame({"query_id": [1], "search": [1], "doc_id": ["a"]}), r"query_id holds numbers.*str\(\)"),
+        (
+            pd.DataFrame({"query_id": [1], "search": [1], "doc_id": ["a"]}),
+            r"query_id holds .*1.*, and ids are strings: convert them with str\(\)",
+        ),
         (pd.DataFrame({"query_id": ["q"], "search": [0], "doc_id": ["a"]}), "number searches 1, 2, 3"),
         (pd.DataFrame({"query_id": ["q"], "doc_id": ["a"]}), "have no column search"),
         (
             pd.DataFrame({"query_id": ["q"], "search": [1], "doc_id": ["a"], "rank": ["x"]}),
             "which is no number",
         ),
+        (pd.DataFrame({"query_id": ["q"], "search": [10**9], "doc_id": ["a"]}), "at most 10,000"),
+        ({"q": [[["a"]]]}, "doc_id holds .*ids are strings"),
         ({"z": [["a"]]}, "no trajectory is judged: the searches have .*'z'.*topic="),
         (7, "pass a DataFrame, a path, a dict or a RunContext"),
     ],

@@ -16,6 +16,19 @@ from ..stats.regret import OptionBounds, option_bounds, strict_option_bounds
 from .rule import OPEN, decide_by
 
 READ_DEEPER, GO_ON, UNDECIDED = "read deeper", "go on", "open"
+_COLUMNS = (
+    *(
+        "search",
+        "trajectories",
+        "go_on",
+        "read_deeper",
+        "difference",
+        "lower",
+        "regret_deeper",
+        "regret_go_on",
+    ),
+    *("labels", "verdict"),
+)
 # Of all comparisons together.
 _CONFIDENCE = 0.95
 
@@ -127,7 +140,7 @@ def compare_at_same_cost(
             "difference": on - deep,
         }
         table.append(row | dict(zip(columns, ends, strict=True)) | {"labels": used, "verdict": verdict})
-    return pd.DataFrame(table)
+    return pd.DataFrame(table, columns=[*_COLUMNS])
 
 
 def _by_topic(values: FloatArray, topics: IntArray) -> FloatArray:

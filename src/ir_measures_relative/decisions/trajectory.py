@@ -93,6 +93,9 @@ def trajectory(
         check_choice("labels", labels, ("judged", "strict"))
     if k is not None:
         check_count("k", k, 1)
+    for name, number_given in (("margin", margin), ("pays", 0.0 if pays is None else pays)):
+        if not (isinstance(number_given, (int, float)) and 0 <= number_given < np.inf):
+            raise ValueError(f"{name}={number_given!r} is not allowed; give a number from 0 on")
     shown = _arrange(read_searches(searches), qrels, k, dict(topic or {}))
     cells = _score_cells(shown, qrels_of_trajectories(shown), k)
     table, stopping = _by_search(cells, shown, pays), _stopping(cells)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,8 @@ from ..io.files import read_bytes
 from ..messages import brief, few
 
 COLUMNS = ("query_id", "search", "doc_id")
+# A number beyond it is no count of searches, and would take memory for all that are not there.
+_MOST_SEARCHES = 10_000
 #: Other names of the columns: PyTerrier's, and what a search is called elsewhere.
 _NAMES = {"qid": "query_id", "docno": "doc_id", "step": "search", "turn": "search"}
 
@@ -69,19 +72,33 @@ def _of_context(context: RunContext) -> pd.DataFrame:
 def _of_file(path: Path, source: str) -> pd.DataFrame:
     ending = path.name.removesuffix(".gz").rpartition(".")[2].lower()
     if ending == "parquet":
-        return pd.read_parquet(path)
-    text = read_bytes(path, source).decode("utf-8-sig")
-    if ending in ("jsonl", "ndjson"):
-        rows = [json.loads(line) for line in text.splitlines() if line.strip()]
-        return _of_rows(rows, source)
-    if ending == "json":
-        content = json.loads(text)
-        return _of_nested(content, source) if isinstance(content, dict) else _of_rows(content, source)
-    import io
-
-    separator = "\t" if "\t" in text.partition("\n")[0] else ","
-    ids = dict.fromkeys(("query_id", "qid", "doc_id", "docno"), str)
-    return pd.read_csv(io.StringIO(text), sep=separator, dtype=ids, keep_default_na=False)
+        try:
+            return pd.read_parquet(path)
+        except ValueError as error:
+            raise ValueError(
+                f"{source}: not a Parquet file that can be read ({error}); write it again"
+            ) from None
+    try:
+        text = read_bytes(path, source).decode("utf-8-sig")
+        if ending in ("jsonl", "ndjson"):
+            return _of_rows([json.loads(line) for line in text.splitlines() if line.strip()], source)
+        if ending == "json":
+            content = json.loads(text)
+            return _of_nested(content, source) if isinstance(content, dict) else _of_rows(content, source)
+        separator = "\t" if "\t" in text.partition("\n")[0] else ","
+        ids = dict.fromkeys(("query_id", "qid", "doc_id", "docno"), str)
+        return pd.read_csv(
+            io.StringIO(text), sep=separator, dtype=ids, keep_default_na=False, index_col=False
+        )
+    except (
+        json.JSONDecodeError,
+        UnicodeDecodeError,
+        pd.errors.ParserError,
+        pd.errors.EmptyDataError,
+    ) as error:
+        raise ValueError(
+            f"{source}: {error}; give CSV, JSON Lines, JSON or Parquet, named by its ending"
+        ) from None
 
 
 def _of_rows(rows: Any, source: str) -> pd.DataFrame:
@@ -117,28 +134,27 @@ def _checked(table: pd.DataFrame, source: str) -> pd.DataFrame:
         raise ValueError(
             f"{source} have no column {', '.join(missing)}; their columns are {few(map(str, table.columns))}"
         )
-    for column in ("query_id", "doc_id"):
-        numbers = table[column].map(
-            lambda value: isinstance(value, (int, float, np.number)) and value == value
-        )
-        if numbers.any():
+    ids = table["doc_id"].where(table["doc_id"].notna(), "")
+    for column, values in (("query_id", table["query_id"]), ("doc_id", ids)):
+        wrong = values.map(lambda value: not isinstance(value, str))
+        if wrong.any():
             raise ValueError(
-                f"{source}: {column} holds numbers, and ids are strings: convert them with str()"
+                f"{source}: {column} holds {brief(values[wrong].tolist()[0])}, and ids are strings: convert them with str()"
             )
-    if table["query_id"].isna().any() or (table["query_id"] == "").any():
+    if (table["query_id"] == "").any():
         raise ValueError(f"{source}: a row has no query_id; name its trajectory")
     search = pd.to_numeric(table["search"], errors="coerce")
-    wrong = search.isna() | (search < 1) | (search % 1 != 0)
+    wrong = search.isna() | (search < 1) | (search % 1 != 0) | (search > _MOST_SEARCHES)
     if wrong.any():
         raise ValueError(
             f"{source}: trajectory {brief(table['query_id'][wrong].iloc[0])} has the search "
-            f"{brief(table['search'][wrong].iloc[0])}; number searches 1, 2, 3 …"
+            f"{brief(table['search'][wrong].iloc[0])}; number searches 1, 2, 3 … (at most {_MOST_SEARCHES:,})"
         )
     result = pd.DataFrame(
         {
             "query_id": table["query_id"].astype(object),
             "search": search.astype(np.int64),
-            "doc_id": table["doc_id"].fillna("").astype(object),
+            "doc_id": ids.astype(object),
         }
     )
     by = next((column for column in ("rank", "score") if column in table.columns), None)
