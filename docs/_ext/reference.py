@@ -65,7 +65,7 @@ MODULES: dict[str, Sequence[str]] = {
         "POLICIES",
     ),
     "pt_relative": ("Experiment", "named"),
-    "decisions": ("Combination", "Decision", "RegretTest", "mean_intervals", "new_aspects"),
+    "decisions": ("Combination", "Decision", "RegretTest", "Trajectories", "mean_intervals", "new_aspects"),
     "data.rankings": ("Rankings", "TopDocs"),
     "data.registry": (),
     "stats": stats.__all__,

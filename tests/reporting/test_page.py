@@ -174,7 +174,7 @@ def test_who_adds_most_and_who_shows_most(tmp_path: Path) -> None:
     of_topics = {name: dict.fromkeys(qrels, run) for name, run in runs.items()}
     page = written(tmp_path, of_topics, qrels, ["nDCG@10", "NRG(norm='ideal')@10", "UniqueRel@10"])
     said = " ".join(
-        unescape(re.sub(r"<[^>]*>", "", page.partition("to a user of the other runs:")[2])).split()
+        unescape(re.sub(r"<[^>]*>", "", page.partition("Adds most to the other runs:")[2])).split()
     )
     assert said.startswith(
         "first, NRG(norm='ideal')@10 0.469: 1.00 relevant documents per topic in its top 10 and in that of no other run. "

@@ -13,13 +13,15 @@ if TYPE_CHECKING:
     from .explain import new_aspects
     from .options import Combination
     from .terms import RegretTest
+    from .trajectory import Trajectories
 
-__all__ = ["Combination", "Decision", "RegretTest", "mean_intervals", "new_aspects"]
+__all__ = ["Combination", "Decision", "RegretTest", "Trajectories", "mean_intervals", "new_aspects"]
 
 _MODULES = {
     "Combination": "options",
     "Decision": "answer",
     "RegretTest": "terms",
+    "Trajectories": "trajectory",
     "mean_intervals": "compare",
     "new_aspects": "explain",
 }

@@ -37,7 +37,7 @@ class Decision:
     as_judged: str  #: the verdict by the judgments as they are
     #: Deployed runs whose removal alone would do as well; None where this is no question.
     as_well: tuple[str, ...] | None
-    labels: str  #: those of the verdict and the table: ``"imputed"``, ``"judged"`` or ``"strict"``
+    labels: str  #: ``"imputed"``, ``"judged"`` or ``"strict"``, of the verdict and of the table
     headline: str  #: the verdict as a sentence
     reason: str  #: what it may cost, what else would do as well, and what unjudged documents could change
     notes: tuple[str, ...]  #: the evidence, a paragraph each
@@ -68,7 +68,7 @@ class Decision:
 
     @property
     def answer(self) -> str:
-        """The headline and the reason, and which runs miss topics: after the sentence that the headline begins."""
+        """The headline, the reason, and which runs miss topics, after the sentence that the headline begins."""
         rest = [self.missing_topics, self.reason]
         return " ".join(filter(None, [self.headline, *(rest[::-1] if self.headline.endswith(":") else rest)]))
 

@@ -69,7 +69,8 @@ def trajectory(
     out of the mean of NRG).
 
     Args:
-        searches: a row per trajectory, search and document; see :func:`.read_searches`.
+        searches: a row per trajectory, search and document, as a DataFrame, a path, or a dict of lists; or a
+            RunContext, whose runs are the searches.
         qrels: judgments, of the trajectories' ids or of their topics.
         k: how many documents of each search count; default: all that were shown.
         topic: from trajectory to topic, where several trajectories share one. Intervals resample topics.
