@@ -139,7 +139,8 @@ def _checked(table: pd.DataFrame, source: str) -> pd.DataFrame:
         wrong = values.map(lambda value: not isinstance(value, str))
         if wrong.any():
             raise ValueError(
-                f"{source}: {column} holds {brief(values[wrong].tolist()[0])}, and ids are strings: convert them with str()"
+                f"{source}: {column} holds {brief(values[wrong].tolist()[0])}, and ids are strings: convert them with "
+                "str()"
             )
     if (table["query_id"] == "").any():
         raise ValueError(f"{source}: a row has no query_id; name its trajectory")
