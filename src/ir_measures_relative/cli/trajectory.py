@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 
 import ir_measures_relative as package
 
@@ -41,8 +42,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    import os
-
     check_table(args)
     from .inputs import read_pairs, read_qrels
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,19 +17,6 @@ from ..stats.regret import OptionBounds, option_bounds, strict_option_bounds
 from .rule import OPEN, decide_by
 
 READ_DEEPER, GO_ON, UNDECIDED = "read deeper", "go on", "open"
-_COLUMNS = (
-    *(
-        "search",
-        "trajectories",
-        "go_on",
-        "read_deeper",
-        "difference",
-        "lower",
-        "regret_deeper",
-        "regret_go_on",
-    ),
-    *("labels", "verdict"),
-)
 # Of all comparisons together.
 _CONFIDENCE = 0.95
 
@@ -48,25 +36,34 @@ class Searches:
     judgments: pd.DataFrame  #: ``key``, ``doc_id``, ``grade``
     keys: list[str]  #: by what the qrels call each trajectory: its id, or its topic
 
-    @property
-    def search(self) -> IntArray:
-        """The search number of each cell."""
-        length = self.last - self.first + 1
-        return np.arange(length.sum()) - np.repeat(self.start - self.first, length)
-
-    @property
+    @cached_property
     def trajectory(self) -> IntArray:
         """The trajectory of each cell."""
         return np.repeat(np.arange(len(self.ids)), self.last - self.first + 1)
 
+    @cached_property
+    def search(self) -> IntArray:
+        """The search number of each cell."""
+        return np.arange(len(self.trajectory)) - (self.start - self.first)[self.trajectory]
+
+    @cached_property
+    def is_new(self) -> pd.Series:
+        """Whether no earlier search of the trajectory showed the document of a row."""
+        return self.rows["search"] == self.rows["first_search"]
+
+    @cached_property
+    def found(self) -> IntArray:
+        """The number of relevant documents that the searches up to each cell show."""
+        return self.cumulate(self.count((self.rows["grade"] >= 1) & self.is_new))
+
     def count(self, of_rows: Any) -> IntArray:
         """Return how many of these rows each cell has."""
-        return np.bincount(self.rows["cell"][of_rows], minlength=int((self.last - self.first + 1).sum()))
+        return np.bincount(self.rows["cell"][of_rows], minlength=len(self.trajectory))
 
     def cumulate(self, counts: IntArray) -> IntArray:
         """Return the sums from the first search of the trajectory up to each cell."""
         total = np.cumsum(counts)
-        return total - np.repeat(total[self.start] - counts[self.start], self.last - self.first + 1)
+        return total - (total[self.start] - counts[self.start])[self.trajectory]
 
 
 def largest_difference(difference: Any, relevant: Any, own: Any, shared: Any) -> FloatArray:
@@ -82,15 +79,14 @@ def largest_difference(difference: Any, relevant: Any, own: Any, shared: Any) ->
 
 
 def compare_at_same_cost(
-    shown: Searches, cells: pd.DataFrame, deeper: Any, margin: float, labels: str | None
+    shown: Searches, read_deeper: ReadAsDeep, margin: float, labels: str | None
 ) -> pd.DataFrame:
     """Compare searches 1 … t with search 1, read to as many distinct documents, for every t from 2 on.
 
     Args:
-        cells: the values of every trajectory and search; gets the column ``found_deeper``.
-        shown: the searches of trajectories that reach t; those without a relevant document, or whose first search is
-            not recorded, do not count.
-        deeper: search 1 as a longer run, of each trajectory or topic.
+        shown: the searches; trajectories count that reach t and have a relevant document, if their first search is
+            recorded.
+        read_deeper: what search 1 holds; see :func:`read_as_deep`.
         margin: the smallest difference of the share of the relevant documents that matters.
         labels: see :func:`.trajectory`.
 
@@ -98,49 +94,33 @@ def compare_at_same_cost(
         a row for each t; :class:`.Trajectories` names the columns. The bounds of all t hold together, each with
         1 - 0.05 / number of t (Bonferroni); topics are the unit, each with the mean of its trajectories.
     """
-    lists = shown.cumulate(shown.count(shown.rows["search"] == shown.rows["first_search"]))
-    unjudged = shown.cumulate(
-        shown.count((shown.rows["search"] == shown.rows["first_search"]) & shown.rows["grade"].isna())
-    )
-    of_deeper = _read_deeper(shown, deeper, lists)
-    cells["found_deeper"] = np.where(shown.first[shown.trajectory] == 1, of_deeper.found, np.nan)
+    unjudged = shown.cumulate(shown.count(shown.is_new & shown.rows["grade"].isna()))
     cell, relevant = shown.trajectory, shown.relevant[shown.trajectory]
     counted = (shown.first[cell] == 1) & (relevant > 0) & (shown.search > 1)
-    family = [
-        step
-        for step in np.unique(shown.search[counted]).tolist()
-        if len(np.unique(shown.topic[cell[counted & (shown.search == step)]])) >= FEWEST_DIFFERING
-    ]
-    confidence = 1 - (1 - _CONFIDENCE) / max(len(family), 1)
+    cells_of = {
+        t: np.flatnonzero(counted & (shown.search == t)) for t in np.unique(shown.search[counted]).tolist()
+    }
+    topics_of = {t: shown.topic[cell[at]] for t, at in cells_of.items()}
+    family = sum(len(np.unique(topics)) >= FEWEST_DIFFERING for topics in topics_of.values())
+    confidence = 1 - (1 - _CONFIDENCE) / max(family, 1)
     table = []
-    for step in np.unique(shown.search[counted]).tolist():
-        at = np.flatnonzero(counted & (shown.search == step))
-        shares = np.array([of_deeper.found[at], cells["found"].to_numpy()[at]]) / relevant[at]
-        difference = cells["found"].to_numpy()[at] - of_deeper.found[at]
-        both = of_deeper.shared_unjudged[at]
-        own, other = unjudged[at] - both, of_deeper.unjudged[at] - both
-        most = largest_difference(difference, relevant[at], own, both)
-        least = -largest_difference(-difference, relevant[at], other, both)
-        topics = shown.topic[cell[at]]
-        by_judgments = option_bounds(_by_topic(shares, topics), (-1.0, 1.0), confidence=confidence)
+    for t, at in cells_of.items():
+        topics, both = topics_of[t], read_deeper.shared_unjudged[at]
+        shares = _by_topic(np.array([read_deeper.found[at], shown.found[at]]) / relevant[at], topics)
+        difference = shown.found[at] - read_deeper.found[at]
         extremes = np.zeros((2, 2, len(at)))
-        extremes[1, 0], extremes[0, 1] = most, -least
+        extremes[1, 0] = largest_difference(difference, relevant[at], unjudged[at] - both, both)
+        extremes[0, 1] = largest_difference(-difference, relevant[at], read_deeper.unjudged[at] - both, both)
+        by_judgments = option_bounds(shares, (-1.0, 1.0), confidence=confidence)
         strict = strict_option_bounds(_by_topic(extremes, topics), (-1.0, 1.0), confidence=confidence)
-        all_judged = not (unjudged[at].any() or of_deeper.unjudged[at].any())
+        all_judged = not (unjudged[at].any() or read_deeper.unjudged[at].any())
         used, verdict = _verdict(by_judgments, strict, margin, "judged" if all_judged else labels)
         bounds = strict if used == "strict" else by_judgments
-        ends = (np.nan,) * 3 if bounds is None else (bounds.gain[1], bounds.regret[0], bounds.regret[1])
-        columns = ("lower", "regret_deeper", "regret_go_on")
-        deep, on = _by_topic(shares, topics).mean(axis=1)
-        row = {
-            "search": step,
-            "trajectories": len(at),
-            "go_on": on,
-            "read_deeper": deep,
-            "difference": on - deep,
-        }
-        table.append(row | dict(zip(columns, ends, strict=True)) | {"labels": used, "verdict": verdict})
-    return pd.DataFrame(table, columns=[*_COLUMNS])
+        lower, *regret = (np.nan,) * 3 if bounds is None else (bounds.gain[1], *bounds.regret)
+        deep, on = shares.mean(axis=1)
+        table.append((t, len(at), on, deep, on - deep, lower, *regret, used, verdict))
+    columns = ["search", "trajectories", "go_on", "read_deeper", "difference", "lower", "regret_deeper"]
+    return pd.DataFrame(table, columns=[*columns, "regret_go_on", "labels", "verdict"])
 
 
 def _by_topic(values: FloatArray, topics: IntArray) -> FloatArray:
@@ -164,7 +144,7 @@ def _verdict(
     return "judged", None
 
 
-class _Deeper(NamedTuple):
+class ReadAsDeep(NamedTuple):
     """What search 1, read to as many distinct documents as the searches up to each cell show, holds."""
 
     found: IntArray  #: judged relevant
@@ -172,7 +152,13 @@ class _Deeper(NamedTuple):
     shared_unjudged: IntArray  #: also shown by the searches
 
 
-def _read_deeper(shown: Searches, deeper: Any, lists: IntArray) -> _Deeper:
+def read_as_deep(shown: Searches, deeper: Any) -> ReadAsDeep:
+    """Read search 1 to as many distinct documents as the searches up to each cell show.
+
+    Raises:
+        ValueError: a ranking of search 1 that is too short.
+    """
+    lists = shown.cumulate(shown.count(shown.is_new))
     table = read_searches(RunContext({"deeper": deeper}))
     judgments, keys = shown.judgments, shown.keys
     ranked, available = table.groupby("query_id"), set(table["query_id"])
@@ -212,6 +198,6 @@ def _read_deeper(shown: Searches, deeper: Any, lists: IntArray) -> _Deeper:
     def so_far(which: BoolArray, cell: IntArray) -> IntArray:
         return shown.cumulate(np.bincount(cell[which], minlength=len(lists)))
 
-    return _Deeper(
+    return ReadAsDeep(
         so_far(relevant, reached), so_far(unjudged, reached), so_far(shared, np.maximum(reached, own_first))
     )

@@ -14,13 +14,13 @@ from ..arguments import check_choice, check_count
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray
 from ..formats.searches import read_searches
-from ..io.qrels import Qrels, qrels_columns
+from ..io.qrels import Qrels, judge, qrels_columns
 from ..measures.nrg import NRG
 from ..messages import RelativeWarning, few, some, warn
 from ..stats.intervals import FEWEST_DIFFERING
 from ..stats.pairs_and_ties import topic_counts
 from .rule import number
-from .same_cost import GO_ON, READ_DEEPER, UNDECIDED, Searches, compare_at_same_cost
+from .same_cost import GO_ON, READ_DEEPER, UNDECIDED, Searches, compare_at_same_cost, read_as_deep
 
 #: Resamples of an interval, and its confidence; that of all comparisons at the same cost together.
 _RESAMPLES, _CONFIDENCE = 1999, 0.95
@@ -98,9 +98,13 @@ def trajectory(
         if not (isinstance(number_given, (int, float)) and 0 <= number_given < np.inf):
             raise ValueError(f"{name}={number_given!r} is not allowed; give a number from 0 on")
     shown = _arrange(read_searches(searches), qrels, k, dict(topic or {}))
-    cells = _score_cells(shown, qrels_of_trajectories(shown), k)
-    table, stopping = _by_search(cells, shown, pays), _stopping(cells)
-    same_cost = None if deeper is None else compare_at_same_cost(shown, cells, deeper, margin, labels)
+    measure = NRG(norm="ideal") if k is None else NRG(norm="ideal") @ k
+    cells = _score_cells(shown, measure)
+    table, stopping, same_cost = _by_search(cells, str(measure), pays), _stopping(cells), None
+    if deeper is not None:
+        read_deeper = read_as_deep(shown, deeper)
+        cells["found_deeper"] = np.where(shown.first[shown.trajectory] == 1, read_deeper.found, np.nan)
+        same_cost = compare_at_same_cost(shown, read_deeper, margin, labels)
     return Trajectories(
         table, stopping, same_cost, cells, _describe(table, stopping, same_cost, margin, pays)
     )
@@ -110,10 +114,15 @@ def trajectory(
 
 
 def _arrange(table: pd.DataFrame, qrels: Qrels, k: int | None, topic: Mapping[str, str]) -> Searches:
-    columns = qrels_columns(qrels)
-    queries, docs = columns.ids()
-    judgments = pd.DataFrame({"key": queries, "doc_id": docs, "grade": columns.relevance.astype(float)})
-    judgments = judgments.drop_duplicates(["key", "doc_id"], keep="last")
+    """Return the searches of the judged trajectories as arrays, with their judgments; warn of the others."""
+    judged_rows = judge(qrels_columns(qrels))
+    judgments = pd.DataFrame(
+        {
+            "key": judged_rows.query_ids[judged_rows.query],
+            "doc_id": judged_rows.ids.strings(),
+            "grade": judged_rows.grade.astype(float),  # NaN will be an unjudged document
+        }
+    )
     judged, trajectories = set(judgments["key"]), list(dict.fromkeys(table["query_id"]))
     keys = {i: i if i in judged else topic.get(i, i) for i in trajectories}
     lost = [i for i in trajectories if keys[i] not in judged]
@@ -133,7 +142,8 @@ def _arrange(table: pd.DataFrame, qrels: Qrels, k: int | None, topic: Mapping[st
     first, last = np.full(len(ids), np.iinfo(np.int64).max), np.zeros(len(ids), dtype=np.int64)
     np.minimum.at(first, code, search)
     np.maximum.at(last, code, search)
-    start = np.cumsum(last - first + 1) - (last - first + 1)
+    length = last - first + 1
+    start = np.cumsum(length) - length
     rows = table.assign(
         trajectory=code, key=table["query_id"].map(keys), cell=start[code] + search - first[code]
     )
@@ -147,20 +157,18 @@ def _arrange(table: pd.DataFrame, qrels: Qrels, k: int | None, topic: Mapping[st
     return Searches(list(ids), topics, first, last, start, rows, relevant, judgments, own_keys)
 
 
-def qrels_of_trajectories(shown: Searches) -> pd.DataFrame:
+def _copy_judgments(shown: Searches) -> pd.DataFrame:
     """Return the judgments of every trajectory under its own id."""
     own = pd.DataFrame({"query_id": shown.ids, "key": shown.keys})
     merged = own.merge(shown.judgments, on="key", how="left", sort=False)
     return merged.assign(relevance=merged["grade"].astype(int))[["query_id", "doc_id", "relevance"]]
 
 
-def _score_cells(shown: Searches, qrels: pd.DataFrame, k: int | None) -> pd.DataFrame:
+def _score_cells(shown: Searches, measure: Any) -> pd.DataFrame:
     """Return the values of every trajectory and search."""
-    rows, repeated = shown.rows, shown.rows["search"] > shown.rows["first_search"]
-    new = shown.count((rows["grade"] >= 1) & ~repeated)
-    found = shown.cumulate(new)
-    left = shown.relevant[shown.trajectory] - found + new > 0
-    measure = NRG(norm="ideal") if k is None else NRG(norm="ideal") @ k
+    rows = shown.rows
+    new = shown.count((rows["grade"] >= 1) & shown.is_new)
+    left = shown.relevant[shown.trajectory] - shown.found + new > 0
     cells = pd.DataFrame(
         {
             "query_id": np.asarray(shown.ids, dtype=object)[shown.trajectory],
@@ -168,12 +176,12 @@ def _score_cells(shown: Searches, qrels: pd.DataFrame, k: int | None) -> pd.Data
             "search": shown.search,
             "shown": shown.count(slice(None)),
             "new_relevant": new,
-            "repeated": shown.count(repeated),
+            "repeated": shown.count(~shown.is_new),
             "unjudged": shown.count(rows["grade"].isna()),
-            str(measure): _nrg(shown, qrels, measure),
+            str(measure): _nrg(shown, measure),
             "nothing_new": left & (new == 0),
             "nothing_left": ~left,
-            "found": found,
+            "found": shown.found,
             "last": shown.last[shown.trajectory],
         }
     )
@@ -181,34 +189,32 @@ def _score_cells(shown: Searches, qrels: pd.DataFrame, k: int | None) -> pd.Data
     return cells
 
 
-def _nrg(shown: Searches, qrels: pd.DataFrame, measure: Any) -> FloatArray:
+def _nrg(shown: Searches, measure: Any) -> FloatArray:
     rows = shown.rows.assign(score=-shown.rows["position"].astype(float))
     of_search = dict(iter(rows.groupby("search")))
     columns = ["query_id", "doc_id", "score"]
     runs = {f"search {step}": of_search[step][columns] for step in sorted(of_search)}
-    result = np.zeros(len(shown.search))
     if not runs:
-        return result
+        return np.zeros(len(shown.search))
     with warnings.catch_warnings():  # a trajectory that had ended lacks its topic, and is counted as such
         warnings.simplefilter("ignore", RelativeWarning)
-        values = RunContext(runs, priors="earlier").evaluate(qrels, [measure], perquery=True)
+        values = RunContext(runs, priors="earlier").evaluate(_copy_judgments(shown), [measure], perquery=True)
     at = pd.MultiIndex.from_arrays([shown.trajectory, shown.search])
     search = values["name"].str.removeprefix("search ").astype(np.int64)
     trajectory_ = values["query_id"].map({query: i for i, query in enumerate(shown.ids)})
     indexed = pd.Series(values["value"].to_numpy(), index=pd.MultiIndex.from_arrays([trajectory_, search]))
-    result[:] = indexed.reindex(at).fillna(0.0).to_numpy()
+    result: FloatArray = indexed.reindex(at).fillna(0.0).to_numpy()
     return result
 
 
 # ---- means by search
 
 
-def _by_search(cells: pd.DataFrame, shown: Searches, pays: float | None) -> pd.DataFrame:
-    name = next(column for column in cells.columns if column.startswith("NRG"))
+def _by_search(cells: pd.DataFrame, measure: str, pays: float | None) -> pd.DataFrame:
     in_first = cells[cells["search"] == 1].set_index("query_id")["new_relevant"]
     table = []
     for step, of_search in cells.groupby("search"):
-        slots, lower, upper = of_search["shown"].sum(), *_interval(of_search, int(shown.topic.max()) + 1)
+        slots, lower, upper = of_search["shown"].sum(), *_interval(of_search)
         row: dict[str, Any] = {
             "search": step,
             "trajectories": len(of_search),
@@ -218,7 +224,7 @@ def _by_search(cells: pd.DataFrame, shown: Searches, pays: float | None) -> pd.D
             "in_search_1": of_search["query_id"].map(in_first).mean(),
             "repeated": of_search["repeated"].sum() / slots if slots else np.nan,
             "unjudged": of_search["unjudged"].sum() / slots if slots else np.nan,
-            name: of_search[name].mean(),
+            measure: of_search[measure].mean(),
             "nothing_new": int(of_search["nothing_new"].sum()),
             "nothing_left": int(of_search["nothing_left"].sum()),
         }
@@ -228,7 +234,7 @@ def _by_search(cells: pd.DataFrame, shown: Searches, pays: float | None) -> pd.D
     return pd.DataFrame(table)
 
 
-def _interval(of_search: pd.DataFrame, n_topics: int) -> tuple[float, float]:
+def _interval(of_search: pd.DataFrame) -> tuple[float, float]:
     """Return the percentile interval of the mean of new relevant documents, topics drawn with replacement."""
     by_topic = of_search.groupby("topic")["new_relevant"].agg(["sum", "size"])
     if len(by_topic) < FEWEST_DIFFERING:

@@ -60,12 +60,9 @@ def read_searches(searches: Any) -> pd.DataFrame:
 def _of_context(context: RunContext) -> pd.DataFrame:
     parts = [pd.DataFrame(columns=list(COLUMNS))]
     for number, run in enumerate(context.runs.values(), start=1):
-        for query, scores in run.as_given().items():
-            ranked = pd.Series(scores, dtype=np.float32).rename_axis("doc_id").reset_index(name="score")
-            ranked = ranked.sort_values(
-                ["score", "doc_id"], ascending=False, kind="stable"
-            )  # trec_eval's order
-            parts.append(ranked[["doc_id"]].assign(query_id=query, search=number))
+        top = run.top()
+        queries = np.asarray(run.query_ids, dtype=object)[top.query]
+        parts.append(pd.DataFrame({"query_id": queries, "search": number, "doc_id": top.doc_ids}))
     return pd.concat(parts, ignore_index=True)
 
 
