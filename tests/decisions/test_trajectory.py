@@ -18,6 +18,7 @@ from command_line import run as command
 from ir_measures_relative import RelativeWarning, RunContext, trajectory
 from ir_measures_relative.decisions.same_cost import largest_difference
 from ir_measures_relative.formats.searches import read_searches
+from ir_measures_relative.stats.regret import option_bounds, strict_option_bounds
 from oracles import trajectory as oracle
 
 SESSIONS = Path(__file__).resolve().parents[3] / "shared" / "sessions"
@@ -149,6 +150,67 @@ def test_unjudged_documents_decide_or_not() -> None:
     assert "unjudged documents decide; judge them" in none.text
     judged = trajectory(unjudged, qrels, deeper=deeper, labels="judged").same_cost
     assert judged is not None and judged["verdict"].tolist() == ["read deeper"]
+
+
+@pytest.mark.parametrize("labels", ["judged", "strict"])
+def test_the_same_cost_is_the_definition(labels: str) -> None:
+    """Sets and lists, one trajectory after the other; the bounds are those of the rule, at the level of the family."""
+    lists, qrels = random_trajectories(21, 80)
+    rng = random.Random(labels)
+    for grades in qrels.values():
+        grades[rng.choice(DOCS)] = 1
+    deeper = {q: rng.sample(DOCS, len(DOCS)) for q in lists}
+    scores = {q: {d: -float(i) for i, d in enumerate(order)} for q, order in deeper.items()}
+    answer = trajectory(table_of(lists), qrels, deeper=scores, labels=labels)
+    cells, rows = answer.cells.set_index(["query_id", "search"]), answer.same_cost
+    assert rows is not None and rows["search"].tolist() == [2, 3, 4, 5]
+    of_step: dict[int, list[list[float]]] = {}
+    for q in answer.cells["query_id"].unique():  # whose order the resamples of a sparse difference depend on
+        searches = lists[q]
+        relevant, shown = {d for d, grade in qrels[q].items() if grade >= 1}, list[str]()
+        for number, docs in enumerate(searches, start=1):
+            if searches[0] is None:
+                continue
+            shown += [d for d in docs or () if d not in shown]
+            read = deeper[q][: len(shown)]
+            found, found_deeper = (len(relevant.intersection(docs)) for docs in (shown, read))
+            assert tuple(cells.loc[(q, number), ["found", "found_deeper"]]) == (found, found_deeper)
+            new, other = (set(docs) - qrels[q].keys() for docs in (shown, read))
+            most = largest_difference(found - found_deeper, len(relevant), len(new - other), len(new & other))
+            least = largest_difference(
+                found_deeper - found, len(relevant), len(other - new), len(new & other)
+            )
+            row = [found_deeper / len(relevant), found / len(relevant), float(most), float(least)]
+            of_step.setdefault(number, []).append(row)
+    for row in rows.to_dict("records"):
+        deep, on, most, least = np.array(of_step[row["search"]]).T
+        if labels == "judged":
+            bounds = option_bounds(np.array([deep, on]), (-1, 1), confidence=1 - 0.05 / 4)
+        else:
+            extremes = np.array([[0 * most, least], [most, 0 * most]])
+            bounds = strict_option_bounds(extremes, (-1, 1), confidence=1 - 0.05 / 4)
+        assert bounds is not None
+        assert (row["labels"], row["trajectories"]) == (labels, len(deep))
+        assert [row["lower"], row["regret_deeper"], row["regret_go_on"]] == pytest.approx(
+            [bounds.gain[1], *bounds.regret], abs=1e-12
+        )
+        assert row["difference"] == pytest.approx(np.mean(on) - np.mean(deep), abs=1e-12)
+
+
+def test_the_interval_holds_the_middle_of_resampled_means() -> None:
+    """95 %, topics drawn whole: five trajectories share one."""
+    lists, qrels = random_trajectories(31, 100)
+    topic = {q: f"topic {int(q[1:]) % 20}" for q in lists}
+    answer = trajectory(table_of(lists), qrels, 5, topic=topic)
+    of_second = answer.cells[answer.cells["search"] == 2]
+    by_topic = [
+        group["new_relevant"].tolist() for _, group in of_second.groupby(of_second["query_id"].map(topic))
+    ]
+    rng = random.Random(0)
+    drawn = [list(itertools.chain(*rng.choices(by_topic, k=len(by_topic)))) for _ in range(10_000)]
+    low, high = np.quantile([np.mean(values) for values in drawn], [0.025, 0.975])
+    row = answer.searches.set_index("search").loc[2]
+    assert [row["ci_lower"], row["ci_upper"]] == pytest.approx([low, high], abs=0.012)
 
 
 def test_several_agents_on_one_topic() -> None:
