@@ -188,6 +188,12 @@ def test_a_line_without_end(text: str, tmp_path: Path) -> None:
         read_run(written(tmp_path, text))
 
 
+@pytest.mark.parametrize("blank", ["\n", " \r\n"])
+def test_millions_of_blank_lines(blank: str, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"at least 5,000,000 blank lines"):
+        read_run(written(tmp_path, "q1 Q0 d1 1 2.0 A\n" + blank * 10_000_000))
+
+
 # ---- several runs ---------------------------------------------------------------------------------------------------
 
 OF_TWO = [("q1", "d1", "1", "2.0", "A"), ("q1", "d2", "2", "1.0", "A"), ("q1", "d3", "1", "2.0", "B"), ("q1", "d2", "2", "1.0", "B")]  # fmt: skip

@@ -22,6 +22,7 @@ LEAST, TIMES = 2**26, 200
 MAX_UNPACKED = "IR_MEASURES_RELATIVE_MAX_UNPACKED"
 
 _LONGEST = 1 << 20  # bytes of a line of text
+_MOST_BLANK = 1 << 22  # blank lines, each of which takes some 36 bytes of memory
 _PIECE = 1 << 16  # bytes that are unpacked at a time: the memory of what becomes of them is used again
 
 # The first bytes of what is not read here, what to call it, and what to do.
@@ -114,7 +115,12 @@ def unpacked(data: bytes, source: str) -> bytes:
 
 
 def check_lines(data: bytes, source: str) -> None:
-    """Raises ValueError for a line of twice a megabyte or more, before anything takes many times its memory."""
+    """Reject lines of two megabytes and millions of blank lines, before anything takes many times their memory."""
+    if data.count(b"\n") > _MOST_BLANK:
+        text = data.translate(None, b" \t\r\v\f")
+        blank = text.count(b"\n\n")  # of n blank lines in a row at least n / 2
+        if blank > _MOST_BLANK and 8 * blank > len(text):  # double-spaced rows are longer
+            raise ValueError(f"{source}: at least {blank:,} blank lines; check what wrote it")
     for start in range(0, len(data) - _LONGEST, _LONGEST):
         if data.find(b"\n", start, start + _LONGEST) < 0:
             line = data.count(b"\n", 0, start) + 1
