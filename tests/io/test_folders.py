@@ -129,6 +129,7 @@ def as_table(run: Mapping[str, Mapping[str, float]], header: bool = True) -> str
 JUDGMENTS = {
     "few documents": ("qrels.tsv", as_table({"1": {"b": 1}, "2": {"f": 1}}, header=False)),
     "one document": ("qrels.tsv", "1\ta\t1\n"),
+    "grades 1, 2, 3 in order": ("qrels.tsv", "1\tx\t1\n1\ty\t2\n1\tz\t3\n2\tw\t1\n"),
     "other documents": ("whole.json", as_json({"1": {"x": 2, "y": 1}, "2": {"z": 1}})),
     "ties": ("whole.json", as_json(TIES)),
     "ties in a table": ("whole.tsv", as_table(TIES)),
@@ -153,7 +154,8 @@ def test_judgments_in_a_folder_of_runs_are_refused_by_name(kind: str, tmp_path: 
         ("whole.json", as_json(WHOLE), True),
         ("whole.csv", as_table(WHOLE), True),
         ("ranks.tsv", "1\tb\t1\n1\ta\t2\n2\te\t1\n", True),
-        ("ranks.tsv", "1\tx\t1\n1\ty\t2\n1\tz\t3\n2\te\t1\n", False),
+        ("ranks.tsv", "1\tx\t1\n1\tb\t2\n1\tz\t3\n2\tf\t1\n", True),
+        ("ranks.tsv", "1\ta\t1\n1\tb\t2\n1\tc\t3\n1\td\t4\n1\te\t5\n2\tf\t1\n", False),
         ("whole.json", as_json(DEEP), False),
     ],
 )

@@ -33,8 +33,9 @@ def _read(content: Content) -> Parts:
             "holds scores, put the header 'query_id<TAB>doc_id<TAB>score' above"
         )
     named = rows.rename(columns={0: "query_id", 1: "doc_id"})
-    # Whole numbers may be grades as well, but these are never 1, 2, 3 within a query.
-    return {"": Given(named.assign(score=-rank if rank.max() < 3 else -rank.astype(float)), kind="table")}
+    # Whole numbers that count to four at most may be grades as well.
+    may_be_grades = rank.max() <= 4
+    return {"": Given(named.assign(score=-rank if may_be_grades else -rank.astype(float)), kind="table")}
 
 
 add_formats(
