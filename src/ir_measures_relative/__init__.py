@@ -47,7 +47,7 @@ _fill(
     {
         "bounds": [".bounding.ue"],
         "MED searches": [".bounding.med_pairs", ".bounding.med_searches"],
-        "descriptions of contexts": [".formats.fingerprint"],
+        "descriptions of contexts": [".formats.fingerprint", ".formats.track", ".formats.make_track"],
         "file formats": [
             ".formats.castorini",
             ".formats.dict_of_dicts",

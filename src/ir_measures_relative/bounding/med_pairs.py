@@ -10,6 +10,7 @@ import numpy as np
 
 from ..context.tops import same_rankings
 from ..data.arrays import BoolArray, FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
+from ..data.cut_rankings import known_depth
 from ..measures.bases.base import BASES as RULES
 from ..measures.bases.browsing import Geometric
 from ..measures.bases.gains import discount, gain_of, grades_between, reciprocal
@@ -159,9 +160,30 @@ class RunPair:
             return np.zeros(lengths.shape)
         alike = np.ones(pool.n_queries, dtype=bool)
         alike[pool.query[pool.y != pool.z]] = False
-        same = same_rankings(*self._tops(None), alike) if alike.any() else alike
+        same = self._same_to_the_end(alike) if alike.any() else alike
         result: FloatArray = np.where(~same, Geometric(self.measure.get("p")).seen(lengths + 1), 0.0)
         return result
+
+    def _same_to_the_end(self, alike: BoolArray) -> BoolArray:
+        """Return which of these topics both runs rank alike; ValueError where rankings that are cut may go on alike."""
+        depth = known_depth([self.run.run, self.reference], None)
+        same = same_rankings(*self._tops(depth), alike)
+        if depth is None or self.run.run is self.reference:
+            return same
+        docs, ends = self.collection.documents, np.zeros((2, len(alike)), dtype=np.int64)
+        for end, run in zip(ends, (self.run.run, self.reference), strict=True):
+            at = docs.queries_of(run)
+            end[at[at >= 0]] = run.lengths[at >= 0]
+        same &= ends[0] == ends[1]
+        unknown = np.flatnonzero(same & (ends[0] > depth))
+        if len(unknown):
+            cut, names = self.run.run.cut or self.reference.cut, (self.run.run.name, self.reference.name)
+            assert cut is not None
+            topic = docs.query_ids[unknown[0]]
+            raise cut.refuse(
+                None, f"{self.measure}: whether {names[0]} and {names[1]} go on alike for topic {topic!r}"
+            )
+        return same
 
 
 def register(*bases: str) -> Callable[[Callable[[RunPair], Solutions]], Callable[[RunPair], Solutions]]:

@@ -81,7 +81,8 @@ class AbsoluteEvaluator:
         for measure, of_measure in zip(self._from_positions, found, strict=True):
             values[self._row[measure]] = of_measure
         for reads, group, whole in self._groups:
-            run = rankings.as_given() if self._as_given or reads.scores else rankings.to_dict()
+            as_given = self._as_given or reads.scores
+            run = rankings.as_given() if as_given else _by_place(rankings, judgments, group)
             for metric in _blaming(group, partial(self._metrics, reads, group, whole, run)):
                 column = judgments.query_code.get(metric.query_id)
                 if column is not None:
@@ -90,6 +91,19 @@ class AbsoluteEvaluator:
 
     def _metrics(self, reads: Reads, group: Any, whole: Any, run: Any, some: Any) -> list[ir_measures.Metric]:
         return list((whole if some is group else self._evaluator(reads, some)).iter_calc(run))
+
+
+def _by_place(
+    rankings: Rankings, judgments: Judgments, measures: Sequence[ir_measures.Measure]
+) -> dict[str, dict[str, float]]:
+    """A run for measures that look at its order alone; one that is not here whole as far as they look."""
+    cutoffs = [None if value_of(m, "judged_only") else value_of(m, "cutoff") for m in measures]
+    depth = None if None in cutoffs else max(c for c in cutoffs if c is not None)
+    if rankings.is_whole_to(None):
+        return rankings.to_dict()
+    if not rankings.is_whole_to(depth):
+        judgments.positions_in(rankings)  # which refuses where one is not known
+    return rankings.to_dict(depth, unlike=judgments.ids)
 
 
 def provider_name(provider: Any, measure: ir_measures.Measure) -> str | None:

@@ -100,6 +100,17 @@ def check_queries(collection: Collection, run: Rankings, *, may_be_batch: bool =
         raise ValueError(f"{message}; {remedy}")
 
 
+def check_cut_runs(runs: Iterable[Rankings], judgments: Judgments) -> None:
+    """Raise ValueError where the judgments have a topic that the track of some run lacks."""
+    for cut in {run.cut: None for run in runs if run.cut is not None}:
+        missing = judgments.query_ids[cut.listed.codes_of(judgments.query_ids) < 0]
+        if len(missing):
+            raise ValueError(
+                f"{cut.source} knows nothing of topic {missing[0]!r}, one of {len(missing)} judged topics that it lacks "
+                f"(it has {some(cut.listed.query_ids)}): leave these out, or make it again with these judgments"
+            )
+
+
 def _warn_of_runs_of_other_topics(collection: Collection, *, may_be_batch: bool) -> None:
     """Warn of a run without rankings, and of one for other topics, which a batch of PyTerrier's may be for it."""
     queries_of, runs = collection.documents.queries_of, collection.rankings
@@ -332,6 +343,8 @@ def _warn_of_group_columns(runs: Sequence[Evaluated]) -> None:
 def _warn_of_few_ranked(runs: Sequence[Evaluated]) -> None:
     """Warn of a run that ranks less than half of the judged documents of its topics."""
     for run in runs:
+        if not run.run.is_whole_to(None):
+            continue
         share = run.memo.get(("share ranked", run.run, run.collection.judgments), partial(_share, run))
         if 0 < share < _HALF:
             warn(

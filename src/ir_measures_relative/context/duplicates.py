@@ -8,6 +8,7 @@ import ir_measures
 import numpy as np
 
 from ..data.arrays import IntArray
+from ..data.cut_rankings import known_depth
 from ..data.ids import WordArray
 from ..data.rankings import Rankings
 from ..messages import some, warn
@@ -20,14 +21,17 @@ from .run_names import matching
 from .tops import same_rankings
 
 _START = 10  # how deep two rankings are compared before it is worth comparing all of them
+_FEWEST = 10  # documents that a shorter copy of a run must have in all, which are the same by chance where they are few
 
 
 def rank_alike(run: Evaluated, name: str, depth: int | None = None, *, partly: bool = False) -> bool:
     """Return whether a run ranks every judged topic as the context's run of that name does, to a depth.
 
-    Runs without a judged topic are not alike. ``partly``: every judged topic that the run ranks.
+    Runs without a judged topic are not alike. ``partly``: every judged topic that the run ranks. What is not here whole
+    is compared as deep as it is here.
     """
     collection, other = run.collection, run.collection.runs[name]
+    depth = known_depth([run.run, other], depth)
     start = _START if depth is None else min(depth, _START)
     own = _starts(collection, run.run, start, run.memo)
     among = own != 0
@@ -42,6 +46,23 @@ def find_alike(run: Evaluated, names: Iterable[str], *, partly: bool = False) ->
     """Return the first of these runs that :func:`rank_alike` says the run ranks as; None where none is."""
     for name in names:
         if rank_alike(run, name, partly=partly):
+            return name
+    return None
+
+
+def find_shorter_alike(run: Evaluated, names: Iterable[str]) -> str | None:
+    """Return the first of these runs that the run ranks as, to the end of the shorter of each two rankings."""
+    collection = run.collection
+    for name in names:
+        other = collection.runs[name]
+        depth = known_depth([run.run, other], None)
+        first = [_starts(collection, r, 1, m) for r, m in ((run.run, run.memo), (other, collection.memo))]
+        if not (first[0] == first[1]).all():
+            continue
+        tops = run.top(depth), collection.top(other, depth)
+        among = first[0] != 0
+        same = same_rankings(*tops, among, to_shorter=True)
+        if min(len(top.position) for top in tops) >= _FEWEST and same[among].all():
             return name
     return None
 
@@ -63,7 +84,8 @@ def find_duplicates(collection: Collection, depth: int | None) -> dict[str, str]
     """Return, of each run that ranks as an earlier run of the context does to this depth, that run."""
 
     def find() -> dict[str, str]:
-        start = _START if depth is None else min(depth, _START)
+        whole_to = known_depth(collection.rankings, depth)
+        start = _START if whole_to is None else min(whole_to, _START)
         groups, found = dict[Hashable, list[str]](), dict[str, str]()
         for name, run in collection.runs.items():
             key = _starts(collection, run, start, collection.memo).tobytes()
@@ -135,13 +157,16 @@ def warn_of_duplicate(run: Evaluated, measures: Sequence[ir_measures.Measure]) -
     names = list(collection.runs)
     if "systems" not in relative_to and run.group is not None:
         names = [name for name in names if collection.groups.get(name) != run.group]
-    name = find_alike(run, names, partly=True)
+    name, alike = find_alike(run, names, partly=True), "ranks the judged topics that it has as does"
     if name is not None:
         whole = find_alike(run, names)
+        name, alike = whole or name, "ranks exactly as" if whole else alike
+    else:
         name, alike = (
-            whole or name,
-            "ranks exactly as" if whole else "ranks the judged topics that it has as does",
+            find_shorter_alike(run, names),
+            "ranks, to the end of the shorter of the two, exactly as",
         )
+    if name is not None:
         warn(
             f"the evaluated run {alike} the context's run {name!r}, its prior: if it is that run, name it with a "
             f"column name='{name}' (pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",

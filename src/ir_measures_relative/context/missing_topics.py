@@ -241,7 +241,7 @@ def _find_end(
     """
     if not len(run):
         return ""
-    last, sizes = run.query_ids[-1], np.diff(run.starts)
+    last, sizes = run.query_ids[-1], run.lengths
     others, row = sizes[:-1], ", in the middle of a row" if run.ends_within_row else ""
     usual = float(np.median(others)) if len(others) > 1 else 0.0  # one other topic tells nothing
     within = bool(row) or sizes[-1] < (usual if (others == usual).all() else usual / 2)

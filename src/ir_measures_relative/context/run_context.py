@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from threading import Lock
@@ -23,7 +24,7 @@ from ..io.readers import run_pipelines
 from ..io.runs import Run, RunPaths, groups_of, judgments_beside, read_run, read_runs, run_files
 from ..messages import brief, few_quoted, kind_of, warn
 from .active import ActiveContext, active, enter, leave
-from .checks import check_group
+from .checks import check_cut_runs, check_group
 from .collection import Collection
 from .measure_strings import parse_measures
 from .memo import Memo
@@ -33,7 +34,7 @@ from .run_names import check_names, check_run_names
 if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
 
-#: What a wing makes of a context: ``"fingerprint"``, of it and qrels.
+#: What a wing makes of a context, or a context of: ``"fingerprint"``, ``"save track"``, ``"read track"``.
 DESCRIPTIONS: Registry[str, Callable[..., Any]] = Registry("descriptions of contexts")
 
 
@@ -89,6 +90,7 @@ class RunContext:
     grades: tuple[int, int] | None  #: the lowest and the highest grade
     drop_self: bool  #: whether the document whose id is the query's is removed from every run
     dataset: Any  #: the ``ir_datasets.Dataset`` that the context was made from
+    track: Any  #: what the track that the context was made from is known by; None of another context
     #: The judgments that were seen last, each with its collection: what was computed, and no part of the context.
     _collections: list[tuple[QrelsColumns, Collection]]
 
@@ -137,6 +139,7 @@ class RunContext:
             grades=None if grades is None else _checked_grades(grades),
             drop_self=drop_self,
             dataset=None,
+            track=None,
             _collections=[],
         )
 
@@ -250,6 +253,44 @@ class RunContext:
         if not runs and options["num_docs"] is None:
             raise ValueError(f"{datasets.describe(dataset)}, so there is nothing to make a context of")
         return cls._of_dataset(runs, dataset, options)
+
+    @classmethod
+    def from_track(cls, track: str | os.PathLike[str], **options: Any) -> RunContext:
+        """A context of the runs of a track: a file that keeps of each run what measures need.
+
+        That is its first ``depth`` documents (100 in most tracks), and the positions of the judged documents below. To
+        this cutoff values are those of the runs, to the last bit. What needs more is rejected.
+
+        Args:
+            track: a path, a name of the catalogue (``"demo"``, ``"vaswani"``), or a URL followed by
+                ``#sha256=`` and the hash of the track.
+            options: as for :class:`RunContext`, in the place of what the track says.
+
+        Raises:
+            ValueError: the file is no track, or a damaged one.
+        """
+        runs, known, dataset, described = DESCRIPTIONS["read track"](track)
+        context = cls._of_dataset(runs, dataset, known | options)
+        context.__dict__["track"] = described
+        return context
+
+    def save_track(
+        self, path: str | os.PathLike[str], qrels: Qrels | None = None, depth: int = 100, **about: str
+    ) -> str:
+        """Write the runs of the context as a track, for :meth:`from_track`.
+
+        Args:
+            path: of the file; by convention it ends in ``.track``.
+            qrels: the judgments that the track keeps, as for :meth:`evaluate`; by default the context's own, if any.
+            depth: how many documents of each ranking it keeps, beside the positions of the judged ones.
+            about: texts to cite it by: ``name``, ``version``, ``source``, ``licence``, ``citation``; with ``dataset``,
+                an id of ir_datasets, the track takes the judgments from there and holds no grades.
+
+        Returns:
+            the sha256 of what the track says.
+        """
+        sha256: str = DESCRIPTIONS["save track"](self, path, qrels, depth, about)
+        return sha256
 
     def __enter__(self) -> RunContext:
         """Makes the context the active one, up to the end of the block."""
@@ -365,6 +406,7 @@ def collection_of(context: RunContext, qrels: Qrels | QrelsColumns | None) -> Co
 
 def new_collection(context: RunContext, judgments: Judgments, *, whole: bool = True) -> Collection:
     """Return the collection of a context on these judgments; ``whole``: whether they are those of all queries."""
+    check_cut_runs(context.runs.values(), judgments)
     return Collection(
         runs=context.runs,
         documents=judgments,

@@ -46,14 +46,18 @@ def find_top(known: Documents, rankings: Rankings, depth: int | None) -> Top:
     return Top(docs, top.position[rows], hashes, top.score[rows])
 
 
-def same_rankings(run: Top, reference: Top, among: BoolArray) -> BoolArray:
-    """Which of the queries ``among`` the two runs rank alike, by their whole rankings."""
+def same_rankings(run: Top, reference: Top, among: BoolArray, *, to_shorter: bool = False) -> BoolArray:
+    """Which of the queries ``among`` the two runs rank alike, by their whole rankings or ``to_shorter`` of the two."""
     if run is reference or not among.any():
         return among
     n = len(among)
     sizes_y, sizes_z = (np.bincount(side.docs.query, minlength=n) for side in (run, reference))
-    same: BoolArray = among & (sizes_y == sizes_z)
-    rows_y, rows_z = (np.flatnonzero(same[side.docs.query]) for side in (run, reference))
+    shorter = np.minimum(sizes_y, sizes_z)
+    same: BoolArray = among & ((shorter > 0) if to_shorter else (sizes_y == sizes_z))
+    rows_y, rows_z = (
+        np.flatnonzero(same[side.docs.query] & (side.position <= shorter[side.docs.query]))
+        for side in (run, reference)
+    )
     alike = run.docs.ids.equal(rows_y, reference.docs.ids, rows_z)
     same[run.docs.query[rows_y[~alike]]] = False
     return same

@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -159,8 +159,12 @@ class Documents:
 
     def queries_of(self, rankings: Rankings) -> IntArray:
         """For each query of the run, its index here; -1 for one that is not judged."""
-        ids = rankings.query_ids
-        return np.fromiter(map(self.query_code.get, ids, repeat(-1)), dtype=np.int64, count=len(ids))
+        return self.codes_of(rankings.query_ids)
+
+    def codes_of(self, query_ids: ObjectArray) -> IntArray:
+        """Return the index of each query id here; -1 for one that is not here."""
+        codes = map(self.query_code.get, query_ids, repeat(-1))
+        return np.fromiter(codes, dtype=np.int64, count=len(query_ids))
 
     @cached_property
     def _first_bits(self) -> tuple[np.uint64, BoolArray]:
@@ -190,16 +194,40 @@ class Documents:
 
     def positions_in(self, rankings: Rankings, cutoff: int | None = None) -> IntArray:
         """The 1-based position at which the run ranks each row's document; 0 where it is not in the top ``cutoff``."""
-        result = np.zeros(len(self), dtype=np.int64)
-        for part in [rankings] if cutoff is not None else rankings.parts():
-            top = part.by_score() if cutoff is None else part.top(cutoff)
+        result, is_whole = np.zeros(len(self), dtype=np.int64), rankings.is_whole_to(cutoff)
+        every = cutoff is None or not is_whole
+        for part in rankings.parts() if every else [rankings]:
+            top = part.by_score() if every else part.top(cutoff)
             row = self.rows_of(self.queries_of(part)[top.query], top.ids, top.hashes)
-            order = top.tie_order(row >= 0) if cutoff is None else None
+            order = top.tie_order(row >= 0) if every else None
             if order is not None:
                 row = row[order]
             found = row >= 0
             result[row[found]] = top.position[found]
+        if not is_whole:
+            self._check_positions(result, rankings)
+            if cutoff is not None:
+                result[result > cutoff] = 0
         return result
+
+    def _check_positions(self, position: IntArray, rankings: Rankings) -> None:
+        """Raise ValueError for a document that may be in the part of a ranking that is not here."""
+        cut, at = rankings.cut, self.queries_of(rankings)
+        assert cut is not None
+        if cut not in self._listed:  # the same for all runs of a track
+            queries = cut.listed.codes_of(self.query_ids)
+            self._listed[cut] = cut.listed.rows_of(queries[self.query], self.ids) >= 0
+        goes_on = np.zeros(self.n_queries, dtype=bool)
+        goes_on[at[at >= 0]] = rankings.lengths[at >= 0] > cut.depth
+        unknown = np.flatnonzero(~self._listed[cut] & (position == 0) & self.exists & goes_on[self.query])
+        if len(unknown):
+            row = int(unknown[0])
+            raise cut.refuse_document(rankings.name, self.query_ids[self.query[row]], self.ids.string(row))
+
+    @cached_property
+    def _listed(self) -> dict[Any, BoolArray]:
+        """Which of the rows are listed, by what is known of cut rankings."""
+        return {}
 
     def positions_among_judged(self, rankings: Rankings, cutoff: int | None = None) -> IntArray:
         """The same in the rankings of these documents alone, without negative labels, as in trec_eval's ``-J``."""

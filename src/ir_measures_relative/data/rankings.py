@@ -18,6 +18,8 @@ from .ids import Ids, WordArray, repeated
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from .cut_rankings import Cut
+
 # So many rows, or as many as the run has, are kept of the first documents to other cutoffs than the last.
 _LEAST_KEPT = 1 << 12
 _PART = 1 << 15  # rows that are looked at at a time
@@ -75,7 +77,10 @@ class Rankings:
         ranks: of the rows as they were given, if these have any and the scores hardly order the first; else None.
         asked: queries that the run is known to have been asked; one without rows is answered by an empty ranking.
         ends_within_row: whether the file of the run is cut in the middle of its last row.
+        cut: what is known where the rankings are not here whole, as in a track; else None.
     """
+
+    cut: Cut | None = None
 
     def __init__(
         self,
@@ -131,6 +136,15 @@ class Rankings:
 
     def __len__(self) -> int:
         return len(self._scores)
+
+    @property
+    def lengths(self) -> IntArray:
+        """How many documents each ranking has."""
+        return np.diff(self.starts)
+
+    def is_whole_to(self, depth: int | None) -> bool:
+        """Return whether all documents down to a depth are here, or all documents."""
+        return True
 
     def __repr__(self) -> str:
         return f"<Rankings {self.name}: {len(self.query_ids)} queries, {len(self)} rows>"
@@ -272,7 +286,7 @@ class Rankings:
         order.sort(key=key.__getitem__)
         return one.top(_TIES_DEPTH).doc_ids.tolist(), [docs[i] for i in order[:_TIES_DEPTH]]
 
-    def to_dict(self, cutoff: int | None = None) -> dict[str, dict[str, float]]:
+    def to_dict(self, cutoff: int | None = None, *, unlike: Ids | None = None) -> dict[str, dict[str, float]]:
         """The first ``cutoff`` of each ranking as ir_measures takes a run, with scores that fall by one a position."""
         top = self.top(cutoff)
         bounds = np.searchsorted(top.query, np.arange(len(self.query_ids) + 1))

@@ -43,6 +43,10 @@ class Fusion(NamedTuple):
             return 1.0 / (self.k + position.astype(np.float64))
         if self.method == "isr":
             return 1.0 / (position.astype(np.float64) ** 2)
+        if np.isnan(score).any():
+            raise ValueError(
+                f"fusion by {self.method!r} needs scores, and a track has positions alone; fuse by 'rrf' or 'isr'"
+            )
         return min_max(query, score)
 
     def fused(self, total: FloatArray, holders: IntArray | NDArray[np.int16]) -> FloatArray:

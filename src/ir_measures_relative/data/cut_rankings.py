@@ -1,0 +1,135 @@
+"""Rankings of which only the first documents are here, and the positions of some documents below."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .arrays import IntArray, ObjectArray
+from .ids import Ids
+from .rankings import Rankings, TopDocs
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .documents import Documents
+
+
+@dataclass(eq=False)
+class Cut:
+    """What is known of rankings that are not here whole: their first ``depth`` documents, and the ``listed`` ones."""
+
+    source: str  #: what messages call where they come from
+    depth: int
+    listed: Documents  #: whose positions are known at any depth; nothing is known of other queries
+    without_self: bool = False  #: whether the document whose id is the query's was removed
+
+    def refuse(self, needed: int | None, what: str = "this") -> ValueError:
+        """Return the error for looking deeper than is known."""
+        reads = "whole rankings" if needed is None else f"the first {needed} documents"
+        remedy = "make it with a larger depth=" if needed is None else f"make it with depth={needed}"
+        return ValueError(
+            f"{what} needs {reads}; {self.source} has {self.depth}: {remedy}, or use @{self.depth}"
+        )
+
+    def refuse_document(self, run: str, query_id: str, doc_id: str) -> ValueError:
+        """Return the error for a document of which nothing is known."""
+        return ValueError(
+            f"{self.source} does not know where {run} ranks {doc_id!r} of topic {query_id!r}: make it again with these "
+            f"judgments, or use a cutoff of at most {self.depth}"
+        )
+
+
+class CutRankings(Rankings):
+    """Rankings of which rows are left out: each row has its position, and none a score.
+
+    The first rows of a query are its first ``cut.depth`` documents, or all; the others are listed ones below.
+    """
+
+    cut: Cut
+
+    def __init__(
+        self,
+        query_ids: ObjectArray,
+        starts: IntArray,
+        ids: Ids,
+        positions: IntArray,
+        lengths: IntArray,
+        cut: Cut,
+        *,
+        name: str,
+    ) -> None:
+        """Takes the rows of each query by position, and how long each ranking is."""
+        self.name, self.tag, self.group, self.asked, self.ends_within_row = name, None, None, (), False
+        self.query_ids, self.starts, self.ranks = query_ids, starts, None
+        self._scores: NDArray[np.float32] = np.broadcast_to(
+            np.float32(np.nan), len(ids)
+        )  # which tie with none
+        self._given: NDArray[Any] = self._scores
+        self._doc_ids, self._order, self._top, self._checked = ids, None, {}, True
+        self.cut, self._positions, self._lengths = cut, positions, lengths
+
+    @property
+    def lengths(self) -> IntArray:
+        return self._lengths
+
+    def is_whole_to(self, depth: int | None) -> bool:
+        least = self.cut.depth
+        return (depth is not None and depth <= least) or int(self._lengths.max(initial=0)) <= least
+
+    def top(self, cutoff: int | None = None) -> TopDocs:
+        if not self.is_whole_to(cutoff):
+            raise self.cut.refuse(cutoff)
+        return super().top(cutoff)
+
+    def by_score(self, cutoff: int | None = None) -> TopDocs:
+        top = super().by_score(cutoff)
+        if cutoff is None:
+            top.position = self._positions
+        return top
+
+    def _of_queries(self, first: int, end: int) -> Rankings:
+        some = super()._of_queries(first, end)
+        assert isinstance(some, CutRankings)
+        some._lengths = self._lengths[first:end]
+        some._positions = self._positions[self.starts[first] : self.starts[end]]
+        return some
+
+    @property
+    def given_scores(self) -> NDArray[np.float64]:
+        raise ValueError(
+            f"{self.name}: {self.cut.source} has positions and no scores; leave out what reads scores (Compat, "
+            "combsum, combmnz, rerank=), or give the run itself"
+        )
+
+    def without_self(self) -> Rankings:
+        if self.cut.without_self:
+            return self
+        raise ValueError(
+            f"{self.cut.source} was made without drop_self=True; make it of a context that has it"
+        )
+
+    def to_dict(self, cutoff: int | None = None, *, unlike: Ids | None = None) -> dict[str, dict[str, float]]:
+        """:meth:`Rankings.to_dict`; with documents of longer ids than any ``unlike`` where nothing is known."""
+        if unlike is None or self.is_whole_to(cutoff):
+            return super().to_dict(cutoff)
+        longest = max(int(ids.lengths.max(initial=0)) for ids in (unlike, self.rows()[1]))
+        at, docs, result = self._positions.tolist(), self.rows()[1].strings().tolist(), {}
+        rows = zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), self._lengths.tolist(), strict=True)
+        for query_id, (first, end, length) in zip(self.query_ids, rows, strict=True):
+            ranking = [
+                f"{'?' * longest}{i}" for i in range(length)
+            ]  # no blank, as some providers write files
+            for doc_id, position in zip(docs[first:end], at[first:end], strict=True):
+                ranking[position - 1] = doc_id
+            result[query_id] = {doc_id: -float(i) for i, doc_id in enumerate(ranking, 1)}
+        return result
+
+
+def known_depth(runs: Iterable[Rankings], depth: int | None) -> int | None:
+    """Return how deep all of these runs are here whole, and no deeper than ``depth``."""
+    ends = [run.cut.depth for run in runs if run.cut is not None and not run.is_whole_to(depth)]
+    return min(ends, default=depth)
