@@ -106,7 +106,7 @@ def check_cut_runs(runs: Iterable[Rankings], judgments: Judgments) -> None:
         missing = judgments.query_ids[cut.listed.codes_of(judgments.query_ids) < 0]
         if len(missing):
             raise ValueError(
-                f"{cut.source} knows nothing of topic {missing[0]!r}, one of {len(missing)} judged topics that it lacks "
+                f"{cut.source} knows nothing of topic {missing[0]!r}, one of {len(missing)} judged topics it lacks "
                 f"(it has {some(cut.listed.query_ids)}): leave these out, or make it again with these judgments"
             )
 

@@ -103,7 +103,7 @@ class _Content:
         """Raise where the counts do not fit each other, before anything of their size is made."""
         counts, total = (
             self.meta["counts"],
-            {key: int(self.arrays[key].sum(dtype=np.int64)) for key in ARRAYS},
+            {key: int(self.arrays[key].sum(dtype=np.int64)) for key in self.arrays},
         )
         fits = {
             "numbers of documents": total["listed"] + total["others"] == counts["documents"],
