@@ -29,8 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--depth",
         type=int,
-        default=1000,
-        help="number of documents to fuse from each run (default: %(default)s)",
+        help="number of documents to fuse from each run (default: 1000, or all that a track has)",
     )
     parser.add_argument(
         "--strategies",

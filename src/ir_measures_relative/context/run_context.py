@@ -333,8 +333,8 @@ class RunContext:
         """Scores every member on every measure, in one pass.
 
         Args:
-            qrels: the judgments, as ir_measures or PyTerrier take them, or the path of a file; None for those of the
-                dataset or the folder that the context was made from.
+            qrels: the judgments, as ir_measures or PyTerrier take them, the path of a file, a dataset of ir_datasets or
+                PyTerrier, or the id of one; None for those of the dataset, folder or track of the context.
             measures: measures of this package and of ir_measures, or measure strings.
             perquery: one row a run, query and measure, instead of one row a run.
 

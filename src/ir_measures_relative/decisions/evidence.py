@@ -167,6 +167,10 @@ def describe_lists(
     if unlike := describe_unlike_lengths(lists):
         warn(unlike, collection.context)
         sentences.append(f"{capital(unlike)}.")
+    if lists.is_cut:
+        sentences.append(
+            f"Runs are fused to their first {lists.fused_depth} documents, as many as the track has."
+        )
     if terms.groups is not None:
         tables["groups"] = by_group(collection, options, values, terms)
         if choice:

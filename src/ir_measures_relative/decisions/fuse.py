@@ -22,15 +22,15 @@ from ..context.measure_strings import absolute_measure
 from ..context.missing_topics import check_topics, tell_of_missing_topics
 from ..context.run_context import RunContext, check_is_context, collection_of
 from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..data.cut_rankings import known_depth
 from ..io.qrels import Qrels
 from ..measures.nrg import NRG
 from ..messages import counted
 from ..stats.pairs_and_ties import places
 from .fused_values import FusedValues, RunSet
 from .fusion import METHODS, Fusion
+from .options import DEFAULT_DEPTH
 
-#: How many documents of each ranking are fused, unless the caller says otherwise.
-DEPTH = 1000
 #: The strategy that the command line and the report conclude from, whichever turns out best.
 FIXED_BEFOREHAND = "greedy"
 #: How many sets of runs are tried at most, unless the caller says otherwise.
@@ -55,7 +55,7 @@ def fuse(
     *,
     method: str = "rrf",
     k: int | Sequence[int] = 60,
-    depth: int | Sequence[int] = DEPTH,
+    depth: int | Sequence[int] | None = None,
     strategies: Sequence[str] = ("single", "top", "greedy", "exact", "all"),
     folds: int = 2,
     repeats: int = 20,
@@ -84,7 +84,7 @@ def fuse(
         method, k, depth: how the first ``depth`` documents of the runs are fused. A document's score is the sum of
             1/(k + i) over its ranks i (``"rrf"``); of 1/i², times the number of runs that have it (``"isr"``); of its
             scores, each scaled to [0, 1] (``"combsum"``); or of these, times that number (``"combmnz"``). Of several k
-            or depths, the best is chosen with the runs.
+            or depths, the best is chosen with the runs. By default the depth is 1,000, or what the track of a run has.
         folds: the parts of the topics; the choice is made on all but one. ``repeats``: the number of random splits.
         cost, budget: the cost of each run, and the highest cost of a set, or several.
         max_sets: the largest number of sets that ``"exact"`` may try.
@@ -114,7 +114,8 @@ def fuse(
     names, sizes = context.names, _several("n", n, _from_1)
     if max(sizes) > len(names):
         raise ValueError(f"n={max(sizes)} is not allowed; the context holds {counted(len(names), 'run')}")
-    settings = _settings(method, k, depth)
+    fitting = known_depth(view.rankings, DEFAULT_DEPTH)
+    settings = _settings(method, k, fitting if depth is None else depth)
     if not _is_list(strategies) or not len(strategies):
         raise ValueError(f"strategies={strategies!r} must be a list of some of {str([*STRATEGIES])[1:-1]}")
     for strategy in strategies:
@@ -148,7 +149,11 @@ def fuse(
             reach = reach_of_interval(found, single, divisions, confidence)
             row = {"strategy": strategy, "n": size, "names": tuple(names[i] for i in found.runs)}
             row |= {"k": setting.k} if _is_list(k) else {}
-            row |= {"depth": setting.depth} if _is_list(depth) else {}
+            row |= (
+                {"depth": setting.depth}
+                if _is_list(depth) or (depth is None and fitting != DEFAULT_DEPTH)
+                else {}
+            )
             row |= {} if cost is None else {"cost": total(found.runs)}
             row |= {} if limit is None else {"budget": limit}
             row |= {"in_sample": found.in_sample, "held_out": found.held_out, "difference": difference}

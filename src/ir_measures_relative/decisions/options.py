@@ -20,6 +20,7 @@ from ..context.measure_strings import absolute_measure, is_relative, parse_measu
 from ..context.run_context import RunContext
 from ..context.run_names import fitting
 from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within, rows_of_queries
+from ..data.cut_rankings import known_depth
 from ..data.documents import Documents
 from ..data.rankings import Rankings
 from ..io.runs import Run, name_runs, read_run
@@ -39,6 +40,8 @@ TopicRows = list[IntArray]
 
 # Measures of which more is not better, or which do not look at relevance.
 _NO_QUALITY = ("Judged", "NumQ", "NumRel", "NumRet")
+#: How many documents of each run are fused, where the runs are here whole.
+DEFAULT_DEPTH = 1000
 # What a candidate without a name is called.
 _UNNAMED = "candidate"
 
@@ -58,21 +61,23 @@ class Combination:
         method: ``"rrf"``, ``"isr"``, ``"combsum"`` and ``"combmnz"`` fuse. ``"interleave"`` takes one document of each
             run in turn, and skips those already taken.
         k: of ``"rrf"``: the larger, the less the first positions stand out.
-        depth: the number of documents of each run that are fused. Without a cutoff of the measure, lists end there.
+        depth: the number of documents of each run that are fused: by default 1,000, or as many as the track of a run
+            has. Without a cutoff of the measure, lists end there.
         rerank: a run with a reranker's scores, or its name. They order the first ``pool`` interleaved documents.
         pool: the number of documents for the reranker. All pools shrink to the smallest on a topic.
     """
 
     method: str = "rrf"
     k: int = 60
-    depth: int = 1000
+    depth: int | None = None
     rerank: Run | str | None = None
     pool: int = 100
 
     def __post_init__(self) -> None:
         check_choice("method", self.method, ALL_METHODS)
         for name, value, least in (("k", self.k, 0), ("depth", self.depth, 1), ("pool", self.pool, 1)):
-            check_count(name, value, least)
+            if value is not None or name != "depth":
+                check_count(name, value, least)
         if self.rerank is None and self.pool != 100:
             raise ValueError(
                 f"pool={self.pool!r} is how many documents a reranker gets; set rerank=, or leave it out"
@@ -92,7 +97,16 @@ class Combination:
                 f"rerank={self.rerank!r} is neither a run of the context nor a file; its runs are "
                 f"{few_quoted(context.names)}"
             )
-        return context.runs[str(self.rerank)] if named else read_run(self.rerank, "the reranker")
+        reranker = context.runs[str(self.rerank)] if named else read_run(self.rerank, "the reranker")
+        if reranker.cut is not None:
+            raise ValueError(
+                f"rerank={self.rerank!r} is a run of a track, which has no scores; give the run itself"
+            )
+        return reranker
+
+    def fused_depth(self, runs: Iterable[Rankings]) -> int:
+        """Return how many documents of each run are fused."""
+        return int(known_depth(runs, DEFAULT_DEPTH) or 1) if self.depth is None else self.depth
 
 
 def deciding_measure(by: ir_measures.Measure | str) -> ir_measures.Measure:
@@ -219,9 +233,10 @@ class OptionLists:
     ) -> None:
         self.collection, self.options, self.combine, self.reranker = collection, options, combine, reranker
         #: Where every list ends.
-        self.ends = combine.depth if cutoff is None else cutoff
+        self.fused_depth = combine.fused_depth(collection.rankings)
+        self.ends = self.fused_depth if cutoff is None else cutoff
         ends, fuses = self.ends, reranker is None and combine.method != INTERLEAVE
-        reads = max(combine.depth, ends) if fuses else ends if reranker is None else combine.pool
+        reads = max(self.fused_depth, ends) if fuses else ends if reranker is None else combine.pool
         for self._looked in depths(ends if fuses else reads, reads):
             self.docs = union_of(collection, self._looked).docs
             self._rows_of_run = locate_rankings(collection, self._looked)
@@ -236,6 +251,12 @@ class OptionLists:
             self.pools = [[rows[:n] for rows, n in zip(pool, sizes, strict=True)] for pool in pools]
             self._scores = self._read_reranker_scores(reranker)
             self.lists = [self._reranked(pool) for pool in self.pools]
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether fewer documents are fused than by default, as a track has no more."""
+        fuses = self.reranker is None and self.combine.method != INTERLEAVE
+        return fuses and self.combine.depth is None and self.fused_depth < DEFAULT_DEPTH
 
     def rankings(self) -> list[Rankings]:
         """Return the list of each option as a run."""
@@ -284,7 +305,7 @@ class OptionLists:
         if len(option.runs) == 1 or self.combine.method == INTERLEAVE:
             return self._interleaved(option, self.ends)
         runs = sorted(self.collection.index[run] for run in option.runs)
-        fusion = Fusion(self.combine.method, self.combine.k, self.combine.depth)
+        fusion = Fusion(self.combine.method, self.combine.k, self.fused_depth)
         key = "fused list", fusion, self.ends, self._looked, tuple(runs)
         return self.collection.kept(key, lambda: self._fused(runs, fusion))
 

@@ -84,7 +84,9 @@ def grades_of(dataset: Any) -> tuple[int, int] | None:
 def qrels_of(dataset: Any) -> Any:
     """The judgments of a dataset, in a form that the reader of qrels takes."""
     if dataset is None:
-        raise ValueError("qrels=None stands for those of RunContext.from_irds(…); give the qrels")
+        raise ValueError(
+            "qrels=None stands for those of the dataset, folder or track of the context, and it has none; give the qrels"
+        )
     if not dataset.has_qrels():
         raise ValueError(f"{describe(dataset)}; give the qrels yourself")
     if hasattr(dataset, "qrels_columns"):  # of a file, which may name queries without a judgment

@@ -17,14 +17,14 @@ from ..data.documents import NO_ASPECT, Judgments, Labels
 from ..data.ids import Ids
 from ..data.rankings import query_blocks
 from ..messages import brief, few_quoted, is_missing, is_text, kind_of, not_an_id, warn
-from .datasets import dataset_of
+from .datasets import dataset_of, is_dataset, qrels_of
 from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
 from .readers import Given, read_foreign_file, read_object
 from .trec_columns import Columns, header_for, parsed, shown, starts_as_trec, without_comments
 
-#: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, or the path of
-#: a file; see :func:`read_qrels_file`.
+#: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, the path of a
+#: file (see :func:`read_qrels_file`), a dataset of ir_datasets or PyTerrier, or its id, with ``irds:`` or without.
 Qrels: TypeAlias = Any
 
 
@@ -81,8 +81,12 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
     """The columns of the qrels; ids and labels of a frame may change with it."""
     if isinstance(qrels, QrelsColumns):
         return qrels
+    if is_dataset(qrels) or (isinstance(qrels, (str, os.PathLike)) and not _is_file(qrels)):
+        return qrels_columns(qrels_of(_dataset_for(qrels)))
     if isinstance(qrels, (str, os.PathLike)):
         return read_qrels_file(qrels).columns
+    if hasattr(qrels, "get_qrels"):  # a dataset of PyTerrier's own
+        qrels = qrels.get_qrels()
     if isinstance(qrels, Iterator):
         qrels = list(qrels)
     if is_frame(qrels):
@@ -107,6 +111,20 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
             "ir_measures.Qrel, or a DataFrame with columns query_id, doc_id, relevance"
         ) from None
     return _from_rows(rows, aspects)
+
+
+def _is_file(path: str | os.PathLike[str]) -> bool:
+    return os.path.exists(located(path)[0])
+
+
+def _dataset_for(qrels: Any) -> Any:
+    """The dataset of ir_datasets that judgments are asked of; an error names all that a text could have been."""
+    if isinstance(qrels, os.PathLike):
+        raise FileNotFoundError(f"the qrels {os.fspath(qrels)}: no such file; check the path")
+    try:
+        return dataset_of(qrels)
+    except ValueError as error:
+        raise FileNotFoundError(f"the qrels {qrels!r}: no such file, and {error}") from None
 
 
 def _from_dict(qrels: Mapping[Any, Any], source: str) -> QrelsColumns:

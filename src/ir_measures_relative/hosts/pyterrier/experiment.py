@@ -22,8 +22,10 @@ from pyterrier import Experiment as OfPyTerrier  # pt.Experiment may be ours, if
 
 from ...context.absolute import provider_name
 from ...context.collection import Collection
+from ...context.duplicates import warn_of_duplicate
 from ...context.evaluate import Scores, one_topic_counts, score_runs
-from ...context.measure_strings import as_list, is_relative, parse_measure, trec_measures
+from ...context.evaluated import Evaluated
+from ...context.measure_strings import as_list, is_relative
 from ...context.missing_topics import find_similar_ids, warn_of_missing_topics
 from ...context.priors import Policy
 from ...context.run_context import RunContext, collection_of, new_collection
@@ -34,8 +36,9 @@ from ...io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
 from ...io.qrels import qrels_columns, read_qrels_file
 from ...io.readers import check_topics_once, read_topics
 from ...io.runs import read_run
-from ...messages import counted, few_quoted, kind_of, some, warn
+from ...messages import few_quoted, warn
 from ..compat import RETRIEVAL_OPTIONS, collections_of_garbage_spared
+from .arguments import OF_CONTEXT, check_beside, check_topics_judged, parse_metrics, systems_by_name
 from .runs import Caught, SavedRuns, first_rows, run_and_time, with_progress
 from .tables import (
     answers_for,
@@ -50,14 +53,21 @@ from .tables import (
 
 
 def score_systems(
-    collection: Collection, measures: Sequence[ir_measures.Measure], caught: Caught, qrels: pd.DataFrame
+    collection: Collection,
+    measures: Sequence[ir_measures.Measure],
+    systems: Mapping[str, Rankings],
+    caught: Caught,
+    qrels: pd.DataFrame,
 ) -> tuple[Scores, list[IntArray]]:
     """The values of every system; and of each its queries, in the order in which ``pt.Experiment`` would add them up.
+
+    Systems that are no runs of the collection are scored as new runs.
 
     What the context cannot compute, such as with a document twice, ir_measures computes from the frames.
     """
     own = {m: provider_name(ir_measures.DefaultPipeline, m) for m in measures if not is_relative(m)}
-    frames = dict(zip(collection.rankings, caught.runs, strict=True))
+    frames = dict(zip(systems.values(), caught.runs, strict=True))
+    new_runs = {name: run for name, run in systems.items() if name not in collection.runs}
 
     def absolute(measures: Sequence[ir_measures.Measure], run: Rankings) -> FloatArray:
         by_host = [m for m in measures if own[m] == "runtime"]
@@ -78,16 +88,15 @@ def score_systems(
                     )
         return values
 
-    scores = score_runs(collection, collection.names, measures, absolute=absolute, missing_topics=False)
+    for run in new_runs.values():
+        warn_of_duplicate(Evaluated.of(collection, run), [m for m in measures if is_relative(m)])
+    how: dict[str, Any] = {"absolute": absolute, "new_runs": new_runs, "missing_topics": False}
+    scores = score_runs(collection, list(systems), measures, **how)
     orders = [
         order_queries(collection, run, judged, set(own.values()))
-        for run, judged in zip(collection.rankings, caught.batches, strict=True)
+        for run, judged in zip(systems.values(), caught.batches, strict=True)
     ]
     return scores, orders
-
-
-# The parameters that say what the systems are relative to.
-_OF_CONTEXT = ("priors", "reference", "groups", "num_docs", "grades", "drop_self")
 
 
 def Experiment(
@@ -97,6 +106,7 @@ def Experiment(
     eval_metrics: Sequence[Any],
     names: Sequence[str] | None = None,
     *,
+    beside: RunContext | None = None,
     priors: Policy = "others",
     reference: str | None = None,
     groups: Mapping[str, str] | None = None,
@@ -136,6 +146,9 @@ def Experiment(
         names: the names of the systems, each once; if not given, the systems as strings, or ``system 0`` and so on
             for frames and for pipelines that are the same as strings. Of a dict the keys are the names, and
             ``names`` does not count, as in ``pt.Experiment``.
+        beside: a context, such as that of a track: each system is then scored relative to the runs of this context,
+            which get no rows, and not to the other systems. ``qrels`` may be None, for its judgments. What a context
+            says, from ``priors`` to ``drop_self``, is set there.
         priors: which systems are the priors of which, as for :class:`RunContext`.
         reference: the name of the system that MED, RBO and lexiprecision compare with; ``baseline`` if not given.
         groups: from system name to group name, for :class:`BestOfOtherGroups`.
@@ -155,19 +168,24 @@ def Experiment(
         raise ValueError(f"eval_metrics={eval_metrics!r} must be a list, such as {as_list(eval_metrics)!r}")
     if not all(isinstance(metric, (str, ir_measures.Measure)) for metric in eval_metrics):
         return OfPyTerrier(systems, topics, qrels, eval_metrics, names, **options)  # and its error
-    systems, names, shown, options = _as_list(systems, names, options)
-    if reference is None and options.get("baseline") is not None:
+    systems, names, shown, options = systems_by_name(systems, names, options)
+    if beside is not None:
+        check_beside(beside, names, arguments)
+        priors, reference, groups, num_docs, grades, drop_self = (getattr(beside, n) for n in OF_CONTEXT)
+        qrels = qrels_of(beside.dataset) if qrels is None else qrels
+    elif reference is None and options.get("baseline") is not None:
         reference = names[options["baseline"]]
-    metrics, asked = _parsed(eval_metrics)
+    metrics, asked = parse_metrics(eval_metrics)
     qrels, num_docs = _judgments(qrels, num_docs)
     relative = [m for m in metrics if is_relative(m)]
     context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
     context_options |= {"num_docs": num_docs, "grades": grades, "drop_self": drop_self}
-    judgments = _check(names, qrels, relative, options, context_options)
+    others = names if beside is None else beside.names
+    judgments = _check(others, qrels, relative, options, context_options)
     topics = read_topics(topics)
     by_topics = options.get("filter_by_topics", True) and isinstance(topics, pd.DataFrame)
     if by_topics:
-        _check_topics(topics, qrels)
+        check_topics_judged(topics, qrels)
     if relative:
         check_topics_once(topics, systems)
     saved = SavedRuns(names, options)
@@ -181,7 +199,7 @@ def Experiment(
             given = {n: s for n, s in zip(names, systems, strict=True) if isinstance(s, pd.DataFrame)}
             with suppress(ValueError):
                 runs = {name: _read(frame, name) for name, frame in given.items()}
-                _warn_of_missing_topics(RunContext(runs), judgments, topic_ids)
+                _warn_of_missing_topics(RunContext(runs), judgments, topic_ids, runs)
             result = OfPyTerrier(systems, topics, qrels, metrics, names=shown, **options | for_tables)
             return in_order(result, list(asked))
         caught = run_and_time(systems, topics, qrels, metrics, names, options | for_runs)
@@ -194,15 +212,16 @@ def Experiment(
             for name, system in zip(names, systems, strict=True)
             if not isinstance(system, pd.DataFrame)
         }
-        context = RunContext(runs | ran, **context_options)
-        _warn_of_missing_topics(context, judgments, topic_ids)
+        runs |= ran
+        context = RunContext(runs if beside is None else beside.runs, **context_options)
+        _warn_of_missing_topics(context, judgments, topic_ids, runs)
         asked_for = qrels[qrels["qid"].isin(topics["qid"])] if by_topics else qrels
         if len(asked_for) == len(qrels):
             collection = new_collection(context, judgments)
         else:
             collection = collection_of(context, asked_for)
         columns = columns_by_measure(asked)
-        scores, orders = score_systems(collection, list(columns), caught, qrels)
+        scores, orders = score_systems(collection, list(columns), runs, caught, qrels)
         answers = answers_for(scores, list(columns.values()), orders)
         second = {k: v for k, v in options.items() if k not in RETRIEVAL_OPTIONS} | for_tables
         with collections_of_garbage_spared():
@@ -225,10 +244,14 @@ def Experiment(
         if not options.get("perquery"):
             if message := one_topic_counts(scores):
                 warn(message)
-            without_comparisons(result, incomparable(collection, relative, options), options)
+            differing = incomparable(collection, relative, options) if beside is None else set()
+            without_comparisons(result, differing, options)
             if shown_times:
                 set_times(result, shown, list((times if isinstance(result, dict) else shown_times).values()))
-    return in_order(result, list(asked))
+    result = in_order(result, list(asked))
+    if beside is not None and beside.track is not None and isinstance(result, pd.DataFrame):
+        result.attrs["beside"] = str(beside.track)
+    return result
 
 
 def _without_self(frame: pd.DataFrame) -> pd.DataFrame:
@@ -242,7 +265,7 @@ def _without_self(frame: pd.DataFrame) -> pd.DataFrame:
 _OF_HOST = {
     name: parameter.default
     for name, parameter in inspect.signature(Experiment).parameters.items()
-    if parameter.kind is parameter.KEYWORD_ONLY and name not in _OF_CONTEXT
+    if parameter.kind is parameter.KEYWORD_ONLY and name not in (*OF_CONTEXT, "beside")
 }
 
 
@@ -268,12 +291,14 @@ def _topic_ids(topics: Any, judgments: Judgments) -> frozenset[str]:
     return asked
 
 
-def _warn_of_missing_topics(context: RunContext, judgments: Judgments, topic_ids: Container[str]) -> None:
+def _warn_of_missing_topics(
+    context: RunContext, judgments: Judgments, topic_ids: Container[str], runs: Mapping[str, Rankings]
+) -> None:
     """Warn of runs that miss judged topics that were asked; others may count as empty rankings, as in PyTerrier."""
     asked: BoolArray = np.array(
         [not topic_ids or q in topic_ids for q in judgments.query_ids], dtype=np.bool_
     )
-    warn_of_missing_topics(new_collection(context, judgments.of_queries(asked)), context.runs)
+    warn_of_missing_topics(new_collection(context, judgments.of_queries(asked)), runs)
 
 
 def _judgments(qrels: Any, num_docs: int | None) -> tuple[Any, int | None]:
@@ -324,71 +349,3 @@ def _check(
         if relative:
             context.evaluate([ir_measures.Qrel("q", "d", 1, "an aspect")], relative)
     return judgments
-
-
-def _check_topics(topics: pd.DataFrame, qrels: pd.DataFrame) -> None:
-    """Raise ValueError where the qrels judge none of the topics, with the ids and the types of both."""
-    asked, judged = topics["qid"].unique().tolist(), qrels["qid"].unique().tolist()
-    if not asked or not judged or set(asked) & set(judged):
-        return
-    types = [type(ids[0]).__name__ for ids in (asked, judged)]
-    remedy = "is one of them numbered differently? filter_by_topics=False scores all topics of the qrels"
-    if types[0] != types[1]:
-        remedy = "give strings in both, such as topics.assign(qid=topics['qid'].astype(str))"
-    raise ValueError(
-        f"the topics and the qrels have no topic in common: the topics have {some(asked)} (type {types[0]}), the "
-        f"qrels have {some(judged)} (type {types[1]}); {remedy}"
-    )
-
-
-def _as_list(
-    systems: Any, names: Sequence[str] | None, options: dict[str, Any]
-) -> tuple[list[Any], list[str], list[str], dict[str, Any]]:
-    """The systems, their unique names, their names in the table, and the options with the baseline as a number."""
-    if isinstance(systems, dict):
-        names, systems = list(systems.keys()), list(systems.values())
-    elif not isinstance(systems, list):
-        raise TypeError(f"systems is {kind_of(systems)}; give a list or dict of transformers or DataFrames")
-    if not systems:
-        raise ValueError("systems is empty; give one or more")
-    for i, system in enumerate(systems):
-        if not isinstance(system, (pd.DataFrame, pt.Transformer)):
-            raise TypeError(f"system {i} is {kind_of(system)}; give a transformer or a DataFrame of results")
-    shown = [str(system) for system in systems] if names is None else list(names)
-    if names is None:
-        unnamed = [isinstance(s, pd.DataFrame) or shown.count(str(s)) > 1 for s in systems]
-        names = [f"system {i}" if unnamed[i] else name for i, name in enumerate(shown)]
-    names = [str(name) for name in names]  # of any type to PyTerrier
-    if len(names) != len(systems):
-        raise ValueError(
-            f"{counted(len(names), 'name')} for {counted(len(systems), 'system')}; give names one of each"
-        )
-    baseline = options.get("baseline")
-    if isinstance(baseline, str):
-        if baseline not in names:
-            raise ValueError(f"baseline={baseline!r} is not a system; the systems are {list(names)}")
-        options = options | {"baseline": list(names).index(baseline)}
-    elif baseline is not None and baseline not in range(len(systems)):
-        raise ValueError(f"baseline={baseline} is not a system; give 0 to {len(systems) - 1}")
-    twice = next((n for i, n in enumerate(names) if n in names[:i]), None)
-    if twice is not None:
-        raise ValueError(f"two systems are called {twice!r}; give each its own name with names=")
-    return list(systems), list(names), shown, options
-
-
-def _parsed(eval_metrics: Any) -> tuple[list[Any], dict[str, ir_measures.Measure | None]]:
-    """The metrics as ``pt.Experiment`` takes them, and the measure of each of their columns there, in that order."""
-    metrics: list[Any] = []
-    columns: dict[str, ir_measures.Measure | None] = {}
-    for metric in eval_metrics:
-        measures = trec_measures(metric) if isinstance(metric, str) else []
-        for measure in measures:
-            parse_measure(measure)  # for its checks
-        if not measures and metric != "mrt":
-            metric = parse_measure(metric)
-            measures = [metric]
-        metrics.append(metric)
-        columns |= {str(m) if len(measures) > 1 else str(metric): m for m in measures or [None]}
-    if not any(columns.values()):
-        raise ValueError("eval_metrics names no measure; give one, such as NRG@10")
-    return metrics, columns

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ...decisions.fuse import DEPTH, FIXED_BEFOREHAND, fuse
+from ...decisions.fuse import FIXED_BEFOREHAND, fuse
 from ...decisions.fused_values import value_of_labels
+from ...decisions.options import DEFAULT_DEPTH
 from ..contents import ReportedCampaign
 from . import Section, Table
 
@@ -55,7 +56,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
     ]
     facts = {
         "measure": str(absolute),
-        "depth": DEPTH,
+        "depth": chosen["depth"].iloc[0] if "depth" in chosen else DEFAULT_DEPTH,
         "fixed": words[FIXED_BEFOREHAND],
         "repeats": repeats,
         "usual": _REPEATS,
