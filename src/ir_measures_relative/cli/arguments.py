@@ -16,6 +16,9 @@ import ir_measures
 from ..context.measure_strings import is_relative, nearest_name, parse_measure, split_measures
 from .output import DEFAULT_PLACES, FORMATS, PROG, say
 
+#: What stands for a track.
+TRACK = "a .track file, a name of the catalogue (vaswani, demo), or URL#sha256=HASH"
+
 
 class Command(Protocol):
     """What a file of this folder has that is a command."""
@@ -120,6 +123,7 @@ def add_context(parser: argparse.ArgumentParser) -> None:
         "--groups", metavar="CSV", help="two columns: run, group; other runs get the group 'other'"
     )
     parser.add_argument("--reference", metavar="RUN", help="the run that MED, RBO, rrLP … compare with")
+    parser.add_argument("--track", metavar="TRACK", help=f"the runs of a track, as those of --to: {TRACK}")
     add_collection(parser)
 
 

@@ -41,7 +41,8 @@ def run(args: argparse.Namespace) -> None:
     measures = arguments.measures_of(args)
     from ..context.duplicates import depth_of, find_duplicates
     from ..context.run_context import collection_of
-    from .inputs import find_files, read
+    from .inputs import read
+    from .run_files import find_files
 
     unsigned = [
         m for m in measures if not getattr(m, "SIGNED", False)

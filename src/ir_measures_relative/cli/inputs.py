@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import gc
-import glob
 import io
 import logging
 import os
@@ -30,12 +29,14 @@ from ..context.run_context import RunContext, collection_of
 from ..data.arrays import FloatArray, object_array
 from ..data.rankings import Rankings
 from ..formats.content import Content
+from ..formats.track_sources import is_track
 from ..io.datasets import dataset_of, num_docs_of, qrels_of
 from ..io.files import located, read_bytes
 from ..io.qrels import QrelsColumns, QrelsFile, qrels_columns, read_qrels_file
-from ..io.runs import PACKED, groups_of, read_runs, run_files
+from ..io.runs import PACKED, groups_of
 from ..messages import few, warn
 from .output import say
+from .run_files import RunFiles, files_of, find_files, path_of, read_file_runs
 
 
 class Judged(NamedTuple):
@@ -48,22 +49,6 @@ class Judged(NamedTuple):
     def num_docs(self) -> int | None:
         """The size of the collection, where it is known without fetching it."""
         return None if self.dataset is None else num_docs_of(self.dataset, fetch=False)
-
-
-class RunFiles(NamedTuple):
-    """The run files of a command, before they are read."""
-
-    candidates: list[Path]
-    others: list[Path]  #: of ``--to``, and of ``--reference`` where it is in neither
-    further: list[Path]  #: of ``--others``
-    is_folder: bool  #: or a glob
-    named: list[Path]  #: the arguments: a file among them holds a run, whatever it looks like
-
-    def all(self) -> list[Path]:
-        """Each once, candidates first."""
-        return list(
-            {file.resolve(): file for file in [*self.candidates, *self.others, *self.further]}.values()
-        )
 
 
 @dataclass(frozen=True)
@@ -129,7 +114,7 @@ class Inputs:
         """The name of a run, given by that, its file, or what the file is called; None where there is none."""
         if run in self.runs:
             return run
-        path = _path(run).resolve()
+        path = path_of(run).resolve()
         same = [name for name, file in self.files.items() if path == file.resolve() or run in _labels(file)]
         return same[0] if len(same) == 1 else None
 
@@ -174,65 +159,6 @@ class Inputs:
                 warn(f"{same!r} of --to ranks exactly as {name!r}; leave one of them out if they are one run")
 
 
-def find_files(args: argparse.Namespace, baseline: str | None = None) -> RunFiles:
-    """Return the files of runs; raises ValueError, or an error of the system, for what is not there."""
-    is_folder = os.path.isdir(args.run) or (not os.path.exists(args.run) and glob.has_magic(args.run))
-    candidates = _files(args.called, args.run)
-    others = [file for path in args.to for file in _files("--to", path)]
-    reference, compared = _one_file("--reference", args.reference), _one_file("--baseline", baseline)
-    if [args.run, *args.to, args.reference, baseline].count("-") > 1:
-        raise ValueError("- is the standard input, which can be read once; give a file for the other run")
-    if not is_folder:
-        own = candidates[0].resolve()
-        given = [("--to", path, _files("--to", path)) for path in args.to if not os.path.isdir(path)]
-        given += [("--reference", args.reference, reference), ("--baseline", baseline, compared)]
-        for flag, path, files in given:
-            if any(file.resolve() == own for file in files):
-                instead = "name another run" if flag == "--baseline" else "leave it out"
-                raise ValueError(f"{flag} {path} is the evaluated run itself; {instead}")
-    candidates = list({file.resolve(): file for file in [*candidates, *compared]}.values())
-    if others or not is_folder:
-        held = {file.resolve() for file in others}
-        others += [file for file in reference if file.resolve() not in held]
-    further = [file for path in getattr(args, "others", ()) for file in _files("--others", path)]
-    named = [_path(run) for run in (args.run, *args.to, args.reference, baseline) if run is not None]
-    return RunFiles(candidates, others, further, is_folder, named)
-
-
-def _files(called: str, path: str) -> list[Path]:
-    """Return the run files that an argument stands for; - is the standard input."""
-    if path == "-" and sys.stdin is None:
-        raise ValueError(f"{called} - is the standard input, which is closed; send the run to it")
-    try:
-        return [_path(path)] if path == "-" else run_files(path)
-    except FileNotFoundError as error:
-        if error.strerror:  # the system's own, which knows the file: one that was there a moment ago
-            raise
-        raise FileNotFoundError(f"{called}: {error}") from None
-
-
-def _path(text: str) -> Path:
-    return Path("/dev/stdin" if text == "-" else text)
-
-
-def _one_file(flag: str, run: str | None) -> list[Path]:
-    """Return the file of a run that is given by its file; nothing where it is given by its name, or not at all."""
-    if run is None or not (run == "-" or os.path.exists(located(run)[0])):
-        return []
-    files = _files(flag, run)
-    if len(files) > 1:
-        raise ValueError(f"{flag} {run} stands for {len(files)} files; name one run file")
-    return files
-
-
-def named(args: argparse.Namespace, runs: Iterable[Path]) -> dict[str, str]:
-    """The files that the command reads, by what a message calls them."""
-    others = {"the qrels": args.qrels, "the file of --groups": args.groups, "the file of --names": args.names}
-    return {f"the run {run}": located(run)[0] for run in runs} | {
-        called: located(path)[0] for called, path in others.items() if path is not None
-    }
-
-
 def read(
     args: argparse.Namespace,
     measures: Sequence[ir_measures.Measure] = (),
@@ -249,34 +175,43 @@ def read(
         raise ValueError(f"--priors {args.priors} needs the groups: give --groups CSV")
     without = may_lack_qrels and args.qrels == "none" and not os.path.exists("none")
     qrels = None if without else read_qrels(args.qrels)
-    paths = files.all()
     # Freed at once and never touched, by which C's library learns to keep what is freed (glibc: to 64 MB) for what is
     # read next: else the system gives and clears new memory for every array of every file.
     bytes(31 << 20)
-    runs_read = read_runs(paths, files.named, allow_empty=args.allow_empty)
-    if len(runs_read) > len(paths):
-        names, first = ", ".join(runs_read), next(iter(runs_read))
-        raise ValueError(f"the files hold {len(runs_read)} runs, {names}; name one, as in FILE#{first}")
-    shown = _shown(args.names, list(runs_read), paths)
-    runs = {new: run.named(f"run {new!r}") for new, run in zip(shown, runs_read.values(), strict=True)}
+    names, paths, rankings, tracks = read_file_runs(files, args.allow_empty)
+    for track in tracks:
+        args.num_docs = track.num_docs if args.num_docs is None else args.num_docs
+        args.grades = track.grades if args.grades is None else args.grades
+        args.drop_self |= track.drop_self
+    shown = _shown(args.names, names, paths)
+    if again := [name for name, count in Counter(shown).items() if count > 1]:
+        own = few(path for name, path in zip(shown, paths, strict=True) if name == again[0])
+        raise ValueError(f"{own} both hold a run {again[0]!r}; leave one of them out, or name it by --names")
+    runs = {new: run.named(f"run {new!r}") for new, run in zip(shown, rankings, strict=True)}
     if args.drop_self:
         runs = {name: run.without_self() for name, run in runs.items()}
-    of_file = {path.resolve(): name for name, path in zip(runs, paths, strict=True)}
+    of_file: dict[Path, list[str]] = {}
+    for name, path in zip(runs, paths, strict=True):
+        of_file.setdefault(path.resolve(), []).append(name)
+
+    def of_files(some: Iterable[Path]) -> list[str]:
+        return list(dict.fromkeys(name for file in some for name in of_file[file.resolve()]))
+
     given = Inputs(
         args,
         qrels,
         runs,
         dict(zip(runs, paths, strict=True)),
-        [of_file[file.resolve()] for file in files.candidates],
-        list(dict.fromkeys(of_file[file.resolve()] for file in files.others)),
-        list(dict.fromkeys(of_file[file.resolve()] for file in files.further)),
+        of_files(files.candidates),
+        of_files(files.others),
+        of_files(files.further),
         files.is_folder,
-        _groups_of(args.groups, list(runs_read), list(runs), paths) if args.groups else groups_of(runs) or {},
+        _groups_of(args.groups, names, list(runs), paths) if args.groups else groups_of(runs) or {},
         None,
     )
     if args.reference is not None:
         if os.path.exists(args.reference) and not files.is_folder:
-            name = of_file[_files("--reference", args.reference)[0].resolve()]
+            [name] = of_files(files_of("--reference", args.reference)[:1])
         else:
             name = given.asked_for("--reference", args.reference)
         given = replace(given, reference=name)
@@ -291,7 +226,7 @@ def _say_whose_names(files: Mapping[str, Path]) -> None:
     tags = [
         f"{name} is {file}"
         for name, file in files.items()
-        if file != _path("-") and file.is_file() and not _is_in_path(name, file)
+        if file != path_of("-") and file.suffix != ".track" and file.is_file() and not _is_in_path(name, file)
     ]
     if tags:
         say("note", f"runs are named by their tags: {few(tags, 3)}; --names sets other names")
@@ -378,6 +313,8 @@ def read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:
 def read_qrels(name: str) -> Judged:
     if os.path.isdir(name):
         raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
+    if is_track(name) and (os.path.exists(name) or "://" in name):
+        return _judged(qrels_of(RunContext.from_track(name).dataset))
     if os.path.exists(located(name)[0]):
         return Judged(read_qrels_file(name))
     from .. import demo  # which imports ir_datasets, and that takes its time
@@ -398,6 +335,10 @@ def read_qrels(name: str) -> Judged:
         logger.removeFilter(hold)
     for record in records:
         logger.handle(record)
+    return _judged(qrels, dataset)
+
+
+def _judged(qrels: Any, dataset: Any = None) -> Judged:
     columns = qrels_columns(qrels)
     aspects = columns.aspect_texts()
     iterations = object_array(["0"] * columns.n_rows) if aspects is None else aspects

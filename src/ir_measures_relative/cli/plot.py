@@ -32,7 +32,8 @@ def run(args: argparse.Namespace) -> None:
     from ..io.files import is_picture
     from ..plots import new_figure, relative_against_absolute
     from ..work import check_writable, write_whole
-    from .inputs import find_files, named, read
+    from .inputs import read
+    from .run_files import find_files, named
 
     path, files = args.output, find_files(args)
     check_loss(path, named(args, files.all()), "picture", is_picture)

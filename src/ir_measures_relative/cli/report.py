@@ -30,7 +30,8 @@ def run(args: argparse.Namespace) -> None:
     from .. import reporting
     from ..messages import warn
     from ..work import check_writable
-    from .inputs import find_files, named, read
+    from .inputs import read
+    from .run_files import find_files, named
 
     reporting.require_packages()
     from ..reporting.page import is_report

@@ -15,6 +15,7 @@ from ..context.collection import Collection
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import value_of
 from ..data.arrays import FloatArray, IntArray
+from ..data.cut_rankings import known_depth
 from ..further_measures.alpha_nrg import NewAspects
 from ..messages import counted, escaped, few, warn
 from .options import Option, OptionLists, interleaved
@@ -84,7 +85,8 @@ def count_new_documents(
     Returns:
         the counts by topic, shape (2, topics).
     """
-    collection, depth = lists.collection, k * (len(deployed) + 2)  # deeper than what can be skipped or taken
+    collection, enough = lists.collection, k * (len(deployed) + 2)  # deeper than what can be skipped or taken
+    depth = known_depth([collection.runs[name] for name in (*deployed, candidate)], enough) or enough
     docs, rows_of_run = lists.rows_to(depth)
     *runs, new_run = (rows_of_run[collection.index[name]] for name in (*deployed, candidate))
     seen, new, next_page = np.zeros((3, len(docs)), dtype=bool)
@@ -96,6 +98,8 @@ def count_new_documents(
         new[added] = True
         below = (run[topic][k:depth] for run in runs)
         unseen = [rows[~seen[rows]].tolist() for rows in below]
+        if depth < enough:
+            _check_next_page(collection, deployed, [len(rows) for rows in unseen], len(added), enough)
         next_page[list(itertools.islice(interleaved(unseen), len(added)))] = True
     rows = np.flatnonzero((new | next_page) & (docs.grade >= rel))
     rows = rows[collection.documents.rows_of(docs.query[rows], docs.ids.take(rows)) >= 0]  # the judged ones
@@ -103,6 +107,16 @@ def count_new_documents(
         np.bincount(docs.query[rows[where[rows]]], minlength=docs.n_queries) for where in (new, next_page)
     ]
     return np.array(counts)
+
+
+def _check_next_page(
+    collection: Collection, deployed: Sequence[str], unseen: Sequence[int], needed: int, enough: int
+) -> None:
+    """Raise ValueError where a deployed run of a track may go on below the documents that are here."""
+    for name, n in zip(deployed, unseen, strict=True):
+        run = collection.runs[name]
+        if run.cut is not None and n < needed and not run.is_whole_to(enough):
+            raise run.cut.refuse(enough, f"what {run.name} has on its next page")
 
 
 def new_documents(

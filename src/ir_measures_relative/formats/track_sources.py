@@ -19,6 +19,11 @@ def catalogue() -> list[str]:
     return sorted(path.stem for path in _CATALOGUE.glob("*.track"))
 
 
+def is_track(text: str) -> bool:
+    """Return whether a text stands for a track, and not for a run or a folder of runs."""
+    return text.endswith(".track") or "://" in text or (text in catalogue() and not os.path.exists(text))
+
+
 def locate_track(given: Any) -> tuple[Path, str | None]:
     """Return the file of a track, fetched if it is a URL, and the sha256 that it must have; None for any.
 

@@ -85,7 +85,7 @@ def qrels_of(dataset: Any) -> Any:
     """The judgments of a dataset, in a form that the reader of qrels takes."""
     if dataset is None:
         raise ValueError(
-            "qrels=None stands for those of the dataset, folder or track of the context, and it has none; give the qrels"
+            "qrels=None stands for those of the dataset, folder or track of the context, which has none; give qrels"
         )
     if not dataset.has_qrels():
         raise ValueError(f"{describe(dataset)}; give the qrels yourself")
