@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .decisions.drop import drop
     from .decisions.explain import explain
     from .decisions.fuse import fuse
+    from .decisions.place import place
     from .decisions.select import select_complementary
     from .decisions.similarity import similarity
     from .decisions.trajectory import trajectory
@@ -74,6 +75,7 @@ __getattr__, __dir__ = imported_later(
         "drop": "decisions.drop",
         "explain": "decisions.explain",
         "fuse": "decisions.fuse",
+        "place": "decisions.place",
         "report": "reporting",
         "select_complementary": "decisions.select",
         "similarity": "decisions.similarity",
@@ -107,6 +109,7 @@ __all__ = [
     "explain",
     "fuse",
     "nDCG_UE",
+    "place",
     "report",
     "rrLP",
     "select_complementary",

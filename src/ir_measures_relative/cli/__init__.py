@@ -32,6 +32,8 @@ COMMANDS = {
     "explain": "list the documents that a run adds",
     "similar": "find similar runs, with judgments or without",
     "trajectory": "find what each further search of an agent or a session was worth",
+    "track": "make, show or check a track: the runs of a test collection as one file",
+    "place": "find where a run stands in a track, what it adds, and what it resembles",
     "plot": "draw what each run adds (y-axis) and its own effectiveness (x-axis)",
     "report": "write an HTML report",
     "cite": "print the papers to cite for measures, as BibTeX",

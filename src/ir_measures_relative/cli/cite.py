@@ -12,6 +12,7 @@ import ir_measures
 from ..context.measure_strings import is_relative, no_such_measure, read_measure, registered, split_measures
 from ..measures.measure import citations
 from ..messages import few, warn
+from .arguments import TRACK
 
 USAGE = "MEASURE…"
 EXAMPLE = "NRG UniqueRel"
@@ -21,10 +22,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "measures", metavar="MEASURE", nargs="+", help="by name or with parameters; 'all' for every measure"
     )
+    parser.add_argument("--track", metavar="TRACK", help=f"how to cite values beside it, too: {TRACK}")
 
 
 def run(args: argparse.Namespace) -> None:
-    print("\n\n".join(entries(itertools.chain.from_iterable(map(split_measures, args.measures)))))
+    named = list(itertools.chain.from_iterable(map(split_measures, args.measures)))
+    parts = entries(named)
+    if args.track is not None:
+        from ..context.run_context import RunContext
+
+        track = RunContext.from_track(args.track).track
+        sentences = [f"{_measure(text, text)} beside {track}" for text in named if text != "all"]
+        parts = [*sentences, *filter(None, [track.about.get("citation")]), *parts]
+    print("\n\n".join(parts))
 
 
 def entries(texts: Iterable[str]) -> list[str]:

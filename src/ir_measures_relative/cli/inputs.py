@@ -27,6 +27,7 @@ from ..context.measure_strings import is_relative
 from ..context.priors import POLICIES, Policy
 from ..context.run_context import RunContext, collection_of
 from ..data.arrays import FloatArray, object_array
+from ..data.cut_rankings import tracks_of
 from ..data.rankings import Rankings
 from ..formats.content import Content
 from ..formats.track_sources import is_track
@@ -179,6 +180,7 @@ def read(
     # read next: else the system gives and clears new memory for every array of every file.
     bytes(31 << 20)
     names, paths, rankings, tracks = read_file_runs(files, args.allow_empty)
+    args.tracks = tracks_of(rankings)
     for track in tracks:
         args.num_docs = track.num_docs if args.num_docs is None else args.num_docs
         args.grades = track.grades if args.grades is None else args.grades

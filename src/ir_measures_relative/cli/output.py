@@ -250,6 +250,8 @@ def show(
         for row in rows:
             print(json_of(row))
         return
+    for track in getattr(args, "tracks", ()) if name == "latex" else ():
+        print(f"% beside {escaped(track)}")
     headed, nothing = header or name not in ("tsv", "aligned"), "nan" if name in ("tsv", "csv") else ""
     for line in _lines(name, _cells(rows, args.places, headed, columns, nothing)):
         print(line)

@@ -14,6 +14,7 @@ import ir_measures
 import numpy as np
 
 from ..arguments import check_count
+from ..data.cut_rankings import tracks_of
 from ..data.documents import Judgments
 from ..data.rankings import Rankings
 from ..data.registry import Registry
@@ -346,7 +347,10 @@ class RunContext:
 
         parsed = parse_measures(measures)
         scores = score_runs(collection_of(self, qrels), self.names, parsed)
-        return scores.long_table() if perquery else scores.table()
+        table = scores.long_table() if perquery else scores.table()
+        if tracks := tracks_of(self.runs.values()):
+            table.attrs["beside"] = tracks  # for citing
+        return table
 
     def fingerprint(self, qrels: Qrels | None = None) -> dict[str, Any]:
         """What a relative value is relative to, for citing it: hashes of the rankings and judgments, not of files.

@@ -25,6 +25,7 @@ class Cut:
     source: str  #: what messages call where they come from
     depth: int
     listed: Documents  #: whose positions are known at any depth; nothing is known of other queries
+    citation: str = ""  #: of the track, as in "trec-dl-2019 v1 (37 runs, sha256 1f3a…)"
     without_self: bool = False  #: whether the document whose id is the query's was removed
 
     def refuse(self, needed: int | None, what: str = "this") -> ValueError:
@@ -127,6 +128,11 @@ class CutRankings(Rankings):
                 ranking[position - 1] = doc_id
             result[query_id] = {doc_id: -float(i) for i, doc_id in enumerate(ranking, 1)}
         return result
+
+
+def tracks_of(runs: Iterable[Rankings]) -> list[str]:
+    """Return the citations of the tracks that some of the runs are from, each once."""
+    return list(dict.fromkeys(run.cut.citation for run in runs if run.cut is not None))
 
 
 def known_depth(runs: Iterable[Rankings], depth: int | None) -> int | None:

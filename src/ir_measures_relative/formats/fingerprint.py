@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from ..context.run_context import DESCRIPTIONS, RunContext, collection_of
+from ..data.cut_rankings import tracks_of
 from ..data.documents import Judgments
 from ..data.rankings import Rankings
 from ..io.datasets import id_of
@@ -25,8 +26,11 @@ def fingerprint(context: RunContext, qrels: Qrels | None = None) -> dict[str, An
     judgments = None
     if qrels is not None or (context.dataset is not None and context.dataset.has_qrels()):
         judgments = collection_of(context, qrels).judgments
+    track = context.track
     known: dict[str, Any] = {
         "runs": [{"name": name} | _of_run(run) for name, run in context.runs.items()],
+        **({} if track is None else {"track": {**track._asdict(), "about": dict(track.about)}}),
+        **({"tracks": tracks} if (tracks := tracks_of(context.runs.values())) else {}),
         **_facts(context),
         "priors": _policy(context.priors),
         "groups": dict(context.groups),
@@ -45,14 +49,19 @@ def _facts(context: RunContext) -> dict[str, Any]:
 
 def _of_run(run: Rankings) -> dict[str, Any]:
     """Of the rankings, which are all that a measure sees of a run: the scores count by the order that they make."""
-    top = run.top()
+    top = run.by_score() if run.cut is not None else run.top()
     docs = _bytes(top.doc_ids)
+    places = [b""] * len(docs) if run.cut is None else [b"%d" % place for place in top.position.tolist()]
+    lengths = run.lengths.tolist()
     digest = hashlib.sha256()
     starts = run.starts.tolist()
     queries = _bytes(run.query_ids)
     for i in sorted(range(len(queries)), key=queries.__getitem__):
-        digest.update(b"\0\0".join((queries[i], b"\0".join(docs[starts[i] : starts[i + 1]]), b"")))
-    return {"queries": len(queries), "rows": len(run), "sha256": digest.hexdigest()}
+        rows = slice(starts[i], starts[i + 1])
+        digest.update(b"\0\0".join((queries[i], b"\0".join(docs[rows]), b"")))
+        if run.cut is not None:  # where each is, and where the ranking ends
+            digest.update(b"\0".join((*places[rows], b"%d" % lengths[i], b"")))
+    return {"queries": len(queries), "rows": int(run.lengths.sum()), "sha256": digest.hexdigest()}
 
 
 def _of_judgments(judgments: Judgments) -> dict[str, Any]:

@@ -40,6 +40,11 @@ def save_track(
     return sha256_of(meta, arrays)
 
 
+def sha256_of_runs(context: RunContext, qrels: Qrels, depth: int, about: Mapping[str, str]) -> str:
+    """Return the sha256 of the track that would be saved."""
+    return sha256_of(*pack(context, _judgments_for(context, qrels), depth, about))
+
+
 def _put(file: zipfile.ZipFile, name: str, content: bytes) -> None:
     info = zipfile.ZipInfo(name)  # of 1980, so that the same track is the same file
     info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16

@@ -67,9 +67,9 @@ def read_track(given: Any) -> tuple[dict[str, Rankings], dict[str, Any], TrackJu
         raise bad_track(source, f"it has the sha256 {found}, not {sha256}")
     about = meta["about"]
     name = about.get("name") or path.name.removesuffix(".track")
-    runs, judgments = _Content(meta, arrays, source, name).read()
+    track = Track(name, about.get("version", ""), len(meta["runs"]), meta["depth"], found, about)
+    runs, judgments = _Content(meta, arrays, source, track).read()
     known: dict[str, Any] = {key: meta[key] for key in ("groups", "num_docs", "grades", "drop_self")}
-    track = Track(name, about.get("version", ""), len(runs), meta["depth"], found, about)
     return runs, known, TrackJudgments(judgments, about.get("dataset")), track
 
 
@@ -80,8 +80,8 @@ def _bounds(sizes: IntArray) -> IntArray:
 class _Content:
     """The arrays of a track, checked as they are read."""
 
-    def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, Any], source: str, name: str) -> None:
-        self.meta, self.source, self.name, self.arrays = meta, source, name, arrays
+    def __init__(self, meta: Mapping[str, Any], arrays: Mapping[str, Any], source: str, track: Track) -> None:
+        self.meta, self.source, self.track, self.arrays = meta, source, track, arrays
         self.topics = object_array(meta["topics"])
         shape = len(meta["runs"]), len(self.topics)
         self.lengths, self.below = (self._whole(key).reshape(shape) for key in ("lengths", "below"))
@@ -148,7 +148,7 @@ class _Content:
         query, ids, grades = self.topic[rows], self.ids.take(rows), self._whole("grades")
         judgments = self._read_judgments(query, ids, grades, rows)
         listed = Judgments(self.topics, query, ids, grades if len(grades) else np.zeros_like(query))
-        cut = Cut(self.name, self.meta["depth"], listed, self.meta["drop_self"])
+        cut = Cut(self.track.name, self.track.depth, listed, str(self.track), self.meta["drop_self"])
         head, below = (_bounds(sizes.sum(axis=1)).tolist() for sizes in (self.in_head, self.below))
         ends = zip(head[:-1], head[1:], below[:-1], below[1:], strict=True)
         names = enumerate(zip(self.meta["runs"], ends, strict=True))

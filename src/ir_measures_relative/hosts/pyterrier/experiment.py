@@ -30,6 +30,7 @@ from ...context.missing_topics import find_similar_ids, warn_of_missing_topics
 from ...context.priors import Policy
 from ...context.run_context import RunContext, collection_of, new_collection
 from ...data.arrays import BoolArray, FloatArray, IntArray
+from ...data.cut_rankings import tracks_of
 from ...data.documents import Judgments
 from ...data.rankings import Rankings
 from ...io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
@@ -249,8 +250,8 @@ def Experiment(
             if shown_times:
                 set_times(result, shown, list((times if isinstance(result, dict) else shown_times).values()))
     result = in_order(result, list(asked))
-    if beside is not None and beside.track is not None and isinstance(result, pd.DataFrame):
-        result.attrs["beside"] = str(beside.track)
+    if beside is not None and isinstance(result, pd.DataFrame):
+        result.attrs |= {"beside": tracks} if (tracks := tracks_of(beside.runs.values())) else {}
     return result
 
 

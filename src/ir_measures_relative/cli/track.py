@@ -1,0 +1,130 @@
+"""``track``: make, show and check a track, the runs of a test collection as one file."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+import ir_measures_relative as package
+
+from ..messages import escaped, few
+from . import arguments
+from .output import check_loss, writing
+
+if TYPE_CHECKING:
+    from ..context.run_context import RunContext
+
+USAGE = "make QRELS RUNS… -o FILE | show TRACK | check TRACK QRELS RUNS…"
+EXAMPLE = "make campaign/qrels.txt campaign/runs --name demo -o demo.track"
+_ABOUT = ("name", "version", "source", "licence", "citation", "dataset")
+# How many files each action needs.
+_LEAST = {"make": 2, "show": 1, "check": 3}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("action", choices=tuple(_LEAST), help="what to do")
+    parser.add_argument("given", nargs="+", metavar="FILE", help="QRELS RUNS…, TRACK, or TRACK QRELS RUNS…")
+    parser.add_argument("-o", "--output", metavar="FILE", help="make: the file to write, such as dl19.track")
+    parser.add_argument(
+        "--depth", type=int, default=100, metavar="N", help="documents kept of a ranking (default: 100)"
+    )
+    parser.add_argument("--groups", metavar="CSV", help="two columns: run, group")
+    for key in _ABOUT:
+        what = "an id of ir_datasets, which has the judgments; the track then holds no grades"
+        parser.add_argument(
+            f"--{key}", metavar="TEXT", help=what if key == "dataset" else f"its {key}, for citing it"
+        )
+    arguments.add_collection(parser)
+    parser.add_argument(
+        "--drop-self", action="store_true", help="remove the document whose id is the query's"
+    )
+
+
+def run(args: argparse.Namespace) -> None:
+    if len(args.given) < _LEAST[args.action] or (args.action == "show" and len(args.given) > 1):
+        wanted = next(usage for usage in USAGE.split(" | ") if usage.startswith(args.action))
+        raise ValueError(f"give: track {wanted}")
+    if args.action == "show":
+        print(_shown(package.RunContext.from_track(args.given[0])))
+    elif args.action == "make":
+        if args.output is None:
+            raise ValueError("name the file to write, such as -o dl19.track")
+        check_loss(args.output, {f"the file {path}": path for path in args.given}, "track", _is_track)
+        about = {key: getattr(args, key) for key in _ABOUT if getattr(args, key)}
+        context, columns = _read(args, *args.given)
+        with writing(args.output, "track"):
+            context.save_track(args.output, columns, args.depth, **about)
+        print(_shown(package.RunContext.from_track(args.output)))
+    else:
+        _check(args, *args.given)
+
+
+def _read(args: argparse.Namespace, qrels: str, *runs: str) -> tuple[RunContext, Any]:
+    """The runs, and the judgments."""
+    from .inputs import read_pairs, read_qrels
+
+    context, judged = package.RunContext.from_files(*runs), read_qrels(qrels)
+    given = {} if args.groups is None else read_pairs("--groups", args.groups, "run,group")
+    groups = {name: given.get(name, "other") for name in context.names} if given else context.groups
+    num_docs = judged.num_docs if args.num_docs is None else args.num_docs
+    known = {"num_docs": num_docs, "grades": args.grades, "drop_self": args.drop_self}
+    return package.RunContext(context.runs, groups=groups, **known), judged.file.columns
+
+
+def _check(args: argparse.Namespace, path: str, qrels: str, *runs: str) -> None:
+    """Say that a track is that of the files; ValueError that says where it differs."""
+    from ..formats.make_track import sha256_of_runs
+
+    track = package.RunContext.from_track(path)
+    args.num_docs, args.grades, args.drop_self = track.num_docs, track.grades, track.drop_self
+    context, columns = _read(args, qrels, *runs)
+    if differing := set(track.names) ^ set(context.names):
+        raise ValueError(
+            f"{path} is not the track of these files: only one of both has {few(sorted(differing))}"
+        )
+
+    def hashed(runs: dict[str, Any], about: Any, **known: Any) -> str:
+        return sha256_of_runs(package.RunContext(runs, **known), columns, track.track.depth, about)
+
+    known = {
+        "groups": track.groups,
+        "num_docs": args.num_docs,
+        "grades": args.grades,
+        "drop_self": args.drop_self,
+    }
+    if (
+        hashed({name: context.runs[name] for name in track.names}, track.track.about, **known)
+        != track.track.sha256
+    ):
+        unlike = [
+            n for n in track.names if hashed({n: context.runs[n]}, {}) != hashed({n: track.runs[n]}, {})
+        ]
+        raise ValueError(f"{path} is not the track of these files: {few(unlike) or 'the judgments'} differ")
+    print(f"{escaped(path)} is the track of these files: {escaped(str(track.track))}")
+
+
+def _shown(context: RunContext) -> str:
+    track = context.track
+    lengths = sum(int(run.lengths.sum()) for run in context.runs.values())
+    cut = next(iter(context.runs.values())).cut
+    assert cut is not None
+    topics = cut.listed
+    judged = f"{len(topics):,} documents" + ("" if context.dataset.columns is not None else " without grades")
+    facts = {
+        "track": track,
+        "sha256": track.sha256,
+        "runs": ", ".join(context.names),
+        "topics": topics.n_queries,
+        "judged": judged,
+        "depth": f"{track.depth} of {lengths / topics.n_queries / len(context.runs):.0f} documents per ranking",
+        "groups": len(set(context.groups.values())) or None,
+        "grades": context.grades and " to ".join(map(str, context.grades)),
+        "num_docs": context.num_docs and f"{context.num_docs:,}",
+        **track.about,
+    }
+    return "\n".join(f"{key}: {escaped(str(value))}" for key, value in facts.items() if value)
+
+
+def _is_track(path: str) -> bool:
+    with open(path, "rb") as file:
+        return file.read(2) == b"PK"
