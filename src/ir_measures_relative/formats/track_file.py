@@ -30,16 +30,16 @@ ARRAYS = {
     "listed": ("<u4", "topics"),  # how many of a topic's documents are listed
     "others": ("<u4", "topics"),
     "lengths": ("<u4", "rankings"),  # of each ranking, run by run
-    "heads": ("<u4", "head_rows"),  # documents by their number in the topic, ranking by ranking, from the top
+    "heads": ("<u2", "head_rows"),  # documents by their number in the topic, ranking by ranking, from the top
     "below": ("<u4", "rankings"),  # how many listed documents each ranking has below its head
-    "below_document": ("<u4", "below_rows"),
+    "below_document": ("<u2", "below_rows"),
     "below_position": ("<u4", "below_rows"),
     "grades": ("<i4", "judgments"),  # of the listed documents; none in a track without judgments
     "labels": (
         "<u4",
         "labelled_topics",
     ),  # how many rows by aspect a topic has; none in a track without aspects
-    "label_document": ("<u4", "label_rows"),
+    "label_document": ("<u2", "label_rows"),
     "label_aspect": ("<u4", "label_rows"),  # an index of "aspects" in track.json
     "label_grade": ("<i4", "label_rows"),
 }
