@@ -2,43 +2,56 @@
 
 from __future__ import annotations
 
+import functools
+import pickle
+import random
 import re
 import tempfile
+import threading
 import warnings
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from ir_measures_relative import RunContext
+import ir_datasets
+import ir_measures
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from ir_measures import AP, RR, Qrel, nDCG
+
+from drawn import examples
+from example_measures import EXAMPLES
+from ir_measures_relative import MED, NRG, RBO, UE, RunContext, UniqueRel, decide, demo, fuse, place, rrLP
+from ir_measures_relative.decisions import Combination
+from ir_measures_relative.formats.track_sources import locate_track
+from ir_measures_relative.io.qrels import read_qrels_file
+from random_campaigns import Labels, Run, contexts, qrels
 
 REFUSED = re.compile(
     r"needs (whole rankings|the first \d+ documents)|does not know where|knows nothing of topic|has positions and no"
 )
 OF_HOST = [
-    *(
-        "nDCG@3",
-        "nDCG",
-        "AP",
-        "AP@2",
-        "P@3",
-        "R@2",
-        "RR",
-        "Rprec",
-        "Success@2",
-        "Bpref",
-        "Judged@3",
-        "infAP",
-        "NumRet",
-    ),
-    *(
-        "NumRel",
-        "IPrec@0.1",
-        "ERR@3",
-        "RBP(rel=1)@3",
-        "nDCG(judged_only=True)@3",
-        "SetP",
-        "SetF",
-        "Compat(p=0.8)",
-    ),
+    ir_measures.parse_measure(m)
+    for m in (
+        *(
+            "nDCG@3",
+            "nDCG",
+            "AP",
+            "AP@2",
+            "P@3",
+            "R@2",
+            "RR",
+            "Rprec",
+            "Success@2",
+            "Bpref",
+            "Judged@3",
+            "infAP",
+        ),
+        *("NumRet", "NumRel", "IPrec@0.1", "nDCG(judged_only=True)@3", "SetP", "SetF", "Compat(p=0.8)"),
+    )
 ]
 
 
@@ -70,12 +83,12 @@ def agree(runs: RunContext, track: RunContext, labels: Any, measure: Any, depth:
     """Compare the values; whether there are any, rather than a refusal."""
     expected, found = values(runs, labels, measure), values(track, labels, measure)
     if isinstance(expected, str) or isinstance(found, str):
-        is_same = isinstance(expected, str) and isinstance(
-            found, str
-        )  # which runs of the topic's others may differ
+        both = isinstance(expected, str) and isinstance(found, str)
         refused = isinstance(found, str) and REFUSED.search(found)
-        refused = refused and ("knows nothing" in found or not is_exact_to(measure, depth))
-        assert is_same or refused, (measure, expected, found)
+        assert both or (refused and ("knows nothing" in found or not is_exact_to(measure, depth))), (
+            measure,
+            found,
+        )
         return False
     assert found["value"].to_numpy().tobytes() == expected["value"].to_numpy().tobytes(), (
         measure,
@@ -84,3 +97,224 @@ def agree(runs: RunContext, track: RunContext, labels: Any, measure: Any, depth:
     )
     assert found.drop(columns="value").equals(expected.drop(columns="value"))
     return True
+
+
+@given(contexts, qrels, qrels, st.sampled_from([1, 2, 3, 5]), st.randoms(use_true_random=False))
+@examples(20)
+def test_a_track_answers_as_its_runs_or_refuses(
+    runs: dict[str, Run], labels: Labels, others: Labels, depth: int, rng: random.Random
+) -> None:
+    assume(runs and all(any(run.get(query) for query in labels) for run in runs.values()))
+    names = list(runs)
+    how: dict[str, Any] = {"priors": rng.choice(["others", "earlier", names[:1]]), "reference": names[0]}
+    context = RunContext(runs, **how, groups={name: name for name in names}, num_docs=50)
+    track = tracked(context, labels, depth, **how)
+    again = tracked(track, labels, depth, **how)
+    assert again.track.sha256 == track.track.sha256
+    within = {query: docs for query, docs in others.items() if query in labels}
+    for measure in rng.sample(EXAMPLES + OF_HOST, 8):
+        if "cutoff" in measure.SUPPORTED_PARAMS and measure.params.get("cutoff") and rng.random() < 0.7:
+            measure = measure @ rng.choice([1, 2, 3, 5, 10])
+        for judged in (labels, within or labels, others):
+            agree(context, pickle.loads(pickle.dumps(track)), judged, measure, depth)
+            agree(
+                context,
+                RunContext({**track.runs}, **how, groups=context.groups, num_docs=50),
+                judged,
+                measure,
+                depth,
+            )
+
+
+# ---- on real runs
+
+
+@pytest.mark.parametrize("name", ["dl19", "dl21", "robust03"])
+def test_real_runs(name: str, request: pytest.FixtureRequest) -> None:
+    folder, depth = request.getfixturevalue(f"{name}_path"), 50
+    files = sorted((folder / "runs").iterdir())[::6]
+    judged = list(read_qrels_file(folder / "qrels.txt.gz").rows())
+    context = RunContext.from_files(files, num_docs=9_000_000)
+    first = context.names[0]
+    track = tracked(context, judged, depth)
+    query, doc = next(
+        (query, docs[-1])
+        for run in context.runs.values()
+        for query, ranking in run.to_dict().items()
+        for docs in [list(ranking)[60:]]
+        if query == judged[0].query_id and docs
+    )
+    more = [
+        [r for r in judged if r.doc_id != doc],
+        [*judged, Qrel(query, doc, 1)],
+        [*judged, Qrel(query, doc, 0)],
+    ]
+    kinds = [judged, random.Random(1).sample(judged, len(judged) // 2), *more]
+    measures = [
+        NRG(norm="ideal"),
+        NRG,
+        UniqueRel,
+        UE,
+        rrLP(ref=first),
+        MED(ref=first),
+        RBO(ref=first),
+        nDCG,
+        AP,
+        RR,
+    ]
+    answered = [
+        agree(context, track, labels, measure, depth)
+        for labels in kinds
+        for plain in measures
+        for measure in (
+            [plain @ k for k in (5, 50, 1000)] + [plain]
+            if plain not in (rrLP(ref=first), UE, RR)
+            else [plain]
+        )
+    ]
+    assert 0.5 < np.mean(answered) < 1.0
+
+
+# ---- what is said
+
+
+@pytest.fixture(scope="module")
+def small() -> tuple[RunContext, Any]:
+    context = RunContext(demo.runs(), groups=demo.GROUPS, num_docs=1200, grades=(0, 2))
+    return context, list(demo.generate().qrels)
+
+
+@pytest.fixture(scope="module")
+def ten(small: tuple[RunContext, Any]) -> RunContext:
+    return tracked(*small, 10)
+
+
+def test_refusals_name_the_depth_the_document_or_the_topic(
+    small: tuple[RunContext, Any], ten: RunContext
+) -> None:
+    judged = small[1]
+    with pytest.raises(
+        ValueError, match=r"needs the first 20 documents; a has 10: make it with depth=20, or use @10"
+    ):
+        ten.evaluate(None, [RBO(ref="BM25") @ 20])
+    ranking = small[0].runs["BM25"].to_dict()
+    known = {(row.query_id, row.doc_id) for row in judged}
+    pairs = ((query, doc) for query, docs in ranking.items() for doc in list(docs)[50:])
+    query, unjudged = next(pair for pair in pairs if pair not in known)
+    with pytest.raises(
+        ValueError, match=f"a does not know where run '.*' ranks '{unjudged}' of topic '{query}'"
+    ):
+        ten.evaluate([*judged, Qrel(query, unjudged, 1)], [NRG])
+    with pytest.raises(
+        ValueError, match=r"a knows nothing of topic 'new', one of 1 judged topics it lacks \(it has .'1'"
+    ):
+        ten.evaluate([*judged, Qrel("new", "d", 1)], [NRG @ 5])
+    with pytest.raises(ValueError, match="a has positions and no scores"):
+        ten.evaluate(None, ["Compat(p=0.8)"])
+    with pytest.raises(ValueError, match="fusion by 'combsum' needs scores, and a track has positions alone"):
+        fuse(ten, None, 2, method="combsum", repeats=1)
+    options = {"now": "BM25", "both": ["BM25", "3-grams"]}
+    with pytest.raises(ValueError, match="needs the first 500 documents"):
+        decide(ten, None, options, combine=Combination(depth=500), labels="judged")
+    with pytest.raises(ValueError, match="is a run of a track, which has no scores"):
+        decide(ten, None, options, combine=Combination(rerank="LSI" if "LSI" in ten.runs else "4-grams"))
+    assert (
+        "Runs are fused to their first 10 documents"
+        in decide(ten, None, options, "nDCG@5", labels="judged").text
+    )
+
+
+def test_a_cut_copy_warns_as_a_copy(small: tuple[RunContext, Any], ten: RunContext) -> None:
+    copy = small[0].runs["BM25"].to_dict(30)
+    for context in (small[0], ten):
+        with (
+            context,
+            pytest.warns(UserWarning, match="ranks, to the end of the shorter of the two, exactly as|'BM25'"),
+        ):
+            ir_measures.calc_aggregate([NRG @ 5], small[1], copy)
+
+
+def test_names_fingerprints_and_tables_say_which_track(ten: RunContext, tmp_path: Path) -> None:
+    ten.save_track(tmp_path / "x.track", name="demo", version="v2", citation="@misc{demo}")
+    track = RunContext.from_track(tmp_path / "x.track", priors="earlier")
+    said = f"demo v2 (7 runs, sha256 {track.track.sha256[:8]}…)"
+    assert str(track.track) == said and track.evaluate(None, [NRG @ 5]).attrs["beside"] == [said]
+    assert track.fingerprint()["track"]["sha256"] == track.track.sha256
+    assert track.fingerprint()["tracks"] == [said] and track.groups == demo.GROUPS and track.num_docs == 1200
+    with pytest.raises(ValueError, match="colour='red' is not allowed; a track says by texts"):
+        ten.save_track(tmp_path / "y.track", colour="red")
+    with pytest.raises(ValueError, match="run 'empty' has no ranking for a topic of the track"):
+        RunContext({"empty": {}}).save_track(tmp_path / "y.track", [Qrel("q", "d", 1)])
+    with pytest.raises(
+        FileNotFoundError, match="is no file, and no track of the catalogue, which has .'demo', 'vaswani'."
+    ):
+        RunContext.from_track("vaswanni")
+
+
+def test_place_says_what_is_new_and_what_is_a_copy(small: tuple[RunContext, Any], ten: RunContext) -> None:
+    track = tracked(*small, 100)
+    answer = place(
+        RunContext({n: r for n, r in track.runs.items() if n != "3-grams"}), small[1], demo.runs()["3-grams"]
+    )
+    expected = small[0].evaluate(small[1], [nDCG @ 10, NRG(norm="ideal") @ 10]).set_index("name")
+    assert answer.runs.set_index("name").rename({"candidate": "3-grams"}).loc[expected.index].equals(expected)
+    for row in answer.standing.itertuples():
+        assert row.best <= row.rank <= row.worst
+        assert row.rank == int(expected[row.measure].rank(ascending=False, method="min")["3-grams"])
+    assert answer.table["beside"].tolist()[0] == "all runs" and str(answer).startswith("candidate beside")
+    copied = place(track, None, demo.runs()["BM25"].rename(columns={}))
+    assert "ranks exactly as BM25" in copied.text
+
+
+# ---- where tracks and judgments are
+
+
+def test_a_track_from_a_url_is_fetched_once_and_must_have_its_hash(
+    ten: RunContext, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sha256 = ten.save_track(tmp_path / "x.track")
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("IR_DATASETS_DL_TRIES", "1")
+    handler = functools.partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    handler.func.log_message = lambda *_: None  # type: ignore[method-assign]
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/x.track"
+        assert RunContext.from_track(f"{url}#sha256={sha256}").names == ten.names
+        with pytest.raises(ValueError, match=f"it has the sha256 {sha256}, not 0000"):
+            RunContext.from_track(f"{url}#sha256={'0' * 64}")
+        with pytest.raises(ValueError, match="a track from a URL needs its sha256"):
+            RunContext.from_track(url)
+        server.shutdown()
+    assert RunContext.from_track(f"{url}#sha256={sha256}").names == ten.names  # without the server
+    with pytest.raises(ConnectionError, match=r"could not be fetched .* put the file at .*-y\.track"):
+        RunContext.from_track(f"{url.replace('x.track', 'y.track')}#sha256={sha256}")
+
+
+def test_judgments_in_every_form(small: tuple[RunContext, Any], tmp_path: Path) -> None:
+    context, judged = small
+    dataset = ir_datasets.load(demo.register())
+    path = tmp_path / "qrels.txt"
+    path.write_text("".join(f"{r.query_id} 0 {r.doc_id} {r.relevance}\n" for r in judged))
+    forms = [
+        path,
+        str(path),
+        demo.DATASET_ID,
+        f"irds:{demo.DATASET_ID}",
+        dataset,
+        iter(judged),
+        pd.DataFrame(judged),
+    ]
+    expected = context.evaluate(judged, [NRG @ 5, nDCG])
+    for form in forms:
+        assert context.evaluate(form, [NRG @ 5, nDCG]).equals(expected)
+    with pytest.raises(
+        FileNotFoundError, match="'no/such': no such file, and ir_datasets knows no dataset 'no/such'"
+    ):
+        context.evaluate("no/such", [NRG @ 5])
+
+
+def test_vaswani_lists_judged_documents_without_grades() -> None:
+    track = RunContext.from_track("vaswani")
+    assert len(track.names) >= 12 and track.num_docs == 11429 and track.dataset.columns is None
+    assert Path(locate_track("vaswani")[0]).stat().st_size <= 260_000

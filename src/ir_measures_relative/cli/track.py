@@ -25,9 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=tuple(_LEAST), help="what to do")
     parser.add_argument("given", nargs="+", metavar="FILE", help="QRELS RUNS…, TRACK, or TRACK QRELS RUNS…")
     parser.add_argument("-o", "--output", metavar="FILE", help="make: the file to write, such as dl19.track")
-    parser.add_argument(
-        "--depth", type=int, default=100, metavar="N", help="documents kept of a ranking (default: 100)"
-    )
+    parser.add_argument("--depth", type=int, metavar="N", help="documents kept of a ranking (default: 100)")
     parser.add_argument("--groups", metavar="CSV", help="two columns: run, group")
     for key in _ABOUT:
         what = "an id of ir_datasets, which has the judgments; the track then holds no grades"

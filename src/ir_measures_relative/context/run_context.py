@@ -276,14 +276,15 @@ class RunContext:
         return context
 
     def save_track(
-        self, path: str | os.PathLike[str], qrels: Qrels | None = None, depth: int = 100, **about: str
+        self, path: str | os.PathLike[str], qrels: Qrels | None = None, depth: int | None = None, **about: str
     ) -> str:
         """Write the runs of the context as a track, for :meth:`from_track`.
 
         Args:
             path: of the file; by convention it ends in ``.track``.
             qrels: the judgments that the track keeps, as for :meth:`evaluate`; by default the context's own, if any.
-            depth: how many documents of each ranking it keeps, beside the positions of the judged ones.
+            depth: how many documents of each ranking it keeps, beside the positions of the judged ones: by default 100,
+                or as many as a track of which runs are has.
             about: texts to cite it by: ``name``, ``version``, ``source``, ``licence``, ``citation``; with ``dataset``,
                 an id of ir_datasets, the track takes the judgments from there and holds no grades.
 

@@ -185,11 +185,11 @@ def _describe(
         places.append(f"by {row['measure']} it is number {row['rank']} of {n} ({row['value']:.3f}{reach})")
     beside = " and ".join(tracks_of(context.runs.values())) or counted(n - 1, "run")
     said.append(f"{name} beside {beside}: {'; '.join(places)}.")
-    every = table.iloc[0]
-    said.append(
-        f"It adds {number(every['new_relevant'])} relevant documents per topic that no other run has in its first ten "
-        f"(95 % interval {number(every['new_ci_lower'])} to {number(every['new_ci_upper'])})."
-    )
+    every, ends = table.iloc[0], ""
+    if every["new_ci_upper"] > 0:  # NaN where nothing is new
+        ends = f" (95 % interval {number(every['new_ci_lower'])} to {number(every['new_ci_upper'])})"
+    new = number(every["new_relevant"])
+    said.append(f"It adds {new} relevant documents per topic that no other run has in its first ten{ends}.")
     groups = table[table["beside"].str.startswith("group ")].sort_values(str(BY[1]), kind="stable")
     if len(groups) > 1:
         least, most = ((row["beside"], number(row[str(BY[1])])) for _, row in groups.iloc[[0, -1]].iterrows())

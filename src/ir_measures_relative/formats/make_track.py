@@ -15,6 +15,7 @@ import numpy as np
 from ..arguments import check_count
 from ..context.run_context import DESCRIPTIONS, RunContext, collection_of
 from ..data.arrays import IntArray, object_array
+from ..data.cut_rankings import known_depth
 from ..data.documents import Documents, Judgments
 from ..data.ids import Ids
 from ..data.rankings import Rankings
@@ -22,14 +23,19 @@ from ..io.qrels import Qrels
 from ..messages import brief, few_quoted
 from .track_file import ABOUT, ARRAYS, FORMAT, VERSION, header_of, sha256_of
 
-_LEVEL = 6
+_LEVEL, _DEPTH = 6, 100
 
 
 @DESCRIPTIONS.register("save track")
 def save_track(
-    context: RunContext, path: str | os.PathLike[str], qrels: Qrels, depth: int, about: Mapping[str, str]
+    context: RunContext,
+    path: str | os.PathLike[str],
+    qrels: Qrels,
+    depth: int | None,
+    about: Mapping[str, str],
 ) -> str:
     """:meth:`RunContext.save_track`."""
+    depth = known_depth(context.runs.values(), _DEPTH) if depth is None else depth
     meta, arrays = pack(context, _judgments_for(context, qrels), depth, about)
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as file:
@@ -60,10 +66,11 @@ def _judgments_for(context: RunContext, qrels: Qrels) -> Judgments:
 
 
 def pack(
-    context: RunContext, docs: Judgments, depth: int, about: Mapping[str, str]
+    context: RunContext, docs: Judgments, depth: int | None, about: Mapping[str, str]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """What ``track.json`` says of the runs of a context on judgments, and the arrays."""
     check_count("depth", depth, 1)
+    assert depth is not None
     for key, text in about.items():
         if key not in ABOUT or not isinstance(text, str) or not text:
             raise ValueError(f"{key}={brief(text)} is not allowed; a track says by texts {few_quoted(ABOUT)}")
@@ -116,9 +123,8 @@ def pack(
 def _narrowed(name: str, array: IntArray, kind: str) -> Any:
     cast = array.astype(kind)
     if (cast != array).any():
-        what = (
-            "an id of more than 65,535 bytes" if name == "id_lengths" else f"a value of {name} beyond 32 bits"
-        )
+        many = "more than 65,536 documents of a topic; set a smaller depth="
+        what = {"id_lengths": "an id of more than 65,535 bytes", "heads": many}.get(name, f"too large {name}")
         raise ValueError(f"the context cannot become a track: it has {what}")
     return cast
 
