@@ -135,6 +135,13 @@ def tracks_of(runs: Iterable[Rankings]) -> list[str]:
     return list(dict.fromkeys(run.cut.citation for run in runs if run.cut is not None))
 
 
+def check_whole_to(runs: Iterable[Rankings], depth: int) -> None:
+    """Raise ValueError for the first of some runs that is not here whole to a depth."""
+    for run in runs:
+        if run.cut is not None and not run.is_whole_to(depth):
+            raise run.cut.refuse(depth)
+
+
 def known_depth(runs: Iterable[Rankings], depth: int | None) -> int | None:
     """Return how deep all of these runs are here whole, and no deeper than ``depth``."""
     ends = [run.cut.depth for run in runs if run.cut is not None and not run.is_whole_to(depth)]

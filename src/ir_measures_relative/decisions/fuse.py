@@ -22,7 +22,7 @@ from ..context.measure_strings import absolute_measure
 from ..context.missing_topics import check_topics, tell_of_missing_topics
 from ..context.run_context import RunContext, check_is_context, collection_of
 from ..data.arrays import BoolArray, FloatArray, IntArray
-from ..data.cut_rankings import known_depth
+from ..data.cut_rankings import check_whole_to, known_depth
 from ..io.qrels import Qrels
 from ..measures.nrg import NRG
 from ..messages import counted
@@ -116,6 +116,7 @@ def fuse(
         raise ValueError(f"n={max(sizes)} is not allowed; the context holds {counted(len(names), 'run')}")
     fitting = known_depth(view.rankings, DEFAULT_DEPTH)
     settings = _settings(method, k, fitting if depth is None else depth)
+    check_whole_to(view.rankings, max(setting.depth for setting in settings))
     if not _is_list(strategies) or not len(strategies):
         raise ValueError(f"strategies={strategies!r} must be a list of some of {str([*STRATEGIES])[1:-1]}")
     for strategy in strategies:

@@ -20,7 +20,7 @@ from ..context.measure_strings import absolute_measure, is_relative, parse_measu
 from ..context.run_context import RunContext
 from ..context.run_names import fitting
 from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within, rows_of_queries
-from ..data.cut_rankings import known_depth
+from ..data.cut_rankings import check_whole_to, known_depth
 from ..data.documents import Documents
 from ..data.rankings import Rankings
 from ..io.runs import Run, name_runs, read_run
@@ -234,6 +234,8 @@ class OptionLists:
         self.collection, self.options, self.combine, self.reranker = collection, options, combine, reranker
         #: Where every list ends.
         self.fused_depth = combine.fused_depth(collection.rankings)
+        if reranker is None and combine.method != INTERLEAVE:
+            check_whole_to(collection.rankings, self.fused_depth)
         self.ends = self.fused_depth if cutoff is None else cutoff
         ends, fuses = self.ends, reranker is None and combine.method != INTERLEAVE
         reads = max(self.fused_depth, ends) if fuses else ends if reranker is None else combine.pool

@@ -108,7 +108,9 @@ def read_file(path: Path, source: str) -> tuple[dict[str, Any], dict[str, Any]]:
         raise bad_track(source, f"track.json is not valid JSON ({error})") from None
     except BadTrackError:
         raise
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
+        if isinstance(error, OSError) and error.filename is not None:  # it cannot be opened
+            raise
         raise bad_track(source, f"it is truncated or damaged ({error})") from None
 
 
