@@ -94,6 +94,8 @@ def files_of(called: str, path: str) -> list[Path]:
     """Return the run files that an argument stands for; - is the standard input."""
     if path == "-" and sys.stdin is None:
         raise ValueError(f"{called} - is the standard input, which is closed; send the run to it")
+    if is_track(path):
+        return [locate_track(path)[0]]
     try:
         return [path_of(path)] if path == "-" else run_files(path)
     except FileNotFoundError as error:
