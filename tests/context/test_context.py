@@ -76,13 +76,13 @@ def test_an_unnamed_copy_of_a_member_draws_a_warning_that_says_how_to_name_it() 
 
 
 def test_who_ranks_alike_is_told_by_every_document() -> None:
-    """However far two runs agree, and whichever was looked at before."""
+    """However far two runs agree, to the end of the shorter, and whichever was looked at before."""
 
     def ranking(*last: str) -> dict[str, dict[str, float]]:
         return {"q": {d: -float(i) for i, d in enumerate([*"ABCDEFGHIJKL", *last])}}
 
     context = RunContext({"A": ranking("x"), "B": ranking("y"), "C": ranking("y", "z")})
-    for last, told in [("y", "'B'"), ("yz", "'C'"), ("x", "'A'"), ("yzx", ""), ("", "")]:
+    for last, told in [("y", "'B'"), ("yz", "'C'"), ("x", "'A'"), ("yzx", "'B'"), ("", "'A'"), ("w", "")]:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             unique(context, ranking(*last))

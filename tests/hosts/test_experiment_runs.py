@@ -381,7 +381,7 @@ def test_one_system_alone_draws_the_contexts_warning() -> None:
 def test_every_parameter_of_the_host_is_named() -> None:
     """With the same default, so that editors complete it; the first has another name here."""
     ours, theirs = (inspect.signature(f).parameters for f in (pt.relative.Experiment, pt.Experiment))
-    own = {"systems", "priors", "reference", "groups", "num_docs", "grades", "drop_self"}
+    own = {"systems", "beside", "priors", "reference", "groups", "num_docs", "grades", "drop_self"}
     host = {name: p.default for name, p in theirs.items() if p.kind is not p.VAR_KEYWORD}
     del host["retr_systems"]
     named = {name: p.default for name, p in ours.items() if p.kind is not p.VAR_KEYWORD}

@@ -102,7 +102,7 @@ def test_a_context_of_a_dataset_travels(tmp_path) -> None:
     )
     program = [sys.executable, "-c", where_it_is_not_known]
     first, second = subprocess.run(program, capture_output=True, text=True, check=True).stdout.splitlines()
-    assert first == f"['first stage'] {context.num_docs} None" and second.endswith("give the qrels")
+    assert first == f"['first stage'] {context.num_docs} None" and second.endswith("give qrels")
 
 
 # ---- what a message says to write is right ---------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..context.tops import same_rankings
 from ..data.arrays import BoolArray, FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
-from ..data.cut_rankings import known_depth
+from ..data.rankings import known_depth
 from ..measures.bases.base import BASES as RULES
 from ..measures.bases.browsing import Geometric
 from ..measures.bases.gains import discount, gain_of, grades_between, reciprocal

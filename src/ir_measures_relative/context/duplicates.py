@@ -8,9 +8,8 @@ import ir_measures
 import numpy as np
 
 from ..data.arrays import IntArray
-from ..data.cut_rankings import known_depth
 from ..data.ids import WordArray
-from ..data.rankings import Rankings
+from ..data.rankings import Rankings, known_depth
 from ..messages import some, warn
 from .collection import Collection
 from .evaluated import Evaluated
@@ -56,28 +55,44 @@ def find_shorter_alike(run: Evaluated, names: Iterable[str]) -> str | None:
     for name in names:
         other = collection.runs[name]
         depth = known_depth([run.run, other], None)
-        first = [_starts(collection, r, 1, m) for r, m in ((run.run, run.memo), (other, collection.memo))]
-        if not (first[0] == first[1]).all():
-            continue
         tops = run.top(depth), collection.top(other, depth)
-        among = first[0] != 0
+        among = np.bincount(tops[0].docs.query, minlength=collection.documents.n_queries) > 0
         same = same_rankings(*tops, among, to_shorter=True)
         if min(len(top.position) for top in tops) >= _FEWEST and same[among].all():
             return name
     return None
 
 
-def _starts(collection: Collection, run: Rankings, depth: int, memo: Memo) -> WordArray:
-    """A hash of the start of each ranking: equal where two start alike, hardly ever else; 0 without a ranking."""
+def _find_same_firsts(run: Evaluated, names: Iterable[str]) -> list[str]:
+    """Return those of these runs whose first document is the run's, for every judged topic that the run ranks."""
+    collection = run.collection
+    own, same = _starts(collection, run.run, _START, run.memo, first=True), []
+    among = own != 0
+    for name in names if among.any() else ():
+        other = _starts(collection, collection.runs[name], _START, collection.memo, first=True)
+        if (other == own)[among].all():
+            same.append(name)
+    return same
+
+
+def _starts(
+    collection: Collection, run: Rankings, depth: int, memo: Memo, *, first: bool = False
+) -> WordArray:
+    """A hash of the start of each ranking: equal where two start alike, hardly ever else; 0 without a ranking.
+
+    ``first``: of the first document alone.
+    """
 
     def compute() -> WordArray:
-        top = run.top(depth)
+        top = run.top(depth if run.cut is None else min(depth, run.cut.depth))
         query = collection.documents.queries_of(run)[top.query]
         known, result = query >= 0, np.zeros(collection.documents.n_queries, dtype=np.uint64)
+        if first:
+            known &= top.position == 1
         np.add.at(result, query[known], (top.hashes * (2 * top.position + 1).astype(np.uint64))[known])
         return result
 
-    return memo.get(("start", run, collection.documents, depth), compute)
+    return memo.get(("start", run, collection.documents, depth, first), compute)
 
 
 def find_duplicates(collection: Collection, depth: int | None) -> dict[str, str]:
@@ -157,6 +172,9 @@ def warn_of_duplicate(run: Evaluated, measures: Sequence[ir_measures.Measure]) -
     names = list(collection.runs)
     if "systems" not in relative_to and run.group is not None:
         names = [name for name in names if collection.groups.get(name) != run.group]
+    names = _find_same_firsts(run, names)
+    if not names:
+        return
     name, alike = find_alike(run, names, partly=True), "ranks the judged topics that it has as does"
     if name is not None:
         whole = find_alike(run, names)

@@ -140,9 +140,3 @@ def check_whole_to(runs: Iterable[Rankings], depth: int) -> None:
     for run in runs:
         if run.cut is not None and not run.is_whole_to(depth):
             raise run.cut.refuse(depth)
-
-
-def known_depth(runs: Iterable[Rankings], depth: int | None) -> int | None:
-    """Return how deep all of these runs are here whole, and no deeper than ``depth``."""
-    ends = [run.cut.depth for run in runs if run.cut is not None and not run.is_whole_to(depth)]
-    return min(ends, default=depth)

@@ -159,7 +159,8 @@ class Documents:
 
     def queries_of(self, rankings: Rankings) -> IntArray:
         """For each query of the run, its index here; -1 for one that is not judged."""
-        return self.codes_of(rankings.query_ids)
+        ids = rankings.query_ids
+        return np.fromiter(map(self.query_code.get, ids, repeat(-1)), dtype=np.int64, count=len(ids))
 
     def codes_of(self, query_ids: ObjectArray) -> IntArray:
         """Return the index of each query id here; -1 for one that is not here."""
@@ -194,7 +195,10 @@ class Documents:
 
     def positions_in(self, rankings: Rankings, cutoff: int | None = None) -> IntArray:
         """The 1-based position at which the run ranks each row's document; 0 where it is not in the top ``cutoff``."""
-        result, is_whole = np.zeros(len(self), dtype=np.int64), rankings.is_whole_to(cutoff)
+        result, is_whole = (
+            np.zeros(len(self), dtype=np.int64),
+            rankings.cut is None or rankings.is_whole_to(cutoff),
+        )
         every = cutoff is None or not is_whole
         for part in rankings.parts() if every else [rankings]:
             top = part.by_score() if every else part.top(cutoff)

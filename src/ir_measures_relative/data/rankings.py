@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -402,3 +402,11 @@ def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> t
         if not is_plain and not is_text(head):
             raise ValueError(f"{source}: {not_an_id(head, 'query', elsewhere)}")
     return starts, heads
+
+
+def known_depth(runs: Iterable[Rankings], depth: int | None) -> int | None:
+    """Return how deep all of these runs are here whole, and no deeper than ``depth``."""
+    for run in runs:
+        if run.cut is not None and not run.is_whole_to(depth):
+            depth = run.cut.depth
+    return depth

@@ -15,7 +15,7 @@ from ..context.collection import Collection
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import value_of
 from ..data.arrays import FloatArray, IntArray
-from ..data.cut_rankings import known_depth
+from ..data.rankings import known_depth
 from ..further_measures.alpha_nrg import NewAspects
 from ..messages import counted, escaped, few, warn
 from .options import Option, OptionLists, interleaved

@@ -22,7 +22,8 @@ from ..context.measure_strings import absolute_measure
 from ..context.missing_topics import check_topics, tell_of_missing_topics
 from ..context.run_context import RunContext, check_is_context, collection_of
 from ..data.arrays import BoolArray, FloatArray, IntArray
-from ..data.cut_rankings import check_whole_to, known_depth
+from ..data.cut_rankings import check_whole_to
+from ..data.rankings import known_depth
 from ..io.qrels import Qrels
 from ..measures.nrg import NRG
 from ..messages import counted

@@ -20,9 +20,9 @@ from ..context.measure_strings import absolute_measure, is_relative, parse_measu
 from ..context.run_context import RunContext
 from ..context.run_names import fitting
 from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within, rows_of_queries
-from ..data.cut_rankings import check_whole_to, known_depth
+from ..data.cut_rankings import check_whole_to
 from ..data.documents import Documents
-from ..data.rankings import Rankings
+from ..data.rankings import Rankings, known_depth
 from ..io.runs import Run, name_runs, read_run
 from ..messages import few, few_quoted, kind_of
 from .fused_values import depths, votes_to

@@ -17,7 +17,8 @@ from ..context.duplicates import find_alike, find_shorter_alike
 from ..context.evaluate import score_runs
 from ..context.evaluated import Evaluated
 from ..context.run_context import RunContext, check_is_context, collection_of
-from ..data.cut_rankings import known_depth, tracks_of
+from ..data.cut_rankings import tracks_of
+from ..data.rankings import known_depth
 from ..further_measures.rbo import RBO
 from ..io.datasets import qrels_of
 from ..io.qrels import Qrels, qrels_columns

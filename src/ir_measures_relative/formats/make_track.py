@@ -15,10 +15,9 @@ import numpy as np
 from ..arguments import check_count
 from ..context.run_context import DESCRIPTIONS, RunContext, collection_of
 from ..data.arrays import IntArray, object_array
-from ..data.cut_rankings import known_depth
 from ..data.documents import Documents, Judgments
 from ..data.ids import Ids
-from ..data.rankings import Rankings
+from ..data.rankings import Rankings, known_depth
 from ..io.qrels import Qrels
 from ..messages import brief, few_quoted
 from .track_file import ABOUT, ARRAYS, FORMAT, VERSION, header_of, sha256_of

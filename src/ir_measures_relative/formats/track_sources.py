@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 from pathlib import Path
@@ -57,6 +56,8 @@ def _fetch(text: str) -> tuple[Path, str]:
             f"{text}: a track from a URL needs its sha256, as in https://…/x.track#sha256=1f3a…, so that it is the "
             "same tomorrow; `ir_measures_relative track show FILE` prints it"
         )
+    import hashlib
+
     from ir_datasets.util import Cache, RequestsDownload, home_path
 
     url, sha256 = match[1], match[2]
