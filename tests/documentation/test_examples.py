@@ -132,11 +132,17 @@ def assert_shows(done: subprocess.CompletedProcess[str], shown: str) -> None:
     assert values[0] == pytest.approx(values[1], abs=0.0101, rel=0.05)
 
 
+def test_a_ranker_beside_a_track() -> None:
+    """It is BM25 with other parameters, and is said to be."""
+    text = output("beside_a_track.py")
+    assert re.search(r"\n\s*mine +0\.\d+", text) and "ranks most like BM25 (0.9" in " ".join(text.split())
+
+
 def test_the_readme_shows_what_it_prints() -> None:
     assert_shows(run_example("hybrid.py"), shown_after(".venv/bin/python examples/hybrid.py"))
 
 
-@pytest.mark.parametrize("script", ["quickstart.py", "hybrid.py"])
+@pytest.mark.parametrize("script", ["beside_a_track.py", "hybrid.py"])
 def test_the_readme_shows_what_it_prints_on_vaswani(script: str) -> None:
     if not (ir_datasets.util.home_path() / "vaswani" / "docs.txt").exists():
         pytest.skip("the collection is fetched from the net; IR_DATASETS_HOME can name a folder that has it")
