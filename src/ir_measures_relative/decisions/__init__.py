@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from .compare import mean_intervals
     from .explain import new_aspects
     from .options import Combination
+    from .place import Place
     from .terms import RegretTest
     from .trajectory import Trajectories
 
-__all__ = ["Combination", "Decision", "RegretTest", "Trajectories", "mean_intervals", "new_aspects"]
+__all__ = ["Combination", "Decision", "Place", "RegretTest", "Trajectories", "mean_intervals", "new_aspects"]
 
 _MODULES = {
     "Combination": "options",
     "Decision": "answer",
+    "Place": "place",
     "RegretTest": "terms",
     "Trajectories": "trajectory",
     "mean_intervals": "compare",
