@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import random
+import warnings
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from tests.helpers import fuzzed_tables
 
 from ir_measures_relative import RelativeWarning, RunContext
+from ir_measures_relative.formats import ms_marco, tables
 from ir_measures_relative.io.qrels import judge, qrels_columns, read_qrels_file
 from ir_measures_relative.io.runs import read_run
 
@@ -298,3 +302,39 @@ def test_ids_that_are_none(value: Any, message: str) -> None:
             read_run(run).top()
         with pytest.raises(ValueError, match=message):
             judge(qrels_columns({q: dict.fromkeys(docs, 1) for q, docs in run.items()}))
+
+
+# ---- rows that delimiters alone separate, which are not read cell by cell ----------------------------------------------
+
+
+def outcome(data: bytes, folder: Path) -> tuple[Any, list[str]]:
+    """The rows that are read, or the error; and the warnings."""
+    path = folder / "plain"
+    path.write_bytes(data)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            run = RunContext.from_files(folder).runs
+            result: Any = {name: (run[name].tag, run[name].as_given()) for name in run}
+        except Exception as error:
+            result = type(error), str(error)
+    return result, [str(warning.message) for warning in caught]
+
+
+def test_rows_are_read_as_cells_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same rows, error and warnings, of files as people damage them, and of MS MARCO's."""
+    rng = random.Random(51)
+    files = [fuzzed_tables.file(rng, as_run=True) for _ in range(400)]
+    for _ in range(300):
+        rows = [f"q{q}\td{d}\t{d}\n" for q in range(1, 4) for d in range(1, rng.randrange(2, 8))]
+        text = "".join(rows if rng.random() < 0.7 else rng.sample(rows, len(rows)))
+        for damage in rng.sample(["\t1\n", "d2", "q1", "\n", "\t"], rng.choice([0, 0, 1])):
+            text = text.replace(damage, rng.choice(["\t+1\n", '"d"', "é", " ", "", "\t\n", "#x", "\t7\n"]), 1)
+        files.append(text.encode()[: rng.randrange(1, len(text) + 1) if rng.random() < 0.2 else None])
+    fast = [outcome(data, tmp_path) for data in files]
+    read = sum(isinstance(result, dict) for result, _ in fast)
+    assert 200 < read < 600  # some are refused, and many are not
+    for module in (ms_marco, tables):
+        monkeypatch.setattr(module, "plain_columns", lambda *_: None)
+    for data, expected in zip(files, fast, strict=True):
+        assert outcome(data, tmp_path) == expected, data

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..io.files import WhichPartError
 from ..io.frames import is_frame
-from ..io.readers import FILES, FileContent, Given
+from ..io.readers import FILES, FileContent, Given, RunColumns
 from ..messages import brief
 from .content import FORMATS, Content, Format, Parts, add_formats
 from .measures import INSTEAD, has_measures
@@ -39,6 +39,8 @@ def read_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> Fi
 
 def _may_be_labels(given: Given) -> bool:
     """Whether what is read as scores are whole numbers, not written as fractions, as labels are."""
+    if isinstance(given.content, RunColumns):
+        return given.content.scores.dtype.kind == "i"
     if is_frame(given.content):
         column = given.content.get("score")
         if column is None or "rank" in given.content.columns:  # which judgments do not have

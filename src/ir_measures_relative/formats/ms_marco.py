@@ -4,16 +4,48 @@ from __future__ import annotations
 
 import re
 
-from ..io.readers import Given
+import numpy as np
+
+from ..data.arrays import rank_within
+from ..io.files import check_lines
+from ..io.frames import text_of
+from ..io.readers import Given, RunColumns
 from ..messages import brief
 from .content import Content, Format, Parts, add_formats
 from .measures import is_table_of_measures
-from .tables import read_cells
+from .tables import plain_columns, read_cells
 
 _RANKED = re.compile(rb"[^\t]+\t[^\t]+\t[0-9]+\s*")
 
 
 def _read(content: Content) -> Parts:
+    run = _plain_run(content) or _run_of_cells(content)
+    ranks = run.scores
+    # Whole numbers that count to four at most may be grades as well.
+    scores = -ranks if ranks.max() <= 4 else -ranks.astype(np.float64)
+    return {"": Given(run._replace(scores=scores), kind="table")}
+
+
+def _plain_run(content: Content) -> RunColumns | None:
+    """Return the run with its ranks where each query's rows stand together, in order; None for a closer look."""
+    check_lines(content.data, content.source)
+    columns = plain_columns(content.table, "\t", 3)
+    if columns is None:
+        return None
+    queries, texts = columns.ids(0), columns.ids(2)
+    starts = queries.changes()
+    heads = queries.take(starts).strings()
+    numbered = rank_within(np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(columns)))))
+    try:
+        ranks = columns.whole_numbers(2)
+    except ValueError:
+        return None
+    are_digits = (texts.data[texts.starts] != ord("+")).all()
+    in_order = are_digits and len(set(heads)) == len(heads) and (ranks == numbered).all()
+    return RunColumns(queries, columns.ids(1), ranks) if in_order else None
+
+
+def _run_of_cells(content: Content) -> RunColumns:
     rows = read_cells(content, 3, (0, 1, 2), quoted=False, blank=None)
     if rows.shape[1] != 3:
         raise ValueError(f"{rows.shape[1]} columns where an MS MARCO run has three between tabs")
@@ -32,10 +64,8 @@ def _read(content: Content) -> Parts:
             f"the third column of query {brief(query)} is not the ranks 1 to {int((rows[0] == query).sum())}; if it "
             "holds scores, put the header 'query_id<TAB>doc_id<TAB>score' above"
         )
-    named = rows.rename(columns={0: "query_id", 1: "doc_id"})
-    # Whole numbers that count to four at most may be grades as well.
-    may_be_grades = rank.max() <= 4
-    return {"": Given(named.assign(score=-rank if may_be_grades else -rank.astype(float)), kind="table")}
+    queries, docs = (text_of(rows[i], kept=False) for i in (0, 1))
+    return RunColumns(queries, docs, rank.to_numpy())
 
 
 add_formats(

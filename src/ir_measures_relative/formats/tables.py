@@ -11,9 +11,9 @@ from typing import Any
 
 from ..data.ids import Ids
 from ..io.files import check_lines, max_unpacked, too_large
-from ..io.frames import column_names, known_columns, rows_by_run, text_of
-from ..io.readers import Given
-from ..io.trec_columns import OTHER_SPACE
+from ..io.frames import column_names, known_columns, names_in, rows_by_run, text_of
+from ..io.readers import Given, RunColumns
+from ..io.trec_columns import OTHER_SPACE, Columns
 from ..messages import brief
 from .content import Content, Format, Parts, add_formats, is_by_column
 from .objects import frame_of_arrow, items_as_columns, labelled_items
@@ -26,6 +26,45 @@ def _holds(content: Content) -> bool:
 def _holds_rows(content: Content) -> bool:
     first = content.records[0] if content.records else {}
     return known_columns(first) and not is_by_column(first)
+
+
+# What separates cells or lines in other tables, or quotes them.
+_NOT_PLAIN = b' "\r\v\f'
+_EMPTY_CELLS = b"\t\t", b"\t\n", b"\n\t"
+
+
+def plain_columns(rows: bytes, delimiter: str, width: int) -> Columns | None:
+    """Return the columns of rows that delimiters and line feeds alone separate; None where a closer look is needed."""
+    if delimiter != "\t":
+        if b"\t" in rows:
+            return None
+        rows = rows.replace(delimiter.encode(), b"\t")
+    lines = b"\n" + rows
+    if len(rows.translate(None, _NOT_PLAIN)) < len(rows) or any(cells in lines for cells in _EMPTY_CELLS):
+        return None
+    try:
+        return Columns(rows, width)
+    except ValueError:
+        return None
+
+
+def _plain_run(content: Content) -> RunColumns | None:
+    """The run in a table of nothing but queries, documents and scores; None where a closer look is needed."""
+    check_lines(content.data, content.source)
+    header = content.header
+    names = [names_in(header, column) for column in ("query_id", "doc_id", "score")]
+    if len(header) != len(names) or any(len(of_column) != 1 for of_column in names):
+        return None
+    query, doc, score = (header.index(name) for name, *_ in names)
+    columns = plain_columns(content.table.partition(b"\n")[2], content.delimiter, len(names))
+    if columns is None or not len(columns):
+        return None
+    is_whole = columns.ids(score).string(0).isdigit()
+    try:
+        scores: Any = columns.whole_numbers(score) if is_whole else columns.floats(score)
+    except ValueError:
+        return None
+    return RunColumns(columns.ids(query), columns.ids(doc), scores)
 
 
 def _frame(content: Content, *, as_run: bool) -> Any:
@@ -161,6 +200,9 @@ def _parts(frame: Any, kind: str, content: Content, as_run: bool) -> Parts:
 
 
 def _table(content: Content, *, as_run: bool) -> Parts:
+    run = _plain_run(content) if as_run else None
+    if run is not None:
+        return {"": Given(run, kind="table")}
     return _parts(_frame(content, as_run=as_run), "table", content, as_run)
 
 

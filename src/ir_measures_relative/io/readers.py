@@ -7,14 +7,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..data.arrays import FloatArray, IntArray, ObjectArray
+from ..data.ids import Ids
 from ..data.registry import Registry
 from ..messages import brief, counted, few, kind_of, needs_extra, warn
+
+
+class RunColumns(NamedTuple):
+    """The rows of a run."""
+
+    query_ids: Ids | ObjectArray
+    doc_ids: Ids | ObjectArray
+    scores: FloatArray | IntArray
 
 
 class Given(NamedTuple):
     """A run or judgments, in a form that the core reads."""
 
-    content: Any  #: a DataFrame, or a dict of dict
+    content: Any  #: a DataFrame, a dict of dict, or RunColumns
     tag: str | None = None  #: its own name for itself
     kind: str = "DataFrame"  #: what messages call a table
     columns: tuple[str, ...] = ()  #: of the whole table, of which a DataFrame holds what may be needed

@@ -22,7 +22,7 @@ from ..messages import brief, counted, few, kind_of, one_warning_of_a_kind, prog
 from .files import located, read_bytes
 from .folders import files_below, files_in, folders_in, has_runs_below, is_in_loop, may_hold_run
 from .frames import columns_of, is_frame, names_in, rows_by_run, single_value, text_of
-from .readers import Described, FolderContent, Given, read_folder, read_foreign_file, read_object
+from .readers import Described, FolderContent, Given, RunColumns, read_folder, read_foreign_file, read_object
 from .trec_columns import Columns, header_for, is_number, parsed, shown, starts_as_trec, without_comments
 
 if TYPE_CHECKING:
@@ -162,6 +162,9 @@ def _from_columns(
 def _from_given(given: Given, name: str) -> Rankings:
     if is_frame(given.content):
         return _from_frame(given, name)
+    if isinstance(given.content, RunColumns):
+        queries, docs, scores = given.content
+        return Rankings(queries, docs, scores.astype(np.float64), name=name, tag=given.tag)
     return _from_dict(given.content, name, given.tag)
 
 
