@@ -181,10 +181,10 @@ LARGE = {
 def test_large_files_are_read_by_columns(kind: str, tmp_path: Path) -> None:
     """In a few bytes a row: Python's objects would take hundreds."""
     pytest.importorskip("pyarrow")
-    rows = [(q, d, round(1 / d, 9)) for q in range(20) for d in range(1, 1001)]
+    rows = [(q, d, round(1 / d, 9)) for q in range(60) for d in range(1, 1001)]
     head = "query_id,doc_id,score\n" if kind == "csv" else ""
     file = written(tmp_path, f"run.{kind}", head + "".join(LARGE[kind](*row) for row in rows))
-    expected = {str(q): [str(d) for d in range(1, 1001)] for q in range(20)}
+    expected = {str(q): [str(d) for d in range(1, 1001)] for q in range(60)}
     assert rankings(file) == expected
     tracemalloc.start()
     read_run(file)

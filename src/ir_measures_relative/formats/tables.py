@@ -28,9 +28,8 @@ def _holds_rows(content: Content) -> bool:
     return known_columns(first) and not is_by_column(first)
 
 
-# What separates cells or lines in other tables, or quotes them.
-_NOT_PLAIN = b' "\r\v\f'
-_EMPTY_CELLS = b"\t\t", b"\t\n", b"\n\t"
+# Quotation marks, blanks, what ends a line elsewhere, and empty cells.
+_NOT_PLAIN = b'"', b" ", b"\r", b"\v", b"\f", b"\t\t", b"\t\n", b"\n\t"
 
 
 def plain_columns(rows: bytes, delimiter: str, width: int) -> Columns | None:
@@ -39,8 +38,7 @@ def plain_columns(rows: bytes, delimiter: str, width: int) -> Columns | None:
         if b"\t" in rows:
             return None
         rows = rows.replace(delimiter.encode(), b"\t")
-    lines = b"\n" + rows
-    if len(rows.translate(None, _NOT_PLAIN)) < len(rows) or any(cells in lines for cells in _EMPTY_CELLS):
+    if rows.startswith(b"\t") or any(text in rows for text in _NOT_PLAIN):
         return None
     try:
         return Columns(rows, width)
