@@ -19,8 +19,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from drawn import examples
 from ir_measures_relative import RelativeWarning, plots
-from ir_measures_relative.plots.figures import frontier
-from ir_measures_relative.plots.scatter import place_labels
+from ir_measures_relative.plots.placement import frontier, place_labels
 
 IDEAL = "NRG(norm='ideal')@10"
 BOUNDS = np.array([0.0, 0.0, 500.0, 500.0])

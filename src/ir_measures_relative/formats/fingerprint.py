@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import numpy as np
+
 from ..context.run_context import DESCRIPTIONS, RunContext, collection_of
 from ..data.cut_rankings import tracks_of
 from ..data.documents import Judgments
+from ..data.ids import Ids
 from ..data.rankings import Rankings
 from ..io.datasets import id_of
 from ..io.qrels import Qrels
@@ -18,6 +21,9 @@ from ..messages import json_of
 
 #: The packages whose versions may change a number.
 _PACKAGES = ("ir-measures-relative", "ir-measures", "pytrec-eval-terrier", "numpy", "scipy")
+
+
+_ROWS = 1 << 13  # whose ids are joined at a time
 
 
 @DESCRIPTIONS.register("fingerprint")
@@ -50,17 +56,17 @@ def _facts(context: RunContext) -> dict[str, Any]:
 def _of_run(run: Rankings) -> dict[str, Any]:
     """Of the rankings, which are all that a measure sees of a run: the scores count by the order that they make."""
     top = run.by_score() if run.cut is not None else run.top()
-    docs = _bytes(top.doc_ids)
-    places = [b""] * len(docs) if run.cut is None else [b"%d" % place for place in top.position.tolist()]
-    lengths = run.lengths.tolist()
-    digest = hashlib.sha256()
-    starts = run.starts.tolist()
-    queries = _bytes(run.query_ids)
+    docs, ends = _separated(top.ids)
+    places = top.position.tolist() if run.cut is not None else []
+    digest, lengths = hashlib.sha256(), run.lengths.tolist()
+    queries, starts = _bytes(run.query_ids), run.starts.tolist()
     for i in sorted(range(len(queries)), key=queries.__getitem__):
         rows = slice(starts[i], starts[i + 1])
-        digest.update(b"\0\0".join((queries[i], b"\0".join(docs[rows]), b"")))
+        digest.update(queries[i] + b"\0\0")
+        digest.update(docs[ends[rows.start] : ends[rows.stop]])
+        digest.update(b"\0" if rows.start < rows.stop else b"\0\0")
         if run.cut is not None:  # where each is, and where the ranking ends
-            digest.update(b"\0".join((*places[rows], b"%d" % lengths[i], b"")))
+            digest.update(b"%d\0" * (len(places[rows]) + 1) % (*places[rows], lengths[i]))
     return {"queries": len(queries), "rows": int(run.lengths.sum()), "sha256": digest.hexdigest()}
 
 
@@ -83,6 +89,17 @@ def _of_judgments(judgments: Judgments) -> dict[str, Any]:
         for row in sorted(of_aspects):
             digest.update(b"%b\0%b\0%b\0%d\0\0" % row)
     return {"queries": len(queries), "judgments": len(rows), "sha256": digest.hexdigest()}
+
+
+def _separated(ids: Ids) -> tuple[bytes, list[int]]:
+    """The ids, each before a NUL; and where each starts, and the last ends."""
+    pieces = []
+    for at in range(0, len(ids), _ROWS):
+        rows = ids.take(slice(at, at + _ROWS))
+        words = [rows.word(i) for i in range(rows.n_words + 1)]  # 0 beyond the end of an id
+        letters = np.stack(words, axis=1).astype("<u8").view(np.uint8)
+        pieces.append(letters[np.arange(letters.shape[1]) <= rows.lengths[:, None]].tobytes())
+    return b"".join(pieces), np.append(0, np.cumsum(ids.lengths + 1)).tolist()
 
 
 def _bytes(ids: Any) -> list[bytes]:

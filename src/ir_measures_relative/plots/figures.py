@@ -14,21 +14,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from ..data.arrays import FloatArray, IntArray
+from ..data.arrays import FloatArray
 from ..messages import warn
-
-
-def frontier(x: FloatArray, y: FloatArray) -> IntArray:
-    """The points that no other point beats: is as high on both axes, and higher on one. By x, the lowest first.
-
-    >>> frontier(np.array([1.0, 2.0, 0.5]), np.array([3.0, 1.0, 2.0])).tolist()
-    [0, 1]
-    """
-    reached = (x >= x[:, None]) & (y >= y[:, None])
-    beaten = (reached & ((x > x[:, None]) | (y > y[:, None]))).any(axis=1)
-    order: IntArray = np.lexsort((-y, x))
-    return order[~np.asarray(beaten)[order]]
-
 
 #: Okabe and Ito's colours, which the colour-blind tell apart, without their yellow, which is faint on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

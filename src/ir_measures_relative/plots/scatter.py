@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -17,12 +16,11 @@ from matplotlib.text import Text
 from matplotlib.transforms import IdentityTransform
 
 from ..context.run_names import check_names
-from ..data.arrays import BoolArray, FloatArray, IntArray
+from ..data.arrays import FloatArray, IntArray
 from ..messages import few, warn
 from ..stats.intervals import means_and_margins
 from .figures import (
     add_legend,
-    frontier,
     given_or_new_axes,
     groups_of,
     names_and_values,
@@ -33,86 +31,10 @@ from .figures import (
     warn_of_names_left_out,
     write_frame,
 )
+from .placement import boxes_around, frontier, place_labels
 
 #: Of the points of a figure, in points.
 MARKER_SIZE = 6.5
-
-# The gaps between a marker and its label that are tried, in sizes of a marker, and the directions.
-_GAPS = (0.3, 0.8, 1.5, 2.5, 3.5, 5.0, 6.5, 8.5, 10.5, 13.0, 16.0)
-_DIRECTIONS = [
-    *((1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, 1), (1, -1), (-1, -1)),
-    *((1, 0.5), (1, -0.5), (-1, 0.5), (-1, -0.5), (0.5, 1), (-0.5, 1), (0.5, -1), (-0.5, -1)),
-]
-_REACH, _TOWARDS = np.repeat(_GAPS, len(_DIRECTIONS))[:, None], np.tile(_DIRECTIONS, (len(_GAPS), 1))
-# In radii of a marker: from which length on a line leads to a label, and what it costs for each thing that it meets.
-_LED, _CROSSED = 4.0, 20.0
-# Of so many places, the nearest that are free, the cheapest is taken.
-_COMPARED = 24
-# The points of a line to a label that are looked at.
-_ALONG = np.linspace(0.0, 1.0, 40)[:, None]
-
-
-class Placement(NamedTuple):
-    """Where the labels went."""
-
-    centres: FloatArray  #: shape (labels, 2); the point itself for a label without a place
-    lines: FloatArray  #: from point to label, shape (labels, 2, 2); of length 0 where none is needed
-    placed: BoolArray  #: whether a label has a place
-
-
-def place_labels(
-    points: FloatArray,
-    sizes: FloatArray,
-    bounds: FloatArray,
-    taken: FloatArray,
-    radius: float,
-    line: FloatArray,
-) -> Placement:
-    """Place each label at the cheapest place that covers nothing, those in a crowd first; without one it is left out.
-
-    Lengths are pixels, and a box is (left, bottom, right, top). Points, sizes and the corners of the ``line`` that
-    labels keep off have the shape (any, 2); the boxes that are ``taken`` (any, 4).
-    """
-    lines, placed = np.repeat(points[:, None], 2, axis=1), np.zeros(len(points), dtype=bool)
-    boxes = np.concatenate([points, points], axis=1)
-    inside = np.flatnonzero((points >= bounds[:2]).all(axis=1) & (points <= bounds[2:]).all(axis=1))
-    corners = line[np.isfinite(line).all(axis=1)]
-    spots = [a + (b - a) * np.linspace(0.0, 1.0, 200)[:, None] for a, b in itertools.pairwise(corners)]
-    taken = np.concatenate([taken, _boxes(points[inside], radius), *(_boxes(some, 1.0) for some in spots)])
-    apart = np.abs(points[inside, None] - points[inside]) < 2 * sizes[inside, None]
-    for i in inside[np.argsort(-apart.all(axis=2).sum(axis=1), kind="stable")]:
-        centres = points[i] + _TOWARDS * (sizes[i] / 2 + radius + _REACH * 2 * radius)
-        box = _boxes(centres, sizes[i] / 2)
-        within = (box[:, :2] >= bounds[:2]).all(axis=1) & (box[:, 2:] <= bounds[2:]).all(axis=1)
-        near = taken[_meet(np.r_[box[:, :2].min(axis=0), box[:, 2:].max(axis=0)][None], taken)[0]]
-        box = box[within & ~_meet(box, near).any(axis=1)][:_COMPARED]
-        if not len(box):
-            continue
-        ends = np.clip(points[i], box[:, :2], box[:, 2:])
-        length = np.linalg.norm(ends - points[i], axis=1) / radius
-        way = points[i] + (ends - points[i])[:, None] * _ALONG[8:-2]
-        cost, led = length.round(1), length > _LED  # rounded, since equal ones go by the order of directions
-        if led[cost.argmin()]:
-            crossed = _meet(_boxes(way.reshape(-1, 2), 0.0), near).reshape(*way.shape[:2], -1)
-            cost += _CROSSED * led * crossed.any(axis=1).sum(axis=1)
-        best = int(cost.argmin())
-        boxes[i], placed[i] = box[best], True
-        taken = np.concatenate([taken, boxes[i][None]])
-        if led[best]:
-            lines[i, 1] = ends[best]
-            taken = np.concatenate([taken, _boxes(way[best, ::3], 1.0)])
-    return Placement((boxes[:, :2] + boxes[:, 2:]) / 2, lines, placed)
-
-
-def _boxes(centres: FloatArray, half: Any) -> FloatArray:
-    return np.concatenate([centres - half, centres + half], axis=1)
-
-
-def _meet(boxes: FloatArray, others: FloatArray) -> BoolArray:
-    """Whether each box overlaps each of the others."""
-    left, bottom, right, top = boxes[:, :, None].transpose(1, 0, 2)
-    x, y, end, above = others.T
-    return np.asarray((left < end) & (right > x) & (bottom < above) & (top > y))
 
 
 class _PlacedLabels(Artist):  # type: ignore[misc]
@@ -147,7 +69,7 @@ class _PlacedLabels(Artist):  # type: ignore[misc]
         points, bounds = every[self.labelled], np.array(ax.bbox.extents)
         pixel = ax.figure.dpi / 72.0
         radius = MARKER_SIZE / 2 * pixel
-        taken = _boxes(np.delete(every, self.labelled, axis=0), radius)
+        taken = boxes_around(np.delete(every, self.labelled, axis=0), radius)
         if legend := ax.get_legend():
             taken = np.append(taken, [legend.get_window_extent(renderer).extents], axis=0)
         for text in self.texts:

@@ -12,15 +12,18 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import jinja2
 import vl_convert
 
 from ..messages import json_of
+from ..work import write_whole
 from .contents import ReportedCampaign
 from .pair_page import differences
 from .sections import Section
@@ -120,6 +123,21 @@ def asset(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _bundle() -> str:
+    """Vega's program. It takes a second to make, and depends on vl-convert alone: it is kept in ir_datasets' folder."""
+    from ir_datasets.util import home_path
+
+    path = home_path() / "ir_measures_relative" / f"vega-{version('vl-convert-python')}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        kept: str = path.read_text(encoding="utf-8")
+        return kept
+    program = _made_bundle()
+    with suppress(OSError):  # a folder that nobody may write to
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, lambda beside: Path(beside).write_text(program, encoding="utf-8", newline=""))
+    return program
+
+
+def _made_bundle() -> str:
     program: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     if re.search("</script|<!--", program, re.IGNORECASE):  # would end the element that it stands in
         raise RuntimeError("this version of vl-convert cannot be used in a page; install another")

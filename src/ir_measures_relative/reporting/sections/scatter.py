@@ -7,12 +7,10 @@ import unicodedata
 from typing import Any, NamedTuple
 
 import numpy as np
-from matplotlib.ticker import MaxNLocator
 
 from ...context.measure_strings import is_relative
 from ...data.arrays import FloatArray, IntArray
-from ...plots.figures import frontier
-from ...plots.scatter import place_labels
+from ...plots.placement import frontier, place_labels, ticks_between
 from ..contents import ReportedCampaign
 from . import Section
 
@@ -131,11 +129,7 @@ def _placed(
         return np.asarray(corner + (values.T - low) / (high - low) * (opposite - corner))
 
     def ticks(axis: int) -> list[Any]:
-        values = [
-            at
-            for at in MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(low[axis], high[axis])
-            if low[axis] <= at <= high[axis]
-        ]
+        values = ticks_between(low[axis], high[axis])
         places = shown(np.array([values, values]))[:, axis].round(1)
         return [[place, f"{value:.3g}"] for place, value in zip(places.tolist(), values, strict=True)]
 
