@@ -73,6 +73,7 @@ MODULES: dict[str, Sequence[str]] = {
         "Trajectories",
         "mean_intervals",
         "new_aspects",
+        "sentence",
     ),
     "data.rankings": ("Rankings", "TopDocs"),
     "data.cut_rankings": ("Cut",),

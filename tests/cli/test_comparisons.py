@@ -18,12 +18,12 @@ MEASURES = ["nDCG@2", "NRG@2"]
 
 
 def table(*arguments: object) -> pd.DataFrame:
-    return pd.read_csv(io.StringIO(output(*arguments)), sep="\t")
+    return pd.read_csv(io.StringIO(output(*arguments, "-o", "tsv")), sep="\t")
 
 
 def warned(*arguments: object) -> pd.DataFrame:
     """The table of a command that warns."""
-    return pd.read_csv(io.StringIO(run(*arguments).stdout), sep="\t")
+    return pd.read_csv(io.StringIO(run(*arguments, "-o", "tsv").stdout), sep="\t")
 
 
 def test_compare(files: Path) -> None:
@@ -64,7 +64,7 @@ def test_no_p_is_printed_as_0(tmp_path: Path) -> None:
 
 def test_what_is_not_valid(files: Path) -> None:
     pytest.importorskip("statsmodels", reason="statsmodels is not installed")
-    done = run("compare", files / "qrels.txt", files / "runs", "NRG@2", "--priors", "earlier")
+    done = run("compare", files / "qrels.txt", files / "runs", "NRG@2", "--priors", "earlier", "-o", "tsv")
     assert done.returncode == 0
     assert "are different quantities" in done.stderr and done.stderr.count("\n") == 1
     assert pd.read_csv(io.StringIO(done.stdout), sep="\t")["p"].isna().all()
@@ -118,7 +118,7 @@ def test_fixed_priors_and_a_baseline_that_is_a_file(files: Path) -> None:
     given = "compare", qrels, runs / "A.run", *MEASURES, "-p", "-1", "--to", runs / "C.run"
     found = warned(*given, "--baseline", runs / "B.run")
     pd.testing.assert_frame_equal(found, expected, check_dtype=False)
-    done = run(*given[:-1], runs, "--baseline", runs / "B.run")
+    done = run(*given[:-1], runs, "--baseline", runs / "B.run", "-o", "tsv")
     assert "compare leaves A, B out of --to" in done.stderr
     assert done.stderr.count("--to") == 1, "two warnings of one thing"
     assert "--to" not in run(*given[:-1], runs, "--priors", "others").stderr
@@ -147,7 +147,7 @@ def test_a_copy_of_a_run_is_no_prior_of_it(files: Path) -> None:
     given = "compare", qrels, runs / "A.run", *MEASURES, "-p", "-1", "--to"
     with pytest.warns(RelativeWarning, match="differs on"):
         expected = compare(RunContext(RUNS), QRELS, MEASURES, names=["A", "B"], priors=["C"], baseline="B")
-    done = run(*given, runs, "--baseline", files / "copy.run")
+    done = run(*given, runs, "--baseline", files / "copy.run", "-o", "tsv")
     assert "compare leaves A, B out of --to" in done.stderr
     found = pd.read_csv(io.StringIO(done.stdout), sep="\t")
     pd.testing.assert_frame_equal(found, expected.assign(other="copy"), check_dtype=False)

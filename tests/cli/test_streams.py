@@ -231,8 +231,8 @@ def test_names_are_one_cell_each(files: Path) -> None:
         ["score"],
         ["score", "-q"],
         ["score", "--ci"],
-        ["unjudged", "--bounds"],
-        ["unjudged"],
+        ["unjudged", "--bounds", "-o", "tsv"],
+        ["unjudged", "-o", "tsv"],
     ):
         given = command, "qrels.txt", "odd", "P@1", *options
         done = run(*given, cwd=files)

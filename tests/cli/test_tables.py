@@ -13,11 +13,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from ir_measures import P
 
-from command_line import COMMAND, QRELS, RUNS, output, run, write_run
+from command_line import COMMAND, QRELS, RUNS, error, output, run, write_run
 from ir_measures_relative import RunContext
-from ir_measures_relative.cli import fuse
 
 GIVEN = ("qrels.txt", "runs", "nDCG@2", "NRG@2")
 
@@ -63,52 +61,74 @@ def test_latex(files: Path) -> None:
 
 
 def test_lists_in_cells(files: Path) -> None:
-    """fuse names several runs in one: text in a table, a list in JSON."""
-    given = "fuse", files / "qrels.txt", files / "runs", "P@2"
-    row = output(*given).splitlines()[2].split("\t")
-    plain = json.loads(output(*given, "-o", "jsonl").splitlines()[1])
-    assert row[2] == ", ".join(plain["names"]) and len(plain["names"]) == 2
-    assert set(plain["chosen"]) <= set(RUNS)
-
-
-def fused(*rows: tuple) -> pd.DataFrame:
-    columns = ["strategy", "names", "held_out", "difference", "ci_lower", "ci_upper"]
-    return pd.DataFrame([("single", ("A",), 0.4, 0.0, 0.0, 0.0), *rows], columns=columns)
-
-
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        ([], ""),
-        (
-            [("top", ("A", "B"), 0.5, 0.1, -0.05, 0.25), ("greedy", ("A", "B", "C"), 0.45, 0.05, 0.01, 0.09)],
-            "Fuse A, B, C (greedy). They gain 0.05 P@2 on held-out topics (95 % interval 0.01 to 0.09) over the best single run.",
-        ),
-        (
-            [("top", ("A", "B"), 0.5, 0.1, -0.05, 0.25)],
-            "The fusion (top) is not significantly above the best single run: it gains 0.10 P@2",
-        ),
-        (
-            [("top", ("A", "B"), 0.38, -0.02, -0.06, 0.02), ("all", ("A", "B", "C"), 0.3, -0.1, -0.2, 0.0)],
-            "The fusion (top) is not significantly above the best single run: it loses 0.02 P@2",
-        ),
-    ],
-)
-def test_which_runs_to_fuse_in_words(rows, said) -> None:
-    assert fuse._which(fused(*rows), P @ 2, 2).startswith(said)
-
-
-def test_words_and_short_lists_are_for_people(files: Path) -> None:
+    """fuse names several runs in one: text in a table, a list in JSON; a short list for people."""
     for i in range(4):
         (files / "runs" / f"more{i}.run").write_text((files / "runs" / "A.run").read_text())
     given = "fuse", files / "qrels.txt", files / "runs", "P@2", "--strategies", "single,all"
-    lines = output(*given).splitlines()
-    assert lines[2].count(" and 4 more") == 2 and " ".join(lines[3:]).startswith(
-        "The fusion (all) is not significantly"
-    )
-    for form in ("tsv", "csv"):
-        lines = output(*given, "-o", form).splitlines()
-        assert len(lines) == 3 and "more3 1.0" in lines[2] and " and " not in lines[2]
+    row = output(*given, "-o", "tsv").splitlines()[2].split("\t")
+    plain = json.loads(output(*given, "-o", "jsonl").splitlines()[1])
+    assert row[2] == ", ".join(plain["names"]) and len(plain["names"]) == 7 and "more3 1.0" in row[-1]
+    assert output(*given, "--columns", "names,chosen").count(" and 4 more") == 3  # one in the answer
+
+
+ANSWERS = {
+    "compare": ("runs", "P@2", "--test", "sign"),
+    "unjudged": ("runs", "P@2"),
+    "similar": ("runs", "RBO"),
+    "fuse": ("runs", "P@2", "--strategies", "single,all"),
+    "select": ("runs", "--number", "2"),
+    "explain": ("runs/C.run", "UniqueRel(rel=1)@2", "--to", "runs"),
+}
+
+
+@pytest.mark.parametrize("verb", ANSWERS)
+def test_an_answer_and_a_few_columns(files: Path, verb: str) -> None:
+    """The sentence of the whole table, at most eight columns in 100 characters, and the names of the others."""
+    given = verb, "qrels.txt", *ANSWERS[verb]
+    whole = run(*given, "-o", "csv", cwd=files)
+    columns = whole.stdout.splitlines()[0].split(",")
+    said, table, *hidden = run(*given, cwd=files).stdout.split("\n\n")
+    header, *rows = table.rstrip().splitlines()
+    assert said.endswith(".") and len(rows) == len(whole.stdout.splitlines()) - 1
+    assert max(map(len, [*said.splitlines(), header, *rows])) <= 100
+    shown = re.split(r"  +", header)
+    left_out = [name for name in columns if name not in shown]
+    assert shown == [name for name in columns if name in shown] and len(shown) <= 8
+    assert bool(left_out) == bool(hidden) and all(name in hidden[0] for name in left_out)
+    chosen = run(*given, "--columns", f"{columns[-1]},{columns[0]}", "-o", "csv", cwd=files).stdout
+    assert chosen.splitlines()[0].split(",") == [columns[-1], columns[0]]
+    assert "--columns x: the columns are" in error(*given, "--columns", "x", cwd=files)
+
+
+def test_names_too_long_for_a_line(files: Path) -> None:
+    (files / "names.csv").write_text(f"A,{'a' * 70}\nB,{'b' * 20}\nC,{'c' * 60}\n")
+    shown = run("similar", "none", "runs", "--names", "names.csv", cwd=files).stdout.split("\n\n")[1]
+    assert re.split(r"  +", shown.splitlines()[0]) == ["name"]
+
+
+def test_a_matrix(files: Path) -> None:
+    """A row a run, a column a measure, and a letter for each run that it is significantly above."""
+    qrels = "".join(f"{q} 0 a 1\n{q} 0 b {q % 2}\n" for q in range(40))
+    (files / "many.txt").write_text(qrels)
+    (files / "many").mkdir()
+    for name, doc in (("bad", "b"), ("worse", "c"), ("good", "a"), ("copy", "a")):
+        rankings = {str(q): {"a": 1.0, doc: 2.0} for q in range(40)}
+        write_run(files / "many" / f"{name}.run", name, rankings)
+    given = "compare", files / "many.txt", files / "many", "P@1", "nDCG@1", "--matrix", "--test", "sign"
+    said, table, letters = output(*given, "--sort", "P@1").split("\n\n")
+    assert said.split(".")[0] == "copy and good have the highest P@1 (1"
+    assert [line.split() for line in table.splitlines()] == [
+        ["name", "P@1", "nDCG@1"],
+        ["a", "copy", "1.0000ᶜᵈ", "1.0000ᶜᵈ"],
+        ["b", "good", "1.0000ᶜᵈ", "1.0000ᶜᵈ"],
+        ["c", "bad", "0.5000ᵈ", "0.5000ᵈ"],
+        ["d", "worse", "0.0000", "0.0000"],
+    ]
+    assert letters == "Letters: the runs that a run is significantly above (corrected p < 0.05).\n"
+    comment, *lines = output(*given, "-o", "latex").splitlines()
+    assert comment == f"% {letters.rstrip()}"
+    assert lines[4].split() == ["a", "&", "bad", "&", "0.5000$^{d}$", "&", "0.5000$^{d}$", r"\\"]
+    assert "one for each pair" in error(*given[:3], "rrLP", *given[5:])
 
 
 def test_sort(files: Path, expected: pd.DataFrame) -> None:
@@ -121,7 +141,7 @@ def test_sort(files: Path, expected: pd.DataFrame) -> None:
 
 def test_what_has_no_value_comes_last(files: Path) -> None:
     given = "explain", files / "qrels.txt", files / "runs" / "C.run", "UniqueRel@2", "--to", files / "runs"
-    found = run(*given, "--sort", "relevance").stdout.splitlines()[1:]
+    found = run(*given, "--sort", "relevance", "-o", "tsv").stdout.splitlines()[1:]
     assert [line.split("\t")[2] for line in found] == ["1", "1", "0", "nan"]
 
 

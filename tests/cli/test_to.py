@@ -33,7 +33,7 @@ def alone(name: str, run: object, **options: object) -> RunContext:
 
 
 def table(*arguments: object) -> pd.DataFrame:
-    return pd.read_csv(io.StringIO(run(*arguments, "-p", "-1").stdout), sep="\t")
+    return pd.read_csv(io.StringIO(run(*arguments, "-p", "-1", "-o", "tsv").stdout), sep="\t")
 
 
 def test_each_run_of_a_folder_is_a_new_run(later: Path) -> None:

@@ -35,7 +35,7 @@ def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
 
 
 def test_bounds(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    rows = output(capsys, "unjudged", *campaign, "P@2", "--bounds")
+    rows = output(capsys, "unjudged", *campaign, "P@2", "--bounds", "-o", "tsv")
     assert rows[0].split("\t") == ["name", "measure", "worst", "value", "best", "exact"]
     assert rows[1].split("\t") == ["a", "P@2", "0.5000", "0.5000", "1.0000", "True"]
 

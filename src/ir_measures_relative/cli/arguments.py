@@ -180,13 +180,19 @@ def add_provider(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_table(parser: argparse.ArgumentParser) -> None:
+def add_table(parser: argparse.ArgumentParser, answers: bool = False) -> None:
+    """The format of a table; of a command that ``answers`` in a sentence, and a short table, also its columns."""
+    default = "the answer, and a short table" if answers else "tsv, aligned on a terminal"
+    if answers:
+        parser.add_argument(
+            "--columns", metavar="NAMES", help="print these columns, with commas between; -o csv prints all"
+        )
     parser.add_argument(
         "-o",
         "--output_format",
         choices=FORMATS,
         metavar="FORMAT",
-        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; default: tsv, aligned on a terminal",
+        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; default: {default}",
     )
     parser.add_argument(
         "-p", "--places", type=int, default=DEFAULT_PLACES, help="decimal places; -1 for all (default: 4)"

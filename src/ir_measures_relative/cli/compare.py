@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import ir_measures_relative as package
 
 from ..messages import counted, few, warn
+from ..tolerances import ROUNDED
 from . import arguments
-from .output import check_table, show
+from .output import SUPERSCRIPTS, answer, check_table, text_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 USAGE = "QRELS RUNS MEASURE… [--baseline RUN] [--to RUNS …] [options]"
+_COLUMNS = ("name", "other", "measure", "difference", "ci_lower", "ci_upper", "p_corrected", "topics_needed")
+_OTHER_SIDE = {"name": "other", "other": "name", "mean": "other_mean", "other_mean": "mean"}
 EXAMPLE = "campaign/qrels.txt campaign/runs nDCG@10 --baseline BM25"
 
 
@@ -29,9 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="t, wilcoxon, sign, randomization or bootstrap; the default depends on the measure",
     )
+    parser.add_argument(
+        "--matrix",
+        action="store_true",
+        help="a row for each run, a column for each measure, and letters for the runs that it is significantly above",
+    )
     arguments.add_missing(parser)
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default: %(default)s")
-    arguments.add_table(parser)
+    arguments.add_table(parser, answers=True)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -84,4 +97,46 @@ def run(args: argparse.Namespace) -> None:
         confidence=args.confidence,
         missing=args.missing,
     )
-    show(table, args)
+    if not args.matrix:
+        answer(table, args, _COLUMNS)
+        return
+    matrix = _matrix(table, names, args)
+    note = f"Letters: the runs that a run is significantly above (corrected p < {1 - args.confidence:.3g})."
+    if args.output_format == "latex":
+        print(f"% {note}")
+    answer(table, args, matrix.columns, matrix)
+    if args.output_format is None:
+        print(f"\n{note}")
+
+
+def _matrix(table: pd.DataFrame, names: Sequence[str], args: argparse.Namespace) -> pd.DataFrame:
+    """Return the mean of each run by each measure, with the letters of the runs that it is significantly above."""
+    import pandas as pd
+
+    rows = pd.concat(
+        [table, table.rename(columns=_OTHER_SIDE).assign(difference=-table["difference"])], ignore_index=True
+    )
+    means = rows.groupby(["measure", "name"])["mean"]
+    spread = means.max() - means.min()
+    if (spread > ROUNDED).any():
+        raise ValueError(
+            f"--matrix: a run has several values of {spread.idxmax()[0]}, one for each pair; leave this measure out"
+        )
+    values = means.first().unstack(0).loc[list(names), list(table["measure"].unique())]
+    if args.sort in values:
+        values, args.sort = values.sort_values(args.sort, ascending=False, kind="stable"), None
+    if len(values) > len(SUPERSCRIPTS):
+        raise ValueError(
+            f"--matrix: there are letters for {len(SUPERSCRIPTS)} runs, and {len(values)} are compared; give fewer"
+        )
+    signs = dict(zip(values.index, SUPERSCRIPTS, strict=False))
+    above = rows[(rows["p_corrected"] < 1 - args.confidence) & (rows["difference"] > 0)]
+    beaten = set(above[["measure", "name", "other"]].itertuples(index=False, name=None))
+    matrix = pd.DataFrame({"": [SUPERSCRIPTS[sign] for sign in signs.values()], "name": values.index})
+    for measure in values:
+        matrix[measure] = [
+            text_of(mean, args.places)
+            + "".join(sign for other, sign in signs.items() if (measure, name, other) in beaten)
+            for name, mean in values[measure].items()
+        ]
+    return matrix

@@ -7,9 +7,10 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .output import check_table, show
+from .output import answer, check_table
 
 USAGE = "QRELS RUN [MEASURE] --to RUNS [--query ID] [options]"
+_COLUMNS = ("name", "query_id", "doc_id", "relevance", "position", "contribution", "new aspects")
 EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/runs/BM25.run --query 3"
 
 
@@ -17,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, "RUN")
     arguments.add_measure(parser, "UniqueRel(rel=1)@10")
     parser.add_argument("--query", metavar="ID", help="only this query; default: all")
-    arguments.add_table(parser)
+    arguments.add_table(parser, answers=True)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -35,4 +36,7 @@ def run(args: argparse.Namespace) -> None:
             if given.is_folder:
                 table.insert(0, "name", name)
             tables.append(table)
-    show(pd.concat(tables, ignore_index=True), args)
+    together = pd.concat(tables, ignore_index=True)
+    together.attrs = tables[0].attrs
+    priors = [name for name in together if name.startswith("position in ")]
+    answer(together, args, [*_COLUMNS, *priors, "gain"])

@@ -140,7 +140,7 @@ def wrapped(text: str) -> str:
 
     # An escaped text holds no \0 of its own.
     lines = [escaped(line).replace(" %", "\0%") for line in text.splitlines()]
-    filled = (textwrap.fill(line, 100, break_long_words=False, break_on_hyphens=False) for line in lines)
+    filled = (textwrap.fill(line, _WIDTH, break_long_words=False, break_on_hyphens=False) for line in lines)
     return "\n".join(filled).replace("\0%", " %")
 
 
@@ -167,9 +167,18 @@ def open_streams() -> None:
         sys.stderr.reconfigure(errors=_IN_ASCII)
 
 
+#: From a letter that stands for a run beside a value to the letter.
+SUPERSCRIPTS = dict(
+    zip(
+        "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂ",
+        "abcdefghijklmnoprstuvwxyzABDEGHIJKLMNOPRTUVW",
+        strict=True,
+    )
+)
+
 #: What some encodings have no sign for, as ASCII has it; any other sign becomes its number, as in ``backslashreplace``.
 _SIGNS = str.maketrans(
-    {"\N{MINUS SIGN}": "-", "…": "...", "–": "-", "’": "'", "≤": "<=", "≥": ">=", "→": "->"}
+    SUPERSCRIPTS | {"\N{MINUS SIGN}": "-", "…": "...", "–": "-", "’": "'", "≤": "<=", "≥": ">=", "→": "->"}
 )
 _IN_ASCII = f"{PROG}.ascii"
 
@@ -213,6 +222,7 @@ def drop_output() -> None:
 
 DEFAULT_PLACES = 4
 _MOST_PLACES = 17  # no double has more digits that mean anything
+_MOST_COLUMNS, _WIDTH = 8, 100  # of a table that is printed below its answer
 #: The columns of p-values.
 _P = ("p", "p_corrected")
 
@@ -232,8 +242,12 @@ def show(
     args: argparse.Namespace,
     header: bool = True,
     about: str = "",
+    chosen: Sequence[str] | None = None,
 ) -> None:
-    """Prints a DataFrame, or rows, each from column to cell; ``header`` says whether plain formats have one."""
+    """Print a DataFrame, or rows, each from column to cell; ``header`` says whether plain formats have one.
+
+    With ``chosen`` columns, the others are left out, and the default format is aligned.
+    """
     columns: list[str] | None = None
     rows: Any = table
     if hasattr(table, "columns"):
@@ -241,11 +255,14 @@ def show(
         rows = rows_of(table)
     if args.sort is not None:
         rows = _sorted(list(rows), args.sort)
+    if chosen is not None:
+        columns, rows = list(chosen), ({name: row[name] for name in chosen} for row in rows)
     if about:
         print(about)
     if getattr(args, "missing", None):  # without it, a warning says the same
         say_missing_topics([table])
-    name = args.output_format or ("aligned" if sys.stdout.isatty() else "tsv")
+    aligned = chosen is not None or sys.stdout.isatty()
+    name = args.output_format or ("aligned" if aligned else "tsv")
     if name == "jsonl":
         for row in rows:
             print(json_of(row))
@@ -255,6 +272,38 @@ def show(
     headed, nothing = header or name not in ("tsv", "aligned"), "nan" if name in ("tsv", "csv") else ""
     for line in _lines(name, _cells(rows, args.places, headed, columns, nothing)):
         print(line)
+
+
+def answer(
+    table: pd.DataFrame, args: argparse.Namespace, preferred: Iterable[str], shown: pd.DataFrame | None = None
+) -> None:
+    """Print what a verb's table says, and the first of the preferred columns that fit; with ``-o`` the whole table.
+
+    ``shown`` is what to print instead of the table.
+    """
+    shown = table if shown is None else shown
+    chosen = None if args.columns is None else args.columns.split(",")
+    if unknown := [name for name in chosen or () if name not in shown]:
+        raise ValueError(f"--columns {few(unknown)}: the columns are {few(shown.columns, 25)}")
+    if args.output_format is None and len(table):
+        from ..decisions.sentences import sentence
+
+        print(wrapped(sentence(table)) + "\n")
+    if args.output_format is None and chosen is None:
+        chosen = _that_fit(shown, preferred, args.places)
+    show(shown, args, chosen=chosen)
+    hidden = [name for name in shown.columns if chosen is not None and name not in chosen]
+    if hidden and args.output_format is args.columns is None:
+        print("\n" + wrapped(f"Not shown: {few(hidden, 15)} (--columns NAMES, or -o csv for all)."))
+
+
+def _that_fit(table: pd.DataFrame, preferred: Iterable[str], places: int) -> list[str]:
+    """Return the columns that a terminal shows side by side, in the table's order."""
+    there = [name for name in preferred if name in table][:_MOST_COLUMNS]
+    widths = [max(map(len, [name, *(text_of(cell, places) for cell in table[name])])) + 2 for name in there]
+    while len(there) > 1 and sum(widths[: len(there)]) - 2 > _WIDTH:
+        there.pop()
+    return [name for name in table.columns if name in there]
 
 
 def say_missing_topics(tables: Iterable[Any]) -> None:
@@ -346,14 +395,20 @@ def _lines(name: str, lines: Iterable[Sequence[str]]) -> Iterator[str]:
             for h, n in zip(header, numbers, strict=True)
         ]
         return (f"| {' | '.join(cells)} |" for cells in [header, rule, *rows])
-    header, *rows = _padded(
-        [["".join(_OF_LATEX.get(c, c) for c in cell) for cell in line] for line in kept], numbers
-    )
+    header, *rows = _padded([[_latex_of(cell) for cell in line] for line in kept], numbers)
     columns = "".join("r" if number else "l" for number in numbers)
     inside = [" & ".join(cells) + r" \\" for cells in [header, *rows]]
     # The rules are of the package booktabs.
     start, end = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule"], [r"\bottomrule", r"\end{tabular}"]
     return iter([*start, inside[0], r"\midrule", *inside[1:], *end])
+
+
+def _latex_of(cell: str) -> str:
+    text = "".join(_OF_LATEX.get(sign, sign) for sign in cell)
+    superscripts = f"[{''.join(SUPERSCRIPTS)}]+"
+    return re.sub(
+        superscripts, lambda signs: f"$^{{{''.join(SUPERSCRIPTS[sign] for sign in signs[0])}}}$", text
+    )
 
 
 def _padded(lines: Sequence[Sequence[str]], numbers: Sequence[bool], least: int = 0) -> list[list[str]]:

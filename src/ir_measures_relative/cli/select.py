@@ -7,7 +7,7 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .output import check_table, show
+from .output import answer, check_table
 
 USAGE = "QRELS RUNS [MEASURE] [--number N] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs --number 3"
@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--number", type=int, default=3, metavar="N", help="number of runs to choose (default: %(default)s)"
     )
     arguments.add_missing(parser)
-    arguments.add_table(parser)
+    arguments.add_table(parser, answers=True)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -32,4 +32,4 @@ def run(args: argparse.Namespace) -> None:
     chosen = package.select_complementary(
         given.together, given.judgments, args.number, measure, missing=args.missing
     )
-    show(chosen, args)
+    answer(chosen, args, chosen.columns)

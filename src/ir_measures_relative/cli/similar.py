@@ -7,9 +7,10 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .output import check_table, show
+from .output import answer, check_table
 
 USAGE = "QRELS RUNS [MEASURE…] [--to RUNS …] [options]"
+_COLUMNS = ("name", "other", "measure", "query_id", "value", "distance")
 EXAMPLE = "none campaign/runs RBO MED@10"
 
 
@@ -18,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_measures(parser, "RBO")
     parser.add_argument("-q", "--by_query", action="store_true", help="print a row for every query")
     arguments.add_jobs(parser)
-    arguments.add_table(parser)
+    arguments.add_table(parser, answers=True)
 
 
 def run(args: argparse.Namespace) -> None:
@@ -31,4 +32,4 @@ def run(args: argparse.Namespace) -> None:
     if given.others:
         one, other = (table[column].isin(given.candidates) for column in ("name", "other"))
         table = table[one != other] if not set(given.candidates) & set(given.others) else table[one | other]
-    show(table, args)
+    answer(table, args, _COLUMNS)

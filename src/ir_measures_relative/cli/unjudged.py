@@ -8,9 +8,21 @@ import ir_measures_relative as package
 
 from ..arguments import check_count
 from . import arguments
-from .output import check_table, say, say_missing_topics, show
+from .output import answer, check_table, say, say_missing_topics
 
 USAGE = "QRELS RUNS MEASURE… [--bounds | --judge N] [options]"
+_COLUMNS = [
+    "name",
+    "other",
+    "measure",
+    "query_id",
+    "worst",
+    "value",
+    "best",
+    "settled",
+    "probability",
+    "n_deciding",
+]
 EXAMPLE = "campaign/qrels.txt campaign/runs UniqueRel@10 --judge 10"
 
 
@@ -36,12 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--by_query", action="store_true", help="print a row for every query")
     arguments.add_missing(parser)
     arguments.add_jobs(parser)
-    arguments.add_table(parser)
+    arguments.add_table(parser, answers=True)
 
 
 def run(args: argparse.Namespace) -> None:
     if args.by_query and (args.probability or args.judge is not None):
         raise ValueError("--by_query (-q) does not go with --probability and --judge; leave one of them out")
+    if args.judge is not None and args.columns and args.output_format is None:
+        raise ValueError("--columns goes with a table, and --judge prints a pool file; add -o csv")
     if args.llm_judgments is not None and not args.probability:
         raise ValueError("--llm-judgments goes with --probability; add it")
     if args.judge is not None:
@@ -96,4 +110,4 @@ def run(args: argparse.Namespace) -> None:
         for line in pool_lines(found):
             print(line)
     else:
-        show(found, args)
+        answer(found, args, _COLUMNS)

@@ -13,10 +13,20 @@ if TYPE_CHECKING:
     from .explain import new_aspects
     from .options import Combination
     from .place import Place
+    from .sentences import sentence
     from .terms import RegretTest
     from .trajectory import Trajectories
 
-__all__ = ["Combination", "Decision", "Place", "RegretTest", "Trajectories", "mean_intervals", "new_aspects"]
+__all__ = [
+    "Combination",
+    "Decision",
+    "Place",
+    "RegretTest",
+    "Trajectories",
+    "mean_intervals",
+    "new_aspects",
+    "sentence",
+]
 
 _MODULES = {
     "Combination": "options",
@@ -26,5 +36,6 @@ _MODULES = {
     "Trajectories": "trajectory",
     "mean_intervals": "compare",
     "new_aspects": "explain",
+    "sentence": "sentences",
 }
 __getattr__, __dir__ = imported_later(__name__, _MODULES)

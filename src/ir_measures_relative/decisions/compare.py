@@ -26,7 +26,7 @@ from ..data.ids import pair_keys
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
 from ..messages import few_quoted, kind_of, warn
-from ..stats.families import Corrected, Family
+from ..stats.families import MAX_T, Corrected, Family
 from ..stats.intervals import effect_interval, mean_and_error, means_and_margins
 from ..stats.paired_tests import TESTS, PairedTestOptions, check_test
 from ..stats.pairs_and_ties import Pairs, tie_limit
@@ -45,7 +45,7 @@ def compare(
     priors: Policy | None = None,
     baseline: str | None = None,
     test: str | None = None,
-    correction: str | None = "max-t",
+    correction: str | None = MAX_T,
     confidence: float = 0.95,
     *,
     family: str = "call",
@@ -133,7 +133,10 @@ def compare(
     ]
     for message, *more in notes.values():  # each kind is said once
         warn(message + (f" (and {len(more)} more such)" if more else ""))
-    return tell_of_missing_topics(pd.concat(tables, ignore_index=True), note, missing, context)
+    table = pd.concat(tables, ignore_index=True)
+    at_once = correction == MAX_T and all(TESTS[of_measure].of_t for _, of_measure in members)
+    table.attrs |= {"confidence": confidence, "simultaneous": at_once}  # for sentence()
+    return tell_of_missing_topics(table, note, missing, context)
 
 
 def _candidates(

@@ -75,7 +75,9 @@ def explain(
         one = collection.of_query(query_id)
         of_query = rankings.of_query(query_id) if member is None else one.runs[member]
         evaluated = Evaluated.of(one, of_query, priors, group=group, member=member)
-    return _table_of_documents(evaluated, parsed)
+    table = _table_of_documents(evaluated, parsed)
+    table.attrs |= {"measure": str(parsed), "run": member or rankings.tag or "the new run"}
+    return table
 
 
 def _table_of_documents(run: Evaluated, measure: RelativeMeasure) -> pd.DataFrame:

@@ -163,7 +163,9 @@ def fuse(
             rows.append(row | {"chosen": {names[i]: share for i, share in found.shares.items()}})
     if not rows:
         raise ValueError(f"budget={budget!r} is not enough for all runs; ask for another strategy than 'all'")
-    return tell_of_missing_topics(pd.DataFrame(rows), note, missing, context)
+    table = pd.DataFrame(rows)
+    table.attrs |= {"measure": str(base), "confidence": confidence}
+    return tell_of_missing_topics(table, note, missing, context)
 
 
 def _added_by_nrg(view: Collection, runs: RunSet) -> FloatArray:

@@ -132,6 +132,7 @@ def select_complementary(
     chosen, marginal = _greedy(view, parsed, n)
     columns = {"name": [names[i] for i in chosen], "marginal": marginal}
     table = pd.DataFrame(columns | _values(coverage_function(parsed, view), chosen))
+    table.attrs["measure"] = str(parsed)
     return tell_of_missing_topics(table, note, missing, context)
 
 
