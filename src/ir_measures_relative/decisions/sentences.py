@@ -26,8 +26,8 @@ def sentence(table: pd.DataFrame) -> str:
     """Return what a table says, in a sentence or two, from its values; of more than two measures, by the first.
 
     Args:
-        table: what :func:`.compare`, :func:`.verdicts`, :func:`.bounds`, :func:`.similarity`, :func:`.fuse`,
-            :func:`.select_complementary` or :func:`.explain` returned.
+        table: what :func:`.compare`, :func:`.verdicts`, :func:`.bounds`, :func:`~ir_measures_relative.similarity`,
+            :func:`.fuse`, :func:`.select_complementary` or :func:`.explain` returned.
 
     Raises:
         ValueError: any other table, or one without rows.
