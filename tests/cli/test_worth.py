@@ -80,6 +80,21 @@ def test_the_topics_that_the_choice_wins_and_loses(campaign: Path) -> None:
     assert len(re.findall(r"^  \+0\.\d+  \d+$", said, re.MULTILINE)) == 5
 
 
+def test_the_documents_to_judge_first(campaign: Path) -> None:
+    asked = gate(campaign, "new/unjudged.run", "--judge", "3", "--judge-file", "pool.txt")
+    told = asked.stdout.split("\n\n")[-1].splitlines()
+    assert told[0] == "Judge first (3 of the 140 unjudged documents that could change the verdict):"
+    lines = (campaign / "pool.txt").read_text().splitlines()
+    assert [line.split() for line in told[1:]] == [line.split() for line in lines] and len(lines) == 3
+    assert "pool.txt: 3 of the 140 unjudged documents" in asked.stderr
+    found = json.loads(gate(campaign, "new", "--judge", "2", "-o", "json", "--judge-file", "all.txt").stdout)
+    assert {one["candidate"]: len(one["judge"]) for one in found["candidates"]}["unjudged"] == 2
+    assert len(set((campaign / "all.txt").read_text().splitlines())) == 2
+    assert "there is nothing to judge" in gate(campaign, "new/strong.run", "--judge", "5").stdout
+    assert "--judge=0 is not allowed" in gate(campaign, "new/strong.run", "--judge", "0").stderr
+    assert "such as labels" in gate(campaign, "new/strong.run", "--judge-file", "qrels.txt").stderr
+
+
 def test_the_worst_of_several_counts(campaign: Path) -> None:
     whole = gate(campaign, "new", "--gate", "-o", "json")
     found = json.loads(whole.stdout)

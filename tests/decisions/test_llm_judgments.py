@@ -118,3 +118,35 @@ def test_contexts_of_other_topics_are_refused() -> None:
     strange = {f"x{query}": docs for query, docs in llm.items()}
     with pytest.raises(ValueError, match="llm_judgments: no topic is one of the qrels'"):
         worth(RunContext(dict(context.runs)), qrels, "r1", ["r0"], llm_judgments=strange, **BY)
+
+
+def test_bad_judgments_by_a_language_model_are_named() -> None:
+    context, qrels, llm = collection(6, seed=2)
+    plain = worth(context, qrels, "r5", ["r1"], **BY)
+    nowhere = {query: {f"x{doc}": grade for doc, grade in docs.items()} for query, docs in llm.items()}
+    few = {query: dict(list(docs.items())[:1]) for query, docs in llm.items()}
+    scaled = {query: {doc: 10 * grade + 5 for doc, grade in docs.items()} for query, docs in llm.items()}
+    for judgments, sentence in (
+        (
+            nowhere,
+            "No run retrieves in its top what the language model judged, so its judgments are not used.",
+        ),
+        (few, "50 are needed to check it, so its judgments are not used."),
+    ):
+        answer = worth(context, qrels, "r5", ["r1"], llm_judgments=judgments, **BY)
+        assert answer.notes[0].endswith(sentence) and answer.table.equals(plain.table)
+    answers = [
+        worth(context, qrels, "r5", ["r1"], llm_judgments=judgments, **BY) for judgments in (llm, scaled)
+    ]
+    said = "Their grades, 5 to 35, are not on the scale of the human ones, 0 to 3: only their order counts."
+    assert [said in answer.notes[0] for answer in answers] == [False, True]
+    assert answers[0].table.equals(answers[1].table)
+
+
+def test_documents_to_judge_are_those_that_move_uncertain_gains() -> None:
+    """Of P@5, every document in one of two lists moves their difference as far: what is nearly certain comes last."""
+    context, qrels, llm = collection(6, seed=2)
+    answer = worth(context, qrels, "r5", ["r1"], by="P@5", margin=0.0, llm_judgments=llm)
+    surely = np.array([llm[q][d] >= 2 for q, d in answer.judge.to_numpy()])
+    third = len(surely) // 3
+    assert answer.verdict == "open" and surely[:third].mean() < 0.3 < 0.7 < surely[-third:].mean()

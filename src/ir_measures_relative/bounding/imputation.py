@@ -44,10 +44,13 @@ class Imputation:
         pool, label = self._pool(docs), self._labels(docs)
         groups = groups_of(runs)
         self.model = JudgedRelevance(pool, docs.grade, docs.judged, label, groups=groups, candidate=candidate)
-        unjudged = ~docs.judged & pool.in_top.any(axis=0)
-        self.n_unjudged = int(unjudged.sum())
-        #: How many of the unjudged documents the language model labelled.
-        self.n_labelled = 0 if label is None else int((label[unjudged] != NO_LABEL).sum())
+        in_tops = pool.in_top.any(axis=0)
+        labelled = in_tops & (label != NO_LABEL) if label is not None else np.zeros_like(in_tops)
+        self.n_unjudged = int((in_tops & ~docs.judged).sum())
+        #: How many documents in tops the language model labelled, and how many unjudged ones.
+        self.n_in_tops, self.n_labelled = int(labelled.sum()), int((labelled & ~docs.judged).sum())
+        #: On the scale of the language model's grades, where it is another one.
+        self.about_scale = "" if label is None else _describe_scale(label[label != NO_LABEL], docs)
 
     def draw(
         self, labelings: Labelings, samples: int, seed: int, sd: float | None = None
@@ -76,6 +79,20 @@ class Imputation:
             step = max(1, _GAINS_AT_ONCE // max(len(labelings.docs), 1))
             parts = [labelings.sampled(grade[at : at + step]) for at in range(0, size, step)]
             yield np.concatenate(parts, axis=1)
+
+    def gain_sd(self, labelings: Labelings) -> FloatArray:
+        """Return the standard deviation of what each document may gain, shape (documents); 0 where it is judged."""
+        from scipy.special import expit
+
+        rows = np.flatnonzero(labelings.open & labelings.docs.exists)
+        docs = labelings.docs.select(labelings.open & labelings.docs.exists)
+        reached = np.cumprod(expit(self.model.logits(self._pool(docs), self._labels(docs))), axis=0)
+        probability = np.vstack([np.ones(len(rows)), reached]) - np.vstack([reached, np.zeros(len(rows))])
+        gain = labelings.gain(self.model.levels)[:, None]
+        mean = (gain * probability).sum(axis=0)
+        result = np.zeros(len(labelings.docs))
+        result[rows] = np.sqrt(((gain - mean) ** 2 * probability).sum(axis=0))
+        return result
 
     def _pool(self, docs: Documents) -> Pool:
         """Return where the runs retrieve documents, to a little below the cutoff."""
@@ -125,11 +142,27 @@ def read_llm_judgments(llm_judgments: Qrels | None, docs: Documents) -> Judgment
     return judgments
 
 
+def _describe_scale(label: IntArray, docs: Documents) -> str:
+    """Return a sentence where a language model's grades are not on the scale of the judgments; else nothing."""
+    grade = docs.grade[docs.judged]
+    if not len(label) or not len(grade):
+        return ""
+    lowest, highest = min(int(grade.min()), 0), int(grade.max())
+    if label.min() >= lowest and label.max() <= highest:
+        return ""
+    theirs, human = f"{label.min()} to {label.max()}", f"{lowest} to {highest}"
+    return (
+        f" Their grades, {theirs}, are not on the scale of the human ones, {human}: only their order counts."
+    )
+
+
 def sentence_about_judge(imputation: Imputation) -> str | None:
     """Return what became of the judgments by a language model; None without any."""
     model, gate = imputation.model, imputation.model.gate
     if gate is None:
         return None
+    if not imputation.n_in_tops:
+        return "No run retrieves in its top what the language model judged, so its judgments are not used."
     if gate.n_shared < FEWEST_SHARED:
         return (
             f"People judged {gate.n_shared:,} of the documents that the language model judged; "
@@ -159,6 +192,7 @@ def sentence_about_judge(imputation: Imputation) -> str | None:
     text = f"{lowers}; they help to estimate unjudged grades."
     if imputation.candidate is not None and model.favour is None:
         text += " Too few runs or documents show whether they favour the candidate."
+    text += imputation.about_scale
     if imputation.n_labelled < _FEW_LABELLED * imputation.n_unjudged:
         text += f" They cover {imputation.n_labelled:,} of {imputation.n_unjudged:,} unjudged documents."
     return text

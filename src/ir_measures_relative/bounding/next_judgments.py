@@ -85,9 +85,14 @@ def judge_next(
     }
     asked = pd.DataFrame(columns)
     if path is not None:
-        text = "".join(line + "\n" for line in pool_lines(asked))
-        write_whole(path, lambda beside: Path(beside).write_text(text, encoding="utf-8"))
+        write_pool(asked, path)
     return asked
+
+
+def write_pool(asked: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write the documents to judge as a pool file; ValueError for an id that would be no column of it."""
+    text = "".join(line + "\n" for line in pool_lines(asked))
+    write_whole(path, lambda beside: Path(beside).write_text(text, encoding="utf-8"))
 
 
 def check_pool(path: str | os.PathLike[str]) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..arguments import check_count
 from ..messages import escaped, few, json_of, markdown_text
 from . import arguments
 from .output import DEFAULT_PLACES, FORMATS, check_table, say, show, wrapped
@@ -72,6 +74,19 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: str) -> No
         metavar="N",
         help="with --rerank: number of documents to rerank (default: 100)",
     )
+    parser.add_argument(
+        "--judge",
+        type=int,
+        metavar="N",
+        help="also print the N unjudged documents to judge first, those that bring a verdict soonest; judge them, add "
+        "them to QRELS, and ask again",
+    )
+    parser.add_argument(
+        "--judge-file",
+        metavar="FILE",
+        help="write these documents as a pool file, 'query_id doc_id' a line (without --judge: all that could change "
+        "the verdict)",
+    )
     arguments.add_collection(parser)
     arguments.add_missing(parser)
     parser.add_argument(
@@ -94,6 +109,12 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: str) -> No
 def check(args: argparse.Namespace) -> None:
     """Raises ValueError for arguments that do not go together, before anything is read."""
     check_table(args)
+    if args.judge is not None:
+        check_count("--judge", args.judge, 1)
+    if args.judge_file is not None:
+        from ..bounding.next_judgments import check_pool
+
+        check_pool(args.judge_file)
 
 
 def options_of(args: argparse.Namespace) -> dict[str, Any]:
@@ -130,6 +151,10 @@ def _files(given: Inputs, names: list[str]) -> str:
 
 def finish(answers: Mapping[str, Decision], args: argparse.Namespace, named: bool = True) -> int:
     """Prints the answers, and returns the exit code."""
+    if args.judge_file is not None:
+        _write_pool(answers, args.judge, args.judge_file)
+    if args.judge is not None:
+        answers = {name: _with_documents(answer, args.judge) for name, answer in answers.items()}
     if args.output_format == "junit":
         from ..decisions.answer import junit_report
 
@@ -150,6 +175,32 @@ def finish(answers: Mapping[str, Decision], args: argparse.Namespace, named: boo
         show(pd.concat(tables, ignore_index=True), args)
     outcomes = [answer.outcome for answer in answers.values()]
     return max((CODES[one] for one in outcomes), key=list(CODES.values()).index) if args.gate else 0
+
+
+def _with_documents(answer: Decision, n: int) -> Decision:
+    """Return the answer with the documents to judge first as its last paragraph; the table has these alone."""
+    asked = answer.judge.head(n)
+    note = "No unjudged document could change the verdict: there is nothing to judge."
+    if len(asked):
+        count = (
+            f"{len(asked):,} of the {len(answer.judge):,} unjudged documents that could change the verdict"
+        )
+        pairs = zip(asked["query_id"], asked["doc_id"], strict=True)
+        note = "\n".join([f"Judge first ({count}):", *(f"  {escaped(q)} {escaped(d)}" for q, d in pairs)])
+    return replace(answer, notes=(*answer.notes, note), judge=asked)
+
+
+def _write_pool(answers: Mapping[str, Decision], n: int | None, path: str) -> None:
+    """Write the documents to judge first; of several answers the first of each, then the second of each."""
+    import pandas as pd
+
+    from ..bounding.next_judgments import write_pool
+
+    every = pd.concat([answer.judge for answer in answers.values()]).sort_index(kind="stable")
+    every = every.drop_duplicates()
+    write_pool(every.head(len(every) if n is None else n), path)
+    written = len(every) if n is None else min(n, len(every))
+    say("note", f"{path}: {written:,} of the {len(every):,} unjudged documents that could change the verdict")
 
 
 def _text(answers: Mapping[str, Decision], named: bool) -> str:

@@ -43,7 +43,9 @@ class Decision:
     notes: tuple[str, ...]  #: the evidence, a paragraph each
     table: pd.DataFrame  #: a row for each option; :func:`decide` names the columns
     topics: pd.DataFrame  #: ``query_id``, ``option``, ``value``, and ``difference`` from the first option
-    judge: pd.DataFrame  #: ``query_id`` and ``doc_id`` of unjudged documents that could change the verdict
+    #: ``query_id`` and ``doc_id`` of the unjudged documents that could change the verdict, those first that bring it
+    #: soonest; judge some, and ask again.
+    judge: pd.DataFrame
     #: ``new``, ``groups``, ``pools``, if they apply
     evidence: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)  #: by what, and how, the options are compared

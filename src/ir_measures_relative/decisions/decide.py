@@ -29,9 +29,6 @@ from .terms import RegretTest, Terms, read_terms
 from .text import State, Words, capital, describe, describe_needs
 from .values import OptionValues, check_relevant
 
-#: How many unjudged documents an answer lists.
-MOST_TO_JUDGE = 20
-
 
 def decide(
     context: RunContext,
@@ -204,7 +201,7 @@ class Comparison:
             (*filter(None, [scores.about_judge]), *notes, *sentences),
             tabulate_options(options, scores, values, {"lower": bounds.gain, "regret": bounds.regret}),
             tabulate_topics(self.collection, options, values),
-            self._judge(choice),
+            self.judge,
             {**(evidence or {}), **tables},
             {**(settings or {}), **self.terms.settings},
             topics_needed=self.topics_needed,
@@ -215,14 +212,16 @@ class Comparison:
         verdict = ruling.outcome.verdict
         return "open" if verdict == OPEN else self.options[verdict].name
 
-    def _judge(self, choice: int) -> pd.DataFrame:
-        """Return the unjudged documents that move the choice against the others, where they could change it."""
+    @cached_property
+    def judge(self) -> pd.DataFrame:
+        """The unjudged documents that could change the verdict, in the order in which to judge them."""
+        choice = self.ruling.outcome.choice
         changes = (
             self.strict is not None and self.strict.outcome.verdict == OPEN and not self.scores.all_judged
         )
         others = [i for i in range(len(self.options)) if i != choice] if changes else []
         reach = np.maximum(np.abs(self.most[choice]), np.abs(self.most[:, choice])) if changes else self.most
-        return self.scores.to_judge(choice, others, reach[others], MOST_TO_JUDGE)
+        return self.scores.to_judge(choice, others, reach[others], self.labels == "imputed")
 
 
 def compare_options(

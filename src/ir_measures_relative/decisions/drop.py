@@ -17,7 +17,7 @@ from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
 from ..messages import escaped
 from .answer import Decision
-from .decide import MOST_TO_JUDGE, choose_labels, score_options
+from .decide import choose_labels, score_options
 from .evidence import describe_lists, tabulate_options, tabulate_topics
 from .options import Combination, Option, deployed_runs, without
 from .rule import NEEDED, SAFE, UNDECIDED, grade_runs
@@ -165,7 +165,7 @@ def _answer(collection: Collection, names: Sequence[str], terms: Terms, missing_
         (*filter(None, [scores.about_judge]), *sentences),
         table,
         tabulate_topics(collection, options, values),
-        scores.to_judge(0, unsettled, reach[[i - 1 for i in unsettled]], MOST_TO_JUDGE),
+        scores.to_judge(0, unsettled, reach[[i - 1 for i in unsettled]], labels == "imputed"),
         tables,
         {"deployed": list(names), **terms.settings},
         missing_topics=missing_topics,

@@ -148,9 +148,10 @@ class OptionValues:
             check_relevance_model("pool", runs, [self.by], perquery=False, with_llm=self._llm is not None)
         except ValueError:
             return f"No relevance model imputes judgments for the gains of {self.by}"
-        cutoff, gain = self._labelings.cutoff, self._labelings.gain
-        key = "one-sided", type(self.by), self.by
-        return self._collection.kept(key, lambda: _why_one_sided(self._collection, cutoff, gain))
+        # A language model alone learns from all judged documents.
+        cutoff, gain, in_tops = self._labelings.cutoff, self._labelings.gain, runs >= FEWEST_RUNS
+        key = "one-sided", type(self.by), self.by, in_tops
+        return self._collection.kept(key, lambda: _why_one_sided(self._collection, cutoff, gain, in_tops))
 
     @cached_property
     def _imputation(self) -> Imputation:
@@ -210,19 +211,22 @@ class OptionValues:
         result[second, first] = -least
         return result[np.ix_(place, place)]
 
-    def to_judge(self, first: int, others: Sequence[int], reach: FloatArray, limit: int) -> pd.DataFrame:
-        """Return the unjudged documents that move the differences of a list from others furthest, at most ``limit``.
+    def to_judge(
+        self, first: int, others: Sequence[int], reach: FloatArray, imputed: bool = False
+    ) -> pd.DataFrame:
+        """Return the unjudged documents that move the differences of a list from others, those that do most first.
 
-        ``reach`` is how far judgments can move each difference from 0, shape (others, topics).
+        ``reach`` is how far judgments can move each difference from 0, shape (others, topics). Of ``imputed`` labels,
+        what counts is how uncertain the gain of a document is as well.
         """
         if self.why_not_bounded is not None or not others:
             return pd.DataFrame({name: pd.Series([], dtype=str) for name in ("query_id", "doc_id")})
         place, places = int(self._place[first]), self._place[list(others)].tolist()
-        key = "to judge", place, frozenset(places), limit  # the reach is that of all judgments for these
-        return self._kept(key, lambda: self._documents_to_judge(place, places, reach, limit)).copy()
+        key = "to judge", place, frozenset(places), imputed  # the reach is that of all judgments for these
+        return self._kept(key, lambda: self._documents_to_judge(place, places, reach, imputed)).copy()
 
     def _documents_to_judge(
-        self, first: int, others: Sequence[int], reach: FloatArray, limit: int
+        self, first: int, others: Sequence[int], reach: FloatArray, imputed: bool
     ) -> pd.DataFrame:
         labelings = self._labelings
         assert isinstance(labelings, Labelings)
@@ -231,23 +235,25 @@ class OptionValues:
             moved = np.maximum(moved, labelings.influence(first, other, of_pair))
         moved[~(labelings.open & docs.exists)] = 0.0
         rows, movable = np.flatnonzero(moved > LABELED_ALIKE), docs.select(moved > LABELED_ALIKE)
+        weight = moved * self._imputation.gain_sd(labelings) if imputed else moved
         rank = np.array([movable.positions_in(run, None) for run in self._lists])
         best = np.where(rank > 0, rank, np.iinfo(np.int64).max).min(axis=0)
-        rows = rows[np.lexsort((docs.query[rows], best, -np.round(moved[rows], 9)))][:limit]
+        rows = rows[np.lexsort((docs.query[rows], best, -np.round(weight[rows], 9)))]
         columns = {"query_id": docs.query_ids[docs.query[rows]], "doc_id": docs.ids.take(rows).strings()}
         return pd.DataFrame({name: pd.Series(ids, dtype=str) for name, ids in columns.items()})
 
 
-def _why_one_sided(collection: Collection, cutoff: int | None, gain: Gain) -> str:
+def _why_one_sided(collection: Collection, cutoff: int | None, gain: Gain, in_tops: bool) -> str:
     """Return why the judgments teach nothing of what is not relevant; nothing where they do.
 
-    They do where a quarter or more of the judged documents in tops are not relevant, on half of the topics or more.
+    They do where a quarter or more of the judged documents are not relevant, on half of the topics or more; of all, or
+    of those ``in_tops``.
     """
     docs = collection.judgments
-    in_top = (collection.positions(docs, Look(cutoff)) > 0).any(axis=0)
-    relevant = in_top & (gain(docs.grade) > 0)
+    counts = (collection.positions(docs, Look(cutoff)) > 0).any(axis=0) if in_tops else docs.judged
+    relevant = counts & (gain(docs.grade) > 0)
     n_judged, n_relevant = (
-        np.bincount(docs.query[which], minlength=docs.n_queries) for which in (in_top, relevant)
+        np.bincount(docs.query[which], minlength=docs.n_queries) for which in (counts, relevant)
     )
     enough = (n_judged > 0) & (4 * (n_judged - n_relevant) >= n_judged)
     if 2 * enough.sum() >= len(enough):
