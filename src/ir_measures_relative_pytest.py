@@ -15,17 +15,18 @@ import pytest
 def relative_worth() -> Callable[..., Any]:
     """Is a candidate worth it? ``assert relative_worth(candidate, to=…, qrels=…).verdict == "add"``.
 
-    The candidate is a path, or another run as in RunContext; ``to=`` a path, folder, glob, list of these, or dict from
-    name to run. ``others=`` gives further runs of the collection in these forms, for the relevance model. Options are
-    those of ``worth``, whose answer is returned, and printed. A candidate in the folder of ``to`` is not compared with
-    itself. A run that misses a topic is an error, unless ``missing=`` says what it counts.
+    The candidate is a path, or another run as in RunContext; ``to=`` a path, folder, glob, list of these, track, or
+    dict from name to run. ``others=`` gives further runs of the collection in these forms, for the relevance model.
+    Options are those of ``worth``, whose answer is returned, and printed. A candidate in the folder of ``to`` is not
+    compared with itself. A run that misses a topic is an error, unless ``missing=`` says what it counts.
     """
 
     def ask(
         candidate: Any, *, to: Any, qrels: Any, others: Any = None, drop_self: bool = False, **options: Any
     ) -> Any:
         from ir_measures_relative import RunContext, worth
-        from ir_measures_relative.io.runs import read_runs, run_files
+        from ir_measures_relative.formats.track_sources import is_track
+        from ir_measures_relative.io.run_paths import read_runs, run_files
 
         own = None
         if isinstance(candidate, (str, os.PathLike)):
@@ -33,7 +34,9 @@ def relative_worth() -> Callable[..., Any]:
                 own = Path(candidate).resolve()
 
         def read(runs: Any) -> dict[str, Any]:
-            if not isinstance(runs, Mapping):
+            if isinstance(runs, (str, os.PathLike)) and is_track(os.fspath(runs)):
+                runs = RunContext.from_track(runs).runs
+            elif not isinstance(runs, Mapping):
                 runs = read_runs([file for file in run_files(runs) if file.resolve() != own], runs)
             return dict(RunContext(runs, drop_self=drop_self).runs)
 

@@ -268,7 +268,7 @@ def test_a_run_that_goes_after_its_folder_was_listed(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from ir_measures_relative.cli import main
-    from ir_measures_relative.io import runs
+    from ir_measures_relative.io import run_paths
 
     def gone(files: Iterable[Path], *_: object) -> list[Path]:
         listed = list(files)
@@ -276,7 +276,7 @@ def test_a_run_that_goes_after_its_folder_was_listed(
             file.unlink()
         return listed
 
-    monkeypatch.setattr(runs, "_of_task", gone)
+    monkeypatch.setattr(run_paths, "_of_task", gone)
     assert main([str(files / "qrels.txt"), str(files / "runs"), "NRG@2"]) == 2
     assert "A.run: no such file; check the path" in capsys.readouterr().err
 

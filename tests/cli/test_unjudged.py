@@ -15,7 +15,7 @@ from ir_measures_relative.cli import main
 from ir_measures_relative.cli.output import show
 from ir_measures_relative.context import run_context
 from ir_measures_relative.io import qrels as io_qrels
-from ir_measures_relative.io import runs as io_runs
+from ir_measures_relative.io import run_file, trec_qrels
 
 
 @pytest.fixture
@@ -74,8 +74,8 @@ def test_judgments_and_runs_are_read_once(
         function = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *args, **more: read.append(name) or function(*args, **more))
 
-    counted(io_runs, "read_trec_runs")
-    counted(io_qrels, "read_trec_qrels")
+    counted(run_file, "read_trec_runs")
+    counted(trec_qrels, "read_trec_qrels")
     counted(run_context, "judge")
     monkeypatch.setattr(io_qrels, "QrelsConverter", None)  # which takes judgments as tuples
     output(capsys, *flags[:1], *campaign, "P@2", *flags[1:])

@@ -18,7 +18,8 @@ from ir_measures_relative import RelativeWarning, RunContext
 from ir_measures_relative.formats.content import Content, keeping_order
 from ir_measures_relative.formats.foreign_files import formats
 from ir_measures_relative.io.qrels import judge, read_qrels_file
-from ir_measures_relative.io.runs import read_run, read_trec_runs
+from ir_measures_relative.io.run_file import read_trec_runs
+from ir_measures_relative.io.runs import read_run
 from kinds import OF_JUDGMENTS, OF_NEITHER, OF_RUNS, QRELS, RUNS, Kind, trec_qrels, trec_run
 
 pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")

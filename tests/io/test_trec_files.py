@@ -20,8 +20,10 @@ from drawn import examples
 from fuzzing import tidied
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.io import trec_columns as trec
-from ir_measures_relative.io.qrels import read_qrels_file, read_trec_qrels
-from ir_measures_relative.io.runs import read_run, read_trec_runs
+from ir_measures_relative.io.qrels import read_qrels_file
+from ir_measures_relative.io.run_file import read_trec_runs
+from ir_measures_relative.io.runs import read_run
+from ir_measures_relative.io.trec_qrels import read_trec_qrels
 
 # ---- in plain Python -------------------------------------------------------------------------------------
 

@@ -34,7 +34,8 @@ from ..formats.track_sources import is_track
 from ..io.datasets import dataset_of, num_docs_of, qrels_of
 from ..io.files import located, read_bytes
 from ..io.qrels import QrelsColumns, QrelsFile, qrels_columns, read_qrels_file
-from ..io.runs import PACKED, groups_of
+from ..io.run_paths import PACKED
+from ..io.runs import groups_of
 from ..messages import few, warn
 from .output import say
 from .run_files import RunFiles, files_of, find_files, path_of, read_file_runs

@@ -14,7 +14,7 @@ from ..context.run_context import RunContext
 from ..data.rankings import Rankings
 from ..formats.track_sources import is_track, locate_track
 from ..io.files import located
-from ..io.runs import read_runs, run_files
+from ..io.run_paths import read_runs, run_files
 
 
 class RunFiles(NamedTuple):

@@ -22,7 +22,7 @@ from ..io import datasets
 from ..io.frames import is_frame
 from ..io.qrels import Qrels, QrelsColumns, dataset_of_judgments, judge, qrels_columns
 from ..io.readers import run_pipelines
-from ..io.runs import Run, RunPaths, groups_of, judgments_beside, read_run, read_runs, run_files
+from ..io.runs import Run, groups_of, read_run
 from ..messages import brief, few_quoted, kind_of, warn
 from .active import ActiveContext, active, enter, leave
 from .checks import check_cut_runs, check_group
@@ -34,6 +34,8 @@ from .run_names import check_names, check_run_names
 
 if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
+
+    from ..io.run_paths import RunPaths
 
 #: What a wing makes of a context, or a context of: ``"fingerprint"``, ``"save track"``, ``"read track"``.
 DESCRIPTIONS: Registry[str, Callable[..., Any]] = Registry("descriptions of contexts")
@@ -203,6 +205,8 @@ class RunContext:
         """
         given: Any = paths[0] if len(paths) == 1 else paths
         given = list(given) if isinstance(given, Iterator) else given
+        from ..io.run_paths import judgments_beside, read_runs, run_files
+
         files = run_files(given, task)
         judgments = judgments_beside(given) if judgments is None else judgments
         dataset = None if judgments is None else dataset_of_judgments(judgments)

@@ -23,7 +23,8 @@ from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within, rows_of_
 from ..data.cut_rankings import check_whole_to
 from ..data.documents import Documents
 from ..data.rankings import Rankings, known_depth
-from ..io.runs import Run, name_runs, read_run
+from ..io.run_paths import name_runs
+from ..io.runs import Run, read_run
 from ..messages import few, few_quoted, kind_of
 from .fused_values import depths, votes_to
 from .fusion import METHODS, Fusion, union_of

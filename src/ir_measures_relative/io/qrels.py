@@ -21,7 +21,6 @@ from .datasets import dataset_of, is_dataset, qrels_of
 from .files import located, read_bytes
 from .frames import columns_of, is_frame, text_of
 from .readers import Given, read_foreign_file, read_object
-from .trec_columns import Columns, header_for, parsed, shown, starts_as_trec, without_comments
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, the path of a
 #: file (see :func:`read_qrels_file`), a dataset of ir_datasets or PyTerrier, or its id, with ``irds:`` or without.
@@ -196,6 +195,9 @@ class QrelsFile(NamedTuple):
 
 def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
     """Reads a file of judgments; a label that is a string becomes a number, and without one a document is unjudged."""
+    from .trec_columns import starts_as_trec  # which frames and dicts do without
+    from .trec_qrels import read_trec_qrels
+
     source = f"the qrels {path}"
     file, part = located(path)
     data = read_bytes(file, source)
@@ -285,28 +287,6 @@ def _as_number(label: Any) -> Any:
     return None if is_missing(label) or label != label else label
 
 
-def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
-    """The judgments in the content of a TREC qrels file: ``query_id 0 doc_id relevance`` a line."""
-    return parsed(without_comments(data, columns=4, number=3), source, _trec_columns, _mistake)
-
-
-def _trec_columns(data: bytes) -> QrelsFile:
-    columns = Columns(data, 4)
-    iterations = columns.ids(1)
-    judged = QrelsColumns(columns.ids(0), columns.ids(2), columns.whole_numbers(3), aspects_in(iterations))
-    return QrelsFile(judged, iterations)
-
-
-def _mistake(line: bytes) -> str:
-    fields = line.split()
-    if len(fields) != 4:
-        swapped = "; it looks like a run: the qrels come first, then the run"
-        hint = swapped if len(fields) == 6 else header_for(line, "relevance")
-        return f"a TREC qrels line is 'query_id 0 doc_id relevance', not {shown(line)}{hint}"
-    wrong = f"the relevance {shown(fields[3])} is not a whole number below 2^31 in size, written with the digits 0 to 9"
-    return wrong + (_OF_FRACTIONS if re.fullmatch(rb"[+-]?[0-9]*\.[0-9]*[1-9][0-9]*", fields[3]) else "")
-
-
 def judge(columns: QrelsColumns) -> Judgments:
     """The judgments; a pair judged twice keeps its last label, with a warning."""
     grade = _whole_numbers(columns, "the qrels")
@@ -338,7 +318,7 @@ def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
 
 
 _LARGEST = 2**31
-_OF_FRACTIONS = (
+OF_FRACTIONS = (
     "; if it is a run, give the qrels first and then the run, else make labels of fractions: by a threshold, such as "
     "int(grade >= 0.5), or by levels, such as round(10 * grade) with gains= in the measure"
 )
@@ -359,7 +339,7 @@ def _whole_numbers(columns: QrelsColumns, source: str) -> IntArray:
         row = int(np.argmin(whole))
         query, doc = (c.string(row) if isinstance(c, Ids) else c[row] for c in columns[:2])
         label = relevance[row].item() if isinstance(relevance[row], np.generic) else relevance[row]
-        way_out = _OF_FRACTIONS if isinstance(label, (float, np.floating)) and label % 1 else ""
+        way_out = OF_FRACTIONS if isinstance(label, (float, np.floating)) and label % 1 else ""
         raise ValueError(
             f"{source}: query {brief(query)}, document {brief(doc)} has the relevance {brief(label)}; relevance "
             f"must be a whole number (below 2^31 in size){way_out}"
