@@ -221,7 +221,10 @@ def test_pins_and_a_pair(friendly: Path, open_page: Open) -> None:
     page.keyboard.press("Enter")
     page.wait_for_selector("#pair svg.marks")
     assert page.evaluate("location.hash") == "#pair=run%200&with=run%201"
-    assert re.search("Keep, add or replace\\?\\s+(With|Call worth)", page.locator("#pair").inner_text())
+    assert re.search(r"Keep, add or replace\?\s+With run 0 deployed: ", page.locator("#pair").inner_text())
+    assert page.locator("#pair h3").all_inner_texts()[-2:] == ["run 0 leads most on", "run 1 leads most on"]
+    header = page.locator("#pair table").first.locator("thead th").all_inner_texts()
+    assert [title.split("\xa0")[0] for title in header[1:3]] == ["run 0", "run 1"]
     table = compare(RunContext(FRIENDLY), QRELS, ["nDCG@3"], family="measure").set_index(["name", "other"])
     row = table.loc[("run 0", "run 1")]
     cells = page.locator("#pair table").first.locator("tbody tr").first.locator("th, td").all_inner_texts()
@@ -319,6 +322,37 @@ def test_contrast_in_both_schemes(friendly: Path, open_page: Open) -> None:
         page.wait_for_selector("#sections", state="visible")
     page.emulate_media(media="print")  # paper is white, also in the dark
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_undecided_and_pale_cells_are_seen_in_both_schemes(friendly: Path, open_page: Open) -> None:
+    """An undecided cell is as clear as its legend; what chance could explain is pale, and has a legend."""
+    page = open_page(friendly)
+    draw_all(page)
+    figure = page.locator("figure[data-chart='verdicts-0']")
+    assert {"undecided", "significant", "could be chance"} <= {
+        *figure.locator("svg text").all_text_contents()
+    }
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        paper, undecided = page.evaluate(
+            """() => ["--paper", "--undecided"].map((name) => {
+              const hex = getComputedStyle(document.documentElement).getPropertyValue(name).trim().slice(1);
+              const [r, g, b] = [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16) / 255)
+                .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+              return 0.2126 * r + 0.7152 * g + 0.0722 * b; })"""
+        )
+        assert (max(paper, undecided) + 0.05) / (min(paper, undecided) + 0.05) > 1.5
+    marks = figure.locator(".mark-rect path").evaluate_all(
+        "marks => marks.map((m) => [m.getAttribute('fill'), Number(m.getAttribute('opacity') ?? 1)])"
+    )
+    assert {opacity for fill, opacity in marks if fill == "var(--undecided)"} <= {1}
+    assert {opacity for _, opacity in marks} == {0.35, 1}
+
+
+def test_the_second_measure_is_seen_on_a_phone(friendly: Path, open_page: Open) -> None:
+    page = open_page(friendly, width=390)
+    cell = page.locator("#table-of-runs tbody tr").first.locator("td").nth(2).bounding_box()
+    assert cell["x"] + cell["width"] <= 390
 
 
 def test_a_phone_does_not_scroll_sideways(hostile: Path, open_page: Open) -> None:

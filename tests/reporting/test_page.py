@@ -193,7 +193,7 @@ def test_a_page_of_two_runs_has_the_verdict_of_worth(tmp_path: Path) -> None:
         "decisions"
     ]  # type: ignore[index]
     rows = {tuple(row[:2]): row[2:] for row in found["rows"]}
-    assert (found["by"], found["runs"], len(rows)) == ("nDCG@2", 4, 12)  # the worst run has none
+    assert (found["by"], found["runs"], len(rows)) == ("nDCG@2", 5, 20)
     context = RunContext(runs)
     for (deployed, candidate), words in rows.items():
         answer = worth(context, qrels, context.names[candidate], [context.names[deployed]], by="nDCG@2")

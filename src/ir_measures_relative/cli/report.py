@@ -55,6 +55,7 @@ def run(args: argparse.Namespace) -> None:
             given=given.scores(measures, provider, of_all=True),
             dataset=given.qrels.dataset,
             title=args.title,
+            collection=None if args.qrels == "-" else args.qrels,
             command=shlex.join([PROG, *args.arguments]),
         )
     if message is not None:

@@ -16,9 +16,9 @@ import ir_measures
 from ..context.evaluate import Scores
 from ..context.measure_strings import parse_measures
 from ..context.run_context import RunContext
-from ..io.datasets import qrels_of
+from ..io.datasets import id_of, qrels_of
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
-from ..messages import needs_extra, warn
+from ..messages import counted, needs_extra, warn
 from ..work import check_writable, write_whole
 
 
@@ -44,6 +44,7 @@ def report(
         measures: if none of them is relative, NRG(norm='ideal')@10 is added.
         path: the file to write; an existing file is replaced.
         queries: from query id to text. Default: the dataset of the context.
+        title: default: the number of runs, and the dataset or file of the judgments.
         command: the command that made it, shown with the fingerprint.
 
     Raises:
@@ -60,7 +61,8 @@ def report(
     if not context.names:
         raise ValueError("the context holds no run, so there is nothing to report; give RunContext some runs")
     columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
-    more: dict[str, Any] = {"queries": queries, "title": title, "command": command}
+    collection = str(qrels) if isinstance(qrels, (str, os.PathLike)) else None
+    more: dict[str, Any] = {"queries": queries, "title": title, "command": command, "collection": collection}
     message = write(context, columns, parsed, target, **more)
     if message is not None:
         warn(message)
@@ -88,8 +90,12 @@ def write(
     queries: Mapping[str, str] | None = None,
     title: str | None = None,
     command: str | None = None,
+    collection: str | None = None,
 ) -> str | None:
-    """:func:`report`, of what is read and checked already; returns what its reader is warned of."""
+    """Write a report of what is read and checked already; return what its reader is warned of.
+
+    ``collection`` is the path of the judgments, which names the collection where there is no dataset.
+    """
     from .contents import campaign_of, queries_of
     from .page import page
     from .pair_page import pairs_of
@@ -99,7 +105,8 @@ def write(
     asked = queries_of(dataset, queries)
     campaign = campaign_of(context, qrels, measures, given=given, queries=asked, command=command)
     n = len(context.names)
-    title = title or f"{n} run{'' if n == 1 else 's'} compared"
+    judged_by = id_of(dataset) or "/".join(Path(collection or "").parts[-2:])
+    title = title or f"{counted(n, 'run')} {f'on {judged_by}' if judged_by else 'compared'}"
     shared = campaign.data | {"pairs": pairs_of(campaign)}
     text = page(campaign, *sections_of(campaign), shared, title)
     # What was there stays where it cannot be written.

@@ -15,8 +15,9 @@ from ..messages import RelativeWarning
 from .contents import ReportedCampaign, are_few, intervals_of
 from .sections import Spec, quantity, said
 
-# The verdict of worth() is there for at most so many of the best runs, and ordered pairs times topics: in seconds.
-_MOST_DECIDED, _MOST_DECIDED_WORK = 4, 700
+# The verdict of worth() is there for so many runs, else for a few of the best; and for so many ordered pairs times
+# topics: 20 seconds.
+_MOST_DECIDED, _BEST_DECIDED, _MOST_DECIDED_WORK = 20, 4, 40_000
 
 
 def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
@@ -40,12 +41,12 @@ def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
 
 
 def _decisions_of(campaign: ReportedCampaign) -> dict[str, Any] | None:
-    """For each two of the best runs: deployed, candidate, verdict and reason of :func:`worth`; None if too slow."""
+    """Return deployed, candidate, verdict and reason of :func:`worth` for each two of the best runs, or None."""
     place, collection = campaign.first_absolute, campaign.collection
     if place is None:
         return None
     best = campaign.best_complete_first(place)
-    sizes = range(min(_MOST_DECIDED, len(best)), 1, -1)
+    sizes = range(len(best) if len(best) <= _MOST_DECIDED else _BEST_DECIDED, 1, -1)
     size = next((n for n in sizes if n * (n - 1) * collection.documents.n_queries <= _MOST_DECIDED_WORK), 0)
     best = best[:size]
     if not best:
@@ -55,7 +56,9 @@ def _decisions_of(campaign: ReportedCampaign) -> dict[str, Any] | None:
         warnings.simplefilter("ignore", RelativeWarning)
         try:
             terms = read_terms(campaign.context, campaign.measures[place])
-            for deployed, candidate in itertools.permutations(best, 2):
+            # Both orders of a pair in turn: they share the fused list.
+            pairs = (order for a, b in itertools.combinations(best, 2) for order in ((a, b), (b, a)))
+            for deployed, candidate in pairs:
                 answer = decide_on_candidate(
                     collection, [collection.names[deployed]], collection.names[candidate], terms
                 )

@@ -32,7 +32,7 @@ the top of the runs. The point is the score as judged.</p>
 <p>A cell says where the run of the row is, compared with the run of the column. Unjudged documents cannot reverse
 <em>above</em> or <em>below</em> on these topics. Where the order is undecided, new judgments decide it.
 {%- if chance is not none %} In a pale cell, chance could explain the difference: its interval over topics, for all
-pairs at once, includes 0.
+pairs at once, includes 0. An undecided cell is never pale.
 {%- else %} This does not say whether chance could explain a difference.{% endif %}
 {%- if reference is not none %} Each line is the difference from {{ run_name(reference) }}, from the worst to the best
 case. A line above or below 0 is settled.{% endif %}</p>
@@ -184,9 +184,18 @@ def _map(found: Open) -> Picture:
         run_name="run", settled="is", other_name="other", value_shown="difference", range="between",
         chance="chance could explain it",
     )  # fmt: skip
-    pale = {"test": "datum.chance === 'yes'", "value": 0.35}
-    spec["encoding"]["opacity"] = {"condition": pale, "value": 1}
-    spec["transform"] = [{"calculate": "datum.worst_shown + ' and ' + datum.best_shown", "as": "range"}]
+    pale = "datum.chance === 'yes' && datum.settled !== 'undecided' ? 'could be chance' : 'significant'"
+    spec["transform"] = [
+        {"calculate": "datum.worst_shown + ' and ' + datum.best_shown", "as": "range"},
+        {"calculate": pale, "as": "pale"},
+    ]
+    of_chance = {"title": "the difference", "orient": "top", "symbolFillColor": "var(--above)"}
+    spec["encoding"]["opacity"] = {
+        "field": "pale",
+        "type": "ordinal",
+        "scale": {"domain": ["significant", "could be chance"], "range": [1, 0.35]},
+        "legend": of_chance if any(row[6] != "–" for row in found.verdicts) else None,
+    }
     fields = {"run": "run", "other": "run", "settled": "word"} | _ENDS | {"chance": "word"}
     says = f"How many runs each is settled above or below by {found.measure}"
     titles = ("above", "below", "equal to", "undecided")

@@ -60,11 +60,12 @@ function decided(a, b) {
 function decisionPart(a, b) {
   const { decisions } = data.pairs;
   const found = [decided(a, b), decided(b, a)].filter((part) => part);
-  const which = decisions ? ` (it is here for the ${decisions.runs} best runs by ${decisions.by})` : "";
+  const none = decisions ? `The report has verdicts for the ${decisions.runs} best runs by ${decisions.by}, and these are not both among them.`
+    : "The report has no verdicts: its measures do not say how good a fused list is, or verdicts would take too long.";
   const title = el("h3", {}, "Keep, add or replace?");
   if (missesTopics(a, b)) return [title, el("p", {}, "There is no verdict, since a run misses topics that other runs rank.")];
   const alone = el("p", { class: "about" }, "Each verdict is for these two runs alone: of many candidates, some win by chance.");
-  return found.length ? [title, ...found, alone] : [title, el("p", {}, `Call worth() for a verdict on these two runs${which}.`)];
+  return found.length ? [title, ...found, alone] : [title, el("p", {}, `${none} The table below compares the two as they are.`)];
 }
 
 const between = (ends) => (ends ? `${value(ends[0])} to ${value(ends[1])}` : "–");
@@ -78,6 +79,7 @@ function pairPage(a, b) {
     return [measure.name, value2(means[m][a]), value2(means[m][b]), value2(mean), between(intervalOf(m, a, b, all)), ...counts, settled ? `${settled[0]} (${between(settled.slice(1))})` : "–"];
   });
   const pairs = (runs.length * (runs.length - 1)) / 2;
+  const [A, B] = [a, b].map((r) => short(runs[r].name, 16));
   const { counts } = counted(first, a, b);
   const select = el("select", { id: "pair-measure" }, measures.map((m, i) => el("option", { value: i, selected: i === first }, m.name)));
   const figure = el("figure", { class: "picture" }, el("div", { class: "plot", role: "img", "aria-label": "The difference on each topic; the table below has the same numbers" }),
@@ -89,9 +91,9 @@ function pairPage(a, b) {
     el("h2", { tabindex: "-1" }, text(short(runs[a].name, 80)), " and ", text(short(runs[b].name, 80))),
     el("p", {}, `By ${measures[first].name}, `, runName(a), ` is higher on ${counts[0]} topics, `, runName(b), ` on ${counts[2]}, and they are equal on ${counts[1]}.`),
     ...decisionPart(a, b), el("h3", {}, "By each measure"),
-    box("The two runs by each measure", table([["measure"], ["first", true], ["second", true], ["difference", true], ["95 % interval"], ["wins", true], ["ties", true], ["losses", true], ["settled: the first is"]], rows, "The two runs by each measure")),
+    box("The two runs by each measure", table([["measure"], [A, true], [B, true], ["difference", true], ["95 % interval"], [`${A} higher`, true], ["equal", true], [`${B} higher`, true], [`settled: ${A} is`]], rows, "The two runs by each measure")),
     el("p", {}, `${data.pairs.intervals ? `The intervals hold at once for all ${pairs.toLocaleString("en")} pairs of runs, so you may choose the pair after seeing the results.` : `The intervals are for this pair alone: of ${pairs.toLocaleString("en")} pairs, some differ by chance. Call compare() for intervals of relative measures, and of all pairs at once.`} The last column is what unjudged documents cannot reverse on these topics; “–” is not computed, or all is judged.`),
-    el("h3", {}, "Topic by topic"), el("p", {}, "Above 0 the first run is higher, below 0 the second."), ofMany,
+    el("h3", {}, "Topic by topic"), el("p", {}, "Above 0 ", runName(a), " is higher, below 0 ", runName(b), "."), ofMany,
     el("div", { class: "controls" }, el("label", {}, "measure ", select)), figure, lists));
   const change = () => drawPair(figure, lists, a, b, Number(select.value));
   select.addEventListener("change", change);
@@ -102,11 +104,15 @@ async function drawPair(figure, lists, a, b, m) {
   const of = (t) => difference(m, a, b, t);
   const order = topics.map((_, t) => t).filter((t) => of(t) !== null).sort((s, t) => of(t) - of(s) || s - t);
   const name = (t) => named(topics[t].id);
-  const list = (title, some) => el("div", {}, el("h3", {}, title), el("ol", {}, some.map((t) => el("li", {}, name(t), ` ${value(of(t))}`, asked(t)))));
-  lists.replaceChildren(list("Where the first is most above", order.filter((t) => of(t) > TIE).slice(0, LISTED)), list("and the second", order.filter((t) => of(t) < -TIE).slice(-LISTED).reverse()));
+  const list = (run, some) => el("div", {}, el("h3", {}, runName(run), some.length ? " leads most on" : " leads on no topic"), el("ol", {}, some.map((t) => el("li", {}, name(t), ` ${value(Math.abs(of(t)))}`, asked(t)))));
+  lists.replaceChildren(list(a, order.filter((t) => of(t) > TIE).slice(0, LISTED)), list(b, order.filter((t) => of(t) < -TIE).slice(-LISTED).reverse()));
   const some = extremes(order);
   const rows = some.map((t, place) => ({ place, topic: short(topics[t].id, 40), value: of(t), shown: value(of(t)), side: of(t) > 0 ? "first" : "second", first: value(values[m][a][t]), second: value(values[m][b][t]) }));
-  await draw($(".plot", figure), "differences", rows, { topics: some.map((t) => short(topics[t].id, 16)) }, (spec) => { spec.encoding.y.title = `difference in ${measures[m].name}`; });
-  fill(figure, () => table([["topic"], ["first", true], ["second", true], ["difference", true]],
+  await draw($(".plot", figure), "differences", rows, { topics: some.map((t) => short(topics[t].id, 16)) }, (spec) => {
+    spec.encoding.y.title = `difference in ${measures[m].name}`;
+    const titles = { first: short(runs[a].name, 40), second: short(runs[b].name, 40) };
+    for (const part of spec.encoding.tooltip) part.title = titles[part.field] ?? part.title;
+  });
+  fill(figure, () => table([["topic"], [short(runs[a].name, 16), true], [short(runs[b].name, 16), true], ["difference", true]],
     some.map((t) => [name(t), value2(values[m][a][t]), value2(values[m][b][t]), value2(of(t))]), "The difference on each topic"));
 }
