@@ -17,11 +17,13 @@ import numpy as np
 import pandas as pd
 
 from .context.evaluate import Scores, score_runs
+from .context.judged import new_collection
 from .context.measure_strings import parse_measures
 from .context.priors import POLICIES, Policy
-from .context.run_context import RunContext, new_collection
+from .context.run_context import RunContext
 from .data.arrays import object_array
-from .data.documents import Judgments, Labels
+from .data.documents import Judgments
+from .data.labels import Labels
 from .io.frames import column_names, columns_of
 from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from .messages import kind_of, needs_extra

@@ -11,7 +11,7 @@ from ir_measures_relative import MED, RunContext
 from ir_measures_relative.bounding.med_pairs import RunPair
 from ir_measures_relative.context.checks import check_queries
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.run_context import collection_of, new_collection
+from ir_measures_relative.context.judged import collection_of, new_collection
 from ir_measures_relative.data.arrays import object_array, rows_of_queries
 from ir_measures_relative.data.documents import Judgments
 from ir_measures_relative.io.qrels import Qrels

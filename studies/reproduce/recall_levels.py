@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from ir_measures_relative.context.run_context import collection_of
+from ir_measures_relative.context.judged import collection_of
 from ir_measures_relative.context.tops import Look
 from ir_measures_relative.data.arrays import FloatArray, IntArray
 from ir_measures_relative.measures.lexiprecision import reciprocal_ranks

@@ -8,8 +8,8 @@ import pytest
 
 from ir_measures_relative import RunContext, UniqueRel
 from ir_measures_relative.context.evaluate import score_runs
+from ir_measures_relative.context.judged import collection_of
 from ir_measures_relative.context.priors import BestOfOtherGroups
-from ir_measures_relative.context.run_context import collection_of
 
 RUNS = {
     name: {"q": {d: -float(i) for i, d in enumerate(docs)}}

@@ -15,7 +15,7 @@ from all_labelings import Campaign, all_values, check, labelings, random_campaig
 from ir_measures_relative import RunContext, bounds, verdicts
 from ir_measures_relative.bounding.bounds import labelings_of
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.run_context import collection_of
+from ir_measures_relative.context.judged import collection_of
 from oracles.gains import gain_oracle, theta
 from oracles.nrg import nrg_err_oracle
 from oracles.rankings import trec_order

@@ -19,8 +19,8 @@ from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.bounding.bounds import labelings_of
 from ir_measures_relative.bounding.imputation import Imputation
 from ir_measures_relative.context.evaluated import Evaluated
+from ir_measures_relative.context.judged import collection_of
 from ir_measures_relative.context.priors import BestOfOtherGroups
-from ir_measures_relative.context.run_context import collection_of
 
 RUNS = {
     "a": {"q1": {"A": 3.0, "B": 2.0, "C": 1.0}, "q2": {"A": 1.0}},

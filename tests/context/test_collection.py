@@ -22,7 +22,7 @@ from ir_measures_relative.bounding.labelings import with_grades
 from ir_measures_relative.context import memo
 from ir_measures_relative.context.duplicates import rank_alike
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.run_context import collection_of
+from ir_measures_relative.context.judged import collection_of
 from ir_measures_relative.context.tops import Look
 from ir_measures_relative.data import rankings
 from ir_measures_relative.data.arrays import FloatArray, IntArray

@@ -28,8 +28,8 @@ from ir_measures_relative import (
     verdicts,
     worth,
 )
+from ir_measures_relative.context.judged import collection_of
 from ir_measures_relative.context.missing_topics import find_missing_topics
-from ir_measures_relative.context.run_context import collection_of
 from random_campaigns import Labels, Run, contexts, qrels
 
 TOPICS = [str(q) for q in range(1, 41)]

@@ -28,8 +28,8 @@ from ir_measures_relative import (
     verdicts,
     worth,
 )
+from ir_measures_relative.context.judged import collection_of
 from ir_measures_relative.context.priors import BestOfOtherGroups
-from ir_measures_relative.context.run_context import collection_of
 from scored import in_order
 
 Run = dict[str, dict[str, float]]

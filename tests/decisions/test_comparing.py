@@ -32,7 +32,7 @@ from ir_measures_relative import (
     sgnLP,
     sgnLR,
 )
-from ir_measures_relative.context.run_context import collection_of
+from ir_measures_relative.context.judged import collection_of
 from ir_measures_relative.decisions import mean_intervals
 from ir_measures_relative.decisions.compare import copies_of_nearest
 from ir_measures_relative.stats import paired_tests

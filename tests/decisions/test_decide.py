@@ -14,7 +14,7 @@ import pytest
 
 from aspect_campaigns import with_aspects
 from ir_measures_relative import RelativeWarning, RunContext, decide, drop, worth
-from ir_measures_relative.context.run_context import collection_of
+from ir_measures_relative.context.judged import collection_of
 from ir_measures_relative.decisions import Combination, RegretTest
 from ir_measures_relative.decisions.options import Option, OptionLists
 from ir_measures_relative.decisions.values import OptionValues

@@ -21,7 +21,7 @@ from ir_measures_relative import (
     explain,
     select_complementary,
 )
-from ir_measures_relative.context.run_context import collection_of
+from ir_measures_relative.context.judged import collection_of
 from ir_measures_relative.decisions import new_aspects
 
 MEASURES = ["alpha_NRG(rel=1)@3", "NewAspects(rel=1)@3", "NewAspects(gains={})@3"]

@@ -21,7 +21,7 @@ import random_campaigns
 from drawn import examples
 from ir_measures_relative import AP_UE, UE, RelativeWarning, RunContext, bounds, explain, nDCG_UE, verdicts
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.run_context import collection_of
+from ir_measures_relative.context.judged import collection_of
 from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.measures.bases import err
 from ir_measures_relative.measures.bases.ap import expected_sum_of_precisions

@@ -17,9 +17,10 @@ from ..arguments import check_count
 from ..context.checks import check_evaluated, check_runs
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
+from ..context.judged import collection_of
 from ..context.measure_strings import is_relative, parse_measures, value_of
 from ..context.priors import priors_chosen_by_means
-from ..context.run_context import RunContext, check_is_context, collection_of
+from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..io.qrels import Qrels
 from ..measures.bases.base import BASES

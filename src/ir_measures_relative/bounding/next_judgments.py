@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_count
-from ..context.run_context import RunContext, check_is_context, collection_of
+from ..context.judged import collection_of
+from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import IntArray
 from ..io.qrels import Qrels
 from ..messages import escaped, few_quoted

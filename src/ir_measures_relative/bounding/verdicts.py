@@ -11,9 +11,10 @@ import pandas as pd
 
 from ..arguments import check_count, is_number
 from ..context.evaluated import Evaluated
+from ..context.judged import collection_of
 from ..context.measure_strings import value_of
 from ..context.missing_topics import check_topics, tell_of_missing_topics
-from ..context.run_context import RunContext, check_is_context, collection_of
+from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
 from ..data.documents import Judgments
 from ..io.qrels import Qrels

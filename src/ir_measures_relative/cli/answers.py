@@ -130,7 +130,7 @@ def options_of(args: argparse.Namespace) -> dict[str, Any]:
 
 def check_deployed(given: Inputs, names: list[str]) -> None:
     """Raises ValueError for deployed runs that are empty or of another collection: any candidate gains."""
-    from ..context.run_context import collection_of
+    from ..context.judged import collection_of
 
     empty = [name for name, run in given.runs.items() if not len(run)]
     if empty:

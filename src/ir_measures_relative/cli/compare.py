@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
     check_table(args)
     measures = arguments.measures_of(args)
     from ..context.duplicates import depth_of, find_duplicates
-    from ..context.run_context import collection_of
+    from ..context.judged import collection_of
     from .inputs import read
     from .run_files import find_files
 

@@ -23,9 +23,10 @@ from ..context.collection import Collection
 from ..context.duplicates import find_alike
 from ..context.evaluate import Scores, score_runs
 from ..context.evaluated import Evaluated
+from ..context.judged import collection_of
 from ..context.measure_strings import is_relative
 from ..context.priors import POLICIES, Policy
-from ..context.run_context import RunContext, collection_of
+from ..context.run_context import RunContext
 from ..data.arrays import FloatArray, object_array
 from ..data.cut_rankings import tracks_of
 from ..data.rankings import Rankings

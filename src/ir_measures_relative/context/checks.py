@@ -13,7 +13,8 @@ from typing import Any
 import ir_measures
 import numpy as np
 
-from ..data.documents import NAME_NO_ASPECT, Judgments
+from ..data.documents import Judgments
+from ..data.labels import NAME_NO_ASPECT
 from ..data.rankings import Rankings
 from ..messages import few, some, warn
 from .collection import Collection

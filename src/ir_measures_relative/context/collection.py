@@ -11,7 +11,8 @@ import ir_measures
 import numpy as np
 
 from ..data.arrays import BoolArray, FloatArray, IntArray
-from ..data.documents import NAME_NO_ASPECT, Documents, Judgments
+from ..data.documents import Documents, Judgments
+from ..data.labels import NAME_NO_ASPECT
 from ..data.rankings import Rankings
 from .measure_strings import needs_subtopics
 from .memo import Memo

@@ -6,7 +6,6 @@ import copy
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -15,20 +14,19 @@ import numpy as np
 
 from ..arguments import check_count
 from ..data.cut_rankings import tracks_of
-from ..data.documents import Judgments
 from ..data.rankings import Rankings
 from ..data.registry import Registry
 from ..io import datasets
 from ..io.frames import is_frame
-from ..io.qrels import Qrels, QrelsColumns, dataset_of_judgments, judge, qrels_columns
+from ..io.qrels import Qrels, QrelsColumns, dataset_of_judgments
 from ..io.readers import run_pipelines
 from ..io.runs import Run, groups_of, read_run
-from ..messages import brief, few_quoted, kind_of, warn
+from ..messages import brief, few_quoted, kind_of
 from .active import ActiveContext, active, enter, leave
-from .checks import check_cut_runs, check_group
+from .checks import check_group
 from .collection import Collection
+from .judged import collection_of
 from .measure_strings import parse_measures
-from .memo import Memo
 from .priors import Policy, PriorPolicy, policy_of
 from .run_names import check_names, check_run_names
 
@@ -384,70 +382,8 @@ def _checked_grades(grades: Any) -> tuple[int, int]:
 # ---- on judgments
 
 
-# How many sets of judgments a context keeps the collection of: batches are one each.
-_KEPT = 8
-_KEEPING = Lock()
-
-
-def collection_of(context: RunContext, qrels: Qrels | QrelsColumns | None) -> Collection:
-    """Return the collection of a context on judgments in any form, or on its dataset's.
-
-    It is kept for when the same judgments come again.
-    """
-    columns = qrels_columns(datasets.qrels_of(context.dataset) if qrels is None else qrels)
-    seen = list(context._collections)
-    entry = next((entry for entry in seen if entry[0].same_as(columns)), None)
-    if entry is None:
-        columns = columns.kept()  # what the caller does to the qrels later was not judged
-        entry = columns, new_collection(context, judge(columns))
-        queries = entry[1].documents.query_ids
-        if len(queries) and not columns.n_rows:
-            warn(
-                f"the qrels hold no judgment: they name {len(queries)} topics without any, such as {queries[0]!r}; "
-                "give other qrels",
-                context,
-            )
-    with _KEEPING:
-        others = [other for other in context._collections if other is not entry]
-        context._collections[:] = [entry, *others][:_KEPT]
-    return entry[1]
-
-
-def new_collection(context: RunContext, judgments: Judgments, *, whole: bool = True) -> Collection:
-    """Return the collection of a context on these judgments; ``whole``: whether they are those of all queries."""
-    check_cut_runs(context.runs.values(), judgments)
-    return Collection(
-        runs=context.runs,
-        documents=judgments,
-        judgments=judgments,
-        memo=Memo(len(context.runs), len(judgments)),
-        context=context,
-        grades=_grades_of(context, judgments),
-        grades_known=context.grades is not None,
-        policy=context.policy,
-        groups=context.groups,
-        reference=context.reference,
-        num_docs=context.num_docs,
-        whole=whole,
-    )
-
-
 def check_is_context(context: object) -> None:
     """Raise TypeError for what is not a :class:`RunContext`, such as a dict of runs."""
     if not isinstance(context, RunContext):
         remedy = "RunContext(runs)" if isinstance(context, Mapping) else "a RunContext"
         raise TypeError(f"the context is {kind_of(context)}; give {remedy}")
-
-
-def _grades_of(context: RunContext, docs: Judgments) -> tuple[int, int]:
-    """The lowest and the highest grade: those that the context says, else those of the documents."""
-    own = int(docs.grade.min(initial=0)), int(docs.grade.max(initial=1))
-    if context.grades is None:
-        return own
-    low, high = min(context.grades[0], 0), max(context.grades[1], 1)
-    if not (low <= own[0] and own[1] <= high):
-        beyond = own[1] if own[1] > context.grades[1] else own[0]
-        raise ValueError(
-            f"the qrels hold the grade {beyond}, not of grades={context.grades}; correct RunContext(grades=)"
-        )
-    return low, high

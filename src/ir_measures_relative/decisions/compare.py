@@ -17,10 +17,11 @@ from ..context.collection import Collection
 from ..context.duplicates import depth_of, find_duplicates, priors_of, why_incomparable
 from ..context.evaluate import aggregate, is_summed, one_topic_counts, score_runs
 from ..context.evaluated import Evaluated
+from ..context.judged import collection_of
 from ..context.measure_strings import is_relative, parse_measures, value_range
 from ..context.missing_topics import check_topics, tell_of_missing_topics
 from ..context.priors import FixedPriors, Policy, policy_of
-from ..context.run_context import RunContext, check_is_context, collection_of
+from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, IntArray
 from ..data.ids import pair_keys
 from ..io.qrels import Qrels

@@ -11,8 +11,9 @@ import pandas as pd
 
 from ..context.checks import check_runs
 from ..context.collection import Collection
+from ..context.judged import collection_of
 from ..context.missing_topics import check_topics
-from ..context.run_context import RunContext, collection_of
+from ..context.run_context import RunContext
 from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
 from ..messages import escaped

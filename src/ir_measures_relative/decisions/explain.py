@@ -11,8 +11,9 @@ import pandas as pd
 from ..context.checks import check_evaluated, check_runs, group_of_new_run
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
+from ..context.judged import collection_of
 from ..context.measure_strings import parse_measure
-from ..context.run_context import RunContext, check_is_context, collection_of
+from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import BoolArray, IntArray, object_array
 from ..further_measures.alpha_nrg import NewAspects, OfAspects
 from ..further_measures.rbo import rows_in_top

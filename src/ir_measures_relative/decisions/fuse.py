@@ -18,9 +18,10 @@ from ..arguments import check_amount, check_choice, check_confidence, check_coun
 from ..context.checks import check_runs
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
+from ..context.judged import collection_of
 from ..context.measure_strings import absolute_measure
 from ..context.missing_topics import check_topics, tell_of_missing_topics
-from ..context.run_context import RunContext, check_is_context, collection_of
+from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..data.cut_rankings import check_whole_to
 from ..data.rankings import known_depth

@@ -16,7 +16,8 @@ from ..context.collection import Collection
 from ..context.duplicates import find_alike, find_shorter_alike
 from ..context.evaluate import score_runs
 from ..context.evaluated import Evaluated
-from ..context.run_context import RunContext, check_is_context, collection_of
+from ..context.judged import collection_of
+from ..context.run_context import RunContext, check_is_context
 from ..data.cut_rankings import tracks_of
 from ..data.rankings import known_depth
 from ..further_measures.rbo import RBO

@@ -12,8 +12,9 @@ import pandas as pd
 from ..context.checks import check_runs
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
+from ..context.judged import collection_of
 from ..context.missing_topics import check_topics, tell_of_missing_topics
-from ..context.run_context import RunContext, check_is_context, collection_of
+from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure

@@ -15,8 +15,9 @@ from ..bounding.bounds import table_of
 from ..context.checks import check_runs
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
+from ..context.judged import collection_of, new_collection
 from ..context.measure_strings import parse_measure, parse_measures, registered
-from ..context.run_context import RunContext, check_is_context, collection_of, new_collection
+from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, object_array
 from ..data.documents import Judgments
 from ..io.qrels import Qrels

@@ -9,8 +9,9 @@ import numpy as np
 
 from ..context.checks import check_runs
 from ..context.collection import Collection
+from ..context.judged import collection_of
 from ..context.missing_topics import check_topics
-from ..context.run_context import RunContext, collection_of
+from ..context.run_context import RunContext
 from ..io.qrels import Qrels
 from ..io.runs import Run
 from ..messages import escaped

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..context.run_context import DESCRIPTIONS, RunContext, collection_of
+from ..context.judged import collection_of
+from ..context.run_context import DESCRIPTIONS, RunContext
 from ..data.cut_rankings import tracks_of
 from ..data.documents import Judgments
 from ..data.ids import Ids

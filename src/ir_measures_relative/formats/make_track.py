@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from ..arguments import check_count
-from ..context.run_context import DESCRIPTIONS, RunContext, collection_of
+from ..context.judged import collection_of
+from ..context.run_context import DESCRIPTIONS, RunContext
 from ..data.arrays import IntArray, object_array
 from ..data.documents import Documents, Judgments
 from ..data.ids import Ids

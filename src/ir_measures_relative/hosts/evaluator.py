@@ -15,8 +15,9 @@ from ..context.active import ActiveContext, active
 from ..context.checks import check_collection, check_run_of_host, group_of_new_run
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
+from ..context.judged import collection_of
 from ..context.priors import priors_chosen_by_means
-from ..context.run_context import RunContext, collection_of
+from ..context.run_context import RunContext
 from ..data.rankings import Rankings
 from ..io.frames import is_frame
 from ..io.qrels import Qrels, qrels_columns

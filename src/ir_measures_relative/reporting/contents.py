@@ -16,10 +16,11 @@ import pandas as pd
 
 from ..context.collection import Collection
 from ..context.evaluate import Scores, one_topic_counts, score_runs
+from ..context.judged import collection_of
 from ..context.measure_strings import is_relative, value_range
 from ..context.missing_topics import check_topics, find_missing_topics
 from ..context.priors import FixedPriors
-from ..context.run_context import RunContext, collection_of
+from ..context.run_context import RunContext
 from ..decisions.compare import compare
 from ..io.datasets import fetching
 from ..io.qrels import QrelsColumns

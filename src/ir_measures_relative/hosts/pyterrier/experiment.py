@@ -25,10 +25,11 @@ from ...context.collection import Collection
 from ...context.duplicates import warn_of_duplicate
 from ...context.evaluate import Scores, one_topic_counts, score_runs
 from ...context.evaluated import Evaluated
+from ...context.judged import collection_of, new_collection
 from ...context.measure_strings import as_list, is_relative
 from ...context.missing_topics import find_similar_ids, warn_of_missing_topics
 from ...context.priors import Policy
-from ...context.run_context import RunContext, collection_of, new_collection
+from ...context.run_context import RunContext
 from ...data.arrays import BoolArray, FloatArray, IntArray
 from ...data.cut_rankings import tracks_of
 from ...data.documents import Judgments
