@@ -52,8 +52,8 @@ _KEYS = {
 _META, _RATIO, _LEAST = (
     1 << 22,
     30,
-    1 << 20,
-)  # bytes of track.json; a real track unpacks to four times its size
+    1 << 24,
+)  # bytes of track.json; a real track unpacks to four times its size, one of similar runs to far more
 _END, _LOCATOR = b"PK\x05\x06", b"PK\x06\x07"
 
 
