@@ -264,6 +264,25 @@ def test_place_says_what_is_new_and_what_is_a_copy(small: tuple[RunContext, Any]
     assert answer.table["beside"].tolist()[0] == "all runs" and str(answer).startswith("candidate beside")
     copied = place(track, None, demo.runs()["BM25"].rename(columns={}))
     assert "ranks exactly as BM25" in copied.text
+    assert copied.standing["worst"].tolist() == copied.standing["rank"].tolist()  # a copy is never above
+    whole = small[0].runs["BM25"].to_dict()
+    short = {query: dict(list(docs.items())[:4]) for query, docs in list(whole.items())[1:]}
+    cut = place(RunContext({"BM25": track.runs["BM25"]}), small[1], short).text
+    assert cut.startswith("To the end of the shorter of the two, candidate ranks exactly as BM25")
+    assert "candidate ranks nothing for 1 of" in cut and "beside 1 run of a (7 runs, sha256" in cut
+    with pytest.raises(ValueError, match="the candidate has no ranking, so it has no place"):
+        place(track, None, {})
+
+
+def test_tracks_of_whole_rankings_and_of_many_copies() -> None:
+    labels = [Qrel("q", f"d{i}", 1) for i in range(100)]
+    runs = {"short": {"q": {"d1": 1.0}}}
+    track = tracked(RunContext(runs), labels, 5)
+    assert tracked(track, None, None).track == track.track
+    ranking = {f"d{i}": -float(i) for i in range(100)}
+    labels = [Qrel(str(i), "d1", 1) for i in range(20)]
+    same = RunContext({"a": {str(i): ranking for i in range(20)}}).runs["a"]
+    assert len(tracked(RunContext({str(i): same for i in range(300)}), labels).names) == 300
 
 
 # ---- where tracks and judgments are

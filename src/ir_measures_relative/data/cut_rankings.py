@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..messages import counted
 from .arrays import IntArray, ObjectArray
 from .ids import Ids
 from .rankings import Rankings, TopDocs
@@ -26,6 +28,7 @@ class Cut:
     depth: int
     listed: Documents  #: whose positions are known at any depth; nothing is known of other queries
     citation: str = ""  #: of the track, as in "trec-dl-2019 v1 (37 runs, sha256 1f3a…)"
+    n_runs: int = 0  #: how many runs the track has
     without_self: bool = False  #: whether the document whose id is the query's was removed
 
     def refuse(self, needed: int | None, what: str = "this") -> ValueError:
@@ -131,8 +134,12 @@ class CutRankings(Rankings):
 
 
 def tracks_of(runs: Iterable[Rankings]) -> list[str]:
-    """Return the citations of the tracks that some of the runs are from, each once."""
-    return list(dict.fromkeys(run.cut.citation for run in runs if run.cut is not None))
+    """Return the citations of the tracks that some of the runs are from, each once; of a part of a track as such."""
+    of_track = Counter(run.cut for run in runs if run.cut is not None)
+    return [
+        cut.citation if n == cut.n_runs else f"{counted(n, 'run')} of {cut.citation}"
+        for cut, n in of_track.items()
+    ]
 
 
 def check_whole_to(runs: Iterable[Rankings], depth: int) -> None:

@@ -79,11 +79,13 @@ def place(
         ``new_relevant`` documents per topic in its first ten, with ``new_ci_lower`` and ``new_ci_upper``.
 
     Raises:
-        ValueError: a context without other runs; a run without a judged topic.
+        ValueError: a context without other runs; a run without a ranking, or without one of a judged topic.
     """
     check_is_context(context)
     name, rankings, _ = find_candidate(context, run)
     others = [other for other in context.names if other != name]
+    if not len(rankings):
+        raise ValueError(f"{rankings.name} has no ranking, so it has no place; check how it was written")
     if not others:
         raise ValueError("place() needs other runs; make the context of a track, or of a folder of runs")
     known = {key: getattr(context, key) for key in ("groups", "num_docs", "grades", "drop_self")}
@@ -111,9 +113,10 @@ def _standing(runs: pd.DataFrame, pairs: pd.DataFrame, name: str) -> pd.DataFram
             float(runs.loc[runs["name"] == name, measure].iloc[0]),
             pairs[pairs["measure"] == measure],
         )
-        above, below = (int((of_pairs["settled"] == word).sum()) for word in ("above", "below"))
+        above = int((of_pairs["settled"] == "above").sum())
+        never = int(of_pairs["settled"].isin(["below", "equal"]).sum())  # above it
         rank = 1 + int((runs[measure] > own + ROUNDED).sum())
-        row = {"measure": measure, "value": own, "rank": rank, "best": 1 + above, "worst": len(runs) - below}
+        row = {"measure": measure, "value": own, "rank": rank, "best": 1 + above, "worst": len(runs) - never}
         expected = {"expected": 1 + float(of_pairs["probability"].sum())} if "probability" in of_pairs else {}
         rows.append(row | expected)
     return pd.DataFrame(rows)
@@ -181,13 +184,21 @@ def _describe(
 ) -> str:
     run, n = Evaluated.of(collection, name), len(collection.runs)
     others = [other for other in collection.runs if other != name]
-    copied = find_alike(run, others) or find_shorter_alike(run, others)
-    said = [f"{name} ranks exactly as {copied}: it is the same run, or a copy."] if copied else []
+    said = []
+    if copied := find_alike(run, others):
+        said = [f"{name} ranks exactly as {copied}: it is the same run, or a copy."]
+    elif copied := find_shorter_alike(run, others):
+        said = [
+            f"To the end of the shorter of the two, {name} ranks exactly as {copied}: one is cut from the other."
+        ]
+    topics = collection.documents.n_queries
+    if lacking := topics - int((np.bincount(run.top(1)[0].query, minlength=topics) > 0).sum()):
+        said.append(f"{name} ranks nothing for {lacking} of {topics} topics, which count as empty rankings.")
     places = []
     for row in standing.to_dict("records"):
-        reach = f"; {row['best']} to {row['worst']}, whatever the unjudged documents are"
+        reach = f"; {row['best']} to {row['worst']}, allowing for unjudged documents"
         reach = reach if row["best"] < row["worst"] else ""
-        reach += f"; {row['expected']:.0f} on average" if "expected" in row else ""
+        reach += f"; {row['expected']:.1f} on average by the relevance model" if "expected" in row else ""
         places.append(f"by {row['measure']} it is number {row['rank']} of {n} ({row['value']:.3f}{reach})")
     beside = " and ".join(tracks_of(context.runs.values())) or counted(n - 1, "run")
     said.append(f"{name} beside {beside}: {'; '.join(places)}.")

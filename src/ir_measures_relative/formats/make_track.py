@@ -35,7 +35,8 @@ def save_track(
     about: Mapping[str, str],
 ) -> str:
     """:meth:`RunContext.save_track`."""
-    depth = known_depth(context.runs.values(), _DEPTH) if depth is None else depth
+    if depth is None:
+        depth = known_depth(context.runs.values(), _DEPTH) if context.track is None else context.track.depth
     meta, arrays = pack(context, _judgments_for(context, qrels), depth, about)
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as file:

@@ -148,7 +148,14 @@ class _Content:
         query, ids, grades = self.topic[rows], self.ids.take(rows), self._whole("grades")
         judgments = self._read_judgments(query, ids, grades, rows)
         listed = Judgments(self.topics, query, ids, grades if len(grades) else np.zeros_like(query))
-        cut = Cut(self.track.name, self.track.depth, listed, str(self.track), self.meta["drop_self"])
+        cut = Cut(
+            self.track.name,
+            self.track.depth,
+            listed,
+            str(self.track),
+            self.track.runs,
+            self.meta["drop_self"],
+        )
         head, below = (_bounds(sizes.sum(axis=1)).tolist() for sizes in (self.in_head, self.below))
         ends = zip(head[:-1], head[1:], below[:-1], below[1:], strict=True)
         names = enumerate(zip(self.meta["runs"], ends, strict=True))
