@@ -282,7 +282,7 @@ def answer(
     ``shown`` is what to print instead of the table.
     """
     shown = table if shown is None else shown
-    chosen = None if args.columns is None else args.columns.split(",")
+    chosen = None if args.columns is None else [name.strip() for name in args.columns.split(",")]
     if unknown := [name for name in chosen or () if name not in shown]:
         raise ValueError(f"--columns {few(unknown)}: the columns are {few(shown.columns, 25)}")
     if args.output_format is None and len(table):

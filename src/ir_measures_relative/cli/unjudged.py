@@ -11,18 +11,8 @@ from . import arguments
 from .output import answer, check_table, say, say_missing_topics
 
 USAGE = "QRELS RUNS MEASURE… [--bounds | --judge N] [options]"
-_COLUMNS = [
-    "name",
-    "other",
-    "measure",
-    "query_id",
-    "worst",
-    "value",
-    "best",
-    "settled",
-    "probability",
-    "n_deciding",
-]
+_ENDS = ("worst", "value", "best", "settled", "probability", "n_deciding")
+_COLUMNS = ("name", "other", "measure", "query_id", *_ENDS)
 EXAMPLE = "campaign/qrels.txt campaign/runs UniqueRel@10 --judge 10"
 
 

@@ -197,7 +197,7 @@ def _fuse(table: pd.DataFrame) -> str:
     gains = f"{number(abs(gain))} {measure} {more} than" if abs(gain) > ROUNDED else f"the same {measure} as"
     low, high = sorted(sign * best[end] for end in ("ci_lower", "ci_upper"))
     said = (
-        f"on held-out topics, their fusion has {gains} the best single run "
+        f"on held-out topics, their fusion has {gains} the best single run as judged "
         f"({format_level(table.attrs['confidence'])} interval {number(low)} to {number(high)}; {best['strategy']})."
     )
     advice = f"Fuse {runs}" if low > 0 else f"Whether to fuse {runs} is undecided"
