@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,13 +15,16 @@ import pytest
 from ir_measures import SDCG, Qrel, nDCG, parse_measure
 from scipy.special import expit
 
-from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
+from ir_measures_relative import RelativeWarning, RunContext, UniqueRel, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.bounding.bounds import labelings_of
 from ir_measures_relative.bounding.imputation import Imputation
 from ir_measures_relative.context.evaluated import Evaluated
 from ir_measures_relative.context.judged import collection_of
 from ir_measures_relative.context.priors import BestOfOtherGroups
+from ir_measures_relative.measures.bases.browsing import TopK
+from ir_measures_relative.measures.bases.gains import Relevant
+from ir_measures_relative.measures.form import Form, Ideal, Rule
 
 RUNS = {
     "a": {"q1": {"A": 3.0, "B": 2.0, "C": 1.0}, "q2": {"A": 1.0}},
@@ -29,6 +33,16 @@ RUNS = {
 }
 FOUR = RUNS | {"d": {"q1": {"C": 2.0, "A": 1.0}, "q2": {"A": 1.0}}}
 QRELS = {"q1": {"A": 1, "C": 1, "X": 0}, "q2": {"A": 1}}
+
+
+class OwnIdeal(type(UniqueRel)):  # type: ignore[misc]
+    """A measure without ``norm``, over an ideal ranking of what the priors leave."""
+
+    __name__ = "OwnIdeal"
+    rule = Rule(Relevant(), TopK(), over=Ideal(TopK()))
+
+    def form(self, run: Evaluated) -> Form:
+        return replace(super().form(run), residual=True)
 
 
 def test_reference_limits_the_pairs() -> None:
@@ -261,6 +275,7 @@ POOL = {"context": RunContext(FOUR), "relevance_model": "pool"}
         (bounds, "infAP", {}, "infAP has no strict bounds"),
         (bounds, "RBO(ref='a')@3", {}, "looks at no judgment"),
         (bounds, "MED(base='AP',ref='a')@3", {}, "has no strict bounds"),
+        (bounds, OwnIdeal(cutoff=3), {}, "OwnIdeal@3 has no strict bounds$"),
         (bounds, "NRG@3", {}, r"NRG@3 has no strict bounds; NRG\(norm='ideal'\)@3 has"),
         (judge_next, "NRG@3", {"n": 5}, r"NRG\(norm='ideal'\)@3 has"),
         (verdicts, "rrLP(ref='a')@3", {}, "has no strict bounds; .*give relevance_model="),

@@ -200,7 +200,7 @@ for seed in range(5):
         assert all(exact == n for n, exact, _ in tallies.values())
     campaign = random_campaign(random.Random(100 + seed), 2, 3)
     for params in ("rel=2", "prior='r0'"):
-        check(campaign, [parse_measure(f"Echo({params})@{campaign.cutoff or 3}")], unretrieved_relevant=seed % 2)
+        check(campaign, [parse_measure(f"Echo({params})@{campaign.cutoff or 10}")], unretrieved_relevant=seed % 2)
 context = RunContext(campaign.runs, **campaign.options)
 table = verdicts(
     context, campaign.qrels, [Echo @ 2], relevance_model=lambda q, d: 0.5, samples=20, missing="zero"

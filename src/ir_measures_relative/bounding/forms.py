@@ -97,6 +97,8 @@ class FormLabelings(Labelings):
     def why_not_bounded(self) -> str | None:
         form = self.forms[0]
         if form.residual and self.by_ideal:
+            if "norm" not in getattr(self.measure, "SUPPORTED_PARAMS", {}):
+                return super().why_not_bounded
             return f"{self.measure} has no strict bounds; {self.measure(norm='ideal')} has"
         by_grades_alone = type(form) is Form and (form.residual or bool((form.left == 1.0).all()))
         if self.rule.combine == "cascade" and not (by_grades_alone or form.residual):
