@@ -335,5 +335,6 @@ def test_judgments_in_every_form(small: tuple[RunContext, Any], tmp_path: Path) 
 
 def test_vaswani_lists_judged_documents_without_grades() -> None:
     track = RunContext.from_track("vaswani")
+    assert not track.dataset.has_queries() and not track.dataset.has("docs")  # which the report asks
     assert len(track.names) >= 12 and track.num_docs == 11429 and track.dataset.columns is None
     assert Path(locate_track("vaswani")[0]).stat().st_size <= 260_000

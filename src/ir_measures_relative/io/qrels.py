@@ -228,7 +228,7 @@ class DatasetOfQrels:
         self.path = path
 
     def has(self, part: str) -> bool:
-        return part == "qrels"
+        return part == "qrels" and self.has_qrels()
 
     def has_qrels(self) -> bool:
         return True
