@@ -11,7 +11,8 @@ from . import Picture, Section, Spec, Table, axis_of_runs, point, quantity, said
 
 WORDS = """
 <p>The runs are chosen one by one: each has the highest {{ measure }} given those chosen before. The line is what a user
-gains who reads all chosen runs. No other group of as many runs gains more than the dashed line. The table also says
+gains who reads all chosen runs, which may exceed the {{ measure }} of one perfect list. No other
+group of as many runs gains more than the dashed line. The table also says
 what a copy of the most similar chosen run would add.</p>
 {{ picture("selection", "What the chosen runs retrieve together, by their number") }}
 """
