@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import ir_measures_relative as package
 
+from ..formats.track_file import ABOUT
 from ..messages import escaped, few
 from . import arguments
 from .output import check_loss, writing
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 USAGE = "make QRELS RUNS… -o FILE | show TRACK | check TRACK QRELS RUNS…"
 EXAMPLE = "make campaign/qrels.txt campaign/runs --name demo -o demo.track"
-_ABOUT = ("name", "version", "source", "licence", "citation", "dataset")
 # How many files each action needs.
 _LEAST = {"make": 2, "show": 1, "check": 3}
 
@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="make: the file to write, such as dl19.track")
     parser.add_argument("--depth", type=int, metavar="N", help="documents kept of a ranking (default: 100)")
     parser.add_argument("--groups", metavar="CSV", help="two columns: run, group")
-    for key in _ABOUT:
+    for key in ABOUT:
         what = "an id of ir_datasets, which has the judgments; the track then holds no grades"
         parser.add_argument(
             f"--{key}", metavar="TEXT", help=what if key == "dataset" else f"its {key}, for citing it"
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> None:
         if args.output is None:
             raise ValueError("name the file to write, such as -o dl19.track")
         check_loss(args.output, {f"the file {path}": path for path in args.given}, "track", _is_track)
-        about = {key: getattr(args, key) for key in _ABOUT if getattr(args, key)}
+        about = {key: getattr(args, key) for key in ABOUT if getattr(args, key)}
         context, columns = _read(args, *args.given)
         with writing(args.output, "track"):
             context.save_track(args.output, columns, args.depth, **about)
@@ -74,29 +74,22 @@ def _check(args: argparse.Namespace, path: str, qrels: str, *runs: str) -> None:
     from ..formats.make_track import sha256_of_runs
 
     track = package.RunContext.from_track(path)
+    known = {key: getattr(track, key) for key in ("groups", "num_docs", "grades", "drop_self")}
     args.num_docs, args.grades, args.drop_self = track.num_docs, track.grades, track.drop_self
     context, columns = _read(args, qrels, *runs)
     if differing := set(track.names) ^ set(context.names):
         raise ValueError(
             f"{path} is not the track of these files: only one of both has {few(sorted(differing))}"
         )
+    if args.groups is not None and context.groups != track.groups:
+        raise ValueError(f"{path} is not the track of these files: --groups differs")
 
     def hashed(runs: dict[str, Any], about: Any, **known: Any) -> str:
         return sha256_of_runs(package.RunContext(runs, **known), columns, track.track.depth, about)
 
-    known = {
-        "groups": track.groups,
-        "num_docs": args.num_docs,
-        "grades": args.grades,
-        "drop_self": args.drop_self,
-    }
-    if (
-        hashed({name: context.runs[name] for name in track.names}, track.track.about, **known)
-        != track.track.sha256
-    ):
-        unlike = [
-            n for n in track.names if hashed({n: context.runs[n]}, {}) != hashed({n: track.runs[n]}, {})
-        ]
+    read = {name: context.runs[name] for name in track.names}
+    if hashed(read, track.track.about, **known) != track.track.sha256:
+        unlike = [n for n in track.names if hashed({n: read[n]}, {}) != hashed({n: track.runs[n]}, {})]
         raise ValueError(f"{path} is not the track of these files: {few(unlike) or 'the judgments'} differ")
     print(f"{escaped(path)} is the track of these files: {escaped(str(track.track))}")
 

@@ -165,11 +165,8 @@ def _unjudged(run: Evaluated) -> pd.DataFrame:
     docs, position, _, _ = run.top(10)
     rows = np.flatnonzero(~docs.judged)
     rows = rows[np.argsort(position[rows], kind="stable")]
-    columns: dict[str, Any] = {
-        "query_id": docs.query_ids[docs.query[rows]],
-        "doc_id": docs.ids.take(rows).strings(),
-    }
-    texts = {key: pd.Series(ids, dtype=str) for key, ids in columns.items()}
+    queries, ids = docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings()
+    texts = {"query_id": pd.Series(queries, dtype=str), "doc_id": pd.Series(ids, dtype=str)}
     return pd.DataFrame(texts | {"rank": position[rows]})
 
 

@@ -38,20 +38,17 @@ def fingerprint(context: RunContext, qrels: Qrels | None = None) -> dict[str, An
         "runs": [{"name": name} | _of_run(run) for name, run in context.runs.items()],
         **({} if track is None else {"track": {**track._asdict(), "about": dict(track.about)}}),
         **({"tracks": tracks} if (tracks := tracks_of(context.runs.values())) else {}),
-        **_facts(context),
         "priors": _policy(context.priors),
+        "reference": context.reference,
         "groups": dict(context.groups),
+        "num_docs": context.num_docs,
         "grades": None if context.grades is None else list(context.grades),
+        "dataset": id_of(context.dataset),
         "qrels": None if judgments is None else _of_judgments(judgments),
         **({"drop_self": True} if context.drop_self else {}),
     }
     text = json_of(known, sort_keys=True, separators=(",", ":"))
     return known | {"versions": _versions(), "sha256": hashlib.sha256(text.encode()).hexdigest()}
-
-
-def _facts(context: RunContext) -> dict[str, Any]:
-    known = {n: getattr(context, n) for n in ("priors", "reference", "groups", "num_docs", "grades")}
-    return known | {"dataset": id_of(context.dataset)}
 
 
 def _of_run(run: Rankings) -> dict[str, Any]:

@@ -97,13 +97,8 @@ def pack(
         arrays["label_grade"] = by_aspect.grade
     arrays = {name: _narrowed(name, arrays[name], kind) for name, (kind, _) in ARRAYS.items()}
     lengths = {count: len(arrays[name]) for name, (_, count) in ARRAYS.items()}
-    judged = set(docs.query_ids)
-    asked = {
-        name: [q for q in docs.query_ids if q in set(run.asked)] for name, run in runs.items() if run.asked
-    }
-    empty = {
-        name: [q for q in queries if q not in set(runs[name].query_ids)] for name, queries in asked.items()
-    }
+    silent = {name: set(run.asked).difference(run.query_ids) for name, run in runs.items()}
+    empty = {name: [q for q in docs.query_ids if q in queries] for name, queries in silent.items()}
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -114,7 +109,7 @@ def pack(
         "grades": None if context.grades is None else list(context.grades),
         "num_docs": context.num_docs,
         "drop_self": context.drop_self,
-        "empty": {name: queries for name, queries in empty.items() if judged.intersection(queries)},
+        "empty": {name: queries for name, queries in empty.items() if queries},
         "aspects": list(aspects),
         "about": dict(about),
         "counts": lengths,

@@ -22,10 +22,7 @@ from ..messages import brief, is_text
 FORMAT, VERSION = "ir_measures_relative track", 1
 #: The arrays of a track in their order: the type of each, and the count in ``track.json`` that is its length.
 ARRAYS = {
-    "id_bytes": (
-        "|u1",
-        "bytes",
-    ),  # of the documents, topic by topic: the listed ones, then others of the heads
+    "id_bytes": ("|u1", "bytes"),  # of each topic's documents: the listed ones, then others of the heads
     "id_lengths": ("<u2", "documents"),
     "listed": ("<u4", "topics"),  # how many of a topic's documents are listed
     "others": ("<u4", "topics"),
@@ -35,10 +32,7 @@ ARRAYS = {
     "below_document": ("<u2", "below_rows"),
     "below_position": ("<u4", "below_rows"),
     "grades": ("<i4", "judgments"),  # of the listed documents; none in a track without judgments
-    "labels": (
-        "<u4",
-        "labelled_topics",
-    ),  # how many rows by aspect a topic has; none in a track without aspects
+    "labels": ("<u4", "labelled_topics"),  # rows by aspect of each topic; none in a track without aspects
     "label_document": ("<u2", "label_rows"),
     "label_aspect": ("<u4", "label_rows"),  # an index of "aspects" in track.json
     "label_grade": ("<i4", "label_rows"),
@@ -49,11 +43,8 @@ _KEYS = {
     *("format", "version", "depth", "runs", "topics", "groups", "grades"),
     *("num_docs", "drop_self", "empty", "aspects", "about", "counts"),
 }
-_META, _RATIO, _LEAST = (
-    1 << 22,
-    30,
-    1 << 24,
-)  # bytes of track.json; a real track unpacks to four times its size, one of similar runs to far more
+# Bytes of track.json; how far a track may unpack: a real one to four times its size, one of similar runs to far more.
+_META, _RATIO, _LEAST = 1 << 22, 30, 1 << 24
 _END, _LOCATOR = b"PK\x05\x06", b"PK\x06\x07"
 
 
