@@ -24,9 +24,10 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class Collection:
-    """The runs of a context on judged documents. It does not change; its methods return others.
+    """The runs of a context on judged documents; immutable.
 
-    They share the ``memo``, so that what still holds in another collection is not computed again.
+    Its methods return other collections. Those with the same judgments share the ``memo``, so that what still holds is
+    not computed again.
     """
 
     runs: Mapping[str, Rankings]  #: the runs, by name
@@ -49,7 +50,7 @@ class Collection:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """From the name of a run to its place among the runs."""
+        """The index of each run, by its name."""
         return {name: i for i, name in enumerate(self.runs)}
 
     @cached_property
@@ -59,11 +60,11 @@ class Collection:
 
     @cached_property
     def _own(self) -> frozenset[Rankings]:
-        """The runs, to look for one of them."""
+        """The runs of the context as a set, for a fast lookup."""
         return frozenset(self.rankings)
 
     def memo_of(self, run: Rankings) -> Memo:
-        """Return the memo for what is computed of any run: a new one of a new run, which goes when the run does."""
+        """Return the memo for results on any run; a new run gets its own, which is freed with the run."""
         return self.memo if run in self._own else Memo()
 
     # ---- other collections
@@ -115,7 +116,7 @@ class Collection:
         return position
 
     def _locate(self, run: Rankings, docs: Documents, depth: int | None, memo: Memo) -> IntArray:
-        """The positions, from those of documents of which these are some, where they are known."""
+        """Compute positions, or select them from those kept for documents that ``docs`` were selected from."""
         for whole, rows in docs.sources() if docs.selected_from is not None else ():
             kept: _Positions | None = memo.find(("positions", run, whole.version))
             if kept is not None and kept.reach(depth):
@@ -179,9 +180,9 @@ class Collection:
             return np.asarray(first[out] * last[n - 1 - out])
 
         def product() -> FloatArray:
-            moved, of_moved, width = self.memo.get(("moved", key), lambda: _without_ones(factors()))
+            columns, rest, width = self.memo.get(("without ones", key), lambda: _without_ones(factors()))
             result = np.ones(width)
-            result[moved] = of_moved[of].prod(axis=0)
+            result[columns] = rest[of].prod(axis=0)
             return result
 
         return self.memo.get(("product", key, of.tobytes()), product)
@@ -238,29 +239,32 @@ class Collection:
 
 
 class _Positions:
-    """Where a run ranks documents, as deep as anybody asked for."""
+    """The positions of documents in a run, down to the greatest depth asked for so far."""
 
     def __init__(self, position: IntArray, depth: int | None) -> None:
         self.position, self.depth, self.nbytes = position, depth, position.nbytes
 
     def reach(self, depth: int | None) -> bool:
-        """Whether they go as deep."""
+        """Return whether they go down to ``depth``."""
         return self.depth is None or (depth is not None and depth <= self.depth)
 
     def to(self, depth: int | None) -> IntArray:
-        """The positions down to a depth, 0 below it."""
+        """Return the positions down to a depth, 0 below it."""
         if depth is None:
             return self.position
         return np.where(self.position <= depth, self.position, 0)
 
 
 def _without_ones(factors: FloatArray) -> tuple[IntArray, FloatArray, int]:
-    """The columns in which anything is not 1, what stands there, and how many there are; most are in no run's top."""
-    moved = np.flatnonzero((factors != 1.0).any(axis=0))
-    return moved, factors[:, moved].copy(order="C"), factors.shape[1]
+    """Return the columns with a factor other than 1, their factors, and the number of all columns.
+
+    Most documents are in no run's top, so most columns need no multiplication.
+    """
+    columns = np.flatnonzero((factors != 1.0).any(axis=0))
+    return columns, factors[:, columns].copy(order="C"), factors.shape[1]
 
 
 def _running_products(factors: FloatArray) -> FloatArray:
-    """Row i is the product of the first i rows; shape (rows + 1, columns)."""
+    """Return the product of the first i rows as row i; shape (rows + 1, columns)."""
     ones = np.ones((1, factors.shape[1]))
     return np.concatenate([ones, np.cumprod(factors, axis=0)])

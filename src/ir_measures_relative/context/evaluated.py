@@ -1,4 +1,4 @@
-"""One run as a measure gets it: its positions, its priors or reference, in a collection."""
+"""Evaluated: one run of a collection, with its positions, and its priors or reference; the input of every measure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .tops import Look, Top
 
 
 class HasGains(Protocol):
-    """What grades gain; see :class:`.Gain`."""
+    """The gain of grades; see :class:`.Gain`."""
 
     @property
     def pays_below_1(self) -> bool:
@@ -31,15 +31,15 @@ class HasGains(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """One run against its priors, all systems or a reference, in a collection. How deep it looks is an argument."""
+    """One run against its priors, all systems or a reference, in a collection; immutable."""
 
     collection: Collection
     run: Rankings
-    name: str | None  #: in the place of which run of the context it stands; None for a new run
-    member: int | None  #: the index of that run
+    name: str | None  #: the run of the context that it is, or replaces; None for a new run
+    member: int | None  #: the index of the run called ``name``; None for a new run
     given_priors: tuple[str, ...] | None  #: the names of its priors, instead of the policy's
-    group: str | None  #: of a new run, for a policy that goes by groups; None where it is not said
-    memo: Memo  #: the collection's for its runs; a new run has one of its own, which goes when the run does
+    group: str | None  #: the group of a new run, for a policy that uses groups; None if not given
+    memo: Memo  #: for results on this run; see :meth:`Collection.memo_of`
 
     @classmethod
     def of(
@@ -55,8 +55,8 @@ class Evaluated:
 
         Args:
             priors: the names of its priors, if not the policy's.
-            group: of a new run, for a policy that goes by groups.
-            member: the run of the context in whose place a new one stands, if it does.
+            group: of a new run, for a policy that uses groups.
+            member: the name of the run of the context that ``run`` replaces, if any.
         """
         name = run if isinstance(run, str) else member
         rankings = collection.runs[run] if isinstance(run, str) else run
@@ -104,14 +104,14 @@ class Evaluated:
         if self.given_priors is not None:
             return self._indices(self.given_priors)
         if self.name is None and self.group is not None:
-            of_new_run = finder_for_new_runs(policy)
-            if of_new_run is not None:
-                return self._indices(list(of_new_run(collection, self.group)))
+            find_priors = finder_for_new_runs(policy)
+            if find_priors is not None:
+                return self._indices(list(find_priors(collection, self.group)))
         return self._indices(list(policy.priors_of(collection, self.name)))
 
     def _indices(self, chosen: Sequence[str]) -> IntArray:
         names, index = self.collection.names, self.collection.index
-        if list(chosen) == names[: len(chosen)]:  # as it mostly is, and quick to see
+        if list(chosen) == names[: len(chosen)]:  # the usual case, without a lookup
             rows = np.arange(len(chosen))
         else:  # a policy may name runs that are not in this collection
             rows = np.array(sorted({index[n] for n in chosen if n in index}), dtype=np.int64)

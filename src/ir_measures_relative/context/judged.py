@@ -65,7 +65,7 @@ def new_collection(context: RunContext, judgments: Judgments, *, whole: bool = T
 
 
 def _grades_of(context: RunContext, docs: Judgments) -> tuple[int, int]:
-    """The lowest and the highest grade: those that the context says, else those of the documents."""
+    """Return the lowest and the highest grade of the context, else of the documents."""
     own = int(docs.grade.min(initial=0)), int(docs.grade.max(initial=1))
     if context.grades is None:
         return own

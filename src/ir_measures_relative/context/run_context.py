@@ -43,7 +43,7 @@ _DOES_NOT_CHANGE = "a RunContext does not change once it is made; make a new one
 
 
 class _Fixed(dict[str, Any]):
-    """A dict that refuses to change, in words."""
+    """An immutable dict, whose error says what to do instead."""
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
         raise TypeError(f"{_DOES_NOT_CHANGE}, such as RunContext({{**context.runs, 'BM25': bm25_run}})")
@@ -123,13 +123,14 @@ class RunContext:
                 raise ValueError(f"groups[{name!r}]={group!r} must be the name of a group, such as 'CMU'")
         check_names("groups", groups, names)
         if reference is not None and (not isinstance(reference, str) or reference not in names):
-            given, known = brief(reference), few_quoted(names)
-            raise ValueError(f"reference={given} is not a run of the context; its runs are {known}")
+            raise ValueError(
+                f"reference={brief(reference)} is not a run of the context; its runs are {few_quoted(names)}"
+            )
         if num_docs is not None:
             check_count("num_docs", num_docs, 1)
             if num_docs >= 2**53:  # no whole number of a double
                 raise ValueError(f"num_docs={num_docs!r} is not allowed; it must be below 2^53")
-        # As __setattr__ refuses; what the caller does to the priors later does not count.
+        # Not by attribute, as __setattr__ refuses; a copy, so that the caller cannot change the priors later.
         self.__dict__.update(
             runs=_Fixed(read),
             priors=copy.deepcopy(priors),
@@ -151,7 +152,7 @@ class RunContext:
         self.__setattr__(name, None)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what was computed for judgments that were seen; a dataset by its id, as its loaders do not pickle."""
+        """Return the state to pickle: without collections, and a dataset by its id, as its loaders do not pickle."""
         return self.__dict__ | {"_collections": [], "dataset": datasets.id_of(self.dataset) or self.dataset}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -209,11 +210,11 @@ class RunContext:
         judgments = judgments_beside(given) if judgments is None else judgments
         dataset = None if judgments is None else dataset_of_judgments(judgments)
         runs = read_runs(files, given, allow_empty=allow_empty)
-        return cls._of_dataset(runs, dataset, {"groups": groups_of(runs)} | options)
+        return cls._with_dataset(runs, dataset, {"groups": groups_of(runs)} | options)
 
     @classmethod
-    def _of_dataset(cls, runs: Mapping[str, Run], dataset: Any, options: Mapping[str, Any]) -> RunContext:
-        """A context whose judgments, if no others are given, are those of a dataset."""
+    def _with_dataset(cls, runs: Mapping[str, Run], dataset: Any, options: Mapping[str, Any]) -> RunContext:
+        """Return a context whose default judgments are those of a dataset."""
         context = cls(runs, **options)
         context.__dict__["dataset"] = dataset
         return context
@@ -255,7 +256,7 @@ class RunContext:
             options["grades"] = datasets.grades_of(dataset)
         if not runs and options["num_docs"] is None:
             raise ValueError(f"{datasets.describe(dataset)}, so there is nothing to make a context of")
-        return cls._of_dataset(runs, dataset, options)
+        return cls._with_dataset(runs, dataset, options)
 
     @classmethod
     def from_track(cls, track: str | os.PathLike[str], **options: Any) -> RunContext:
@@ -272,8 +273,8 @@ class RunContext:
         Raises:
             ValueError: the file is no track, or a damaged one.
         """
-        runs, known, dataset, described = DESCRIPTIONS["read track"](track)
-        context = cls._of_dataset(runs, dataset, known | options)
+        runs, options_of_track, dataset, described = DESCRIPTIONS["read track"](track)
+        context = cls._with_dataset(runs, dataset, options_of_track | options)
         context.__dict__["track"] = described
         return context
 
@@ -297,9 +298,9 @@ class RunContext:
         return sha256
 
     def __enter__(self) -> RunContext:
-        """Makes the context the active one, up to the end of the block."""
+        """Make the context the active one, up to the end of the block."""
         outer = active()
-        again = outer is not None and outer.context is self  # which does not forget who is being evaluated
+        again = outer is not None and outer.context is self  # keep the run that evaluating() named
         entry = outer._replace(block=None) if outer is not None and again else ActiveContext(self, None)
         enter(entry)
         return self
@@ -311,7 +312,7 @@ class RunContext:
 
     @contextmanager
     def evaluating(self, name: str | None = None, *, group: str | None = None) -> Iterator[RunContext]:
-        """Activates the context, and says who is evaluated inside: the member ``name``, or a new run of ``group``.
+        """Activate the context, and name the run evaluated inside: ``name``, or a new run of ``group``.
 
         With :class:`BestOfOtherGroups` the priors of a new run of a group are the best runs of the other groups; a
         column ``group`` of one value in the run itself says the same. The group may be a new one.
@@ -334,7 +335,7 @@ class RunContext:
     def evaluate(
         self, qrels: Qrels | None, measures: Sequence[ir_measures.Measure | str], perquery: bool = False
     ) -> pd.DataFrame:
-        """Scores every member on every measure, in one pass.
+        """Score every run on every measure, in one pass.
 
         Args:
             qrels: the judgments, as ir_measures or PyTerrier take them, the path of a file, a dataset of ir_datasets or
@@ -356,15 +357,15 @@ class RunContext:
         return table
 
     def fingerprint(self, qrels: Qrels | None = None) -> dict[str, Any]:
-        """What a relative value is relative to, for citing it: hashes of the rankings and judgments, not of files.
+        """Return what to cite beside a relative value: hashes of the rankings and judgments, not of files.
 
         Returns:
             a dict that ``json.dumps`` takes: ``runs``, in their order, each with ``name``, ``queries``, ``rows`` and
             ``sha256``; what the context knows of them; ``qrels`` with ``queries``, ``judgments`` and ``sha256``, or
             None; the ``versions`` of the packages; and ``sha256`` of all but the versions.
         """
-        found: dict[str, Any] = DESCRIPTIONS["fingerprint"](self, qrels)
-        return found
+        fingerprint: dict[str, Any] = DESCRIPTIONS["fingerprint"](self, qrels)
+        return fingerprint
 
 
 def _checked_grades(grades: Any) -> tuple[int, int]:

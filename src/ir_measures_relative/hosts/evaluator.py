@@ -1,4 +1,4 @@
-"""ir_measures' Evaluator: runs in, values of the relative measures out. It knows no measure by name."""
+"""The evaluator that ir_measures calls: it scores runs by relative measures, and knows none of these by name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .compat import may_be_batch
 
 
 class RelativeEvaluator(Evaluator):  # type: ignore[misc]
-    """Scores runs relative to the context that is active when the evaluator is created."""
+    """Evaluator of relative measures, in the context that is active when it is created."""
 
     def __init__(self, measures: list[RelativeMeasure], qrels: Qrels) -> None:
         for measure in measures:
@@ -46,25 +46,25 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         else:
             check_collection(self.collection, measures, may_be_batch=self._may_be_batch)
             if self._is_frame:
-                self._parts_seen.check_grades(self.collection, not self._may_be_batch, measures)
+                self._seen_parts.check_grades(self.collection, not self._may_be_batch, measures)
         super().__init__(measures, set(query_ids))
 
     def iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
-        """A value for each measure and query: there is none for which ir_measures would have to put its default."""
+        """Yield a value for each measure and query, so that ir_measures never adds its default."""
         evaluated = self._evaluated(read_run(run, kept=False))
         check_run_of_host(evaluated, self.measures, may_be_batch=self._may_be_batch)
         if self._is_frame and self._by_policy and not (evaluated.member is None and evaluated.group is None):
-            self._parts_seen.check_choice(self.collection, not self._may_be_batch)
+            self._seen_parts.check_choice(self.collection, not self._may_be_batch)
         query_ids = self.collection.documents.query_ids
-        values = [measure.score(evaluated).tolist() for measure in self.measures]
-        for measure, of_measure in zip(self.measures, values, strict=True):
-            for query_id, value in zip(query_ids, of_measure, strict=True):
+        scores = [measure.score(evaluated).tolist() for measure in self.measures]
+        for measure, values in zip(self.measures, scores, strict=True):
+            for query_id, value in zip(query_ids, values, strict=True):
                 yield ir_measures.Metric(query_id=query_id, measure=measure, value=value)
 
     def _evaluated(self, given: Rankings) -> Evaluated:
-        """The run as the context takes its own, and which of its runs it is, if any.
+        """Return the run in the collection, as one of the context's runs or as a new run.
 
-        What :meth:`RunContext.evaluating` says, now or when the evaluator was made, goes before its own ``name``.
+        A name or group set by :meth:`RunContext.evaluating`, now or at creation, goes before the run's own ``name``.
         """
         context, now = self.active.context, active()
         run = given.without_self() if context.drop_self else given
@@ -74,9 +74,9 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                 "its own measures of the run as it is: use context.evaluate or pt.relative.Experiment for both",
                 context,
             )
-        is_said = now is not None and now.context is context and (now.member or now.group)
-        said = now if now is not None and is_said else self.active
-        member, group = said.member, said.group
+        names_run = now is not None and now.context is context and (now.member or now.group)
+        source = now if now is not None and names_run else self.active
+        member, group = source.member, source.group
         if member is None and run.tag in context.runs:
             member = run.tag
         if member is None:
@@ -90,12 +90,12 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         return Evaluated.of(self.collection, run, group=None if member else group, member=member)
 
     @property
-    def _parts_seen(self) -> _PartsSeen:
-        return _seen.setdefault(self.active.context, _PartsSeen())
+    def _seen_parts(self) -> _SeenParts:
+        return _seen.setdefault(self.active.context, _SeenParts())
 
 
 def check_context(measures: Iterable[RelativeMeasure]) -> None:
-    """Raises ValueError where measures need a context and none is active; says how to get one."""
+    """Raise ValueError, with the fix, where measures need a context and none is active."""
     measures = [m for m in measures if m.RELATIVE_TO != "chance"]
     needing = list(map(str, measures))
     if not needing or active() is not None:
@@ -117,17 +117,17 @@ def check_context(measures: Iterable[RelativeMeasure]) -> None:
     raise ValueError(message)
 
 
-_KEPT = 10_000  # how many parts of the qrels are remembered of a context
+_MOST_PARTS = 10_000  # of the qrels that are remembered of a context
 
 
 class _Part(NamedTuple):
-    whole: bool  #: whether its rows count from 0
+    whole: bool  #: whether its rows count from 0, so that it is no part of another frame
     query_ids: frozenset[str]
     value: Any
 
 
-class _PartsSeen:
-    """What evaluators have seen of qrels that come in parts: PyTerrier cuts one frame of qrels by topics.
+class _SeenParts:
+    """Parts of the qrels that evaluators of one context have seen: PyTerrier cuts one frame of qrels by topics.
 
     A part does not know the grades of the others, nor the means over all topics. Two whole frames have rows from 0.
     """
@@ -137,12 +137,12 @@ class _PartsSeen:
         self._choices: list[_Part] = []
 
     def check_grades(self, collection: Collection, whole: bool, measures: Iterable[RelativeMeasure]) -> None:
-        """Raises ValueError where a measure asks for grades, and these qrels have others than those of other topics."""
+        """Raise ValueError where a measure needs the grades, and those of these qrels and of other topics differ."""
         asked = [any(m.asks_for_grades[end] for m in measures) for end in (0, 1)]
         if collection.grades_known or not any(asked):
             return
         grades_here = collection.grades
-        for grades in _of_other_topics(self._grades, collection, whole, grades_here):
+        for grades in _record_part(self._grades, collection, whole, grades_here):
             if any(a and g != h for a, g, h in zip(asked, grades, grades_here, strict=True)):
                 raise ValueError(
                     f"the grades are {grades_here[0]} to {grades_here[1]} in these qrels, and {grades[0]} to "
@@ -151,14 +151,14 @@ class _PartsSeen:
                 )
 
     def check_choice(self, collection: Collection, whole: bool) -> None:
-        """Where means over the queries choose the priors: raises ValueError if other topics' chose others."""
+        """Raise ValueError where means choose the priors, and those over other topics chose others."""
         policy = collection.policy
         if not getattr(policy, "needs_groups", False):
             return
         choice = collection.kept("choice", lambda: priors_chosen_by_means(policy, collection) or {})
         if not choice:
             return
-        if any(other != choice for other in _of_other_topics(self._choices, collection, whole, choice)):
+        if any(other != choice for other in _record_part(self._choices, collection, whole, choice)):
             raise ValueError(
                 "the means over these topics make other runs the priors than those over other topics; where the qrels "
                 "come in parts, such as PyTerrier's batches or folds, choose the priors by the whole, "
@@ -166,15 +166,15 @@ class _PartsSeen:
             )
 
 
-def _of_other_topics(seen: list[_Part], collection: Collection, whole: bool, value: Any) -> list[Any]:
-    """What was computed of parts with other topics than these; what is computed of these is remembered."""
+def _record_part(seen: list[_Part], collection: Collection, whole: bool, value: Any) -> list[Any]:
+    """Record the value of this part of the qrels; return those of parts with other topics."""
     part = _Part(whole, frozenset(collection.documents.query_ids), value)
     others = [p.value for p in seen if not (whole and p.whole) and not part.query_ids & p.query_ids]
     if part not in seen:
         seen.append(part)
-        del seen[:-_KEPT]
+        del seen[:-_MOST_PARTS]
     return others
 
 
-#: What is remembered of a context, as long as the context is there.
-_seen: WeakKeyDictionary[RunContext, _PartsSeen] = WeakKeyDictionary()
+#: The parts seen in each context; weak keys, so that no entry outlives its context.
+_seen: WeakKeyDictionary[RunContext, _SeenParts] = WeakKeyDictionary()

@@ -1,4 +1,4 @@
-"""How a measure is declared: a :class:`Rule` says how a ranking becomes a value, a :class:`Form` adds the other runs.
+"""The form of a measure: a :class:`Rule` turns a ranking into a value, a :class:`Form` adds the other runs.
 
 Scores, contributions of documents, values under other grades, bounds and the choice of complementary runs derive from
 these two.
@@ -27,7 +27,7 @@ from .bases.gains import Gain, ideal_dcg
 
 
 class Items(Protocol):
-    """What can gain: documents, or answers to aspects; sorted by query."""
+    """Items that can gain: documents, or answers to aspects; sorted by query."""
 
     @property
     def query(self) -> IntArray:
@@ -39,7 +39,7 @@ class Items(Protocol):
 
     @property
     def n_queries(self) -> int:
-        """The number of queries, those without items too."""
+        """The number of queries, with those without items."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,9 @@ class Ideal:
         """Return one value per query, shape (…, queries), from gains of shape (…, items)."""
         if isinstance(self.seen, TopK) and self.depth is None:
             return sum_by_query(gain, query, n_queries)
-        if gain.ndim == 1 and isinstance(self.seen, LogDiscount):  # the same, for queries of any length
+        if gain.ndim == 1 and isinstance(
+            self.seen, LogDiscount
+        ):  # the same value, without a table as wide as the longest query
             return ideal_dcg(gain, query, n_queries, self.depth)
         best = -np.sort(-table(gain, query, n_queries, 0.0), axis=-1)[..., : self.depth]
         return row_sums(best * self.seen.seen(np.arange(1, best.shape[-1] + 1)))
@@ -106,7 +108,7 @@ class Form:
 
     @cached_property
     def seen(self) -> FloatArray:
-        """What a gain of 1 counts at each item's position."""
+        """The weight of each item's position."""
         return self.rule.seen.seen(self.position)
 
     def left_of(self, gain: FloatArray) -> FloatArray:
@@ -119,15 +121,15 @@ class Form:
         return ratio(self.joined(gain), self.over(gain))
 
     def joined(self, gain: FloatArray) -> FloatArray:
-        """Return what the terms of each query come to before the division, from gains of shape (…, items)."""
+        """Return the joined terms of each query, before the division, from gains of shape (…, items)."""
         join = max_by_query if self.rule.combine == "largest" else sum_by_query
         return join(self.terms(gain), self.items.query[self.retrieved], self.items.n_queries)
 
     def contributions(self) -> tuple[FloatArray, FloatArray]:
-        """Return what retrieving each item is worth, and what it adds to the value of its query."""
+        """Return the gain that the other runs leave of each item, and its share of the value of its query."""
         gain, rows, shares = self.gain, self.retrieved, np.zeros(len(self.position))
         query, terms = self.items.query[rows], self.terms(self.gain)
-        if self.rule.combine == "largest":  # of those with the largest term, the first
+        if self.rule.combine == "largest":  # of equal terms, the first in the run
             order = np.lexsort((self.position[rows], -terms, query))
             first = order[rank_within(query[order]) == 1]
             shares[rows[first]] = terms[first]

@@ -36,12 +36,12 @@ NORMS = ("residual", "ideal", "whole", None)
 
 @dataclass(frozen=True, eq=False)
 class ResidualCascade(Form):
-    """A cascade after others: whether a prior's user came to a document depends on the grades of those above it."""
+    """The form of a cascade: what priors leave of a document depends on the grades of those above it."""
 
     priors: IntArray = field(kw_only=True)  #: the position of each item in each prior, shape (priors, items)
 
     def left_of(self, gain: FloatArray) -> FloatArray:
-        if gain is self.gain:  # the judgments as they are, whose product is kept
+        if gain is self.gain:  # under the given judgments, ``left`` is computed already
             return self.left
         docs, left = self.items, np.ones(gain.shape)
         for position in self.priors:
@@ -115,7 +115,7 @@ class _NRG(RelativeMeasure):
 
     @property
     def zero_for_duplicate(self) -> bool:
-        """With base P alone; by the others a searcher has overlooked some of what stands low, and sees it now."""
+        """Whether a duplicate of a prior has 0: only with base P, as other users miss low positions."""
         return bool(self.get("base") == "P")
 
     def check_together(self) -> None:
@@ -264,7 +264,7 @@ class _TaSC(RelativeMeasure):
         return needs_subtopics(self.base_measure())
 
     def base_measure(self) -> Measure:
-        """The base measure, checked as :func:`absolute_measure` says."""
+        """Return the base measure, checked by :func:`absolute_measure`."""
         return absolute_measure(self.get("base"), f"{self.NAME}: base")
 
     @property
@@ -273,16 +273,16 @@ class _TaSC(RelativeMeasure):
 
     def score(self, run: Evaluated) -> FloatArray:
         measure = self.base_measure()
-        of_priors = run.collection.absolute_of_runs(measure)[run.priors(self.prior)]
-        return max_tasc(self.checked(run.absolute(measure)), self.checked(of_priors))
+        values_of_priors = run.collection.absolute_of_runs(measure)[run.priors(self.prior)]
+        return max_tasc(self.checked(run.absolute(measure)), self.checked(values_of_priors))
 
     def covered_by_runs(self, collection: Collection) -> tuple[FloatArray, FloatArray]:
-        """A group has, on each query, the best value of the base measure that one of its runs has."""
+        """Return the base measure of each run and query: a group covers a query as well as the best of its runs."""
         values = self.checked(collection.absolute_of_runs(self.base_measure()))
         return values, np.ones(values.shape[1])
 
     def checked(self, values: FloatArray) -> FloatArray:
-        """Values of the base measure, within [0, 1]."""
+        """Return values of the base measure, clipped to [0, 1]; ValueError beyond rounding."""
         outside = values[(values < -OUTSIDE_RANGE) | (values > 1 + OUTSIDE_RANGE)]
         if len(outside):
             raise ValueError(
