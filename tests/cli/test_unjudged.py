@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from ir_measures_relative.cli import main
-from ir_measures_relative.cli.output import show
+from ir_measures_relative.cli.tables import show
 from ir_measures_relative.context import judged
 from ir_measures_relative.io import qrels as io_qrels
 from ir_measures_relative.io import run_file, trec_qrels

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..arguments import check_count
 from ..messages import escaped, few, json_of, markdown_text
 from . import arguments
-from .output import DEFAULT_PLACES, FORMATS, check_table, say, show, wrapped
+from .output import say, wrapped
+from .tables import DEFAULT_PLACES, FORMATS, check_table, show
 
 if TYPE_CHECKING:
     from ..data.rankings import Rankings

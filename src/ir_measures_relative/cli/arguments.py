@@ -14,7 +14,8 @@ from typing import Any, NoReturn, Protocol
 import ir_measures
 
 from ..context.measure_strings import is_relative, nearest_name, parse_measure, split_measures
-from .output import DEFAULT_PLACES, FORMATS, PROG, say
+from .output import PROG, say
+from .tables import DEFAULT_PLACES, FORMATS
 
 #: What stands for a track.
 TRACK = "a .track file, a name of the catalogue (vaswani, demo), or URL#sha256=HASH"

@@ -11,7 +11,8 @@ import ir_measures_relative as package
 from ..messages import counted, few, warn
 from ..tolerances import ROUNDED
 from . import arguments
-from .output import SUPERSCRIPTS, answer, check_table, text_of
+from .output import SUPERSCRIPTS
+from .tables import answer, check_table, text_of
 
 if TYPE_CHECKING:
     import pandas as pd

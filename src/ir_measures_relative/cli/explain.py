@@ -7,7 +7,7 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .output import answer, check_table
+from .tables import answer, check_table
 
 USAGE = "QRELS RUN [MEASURE] --to RUNS [--query ID] [options]"
 _COLUMNS = ("name", "query_id", "doc_id", "relevance", "position", "contribution", "new aspects")

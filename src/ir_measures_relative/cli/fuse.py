@@ -8,7 +8,7 @@ import ir_measures_relative as package
 
 from ..messages import few
 from . import arguments
-from .output import answer, check_table, text_of
+from .tables import answer, check_table, text_of
 
 USAGE = "QRELS RUNS [MEASURE] [--number N] [options]"
 _COLUMNS = ("strategy", "n", "names", "held_out", "difference", "ci_lower", "ci_upper", "in_sample")

@@ -7,7 +7,8 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .output import check_loss, check_table, show, wrapped, writing
+from .output import check_loss, wrapped, writing
+from .tables import check_table, show
 
 USAGE = "RUN --track TRACK [--qrels QRELS] [--output FILE] [options]"
 EXAMPLE = "campaign/runs/3-grams.run --track demo --qrels campaign/qrels.txt"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..context.measure_strings import registered
 from . import arguments
-from .output import check_table, show
+from .tables import check_table, show
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .output import answer, check_table
+from .tables import answer, check_table
 
 USAGE = "QRELS RUNS [MEASURE] [--number N] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs --number 3"

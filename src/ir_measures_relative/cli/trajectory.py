@@ -8,7 +8,7 @@ import os
 import ir_measures_relative as package
 
 from . import arguments
-from .output import check_table, show
+from .tables import check_table, show
 
 USAGE = "QRELS TRACES [-k K] [--topic FILE] [--deeper RUN] [options]"
 EXAMPLE = "campaign/qrels.txt campaign/runs -k 10"

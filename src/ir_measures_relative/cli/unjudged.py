@@ -8,7 +8,8 @@ import ir_measures_relative as package
 
 from ..arguments import check_count
 from . import arguments
-from .output import answer, check_table, say, say_missing_topics
+from .output import say
+from .tables import answer, check_table, say_missing_topics
 
 USAGE = "QRELS RUNS MEASURE… [--bounds | --judge N] [options]"
 _ENDS = ("worst", "value", "best", "settled", "probability", "n_deciding")
