@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: str) -> No
     parser.add_argument(
         "--method",
         default="rrf",
-        help="how several runs are combined into one list: rrf (default), isr, combsum, combmnz or interleave",
+        help="how several runs are combined into one list: rrf (default), isr, combsum, combmnz, interleave",
     )
     parser.add_argument(
         "--margin",
@@ -79,14 +79,12 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: str) -> No
         "--judge",
         type=int,
         metavar="N",
-        help="also print the N unjudged documents to judge first, those that bring a verdict soonest; judge them, add "
-        "them to QRELS, and ask again",
+        help="also print the N unjudged documents that bring a verdict soonest",
     )
     parser.add_argument(
         "--judge-file",
         metavar="FILE",
-        help="write these documents as a pool file, 'query_id doc_id' a line (without --judge: all that could change "
-        "the verdict)",
+        help="write these, or all that could change the verdict, as a pool file",
     )
     arguments.add_collection(parser)
     arguments.add_missing(parser)

@@ -167,8 +167,8 @@ def add_missing(parser: argparse.ArgumentParser) -> None:
         "--missing",
         choices=("zero", "drop"),
         metavar="HOW",
-        help="what to do with topics that a run has no ranking for: zero (count empty rankings) or drop (leave them "
-        "out for all runs). Default: zero, if each run misses at most one topic in twenty; else an error",
+        help="topics that a run has no ranking for: zero (empty rankings) or drop (left out for all runs). Default: "
+        "zero, if each run misses at most one topic in twenty; else an error",
     )
 
 
