@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: str) -> No
         "--margin",
         type=float,
         metavar="X",
-        help=f"the {margin}, in the unit of the measure (default: 0.02, for a measure from 0 to 1)",
+        help=f"the {margin}, in the unit of the measure (default: 0.02)",
     )
     parser.add_argument(
         "--labels",
@@ -99,8 +99,8 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: str) -> No
         choices=tuple(dict.fromkeys([*_FORMATS, "junit", *FORMATS])),
         default="text",
         metavar="FORMAT",
-        help="text (default), markdown (for a pull request), json, junit (what --gate calls 1 is a failure, 3 is "
-        "skipped); or the table as tsv, csv, jsonl or latex",
+        help="text (default), markdown, json, junit (what --gate calls 1 is a failure, 3 is skipped); or the table "
+        "as tsv, csv, jsonl or latex",
     )
     parser.set_defaults(places=DEFAULT_PLACES, sort=None)
 
