@@ -24,7 +24,21 @@ from ir_measures import AP, RR, Qrel, nDCG
 
 from drawn import examples
 from example_measures import EXAMPLES
-from ir_measures_relative import MED, NRG, RBO, UE, RunContext, UniqueRel, decide, demo, fuse, place, rrLP
+from ir_measures_relative import (
+    MED,
+    NRG,
+    RBO,
+    UE,
+    RunContext,
+    UniqueRel,
+    decide,
+    demo,
+    explain,
+    fuse,
+    place,
+    rrLP,
+    verdicts,
+)
 from ir_measures_relative.decisions import Combination
 from ir_measures_relative.formats.track_sources import locate_track
 from ir_measures_relative.io.qrels import read_qrels_file
@@ -197,6 +211,10 @@ def test_refusals_name_the_depth_the_document_or_the_topic(
         ValueError, match=r"needs the first 20 documents; a has 10: make it with depth=20, or use @10"
     ):
         ten.evaluate(None, [RBO(ref="BM25") @ 20])
+    with pytest.raises(ValueError, match=r"10 times the cutoff, needs the first 20 .* depth=20, or use @1$"):
+        verdicts(ten, None, [nDCG @ 2], relevance_model="pool")
+    with pytest.raises(ValueError, match="this needs the first 20 documents"):
+        explain(ten, {"1": {"d": 1.0}}, None, UniqueRel @ 20)
     ranking = small[0].runs["BM25"].to_dict()
     known = {(row.query_id, row.doc_id) for row in judged}
     pairs = ((query, doc) for query, docs in ranking.items() for doc in list(docs)[50:])

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..context.evaluated import Evaluated
 from ..data.arrays import FloatArray, IntArray
+from ..data.cut_rankings import check_whole_to
 from ..data.documents import Documents, Judgments
 from ..io.qrels import Qrels, judge, qrels_columns
 from .labelings import Labelings
@@ -41,6 +42,9 @@ class Imputation:
     ) -> None:
         self._runs, self._cutoff, self._llm, self.candidate = runs, cutoff, llm_judgments, candidate
         docs = runs[0].collection.documents
+        if cutoff is not None:
+            what = f"a relevance model, which reads {DEEPER} times the cutoff,"
+            check_whole_to((run.run for run in runs), cutoff * DEEPER, what, DEEPER)
         pool, label = self._pool(docs), self._labels(docs)
         groups = groups_of(runs)
         self.model = JudgedRelevance(pool, docs.grade, docs.judged, label, groups=groups, candidate=candidate)

@@ -31,13 +31,12 @@ class Cut:
     n_runs: int = 0  #: how many runs the track has
     without_self: bool = False  #: whether the document whose id is the query's was removed
 
-    def refuse(self, needed: int | None, what: str = "this") -> ValueError:
-        """Return the error for looking deeper than is known."""
+    def refuse(self, needed: int | None, what: str = "this", times: int = 1) -> ValueError:
+        """Return the error for looking deeper than is known, where a cutoff is read ``times`` as deep."""
         reads = "whole rankings" if needed is None else f"the first {needed} documents"
-        remedy = "make it with a larger depth=" if needed is None else f"make it with depth={needed}"
-        return ValueError(
-            f"{what} needs {reads}; {self.source} has {self.depth}: {remedy}, or use @{self.depth}"
-        )
+        remedy = f"make it with {'a larger depth=' if needed is None else f'depth={needed}'}"
+        remedy += f", or use @{self.depth // times}" if self.depth >= times else ""
+        return ValueError(f"{what} needs {reads}; {self.source} has {self.depth}: {remedy}")
 
     def refuse_document(self, run: str, query_id: str, doc_id: str) -> ValueError:
         """Return the error for a document of which nothing is known."""
@@ -142,8 +141,8 @@ def tracks_of(runs: Iterable[Rankings]) -> list[str]:
     ]
 
 
-def check_whole_to(runs: Iterable[Rankings], depth: int) -> None:
-    """Raise ValueError for the first of some runs that is not here whole to a depth."""
+def check_whole_to(runs: Iterable[Rankings], depth: int | None, what: str = "this", times: int = 1) -> None:
+    """Raise :meth:`Cut.refuse` for the first of some runs that is not here whole to a depth."""
     for run in runs:
         if run.cut is not None and not run.is_whole_to(depth):
-            raise run.cut.refuse(depth)
+            raise run.cut.refuse(depth, what, times)

@@ -15,6 +15,7 @@ from ..context.judged import collection_of
 from ..context.measure_strings import parse_measure
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import BoolArray, IntArray, object_array
+from ..data.cut_rankings import check_whole_to
 from ..further_measures.alpha_nrg import NewAspects, OfAspects
 from ..further_measures.rbo import rows_in_top
 from ..io.qrels import Qrels
@@ -100,6 +101,7 @@ def _table_of_documents(run: Evaluated, measure: RelativeMeasure) -> pd.DataFram
     else:
         listed, position, _, _ = run.top(look.depth)
         query, ids, grade, known = listed.query, listed.ids, listed.grade, listed.judged
+        check_whole_to(map(collection.rankings.__getitem__, seen_by), look.depth)
         places = [listed.positions_in(collection.rankings[i], look.depth) for i in seen_by]
     columns: dict[str, Any] = {
         "query_id": pd.Series(docs.query_ids[query], dtype=str),
