@@ -33,19 +33,19 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: str) -> No
     parser.add_argument(
         "--method",
         default="rrf",
-        help="how several runs are combined into one list: rrf (default), isr, combsum, combmnz, interleave",
+        help="how several runs become one list: rrf (default), isr, combsum, combmnz, interleave",
     )
     parser.add_argument(
         "--margin",
         type=float,
         metavar="X",
-        help=f"the {margin}, in the unit of the measure (default: 0.02)",
+        help=f"the {margin}, in its unit (default: 0.02)",
     )
     parser.add_argument(
         "--labels",
         choices=("imputed", "judged", "strict"),
         metavar="HOW",
-        help="what unjudged documents are: imputed (drawn by a relevance model), judged (not relevant) or strict "
+        help="what unjudged documents are: imputed (drawn by a model), judged (not relevant) or strict "
         "(whatever is worst). Default: imputed if there is a model, else strict",
     )
     parser.add_argument(
