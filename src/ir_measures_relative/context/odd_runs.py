@@ -105,7 +105,7 @@ def find_ties(run: Rankings) -> Ties | None:
     decided = decided[run.reordered(decided)]
     topics = np.unique(np.searchsorted(run.starts, decided, side="right") - 1)
     for query_id in islice(run.query_ids[topics], _TOPICS_LOOKED_AT):
-        counted, otherwise = run.first_otherwise(query_id)
+        counted, otherwise = run.first_in_both_orders(query_id)
         differing = [i for i, (a, b) in enumerate(zip(counted, otherwise, strict=True)) if a != b]
         if differing:
             shown = slice(differing[0], differing[0] + _DOCS_SHOWN)

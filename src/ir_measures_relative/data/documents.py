@@ -15,12 +15,12 @@ from .ids import Ids, WordArray, pair_keys
 from .labels import NAME_NO_ASPECT, NO_ASPECT, Aspects, Labels
 from .rankings import Rankings
 
-# What is known of rows whatever their grades.
+# Cached attributes that do not depend on grades, which other grades of the same rows share.
 _OF_ROWS = ("doc_ids", "starts", "query_code", "_keys", "_first_bits")
 
 
 class Documents:
-    """Documents of every query, one row a (query, document), grouped by query. They do not change.
+    """Documents of every query, one row per (query, document), grouped by query; immutable.
 
     Attributes:
         query_ids: the queries, in the order of the qrels.
@@ -58,7 +58,7 @@ class Documents:
 
     @property
     def nbytes(self) -> int:
-        """About how much memory they take."""
+        """The approximate size in bytes."""
         columns = self.query, self.grade, self.judged, self.exists, self.ids.starts, self.ids.ends
         return sum(column.nbytes for column in columns)
 
@@ -75,24 +75,24 @@ class Documents:
 
     @cached_property
     def relevant(self) -> Documents:
-        """The rows with a grade above 0; all a measure needs that gives no gain to the others."""
+        """The rows with a grade above 0: all that a measure needs whose other grades gain nothing."""
         keep = self.grade > 0
         return self if keep.all() else self.select(keep)
 
     @cached_property
     def may_gain(self) -> Documents:
-        """The rows with a grade above 0, and the unjudged ones, which may turn out to have one."""
+        """The rows with a grade above 0, and the unjudged ones, which further judgments may raise."""
         return self.relevant if self.judged.all() else self.select((self.grade > 0) | ~self.judged)
 
     def select(self, keep: BoolArray) -> Documents:
-        """The rows where ``keep`` is true; all queries stay."""
+        """Return the rows where ``keep`` is true; all queries stay."""
         columns = self.query[keep], self.ids.take(keep), self.grade[keep]
         selected = Documents(self.query_ids, *columns, judged=self.judged[keep], exists=self.exists[keep])
-        selected.stand_for(self, keep)
+        selected._record_source(self, keep)
         return selected
 
-    def stand_for(self, whole: Documents, keep: BoolArray) -> None:
-        """Says once which rows of other documents these are, so that what is known of those is known of these."""
+    def _record_source(self, whole: Documents, keep: BoolArray) -> None:
+        """Record that these are some rows of ``whole``, so that positions of those are selected, not computed again."""
         self.selected_from = whole, keep
         self.version = whole.version, np.packbits(keep).tobytes()
 
@@ -105,14 +105,14 @@ class Documents:
             yield docs, rows
 
     def graded(self, grade: IntArray) -> Documents:
-        """The same rows, all judged, with these grades; what is known of the rows themselves is kept."""
+        """Return the same rows, all judged, with these grades; what does not depend on grades is shared."""
         other = Documents(self.query_ids, self.query, self.ids, grade, exists=self.exists)
         other.version = self.version
         other.__dict__.update({name: self.__dict__[name] for name in _OF_ROWS if name in self.__dict__})
         return other
 
     def followed_by(self, *others: Documents) -> Documents:
-        """These rows and those of others, of the same queries, sorted by query."""
+        """Return these rows and those of others, of the same queries, sorted by query."""
         parts = [self, *others]
         query = np.concatenate([part.query for part in parts])
         order = np.argsort(query, kind="stable")
@@ -127,7 +127,7 @@ class Documents:
 
     @cached_property
     def query_code(self) -> dict[str, int]:
-        """From query id to its index."""
+        """The index of each query id."""
         return {q: i for i, q in enumerate(self.query_ids)}
 
     @cached_property
@@ -150,7 +150,7 @@ class Documents:
             seed += 1  # two documents with one key: another hash
 
     def repeats(self) -> tuple[IntArray, IntArray]:
-        """The rows of a pair that stands more than once but for its last row, and that last row for each."""
+        """Return the rows that a later row of the same (query, document) repeats, and the last row of each."""
         _, keys, order = self._keys
         more = keys[1:] == keys[:-1]
         is_last = np.append(~more, True)[: len(keys)]
@@ -158,7 +158,7 @@ class Documents:
         return order[:-1][more], last[np.searchsorted(keys[is_last], keys[:-1][more])]
 
     def queries_of(self, rankings: Rankings) -> IntArray:
-        """For each query of the run, its index here; -1 for one that is not judged."""
+        """Return the index here of each query of the run; -1 for one that is not judged."""
         ids = rankings.query_ids
         return np.fromiter(map(self.query_code.get, ids, repeat(-1)), dtype=np.int64, count=len(ids))
 
@@ -169,7 +169,7 @@ class Documents:
 
     @cached_property
     def _first_bits(self) -> tuple[np.uint64, BoolArray]:
-        """How far to shift a key for its first bits, and whether any key here has these: most others do not."""
+        """The shift that leaves the first bits of a key, and which first bits occur: most ids fail this quick test."""
         _, keys, _ = self._keys
         shift = np.uint64(64 - min(max(len(keys), 1).bit_length() + 3, 24))
         taken = np.zeros(2 ** (64 - int(shift)), dtype=bool)
@@ -177,7 +177,7 @@ class Documents:
         return shift, taken
 
     def rows_of(self, query: IntArray, ids: Ids, hashes: WordArray | None = None) -> IntArray:
-        """The row of each (query index, document id), -1 for one not here; ``hashes`` are the ids', where known."""
+        """Return the row of each (query index, document id), -1 for one not here; ``hashes``: the ids', if known."""
         row = np.full(len(query), -1, dtype=np.int64)
         if not self.exists.any() or not len(query):
             return row
@@ -188,13 +188,13 @@ class Documents:
         wanted = wanted[asked]
         at = np.minimum(_search(keys, wanted), len(keys) - 1)
         hit = np.flatnonzero(keys[at] == wanted)
-        found, asked = order[at[hit]], asked[hit]
-        true = (self.query[found] == query[asked]) & self.ids.equal(found, ids, asked)
-        row[asked[true]] = found[true]
+        match, asked = order[at[hit]], asked[hit]
+        same = (self.query[match] == query[asked]) & self.ids.equal(match, ids, asked)  # not only by hash
+        row[asked[same]] = match[same]
         return row
 
     def positions_in(self, rankings: Rankings, cutoff: int | None = None) -> IntArray:
-        """The 1-based position at which the run ranks each row's document; 0 where it is not in the top ``cutoff``."""
+        """Return the 1-based position of each row's document in the run; 0 where it is not in the top ``cutoff``."""
         result, is_whole = (
             np.zeros(len(self), dtype=np.int64),
             rankings.cut is None or rankings.is_whole_to(cutoff),
@@ -206,8 +206,8 @@ class Documents:
             order = top.tie_order(row >= 0) if every else None
             if order is not None:
                 row = row[order]
-            found = row >= 0
-            result[row[found]] = top.position[found]
+            is_here = row >= 0
+            result[row[is_here]] = top.position[is_here]
         if not is_whole:
             self._check_positions(result, rankings)
             if cutoff is not None:
@@ -230,14 +230,14 @@ class Documents:
 
     @cached_property
     def _listed(self) -> dict[Any, BoolArray]:
-        """Which of the rows are listed, by what is known of cut rankings."""
+        """A mask of the rows that a track lists, for each track."""
         return {}
 
     def positions_among_judged(self, rankings: Rankings, cutoff: int | None = None) -> IntArray:
-        """The same in the rankings of these documents alone, without negative labels, as in trec_eval's ``-J``."""
+        """Return positions among these documents alone, without negative labels, as in trec_eval's ``-J``."""
         full = self.positions_in(rankings)
-        found = np.flatnonzero((full > 0) & (self.grade >= 0))
-        order = found[np.lexsort((full[found], self.query[found]))]
+        rows = np.flatnonzero((full > 0) & (self.grade >= 0))
+        order = rows[np.lexsort((full[rows], self.query[rows]))]
         result = np.zeros(len(self), dtype=np.int64)
         result[order] = rank_within(self.query[order])
         if cutoff is not None:
@@ -246,7 +246,7 @@ class Documents:
 
 
 def _search(keys: WordArray, wanted: WordArray) -> IntArray:
-    """``np.searchsorted``, from the smallest to the largest: the next is then in the processor's cache."""
+    """Return ``np.searchsorted(keys, wanted)``, by ascending key, which keeps the search in the processor's cache."""
     order = np.argsort(wanted)
     at = np.empty(len(wanted), dtype=np.int64)
     at[order] = np.searchsorted(keys, wanted[order])
@@ -264,18 +264,18 @@ class Judgments(Documents):
 
     @classmethod
     def none_of(cls, query_ids: ObjectArray) -> Judgments:
-        """Queries without a judgment."""
+        """Return queries without a judgment."""
         nothing = np.empty(0, dtype=np.int64)
         return cls(query_ids, nothing, Ids.of([]), nothing)
 
     @classmethod
     def of(cls, docs: Documents) -> Judgments:
-        """The documents with an id as though each were judged by its grade."""
+        """Return the documents with an id as though each were judged, with its grade."""
         some = docs if docs.exists.all() else docs.select(docs.exists)
         return cls(some.query_ids, some.query, some.ids, some.grade)
 
     def of_query(self, query_id: str) -> Judgments:
-        """The rows of one query alone, which is here; nothing that is computed here is used there."""
+        """Return the rows of one query of these; without what was computed for all."""
         code = self.query_code[query_id]
         rows = slice(int(self.starts[code]), int(self.starts[code + 1]))
         query = np.zeros(rows.stop - rows.start, dtype=np.int64)
@@ -304,7 +304,7 @@ class Judgments(Documents):
         return self.labels is not None and len(self.labels.query) > len(self)
 
     def unlike_labels(self) -> tuple[str, str] | None:
-        """A query and a document with different labels for its aspects; None where there is none."""
+        """Return a query and a document with different labels for its aspects; None if there is none."""
         labels = self.labels
         if labels is None:
             return None
@@ -338,13 +338,13 @@ class Judgments(Documents):
         kept, first = by_pair[last], order[new]
         _warn_of_labels(self, labels, by_pair, last)
         names = texts.take(first).strings()
-        found = Aspects(labels.query[first], names, document[kept], aspect[kept], labels.grade[kept])
-        _warn_of_no_aspect(self, found)
-        return found
+        aspects = Aspects(labels.query[first], names, document[kept], aspect[kept], labels.grade[kept])
+        _warn_of_no_aspect(self, aspects)
+        return aspects
 
 
 def _warn_of_labels(judgments: Judgments, labels: Labels, order: IntArray, last: BoolArray) -> None:
-    """Warns of a document that has two labels for one aspect."""
+    """Warn of a document that has two labels for one aspect."""
     clash = np.flatnonzero(~last[:-1] & (labels.grade[order[:-1]] != labels.grade[order[1:]]))
     if len(clash):
         query, doc = judgments.query_ids[labels.query[order[clash[0]]]], labels.ids.string(order[clash[0]])
@@ -355,7 +355,7 @@ def _warn_of_labels(judgments: Judgments, labels: Labels, order: IntArray, last:
 
 
 def _warn_of_no_aspect(judgments: Judgments, aspects: Aspects) -> None:
-    """Warns of relevant documents that have a label for no aspect alone, where other documents have others."""
+    """Warn of relevant documents whose labels name no aspect, where labels of others do."""
     named = ~np.isin(aspects.names, NO_ASPECT)[aspects.aspect]
     unnamed = np.unique(aspects.document[~named & (aspects.grade > 0)])
     if len(unnamed) and named.any() and not np.isin(unnamed, aspects.document[named]).any():

@@ -28,12 +28,12 @@ class Labels(NamedTuple):
     grade: IntArray
 
     def take(self, rows: IntArray) -> Labels:
-        """Some of the rows."""
+        """Return some of the rows."""
         aspect = self.aspect.take(rows) if isinstance(self.aspect, Ids) else self.aspect[rows]
         return Labels(self.query[rows], self.ids.take(rows), aspect, self.grade[rows])
 
     def aspect_ids(self) -> Ids:
-        """The aspects as texts, whatever they were given as; '' for a missing one."""
+        """Return the aspects as strings, from any type; '' for a missing one."""
         if isinstance(self.aspect, Ids):
             return self.aspect
         return Ids.of(["" if is_missing(value) else str(value) for value in self.aspect])

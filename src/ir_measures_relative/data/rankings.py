@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from .cut_rankings import Cut
 
-# So many rows, or as many as the run has, are kept of the first documents to other cutoffs than the last.
+# Tops to earlier cutoffs are kept up to so many rows, or as many as the run has: measures ask for a few in turn.
 _LEAST_KEPT = 1 << 12
-_PART = 1 << 15  # rows that are looked at at a time
+_PART = 1 << 15  # rows that fit into the processor's cache
 
 #: The smallest size of a score that is no finite 32-bit float any more.
 TOO_LARGE = 2.0**128 - 2.0**103
@@ -49,11 +49,11 @@ class TopDocs:
         return self.ids.strings()
 
     def tie_order(self, wanted: BoolArray | None = None) -> IntArray | None:
-        """The order in which ids of tied documents descend, among ties that hold a wanted row; None if as it is."""
-        as_before = np.zeros(len(self.query) + 1, dtype=bool)
-        as_before[1:-1] = (self.score[1:] == self.score[:-1]) & (self.query[1:] == self.query[:-1])
-        rows = np.flatnonzero(as_before[:-1] | as_before[1:])
-        group = np.cumsum(~as_before[rows]) - 1
+        """Return the order in which tied ids descend, where a ``wanted`` row ties; None if no row moves."""
+        ties_above = np.zeros(len(self.query) + 1, dtype=bool)
+        ties_above[1:-1] = (self.score[1:] == self.score[:-1]) & (self.query[1:] == self.query[:-1])
+        rows = np.flatnonzero(ties_above[:-1] | ties_above[1:])
+        group = np.cumsum(~ties_above[rows]) - 1
         if wanted is not None and len(rows):
             kept = np.zeros(group[-1] + 1, dtype=bool)
             kept[group[wanted[rows]]] = True
@@ -66,7 +66,7 @@ class TopDocs:
 
 
 class Rankings:
-    """The rankings of one run, one a query. Ids below a cutoff that nobody asks for are not read.
+    """The rankings of one run, one per query; ids are read only as deep as a measure looks.
 
     Attributes:
         name: what messages call the run.
@@ -93,7 +93,7 @@ class Rankings:
         group: str | None = None,
         asked: Collection[str] = (),
     ) -> None:
-        """Takes one query id, document id and score a row, in any order. Keeps the arrays as they are."""
+        """Take one query id, document id and score per row, in any order; the arrays are kept, not copied."""
         self.name = name
         self.tag = tag
         self.group = group
@@ -132,14 +132,14 @@ class Rankings:
         self._doc_ids = doc_ids
         self._order = order if order is None or len(order) >= 2**31 else order.astype(np.int32)
         self._top: dict[int, TopDocs] = {}
-        self._checked = False  # whether all documents are known to be there once
+        self._checked = False  # whether check_documents passed
 
     def __len__(self) -> int:
         return len(self._scores)
 
     @property
     def lengths(self) -> IntArray:
-        """How many documents each ranking has."""
+        """The number of documents of each ranking."""
         return np.diff(self.starts)
 
     def is_whole_to(self, depth: int | None) -> bool:
@@ -150,7 +150,7 @@ class Rankings:
         return f"<Rankings {self.name}: {len(self.query_ids)} queries, {len(self)} rows>"
 
     def top(self, cutoff: int | None = None) -> TopDocs:
-        """The first ``cutoff`` documents of every ranking (all of them without a cutoff), ties broken.
+        """Return the first ``cutoff`` documents of every ranking (all of them without a cutoff), ties broken.
 
         Raises ValueError for a document that is duplicated among the rows looked at, or whose id is not a string.
         """
@@ -169,7 +169,7 @@ class Rankings:
         return top
 
     def named(self, name: str) -> Rankings:
-        """The same rankings, which messages call otherwise."""
+        """Return the same rankings under another name, for messages."""
         other = copy.copy(self)
         other.name = name
         return other
@@ -181,12 +181,12 @@ class Rankings:
         return other
 
     def of_query(self, query_id: str) -> Rankings:
-        """The ranking of one query alone, on the same rows; empty where there is none."""
+        """Return the ranking of one query, on the same rows; empty rankings if there is none."""
         at = np.flatnonzero(self.query_ids == query_id)
         return self._of_queries(int(at[0]), int(at[0]) + 1) if len(at) else self._of_queries(0, 0)
 
     def parts(self) -> Iterator[Rankings]:
-        """The rankings of a few queries after the other, on the same rows: few enough for the processor's cache."""
+        """Yield the rankings of a few queries at a time, on the same rows; few, to stay in the processor's cache."""
         cuts = np.searchsorted(self.starts, np.arange(0, len(self), _PART))
         for first, end in pairwise(sorted({*cuts.tolist(), len(self.query_ids)})):
             yield self._of_queries(first, end)
@@ -252,7 +252,7 @@ class Rankings:
         return different
 
     def reordered(self, rows: IntArray) -> BoolArray:
-        """Return which of the rows, all tied with the row above, ids order otherwise than the run's own key does."""
+        """Return which rows, all tied with the row above, the ids put in another order than the run's own key."""
         above, own = self._tie_key(rows - 1), self._tie_key(rows)
         both = np.concatenate([rows - 1, rows])
         ids = self._ids_at(both, np.searchsorted(self.starts, both, side="right") - 1)
@@ -265,35 +265,35 @@ class Rankings:
         return rows if self._order is None else self._order[rows].astype(np.int64)
 
     def _tie_key(self, rows: IntArray) -> FloatArray:
-        """Return what would order some rows, ascending: their ranks, or else their scores in 64 bits."""
+        """Return the key by which the run itself orders tied rows, ascending: ranks, else scores in 64 bits."""
         at = self._as_given(rows)
         key: FloatArray = -self._given[at] if self.ranks is None else self.ranks[at]
         return key
 
     @property
     def has_many_ties(self) -> bool:
-        """Whether so many of the first documents tie that ranks, which do not count, may say more."""
+        """Whether most of the first documents tie, so that the ranks given, otherwise ignored, may order them."""
         _, tied = self.ties_in_top()
         return bool(len(tied)) and bool(tied.mean() > _MANY_TIES)
 
-    def first_otherwise(self, query_id: str) -> tuple[list[str], list[str]]:
-        """Return the first documents of a query as they count, and by the ranks, or else by the scores in 64 bits."""
-        one = self.of_query(query_id)
-        end = int(one._tie_ends(np.array([min(_TIES_DEPTH, len(one))]))[0])
-        key = one._tie_key(np.arange(end)).tolist()
-        docs = one.rows()[1].take(slice(0, end)).strings().tolist()
+    def first_in_both_orders(self, query_id: str) -> tuple[list[str], list[str]]:
+        """Return the first documents of a query in trec_eval's order, and by the ranks, else the scores in 64 bits."""
+        ranking = self.of_query(query_id)
+        end = int(ranking._tie_ends(np.array([min(_TIES_DEPTH, len(ranking))]))[0])
+        key = ranking._tie_key(np.arange(end)).tolist()
+        docs = ranking.rows()[1].take(slice(0, end)).strings().tolist()
         order = sorted(range(end), key=lambda i: docs[i].encode(), reverse=True)  # as ties are broken
         order.sort(key=key.__getitem__)
-        return one.top(_TIES_DEPTH).doc_ids.tolist(), [docs[i] for i in order[:_TIES_DEPTH]]
+        return ranking.top(_TIES_DEPTH).doc_ids.tolist(), [docs[i] for i in order[:_TIES_DEPTH]]
 
     def to_dict(self, cutoff: int | None = None, *, unlike: Ids | None = None) -> dict[str, dict[str, float]]:
-        """The first ``cutoff`` of each ranking as ir_measures takes a run, with scores that fall by one a position."""
+        """Return the first ``cutoff`` of each ranking as a dict for ir_measures; scores fall by one per rank."""
         top = self.top(cutoff)
         bounds = np.searchsorted(top.query, np.arange(len(self.query_ids) + 1))
         return self._nested(top.ids, (-top.position).astype(np.float64), bounds)
 
     def as_given(self) -> dict[str, dict[str, float]]:
-        """Each ranking as ir_measures takes a run, with the scores that it was given; equal ones as they came."""
+        """Return each ranking as a dict for ir_measures, with the scores given; equal ones in the given order."""
         if not self._checked:
             self.check_documents()
         return self._nested(self.rows()[1], self.given_scores, self.starts)
@@ -306,12 +306,12 @@ class Rankings:
         }
 
     def rows(self) -> tuple[IntArray, Ids, NDArray[np.float32]]:
-        """Every row: its query as an index into ``query_ids``, ascending; its document; its score as it is compared."""
+        """Return every row: its query as an index into ``query_ids``, ascending; its document; its 32-bit score."""
         query = np.repeat(np.arange(len(self.query_ids)), np.diff(self.starts))
         return query, self._ids_at(slice(None), query), self._scores
 
     def check_documents(self) -> None:
-        """Raises ValueError for a document that is duplicated in a ranking, or an id of another type."""
+        """Raise ValueError for a document that is duplicated in a ranking, or an id that is not a string."""
         for part in self.parts():
             query, ids, _ = part.rows()
             part._check_repeats(query, ids, ids.hashes())
@@ -329,7 +329,7 @@ class Rankings:
         return top
 
     def by_score(self, cutoff: int | None = None) -> TopDocs:
-        """:meth:`top` without its order of tied documents, and with those that are tied with the last of the top."""
+        """Return :meth:`top` before ties are broken, with all documents that tie with the last one."""
         sizes = np.diff(self.starts)
         rows: IntArray | slice = slice(None)
         if cutoff is None:
@@ -350,14 +350,14 @@ class Rankings:
         return TopDocs(query, position, ids, hashes, self._scores[rows])
 
     def _tie_ends(self, ends: IntArray) -> IntArray:
-        """Cuts behind a row of each ranking, moved behind the rows that share its score."""
+        """Return the end of each ranking's top, moved behind the rows that tie with its last row."""
         last = self.starts[1:]
         tied = np.flatnonzero(
             (ends < last) & (self._scores[ends - 1] == self._scores[np.minimum(ends, last - 1)])
         )
         if not len(tied):
             return ends
-        # The rows behind the cut, of these rankings: which is the first whose score is another?
+        # The first row below each end with another score.
         start, counts = ends[tied], last[tied] - ends[tied]
         at = np.cumsum(counts) - counts
         row = np.arange(counts.sum()) - np.repeat(at - start, counts)
@@ -367,7 +367,7 @@ class Rankings:
         return result
 
     def _ids_at(self, rows: IntArray | slice, query: IntArray) -> Ids:
-        """The document ids of some rows, of these queries."""
+        """Return the document ids of some rows; ``query`` names the query in an error."""
         at = rows if self._order is None else self._order[rows]
         if isinstance(self._doc_ids, Ids):
             return self._doc_ids.take(at)
@@ -391,7 +391,7 @@ class Rankings:
 
 
 def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> tuple[IntArray, ObjectArray]:
-    """The row at which each block of rows of one query starts, and its query id; ValueError for one of no string."""
+    """Return the first row of each block of rows of one query, and its query id; ValueError if that is no string."""
     if isinstance(query_ids, Ids):
         starts = query_ids.changes()
         return starts, query_ids.take(starts).strings()
