@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError("--between names both runs, and --baseline the other of each pair; leave one out")
     check_table(args)
     measures = arguments.measures_of(args)
-    from ..context.duplicates import depth_of, find_duplicates
+    from ..context.duplicates import deepest_cutoff, find_duplicates
     from ..context.judged import collection_of
     from .inputs import read
     from .run_files import find_files
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> None:
     if len(between) > len({*between}):
         raise ValueError(f"--between names {between[0]} twice, and no run is compared with itself")
     names = between or list(dict.fromkeys([*given.candidates, *([baseline] if baseline else [])]))
-    depth = depth_of(measures)
+    depth = deepest_cutoff(measures)
     together = given.together
     first = find_duplicates(collection_of(together, given.judgments), depth) if fixed and depth != 0 else {}
     compared = {first.get(name, name) for name in names}

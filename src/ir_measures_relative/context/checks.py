@@ -1,4 +1,4 @@
-"""What is checked at the door, before anything is computed: runs, their ids and topics, and what measures ask of both.
+"""Checks at the door, before anything is computed: of runs, their ids and topics, and of what measures need.
 
 A function ``check_…`` refuses, and may warn; ``warn_of_…`` only warns.
 """
@@ -82,12 +82,12 @@ def check_queries(collection: Collection, run: Rankings, *, may_be_batch: bool =
     docs = collection.documents
     if (docs.queries_of(run) >= 0).any() or not len(run) or not docs.n_queries:
         return
-    known = {q for other in collection.rankings for q in other.query_ids} if may_be_batch else set()
+    in_context = {q for other in collection.rankings for q in other.query_ids} if may_be_batch else set()
     message = (
         f"{run.name} has no query in common with the qrels: the run has {some(run.query_ids)}, "
         f"the qrels have {some(docs.query_ids)}"
     )
-    if known.intersection(run.query_ids) and known.intersection(docs.query_ids):
+    if in_context.intersection(run.query_ids) and in_context.intersection(docs.query_ids):
         warn(message + "; its rankings count as empty: check the ids of both", collection.context)
     else:
         own = set(run.query_ids.tolist())
@@ -113,7 +113,7 @@ def check_cut_runs(runs: Iterable[Rankings], judgments: Judgments) -> None:
 
 
 def _warn_of_runs_of_other_topics(collection: Collection, *, may_be_batch: bool) -> None:
-    """Warn of a run without rankings, and of one for other topics, which a batch of PyTerrier's may be for it."""
+    """Warn of runs without a ranking, and of runs for other topics, unless the qrels may be a batch of PyTerrier's."""
     queries_of, runs = collection.documents.queries_of, collection.rankings
 
     def find() -> tuple[list[Rankings], list[Rankings]]:
@@ -143,11 +143,11 @@ def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], cont
         raise ValueError(
             f"group={group!r}: the priors of this context do not go by groups; set priors=BestOfOtherGroups()"
         )
-    known = sorted(set(groups.values()))
-    if group not in known:
+    in_context = sorted(set(groups.values()))
+    if group not in in_context:
         import difflib
 
-        lower = {name.lower().strip(): name for name in known}
+        lower = {name.lower().strip(): name for name in in_context}
         for close in difflib.get_close_matches(group.lower().strip(), lower, n=1, cutoff=0.8):
             said = f"no run of the context is of this group; if {lower[close]!r} is meant, say so"
             warn(f"group={group!r}: {said}", context)
@@ -195,7 +195,7 @@ def check_measures(collection: Collection, measures: Sequence[ir_measures.Measur
 
 
 def _warn_if_nothing_is_relevant(collection: Collection, measures: Iterable[ir_measures.Measure]) -> None:
-    """Warn of judgments of which none is of a relevant document, where measures need one."""
+    """Warn where no document is judged relevant, and a measure needs one."""
     judgments = collection.judgments
     needing = (m for m in measures if not is_relative(m) or m.JUDGMENTS == "needed")
     if len(judgments) and not len(judgments.relevant) and any(needing):
@@ -277,8 +277,8 @@ def _warn_of_pools(collection: Collection, measure: Any) -> None:
 
 # ---- what measures ask of the runs
 
-# For how many topics it is looked at how many of the judged documents a run ranks, since whole rankings take time; and
-# the share under which they are few.
+# How many topics are sampled for the share of judged documents that a run ranks, since whole rankings take time; and
+# the share below which users are warned.
 _TOPICS_LOOKED_AT, _HALF = 10, 0.5
 
 
@@ -318,7 +318,7 @@ def check_run_of_host(run: Evaluated, measures: Sequence[ir_measures.Measure], *
 
 
 def _ranks_relevant_document(run: Evaluated, measure: Any) -> bool:
-    """Whether a run has a document that may gain where a measure looks, which it asks for anyway."""
+    """Return whether a run ranks a document that may gain where the measure looks: positions that it needs anyway."""
     return bool(run.positions(run.collection.documents.may_gain, measure.look).any())
 
 
@@ -346,7 +346,7 @@ def _warn_of_few_ranked(runs: Sequence[Evaluated]) -> None:
     for run in runs:
         if not run.run.is_whole_to(None):
             continue
-        share = run.memo.get(("share ranked", run.run, run.collection.judgments), partial(_share, run))
+        share = run.memo.get(("share ranked", run.run, run.collection.judgments), partial(_share_ranked, run))
         if 0 < share < _HALF:
             warn(
                 f"the run ranks {share:.0%} of the judged documents, and UE is relative to random rankings of all of "
@@ -357,21 +357,21 @@ def _warn_of_few_ranked(runs: Sequence[Evaluated]) -> None:
             return
 
 
-def _share(run: Evaluated) -> float:
-    """The share of the judged documents that a run ranks, by a few of its topics."""
+def _share_ranked(run: Evaluated) -> float:
+    """Return the share of the judged documents that a run ranks, estimated from a few of its topics."""
     judgments = run.collection.judgments
-    held = np.unique(judgments.queries_of(run.run))
-    held = held[held >= 0]
-    topics = held[:: len(held) // _TOPICS_LOOKED_AT + 1]
+    judged = np.unique(judgments.queries_of(run.run))
+    judged = judged[judged >= 0]
+    topics = judged[:: len(judged) // _TOPICS_LOOKED_AT + 1]
     keep = np.isin(np.arange(judgments.n_queries), topics)
 
-    def look_at() -> Judgments:
+    def select() -> Judgments:
         return judgments.of_queries(keep)
 
-    docs = run.collection.kept(("of topics", topics.tobytes()), look_at)
-    found = np.zeros(len(docs), dtype=bool)
+    docs = run.collection.kept(("of topics", topics.tobytes()), select)
+    is_ranked = np.zeros(len(docs), dtype=bool)
     for query_id in docs.query_ids:
         top = run.run.of_query(query_id).by_score()
         row = docs.rows_of(np.full(len(top.query), docs.query_code[query_id]), top.ids, top.hashes)
-        found[row[row >= 0]] = True
-    return float(found.sum() / max(len(found), 1))
+        is_ranked[row[row >= 0]] = True
+    return float(is_ranked.sum() / max(len(is_ranked), 1))

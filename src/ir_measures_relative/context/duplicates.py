@@ -1,4 +1,4 @@
-"""Runs that rank alike, and runs whose values are no quantities to compare."""
+"""Duplicate runs, and runs whose values are not comparable."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .run_names import matching
 from .tops import same_rankings
 
 _START = 10  # how deep two rankings are compared before it is worth comparing all of them
-_FEWEST = 10  # documents that a shorter copy of a run must have in all, which are the same by chance where they are few
+_FEWEST = 10  # documents that a shorter duplicate must have in all; fewer may agree by chance
 
 
 def rank_alike(run: Evaluated, name: str, depth: int | None = None, *, partly: bool = False) -> bool:
@@ -78,38 +78,38 @@ def _find_same_firsts(run: Evaluated, names: Iterable[str]) -> list[str]:
 def _starts(
     collection: Collection, run: Rankings, depth: int, memo: Memo, *, first: bool = False
 ) -> WordArray:
-    """A hash of the start of each ranking: equal where two start alike, hardly ever else; 0 without a ranking.
+    """Return a hash of the first documents of each ranking, 0 without a ranking; collisions are rare.
 
-    ``first``: of the first document alone.
+    ``first``: hash the first document only.
     """
 
     def compute() -> WordArray:
         top = run.top(depth if run.cut is None else min(depth, run.cut.depth))
         query = collection.documents.queries_of(run)[top.query]
-        known, result = query >= 0, np.zeros(collection.documents.n_queries, dtype=np.uint64)
+        keep, result = query >= 0, np.zeros(collection.documents.n_queries, dtype=np.uint64)
         if first:
-            known &= top.position == 1
-        np.add.at(result, query[known], (top.hashes * (2 * top.position + 1).astype(np.uint64))[known])
+            keep &= top.position == 1
+        np.add.at(result, query[keep], (top.hashes * (2 * top.position + 1).astype(np.uint64))[keep])
         return result
 
     return memo.get(("start", run, collection.documents, depth, first), compute)
 
 
 def find_duplicates(collection: Collection, depth: int | None) -> dict[str, str]:
-    """Return, of each run that ranks as an earlier run of the context does to this depth, that run."""
+    """Return a dict from each run that ranks as an earlier one, to this depth, to that earlier run."""
 
     def find() -> dict[str, str]:
         whole_to = known_depth(collection.rankings, depth)
         start = _START if whole_to is None else min(whole_to, _START)
-        groups, found = dict[Hashable, list[str]](), dict[str, str]()
+        groups, duplicates = dict[Hashable, list[str]](), dict[str, str]()
         for name, run in collection.runs.items():
             key = _starts(collection, run, start, collection.memo).tobytes()
             first = next((o for o in groups.get(key, ()) if _are_alike(collection, name, o, depth)), None)
             if first is None:
                 groups.setdefault(key, []).append(name)
             else:
-                found[name] = first
-        return found
+                duplicates[name] = first
+        return duplicates
 
     return collection.kept(("duplicates", depth), find)
 
@@ -118,8 +118,8 @@ def _are_alike(collection: Collection, name: str, other: str, depth: int | None)
     return rank_alike(Evaluated.of(collection, name), other, depth)
 
 
-def depth_of(measures: Iterable[ir_measures.Measure]) -> int | None:
-    """The deepest cutoff of measures that are relative to priors: None if one has none, 0 if there are no such."""
+def deepest_cutoff(measures: Iterable[ir_measures.Measure]) -> int | None:
+    """Return the deepest cutoff of the measures relative to priors: None if any has none, 0 without such measures."""
     depths = [m.params.get("cutoff") for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
     return None if None in depths else max(depths, default=0)
 
@@ -130,7 +130,7 @@ def warn_of_duplicates(runs: Sequence[Evaluated], measures: Sequence[ir_measures
     Of runs in the order of time the later duplicate adds nothing, which is the answer.
     """
     relative = [m for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
-    depth = depth_of(measures)
+    depth = deepest_cutoff(measures)
     first = find_duplicates(runs[0].collection, depth) if runs and depth != 0 else {}
     of_name = {run.name: run for run in runs}
 
@@ -153,9 +153,9 @@ def warn_of_duplicates(runs: Sequence[Evaluated], measures: Sequence[ir_measures
 
 
 def warn_of_duplicate(run: Evaluated, measures: Sequence[ir_measures.Measure]) -> None:
-    """Warn of a run that is none of the context's, and yet ranks as one that it is scored relative to.
+    """Warn of a new run that duplicates a run that it is scored relative to.
 
-    And of one that is named as a run of the context, and ranks otherwise.
+    Warn also of a run that has the name of a run of the context, and ranks otherwise.
     """
     collection = run.collection
     if run.name is not None:
@@ -199,7 +199,7 @@ def why_incomparable(
     b: str,
     priors: Mapping[str, Iterable[str]] | None = None,
 ) -> str | None:
-    """Why the values of two runs of a context are different quantities; None if they are not.
+    """Return why the values of two runs of a context are not comparable; None if they are.
 
     ``priors`` are those of each run, where they are not the policy's.
     """
@@ -233,6 +233,6 @@ def priors_of(
     measure: ir_measures.Measure,
     priors: Mapping[str, Iterable[str]] | None,
 ) -> IntArray:
-    """The indices of the priors of a run: those of ``priors``, else those that the context's policy gives it."""
+    """Return the indices of the priors of a run: those of ``priors``, else those by the context's policy."""
     run = Evaluated.of(collection, name, None if priors is None else priors[name])
     return run.priors(measure.get("prior"))

@@ -1,4 +1,4 @@
-"""Topics that runs have no ranking for: which they are, why, what a verb does about them, and what it says."""
+"""Missing topics: find and explain judged topics without a ranking; count them as empty, drop them, or refuse."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MissingTopics(NamedTuple):
 
     @property
     def is_tolerable(self) -> bool:
-        """Whether a verb may decide: few are missing, or all runs miss them, so that no run is worse for it."""
+        """Whether a verb may decide: few topics are missing, or all runs miss them, which favours none."""
         return bool(self.cause) or _ONE_IN * len(self.topics) <= self.expected
 
 
@@ -63,7 +63,7 @@ def find_missing_topics(judged: Documents, runs: Mapping[str, Rankings]) -> list
     is_judged = np.diff(judged.starts) > 0 if len(judged) else np.ones(judged.n_queries, dtype=bool)
     elsewhere = (ranked.sum(axis=0) > ranked) & is_judged
     missing = elsewhere & ~answered
-    found = [
+    entries = [
         MissingTopics(name, np.flatnonzero(missing[i]), int(np.count_nonzero(elsewhere[i])), "")
         for i, name in enumerate(runs)
         if missing[i].any()
@@ -74,11 +74,11 @@ def find_missing_topics(judged: Documents, runs: Mapping[str, Rankings]) -> list
         of_any = set().union(*(run.query_ids for run in runs.values())).difference(judged.query_code)
         similar = find_similar_ids(ids, of_any, "a run has")
         for name, run in runs.items():
-            cause = _find_similar(judged, ids, run) if similar else ""
-            cause = cause or _find_end(run, ids, [judged.query_ids], only_within=True)
+            cause = _describe_similar_ids(judged, ids, run) if similar else ""
+            cause = cause or _describe_early_end(run, ids, [judged.query_ids], only_within=True)
             if cause:
-                found.append(MissingTopics(name, unranked, n, cause))
-    return found
+                entries.append(MissingTopics(name, unranked, n, cause))
+    return entries
 
 
 def check_topics(
@@ -97,12 +97,12 @@ def check_topics(
     if missing is not None:
         check_choice("missing", missing, MISSING)
     every = find_missing_topics(collection.judgments, collection.runs)
-    if relative and (others := [one for one in every if one.name not in names]):
+    if relative and (others := [entry for entry in every if entry.name not in names]):
         described = _describe(collection, others, collection.runs)
         warn(f"{described}; as priors or reference they have empty rankings there", collection.context)
-    compared = [one for one in every if one.name in names]
+    compared = [entry for entry in every if entry.name in names]
     if missing not in ("zero", "drop"):
-        refused = [one for one in compared if missing == "raise" or not one.is_tolerable]
+        refused = [entry for entry in compared if missing == "raise" or not entry.is_tolerable]
         if refused:
             raise ValueError(
                 f"{_describe(collection, refused, collection.runs)}: correct the run, or set missing='zero' to count "
@@ -118,7 +118,7 @@ def check_topics(
             f"{described[0].upper()}{described[1:]}. A missing topic counts as an empty ranking.",
         )
     keep = np.ones(collection.documents.n_queries, dtype=bool)
-    keep[np.concatenate([one.topics for one in compared])] = False
+    keep[np.concatenate([entry.topics for entry in compared])] = False
     codes = (collection.judgments.queries_of(collection.runs[name]) for name in names)
     if not any(keep[code[code >= 0]].any() for code in codes):
         raise ValueError(f"{described}: missing='drop' leaves no topic; correct the runs")
@@ -144,10 +144,10 @@ def warn_of_missing_topics(collection: Collection, runs: Mapping[str, Rankings])
     The hosts' evaluators do not call this: what they get may be one batch of topics.
     """
     warn_of_empty_runs(runs.values(), collection.context)
-    found = [one for one in find_missing_topics(collection.judgments, runs) if len(runs[one.name])]
-    if found:
+    entries = [e for e in find_missing_topics(collection.judgments, runs) if len(runs[e.name])]
+    if entries:
         warn(
-            f"{_describe(collection, found, runs)}; a missing topic counts as an empty ranking: correct the run, or "
+            f"{_describe(collection, entries, runs)}; a missing topic counts as an empty ranking: correct the run, or "
             "leave the topics out of the qrels",
             collection.context,
             "missing topics",
@@ -177,43 +177,43 @@ def warn_of_similar_ids(collection: Collection, runs: Iterable[Rankings]) -> Non
         n = int(np.count_nonzero(matched))
         if n == judged.n_queries or matched.all():
             continue
-        if alike := _find_similar(judged, np.delete(judged.query_ids, code[matched]), run):
+        if alike := _describe_similar_ids(judged, np.delete(judged.query_ids, code[matched]), run):
             said = (
                 f"{run.name} ranks {n} of the {judged.n_queries} judged topics; {alike}: write the ids alike"
             )
             warn(said, collection.context)
 
 
-def _describe(collection: Collection, found: Sequence[MissingTopics], runs: Mapping[str, Rankings]) -> str:
-    """Which runs miss how many topics, the first of these, and why, as far as the runs tell."""
+def _describe(collection: Collection, entries: Sequence[MissingTopics], runs: Mapping[str, Rankings]) -> str:
+    """Return the part of a message that names the runs, their missing topics, and the likely cause."""
     judged, query_ids = (
         "judged topics" if len(collection.judgments) else "topics",
         collection.documents.query_ids,
     )
     parts = []
-    for name, topics, expected, cause in found[:_RUNS_NAMED]:
+    for name, topics, expected, cause in entries[:_RUNS_NAMED]:
         ids, run = query_ids[topics], runs[name]
         of = f"{len(ids)} of the {expected} {judged}"
         if not cause:
             of += " that other runs rank"
             orders = [other.query_ids for other in runs.values() if other is not run]
-            cause = _find_similar(collection.judgments, ids, run) or _find_end(
+            cause = _describe_similar_ids(collection.judgments, ids, run) or _describe_early_end(
                 run, ids, [*orders, collection.documents.query_ids]
             )
         listed = few(map(repr, ids), _TOPICS_NAMED) + (f"; {cause}" if cause else "")
         parts.append(f"run {name!r} has no ranking for {of} ({listed})")
-    more = len(found) - _RUNS_NAMED
+    more = len(entries) - _RUNS_NAMED
     return "; ".join(parts) + (f"; and {more} more" if more > 0 else "")
 
 
-def _find_similar(judged: Documents, missing: ObjectArray, run: Rankings) -> str:
+def _describe_similar_ids(judged: Documents, missing: ObjectArray, run: Rankings) -> str:
     return find_similar_ids(missing, run.query_ids[judged.queries_of(run) < 0], "the run has")
 
 
 def find_similar_ids(missing: Iterable[str], unmatched: Iterable[str], source: str) -> str:
-    """What to say where ids of the qrels that miss a partner, and ids without one in the qrels, differ in form alone.
+    """Return the part of a message on unmatched ids that differ from ids of the qrels in form alone; '' for none.
 
-    These are leading zeros, case, a final ``.0`` and blanks.
+    Form is leading zeros, case, a final ``.0`` and blanks.
     """
     of_form = {_without_form(q): q for q in missing}
     pairs = [(q, of_form[form]) for q in unmatched if (form := _without_form(q)) in of_form]
@@ -231,19 +231,19 @@ def _without_form(query_id: str) -> str:
     return _FRACTION.sub("", query_id.strip().casefold()).lstrip("0")
 
 
-def _find_end(
+def _describe_early_end(
     run: Rankings, missing: ObjectArray, orders: Sequence[ObjectArray], only_within: bool = False
 ) -> str:
-    """Where a run ends too early: the missing topics come last in the order of another run, or of the qrels.
+    """Return where a run ends too early: the missing topics come last in the order of another run, or of the qrels.
 
     Its last topic is cut where it has fewer rows than the others, which have equally many, or less than half as many;
-    with ``only_within`` nothing else is told.
+    with ``only_within`` no other end is described.
     """
     if not len(run):
         return ""
     last, sizes = run.query_ids[-1], run.lengths
     others, row = sizes[:-1], ", in the middle of a row" if run.ends_within_row else ""
-    usual = float(np.median(others)) if len(others) > 1 else 0.0  # one other topic tells nothing
+    usual = float(np.median(others)) if len(others) > 1 else 0.0  # the length of a single topic is not usual
     within = bool(row) or sizes[-1] < (usual if (others == usual).all() else usual / 2)
     if only_within and not within:
         return ""
@@ -257,7 +257,7 @@ def _find_end(
 
 
 def _come_last(missing: ObjectArray, own: ObjectArray, order: ObjectArray) -> bool:
-    """Whether topics follow all those of a run in an order, which may lack some of both but the run's last one."""
+    """Return whether missing topics follow all of a run's own in an order, which must have the run's last one."""
     place = {q: i for i, q in enumerate(order)}
     later = [place[q] for q in missing if q in place]
     earlier = [place[q] for q in own if q in place]

@@ -31,12 +31,12 @@ _TOPICS_LOOKED_AT, _DOCS_SHOWN = 100, 3
 
 
 def warn_of_odd_runs(collection: Collection, runs: Sequence[Rankings]) -> None:
-    """Warn, once of a kind, of runs that retrieve the query itself, and of runs whose scores do not order."""
+    """Warn of runs that retrieve the query itself, and of runs that ids order instead of scores; once of each kind."""
     _warn_of_self(collection, runs)
     _warn_of_ties(collection, runs)
 
 
-def find_self(judged: Documents, run: Rankings) -> IntArray:
+def find_self_retrieval(judged: Documents, run: Rankings) -> IntArray:
     """Return the topics, as indices of the run's, that are among their own first documents; none where they are few.
 
     A topic whose own document is judged relevant is left out: there the document is an answer.
@@ -45,11 +45,11 @@ def find_self(judged: Documents, run: Rankings) -> IntArray:
         return np.empty(0, dtype=np.int64)
     code = judged.queries_of(run)
     own = Ids.of(run.query_ids)
-    found = np.zeros(len(code), dtype=bool)
+    retrieves_self = np.zeros(len(code), dtype=bool)
     for rank in _SELF_RANKS:
         topics, ids = run.ids_at_rank(rank)
-        found[topics] |= ids.equal(np.arange(len(topics)), own, topics)
-    topics = np.flatnonzero(found & (code >= 0))
+        retrieves_self[topics] |= ids.equal(np.arange(len(topics)), own, topics)
+    topics = np.flatnonzero(retrieves_self & (code >= 0))
     enough = max(_SELF_TOPICS, _SELF_SHARE * np.count_nonzero(code >= 0))
     if len(topics) >= enough:
         row = judged.rows_of(code[topics], own.take(topics))
@@ -61,7 +61,7 @@ def _warn_of_self(collection: Collection, runs: Sequence[Rankings]) -> None:
     judged = collection.judgments
     odd = []
     for run in runs:
-        topics = _kept(collection, run, ("self", run, judged), partial(find_self, judged, run))
+        topics = _find_once(collection, run, ("self", run, judged), partial(find_self_retrieval, judged, run))
         if len(topics):
             odd.append((run, topics))
     if odd:
@@ -78,7 +78,7 @@ def _warn_of_self(collection: Collection, runs: Sequence[Rankings]) -> None:
 
 
 class Ties(NamedTuple):
-    """What ties do to the first documents of a run."""
+    """The effect of ties on the first documents of a run."""
 
     share: float  #: of adjacent documents of the first ten that tie
     made: bool  #: whether most of these have different scores, which 32-bit floats make equal
@@ -116,7 +116,7 @@ def find_ties(run: Rankings) -> Ties | None:
 def _warn_of_ties(collection: Collection, runs: Sequence[Rankings]) -> None:
     odd = []
     for run in runs:
-        ties = _kept(collection, run, ("ties", run), partial(find_ties, run))
+        ties = _find_once(collection, run, ("ties", run), partial(find_ties, run))
         if ties is not None:
             odd.append((run, ties))
     if odd:
@@ -133,8 +133,8 @@ def _warn_of_ties(collection: Collection, runs: Sequence[Rankings]) -> None:
         )
 
 
-def _kept(collection: Collection, run: Rankings, key: Hashable, find: Callable[[], T]) -> T:
-    """What was found of a run; kept for those of the context."""
+def _find_once(collection: Collection, run: Rankings, key: Hashable, find: Callable[[], T]) -> T:
+    """Return what ``find`` returns, computed once for each run of the context."""
     if run not in collection.rankings:
         return find()
     return collection.memo.get(key, lambda: (find(),))[0]
@@ -177,19 +177,19 @@ def _find_strange_ids(
     judgments: Judgments, runs: Sequence[Rankings], together: bool
 ) -> tuple[bool, list[tuple[Rankings, str]]]:
     """Return whether runs together rank few judged documents, and a run and a query to show; or those without any."""
-    strange = _strange(judgments, runs) if together else None
-    return (True, [strange]) if strange is not None else (False, _unjudged(judgments, runs))
+    strange = _find_strange_topic(judgments, runs) if together else None
+    return (True, [strange]) if strange is not None else (False, _find_unjudged(judgments, runs))
 
 
-def _unjudged(judgments: Judgments, runs: Iterable[Rankings]) -> list[tuple[Rankings, str]]:
-    """The runs that share topics with the judgments, and no document, so that they score 0; and one of the topics."""
-    found = []
+def _find_unjudged(judgments: Judgments, runs: Iterable[Rankings]) -> list[tuple[Rankings, str]]:
+    """Return the runs that share topics with the judgments, but no document, each with such a topic."""
+    without = []
     judged = set(judgments.query_ids[np.bincount(judgments.query, minlength=judgments.n_queries) > 0])
     for run in runs:
         topics = [query_id for query_id in run.query_ids if query_id in judged]
         if topics and not _ranks_judged_document(judgments, run, topics):
-            found.append((run, topics[0]))
-    return found
+            without.append((run, topics[0]))
+    return without
 
 
 def _ranks_judged_document(judgments: Judgments, run: Rankings, topics: Sequence[str]) -> bool:
@@ -210,8 +210,8 @@ def _ranks_judged(judgments: Judgments, run: Rankings, query_id: str, share: flo
     return len(set(judged).intersection(docs)) > share * len(judged)
 
 
-def _strange(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, str] | None:
-    """A run and a query to show, of runs that hold few of the documents judged for their queries; else None."""
+def _find_strange_topic(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, str] | None:
+    """Return a run and a query to show, where runs hold few of the documents judged for their queries; else None."""
     few = [(run, q) for run in runs[:1] for q in run.query_ids[:_QUERIES_AHEAD] if q in judgments.query_code]
     held = np.zeros(len(judgments), dtype=bool)
     try:

@@ -14,7 +14,7 @@ from tqdm import tqdm
 
 from ..context.checks import check_runs
 from ..context.collection import Collection
-from ..context.duplicates import depth_of, find_duplicates, priors_of, why_incomparable
+from ..context.duplicates import deepest_cutoff, find_duplicates, priors_of, why_incomparable
 from ..context.evaluate import aggregate, is_summed, one_topic_counts, score_runs
 from ..context.evaluated import Evaluated
 from ..context.judged import collection_of
@@ -174,7 +174,7 @@ def _refuse_copies(
     view: Collection, names: Sequence[str], measures: Sequence[ir_measures.Measure], fixed: Sequence[str]
 ) -> None:
     """Raises ValueError where a run to compare is a fixed prior under another name."""
-    depth = depth_of(measures)
+    depth = deepest_cutoff(measures)
     first = find_duplicates(view, depth) if fixed and depth != 0 else {}
     of_priors = {first.get(name, name): name for name in fixed}
     name = next((name for name in names if first.get(name, name) in of_priors), None)
