@@ -47,6 +47,7 @@ MODULES: dict[str, Sequence[str]] = {
     "io.runs": ("read_run",),
     "work": ("Work",),
     "data.documents": ("Documents", "Judgments"),
+    "data.labels": ("Labels", "Aspects"),
     "measures.bases.base": ("Base", "Chance"),
     "measures.form": (),
     "measures.bases.browsing": (),

@@ -45,8 +45,8 @@ class Aspects:
 
     query: IntArray  #: the query of each aspect, ascending
     names: ObjectArray  #: of each aspect
-    document: IntArray  #: of each label: the row of its document among the judgments
-    aspect: IntArray  #: of each label: its aspect; each pair of a document and an aspect stands once
+    document: IntArray  #: the row of each label's document among the judgments
+    aspect: IntArray  #: the aspect of each label; each pair of a document and an aspect stands once
     grade: IntArray  #: of each label
 
     def __len__(self) -> int:
