@@ -231,7 +231,7 @@ BAD_JUDGES: Any = {
     "no qrels": (lambda llm: 7, "llm_judgments: the qrels"),
     "other documents": (
         lambda llm: {q: {"none": 1} for q in llm},
-        "People judged 0 of the documents that the language model",
+        "No run retrieves in its top what the language model judged",
     ),
     "few documents": (
         lambda llm: {"q0": llm["q0"]},
