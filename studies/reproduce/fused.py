@@ -98,4 +98,4 @@ def _values(
 ) -> FloatArray:
     evaluated = Evaluated.of(view, run, priors)
     values = [measure.score(evaluated) for measure in measures]
-    return np.array([*values, view.absolute([nDCG @ 10], run)[0]])
+    return np.array([*values, view.compute_absolute([nDCG @ 10], run)[0]])

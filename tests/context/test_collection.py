@@ -154,7 +154,7 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
         if what == "absolute":
             return collection.absolute_of_runs(about[0]).tolist()
         if what == "at once":
-            return collection.absolute(absolute[:4], context.runs["B"]).tolist()
+            return collection.compute_absolute(absolute[:4], context.runs["B"]).tolist()
         name, whose, depth, judged_only, *rest = about
         run, look = Evaluated.of(collection, name), Look(depth, judged_only)
         rows = getattr(collection.documents, whose, collection.documents)

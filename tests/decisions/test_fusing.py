@@ -75,7 +75,7 @@ def test_values_of_sets_are_those_of_ir_measures(
     for one, values in zip(sets, got, strict=True):
         alone = list(collection.runs.values())[one[0]]
         rankings = alone if len(one) == 1 else fused_rankings(collection, one, fusion)
-        assert values == pytest.approx(collection.absolute([parsed], rankings)[0], abs=1e-12)
+        assert values == pytest.approx(collection.compute_absolute([parsed], rankings)[0], abs=1e-12)
 
 
 def test_a_document_just_below_the_tops_may_come_first(monkeypatch: pytest.MonkeyPatch) -> None:

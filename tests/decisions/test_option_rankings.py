@@ -139,7 +139,7 @@ def test_adding_gains_what_the_fused_rankings_do_to_the_last_bit() -> None:
             collection = collection_of(RunContext(dict(runs)), qrels)
             fused = (fused_rankings(collection, rows, Fusion()) for rows in ([0, 2], [0, 1, 2]))
             for found, expected in zip(lists.rankings(), fused, strict=True):
-                values = [collection.absolute([parsed], one)[0].tolist() for one in (found, expected)]
+                values = [collection.compute_absolute([parsed], one)[0].tolist() for one in (found, expected)]
                 assert values[0] == values[1]
                 compared += len(values[0])
     assert compared == 360

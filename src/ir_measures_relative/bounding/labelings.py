@@ -156,7 +156,7 @@ class Labelings:
         values: FloatArray = (
             self.measure.score(run)
             if is_relative(self.measure)
-            else run.collection.absolute([self.measure], run.run)[0]
+            else run.collection.compute_absolute([self.measure], run.run)[0]
         )
         return values
 

@@ -142,7 +142,7 @@ class Inputs:
         evaluator = AbsoluteEvaluator(provider, host, lambda _: qrels.as_ir_measures())
 
         def absolute(measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
-            positions = partial(collection.positions_of_relevant, rankings)
+            positions = partial(collection.relevant_positions, rankings)
             return evaluator.values(rankings, collection.judgments, positions)
 
         return score_runs(collection, names, measures, absolute=absolute, new_runs=new_runs)

@@ -189,12 +189,12 @@ class Collection:
 
     # ---- absolute measures
 
-    def absolute(
+    def compute_absolute(
         self, measures: Sequence[ir_measures.Measure], run: Rankings, *, as_given: bool = False
     ) -> FloatArray:
-        """Return absolute measures of any run, by ir_measures; shape (measures, queries).
+        """Compute absolute measures of any run, by ir_measures; shape (measures, queries). Values are not kept.
 
-        ``as_given``: each provider orders equal scores as it does, and not as trec_eval.
+        ``as_given``: each provider breaks ties in its own way, and not as trec_eval does.
         """
         from .absolute import AbsoluteEvaluator, qrels_for  # which relative measures do without
 
@@ -207,9 +207,9 @@ class Collection:
         evaluator = self.memo.get(
             key, partial(AbsoluteEvaluator, ir_measures.DefaultPipeline, measures, qrels, as_given)
         )
-        return evaluator.values(run, judgments, partial(self.positions_of_relevant, run))
+        return evaluator.values(run, judgments, partial(self.relevant_positions, run))
 
-    def positions_of_relevant(self, run: Rankings, depth: int | None) -> IntArray:
+    def relevant_positions(self, run: Rankings, depth: int | None) -> IntArray:
         """Return where any run ranks each relevant document, to this depth."""
         return self.positions_of(run, self.judgments.relevant, Look(depth), self.memo_of(run))
 
@@ -218,7 +218,9 @@ class Collection:
     ) -> FloatArray:
         """Return one absolute measure of any run, one value a query; kept as :meth:`positions_of` says."""
         key = "absolute", run, self.judgments, type(measure), measure
-        return (self.memo if memo is None else memo).get(key, lambda: self.absolute([measure], run)[0])
+        return (self.memo if memo is None else memo).get(
+            key, lambda: self.compute_absolute([measure], run)[0]
+        )
 
     def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
         """Return an absolute measure of every run of the context, shape (runs, queries)."""

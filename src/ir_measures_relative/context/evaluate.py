@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
 
 
-#: Computes absolute measures of a run, shape (measures, queries), as :meth:`Collection.absolute` does.
+#: Computes absolute measures of a run, shape (measures, queries), as :meth:`Collection.compute_absolute` does.
 Absolute: TypeAlias = Callable[[Sequence[ir_measures.Measure], Rankings], FloatArray]
 
 
@@ -172,7 +172,7 @@ def score_runs(
     host = [measures[j] for j in of_host]
     for i, one in enumerate(runs if part else progress(runs, "scoring runs", "run")):
         if host:
-            values[i, of_host] = (absolute or collection.absolute)(host, one.run)
+            values[i, of_host] = (absolute or collection.compute_absolute)(host, one.run)
     # What a deep measure asks of the runs answers the others as well; and one measure after the other, since what it
     # asks of all runs is kept for a while, and not for ever.
     for j in sorted(range(len(measures)), key=lambda j: -(value_of(measures[j], "cutoff") or math.inf)):

@@ -161,7 +161,7 @@ class FusedValues:
         if self._of_labels is None:
             for one in tqdm(missing, unit="set", **show):
                 rankings = fused_rankings(self.view, one, self.fusion)
-                self._known[one] = self.view.absolute([self.measure], rankings)[0]
+                self._known[one] = self.view.compute_absolute([self.measure], rankings)[0]
         else:
             for _, group in itertools.groupby(missing, key=len):
                 of_size = list(group)

@@ -78,7 +78,7 @@ def score_systems(
         row = {measure: i for i, measure in enumerate(measures)}
         try:
             if here:
-                values[[row[m] for m in here]] = collection.absolute(here, run, as_given=True)
+                values[[row[m] for m in here]] = collection.compute_absolute(here, run, as_given=True)
         except ValueError:
             by_host = list(measures)
         if by_host:
