@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser, gate: str, margin: str) -> No
         "--judge",
         type=int,
         metavar="N",
-        help="also print the N unjudged documents to judge first, those that move the verdict furthest",
+        help="also print the N documents that move the verdict furthest",
     )
     parser.add_argument(
         "--judge-file",
