@@ -9,10 +9,10 @@ from ..messages import warn
 
 
 class ActiveContext(NamedTuple):
-    """An entered context, and the member that ``evaluating()`` named, or the group of a new run."""
+    """An entered context, and the run that ``evaluating()`` named, or the group of a new run."""
 
     context: Any  #: the RunContext
-    member: str | None
+    name: str | None
     block: object = None  #: which ``evaluating()`` block it is; None for a plain ``with context``
     group: str | None = None
 

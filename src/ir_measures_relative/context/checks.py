@@ -313,7 +313,7 @@ def check_run_of_host(run: Evaluated, measures: Sequence[ir_measures.Measure], *
         warn_of_similar_ids(collection, [run.run])
     warn_of_duplicate(run, measures)
     check_evaluated([run], measures)
-    if run.member is None:
+    if run.index is None:
         warn_of_odd_runs(collection, [run.run])
 
 
@@ -334,7 +334,7 @@ def _warn_of_group_columns(runs: Sequence[Evaluated]) -> None:
     """Warn of a new run of several groups, where groups are counted and policies do not ask for the column."""
     for run in runs:
         by_group = finder_for_new_runs(run.collection.policy) is not None
-        if run.member is None and run.group is None and run.run.group == "" and not by_group:
+        if run.index is None and run.group is None and run.run.group == "" and not by_group:
             warn(
                 "the run's column 'group' does not hold one name in all rows, so it is a system of its own",
                 run.collection.context,

@@ -166,7 +166,7 @@ def score_runs(
     else:
         check_runs(collection, measures, new_runs, missing_topics=missing_topics)
         check_evaluated(runs, measures)
-        warn_of_duplicates([one for one in runs if one.member is not None], measures)
+        warn_of_duplicates([one for one in runs if one.index is not None], measures)
     values = np.empty((len(runs), len(measures), len(query_ids)))
     of_host = [j for j, measure in enumerate(measures) if not is_relative(measure)]
     host = [measures[j] for j in of_host]

@@ -36,7 +36,7 @@ class Evaluated:
     collection: Collection
     run: Rankings
     name: str | None  #: the run of the context that it is, or replaces; None for a new run
-    member: int | None  #: the index of the run called ``name``; None for a new run
+    index: int | None  #: the index of the run called ``name``; None for a new run
     given_priors: tuple[str, ...] | None  #: the names of its priors, instead of the policy's
     group: str | None  #: the group of a new run, for a policy that uses groups; None if not given
     memo: Memo  #: for results on this run; see :meth:`Collection.memo_of`
@@ -49,16 +49,16 @@ class Evaluated:
         priors: Iterable[str] | None = None,
         *,
         group: str | None = None,
-        member: str | None = None,
+        name: str | None = None,
     ) -> Evaluated:
         """Return a run of the collection, by its name, or a new run.
 
         Args:
             priors: the names of its priors, if not the policy's.
             group: of a new run, for a policy that uses groups.
-            member: the name of the run of the context that ``run`` replaces, if any.
+            name: the name of the run of the context that ``run`` replaces, if any.
         """
-        name = run if isinstance(run, str) else member
+        name = run if isinstance(run, str) else name
         rankings = collection.runs[run] if isinstance(run, str) else run
         index = None if name is None else collection.index[name]
         given = None if priors is None else tuple(priors)
@@ -115,7 +115,7 @@ class Evaluated:
             rows = np.arange(len(chosen))
         else:  # a policy may name runs that are not in this collection
             rows = np.array(sorted({index[n] for n in chosen if n in index}), dtype=np.int64)
-        return rows if self.member is None else rows[rows != self.member]
+        return rows if self.index is None else rows[rows != self.index]
 
     def left_by_priors(
         self,

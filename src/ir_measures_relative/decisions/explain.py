@@ -68,7 +68,7 @@ def explain(
     if query_id is not None and query_id not in judged.query_code:
         raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(judged.query_ids)}")
     check_runs(collection, [parsed])
-    evaluated = Evaluated.of(collection, rankings, group=group, member=member)
+    evaluated = Evaluated.of(collection, rankings, group=group, name=member)
     check_evaluated([evaluated], [parsed])
     if query_id is not None:  # of all queries only the policy, which chooses the priors, may need to know
         priors = None
@@ -76,7 +76,7 @@ def explain(
             priors = [collection.names[i] for i in evaluated.priors(parsed.get("prior"))]
         one = collection.of_query(query_id)
         of_query = rankings.of_query(query_id) if member is None else one.runs[member]
-        evaluated = Evaluated.of(one, of_query, priors, group=group, member=member)
+        evaluated = Evaluated.of(one, of_query, priors, group=group, name=member)
     table = _table_of_documents(evaluated, parsed)
     table.attrs |= {"measure": str(parsed), "run": member or rankings.tag or "the new run"}
     return table
@@ -88,7 +88,7 @@ def _table_of_documents(run: Evaluated, measure: RelativeMeasure) -> pd.DataFram
     collection, look = run.collection, measure.look
     docs, names = collection.documents, collection.names
     if measure.RELATIVE_TO == "systems":
-        seen_by = np.array([i for i in range(len(names)) if i != run.member], dtype=np.int64)
+        seen_by = np.array([i for i in range(len(names)) if i != run.index], dtype=np.int64)
     else:
         seen_by = run.priors(measure.get("prior"))
     if look.judged_only:

@@ -92,17 +92,17 @@ class _Shapley(RelativeMeasure):
 
     def chance_to_be_new(self, run: Evaluated, docs: Documents) -> FloatArray:
         """The mean over all orders of the chance that a document is new when the system comes; 0 if it lacks it."""
-        browsing, collection, member = self.rule.seen, run.collection, run.member
+        browsing, collection, index = self.rule.seen, run.collection, run.index
         found, new = np.flatnonzero(browsing.seen(run.positions(docs, self.look))), np.zeros(len(docs))
-        players = len(collection.runs) + (member is None)
+        players = len(collection.runs) + (index is None)
 
         def unseen_by_runs() -> FloatArray:
             positions = collection.positions(docs, self.look)
             return unseen_by_all(map(browsing.seen, positions), len(docs), players)
 
         unseen = collection.kept(("Shapley", browsing, docs, self.look, players), unseen_by_runs)[found]
-        if member is not None:  # is one of those; no factor is 0, since no node is 1
-            in_its_place = collection.positions_of(collection.rankings[member], docs, self.look)
+        if index is not None:  # is one of those; no factor is 0, since no node is 1
+            in_its_place = collection.positions_of(collection.rankings[index], docs, self.look)
             of_member = browsing.seen(in_its_place[found])
             unseen = unseen / (1.0 - of_member[:, None] * quadrature(players)[0])
         # The mean over all orders, ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt.

@@ -53,7 +53,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         """Yield a value for each measure and query, so that ir_measures never adds its default."""
         evaluated = self._evaluated(read_run(run, kept=False))
         check_run_of_host(evaluated, self.measures, may_be_batch=self._may_be_batch)
-        if self._is_frame and self._by_policy and not (evaluated.member is None and evaluated.group is None):
+        if self._is_frame and self._by_policy and not (evaluated.index is None and evaluated.group is None):
             self._seen_parts.check_choice(self.collection, not self._may_be_batch)
         query_ids = self.collection.documents.query_ids
         scores = [measure.score(evaluated).tolist() for measure in self.measures]
@@ -74,20 +74,20 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
                 "its own measures of the run as it is: use context.evaluate or pt.relative.Experiment for both",
                 context,
             )
-        names_run = now is not None and now.context is context and (now.member or now.group)
+        names_run = now is not None and now.context is context and (now.name or now.group)
         source = now if now is not None and names_run else self.active
-        member, group = source.member, source.group
-        if member is None and run.tag in context.runs:
-            member = run.tag
-        if member is None:
+        name, group = source.name, source.group
+        if name is None and run.tag in context.runs:
+            name = run.tag
+        if name is None:
             if group is not None or run.group is not None:
                 group = group_of_new_run(self.collection, run, group)
-        elif group is not None and context.groups.get(member) != group:
+        elif group is not None and context.groups.get(name) != group:
             raise ValueError(
-                f"the evaluated run is named {member!r}, which is a run of the context and of the group "
-                f"{context.groups.get(member)!r}, not a new run of {group!r}: give it another name, or leave group out"
+                f"the evaluated run is named {name!r}, which is a run of the context and of the group "
+                f"{context.groups.get(name)!r}, not a new run of {group!r}: give it another name, or leave group out"
             )
-        return Evaluated.of(self.collection, run, group=None if member else group, member=member)
+        return Evaluated.of(self.collection, run, group=None if name else group, name=name)
 
     @property
     def _seen_parts(self) -> _SeenParts:

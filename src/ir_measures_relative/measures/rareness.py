@@ -49,7 +49,7 @@ def n_retrieving(
     """
     collection = run.collection
     own, n = run.positions(docs, look) > 0, len(collection.runs)
-    place = n if run.member is None else run.member
+    place = n if run.index is None else run.index
     if systems is not None:
         held = collection.positions(docs, look) > 0
         held = np.vstack([held[:place], own, held[place + 1 :]])
@@ -59,7 +59,7 @@ def n_retrieving(
     count = collection.kept(
         ("retrieving", docs, look), lambda: (collection.positions(docs, look) > 0).sum(axis=0)
     )
-    if run.member is None:
+    if run.index is None:
         return count + own, n + 1
     in_its_place = collection.positions_of(collection.rankings[place], docs, look) > 0
     return count - in_its_place + own, n
