@@ -31,11 +31,11 @@ from .priors import Policy, PriorPolicy, policy_of
 from .run_names import check_names, check_run_names
 
 if TYPE_CHECKING:
-    import pandas as pd  # which the command line does without
+    import pandas as pd  # not at run time: `--help` answers before pandas is loaded
 
     from ..io.run_paths import RunPaths
 
-#: What a wing makes of a context, or a context of: ``"fingerprint"``, ``"save track"``, ``"read track"``.
+#: Functions of the wings that describe a context, or make one: ``"fingerprint"``, ``"save track"``, ``"read track"``.
 DESCRIPTIONS: Registry[str, Callable[..., Any]] = Registry("descriptions of contexts")
 
 

@@ -36,7 +36,7 @@ def explain(
 
     Args:
         run: the name of a run of the context; or a new run, as anything that a context takes but a path.
-        measure: NRG, UniqueRel, alpha_NRG, NewAspects, P_Rareness or AP_Rareness.
+        measure: NRG, UniqueRel, alpha_NRG, NewAspects, P_Rareness, AP_Rareness, or one of your own with a form.
         query_id: one query; default: all.
         group: the group of a new run, as for :meth:`RunContext.evaluating`.
 
