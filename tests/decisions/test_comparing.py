@@ -378,7 +378,7 @@ def test_topics_without_a_value(monkeypatch) -> None:
         found[:, 3] = np.nan
         return found
 
-    monkeypatch.setattr(type(collection), "absolute", with_a_gap)
+    monkeypatch.setattr(type(collection), "compute_absolute", with_a_gap)
     with pytest.warns(RelativeWarning, match="P@5 has no value on 1 topic; the comparison leaves them out"):
         table = compare(CONTEXT, LABELS, ["P@5"])
     assert set(table["topics"]) == {24}

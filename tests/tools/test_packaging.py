@@ -153,7 +153,7 @@ def test_what_an_index_shows(copy: Path, given: str) -> None:
         assert (
             core.urls == {}
             and "![" not in core.readme
-            and "keep, add, replace or drop? explains verdicts" in " ".join(core.readme.split())
+            and "Keep, add, replace or drop? explains verdicts" in " ".join(core.readme.split())
         )
 
 

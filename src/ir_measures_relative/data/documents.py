@@ -75,7 +75,7 @@ class Documents:
 
     @cached_property
     def relevant(self) -> Documents:
-        """The rows with a grade above 0: all that a measure needs whose other grades gain nothing."""
+        """The rows with a grade above 0, which are all that a measure needs whose other grades gain nothing."""
         keep = self.grade > 0
         return self if keep.all() else self.select(keep)
 
