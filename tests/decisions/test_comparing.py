@@ -371,7 +371,7 @@ def test_a_constant_difference() -> None:
 def test_topics_without_a_value(monkeypatch) -> None:
     """A measure of ir_measures may have no value on a topic: it is left out, and that is said."""
     collection = collection_of(CONTEXT, LABELS)
-    absolute = type(collection).absolute
+    absolute = type(collection).compute_absolute
 
     def with_a_gap(self, measures, rankings):
         found = absolute(self, measures, rankings)
