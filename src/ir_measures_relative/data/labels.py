@@ -23,9 +23,9 @@ class Labels(NamedTuple):
     """The judgments row by row as they were given, grouped by query: a document has a row for each of its aspects."""
 
     query: IntArray  #: ascending
-    ids: Ids
+    ids: Ids  #: of the documents
     aspect: Ids | ObjectArray  #: as it was given, of any type
-    grade: IntArray
+    grade: IntArray  #: by document and aspect
 
     def take(self, rows: IntArray) -> Labels:
         """Return some of the rows."""
