@@ -77,7 +77,7 @@ MODULES: dict[str, Sequence[str]] = {
         "sentence",
     ),
     "data.rankings": ("Rankings", "TopDocs"),
-    "data.cut_rankings": ("Cut",),
+    "data.cut": ("Cut",),
     "data.registry": (),
     "stats": stats.__all__,
     "bounding": ("judge_next",),

@@ -20,7 +20,7 @@ from drawn import examples
 from fuzzing import tidied
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.io import trec_columns as trec
-from ir_measures_relative.io.qrels import read_qrels_file
+from ir_measures_relative.io.qrels import aspects_in, read_qrels_file
 from ir_measures_relative.io.run_file import read_trec_runs
 from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.io.trec_qrels import read_trec_qrels
@@ -104,12 +104,11 @@ def check_qrels(data: bytes) -> None:
             read_trec_qrels(given, "the qrels q.txt")
         return
     theirs = list(ir_measures.read_trec_qrels(opened(data)))
-    ours = read_trec_qrels(given, "the qrels q.txt")
-    query_ids, doc_ids, relevance, aspects, _ = ours.columns
-    assert (aspects is None) == (
+    query_ids, iterations, doc_ids, relevance = read_trec_qrels(given, "the qrels q.txt")
+    assert (aspects_in(iterations) is None) == (
         {r.iteration for r in theirs} <= {"0"} or {r.iteration for r in theirs} == {"Q0"}
     )
-    columns = [query_ids.strings(), doc_ids.strings(), relevance, ours.iterations.strings()]
+    columns = [query_ids.strings(), doc_ids.strings(), relevance, iterations.strings()]
     assert list(zip(*(c.tolist() for c in columns), strict=True)) == [tuple(r) for r in theirs]
 
 

@@ -1,9 +1,12 @@
-"""The collection of a context on judgments, kept for when the same judgments come again."""
+"""The collection of a context on judgments, kept for when the same judgments come again.
+
+The context is a :class:`.RunContext`, which uses this.
+"""
 
 from __future__ import annotations
 
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ..data.documents import Judgments
 from ..io import datasets
@@ -13,15 +16,12 @@ from .checks import check_cut_runs
 from .collection import Collection
 from .memo import Memo
 
-if TYPE_CHECKING:
-    from .run_context import RunContext
-
 # How many sets of judgments a context keeps the collection of: batches are one each.
 _KEPT = 8
 _KEEPING = Lock()
 
 
-def collection_of(context: RunContext, qrels: Qrels | QrelsColumns | None) -> Collection:
+def collection_of(context: Any, qrels: Qrels | QrelsColumns | None) -> Collection:
     """Return the collection of a context on judgments in any form, or on its dataset's.
 
     It is kept for when the same judgments come again.
@@ -45,7 +45,7 @@ def collection_of(context: RunContext, qrels: Qrels | QrelsColumns | None) -> Co
     return entry[1]
 
 
-def new_collection(context: RunContext, judgments: Judgments, *, whole: bool = True) -> Collection:
+def new_collection(context: Any, judgments: Judgments, *, whole: bool = True) -> Collection:
     """Return the collection of a context on these judgments; ``whole``: whether they are those of all queries."""
     check_cut_runs(context.runs.values(), judgments)
     return Collection(
@@ -64,7 +64,7 @@ def new_collection(context: RunContext, judgments: Judgments, *, whole: bool = T
     )
 
 
-def _grades_of(context: RunContext, docs: Judgments) -> tuple[int, int]:
+def _grades_of(context: Any, docs: Judgments) -> tuple[int, int]:
     """Return the lowest and the highest grade of the context, else of the documents."""
     own = int(docs.grade.min(initial=0)), int(docs.grade.max(initial=1))
     if context.grades is None:

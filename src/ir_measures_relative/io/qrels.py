@@ -199,17 +199,19 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsFile:
     from .trec_columns import starts_as_trec  # which frames and dicts do without
     from .trec_qrels import read_trec_qrels
 
+    iterations: Any
     source = f"the qrels {path}"
     file, part = located(path)
     data = read_bytes(file, source)
     is_trec = starts_as_trec(data, columns=4, number=3)
     content = None if is_trec else read_foreign_file(data, source, part, as_run=False)
     if content is None and part is None:
-        return read_trec_qrels(data, source)
+        queries, iterations, docs, grades = read_trec_qrels(data, source)
+        return QrelsFile(QrelsColumns(queries, docs, grades, aspects_in(iterations)), iterations)
     if content is None:
         raise ValueError(f"{source}: TREC qrels have no part {part!r}; leave out '#{part}'")
     [given] = content.parts
-    iterations: Any = None
+    iterations = None
     if is_frame(given.content):
         columns = _from_frame(given, source)
         if "iteration" in given.content.columns:
@@ -319,10 +321,6 @@ def _ids_of(doc_ids: Ids | ObjectArray) -> Ids:
 
 
 _LARGEST = 2**31
-OF_FRACTIONS = (
-    "; if it is a run, give the qrels first and then the run, else make labels of fractions: by a threshold, such as "
-    "int(grade >= 0.5), or by levels, such as round(10 * grade) with gains= in the measure"
-)
 
 
 def _whole_numbers(columns: QrelsColumns, source: str) -> IntArray:
@@ -337,6 +335,8 @@ def _whole_numbers(columns: QrelsColumns, source: str) -> IntArray:
             grades = relevance.astype(np.float64)
             whole = (np.abs(grades) < _LARGEST) & (grades == np.round(grades))
     if not whole.all():
+        from .trec_qrels import OF_FRACTIONS
+
         row = int(np.argmin(whole))
         query, doc = (c.string(row) if isinstance(c, Ids) else c[row] for c in columns[:2])
         label = relevance[row].item() if isinstance(relevance[row], np.generic) else relevance[row]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,15 +15,17 @@ from ..data.rankings import NOT_FINITE, TOO_LARGE, Rankings
 from ..messages import brief
 from .files import located, read_bytes
 from .frames import rows_by_run
-from .readers import read_foreign_file
-from .runs import run_of_given
+from .readers import Given, read_foreign_file
 from .trec_columns import Columns, header_for, is_number, parsed, shown, starts_as_trec, without_comments
 
+#: What makes a run of what a reader of other formats returned: :func:`.runs.run_of_given`.
+Converter: TypeAlias = Callable[[Given, str], Rankings]
 
-def read_run_file(path: str | os.PathLike[str], name: str) -> Rankings:
+
+def read_run_file(path: str | os.PathLike[str], name: str, convert: Converter) -> Rankings:
     """Return the one run of a file."""
     source = name if name == os.fspath(path) else f"{name} ({path})"
-    found, _ = runs_of_file(path, source)
+    found, _ = runs_of_file(path, source, convert)
     check_has_rows(found, source, "pass {} for a run that is meant to be empty")
     if len(found) > 1:
         tags = [str(run.tag) for run in found]
@@ -34,7 +36,9 @@ def read_run_file(path: str | os.PathLike[str], name: str) -> Rankings:
     return found[0].named(name)
 
 
-def runs_of_file(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings], bool]:
+def runs_of_file(
+    path: str | os.PathLike[str], source: str, convert: Converter
+) -> tuple[list[Rankings], bool]:
     """The runs that a file holds, or the one that a part of it is; and whether it may as well be judgments."""
     file, part = located(path)
     if os.path.isdir(file):
@@ -48,7 +52,7 @@ def runs_of_file(path: str | os.PathLike[str], source: str) -> tuple[list[Rankin
         if not chosen:
             raise ValueError(f"{source}: no run in the file has the tag {part!r}; leave out '#{part}'")
         return chosen, False
-    found = [run_of_given(given, source) for given in content.parts]
+    found = [convert(given, source) for given in content.parts]
     for rankings in found:
         rankings.check_documents()
     return found, content.may_be_judgments

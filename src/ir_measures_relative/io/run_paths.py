@@ -17,6 +17,7 @@ from .files import located
 from .folders import files_below, files_in, folders_in, has_runs_below, is_in_loop, may_hold_run
 from .readers import Described, FolderContent, read_folder
 from .run_file import check_has_rows, runs_of_file
+from .runs import run_of_given
 
 #: What stands for files of runs.
 RunPaths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
@@ -148,7 +149,7 @@ def read_runs(
             if layout is not None and layout.doubt:
                 warn(layout.doubt)
         for file in progress(files, "reading runs", "run"):
-            found, may_be_judgments = runs_of_file(file, str(file))
+            found, may_be_judgments = runs_of_file(file, str(file), run_of_given)
             if not allow_empty:
                 check_has_rows(found, str(file), "set allow_empty=True")
             layout = folders.get(file.parent)

@@ -51,7 +51,7 @@ def read_run(run: Run, name: str = "the run", *, kept: bool = True) -> Rankings:
     if isinstance(run, (str, os.PathLike)):
         from .run_file import read_run_file  # which frames and dicts do without
 
-        return read_run_file(run, name)
+        return read_run_file(run, name, run_of_given)
     if isinstance(run, dict) and isinstance(next(iter(run.values()), None), Mapping):
         return _from_dict(run, name)
     if is_frame(run):

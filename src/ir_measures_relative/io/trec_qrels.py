@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import re
 
-from .qrels import OF_FRACTIONS, QrelsColumns, QrelsFile, aspects_in
+from ..data.arrays import IntArray
+from ..data.ids import Ids
 from .trec_columns import Columns, header_for, parsed, shown, without_comments
 
+#: What to do about grades that are fractions.
+OF_FRACTIONS = (
+    "; if it is a run, give the qrels first and then the run, else make labels of fractions: by a threshold, such as "
+    "int(grade >= 0.5), or by levels, such as round(10 * grade) with gains= in the measure"
+)
 
-def read_trec_qrels(data: bytes, source: str) -> QrelsFile:
-    """The judgments in the content of a TREC qrels file: ``query_id 0 doc_id relevance`` a line."""
-    return parsed(without_comments(data, columns=4, number=3), source, _trec_columns, _mistake)
+
+def read_trec_qrels(data: bytes, source: str) -> tuple[Ids, Ids, Ids, IntArray]:
+    """Return the columns of a TREC qrels file: ``query_id iteration doc_id relevance`` a line."""
+    return parsed(without_comments(data, columns=4, number=3), source, _read, _mistake)
 
 
-def _trec_columns(data: bytes) -> QrelsFile:
+def _read(data: bytes) -> tuple[Ids, Ids, Ids, IntArray]:
     columns = Columns(data, 4)
-    iterations = columns.ids(1)
-    judged = QrelsColumns(columns.ids(0), columns.ids(2), columns.whole_numbers(3), aspects_in(iterations))
-    return QrelsFile(judged, iterations)
+    return columns.ids(0), columns.ids(1), columns.ids(2), columns.whole_numbers(3)
 
 
 def _mistake(line: bytes) -> str:
