@@ -21,7 +21,7 @@ from sphinx.environment import BuildEnvironment
 from sphinx.ext.napoleon import GoogleDocstring
 
 import ir_measures_relative
-from ir_measures_relative import stats
+from ir_measures_relative import decisions, stats
 from ir_measures_relative.context.measure_strings import registered
 from ir_measures_relative.measures.measure import RelativeMeasure, bases_with, citations
 from ir_measures_relative.measures.parameters import MISSING, Param
@@ -66,16 +66,7 @@ MODULES: dict[str, Sequence[str]] = {
         "POLICIES",
     ),
     "pt_relative": ("Experiment", "named"),
-    "decisions": (
-        "Combination",
-        "Decision",
-        "Place",
-        "RegretTest",
-        "Trajectories",
-        "mean_intervals",
-        "new_aspects",
-        "sentence",
-    ),
+    "decisions": decisions.__all__,
     "data.rankings": ("Rankings", "TopDocs"),
     "data.cut": ("Cut",),
     "data.registry": (),

@@ -159,8 +159,7 @@ class Documents:
 
     def queries_of(self, rankings: Rankings) -> IntArray:
         """Return the index here of each query of the run; -1 for one that is not judged."""
-        ids = rankings.query_ids
-        return np.fromiter(map(self.query_code.get, ids, repeat(-1)), dtype=np.int64, count=len(ids))
+        return self.codes_of(rankings.query_ids)
 
     def codes_of(self, query_ids: ObjectArray) -> IntArray:
         """Return the index of each query id here; -1 for one that is not here."""
