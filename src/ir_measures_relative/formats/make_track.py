@@ -21,6 +21,7 @@ from ..data.ids import Ids
 from ..data.rankings import Rankings, known_depth
 from ..io.qrels import Qrels
 from ..messages import brief, few_quoted
+from ..work import write_whole
 from .track_file import ABOUT, ARRAYS, FORMAT, VERSION, header_of, sha256_of
 
 _LEVEL, _DEPTH = 6, 100
@@ -43,7 +44,7 @@ def save_track(
         _put(file, "track.json", json.dumps(meta, ensure_ascii=False, indent=1).encode())
         for name, array in arrays.items():
             _put(file, f"{name}.npy", header_of(ARRAYS[name][0], len(array)) + array.tobytes())
-    Path(path).write_bytes(data.getvalue())
+    write_whole(path, lambda beside: Path(beside).write_bytes(data.getvalue()))
     return sha256_of(meta, arrays)
 
 
