@@ -40,9 +40,8 @@ class CutRankings(Rankings):
         """Takes the rows of each query by position, and how long each ranking is."""
         self.name, self.tag, self.group, self.asked, self.ends_within_row = name, None, None, (), False
         self.query_ids, self.starts, self.ranks = query_ids, starts, None
-        self._scores: NDArray[np.float32] = np.broadcast_to(
-            np.float32(np.nan), len(ids)
-        )  # which tie with none
+        # A score that ties with none.
+        self._scores: NDArray[np.float32] = np.broadcast_to(np.float32(np.nan), len(ids))
         self._given: NDArray[Any] = self._scores
         self._doc_ids, self._order, self._top, self._checked = ids, None, {}, True
         self.cut, self._positions, self._lengths = cut, positions, lengths
@@ -95,9 +94,8 @@ class CutRankings(Rankings):
         at, docs, result = self._positions.tolist(), self.rows()[1].strings().tolist(), {}
         rows = zip(self.starts[:-1].tolist(), self.starts[1:].tolist(), self._lengths.tolist(), strict=True)
         for query_id, (first, end, length) in zip(self.query_ids, rows, strict=True):
-            ranking = [
-                f"{'?' * longest}{i}" for i in range(length)
-            ]  # no blank, as some providers write files
+            # No blank, as some providers write files.
+            ranking = [f"{'?' * longest}{i}" for i in range(length)]
             for doc_id, position in zip(docs[first:end], at[first:end], strict=True):
                 ranking[position - 1] = doc_id
             result[query_id] = {doc_id: -float(i) for i, doc_id in enumerate(ranking, 1)}

@@ -47,14 +47,12 @@ class Place:
 
     text: str  #: the answer in sentences
     table: pd.DataFrame  #: what the run adds, a row for all runs, each group and each of the nearest runs
-    standing: (
-        pd.DataFrame
-    )  #: the ``rank`` by each measure, with ``best`` and ``worst`` rank for unjudged documents
+    #: the ``rank`` by each measure, with ``best`` and ``worst`` rank for unjudged documents
+    standing: pd.DataFrame
     runs: pd.DataFrame  #: the means of every run, for :func:`.relative_against_absolute`
     groups: dict[str, str]  #: from run to group, for the picture
-    judge: (
-        pd.DataFrame
-    )  #: what to judge, the unjudged of its first ten, as ``query_id``, ``doc_id``, ``rank``
+    #: what to judge, the unjudged of its first ten, as ``query_id``, ``doc_id``, ``rank``
+    judge: pd.DataFrame
 
     def __str__(self) -> str:
         return f"{self.text}\n\n{self.table.to_string(index=False, float_format='%.3f', na_rep='')}"
