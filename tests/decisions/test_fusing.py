@@ -329,6 +329,8 @@ def test_bad_campaigns() -> None:
     apart = {"a": {"1": {"A": 1.0}}, "b": {"2": {"B": 1.0}}}
     with pytest.raises(ValueError, match=r"'a' and 'b' have no judged topic in common"):
         fuse(RunContext(apart), QRELS, 2, missing="zero")
+    with pytest.raises(ValueError, match="run 'c' ranks no judged topic; leave it out"):
+        fuse(RunContext(apart | {"c": {"x": {"A": 1.0}}}), QRELS, 2, missing="zero")
     with pytest.raises(TypeError, match="RunContext"):
         fuse(TWO, QRELS, 1)  # type: ignore[arg-type]
 

@@ -40,6 +40,12 @@ def test_extremes(values: np.ndarray, margin: float, low: float, high: float) ->
     assert found.low >= low and (found.high == high or found.low > low)
 
 
+def test_a_confidence_of_one_half_has_an_answer() -> None:
+    values = np.random.default_rng(0).random((3, 12))
+    needed = topics_needed(values, 0.02, confidence=0.5)
+    assert needed is not None and 5 <= needed.low <= needed.high
+
+
 def test_too_few_topics_say_nothing() -> None:
     assert topics_needed(drawn(0, 4, (0.3, 0.5)), 0.02) is None
 

@@ -180,6 +180,8 @@ def _refuse_disjoint(view: Collection) -> None:
     """Raises ValueError where two runs have no judged topic in common."""
     topics = np.arange(view.documents.n_queries)
     held = np.array([np.isin(topics, view.documents.queries_of(run)) for run in view.runs.values()])
+    for a in np.flatnonzero(~held.any(axis=1))[:1]:
+        raise ValueError(f"run {view.names[a]!r} ranks no judged topic; leave it out")
     for a, b in np.argwhere(~(held @ held.T))[:1]:  # of truth values: whether any topic is held by both
         raise ValueError(
             f"runs {view.names[a]!r} and {view.names[b]!r} have no judged topic in common; leave one out"

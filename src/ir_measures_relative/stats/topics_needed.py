@@ -66,8 +66,9 @@ def topics_needed(
     variance_between = _of_differences(between @ between.T)
     critical = _critical_values(values, confidence, seed)
     sizes = np.unique(np.geomspace(FEWEST_DIFFERING, MOST_TOPICS, _SIZES).round())
-    scale = np.array([student_quantile(int(n) - 1, confidence) for n in sizes])
-    scale /= student_quantile(topics - 1, confidence)
+    # How critical values change with the number of topics. Student's is 0 at a confidence of 0.5, whatever it is.
+    tail = max(confidence, 0.51)
+    scale = np.array([student_quantile(int(n) - 1, tail) for n in sizes]) / student_quantile(topics - 1, tail)
 
     def is_enough(index: IntArray) -> BoolArray:
         n = sizes[index][:, None, None]
