@@ -9,7 +9,7 @@ import pandas as pd
 import pyterrier as pt
 
 from ir_measures_relative import demo
-from ir_measures_relative.io.datasets import dataset_of, fetching
+from ir_measures_relative.io.datasets import fetching, load_dataset
 
 
 class Collection(NamedTuple):
@@ -34,7 +34,7 @@ def load(parser: argparse.ArgumentParser, dataset_id: str) -> Collection:
     """The collection; ends the program with a message where there is none of that name."""
     demo.register()
     try:
-        with fetching(dataset_of(dataset_id)):
+        with fetching(load_dataset(dataset_id)):
             dataset = pt.get_dataset(f"irds:{dataset_id}")
             corpus = pd.DataFrame(dataset.get_corpus_iter(verbose=False))
             collection = Collection(corpus, dataset.get_topics(), dataset.get_qrels())

@@ -35,7 +35,7 @@ from tqdm import tqdm
 from _collection import show
 from _retrievers import character_ngrams, quietly
 from ir_measures_relative import RunContext, demo, worth
-from ir_measures_relative.io.datasets import dataset_of, fetching
+from ir_measures_relative.io.datasets import fetching, load_dataset
 
 DATASET = "msmarco-passage/trec-dl-2019/judged"
 CANDIDATE = "BM25 >> re-ranker"
@@ -61,7 +61,7 @@ def main() -> None:
     arguments = parser.parse_args()
     demo.register()
     try:
-        dataset = dataset_of(arguments.dataset)
+        dataset = load_dataset(arguments.dataset)
         _ask(arguments.dataset, arguments.yes)
         score = RERANKERS[arguments.reranker]()
         with fetching(dataset):

@@ -24,7 +24,7 @@ from .context.run_context import RunContext
 from .data.arrays import object_array
 from .data.documents import Judgments
 from .data.labels import Labels
-from .io.frames import column_names, columns_of
+from .io.frames import column_names, find_columns
 from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from .messages import kind_of, needs_extra
 
@@ -144,7 +144,7 @@ def score_part(
 def _split(runs: pd.DataFrame, names: Sequence[str], judged: set[str]) -> dict[str, Any]:
     """Return the rows of each run for the judged queries."""
     wanted = ("name", "query_id", "doc_id", "score")
-    columns = columns_of(runs, wanted, "the runs")
+    columns = find_columns(runs, wanted, "the runs")
     rows = pd.DataFrame(dict(zip(wanted, columns, strict=True)))[columns[1].isin(judged).to_numpy()]
     present = ["missing" if pd.isna(name) else name for name in rows["name"].unique()]
     unknown = [str(name) for name in present if name not in set(names)]

@@ -42,7 +42,7 @@ def warn(message: str, about: object = None, kind: str | None = None) -> None:
     if held is not None and held[1] is warnings.filters:
         held[0].setdefault((frame.f_code, frame.f_lineno), {}).setdefault(message, about)
         return
-    while frame.f_back is not None and package_of(frame) in NOT_THE_USERS:
+    while frame.f_back is not None and package_name(frame) in NOT_THE_USERS:
         called, frame = frame, frame.f_back
     key = kind or message, frame.f_code, frame.f_lasti, called.f_code
     if about is not None and key in _said_of(about):
@@ -86,7 +86,7 @@ def _said_of(about: object) -> set[Hashable]:
     return said
 
 
-def package_of(frame: FrameType) -> str:
+def package_name(frame: FrameType) -> str:
     """The package whose code a frame of the stack runs, such as ``"pyterrier"``."""
     return str(frame.f_globals.get("__name__")).partition(".")[0]
 
@@ -170,7 +170,7 @@ def markdown_text(text: str) -> str:
     return _MENTION.sub(r"\g<0><!-- -->", _MARKDOWN.sub(r"\\\g<0>", escaped(text)))
 
 
-def json_of(value: Any, **layout: Any) -> str:
+def to_json(value: Any, **layout: Any) -> str:
     """Return a value as JSON, as every program reads it: what is not a number, or infinite, is null."""
     return json.dumps(_with_nulls(value), allow_nan=False, **layout)
 

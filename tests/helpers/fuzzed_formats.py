@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ir_measures_relative.formats.content import Content
-from ir_measures_relative.formats.foreign_files import format_of
+from ir_measures_relative.formats.foreign_files import detect_format
 from ir_measures_relative.io.qrels import judge, read_qrels_file
 from ir_measures_relative.io.runs import read_run
 from kinds import OF_JUDGMENTS, OF_NEITHER, OF_RUNS, Kind
@@ -227,7 +227,7 @@ PLAIN_JUDGMENTS: dict[str, Callable[[bytes], dict[str, dict[str, int]]]] = {
 
 def _is_still(of: Kind, data: bytes) -> bool:
     """Whether a mutated file is still of its kind."""
-    found = format_of(Content(data.removeprefix(b"\xef\xbb\xbf"), "x"))
+    found = detect_format(Content(data.removeprefix(b"\xef\xbb\xbf"), "x"))
     return found is not None and found.name == of.format
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..arguments import check_count
-from ..messages import escaped, few, json_of, markdown_text
+from ..messages import escaped, few, markdown_text, to_json
 from . import arguments
 from .output import say, wrapped
 from .tables import DEFAULT_PLACES, FORMATS, check_table, show
@@ -225,7 +225,7 @@ def _markdown(answers: Mapping[str, Decision], named: bool) -> str:
 
 def _json(answers: Mapping[str, Decision], named: bool) -> str:
     found = [answer.to_dict() for answer in answers.values()]
-    return json_of({"candidates": found} if named else found[0], indent=2)
+    return to_json({"candidates": found} if named else found[0], indent=2)
 
 
 _FORMATS: dict[str, Callable[[Mapping[str, Decision], bool], str]] = {

@@ -32,11 +32,11 @@ from ..data.cut_rankings import tracks_of
 from ..data.rankings import Rankings
 from ..formats.content import Content
 from ..formats.track_sources import is_track
-from ..io.datasets import dataset_of, num_docs_of, qrels_of
+from ..io.datasets import count_docs, fetch_qrels, load_dataset
 from ..io.files import located, read_bytes
 from ..io.qrels import QrelsColumns, QrelsFile, qrels_columns, read_qrels_file
 from ..io.run_paths import PACKED
-from ..io.runs import groups_of
+from ..io.runs import run_groups
 from ..messages import few, warn
 from .output import say
 from .run_files import RunFiles, files_of, find_files, path_of, read_file_runs
@@ -51,7 +51,7 @@ class Judged(NamedTuple):
     @property
     def num_docs(self) -> int | None:
         """The size of the collection, where it is known without fetching it."""
-        return None if self.dataset is None else num_docs_of(self.dataset, fetch=False)
+        return None if self.dataset is None else count_docs(self.dataset, fetch=False)
 
 
 @dataclass(frozen=True)
@@ -210,7 +210,7 @@ def read(
         of_files(files.others),
         of_files(files.further),
         files.is_folder,
-        _groups_of(args.groups, names, list(runs), paths) if args.groups else groups_of(runs) or {},
+        _groups_of(args.groups, names, list(runs), paths) if args.groups else run_groups(runs) or {},
         None,
     )
     if args.reference is not None:
@@ -318,7 +318,7 @@ def read_qrels(name: str) -> Judged:
     if os.path.isdir(name):
         raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
     if is_track(name) and (os.path.exists(name) or "://" in name):
-        return _judged(qrels_of(RunContext.from_track(name).dataset))
+        return _judged(fetch_qrels(RunContext.from_track(name).dataset))
     if os.path.exists(located(name)[0]):
         return Judged(read_qrels_file(name))
     from .. import demo  # which imports ir_datasets, and that takes its time
@@ -327,14 +327,14 @@ def read_qrels(name: str) -> Judged:
     if not sys.stderr.isatty():
         os.environ.setdefault("IR_DATASETS_DL_DISABLE_PBAR", "true")
     try:
-        dataset = dataset_of(name)
+        dataset = load_dataset(name)
     except ValueError as error:
         raise ValueError(f"there is no qrels file {name!r}, and {error}") from None
     logger, records = logging.getLogger("ir_datasets"), list[Any]()
     hold: Any = records.append  # returns None, so a record is logged only below, where there was no error
     logger.addFilter(hold)
     try:
-        qrels = qrels_of(dataset)
+        qrels = fetch_qrels(dataset)
     finally:
         logger.removeFilter(hold)
     for record in records:

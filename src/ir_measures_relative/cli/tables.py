@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..messages import escaped, few, json_of, markdown_text
+from ..messages import escaped, few, markdown_text, to_json
 from .output import SUPERSCRIPTS, WIDTH, say, wrapped
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def show(
     name = args.output_format or ("aligned" if aligned else "tsv")
     if name == "jsonl":
         for row in rows:
-            print(json_of(row))
+            print(to_json(row))
         return
     for track in getattr(args, "tracks", ()) if name == "latex" else ():
         print(f"% beside {escaped(track)}")

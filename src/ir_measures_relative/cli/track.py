@@ -71,7 +71,7 @@ def _read(args: argparse.Namespace, qrels: str, *runs: str) -> tuple[RunContext,
 
 def _check(args: argparse.Namespace, path: str, qrels: str, *runs: str) -> None:
     """Say that a track is that of the files; ValueError that says where it differs."""
-    from ..formats.make_track import sha256_of_runs
+    from ..formats.make_track import track_sha256
 
     track = package.RunContext.from_track(path)
     known = {key: getattr(track, key) for key in ("groups", "num_docs", "grades", "drop_self")}
@@ -85,7 +85,7 @@ def _check(args: argparse.Namespace, path: str, qrels: str, *runs: str) -> None:
         raise ValueError(f"{path} is not the track of these files: --groups differs")
 
     def hashed(runs: dict[str, Any], about: Any, **known: Any) -> str:
-        return sha256_of_runs(package.RunContext(runs, **known), columns, track.track.depth, about)
+        return track_sha256(package.RunContext(runs, **known), columns, track.track.depth, about)
 
     read = {name: context.runs[name] for name in track.names}
     if hashed(read, track.track.about, **known) != track.track.sha256:

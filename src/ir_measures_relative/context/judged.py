@@ -26,7 +26,7 @@ def collection_of(context: Any, qrels: Qrels | QrelsColumns | None) -> Collectio
 
     It is kept for when the same judgments come again.
     """
-    columns = qrels_columns(datasets.qrels_of(context.dataset) if qrels is None else qrels)
+    columns = qrels_columns(datasets.fetch_qrels(context.dataset) if qrels is None else qrels)
     seen = list(context._collections)
     entry = next((entry for entry in seen if entry[0].same_as(columns)), None)
     if entry is None:

@@ -18,9 +18,9 @@ from ..data.rankings import Rankings
 from ..data.registry import Registry
 from ..io import datasets
 from ..io.frames import is_frame
-from ..io.qrels import Qrels, QrelsColumns, dataset_of_judgments
+from ..io.qrels import Qrels, QrelsColumns, judgments_dataset
 from ..io.readers import run_pipelines
-from ..io.runs import Run, groups_of, read_run
+from ..io.runs import Run, read_run, run_groups
 from ..messages import brief, few_quoted, kind_of
 from .active import ActiveContext, active, enter, leave
 from .checks import check_group
@@ -153,14 +153,17 @@ class RunContext:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle: without collections, and a dataset by its id, as its loaders do not pickle."""
-        return self.__dict__ | {"_collections": [], "dataset": datasets.id_of(self.dataset) or self.dataset}
+        return self.__dict__ | {
+            "_collections": [],
+            "dataset": datasets.dataset_id(self.dataset) or self.dataset,
+        }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         dataset = state["dataset"]
         if isinstance(dataset, str):
             state = state | {"dataset": None}
             with suppress(ValueError):  # an id that was registered elsewhere, and is not here
-                state["dataset"] = datasets.dataset_of(dataset)
+                state["dataset"] = datasets.load_dataset(dataset)
         self.__dict__.update(state)
 
     def __repr__(self) -> str:
@@ -208,9 +211,9 @@ class RunContext:
 
         files = run_files(given, task)
         judgments = judgments_beside(given) if judgments is None else judgments
-        dataset = None if judgments is None else dataset_of_judgments(judgments)
+        dataset = None if judgments is None else judgments_dataset(judgments)
         runs = read_runs(files, given, allow_empty=allow_empty)
-        return cls._with_dataset(runs, dataset, {"groups": groups_of(runs)} | options)
+        return cls._with_dataset(runs, dataset, {"groups": run_groups(runs)} | options)
 
     @classmethod
     def _with_dataset(cls, runs: Mapping[str, Run], dataset: Any, options: Mapping[str, Any]) -> RunContext:
@@ -248,12 +251,12 @@ class RunContext:
             name: the name of the run; None leaves it out, for a context without runs.
             options: as for :class:`RunContext`.
         """
-        dataset = datasets.dataset_of(dataset)
-        runs = {} if name is None else {name: datasets.scoreddocs_of(dataset)}
+        dataset = datasets.load_dataset(dataset)
+        runs = {} if name is None else {name: datasets.fetch_scoreddocs(dataset)}
         if "num_docs" not in options:
-            options["num_docs"] = datasets.num_docs_of(dataset)
+            options["num_docs"] = datasets.count_docs(dataset)
         if "grades" not in options:
-            options["grades"] = datasets.grades_of(dataset)
+            options["grades"] = datasets.documented_grades(dataset)
         if not runs and options["num_docs"] is None:
             raise ValueError(f"{datasets.describe(dataset)}, so there is nothing to make a context of")
         return cls._with_dataset(runs, dataset, options)

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 
-from ..messages import escaped, json_of, markdown_text
+from ..messages import escaped, markdown_text, to_json
 from .rule import NEEDED
 
 # What no XML document can hold.
@@ -124,7 +124,7 @@ class Decision:
 
     def to_json(self) -> str:
         """Return :meth:`to_dict` as text."""
-        return json_of(self.to_dict(), indent=2)
+        return to_json(self.to_dict(), indent=2)
 
     def to_markdown(self) -> str:
         """Return the text and the tables, such as for a pull request."""

@@ -21,7 +21,7 @@ from ..context.run_context import RunContext, check_is_context
 from ..data.cut_rankings import tracks_of
 from ..data.rankings import known_depth
 from ..further_measures.rbo import RBO
-from ..io.datasets import qrels_of
+from ..io.datasets import fetch_qrels
 from ..io.qrels import Qrels, qrels_columns
 from ..io.runs import Run
 from ..measures.nrg import NRG, UniqueRel
@@ -88,7 +88,7 @@ def place(
         raise ValueError("place() needs other runs; make the context of a track, or of a folder of runs")
     known = {key: getattr(context, key) for key in ("groups", "num_docs", "grades", "drop_self")}
     together = RunContext({**context.runs, name: rankings}, reference=name, **known)
-    judgments = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
+    judgments = qrels_columns(fetch_qrels(context.dataset) if qrels is None else qrels)
     collection = collection_of(together, judgments)
     check_runs(collection, BY)
     runs = score_runs(collection, collection.names, BY).table()

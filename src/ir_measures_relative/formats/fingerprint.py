@@ -16,9 +16,9 @@ from ..data.cut_rankings import tracks_of
 from ..data.documents import Judgments
 from ..data.ids import Ids
 from ..data.rankings import Rankings
-from ..io.datasets import id_of
+from ..io.datasets import dataset_id
 from ..io.qrels import Qrels
-from ..messages import json_of
+from ..messages import to_json
 
 #: The packages whose versions may change a number.
 _PACKAGES = ("ir-measures-relative", "ir-measures", "pytrec-eval-terrier", "numpy", "scipy")
@@ -43,11 +43,11 @@ def fingerprint(context: RunContext, qrels: Qrels | None = None) -> dict[str, An
         "groups": dict(context.groups),
         "num_docs": context.num_docs,
         "grades": None if context.grades is None else list(context.grades),
-        "dataset": id_of(context.dataset),
+        "dataset": dataset_id(context.dataset),
         "qrels": None if judgments is None else _of_judgments(judgments),
         **({"drop_self": True} if context.drop_self else {}),
     }
-    text = json_of(known, sort_keys=True, separators=(",", ":"))
+    text = to_json(known, sort_keys=True, separators=(",", ":"))
     return known | {"versions": _versions(), "sha256": hashlib.sha256(text.encode()).hexdigest()}
 
 

@@ -25,7 +25,7 @@ def formats() -> tuple[Format, ...]:
 def read_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> FileContent | None:
     """Reads a file of one of the formats; None where it is of none."""
     content = Content(data, source)
-    form = format_of(content)
+    form = detect_format(content)
     if form is None:
         return None
     parts = parts_of(content, form, as_run=as_run)
@@ -52,7 +52,7 @@ def _may_be_labels(given: Given) -> bool:
     return isinstance(next(scores, None), whole) and all(isinstance(score, whole) for score in scores)
 
 
-def format_of(content: Content) -> Format | None:
+def detect_format(content: Content) -> Format | None:
     """The format that a file is of; None where it is TREC's, or none."""
     # Of JSON Lines the first line may be enough, so that the others are not parsed.
     by_line = content.first and next((f for f in formats() if f.by_line and f.holds(content.first)), None)

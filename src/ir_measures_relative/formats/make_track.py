@@ -48,7 +48,7 @@ def save_track(
     return sha256_of(meta, arrays)
 
 
-def sha256_of_runs(context: RunContext, qrels: Qrels, depth: int, about: Mapping[str, str]) -> str:
+def track_sha256(context: RunContext, qrels: Qrels, depth: int, about: Mapping[str, str]) -> str:
     """Return the sha256 of the track that would be saved."""
     return sha256_of(*pack(context, _judgments_for(context, qrels), depth, about))
 

@@ -51,7 +51,7 @@ class TrackJudgments(DatasetOfQrels):
     def qrels_columns(self) -> QrelsColumns:
         if self.columns is not None:
             return self.columns
-        return qrels_columns(datasets.qrels_of(datasets.dataset_of(self.dataset)))
+        return qrels_columns(datasets.fetch_qrels(datasets.load_dataset(self.dataset)))
 
 
 @DESCRIPTIONS.register("read track")

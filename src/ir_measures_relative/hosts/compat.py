@@ -59,9 +59,9 @@ def asked_by_pyterrier() -> bool:
     Unless ``validate="ignore"``. Ends with: a provider's own check of measures, called before the host retrieves.
     """
     frame: FrameType | None = sys._getframe(2)
-    while frame is not None and messages.package_of(frame) == "ir_measures":
+    while frame is not None and messages.package_name(frame) == "ir_measures":
         frame = frame.f_back
-    return frame is not None and messages.package_of(frame) == "pyterrier"
+    return frame is not None and messages.package_name(frame) == "pyterrier"
 
 
 def may_be_batch(qrels: Any) -> bool:

@@ -59,7 +59,7 @@ def names_in(columns: Collection[Any], column: str) -> list[str]:
 def column_names(
     frame: Any, wanted: Sequence[str], source: str, kind: str = "DataFrame", columns: Sequence[str] = ()
 ) -> list[list[str]]:
-    """What a frame, of pandas or Dask, calls each column: one name, or both; arguments as for :func:`columns_of`."""
+    """What a frame, of pandas or Dask, calls each column: one name, or both; arguments as for :func:`find_columns`."""
     found = []
     for column in wanted:
         named = names_in(frame.columns, column)
@@ -74,7 +74,7 @@ def column_names(
     return found
 
 
-def columns_of(
+def find_columns(
     frame: Any, wanted: Sequence[str], source: str, kind: str = "DataFrame", columns: Sequence[str] = ()
 ) -> list[Any]:
     """The columns of a pandas frame, each under ir_measures' name, PyTerrier's, or another library's."""

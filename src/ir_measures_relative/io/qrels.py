@@ -18,9 +18,9 @@ from ..data.ids import Ids
 from ..data.labels import NO_ASPECT, Labels
 from ..data.rankings import query_blocks
 from ..messages import brief, few_quoted, is_missing, is_text, kind_of, not_an_id, warn
-from .datasets import dataset_of, is_dataset, qrels_of
+from .datasets import fetch_qrels, is_dataset, load_dataset
 from .files import located, read_bytes
-from .frames import columns_of, is_frame, text_of
+from .frames import find_columns, is_frame, text_of
 from .readers import Given, read_foreign_file, read_object
 
 #: What qrels may be: what ir_measures takes, PyTerrier's columns too, what other libraries hold them in, the path of a
@@ -82,7 +82,7 @@ def qrels_columns(qrels: Qrels) -> QrelsColumns:
     if isinstance(qrels, QrelsColumns):
         return qrels
     if is_dataset(qrels) or (isinstance(qrels, (str, os.PathLike)) and not _is_file(qrels)):
-        return qrels_columns(qrels_of(_dataset_for(qrels)))
+        return qrels_columns(fetch_qrels(_dataset_for(qrels)))
     if isinstance(qrels, (str, os.PathLike)):
         return read_qrels_file(qrels).columns
     if hasattr(qrels, "get_qrels"):  # a dataset of PyTerrier's own
@@ -122,7 +122,7 @@ def _dataset_for(qrels: Any) -> Any:
     if isinstance(qrels, os.PathLike):
         raise FileNotFoundError(f"the qrels {os.fspath(qrels)}: no such file; check the path")
     try:
-        return dataset_of(qrels)
+        return load_dataset(qrels)
     except ValueError as error:
         raise FileNotFoundError(f"the qrels {qrels!r}: no such file, and {error}") from None
 
@@ -160,7 +160,7 @@ def aspects_in(column: Ids | ObjectArray) -> Ids | ObjectArray | None:
 
 def _from_frame(given: Given, source: str) -> QrelsColumns:
     frame, wanted = given.content, ("query_id", "doc_id", "relevance")
-    queries, docs, label = columns_of(frame, wanted, source, given.kind, given.columns)
+    queries, docs, label = find_columns(frame, wanted, source, given.kind, given.columns)
     plain = label.dtype.kind in "iufb" and isinstance(label.dtype, np.dtype)
     named = next((name for name in ASPECT_COLUMNS if name in frame.columns), None)
     return QrelsColumns(
@@ -250,10 +250,10 @@ class DatasetOfQrels:
         return read_qrels_file(self.path).columns
 
 
-def dataset_of_judgments(judgments: Any) -> Any:
-    """The dataset that has some judgments: those of a file, or of what :func:`dataset_of` takes."""
+def judgments_dataset(judgments: Any) -> Any:
+    """The dataset that has some judgments: those of a file, or of what :func:`load_dataset` takes."""
     is_file = isinstance(judgments, (str, os.PathLike)) and os.path.isfile(located(judgments)[0])
-    return DatasetOfQrels(judgments) if is_file else dataset_of(judgments)
+    return DatasetOfQrels(judgments) if is_file else load_dataset(judgments)
 
 
 def _with_labels(columns: QrelsColumns, source: str) -> tuple[QrelsColumns, NDArray[np.bool_]]:

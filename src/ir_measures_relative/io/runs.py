@@ -15,7 +15,7 @@ from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..data.ids import Ids
 from ..data.rankings import Rankings
 from ..messages import brief, few, kind_of
-from .frames import columns_of, is_frame, names_in, rows_by_run, single_value, text_of
+from .frames import find_columns, is_frame, names_in, rows_by_run, single_value, text_of
 from .readers import Given, RunColumns, read_object
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def run_of_given(given: Given, name: str) -> Rankings:
 def _from_frame(given: Given, name: str, *, kept: bool = True) -> Rankings:
     frame = given.content
     wanted = ("query_id", "doc_id", "score")
-    query_column, doc_column, score_column = columns_of(frame, wanted, name, given.kind, given.columns)
+    query_column, doc_column, score_column = find_columns(frame, wanted, name, given.kind, given.columns)
     several = None if given.is_one_run else rows_by_run(frame, name)
     if several is not None:
         column, rows = several
@@ -188,7 +188,7 @@ def _as_floats(
     return values
 
 
-def groups_of(runs: Mapping[str, Rankings]) -> dict[str, str] | None:
+def run_groups(runs: Mapping[str, Rankings]) -> dict[str, str] | None:
     """The group of every run, where the files say one of each; else None."""
     groups = {name: run.group for name, run in runs.items() if run.group}
     return groups if len(groups) == len(runs) else None

@@ -16,7 +16,7 @@ import ir_measures
 from ..context.evaluate import Scores
 from ..context.measure_strings import parse_measures
 from ..context.run_context import RunContext
-from ..io.datasets import id_of, qrels_of
+from ..io.datasets import dataset_id, fetch_qrels
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..messages import counted, needs_extra, warn
 from ..work import check_writable, write_whole
@@ -60,7 +60,7 @@ def report(
     target = Path(os.path.realpath(path))  # a link stays one
     if not context.names:
         raise ValueError("the context holds no run, so there is nothing to report; give RunContext some runs")
-    columns = qrels_columns(qrels_of(context.dataset) if qrels is None else qrels)
+    columns = qrels_columns(fetch_qrels(context.dataset) if qrels is None else qrels)
     collection = str(qrels) if isinstance(qrels, (str, os.PathLike)) else None
     more: dict[str, Any] = {"queries": queries, "title": title, "command": command, "collection": collection}
     message = write(context, columns, parsed, target, **more)
@@ -105,7 +105,7 @@ def write(
     asked = queries_of(dataset, queries)
     campaign = campaign_of(context, qrels, measures, given=given, queries=asked, command=command)
     n = len(context.names)
-    judged_by = id_of(dataset) or "/".join(Path(collection or "").parts[-2:])
+    judged_by = dataset_id(dataset) or "/".join(Path(collection or "").parts[-2:])
     title = title or f"{counted(n, 'run')} {f'on {judged_by}' if judged_by else 'compared'}"
     shared = campaign.data | {"pairs": pairs_of(campaign)}
     text = page(campaign, *sections_of(campaign), shared, title)

@@ -22,7 +22,7 @@ from typing import Any
 import jinja2
 import vl_convert
 
-from ..messages import json_of
+from ..messages import to_json
 from ..work import write_whole
 from .contents import ReportedCampaign
 from .pair_page import differences
@@ -103,7 +103,7 @@ def figures(sections: Sequence[Section]) -> dict[str, Any]:
 
 def as_json(value: Any) -> str:
     """JSON that can stand in a script element, with any strings in it."""
-    text = json_of(value, ensure_ascii=False, separators=(",", ":"))
+    text = to_json(value, ensure_ascii=False, separators=(",", ":"))
     return re.sub("[<>&\u2028\u2029\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

@@ -34,7 +34,7 @@ from ...data.arrays import BoolArray, FloatArray, IntArray
 from ...data.cut_rankings import tracks_of
 from ...data.documents import Judgments
 from ...data.rankings import Rankings
-from ...io.datasets import dataset_of, is_dataset, num_docs_of, qrels_of
+from ...io.datasets import count_docs, fetch_qrels, is_dataset, load_dataset
 from ...io.qrels import qrels_columns, read_qrels_file
 from ...io.readers import check_topics_once, read_topics
 from ...io.runs import read_run
@@ -174,7 +174,7 @@ def Experiment(
     if beside is not None:
         check_beside(beside, names, arguments)
         priors, reference, groups, num_docs, grades, drop_self = (getattr(beside, n) for n in OF_CONTEXT)
-        qrels = qrels_of(beside.dataset) if qrels is None else qrels
+        qrels = fetch_qrels(beside.dataset) if qrels is None else qrels
     elif reference is None and options.get("baseline") is not None:
         reference = names[options["baseline"]]
     metrics, asked = parse_metrics(eval_metrics)
@@ -306,9 +306,9 @@ def _warn_of_missing_topics(
 def _judgments(qrels: Any, num_docs: int | None) -> tuple[Any, int | None]:
     """Qrels in any form as a frame of PyTerrier's, and the number of a dataset's documents if not given."""
     if is_dataset(qrels):
-        dataset = dataset_of(qrels)
-        columns = qrels_columns(qrels_of(dataset))
-        num_docs = num_docs_of(dataset, fetch=False) if num_docs is None else num_docs
+        dataset = load_dataset(qrels)
+        columns = qrels_columns(fetch_qrels(dataset))
+        num_docs = count_docs(dataset, fetch=False) if num_docs is None else num_docs
     elif isinstance(qrels, (str, os.PathLike)):
         columns = read_qrels_file(qrels).columns
     elif qrels is None or "qid" in getattr(qrels, "columns", ()):

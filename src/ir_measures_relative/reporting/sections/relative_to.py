@@ -11,7 +11,7 @@ import ir_measures
 
 from ...context.measure_strings import is_relative
 from ...measures.measure import citations
-from ...messages import json_of
+from ...messages import to_json
 from ..contents import ReportedCampaign
 from . import Section
 
@@ -45,7 +45,7 @@ def section(campaign: ReportedCampaign) -> Section:
     """The fingerprint of the campaign, and what its measures are."""
     facts = {
         "mark": campaign.fingerprint,
-        "mark_as_json": json_of(campaign.fingerprint, indent=1),
+        "mark_as_json": to_json(campaign.fingerprint, indent=1),
         "command": campaign.command,
         "formulas": [formula(m) for m in campaign.measures],
         "bibtex": "\n\n".join(citations(campaign.measures)),
