@@ -108,6 +108,16 @@ def docs(session: nox.Session) -> None:
     session.run("python", "docs/_ext/site_search.py", "docs/_build/html")
 
 
+@nox.session(python="3.12")
+def pictures(session: nox.Session) -> None:
+    """Draws the pictures of pages and notebooks whose words have changed; after ``--``: ``--all``, or names.
+
+    ``ROBUST03`` names the runs of two of them, and Chromium photographs the report; without them, these stay.
+    """
+    session.install(*TESTED)
+    session.run("python", "-m", "tools.pictures", *session.posargs)
+
+
 # The steps of a release, in the order of CONTRIBUTING.md
 
 

@@ -9,6 +9,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
+from matplotlib.transforms import offset_copy
 
 from ir_measures_relative import RunContext
 from ir_measures_relative.plots.figures import COLOURS, MARKERS, new_figure
@@ -21,6 +22,8 @@ ROWS = {
     "MED@10": "How far from {} could it score?",
     "rrLP": "Is it ahead of {} for one good document?",
 }
+#: Two named runs closer than this part of the axis would hide each other, so one stands above the other.
+TOO_CLOSE = 0.02
 
 
 def main() -> None:
@@ -35,15 +38,18 @@ def main() -> None:
     context = RunContext.from_files(arguments.folder / "runs", reference=reference)
     table = context.evaluate(str(arguments.folder / "qrels.txt.gz"), list(ROWS)).set_index("name")
     figure = new_figure(6.2, 4.6)
-    figure.suptitle("Better on its own does not mean more that is new", fontsize=12)
+    figure.suptitle("The best run on its own is not the run that adds most", fontsize=12)
     axes = figure.subplots(len(ROWS), 1)
     for ax, measure, question in zip(axes, table, ROWS.values(), strict=True):
         values = table[measure]
         ax.set_title(f"{question.format(reference)}  {measure}", loc="left", fontsize=10)
         ax.scatter(values, np.zeros(len(values)), s=30, color="0.75", zorder=2, clip_on=False)
+        close = TOO_CLOSE * (values.max() - values.min())
         for i, name in enumerate(arguments.names):
             style = {"color": COLOURS[i], "marker": MARKERS[i], "zorder": 9 - i, "clip_on": False}
-            ax.scatter(values[name], 0, s=70, edgecolor="white", label=name, **style)
+            below = sum(abs(values[name] - values[other]) < close for other in arguments.names[:i])
+            above = offset_copy(ax.transData, figure, y=9.0 * below, units="points")
+            ax.scatter(values[name], 0, s=70, edgecolor="white", label=name, transform=above, **style)
         ax.axhline(0, color="0.85", zorder=1)
         ax.set_yticks([])
         ax.tick_params(labelsize=8, length=2)

@@ -87,9 +87,8 @@ def draw(folder: Path, name: str, table: pd.DataFrame) -> None:
     from ir_measures_relative import plots
 
     folder.mkdir(parents=True, exist_ok=True)
-    shown = table[table["strategy"] != "complementary"]
     figure = plots.new_figure()
-    plots.fusion(shown, ax=figure.subplots())
+    plots.fusion(table, ax=figure.subplots())
     figure.savefig(folder / f"fusion-{name}.png", dpi=110)
 
 

@@ -125,9 +125,12 @@ def title(text: str, room: float, size: float) -> str:
     """What stands above or beside the axes, in lines that have room; very long text without its middle."""
     width = max(_NARROWEST, min(_WIDEST, int(room / width_of("x", size))))
     text = _without_middle(" ".join(text.split()), width * _LINES)
+    # A long measure breaks between its parameters, and no other word where the line has room for it.
+    text = " ".join(w.replace(",", ", ") if len(w) > width else w for w in text.split())
+    longest = max((len(word) for word in text.split()), default=0)
     lines = textwrap.wrap(text, width)
     # Lines of about the same length, and no single word in the last: as narrow as their number allows.
-    for narrower in range(_NARROWEST, width):
+    for narrower in range(max(_NARROWEST, min(longest, width)), width):
         if len(even := textwrap.wrap(text, narrower)) == len(lines):
             lines = even
             break
