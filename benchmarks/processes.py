@@ -23,11 +23,11 @@ from itertools import combinations
 from ir_measures_relative import RunContext, rrLP
 from ir_measures_relative.work import Work
 from ir_measures_relative.decisions.similarity import score_pairs
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 context = RunContext.from_files(sys.argv[2:])
 names = context.names
 pairs = list(combinations(range(len(names)), 2))
-values = score_pairs(collection_of(context, sys.argv[1]), rrLP, pairs, Work(1)).mean(axis=1)
+values = score_pairs(judged_collection(context, sys.argv[1]), rrLP, pairs, Work(1)).mean(axis=1)
 for (i, j), value in zip(pairs, values.tolist()):
     print(names[i], names[j], value)
 """

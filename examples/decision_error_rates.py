@@ -24,7 +24,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ir_measures_relative import RelativeWarning, RunContext, worth
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.decisions.decide import Comparison, compare_options
 from ir_measures_relative.decisions.options import Option, options_with_candidate, without
 from ir_measures_relative.decisions.rule import OPEN, decide_by
@@ -49,7 +49,7 @@ class Collection:
             folder / "qrels.txt.gz", sep=r"\s+", names=columns, dtype={c: str for c in columns[:3]}
         )
         self.qrels = table.drop(columns="iteration")
-        self.collection = collection_of(self.context, self.qrels)
+        self.collection = judged_collection(self.context, self.qrels)
 
 
 def draw_runs(

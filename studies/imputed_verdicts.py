@@ -26,7 +26,7 @@ import pandas as pd
 from imputed_differences import JUDGES, POOLS
 from ir_measures_relative import RelativeWarning, RunContext
 from ir_measures_relative.context.collection import Collection
-from ir_measures_relative.context.run_context import collection_of
+from ir_measures_relative.context.run_context import judged_collection
 from ir_measures_relative.decisions.decide import Comparison, compare_options
 from ir_measures_relative.decisions.options import options_with_candidate
 from ir_measures_relative.decisions.rule import OPEN, decide_by
@@ -87,7 +87,7 @@ class Data:
         of_runs = {name: self.context.runs[name] for name in dict.fromkeys([*runs, draw.candidate])}
         groups = {name: self.groups[name] for name in of_runs}
         context = RunContext(of_runs, groups=groups, grades=self.grades)
-        return collection_of(context, self.qrels[rows] if rows.dtype == bool else self.qrels.iloc[rows])
+        return judged_collection(context, self.qrels[rows] if rows.dtype == bool else self.qrels.iloc[rows])
 
     def truth(self, draw: Draw) -> Any:
         """Return the mean of keep, add and replace by all judgments."""

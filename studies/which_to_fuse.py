@@ -19,7 +19,7 @@ from scipy.stats import kendalltau
 from tqdm import tqdm
 
 from ir_measures_relative import RunContext, UniqueRel, fuse
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.decisions.fuse import Chooser, divided, reach_of_interval
 from ir_measures_relative.decisions.fused_values import FusedValues
 from ir_measures_relative.decisions.fusion import Fusion
@@ -60,7 +60,7 @@ def predictors(context: RunContext, qrels: str) -> pd.DataFrame:
     """How well something orders the partners of a run by what the two are worth together: mean τ over the runs."""
     names = context.names
     own = context.evaluate(qrels, [nDCG @ 10])["nDCG@10"].to_numpy()
-    fused_values = FusedValues(collection_of(context, qrels), nDCG @ 10, Fusion("rrf", 60, DEPTH))
+    fused_values = FusedValues(judged_collection(context, qrels), nDCG @ 10, Fusion("rrf", 60, DEPTH))
     taus: dict[tuple[str, str], list[float]] = {}
     for place, a in enumerate(tqdm(names, desc="partners", disable=None, leave=False)):
         measures = [f"NRG(prior='{a}')@10", UniqueRel(prior=a, rel=1) @ 10]
@@ -101,7 +101,7 @@ def coverage(
     is the mean, over many draws of as many topics as choose, of what the choice is worth on the population. "equal" are
     the same values, moved so that all sets of one size have the same mean.
     """
-    view = collection_of(context, qrels)
+    view = judged_collection(context, qrels)
     rng = np.random.default_rng(0)
     runs = sorted(rng.permutation(len(context.names))[:most_runs].tolist())
     values = FusedValues(view, nDCG @ 10, Fusion("rrf", 60, DEPTH))

@@ -13,7 +13,7 @@ from ir_measures import nDCG
 from ir_measures_relative import NRG, RunContext, UniqueRel, compare
 from ir_measures_relative.context.collection import Collection
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.data.rankings import Rankings
 from ir_measures_relative.decisions.fusion import Fusion, fused_rankings
@@ -31,7 +31,7 @@ def fusion(campaign: Campaign, rel: int, most: int = 300, seed: int = 0) -> pd.D
     A row a measure: the means over pairs, their difference with a 95 % interval over topics, and how many pairs lose.
     """
     context = RunContext(dict(campaign.context.runs))
-    view = collection_of(context, campaign.qrels)
+    view = judged_collection(context, campaign.qrels)
     groups = campaign.groups or {name: name for name in context.names}
     pairs = [
         p for p in itertools.combinations(range(len(context.names)), 2) if _apart(context.names, groups, p)

@@ -11,8 +11,8 @@ from ir_measures_relative import MED, RunContext
 from ir_measures_relative.bounding.med_pairs import RunPair
 from ir_measures_relative.context.checks import check_queries
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.judged import collection_of, new_collection
-from ir_measures_relative.data.arrays import object_array, rows_of_queries
+from ir_measures_relative.context.judged import judged_collection, new_collection
+from ir_measures_relative.data.arrays import object_array, query_slices
 from ir_measures_relative.data.documents import Judgments
 from ir_measures_relative.io.qrels import Qrels
 from ir_measures_relative.io.runs import Run, read_run
@@ -39,16 +39,16 @@ def med(
     against = context.runs["reference"]
     if qrels is None:
         query_ids = object_array(dict.fromkeys([*rankings.query_ids, *against.query_ids]))
-        collection = new_collection(context, Judgments.none_of(query_ids))
+        collection = new_collection(context, Judgments.empty(query_ids))
     else:
-        collection = collection_of(context, qrels)
+        collection = judged_collection(context, qrels)
         check_queries(collection, rankings)
         check_queries(collection, against)
     evaluated = Evaluated.of(collection, rankings)
     task, solutions = RunPair(evaluated, measure), SEARCHES[base](evaluated, measure)
     pool, labelings = task.pool, []
     labels = np.where(pool.open, task.open_gains[1][solutions.level], 0)
-    for rows in rows_of_queries(pool.query, pool.n_queries):
+    for rows in query_slices(pool.query, pool.n_queries):
         chosen = rows.start + np.flatnonzero(labels[rows])
         labelings.append(dict(zip(pool.ids.take(chosen).strings(), labels[chosen].tolist(), strict=True)))
     return pd.DataFrame(

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.context.tops import Look
 from ir_measures_relative.data.arrays import FloatArray, IntArray
 from ir_measures_relative.measures.lexiprecision import reciprocal_ranks
@@ -39,7 +39,7 @@ class Found:
     @classmethod
     def of(cls, campaign: Campaign, rel: int) -> Found:
         """The documents with a grade of ``rel`` or more."""
-        view = collection_of(campaign.context, campaign.qrels)
+        view = judged_collection(campaign.context, campaign.qrels)
         docs = view.documents.relevant
         keep = docs.grade >= rel
         position = view.positions(docs, Look())[:, keep]

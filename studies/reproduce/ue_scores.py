@@ -7,14 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.context.tops import Look
 from ir_measures_relative.data.arrays import FloatArray, IntArray, rank_within, sum_by_query
 from ir_measures_relative.data.documents import Documents
-from ir_measures_relative.measures.bases.ap import expected_sum_of_precisions
+from ir_measures_relative.measures.bases.ap import expected_precision_sum
 from ir_measures_relative.measures.bases.base import expected_sum
 from ir_measures_relative.measures.bases.browsing import LogDiscount
-from ir_measures_relative.measures.bases.gains import discount, gain_of, ideal_dcg
+from ir_measures_relative.measures.bases.gains import compute_gains, discount, ideal_dcg
 from ir_measures_relative.measures.ue import Normalizers, normalize
 
 from .data import Campaign
@@ -44,7 +44,7 @@ class Pool:
 
     @classmethod
     def of(cls, campaign: Campaign) -> Pool:
-        view = collection_of(campaign.context, campaign.qrels)
+        view = judged_collection(campaign.context, campaign.qrels)
         return cls(campaign.context.names, view.documents, view.positions(view.documents, Look()))
 
     def part(self, keep: NDArray[np.bool_]) -> Pool:
@@ -77,7 +77,7 @@ class Pool:
 
     def _dcg(self, cutoff: int) -> tuple[FloatArray, Normalizers]:
         docs = self.docs
-        gain = gain_of(docs.grade, "exp-log2", None)
+        gain = compute_gains(docs.grade, "exp-log2", None)
         size, depth = self._sizes(cutoff)
         mean_gain = sum_by_query(gain, docs.query, docs.n_queries) / size
         normalizers = Normalizers(
@@ -95,7 +95,7 @@ class Pool:
         relevant = np.bincount(topic, minlength=docs.n_queries)
         normalizers = Normalizers(
             np.minimum(relevant, cutoff).astype(np.float64),
-            expected_sum_of_precisions(relevant, size.astype(np.int64), depth, exact=False),
+            expected_precision_sum(relevant, size.astype(np.int64), depth, exact=False),
         )
         kept = np.where(self.position <= cutoff, self.position, 0)[:, some]
         actual = [_sum_of_precisions(p, topic, docs.n_queries) for p in kept]

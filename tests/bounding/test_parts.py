@@ -8,7 +8,7 @@ import pytest
 
 from ir_measures_relative import RunContext, UniqueRel
 from ir_measures_relative.context.evaluate import score_runs
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.context.priors import BestOfOtherGroups
 
 RUNS = {
@@ -31,11 +31,11 @@ QRELS = {"q": {"A": 1, "B": 2, "C": 0}}
 def test_some_runs_are_the_context_that_is_made_of_them(priors, left) -> None:
     groups = {"a": "g", "b": "h", "c": "i"}
     whole = RunContext(RUNS, priors=priors, groups=groups, reference="b", grades=(0, 3))
-    some = collection_of(whole, QRELS).of_runs(["c", "a"])
+    some = judged_collection(whole, QRELS).select_runs(["c", "a"])
     made = RunContext({n: RUNS[n] for n in "ac"}, priors=left, groups={"a": "g", "c": "i"}, grades=(0, 3))
     assert some.names == ["a", "c"] and some.groups == made.groups and some.grades == (0, 3)
     assert some.reference is None
-    assert collection_of(RunContext(RUNS, reference="b"), QRELS).of_runs(["b", "a"]).reference == "b"
+    assert judged_collection(RunContext(RUNS, reference="b"), QRELS).select_runs(["b", "a"]).reference == "b"
     for collection in (some, pickle.loads(pickle.dumps(some))):
         scores = score_runs(collection, collection.names, [UniqueRel @ 2])
         assert scores.table().equals(made.evaluate(QRELS, [UniqueRel @ 2]))
@@ -43,6 +43,6 @@ def test_some_runs_are_the_context_that_is_made_of_them(priors, left) -> None:
 
 def test_parts_keep_the_grades_of_the_whole() -> None:
     """A grade that is left out of a sample is a grade still: what is graded stays on one scale."""
-    collection = collection_of(RunContext(RUNS), QRELS)
+    collection = judged_collection(RunContext(RUNS), QRELS)
     assert collection.grades == (0, 2)
-    assert collection.of_runs(["a", "b"]).grades == (0, 2)
+    assert collection.select_runs(["a", "b"]).grades == (0, 2)

@@ -15,7 +15,7 @@ from all_labelings import Campaign, all_values, check, labelings, random_campaig
 from ir_measures_relative import RunContext, bounds, verdicts
 from ir_measures_relative.bounding.bounds import labelings_of
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from oracles.gains import gain_oracle, theta
 from oracles.nrg import nrg_err_oracle
 from oracles.rankings import trec_order
@@ -147,7 +147,7 @@ def test_drawn_labelings_have_the_values_of_evaluate(seed: int) -> None:
     expected = all_values(campaign, list(names), labels)
     of_query = {query: labelings(campaign, query, labels) for query in campaign.qrels}
     draws = max(map(len, of_query.values()))
-    collection = collection_of(context, campaign.qrels)
+    collection = judged_collection(context, campaign.qrels)
     for j, (measure, gain) in enumerate(names.items()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)

@@ -20,7 +20,7 @@ from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.bounding.bounds import labelings_of
 from ir_measures_relative.bounding.imputation import Imputation
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.measures.bases.browsing import TopK
 from ir_measures_relative.measures.bases.gains import Relevant
@@ -161,7 +161,7 @@ def drawn_campaign(seed: int, n_runs: int) -> tuple[dict[str, Any], dict[str, di
 
 def chances(runs: dict[str, Any], qrels: dict[str, dict[str, int]]) -> dict[tuple[str, str], float]:
     """The chance of each open document of the top fives to be relevant, from the pool."""
-    judged = Evaluated.each(collection_of(RunContext(runs), qrels))
+    judged = Evaluated.each(judged_collection(RunContext(runs), qrels))
     labelings = labelings_of(parse_measure("P@5"), judged)
     docs, model = labelings.docs, Imputation(labelings.runs, labelings.cutoff)
     opened = docs.select(~docs.judged)

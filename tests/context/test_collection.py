@@ -22,7 +22,7 @@ from ir_measures_relative.bounding.labelings import with_grades
 from ir_measures_relative.context import memo
 from ir_measures_relative.context.duplicates import rank_alike
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.context.tops import Look
 from ir_measures_relative.data import rankings
 from ir_measures_relative.data.arrays import FloatArray, IntArray
@@ -64,7 +64,7 @@ class Halved:
 
 
 def product(context: RunContext, name: str, factor: Any) -> list[float]:
-    collection = collection_of(context, {"q": {"a": 1, "d1": 1, "d2": 0}})
+    collection = judged_collection(context, {"q": {"a": 1, "d1": 1, "d2": 0}})
     run = Evaluated.of(collection, name)
     values: FloatArray = run.left_by_priors(factor, collection.documents.relevant, Look(3))
     return values.tolist()
@@ -144,7 +144,7 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
     depths: list[int | None] = [1, 3, None]
 
     def ask(context: RunContext, what: str, *about: Any) -> Any:
-        collection = collection_of(context, labels)
+        collection = judged_collection(context, labels)
         if what == "top":
             depth, name = about
             return collection.top(context.runs[name], depth).position.tolist()
@@ -152,7 +152,7 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
             depth, name = about
             return rank_alike(Evaluated.of(collection, "A"), name, depth)
         if what == "absolute":
-            return collection.absolute_of_runs(about[0]).tolist()
+            return collection.absolute_values_by_run(about[0]).tolist()
         if what == "at once":
             return collection.compute_absolute(absolute[:4], context.runs["B"]).tolist()
         name, whose, depth, judged_only, *rest = about
@@ -195,7 +195,7 @@ def test_many_cutoffs_keep_as_much_as_a_few(monkeypatch: pytest.MonkeyPatch) -> 
         table = context.evaluate(qrels, at_k)
         if k % 13 == 0:
             pd.testing.assert_frame_equal(table, RunContext(runs).evaluate(qrels, at_k))
-        assert collection_of(context, qrels).memo.nbytes <= 10_000
+        assert judged_collection(context, qrels).memo.nbytes <= 10_000
         for run in context.runs.values():
             assert sum(len(top.query) for top in run._top.values()) <= 2 * len(run)
             assert run.top(k) is run.top(k)
@@ -212,7 +212,7 @@ def test_each_thread_has_the_values_of_its_own_priors() -> None:
     measures = [NRG(prior=prior) @ 10 for prior in ("r1,r4", "r2,r5")]
 
     def values(measure: Any, context: RunContext, times: int) -> set[float]:
-        collection = collection_of(context, labels)
+        collection = judged_collection(context, labels)
         return {measure.score(Evaluated.of(collection, "r0"))[0] for _ in range(times)}
 
     expected = [values(measure, RunContext(runs), 1) for measure in measures]
@@ -228,7 +228,7 @@ def test_each_thread_has_the_values_of_its_own_priors() -> None:
 
 
 def labelled(runs: Any, qrels: Any) -> Any:
-    return collection_of(RunContext(runs), qrels)
+    return judged_collection(RunContext(runs), qrels)
 
 
 def test_what_is_known_deeper_or_of_more_documents_is_not_looked_up_again(
@@ -269,7 +269,10 @@ def test_a_new_run_is_kept_nowhere_else() -> None:
 def test_collections_of_some_runs_or_of_other_grades_share_what_holds() -> None:
     runs = {n: {"q": {d: float(ord(d) % (i + 2)) for d in "abcdef"}} for i, n in enumerate("ABC")}
     whole = labelled(runs, {"q": dict.fromkeys("abc", 1) | {"d": 0}})
-    some, fresh = whole.of_runs("CA"), labelled({n: runs[n] for n in "AC"}, {"q": dict.fromkeys("abc", 1)})
+    some, fresh = (
+        whole.select_runs("CA"),
+        labelled({n: runs[n] for n in "AC"}, {"q": dict.fromkeys("abc", 1)}),
+    )
     for name in "AC":
         (NRG @ 3).score(Evaluated.of(whole, name))
         values = (NRG @ 3).score(Evaluated.of(some, name))

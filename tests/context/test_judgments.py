@@ -29,7 +29,7 @@ def test_ids_are_found_whatever_stands_beside_them(judged: list[str], asked: lis
     query = np.zeros(len(judged), dtype=np.int64)
     docs = Judgments(object_array(["q"]), query, Ids.of(judged), query)
     for some in (asked, *([d] for d in asked)):
-        rows = docs.rows_of(np.zeros(len(some), dtype=np.int64), Ids.of(some))
+        rows = docs.find_rows(np.zeros(len(some), dtype=np.int64), Ids.of(some))
         assert rows.tolist() == [row_of.get(d, -1) for d in some]
 
 

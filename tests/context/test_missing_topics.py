@@ -28,7 +28,7 @@ from ir_measures_relative import (
     verdicts,
     worth,
 )
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.context.missing_topics import find_missing_topics
 from random_campaigns import Labels, Run, contexts, qrels
 
@@ -72,7 +72,7 @@ def same(one: Any, other: Any) -> None:
 @given(runs=contexts, labels=qrels)
 def test_which_topics_are_missing(runs: dict[str, Run], labels: Labels) -> None:
     ranked = {name: {q for q, docs in run.items() if docs} for name, run in runs.items()}
-    found = find_missing_topics(collection_of(RunContext(runs), labels).judgments, RunContext(runs).runs)
+    found = find_missing_topics(judged_collection(RunContext(runs), labels).judgments, RunContext(runs).runs)
     judged = [q for q, docs in labels.items() if docs]
     expected = {}
     for name, run in runs.items():
@@ -179,7 +179,7 @@ def test_a_last_row_that_is_cut(tmp_path: Path) -> None:
         RunContext.from_files(tmp_path / "B.run").evaluate(QRELS, ["P@5"])
     for cut, name, read in (
         (end - 1, "B.run", RunContext.from_files),
-        (9, "q", lambda path: collection_of(RunContext({}), path)),
+        (9, "q", lambda path: judged_collection(RunContext({}), path)),
     ):
         (tmp_path / name).write_text(text[:cut] if name == "B.run" else "1 0 d1 1\n1 0 d")
         with pytest.raises(

@@ -28,7 +28,7 @@ from ir_measures_relative import (
     verdicts,
     worth,
 )
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from scored import in_order
 
@@ -148,7 +148,7 @@ def test_drop_self_is_to_leave_the_query_out_of_every_run_and_not_out_of_the_jud
 def test_it_is_kept_by_all_that_makes_a_context_of_another(tmp_path: Path) -> None:
     context = RunContext({"first": FIRST, "second": SECOND}, drop_self=True)
     again = pickle.loads(pickle.dumps(context))
-    for other in (again, copy.copy(context), collection_of(context, QRELS).context):
+    for other in (again, copy.copy(context), judged_collection(context, QRELS).context):
         assert other.drop_self and not (set(TOPICS) & set(other.runs["first"].to_dict()["a0"]))
     for name, run in {"first": FIRST, "second": SECOND}.items():
         command_line.write_run(tmp_path / f"{name}.run", name, run)

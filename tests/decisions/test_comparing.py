@@ -32,7 +32,7 @@ from ir_measures_relative import (
     sgnLP,
     sgnLR,
 )
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.decisions import mean_intervals
 from ir_measures_relative.decisions.compare import copies_of_nearest
 from ir_measures_relative.stats import paired_tests
@@ -370,7 +370,7 @@ def test_a_constant_difference() -> None:
 
 def test_topics_without_a_value(monkeypatch) -> None:
     """A measure of ir_measures may have no value on a topic: it is left out, and that is said."""
-    collection = collection_of(CONTEXT, LABELS)
+    collection = judged_collection(CONTEXT, LABELS)
     absolute = type(collection).compute_absolute
 
     def with_a_gap(self, measures, rankings):
@@ -498,7 +498,7 @@ def test_the_copy_of_the_nearest_prior(measure, priors) -> None:
         return {(q, d) for q, docs in ranked.items() if q in FEW_LABELS for d in docs[:k]}
 
     names = all_names[:3] if priors == ["r3"] else all_names
-    collection = collection_of(RunContext(FEW, priors=priors or "others"), FEW_LABELS)
+    collection = judged_collection(RunContext(FEW, priors=priors or "others"), FEW_LABELS)
     for name, mean in zip(names, copies_of_nearest(collection, names, measure).means, strict=True):
         near = [n for n in FEW if n != name]
         if "prior" in measure.params:
@@ -520,7 +520,7 @@ def test_a_near_copy_adds_as_much_as_a_copy(dl19_path: Path) -> None:
     runs, qrels = RunContext.from_files(dl19_path / "runs").runs, str(dl19_path / "qrels.txt.gz")
     context = RunContext({name: runs[name] for name in ("TUA1-1", "test1")}, priors=["test1"])
     measures = [NRG @ 10, UniqueRel @ 10]
-    means = [copies_of_nearest(collection_of(context, qrels), ["TUA1-1"], m).means[0] for m in measures]
+    means = [copies_of_nearest(judged_collection(context, qrels), ["TUA1-1"], m).means[0] for m in measures]
     assert np.round(means, 3).tolist() == [0.336, 0]
     assert context.evaluate(qrels, measures).set_index("name").loc["TUA1-1"].round(3).tolist() == [
         0.336,

@@ -14,7 +14,7 @@ import pytest
 
 from aspect_campaigns import with_aspects
 from ir_measures_relative import RelativeWarning, RunContext, decide, drop, worth
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.decisions import Combination, RegretTest
 from ir_measures_relative.decisions.options import Option, OptionLists
 from ir_measures_relative.decisions.values import OptionValues
@@ -259,7 +259,7 @@ def test_the_extremes_are_those_of_all_judgments(by: str) -> None:
         }
         qrels = {q: {d: rng.choice([0, 1]) for d in rng.sample(docs, 5)} for q in queries}
         options = {"keep": ["old"], "add": ["old", "new"], "replace": ["new"]}
-        collection = collection_of(RunContext(runs, grades=(0, 1)), qrels)
+        collection = judged_collection(RunContext(runs, grades=(0, 1)), qrels)
         measure = measure_of(by)
         lists = OptionLists(collection, [Option(n, tuple(of)) for n, of in options.items()], TURNS, 3)
         most = OptionValues(collection, lists.rankings(), measure, 0).largest_differences(3)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import random_campaigns
 from ir_measures_relative import RunContext, fuse
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.decisions import fused_values
 from ir_measures_relative.decisions.fuse import Chooser, FusionChoice, divided, reach_of_interval
@@ -45,7 +45,7 @@ MEASURES = [
     {"a": {"q1": {"a": 1.0, "b": 0.5, "c": 0.0}}, "b": {"q1": {"c": 7.0, "d": 7.0}}}, {"q1": {"a": 1}}, 9
 )
 def test_the_fused_scores_are_the_oracle(priors: dict[str, Run], qrels: Labels, depth: int) -> None:
-    collection = collection_of(RunContext(priors), qrels)
+    collection = judged_collection(RunContext(priors), qrels)
     for method, k in [("rrf", 0), ("rrf", 60), *((m, 60) for m in METHODS)]:
         found = fused_rankings(collection, range(len(priors)), Fusion(method, k, depth)).as_given()
         expected = fuse_runs(list(priors.values()), method, k, depth)
@@ -66,7 +66,7 @@ def test_values_of_sets_are_those_of_ir_measures(
     measure: str, runs: dict[str, Run], qrels: Labels, method: str, depth: int, first: int
 ) -> None:
     """Whether they follow from labels alone, or ir_measures computes them; however deep is looked at first."""
-    collection, parsed = collection_of(RunContext(runs), qrels), ir_measures.parse_measure(measure)
+    collection, parsed = judged_collection(RunContext(runs), qrels), ir_measures.parse_measure(measure)
     sets = [s for n in range(1, len(runs) + 1) for s in itertools.combinations(range(len(runs)), n)]
     fusion = Fusion(method, 60, depth)
     with pytest.MonkeyPatch.context() as patch:
@@ -81,7 +81,10 @@ def test_values_of_sets_are_those_of_ir_measures(
 def test_a_document_just_below_the_tops_may_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fused_values, "_FIRST", 1)
     runs = {name: {"q": {f"{name}0": 1.0, "X": 0.9, f"{name}1": 0.1, f"{name}2": 0.0}} for name in "ab"}
-    collection, measure = collection_of(RunContext(runs), {"q": {"X": 1}}), ir_measures.parse_measure("P@1")
+    collection, measure = (
+        judged_collection(RunContext(runs), {"q": {"X": 1}}),
+        ir_measures.parse_measure("P@1"),
+    )
     assert FusedValues(collection, measure, Fusion("combsum", 60, 1000))([(0, 1)])[0] == 1
 
 
@@ -92,7 +95,10 @@ def test_a_list_of_one_document_or_of_equal_scores_gives_it_0(
 ) -> None:
     """As the page on fusing says: with min-max scores only lists of several scores count."""
     runs = {"one": {"q": scores}, "several": {"q": {"A": 9.0, "X": 5.0, "B": 4.9, "C": 4.0}}}
-    collection, measure = collection_of(RunContext(runs), {"q": {first: 1}}), ir_measures.parse_measure("P@1")
+    collection, measure = (
+        judged_collection(RunContext(runs), {"q": {first: 1}}),
+        ir_measures.parse_measure("P@1"),
+    )
     assert FusedValues(collection, measure, Fusion(method, 60, 1000))([(0, 1)])[0] == 1
 
 

@@ -21,7 +21,7 @@ from ir_measures_relative import (
     explain,
     select_complementary,
 )
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.decisions import new_aspects
 
 MEASURES = ["alpha_NRG(rel=1)@3", "NewAspects(rel=1)@3", "NewAspects(gains={})@3"]
@@ -167,11 +167,11 @@ def test_selecting_by_alpha_nrg() -> None:
 
 
 def test_whether_qrels_have_aspects() -> None:
-    assert collection_of(CONTEXT, QRELS).judgments.has_aspects
-    assert collection_of(CONTEXT, QRELS).of_query("q01").judgments.has_aspects
+    assert judged_collection(CONTEXT, QRELS).judgments.has_aspects
+    assert judged_collection(CONTEXT, QRELS).select_query("q01").judgments.has_aspects
     one_each = [Qrel("q01", "d1", 1, "round 1"), Qrel("q01", "d2", 1, "round 2")]
     for plain in ({"q01": {"d1": 1}}, one_each):
-        assert not collection_of(CONTEXT, plain).judgments.has_aspects
+        assert not judged_collection(CONTEXT, plain).judgments.has_aspects
 
 
 def test_new_aspects_by_hand() -> None:

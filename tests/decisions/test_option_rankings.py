@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ir_measures_relative import RunContext
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.decisions import fused_values
 from ir_measures_relative.decisions.decide import decide
 from ir_measures_relative.decisions.evidence import count_new_documents
@@ -57,7 +57,7 @@ def made(
     length: int,
 ) -> tuple[OptionLists, dict[str, dict[str, list[str]]]]:
     """The lists by this package, also as strings."""
-    collection = collection_of(RunContext(dict(runs)), qrels)
+    collection = judged_collection(RunContext(dict(runs)), qrels)
     chosen = [Option(name, tuple(of)) for name, of in options.items()]
     reranker = None if combine.rerank is None else read_run(combine.rerank)
     lists = OptionLists(collection, chosen, combine, length, reranker)
@@ -136,7 +136,7 @@ def test_adding_gains_what_the_fused_rankings_do_to_the_last_bit() -> None:
             lists, _ = made(runs, qrels, options, Combination(), int(base[-1]))
 
             parsed = ir_measures.parse_measure(base)
-            collection = collection_of(RunContext(dict(runs)), qrels)
+            collection = judged_collection(RunContext(dict(runs)), qrels)
             fused = (fused_rankings(collection, rows, Fusion()) for rows in ([0, 2], [0, 1, 2]))
             for found, expected in zip(lists.rankings(), fused, strict=True):
                 values = [collection.compute_absolute([parsed], one)[0].tolist() for one in (found, expected)]
@@ -151,7 +151,7 @@ def test_new_documents_and_the_next_page() -> None:
     for _ in range(50):
         runs, qrels = some_runs(rng), some_qrels(rng)
         deployed, k = rng.sample(["r0", "r1", "r2"], rng.randint(1, 3)), rng.choice([1, 2, 4])
-        collection = collection_of(RunContext(dict(runs)), qrels)
+        collection = judged_collection(RunContext(dict(runs)), qrels)
         options = [Option("all", tuple(runs))]
         lists = OptionLists(collection, options, Combination(depth=rng.choice([1, 1000])), k)
         values = count_new_documents(lists, deployed, "r3", k, 1)

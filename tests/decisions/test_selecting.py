@@ -14,7 +14,7 @@ from hypothesis import given
 import long_campaigns
 from drawn import examples
 from ir_measures_relative import NRG, RunContext, select_complementary
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.decisions.select import coverage_function
 from oracles.nrg import nrg_oracle, nrg_residual
 from oracles.shapley import set_value_oracle
@@ -72,7 +72,7 @@ def value_of(measure: str, context: RunContext, labels, names) -> float:
 def test_bounds_hold_for_all_groups(measure, seed) -> None:
     """All groups of up to 6 of 12; the value of the best one is compared with the oracle."""
     context, labels = campaign(seed)
-    coverage = coverage_function(ir_measures.parse_measure(measure), collection_of(context, labels))
+    coverage = coverage_function(ir_measures.parse_measure(measure), judged_collection(context, labels))
     for n in range(1, 7):
         groups = {g: coverage.value(coverage.covered(g)) for g in itertools.combinations(range(12), n)}
         best = max(groups.values())

@@ -23,7 +23,7 @@ from ir_measures import AP, ERR, P, Qrel, alpha_nDCG, nDCG
 
 import ir_measures_relative
 from ir_measures_relative import NRG, RelativeWarning, RunContext
-from ir_measures_relative.context.absolute import BY_PLACE, FAILURES, RELEVANT_ONLY, reads_of
+from ir_measures_relative.context.absolute import BY_PLACE, FAILURES, RELEVANT_ONLY, find_reads
 from ir_measures_relative.context.measure_strings import (
     SHARES,
     check_host_measure,
@@ -249,7 +249,7 @@ def test_one_evaluator_each() -> None:
     provider = next(p for p in compat.default_providers() if p.supports(measures[0]))
     alone = {m: m.calc_aggregate(ASPECTS, RUN) for m in measures}
     assert any(provider.calc_aggregate(order, ASPECTS, RUN) != alone for order in (measures, measures[::-1]))
-    assert len({reads_of(m, provider.NAME) for m in measures}) == 2
+    assert len({find_reads(m, provider.NAME) for m in measures}) == 2
 
 
 def test_negative_labels() -> None:

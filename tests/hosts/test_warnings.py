@@ -26,7 +26,7 @@ from ir_measures_relative import (
     rrLP,
     select_complementary,
 )
-from ir_measures_relative.context.evaluate import Scores, one_topic_counts, shares_of_topics
+from ir_measures_relative.context.evaluate import Scores, one_topic_counts, topic_shares
 from ir_measures_relative.data.arrays import object_array
 
 QRELS = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
@@ -210,10 +210,10 @@ def scores(values: Any, measure: Any = UniqueRel @ 2) -> Scores:
 
 
 def test_shares() -> None:
-    shares = shares_of_topics(np.array([[1.0, 3.0], [0.0, 0.0]]))
+    shares = topic_shares(np.array([[1.0, 3.0], [0.0, 0.0]]))
     assert shares[0].tolist() == [0.25, 0.75] and np.isnan(shares[1]).all()
     for odd in (-1.0, np.nan):
-        assert np.isnan(shares_of_topics(np.array([[1.0, 3.0], [1.0, odd]]))).all()
+        assert np.isnan(topic_shares(np.array([[1.0, 3.0], [1.0, odd]]))).all()
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,11 @@ from ir_measures_relative.measures.bases.browsing import (
     powers,
 )
 from ir_measures_relative.measures.bases.gains import (
+    compute_gains,
     discount,
-    gain_of,
     ideal_dcg,
     reciprocal,
-    sum_of_discounts,
+    total_discount,
 )
 from ir_measures_relative.measures.form import Ideal
 
@@ -67,8 +67,8 @@ def test_the_sum_of_many_discounts() -> None:
     """Equal to the last bit up to 2^20 terms, and as close as rounding allows beyond."""
     every = 1.0 / np.log2(np.arange(1, 2**21 + 8) + 1.0)
     for k in (1, 10, 1000, 2**20 + 1, 2**21 + 7):
-        assert sum_of_discounts(k) == pytest.approx(every[:k].sum(), rel=1e-15 if k <= 1000 else 1e-14)
-    assert sum_of_discounts(2**31 - 1) == pytest.approx(np.log(2) * 105103364.2, rel=1e-3)
+        assert total_discount(k) == pytest.approx(every[:k].sum(), rel=1e-15 if k <= 1000 else 1e-14)
+    assert total_discount(2**31 - 1) == pytest.approx(np.log(2) * 105103364.2, rel=1e-3)
 
 
 RUNS = {"one": {"q": {"A": 3.0, "B": 2.0, "C": 1.0}}, "two": {"q": {"C": 3.0, "D": 2.0, "A": 1.0, "B": 0.0}}}
@@ -102,9 +102,9 @@ def test_the_ideal_where_one_query_has_most_rows() -> None:
 
 
 def test_the_largest_label_whose_exponential_gain_is_a_number() -> None:
-    assert gain_of(np.array([1000]), "exp-log2", None).tolist() == [2.0**1000 - 1]
+    assert compute_gains(np.array([1000]), "exp-log2", None).tolist() == [2.0**1000 - 1]
     with pytest.raises(ValueError, match="the label 1001, in the qrels, is too large"):
-        gain_of(np.array([1001]), "exp-log2", None)
+        compute_gains(np.array([1001]), "exp-log2", None)
 
 
 @pytest.mark.parametrize("seen", [LogDiscount(), Reciprocal(), Geometric(0.5), TopK()], ids=str)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import RunContext, Shapley, explain
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.context.tops import Look
 from oracles.shapley import set_value_oracle, shapley_oracle
 from random_campaigns import contexts, cutoffs, qrels, runs
@@ -105,7 +105,7 @@ def test_memory_is_bounded() -> None:
     }
     labels = {f"q{q}": {f"d{d}": 1 for d in range(100)} for q in range(n_queries)}
     context = RunContext(runs)
-    collection = collection_of(context, labels)
+    collection = judged_collection(context, labels)
     positions = collection.positions(collection.documents.relevant, Look(30))
     tracemalloc.start()
     try:

@@ -21,10 +21,10 @@ import random_campaigns
 from drawn import examples
 from ir_measures_relative import AP_UE, UE, RelativeWarning, RunContext, bounds, explain, nDCG_UE, verdicts
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.judged import collection_of
+from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.measures.bases import err
-from ir_measures_relative.measures.bases.ap import expected_sum_of_precisions
+from ir_measures_relative.measures.bases.ap import expected_precision_sum
 from ir_measures_relative.measures.bases.base import RandomRanking
 from ir_measures_relative.measures.bases.rr import first_relevant
 from oracles import ue_bases
@@ -104,8 +104,8 @@ def test_the_corpus_pool_is_the_oracle(
 
 def test_the_published_expectation_and_the_true_one() -> None:
     arguments = np.array([5]), np.array([20]), np.array([10])
-    assert expected_sum_of_precisions(*arguments, exact=False)[0] == 0.625
-    assert round(expected_sum_of_precisions(*arguments, exact=True)[0], 4) == 1.1044
+    assert expected_precision_sum(*arguments, exact=False)[0] == 0.625
+    assert round(expected_precision_sum(*arguments, exact=True)[0], 4) == 1.1044
 
 
 # ---- means and deviations
@@ -147,7 +147,7 @@ def test_they_are_those_of_all_rankings(base: str) -> None:
         options = {"relevant": relevant or 1} if base == "R" else {}
         for k in range(1, len(labels) + 3):
             want, pool = ue_bases.chance(base, gains, k, **options), pool_of(gains, k)
-            actual = pool.perfect.value(UE.BASES[base].rule_of_chance(pool.get))
+            actual = pool.perfect.value(UE.BASES[base].chance_rule(pool.get))
             assert actual[0] == pytest.approx(float(want.upper), rel=1e-13)
             assert BASES[base].expected(pool)[0] == pytest.approx(float(want.mean), rel=1e-13)
             if base in WITH_DEVIATION:
@@ -326,7 +326,7 @@ def check_actual(base: str, k: int, labels: Any, run: Any) -> None:
         want = per_query(
             f"{base}{'(dcg=`exp-log2`)' if base == 'nDCG' else ''}@{k}".replace("`", "'"), labels, run
         )
-    collection = collection_of(RunContext({}), labels)
+    collection = judged_collection(RunContext({}), labels)
     evaluated, measure = Evaluated.of(collection, read_run(run, "run")), UE(base=base) @ k
     found, ideal = measure.actual(evaluated), measure.normalizers(evaluated).upper
     if base == "AP":
@@ -545,7 +545,7 @@ def test_every_ranking_of_three_documents_relative_to_every_pool(base: str) -> N
         grades = {f"d{j}": grade for j, grade in enumerate([*ranking, *others]) if grade is not None}
         if grades:
             labels[str(i)], run[str(i)] = grades, in_order(f"d{j}" for j in range(len(ranking)))
-    collection = collection_of(RunContext({}, num_docs=5), labels)
+    collection = judged_collection(RunContext({}, num_docs=5), labels)
     evaluated = Evaluated.of(collection, read_run(run, "run"))
     of_base: list[dict[str, Any]] = [{}]
     if base == "AP":

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.arrays import BoolArray, FloatArray, IntArray, rows_of_queries
+from ..data.arrays import BoolArray, FloatArray, IntArray, query_slices
 from ..measures.bases.gains import reciprocal
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
@@ -68,7 +68,7 @@ class Precisions(FormLabelings):
     def rows(self) -> list[IntArray]:
         """The items of each query that are open, or judged relevant."""
         rows = np.flatnonzero(self.is_open | (self.judged_gain > 0))
-        return [rows[some] for some in rows_of_queries(self.items.query[rows], self.docs.n_queries)]
+        return [rows[some] for some in query_slices(self.items.query[rows], self.docs.n_queries)]
 
     @cached_property
     def n_relevant(self) -> list[int]:

@@ -17,8 +17,8 @@ from ..arguments import check_count
 from ..context.checks import check_evaluated, check_runs
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
-from ..context.judged import collection_of
-from ..context.measure_strings import is_relative, parse_measures, value_of
+from ..context.judged import judged_collection
+from ..context.measure_strings import is_relative, param_value, parse_measures
 from ..context.priors import priors_chosen_by_means
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, ObjectArray, object_array
@@ -77,7 +77,7 @@ def bounds(
     """
     work = Work(jobs, time_limit)
     check_is_context(context)
-    parsed, runs = campaign_of(collection_of(context, qrels), measures)
+    parsed, runs = campaign_of(judged_collection(context, qrels), measures)
     index, tables = {"name": object_array(context.names)}, []
     every = [labelings_of(measure, runs, unretrieved_relevant) for measure in parsed]
     check_bounded(every)
@@ -144,7 +144,7 @@ def values_of(runs: Sequence[Evaluated], measure: ir_measures.Measure, labelings
     provider: Any = ir_measures.providers.registry["pytrec_eval"]
     # ir_measures' other providers round, or are rarely installed.
     if not (provider.is_available() and provider.supports(measure)):
-        if value_of(measure, "judged_only", False):  # to the open model every document is judged
+        if param_value(measure, "judged_only", False):  # to the open model every document is judged
             labelings = labelings_of(measure, runs, closed=True)
         own = labelings.value()
         if own is not None:

@@ -11,7 +11,7 @@ import numpy as np
 from ir_measures import Measure
 
 from ..context.evaluated import Evaluated
-from ..context.measure_strings import is_relative, value_of
+from ..context.measure_strings import is_relative, param_value
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio, sum_by_query
 from ..measures.bases.base import BASES
 from ..measures.bases.browsing import LogDiscount
@@ -31,7 +31,7 @@ def rule_of(measure: Measure) -> Rule:
     if is_relative(measure):
         rule: Rule = measure.rule
         return rule
-    get = partial(value_of, measure)
+    get = partial(param_value, measure)
     if measure.NAME == "SDCG":
         low, high = get("min_rel"), get("max_rel")
         seen = LogDiscount(get("cutoff"))

@@ -112,7 +112,7 @@ class Imputation:
         topic = np.array([self._llm.query_code.get(query, -1) for query in docs.query_ids], dtype=np.int64)
         row = np.full(len(docs), -1, dtype=np.int64)
         known = docs.exists & (topic[docs.query] >= 0)
-        row[known] = self._llm.rows_of(topic[docs.query[known]], docs.ids.take(known))
+        row[known] = self._llm.find_rows(topic[docs.query[known]], docs.ids.take(known))
         return np.where(row >= 0, self._llm.grade[row], NO_LABEL)
 
 

@@ -11,7 +11,7 @@ from ir_measures import Measure
 
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
-from ..context.measure_strings import is_relative, needs_subtopics, value_of
+from ..context.measure_strings import is_relative, needs_subtopics, param_value
 from ..context.memo import Memo
 from ..context.tops import Look, Top
 from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
@@ -54,11 +54,13 @@ class Labelings:
     ) -> None:
         self.measure, self.as_judged = measure, runs
         self._judged = collection = runs[0].collection
-        rel = value_of(measure, "rel")
+        rel = param_value(measure, "rel")
         beyond = collection.grades_known and rel is not None and rel > collection.grades[1]
         self._nothing_open = closed or beyond
-        self.cutoff: int | None = measure.look.depth if is_relative(measure) else value_of(measure, "cutoff")
-        self.judged_only: bool = bool(value_of(measure, "judged_only", False))
+        self.cutoff: int | None = (
+            measure.look.depth if is_relative(measure) else param_value(measure, "cutoff")
+        )
+        self.judged_only: bool = bool(param_value(measure, "judged_only", False))
         self.look = Look(self.cutoff, self.judged_only)
         few = len(collection.runs) < _ENOUGH_RUNS
         self._unretrieved_unknown = unretrieved_relevant is None and few and self.cutoff is None
@@ -75,7 +77,7 @@ class Labelings:
             key = "open", self.cutoff, self.unretrieved_relevant
             # Made once for a set of judgments; with new runs it is for them alone.
             make = partial(open_documents, collection, *key[1:], new)
-            documents = make() if new else collection.kept(key, make)
+            documents = make() if new else collection.memoize(key, make)
             collection = replace(collection, documents=documents)
         return [run.on(collection) for run in self.as_judged]
 
@@ -97,7 +99,7 @@ class Labelings:
     @cached_property
     def gain(self) -> Gain:
         """What a grade gains; relevant or not, where the measure does not say."""
-        return Relevant(value_of(self.measure, "rel") or 1)
+        return Relevant(param_value(self.measure, "rel") or 1)
 
     @cached_property
     def relevant(self) -> BoolArray:
@@ -108,7 +110,7 @@ class Labelings:
     @property
     def relevant_grade(self) -> int:
         """A grade of what is relevant."""
-        return int(value_of(self.measure, "rel") or 1)
+        return int(param_value(self.measure, "rel") or 1)
 
     @property
     def closed_queries(self) -> BoolArray:
@@ -235,7 +237,7 @@ def open_documents(
     if unretrieved_relevant * judged.n_queries > _MOST_ROWS:
         many, n = unretrieved_relevant, judged.n_queries
         raise ValueError(f"unretrieved_relevant={many} is too many for {n} topics; give fewer")
-    tops = [collection.top(run, depth, collection.memo_of(run)) for run in runs]
+    tops = [collection.top(run, depth, collection.memo_for(run)) for run in runs]
     query = np.repeat(np.arange(judged.n_queries), unretrieved_relevant)
     no, nobody = np.zeros(len(query), dtype=bool), Ids.of([""] * len(query))
     unretrieved = Documents(judged.query_ids, query, nobody, np.zeros_like(query), judged=no, exists=no)

@@ -13,7 +13,7 @@ from ..data.arrays import BoolArray, FloatArray, IntArray, max_by_query, rank_wi
 from ..data.rankings import known_depth
 from ..measures.bases.base import BASES as RULES
 from ..measures.bases.browsing import Geometric
-from ..measures.bases.gains import discount, gain_of, grades_between, reciprocal
+from ..measures.bases.gains import compute_gains, discount, grades_between, reciprocal
 from ..measures.med import BASES, SEARCHES
 from .level_sums import LevelSums, greatest_lead, sums_of_first, swings
 
@@ -38,7 +38,7 @@ class PooledDocs(NamedTuple):
     @classmethod
     def of(cls, run: Top, reference: Top, n_queries: int, judged: bool = True) -> PooledDocs:
         """The union of two tops; every document is open where the judgments do not count."""
-        in_run = run.docs.rows_of(reference.docs.query, reference.docs.ids, reference.hashes)
+        in_run = run.docs.find_rows(reference.docs.query, reference.docs.ids, reference.hashes)
         shared, other = np.flatnonzero(in_run >= 0), np.flatnonzero(in_run < 0)
         z_of_run = np.zeros(len(run.position), dtype=np.int64)
         z_of_run[in_run[shared]] = reference.position[shared]
@@ -101,7 +101,7 @@ class RunPair:
         """The gain of each grade."""
         if not self.graded:
             return (grade >= (self.measure.get("rel") or 1)).astype(np.float64)
-        return gain_of(grade, self.measure.get("dcg"), self.measure.get("gains"))
+        return compute_gains(grade, self.measure.get("dcg"), self.measure.get("gains"))
 
     @cached_property
     def gain(self) -> FloatArray:
@@ -149,7 +149,7 @@ class RunPair:
 
         rel, dcg, gains = map(self.measure.get, ("rel", "dcg", "gains"))
         key = "judged at", self.graded, rel, dcg, str(gains), levels.tobytes()
-        return self.collection.kept(key, count)
+        return self.collection.memoize(key, count)
 
     def tail(self) -> FloatArray:
         """What RBP leaves to what may follow the run, and the reference, shape (2, queries)."""
@@ -172,7 +172,7 @@ class RunPair:
             return same
         docs, ends = self.collection.documents, np.zeros((2, len(alike)), dtype=np.int64)
         for end, run in zip(ends, (self.run.run, self.reference), strict=True):
-            at = docs.queries_of(run)
+            at = docs.match_queries(run)
             end[at[at >= 0]] = run.lengths[at >= 0]
         same &= ends[0] == ends[1]
         unknown = np.flatnonzero(same & (ends[0] > depth))

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import BoolArray, IntArray, max_by_query, rows_of_queries
+from ..data.arrays import BoolArray, IntArray, max_by_query, query_slices
 from ..measures.bases.gains import discount
 from ..messages import warn
 from ..tolerances import PROVED
@@ -189,7 +189,7 @@ def _one_by_one(task: RunPair, label: IntArray, solver: Callable[[int], _OneQuer
     pool, limit = task.pool, task.measure.get("time_limit")
     work, level = Work(time_limit=limit), np.zeros(len(pool.query), dtype=np.int64)
     found, hurried = [], []
-    for row, docs in enumerate(rows_of_queries(pool.query, pool.n_queries)):
+    for row, docs in enumerate(query_slices(pool.query, pool.n_queries)):
         own = share(work, pool.n_queries - row)
         hurried.append(limit is not None and (own.remaining() or 0.0) < MED_SECONDS)
         clock = Clock(MED_SECONDS, own)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_count
-from ..context.judged import collection_of
+from ..context.judged import judged_collection
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import IntArray
 from ..io.qrels import Qrels
@@ -56,7 +56,7 @@ def judge_next(
     """
     work = Work(jobs, time_limit)
     check_is_context(context)
-    (parsed,), runs = campaign_of(collection_of(context, qrels), [measure])
+    (parsed,), runs = campaign_of(judged_collection(context, qrels), [measure])
     check_count("n", n, 1)
     if path is not None:
         check_pool(path)

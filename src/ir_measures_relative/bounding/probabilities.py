@@ -8,7 +8,7 @@ from typing import TypeAlias
 import ir_measures
 import numpy as np
 
-from ..context.measure_strings import value_of
+from ..context.measure_strings import param_value
 from ..context.tops import Look
 from ..data.arrays import FloatArray, IntArray
 from ..tolerances import LABELED_ALIKE
@@ -42,7 +42,9 @@ def check_relevance_model(
     if perquery:
         raise ValueError("relevance_model= is about the mean over queries; leave perquery=True out")
     for measure in measures:
-        rewarded = [label for label, gain in (value_of(measure, "gains") or {}).items() if label < 1 and gain]
+        rewarded = [
+            label for label, gain in (param_value(measure, "gains") or {}).items() if label < 1 and gain
+        ]
         if rewarded:
             raise ValueError(
                 f"{measure}: relevance_model= gives the probability of being relevant, and its gains give "

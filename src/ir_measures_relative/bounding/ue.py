@@ -9,7 +9,7 @@ import numpy as np
 from ir_measures import Measure
 
 from ..data.arrays import FloatArray, IntArray, ratio, sum_by_query
-from ..measures.bases.ap import expected_sum_of_precisions
+from ..measures.bases.ap import expected_precision_sum
 from ..measures.bases.base import partial_sums
 from ..measures.bases.gains import discount
 from ..measures.form import Rule
@@ -120,7 +120,7 @@ class PrecisionsAboveChance(_AboveChance, Precisions):
         m, exact = n_relevant.reshape(-1), self.measure.get("expected") == "exact"
         size, depth = (np.full(total.size, part[query]) for part in (self.pool_size, self.depth))
         upper = np.minimum(depth, m).astype(np.float64)
-        expected = np.where(m == size, upper, expected_sum_of_precisions(m, size, depth, exact))
+        expected = np.where(m == size, upper, expected_precision_sum(m, size, depth, exact))
         values = normalize(total.reshape(-1), Normalizers(upper, expected), self.measure.get("version"))
         return values.reshape(total.shape)
 

@@ -11,8 +11,8 @@ import pandas as pd
 
 from ..arguments import check_count, is_number
 from ..context.evaluated import Evaluated
-from ..context.judged import collection_of
-from ..context.measure_strings import value_of
+from ..context.judged import judged_collection
+from ..context.measure_strings import param_value
 from ..context.missing_topics import check_topics, tell_of_missing_topics
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
@@ -100,7 +100,7 @@ def verdicts(
     """
     work = Work(jobs, time_limit)
     check_is_context(context)
-    collection = collection_of(context, qrels)
+    collection = judged_collection(context, qrels)
     parsed, _ = campaign_of(collection, measures, missing_topics=False)
     collection, note = check_topics(collection, context.names, missing)
     runs = Evaluated.each(collection)
@@ -123,7 +123,7 @@ def verdicts(
     for done, (measure, labelings) in enumerate(zip(parsed, every, strict=True)):
         value, interval = differences(runs, measure, labelings, a, b, share(work, len(parsed) - done))
         ends = {"worst": interval.lower, "value": value, "best": interval.upper}
-        share_of_run = unjudged_shares(runs, value_of(measure, "cutoff"))
+        share_of_run = unjudged_shares(runs, param_value(measure, "cutoff"))
         unjudged = {"unjudged": share_of_run[a], "other_unjudged": share_of_run[b]}
         columns = {
             **ends,

@@ -129,12 +129,12 @@ def options_of(args: argparse.Namespace) -> dict[str, Any]:
 
 def check_deployed(given: Inputs, names: list[str]) -> None:
     """Raises ValueError for deployed runs that are empty or of another collection: any candidate gains."""
-    from ..context.judged import collection_of
+    from ..context.judged import judged_collection
 
     empty = [name for name, run in given.runs.items() if not len(run)]
     if empty:
         raise ValueError(f"--gate: {_files(given, empty)} holds no ranking; look how it was written")
-    documents = collection_of(given.context(names), given.judgments).documents
+    documents = judged_collection(given.context(names), given.judgments).documents
 
     def known(run: Rankings) -> bool:
         return bool((documents.positions_in(run) > 0).any())

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> None:
     check_table(args)
     measures = arguments.measures_of(args)
     from ..context.duplicates import deepest_cutoff, find_duplicates
-    from ..context.judged import collection_of
+    from ..context.judged import judged_collection
     from .inputs import read
     from .run_files import find_files
 
@@ -70,7 +70,9 @@ def run(args: argparse.Namespace) -> None:
     names = between or list(dict.fromkeys([*given.candidates, *([baseline] if baseline else [])]))
     depth = deepest_cutoff(measures)
     together = given.together
-    first = find_duplicates(collection_of(together, given.judgments), depth) if fixed and depth != 0 else {}
+    first = (
+        find_duplicates(judged_collection(together, given.judgments), depth) if fixed and depth != 0 else {}
+    )
     compared = {first.get(name, name) for name in names}
     both = [name for name in fixed or () if first.get(name, name) in compared]
     if both:

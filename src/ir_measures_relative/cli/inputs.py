@@ -23,12 +23,12 @@ from ..context.collection import Collection
 from ..context.duplicates import find_alike
 from ..context.evaluate import Scores, score_runs
 from ..context.evaluated import Evaluated
-from ..context.judged import collection_of
+from ..context.judged import judged_collection
 from ..context.measure_strings import is_relative
 from ..context.priors import POLICIES, Policy
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray, object_array
-from ..data.cut_rankings import tracks_of
+from ..data.cut_rankings import cite_tracks
 from ..data.rankings import Rankings
 from ..formats.content import Content
 from ..formats.track_sources import is_track
@@ -109,7 +109,7 @@ class Inputs:
         for name in self.candidates:
             context = self.context(dict.fromkeys([name, *self.others]))
             if check and self.qrels is not None and name not in self.others:
-                self._check_new_runs(collection_of(context, self.judgments), {name: self.runs[name]})
+                self._check_new_runs(judged_collection(context, self.judgments), {name: self.runs[name]})
             yield [name], context
             gc.collect()  # what a context has computed refers to it, and would stay: a gigabyte for 17 large runs
 
@@ -134,7 +134,7 @@ class Inputs:
         context = self.context(self.others) if as_new_runs else self.together
         names = context.names if of_all else self.candidates
         new_runs = {name: self.runs[name] for name in names if name not in context.runs}
-        collection = collection_of(context, self.qrels.file.columns)
+        collection = judged_collection(context, self.qrels.file.columns)
         if new_runs:
             self._check_new_runs(collection, new_runs)
         host = [m for m in measures if not is_relative(m)]
@@ -150,7 +150,7 @@ class Inputs:
     def _check_new_runs(self, collection: Collection, new_runs: dict[str, Rankings]) -> None:
         """Raises ValueError, in a folder warns, where a candidate ranks exactly as a run that it is compared with."""
         for name, rankings in new_runs.items():
-            if not (collection.documents.queries_of(rankings) >= 0).any():
+            if not (collection.documents.match_queries(rankings) >= 0).any():
                 continue
             evaluated = Evaluated.of(collection, rankings)
             same = find_alike(evaluated, (other for other in collection.runs if other != name))
@@ -182,7 +182,7 @@ def read(
     # read next: else the system gives and clears new memory for every array of every file.
     bytes(31 << 20)
     names, paths, rankings, tracks = read_file_runs(files, args.allow_empty)
-    args.tracks = tracks_of(rankings)
+    args.tracks = cite_tracks(rankings)
     for track in tracks:
         args.num_docs = track.num_docs if args.num_docs is None else args.num_docs
         args.grades = track.grades if args.grades is None else args.grades

@@ -16,7 +16,7 @@ import numpy as np
 from ir_measures import Qrel
 
 from ..data.arrays import FloatArray, IntArray, PositionTable, max_by_query, rank_within, ratio, sum_by_query
-from .measure_strings import needs_subtopics, value_of
+from .measure_strings import needs_subtopics, param_value
 
 if TYPE_CHECKING:
     from ..data.documents import Documents, Judgments
@@ -64,7 +64,7 @@ class AbsoluteEvaluator:
         self._as_given = as_given
         groups: dict[Reads, list[ir_measures.Measure]] = {}
         for measure in (m for m in measures if m not in self._from_positions):
-            groups.setdefault(reads_of(measure, own[measure]), []).append(measure)
+            groups.setdefault(find_reads(measure, own[measure]), []).append(measure)
 
         def evaluator(reads: Reads, group: Sequence[ir_measures.Measure]) -> Any:
             return provider.evaluator(group, qrels(reads))
@@ -97,7 +97,7 @@ def _by_place(
     rankings: Rankings, judgments: Judgments, measures: Sequence[ir_measures.Measure]
 ) -> dict[str, dict[str, float]]:
     """A run for measures that look at its order alone; one that is not here whole as far as they look."""
-    cutoffs = [None if value_of(m, "judged_only") else value_of(m, "cutoff") for m in measures]
+    cutoffs = [None if param_value(m, "judged_only") else param_value(m, "cutoff") for m in measures]
     depth = None if None in cutoffs else max(c for c in cutoffs if c is not None)
     if rankings.is_whole_to(None):
         return rankings.to_dict()
@@ -113,9 +113,9 @@ def provider_name(provider: Any, measure: ir_measures.Measure) -> str | None:
     return _blaming([measure], find)
 
 
-def reads_of(measure: ir_measures.Measure, provider: str | None) -> Reads:
+def find_reads(measure: ir_measures.Measure, provider: str | None) -> Reads:
     """What a measure looks at, by the provider that computes it."""
-    of_aspects = [value_of(measure, name) for name in ("rel", "alpha", "beta", "judged_only")]
+    of_aspects = [param_value(measure, name) for name in ("rel", "alpha", "beta", "judged_only")]
     scores = provider is not None and provider not in BY_PLACE
     return Reads(scores, tuple(of_aspects) if needs_subtopics(measure) else None)
 
@@ -185,8 +185,8 @@ def values_from_positions(
     positions: Callable[[int | None], IntArray],
 ) -> list[FloatArray]:
     """One value a query, of each measure; ``positions`` of the relevant documents from a depth, 0 where deeper."""
-    plain = [m for m in measures if not value_of(m, "gains") and not value_of(m, "judged_only")]
-    cutoffs = [value_of(m, "cutoff") for m in plain]
+    plain = [m for m in measures if not param_value(m, "gains") and not param_value(m, "judged_only")]
+    cutoffs = [param_value(m, "cutoff") for m in plain]
     position = positions(None if None in cutoffs else max(cutoffs)) if plain else None
     return [
         _otherwise(m, rankings, judgments)
@@ -198,18 +198,18 @@ def values_from_positions(
 
 def _otherwise(measure: ir_measures.Measure, rankings: Rankings, judgments: Judgments) -> FloatArray:
     """The values with other gains for the labels, or in the rankings of judged documents alone."""
-    grade, gains = judgments.grade, value_of(measure, "gains")
+    grade, gains = judgments.grade, param_value(measure, "gains")
     if gains:
         grade = np.array([gains.get(label, label) for label in grade.tolist()], dtype=np.int64)
     docs = judgments.graded(grade)
-    found = docs.positions_among_judged if value_of(measure, "judged_only") else docs.positions_in
-    return _value(measure, docs, found(rankings, value_of(measure, "cutoff")))
+    found = docs.positions_among_judged if param_value(measure, "judged_only") else docs.positions_in
+    return _value(measure, docs, found(rankings, param_value(measure, "cutoff")))
 
 
 def _value(measure: ir_measures.Measure, docs: Documents, position: IntArray) -> FloatArray:
     """``docs`` are all that are relevant, and maybe others; ``position`` is from 1, 0 for documents not retrieved."""
-    cutoff, n = value_of(measure, "cutoff"), docs.n_queries
-    relevant = docs.grade >= value_of(measure, "rel", 1)
+    cutoff, n = param_value(measure, "cutoff"), docs.n_queries
+    relevant = docs.grade >= param_value(measure, "rel", 1)
     total = np.bincount(docs.query[relevant], minlength=n).astype(np.float64)
     deepest = total[docs.query] if measure.NAME == "Rprec" else math.inf if cutoff is None else cutoff
     rows = np.flatnonzero(relevant & (position > 0) & (position <= deepest))

@@ -18,11 +18,16 @@ from ..data.labels import NAME_NO_ASPECT
 from ..data.rankings import Rankings
 from ..messages import few, some, warn
 from .collection import Collection
-from .duplicates import warn_of_duplicate
+from .duplicates import warn_about_duplicate
 from .evaluated import Evaluated
 from .measure_strings import is_relative, needs_subtopics
-from .missing_topics import find_similar_ids, warn_of_empty_runs, warn_of_missing_topics, warn_of_similar_ids
-from .odd_runs import warn_of_odd_runs, warn_of_strange_ids
+from .missing_topics import (
+    find_similar_ids,
+    warn_about_empty_runs,
+    warn_about_missing_topics,
+    warn_about_similar_ids,
+)
+from .odd_runs import warn_about_odd_runs, warn_about_strange_ids
 from .priors import PriorPolicy, finder_for_new_runs
 
 # ---- runs
@@ -50,10 +55,10 @@ def check_runs(
     for run in runs:
         check_queries(collection, run)
     if missing_topics:
-        warn_of_missing_topics(collection, {**(new_runs or {}), **collection.runs})
+        warn_about_missing_topics(collection, {**(new_runs or {}), **collection.runs})
     _warn_if_nothing_is_relevant(collection, measures)
-    warn_of_strange_ids(collection, runs)
-    warn_of_odd_runs(collection, runs)
+    warn_about_strange_ids(collection, runs)
+    warn_about_odd_runs(collection, runs)
     check_measures(collection, measures)
 
 
@@ -65,13 +70,13 @@ def check_collection(
     Raises:
         ValueError: what :func:`check_measures` raises.
     """
-    _warn_of_runs_of_other_topics(collection, may_be_batch=may_be_batch)
-    warn_of_similar_ids(collection, collection.rankings)
+    _warn_about_runs_of_other_topics(collection, may_be_batch=may_be_batch)
+    warn_about_similar_ids(collection, collection.rankings)
     check_measures(collection, measures)
     if not may_be_batch:
         _warn_if_nothing_is_relevant(collection, measures)
-        warn_of_strange_ids(collection, collection.rankings)
-        warn_of_odd_runs(collection, collection.rankings)
+        warn_about_strange_ids(collection, collection.rankings)
+        warn_about_odd_runs(collection, collection.rankings)
 
 
 def check_queries(collection: Collection, run: Rankings, *, may_be_batch: bool = False) -> None:
@@ -80,7 +85,7 @@ def check_queries(collection: Collection, run: Rankings, *, may_be_batch: bool =
     Where the run may be one batch of PyTerrier's, this is a warning if the context knows both ids.
     """
     docs = collection.documents
-    if (docs.queries_of(run) >= 0).any() or not len(run) or not docs.n_queries:
+    if (docs.match_queries(run) >= 0).any() or not len(run) or not docs.n_queries:
         return
     in_context = {q for other in collection.rankings for q in other.query_ids} if may_be_batch else set()
     message = (
@@ -104,7 +109,7 @@ def check_queries(collection: Collection, run: Rankings, *, may_be_batch: bool =
 def check_cut_runs(runs: Iterable[Rankings], judgments: Judgments) -> None:
     """Raise ValueError where the judgments have a topic that the track of some run lacks."""
     for cut in {run.cut: None for run in runs if run.cut is not None}:
-        missing = judgments.query_ids[cut.listed.codes_of(judgments.query_ids) < 0]
+        missing = judgments.query_ids[cut.listed.match_query_ids(judgments.query_ids) < 0]
         if len(missing):
             raise ValueError(
                 f"{cut.source} knows nothing of topic {missing[0]!r}, one of {len(missing)} judged topics it lacks "
@@ -112,17 +117,17 @@ def check_cut_runs(runs: Iterable[Rankings], judgments: Judgments) -> None:
             )
 
 
-def _warn_of_runs_of_other_topics(collection: Collection, *, may_be_batch: bool) -> None:
+def _warn_about_runs_of_other_topics(collection: Collection, *, may_be_batch: bool) -> None:
     """Warn of runs without a ranking, and of runs for other topics, unless the qrels may be a batch of PyTerrier's."""
-    queries_of, runs = collection.documents.queries_of, collection.rankings
+    match_queries, runs = collection.documents.match_queries, collection.rankings
 
     def find() -> tuple[list[Rankings], list[Rankings]]:
-        unknown = [run for run in runs if not (queries_of(run) >= 0).any()]
+        unknown = [run for run in runs if not (match_queries(run) >= 0).any()]
         counts = Counter(q for other in (runs if unknown else ()) for q in other.query_ids)
         return unknown, [run for run in unknown if len(run) and all(counts[q] == 1 for q in run.query_ids)]
 
-    unknown, own = collection.kept("of other topics", find)
-    warn_of_empty_runs(unknown, collection.context)
+    unknown, own = collection.memoize("of other topics", find)
+    warn_about_empty_runs(unknown, collection.context)
     if own and not may_be_batch:
         warn(
             f"{few(run.name for run in own)} of the context {'has' if len(own) == 1 else 'have'} no query in common "
@@ -153,7 +158,7 @@ def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], cont
             warn(f"group={group!r}: {said}", context)
 
 
-def group_of_new_run(collection: Collection, run: Rankings, given: str | None) -> str | None:
+def resolve_group(collection: Collection, run: Rankings, given: str | None) -> str | None:
     """Return the group of a new run: as given, else its own; None where there is none, or priors go by none."""
     policy, group = collection.policy, given
     if group is None and run.group is not None and finder_for_new_runs(policy) is not None:
@@ -182,16 +187,16 @@ def check_measures(collection: Collection, measures: Sequence[ir_measures.Measur
     Raises:
         ValueError: a grade for which a measure has no gain, or no aspects for one that looks at them.
     """
-    warn_of_last_labels(collection, measures)
+    warn_about_last_labels(collection, measures)
     for measure in filter(is_relative, measures):
         if measure.looks_at_aspects and collection.judgments.labels is None:
             raise ValueError(f"{measure} needs the aspects of documents, and {NAME_NO_ASPECT}")
         if measure.highest_grade is not None:
             check_grades(measure, collection.documents, measure.highest_grade)
         if measure.COUNTS:
-            _warn_of_counts(collection, measure)
+            _warn_about_counts(collection, measure)
         if measure.RELATIVE_TO == "chance" and measure.get("pool") == "judged":
-            _warn_of_pools(collection, measure)
+            _warn_about_pools(collection, measure)
 
 
 def _warn_if_nothing_is_relevant(collection: Collection, measures: Iterable[ir_measures.Measure]) -> None:
@@ -217,12 +222,12 @@ def check_grades(measure: object, docs: Any, highest: int) -> None:
         )
 
 
-def warn_of_last_labels(collection: Collection, measures: Sequence[ir_measures.Measure]) -> None:
+def warn_about_last_labels(collection: Collection, measures: Sequence[ir_measures.Measure]) -> None:
     """Warn where measures that look at no aspects see one of several labels of a document."""
     judgments = collection.judgments
     if not judgments.has_aspects:
         return
-    unlike = collection.kept("unlike labels", lambda: judgments.unlike_labels() or ())
+    unlike = collection.memoize("unlike labels", lambda: judgments.unlike_labels() or ())
     plain = [
         str(m)
         for m in measures
@@ -237,7 +242,7 @@ def warn_of_last_labels(collection: Collection, measures: Sequence[ir_measures.M
         )
 
 
-def _warn_of_counts(collection: Collection, measure: Any) -> None:
+def _warn_about_counts(collection: Collection, measure: Any) -> None:
     """Warn of a measure that counts each label from 1 on alike, since nobody set ``rel``."""
     if "rel" in measure.params or measure.get("gains") is not None:
         return
@@ -254,7 +259,7 @@ def _warn_of_counts(collection: Collection, measure: Any) -> None:
         )
 
 
-def _warn_of_pools(collection: Collection, measure: Any) -> None:
+def _warn_about_pools(collection: Collection, measure: Any) -> None:
     """Warn of pools of which hardly a document is not relevant: a random ranking of these is as good as any."""
     docs, rel = collection.documents, max(int(measure.get("rel", 1)), 1)
 
@@ -264,7 +269,7 @@ def _warn_of_pools(collection: Collection, measure: Any) -> None:
         few = (relevant > 0) & (size - relevant < _FEW_NON_RELEVANT * size)
         return int(few.sum()), float(1 - relevant[few].sum() / max(int(size[few].sum()), 1))
 
-    count, share = collection.kept(("pools", rel), find)
+    count, share = collection.memoize(("pools", rel), find)
     if count:
         warn(
             f"UE is relative to a random ranking of the documents that are judged, and on {count} of "
@@ -288,16 +293,16 @@ def check_evaluated(runs: Sequence[Evaluated], measures: Sequence[ir_measures.Me
     for measure in measures:
         relative_to, params = getattr(measure, "RELATIVE_TO", None), measure.params
         if relative_to == "priors" and "prior" not in params:
-            checks.append(_warn_of_no_priors)
+            checks.append(_warn_about_no_priors)
         elif relative_to == "systems" and params.get("systems") == "groups":
-            checks.append(_warn_of_group_columns)
+            checks.append(_warn_about_group_columns)
         elif relative_to == "chance" and measure.get("pool") == "judged":
-            checks.append(_warn_of_few_ranked)
+            checks.append(_warn_about_few_ranked)
     for check in dict.fromkeys(checks):
         check(runs)
 
 
-def check_run_of_host(run: Evaluated, measures: Sequence[ir_measures.Measure], *, may_be_batch: bool) -> None:
+def check_host_run(run: Evaluated, measures: Sequence[ir_measures.Measure], *, may_be_batch: bool) -> None:
     """Check a run that a host evaluates, which may be one batch of PyTerrier's, and has a frame without a row for none.
 
     Raises:
@@ -306,15 +311,15 @@ def check_run_of_host(run: Evaluated, measures: Sequence[ir_measures.Measure], *
     collection = run.collection
     if not _ranks_relevant_document(run, measures[0]):
         if not may_be_batch:
-            warn_of_empty_runs([run.run], collection.context)
-            warn_of_strange_ids(collection, [run.run], together=not collection.runs)
+            warn_about_empty_runs([run.run], collection.context)
+            warn_about_strange_ids(collection, [run.run], together=not collection.runs)
         check_queries(collection, run.run, may_be_batch=True)
     if not collection.documents.query_code.keys() >= set(run.run.query_ids.tolist()):
-        warn_of_similar_ids(collection, [run.run])
-    warn_of_duplicate(run, measures)
+        warn_about_similar_ids(collection, [run.run])
+    warn_about_duplicate(run, measures)
     check_evaluated([run], measures)
     if run.index is None:
-        warn_of_odd_runs(collection, [run.run])
+        warn_about_odd_runs(collection, [run.run])
 
 
 def _ranks_relevant_document(run: Evaluated, measure: Any) -> bool:
@@ -322,7 +327,7 @@ def _ranks_relevant_document(run: Evaluated, measure: Any) -> bool:
     return bool(run.positions(run.collection.documents.may_gain, measure.look).any())
 
 
-def _warn_of_no_priors(runs: Sequence[Evaluated]) -> None:
+def _warn_about_no_priors(runs: Sequence[Evaluated]) -> None:
     """Warn of a context that holds only the evaluated run."""
     for run in runs:
         if run.collection.names == [run.name] and run.given_priors is None:
@@ -330,7 +335,7 @@ def _warn_of_no_priors(runs: Sequence[Evaluated]) -> None:
             warn(f"{only}; add the runs to compare with to the RunContext", run.collection.context)
 
 
-def _warn_of_group_columns(runs: Sequence[Evaluated]) -> None:
+def _warn_about_group_columns(runs: Sequence[Evaluated]) -> None:
     """Warn of a new run of several groups, where groups are counted and policies do not ask for the column."""
     for run in runs:
         by_group = finder_for_new_runs(run.collection.policy) is not None
@@ -341,7 +346,7 @@ def _warn_of_group_columns(runs: Sequence[Evaluated]) -> None:
             )
 
 
-def _warn_of_few_ranked(runs: Sequence[Evaluated]) -> None:
+def _warn_about_few_ranked(runs: Sequence[Evaluated]) -> None:
     """Warn of a run that ranks less than half of the judged documents of its topics."""
     for run in runs:
         if not run.run.is_whole_to(None):
@@ -360,18 +365,18 @@ def _warn_of_few_ranked(runs: Sequence[Evaluated]) -> None:
 def _share_ranked(run: Evaluated) -> float:
     """Return the share of the judged documents that a run ranks, estimated from a few of its topics."""
     judgments = run.collection.judgments
-    judged = np.unique(judgments.queries_of(run.run))
+    judged = np.unique(judgments.match_queries(run.run))
     judged = judged[judged >= 0]
     topics = judged[:: len(judged) // _TOPICS_LOOKED_AT + 1]
     keep = np.isin(np.arange(judgments.n_queries), topics)
 
     def select() -> Judgments:
-        return judgments.of_queries(keep)
+        return judgments.select_queries(keep)
 
-    docs = run.collection.kept(("of topics", topics.tobytes()), select)
+    docs = run.collection.memoize(("of topics", topics.tobytes()), select)
     is_ranked = np.zeros(len(docs), dtype=bool)
     for query_id in docs.query_ids:
-        top = run.run.of_query(query_id).by_score()
-        row = docs.rows_of(np.full(len(top.query), docs.query_code[query_id]), top.ids, top.hashes)
+        top = run.run.select_query(query_id).by_score()
+        row = docs.find_rows(np.full(len(top.query), docs.query_code[query_id]), top.ids, top.hashes)
         is_ranked[row[row >= 0]] = True
     return float(is_ranked.sum() / max(len(is_ranked), 1))

@@ -63,13 +63,13 @@ class Collection:
         """The runs of the context as a set, for a fast lookup."""
         return frozenset(self.rankings)
 
-    def memo_of(self, run: Rankings) -> Memo:
+    def memo_for(self, run: Rankings) -> Memo:
         """Return the memo for results on any run; a new run gets its own, which is freed with the run."""
         return self.memo if run in self._own else Memo()
 
     # ---- other collections
 
-    def of_runs(self, names: Iterable[str]) -> Collection:
+    def select_runs(self, names: Iterable[str]) -> Collection:
         """Return the collection as though only some of the runs had taken part."""
         some = set(names)
         runs = {name: run for name, run in self.runs.items() if name in some}
@@ -81,14 +81,14 @@ class Collection:
         """Return the collection with further runs, or with others in the place of those of these names."""
         return replace(self, runs={**self.runs, **runs})
 
-    def of_queries(self, keep: BoolArray) -> Collection:
+    def select_queries(self, keep: BoolArray) -> Collection:
         """Return the collection of some of the queries, as though the others were not judged."""
-        return self._on(self.judgments.of_queries(keep))
+        return self._on(self.judgments.select_queries(keep))
 
-    def of_query(self, query_id: str) -> Collection:
+    def select_query(self, query_id: str) -> Collection:
         """Return the collection of one query, which the judgments hold."""
-        runs = {name: run.of_query(query_id) for name, run in self.runs.items()}
-        return replace(self._on(self.judgments.of_query(query_id)), runs=runs, whole=False)
+        runs = {name: run.select_query(query_id) for name, run in self.runs.items()}
+        return replace(self._on(self.judgments.select_query(query_id)), runs=runs, whole=False)
 
     def _on(self, judgments: Judgments) -> Collection:
         memo = Memo(len(self.runs), len(judgments))
@@ -96,7 +96,9 @@ class Collection:
 
     # ---- positions
 
-    def positions_of(self, run: Rankings, docs: Documents, look: Look, memo: Memo | None = None) -> IntArray:
+    def positions_in_run(
+        self, run: Rankings, docs: Documents, look: Look, memo: Memo | None = None
+    ) -> IntArray:
         """Return where any run ranks each of ``docs``, some of :attr:`documents`: from 1, 0 where not in its top.
 
         They are kept in the ``memo``: by default in the collection's, which is for its runs alone.
@@ -132,7 +134,7 @@ class Collection:
     def positions(self, docs: Documents, look: Look, of: IntArray | None = None) -> IntArray:
         """Return where every run of the context, or some of them, ranks each of ``docs``; shape (runs, documents)."""
         runs = self.rankings if of is None else [self.rankings[i] for i in of.tolist()]
-        rows = [self.positions_of(run, docs, look) for run in runs]
+        rows = [self.positions_in_run(run, docs, look) for run in runs]
         return np.array(rows, dtype=np.int64).reshape(len(rows), len(docs))
 
     def top(self, run: Rankings, depth: int | None, memo: Memo | None = None) -> Top:
@@ -148,7 +150,7 @@ class Collection:
 
     # ---- over runs
 
-    def kept(self, key: Hashable, compute: Callable[[], T]) -> T:
+    def memoize(self, key: Hashable, compute: Callable[[], T]) -> T:
         """Return what ``compute`` makes of the runs and the labels, once a key, which holds all else it depends on."""
         return self.memo.get((key, self.documents, self.rankings), compute)
 
@@ -211,25 +213,25 @@ class Collection:
 
     def relevant_positions(self, run: Rankings, depth: int | None) -> IntArray:
         """Return where any run ranks each relevant document, to this depth."""
-        return self.positions_of(run, self.judgments.relevant, Look(depth), self.memo_of(run))
+        return self.positions_in_run(run, self.judgments.relevant, Look(depth), self.memo_for(run))
 
-    def absolute_of(
+    def absolute_values(
         self, measure: ir_measures.Measure, run: Rankings, memo: Memo | None = None
     ) -> FloatArray:
-        """Return one absolute measure of any run, one value a query; kept as :meth:`positions_of` says."""
+        """Return one absolute measure of any run, one value a query; kept as :meth:`positions_in_run` says."""
         key = "absolute", run, self.judgments, type(measure), measure
         return (self.memo if memo is None else memo).get(
             key, lambda: self.compute_absolute([measure], run)[0]
         )
 
-    def absolute_of_runs(self, measure: ir_measures.Measure) -> FloatArray:
+    def absolute_values_by_run(self, measure: ir_measures.Measure) -> FloatArray:
         """Return an absolute measure of every run of the context, shape (runs, queries)."""
 
         def compute() -> FloatArray:
-            rows = [self.absolute_of(measure, run) for run in self.rankings]
+            rows = [self.absolute_values(measure, run) for run in self.rankings]
             return np.array(rows).reshape(len(rows), self.documents.n_queries)
 
-        return self.kept(("absolute", self.judgments, type(measure), measure), compute)
+        return self.memoize(("absolute", self.judgments, type(measure), measure), compute)
 
     def means(self, measure: ir_measures.Measure) -> dict[str, float]:
         """Return the mean over all queries of an absolute measure, for every run of the context."""
@@ -237,7 +239,7 @@ class Collection:
             raise ValueError(
                 f"the means of {measure} over all queries decide the priors: BestOfOtherGroups.choose(means, groups)"
             )
-        return dict(zip(self.runs, self.absolute_of_runs(measure).mean(axis=1).tolist(), strict=True))
+        return dict(zip(self.runs, self.absolute_values_by_run(measure).mean(axis=1).tolist(), strict=True))
 
 
 class _Positions:

@@ -13,7 +13,7 @@ from ..data.rankings import Rankings, known_depth
 from ..messages import some, warn
 from .collection import Collection
 from .evaluated import Evaluated
-from .measure_strings import is_relative, value_of
+from .measure_strings import is_relative, param_value
 from .memo import Memo
 from .priors import FixedPriors
 from .run_names import matching
@@ -85,7 +85,7 @@ def _starts(
 
     def compute() -> WordArray:
         top = run.top(depth if run.cut is None else min(depth, run.cut.depth))
-        query = collection.documents.queries_of(run)[top.query]
+        query = collection.documents.match_queries(run)[top.query]
         keep, result = query >= 0, np.zeros(collection.documents.n_queries, dtype=np.uint64)
         if first:
             keep &= top.position == 1
@@ -111,7 +111,7 @@ def find_duplicates(collection: Collection, depth: int | None) -> dict[str, str]
                 duplicates[name] = first
         return duplicates
 
-    return collection.kept(("duplicates", depth), find)
+    return collection.memoize(("duplicates", depth), find)
 
 
 def _are_alike(collection: Collection, name: str, other: str, depth: int | None) -> bool:
@@ -124,7 +124,7 @@ def deepest_cutoff(measures: Iterable[ir_measures.Measure]) -> int | None:
     return None if None in depths else max(depths, default=0)
 
 
-def warn_of_duplicates(runs: Sequence[Evaluated], measures: Sequence[ir_measures.Measure]) -> None:
+def warn_about_duplicates(runs: Sequence[Evaluated], measures: Sequence[ir_measures.Measure]) -> None:
     """Warn of a run that ranks as one of its priors does, where that is fixed, or each is a prior of the other.
 
     Of runs in the order of time the later duplicate adds nothing, which is the answer.
@@ -152,7 +152,7 @@ def warn_of_duplicates(runs: Sequence[Evaluated], measures: Sequence[ir_measures
                 return
 
 
-def warn_of_duplicate(run: Evaluated, measures: Sequence[ir_measures.Measure]) -> None:
+def warn_about_duplicate(run: Evaluated, measures: Sequence[ir_measures.Measure]) -> None:
     """Warn of a new run that duplicates a run that it is scored relative to.
 
     Warn also of a run that has the name of a run of the context, and ranks otherwise.
@@ -214,7 +214,7 @@ def why_incomparable(
         alone = sorted((of_a - {b}) ^ (of_b - {a}))
         if alone:
             return f"{some(alone)} {'is a prior' if len(alone) == 1 else 'are priors'} of one and not of the other"
-    systems = value_of(measure, "systems")
+    systems = param_value(measure, "systems")
     if systems not in (None, "groups"):
         counted = {a, b} & {*matching(systems, names, "systems")}
         if len(counted) == 1:

@@ -16,9 +16,9 @@ from ..messages import progress
 from ..tolerances import ROUNDED
 from .checks import check_evaluated, check_queries, check_runs
 from .collection import Collection
-from .duplicates import warn_of_duplicates
+from .duplicates import warn_about_duplicates
 from .evaluated import Evaluated
-from .measure_strings import is_relative, value_of
+from .measure_strings import is_relative, param_value
 
 if TYPE_CHECKING:
     import pandas as pd  # which the command line does without
@@ -84,7 +84,7 @@ def is_summed(measure: ir_measures.Measure) -> bool:
     return isinstance(measure.aggregator(), SumAgg)
 
 
-def shares_of_topics(values: FloatArray) -> FloatArray:
+def topic_shares(values: FloatArray) -> FloatArray:
     """The share of each run's mean that comes from each topic, runs × topics; no shares, NaN, where none add up."""
     if np.isnan(values).any() or values.min(initial=0) < -ROUNDED * values.max(initial=0):
         return np.full(values.shape, np.nan)
@@ -100,7 +100,7 @@ LARGE_SHARE, FEWEST_TOPICS = 0.25, 10
 _SMALLEST_MEAN = 0.25
 
 
-def one_topic_of_runs(scores: Scores, measure: int) -> list[tuple[float, str] | None]:
+def dominant_topics(scores: Scores, measure: int) -> list[tuple[float, str] | None]:
     """The topic that supplies more than a quarter of each run's mean, with its share; None where none does.
 
     None of absolute measures, of measures with a value below 0, and of runs that hardly add anything, too.
@@ -111,7 +111,7 @@ def one_topic_of_runs(scores: Scores, measure: int) -> list[tuple[float, str] | 
     values = scores.values[:, measure]
     means = values.mean(axis=1)
     counts = means >= _SMALLEST_MEAN * means.max()
-    shares = np.nan_to_num(shares_of_topics(values)) * counts[:, None]
+    shares = np.nan_to_num(topic_shares(values)) * counts[:, None]
     return [
         (float(of_run[topic]), str(scores.query_ids[topic])) if of_run[topic] > LARGE_SHARE else None
         for of_run, topic in zip(shares, shares.argmax(axis=1), strict=True)
@@ -122,7 +122,7 @@ def one_topic_counts(scores: Scores) -> str | None:
     """What to say where one topic supplies more than a quarter of the mean of a relative measure; else None."""
     found: list[tuple[float, str, str]] = []
     for j, measure in enumerate(scores.measures):
-        of_runs = one_topic_of_runs(scores, j)
+        of_runs = dominant_topics(scores, j)
         many = [(one, name) for one, name in zip(of_runs, scores.names, strict=True) if one is not None]
         if many:
             (share, topic), name = max(many, key=lambda one: one[0][0])
@@ -166,7 +166,7 @@ def score_runs(
     else:
         check_runs(collection, measures, new_runs, missing_topics=missing_topics)
         check_evaluated(runs, measures)
-        warn_of_duplicates([one for one in runs if one.index is not None], measures)
+        warn_about_duplicates([one for one in runs if one.index is not None], measures)
     values = np.empty((len(runs), len(measures), len(query_ids)))
     of_host = [j for j, measure in enumerate(measures) if not is_relative(measure)]
     host = [measures[j] for j in of_host]
@@ -175,7 +175,7 @@ def score_runs(
             values[i, of_host] = (absolute or collection.compute_absolute)(host, one.run)
     # What a deep measure asks of the runs answers the others as well; and one measure after the other, since what it
     # asks of all runs is kept for a while, and not for ever.
-    for j in sorted(range(len(measures)), key=lambda j: -(value_of(measures[j], "cutoff") or math.inf)):
+    for j in sorted(range(len(measures)), key=lambda j: -(param_value(measures[j], "cutoff") or math.inf)):
         for i, one in enumerate(runs if is_relative(measures[j]) else ()):
             values[i, j] = measures[j].score(one)
     return Scores(list(names), list(measures), query_ids, values)

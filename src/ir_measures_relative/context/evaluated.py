@@ -39,7 +39,7 @@ class Evaluated:
     index: int | None  #: the index of the run called ``name``; None for a new run
     given_priors: tuple[str, ...] | None  #: the names of its priors, instead of the policy's
     group: str | None  #: the group of a new run, for a policy that uses groups; None if not given
-    memo: Memo  #: for results on this run; see :meth:`Collection.memo_of`
+    memo: Memo  #: for results on this run; see :meth:`Collection.memo_for`
 
     @classmethod
     def of(
@@ -62,7 +62,7 @@ class Evaluated:
         rankings = collection.runs[run] if isinstance(run, str) else run
         index = None if name is None else collection.index[name]
         given = None if priors is None else tuple(priors)
-        return cls(collection, rankings, name, index, given, group, collection.memo_of(rankings))
+        return cls(collection, rankings, name, index, given, group, collection.memo_for(rankings))
 
     @classmethod
     def each(cls, collection: Collection) -> list[Evaluated]:
@@ -82,7 +82,7 @@ class Evaluated:
 
     def positions(self, docs: Documents, look: Look) -> IntArray:
         """Return where the run ranks each of ``docs``, some of the collection's: from 1, 0 where not in its top."""
-        return self.collection.positions_of(self.run, docs, look, self.memo)
+        return self.collection.positions_in_run(self.run, docs, look, self.memo)
 
     def top(self, depth: int | None) -> Top:
         """Return the first documents of the run, judged or not."""
@@ -90,7 +90,7 @@ class Evaluated:
 
     def absolute(self, measure: ir_measures.Measure) -> FloatArray:
         """Return an absolute measure of the run, by ir_measures; one value a query."""
-        return self.collection.absolute_of(measure, self.run, self.memo)
+        return self.collection.absolute_values(measure, self.run, self.memo)
 
     # ---- relative to the other runs
 

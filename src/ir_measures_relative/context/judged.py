@@ -21,7 +21,7 @@ _KEPT = 8
 _KEEPING = Lock()
 
 
-def collection_of(context: Any, qrels: Qrels | QrelsColumns | None) -> Collection:
+def judged_collection(context: Any, qrels: Qrels | QrelsColumns | None) -> Collection:
     """Return the collection of a context on judgments in any form, or on its dataset's.
 
     It is kept for when the same judgments come again.

@@ -25,7 +25,7 @@ def is_relative(measure: object) -> bool:
     return isinstance(measure, Measure) and getattr(measure, "RELATIVE_TO", None) in RELATIVE_TO
 
 
-def value_of(measure: Measure, name: str, default: Any = None) -> Any:
+def param_value(measure: Measure, name: str, default: Any = None) -> Any:
     """The value of a parameter of any measure: as given, else the measure's default, else ``default``."""
     if name not in measure.SUPPORTED_PARAMS:
         return default
@@ -226,15 +226,15 @@ _DEEPEST_OF_ASPECTS = 20
 # Ends with: providers that check their parameters.
 def check_host_measure(measure: Measure) -> None:
     """Raises ValueError for what trec_eval takes the whole process down for, or cannot count."""
-    cutoff, deepest = value_of(measure, "cutoff"), _DEEPEST_OF_ASPECTS
+    cutoff, deepest = param_value(measure, "cutoff"), _DEEPEST_OF_ASPECTS
     of_ndeval = needs_subtopics(measure) and "cutoff" in measure.SUPPORTED_PARAMS
     if of_ndeval and not (isinstance(cutoff, int) and 1 <= cutoff <= deepest):
         raise ValueError(f"{measure} needs a cutoff from 1 to {deepest}, the deepest that ndeval knows")
     for name in ("cutoff", "rel"):
-        value = value_of(measure, name)
+        value = param_value(measure, name)
         if isinstance(value, int) and not 1 <= value <= _LARGEST_INT:
             raise ValueError(f"{measure}: {name}={value} is not allowed; it must be from 1 to 2^31 - 1")
-    gains = value_of(measure, "gains")
+    gains = param_value(measure, "gains")
     if isinstance(gains, dict) and any(isinstance(n, int) and abs(n) > _LARGEST_INT for n in gains.values()):
         raise ValueError(f"{measure}: gains={gains} is not allowed; the gains must be below 2^31 in size")
 

@@ -53,7 +53,7 @@ def find_missing_topics(judged: Documents, runs: Mapping[str, Rankings]) -> list
     """
     ranked = np.zeros((len(runs), judged.n_queries), dtype=bool)
     for row, run in zip(ranked, runs.values(), strict=True):
-        code = judged.queries_of(run)
+        code = judged.match_queries(run)
         row[code[code >= 0]] = True
     answered = ranked
     if any(run.asked for run in runs.values()):
@@ -108,7 +108,7 @@ def check_topics(
                 f"{_describe(collection, refused, collection.runs)}: correct the run, or set missing='zero' to count "
                 "these topics as empty rankings, or missing='drop' to leave them out for all runs"
             )
-    warn_of_empty_runs(collection.runs.values(), collection.context)
+    warn_about_empty_runs(collection.runs.values(), collection.context)
     if not compared:
         return collection, ""
     described = _describe(collection, compared, collection.runs)
@@ -119,12 +119,12 @@ def check_topics(
         )
     keep = np.ones(collection.documents.n_queries, dtype=bool)
     keep[np.concatenate([entry.topics for entry in compared])] = False
-    codes = (collection.judgments.queries_of(collection.runs[name]) for name in names)
+    codes = (collection.judgments.match_queries(collection.runs[name]) for name in names)
     if not any(keep[code[code >= 0]].any() for code in codes):
         raise ValueError(f"{described}: missing='drop' leaves no topic; correct the runs")
     n = int(np.count_nonzero(~keep))
     left_out = "This topic is" if n == 1 else f"These {n} topics are"
-    return collection.of_queries(
+    return collection.select_queries(
         keep
     ), f"{described[0].upper()}{described[1:]}. {left_out} left out for all runs."
 
@@ -138,12 +138,12 @@ def tell_of_missing_topics(table: T, note: str, missing: str | None, context: ob
     return table
 
 
-def warn_of_missing_topics(collection: Collection, runs: Mapping[str, Rankings]) -> None:
+def warn_about_missing_topics(collection: Collection, runs: Mapping[str, Rankings]) -> None:
     """Warn of runs without any ranking, and once of all others that miss topics.
 
     The hosts' evaluators do not call this: what they get may be one batch of topics.
     """
-    warn_of_empty_runs(runs.values(), collection.context)
+    warn_about_empty_runs(runs.values(), collection.context)
     entries = [e for e in find_missing_topics(collection.judgments, runs) if len(runs[e.name])]
     if entries:
         warn(
@@ -154,7 +154,7 @@ def warn_of_missing_topics(collection: Collection, runs: Mapping[str, Rankings])
         )
 
 
-def warn_of_empty_runs(runs: Iterable[Rankings], context: object) -> None:
+def warn_about_empty_runs(runs: Iterable[Rankings], context: object) -> None:
     """Warn of runs without a row."""
     empty = [run.name for run in runs if not len(run)]
     if empty:
@@ -165,14 +165,14 @@ def warn_of_empty_runs(runs: Iterable[Rankings], context: object) -> None:
         )
 
 
-def warn_of_similar_ids(collection: Collection, runs: Iterable[Rankings]) -> None:
+def warn_about_similar_ids(collection: Collection, runs: Iterable[Rankings]) -> None:
     """Warn of a run whose topics and the judged ones agree in part, and of which others differ in form alone.
 
     This holds in a batch of topics too: an id that is in no other form among the judged ones is not missed.
     """
     judged = collection.judgments
     for run in runs:
-        code = judged.queries_of(run)
+        code = judged.match_queries(run)
         matched = code >= 0
         n = int(np.count_nonzero(matched))
         if n == judged.n_queries or matched.all():
@@ -207,7 +207,7 @@ def _describe(collection: Collection, entries: Sequence[MissingTopics], runs: Ma
 
 
 def _describe_similar_ids(judged: Documents, missing: ObjectArray, run: Rankings) -> str:
-    return find_similar_ids(missing, run.query_ids[judged.queries_of(run) < 0], "the run has")
+    return find_similar_ids(missing, run.query_ids[judged.match_queries(run) < 0], "the run has")
 
 
 def find_similar_ids(missing: Iterable[str], unmatched: Iterable[str], source: str) -> str:

@@ -30,10 +30,10 @@ _TIED_IN_32_BITS, _TIED_IN_64_BITS = 0.5, 0.95
 _TOPICS_LOOKED_AT, _DOCS_SHOWN = 100, 3
 
 
-def warn_of_odd_runs(collection: Collection, runs: Sequence[Rankings]) -> None:
+def warn_about_odd_runs(collection: Collection, runs: Sequence[Rankings]) -> None:
     """Warn of runs that retrieve the query itself, and of runs that ids order instead of scores; once of each kind."""
-    _warn_of_self(collection, runs)
-    _warn_of_ties(collection, runs)
+    _warn_about_self(collection, runs)
+    _warn_about_ties(collection, runs)
 
 
 def find_self_retrieval(judged: Documents, run: Rankings) -> IntArray:
@@ -43,7 +43,7 @@ def find_self_retrieval(judged: Documents, run: Rankings) -> IntArray:
     """
     if len(run.query_ids) < _SELF_TOPICS:
         return np.empty(0, dtype=np.int64)
-    code = judged.queries_of(run)
+    code = judged.match_queries(run)
     own = Ids.of(run.query_ids)
     retrieves_self = np.zeros(len(code), dtype=bool)
     for rank in _SELF_RANKS:
@@ -52,12 +52,12 @@ def find_self_retrieval(judged: Documents, run: Rankings) -> IntArray:
     topics = np.flatnonzero(retrieves_self & (code >= 0))
     enough = max(_SELF_TOPICS, _SELF_SHARE * np.count_nonzero(code >= 0))
     if len(topics) >= enough:
-        row = judged.rows_of(code[topics], own.take(topics))
+        row = judged.find_rows(code[topics], own.take(topics))
         topics = topics[~np.isin(row, np.flatnonzero(judged.grade > 0))]
     return topics if len(topics) >= enough else topics[:0]
 
 
-def _warn_of_self(collection: Collection, runs: Sequence[Rankings]) -> None:
+def _warn_about_self(collection: Collection, runs: Sequence[Rankings]) -> None:
     judged = collection.judgments
     odd = []
     for run in runs:
@@ -67,7 +67,7 @@ def _warn_of_self(collection: Collection, runs: Sequence[Rankings]) -> None:
     if odd:
         run, topics = odd[0]
         also = f" (also {few(other.name for other, _ in odd[1:])})" if odd[1:] else ""
-        n, of = len(topics), int(np.count_nonzero(judged.queries_of(run) >= 0))
+        n, of = len(topics), int(np.count_nonzero(judged.match_queries(run) >= 0))
         example = run.query_ids[topics[0]]
         warn(
             f"{run.name}{also} retrieves the query itself in its top {len(_SELF_RANKS)} on {n} of {of} topics, such as "
@@ -113,7 +113,7 @@ def find_ties(run: Rankings) -> Ties | None:
     return None
 
 
-def _warn_of_ties(collection: Collection, runs: Sequence[Rankings]) -> None:
+def _warn_about_ties(collection: Collection, runs: Sequence[Rankings]) -> None:
     odd = []
     for run in runs:
         ties = _find_once(collection, run, ("ties", run), partial(find_ties, run))
@@ -150,18 +150,20 @@ _LEAST = 20
 _QUERIES_AHEAD, _ROWS_AHEAD = 8, 200
 
 
-def warn_of_strange_ids(collection: Collection, runs: Sequence[Rankings], *, together: bool = True) -> None:
+def warn_about_strange_ids(
+    collection: Collection, runs: Sequence[Rankings], *, together: bool = True
+) -> None:
     """Warn where next to no judged document is in any of these runs ``together``, or none in one of them."""
     judgments = collection.judgments
     find = partial(_find_strange_ids, judgments, runs, together)
-    strange, unjudged = collection.kept("strange", find) if runs is collection.rankings else find()
+    strange, unjudged = collection.memoize("strange", find) if runs is collection.rankings else find()
     if not unjudged:
         return
     run, query_id = unjudged[0]
-    docs = run.of_query(query_id).rows()[1].take(slice(0, 4)).strings()
+    docs = run.select_query(query_id).rows()[1].take(slice(0, 4)).strings()
     shown = (
         f"for query {query_id!r} {run.name} has {some(docs)}, the qrels have "
-        f"{some(judgments.of_query(query_id).doc_ids)}; check that both are of one version of"
+        f"{some(judgments.select_query(query_id).doc_ids)}; check that both are of one version of"
     )
     if strange:
         few_judged = (
@@ -198,15 +200,15 @@ def _ranks_judged_document(judgments: Judgments, run: Rankings, topics: Sequence
         if any(_ranks_judged(judgments, run, query_id) for query_id in topics[:_QUERIES_AHEAD]):
             return True
         query, ids, _ = run.rows()
-        return bool((judgments.rows_of(judgments.queries_of(run)[query], ids) >= 0).any())
+        return bool((judgments.find_rows(judgments.match_queries(run)[query], ids) >= 0).any())
     except ValueError:  # an id of another type, deeper than any measure looks
         return True
 
 
 def _ranks_judged(judgments: Judgments, run: Rankings, query_id: str, share: float = 0.0) -> bool:
     """Return whether the first documents of a ranking hold more than a share of the judged ones of its query."""
-    judged = judgments.of_query(query_id).ids.strings().tolist()
-    docs = run.of_query(query_id).rows()[1].take(slice(0, _ROWS_AHEAD)).strings()
+    judged = judgments.select_query(query_id).ids.strings().tolist()
+    docs = run.select_query(query_id).rows()[1].take(slice(0, _ROWS_AHEAD)).strings()
     return len(set(judged).intersection(docs)) > share * len(judged)
 
 
@@ -217,14 +219,14 @@ def _find_strange_topic(judgments: Judgments, runs: Sequence[Rankings]) -> tuple
     try:
         if any(_ranks_judged(judgments, run, query_id, _PLENTY) for run, query_id in few):
             return None
-        common = np.concatenate([judgments.queries_of(run) for run in runs]) if runs else np.empty(0)
+        common = np.concatenate([judgments.match_queries(run) for run in runs]) if runs else np.empty(0)
         n_judged = int(np.isin(judgments.query, common).sum())
         if min(n_judged, sum(map(len, runs))) < _LEAST or not len(judgments.relevant):
             return None
         possible = min(n_judged, max(map(len, runs)))  # a short run holds few of many judged documents
         for run in runs:
             query, ids, _ = run.rows()
-            row = judgments.rows_of(judgments.queries_of(run)[query], ids)
+            row = judgments.find_rows(judgments.match_queries(run)[query], ids)
             held[row[row >= 0]] = True
             if np.count_nonzero(held) >= _FEW * possible:
                 return None

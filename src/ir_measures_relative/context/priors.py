@@ -188,7 +188,7 @@ POLICIES.register("earlier")(Earlier())
 POLICIES.register("best-of-other-groups")(BestOfOtherGroups())
 
 
-def policy_of(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -> PriorPolicy:
+def resolve_policy(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -> PriorPolicy:
     """The policy that the ``priors`` of a context stand for; what the caller does to them later does not count."""
     policy: PriorPolicy
     if isinstance(priors, str) and priors in POLICIES:

@@ -13,7 +13,7 @@ import ir_measures
 import numpy as np
 
 from ..arguments import check_count
-from ..data.cut_rankings import tracks_of
+from ..data.cut_rankings import cite_tracks
 from ..data.rankings import Rankings
 from ..data.registry import Registry
 from ..io import datasets
@@ -25,9 +25,9 @@ from ..messages import brief, few_quoted, kind_of
 from .active import ActiveContext, active, enter, leave
 from .checks import check_group
 from .collection import Collection
-from .judged import collection_of
+from .judged import judged_collection
 from .measure_strings import parse_measures
-from .priors import Policy, PriorPolicy, policy_of
+from .priors import Policy, PriorPolicy, resolve_policy
 from .run_names import check_names, check_run_names
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class RunContext:
         self.__dict__.update(
             runs=_Fixed(read),
             priors=copy.deepcopy(priors),
-            policy=policy_of(priors, names, groups),
+            policy=resolve_policy(priors, names, groups),
             reference=reference,
             groups=_Fixed(groups),
             num_docs=None if num_docs is None else int(num_docs),
@@ -353,9 +353,9 @@ class RunContext:
         from .evaluate import score_runs  # which the hosts' evaluators do without
 
         parsed = parse_measures(measures)
-        scores = score_runs(collection_of(self, qrels), self.names, parsed)
+        scores = score_runs(judged_collection(self, qrels), self.names, parsed)
         table = scores.long_table() if perquery else scores.table()
-        if tracks := tracks_of(self.runs.values()):
+        if tracks := cite_tracks(self.runs.values()):
             table.attrs["beside"] = tracks  # for citing
         return table
 

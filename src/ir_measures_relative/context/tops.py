@@ -34,11 +34,11 @@ class Top(NamedTuple):
 def find_top(known: Documents, rankings: Rankings, depth: int | None) -> Top:
     """The top of a run, with the grades of those that are known."""
     top = rankings.top(depth)
-    query = known.queries_of(rankings)[top.query]
+    query = known.match_queries(rankings)[top.query]
     rows = np.flatnonzero(query >= 0)
     rows = rows[np.argsort(query[rows], kind="stable")]
     query, ids, hashes = query[rows], top.ids.take(rows), top.hashes[rows]
-    row = known.rows_of(query, ids, hashes)
+    row = known.find_rows(query, ids, hashes)
     grade, judged = np.zeros_like(row), np.zeros(len(row), dtype=bool)
     found = row >= 0
     grade[found], judged[found] = known.grade[row[found]], known.judged[row[found]]

@@ -64,7 +64,7 @@ def rank_within(group: IntArray) -> IntArray:
     return np.arange(1, len(group) + 1) - np.repeat(starts, counts)
 
 
-def rows_of_queries(query: IntArray, n_queries: int) -> list[slice]:
+def query_slices(query: IntArray, n_queries: int) -> list[slice]:
     """The rows of each query."""
     ends = np.searchsorted(query, np.arange(n_queries + 1)).tolist()
     return [slice(start, end) for start, end in itertools.pairwise(ends)]

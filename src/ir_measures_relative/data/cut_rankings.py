@@ -102,7 +102,7 @@ class CutRankings(Rankings):
         return result
 
 
-def tracks_of(runs: Iterable[Rankings]) -> list[str]:
+def cite_tracks(runs: Iterable[Rankings]) -> list[str]:
     """Return the citations of the tracks that some of the runs are from, each once; of a part of a track as such."""
     of_track = Counter(run.cut for run in runs if run.cut is not None)
     return [

@@ -157,11 +157,11 @@ class Documents:
         last = order[is_last]
         return order[:-1][more], last[np.searchsorted(keys[is_last], keys[:-1][more])]
 
-    def queries_of(self, rankings: Rankings) -> IntArray:
+    def match_queries(self, rankings: Rankings) -> IntArray:
         """Return the index here of each query of the run; -1 for one that is not judged."""
-        return self.codes_of(rankings.query_ids)
+        return self.match_query_ids(rankings.query_ids)
 
-    def codes_of(self, query_ids: ObjectArray) -> IntArray:
+    def match_query_ids(self, query_ids: ObjectArray) -> IntArray:
         """Return the index of each query id here; -1 for one that is not here."""
         codes = map(self.query_code.get, query_ids, repeat(-1))
         return np.fromiter(codes, dtype=np.int64, count=len(query_ids))
@@ -175,7 +175,7 @@ class Documents:
         taken[(keys >> shift).view(np.int64)] = True
         return shift, taken
 
-    def rows_of(self, query: IntArray, ids: Ids, hashes: WordArray | None = None) -> IntArray:
+    def find_rows(self, query: IntArray, ids: Ids, hashes: WordArray | None = None) -> IntArray:
         """Return the row of each (query index, document id), -1 for one not here; ``hashes``: the ids', if known."""
         row = np.full(len(query), -1, dtype=np.int64)
         if not self.exists.any() or not len(query):
@@ -201,7 +201,7 @@ class Documents:
         every = cutoff is None or not is_whole
         for part in rankings.parts() if every else [rankings]:
             top = part.by_score() if every else part.top(cutoff)
-            row = self.rows_of(self.queries_of(part)[top.query], top.ids, top.hashes)
+            row = self.find_rows(self.match_queries(part)[top.query], top.ids, top.hashes)
             order = top.tie_order(row >= 0) if every else None
             if order is not None:
                 row = row[order]
@@ -215,11 +215,11 @@ class Documents:
 
     def _check_positions(self, position: IntArray, rankings: Rankings) -> None:
         """Raise ValueError for a document that may be in the part of a ranking that is not here."""
-        cut, at = rankings.cut, self.queries_of(rankings)
+        cut, at = rankings.cut, self.match_queries(rankings)
         assert cut is not None
         if cut not in self._listed:  # the same for all runs of a track
-            queries = cut.listed.codes_of(self.query_ids)
-            self._listed[cut] = cut.listed.rows_of(queries[self.query], self.ids) >= 0
+            queries = cut.listed.match_query_ids(self.query_ids)
+            self._listed[cut] = cut.listed.find_rows(queries[self.query], self.ids) >= 0
         goes_on = np.zeros(self.n_queries, dtype=bool)
         goes_on[at[at >= 0]] = rankings.lengths[at >= 0] > cut.depth
         unknown = np.flatnonzero(~self._listed[cut] & (position == 0) & self.exists & goes_on[self.query])
@@ -262,7 +262,7 @@ class Judgments(Documents):
         self.labels = labels
 
     @classmethod
-    def none_of(cls, query_ids: ObjectArray) -> Judgments:
+    def empty(cls, query_ids: ObjectArray) -> Judgments:
         """Return queries without a judgment."""
         nothing = np.empty(0, dtype=np.int64)
         return cls(query_ids, nothing, Ids.of([]), nothing)
@@ -273,7 +273,7 @@ class Judgments(Documents):
         some = docs if docs.exists.all() else docs.select(docs.exists)
         return cls(some.query_ids, some.query, some.ids, some.grade)
 
-    def of_query(self, query_id: str) -> Judgments:
+    def select_query(self, query_id: str) -> Judgments:
         """Return the rows of one query of these; without what was computed for all."""
         code = self.query_code[query_id]
         rows = slice(int(self.starts[code]), int(self.starts[code + 1]))
@@ -286,7 +286,7 @@ class Judgments(Documents):
             self.query_ids[code : code + 1], query, self.ids.take(rows), self.grade[rows], labels
         )
 
-    def of_queries(self, keep: BoolArray) -> Judgments:
+    def select_queries(self, keep: BoolArray) -> Judgments:
         """Return the rows of some queries, as though the others were not judged."""
         code = np.cumsum(keep) - 1
         rows = np.flatnonzero(keep[self.query])
@@ -307,7 +307,7 @@ class Judgments(Documents):
         labels = self.labels
         if labels is None:
             return None
-        row = self.rows_of(labels.query, labels.ids)
+        row = self.find_rows(labels.query, labels.ids)
         for first in row[labels.grade != self.grade[row]][:1].tolist():
             return self.query_ids[self.query[first]], self.ids.string(first)
         return None
@@ -329,20 +329,20 @@ class Judgments(Documents):
         new[1:] |= ~texts.equal(order[1:], texts, order[:-1])
         aspect = np.empty(len(order), dtype=np.int64)
         aspect[order] = np.cumsum(new) - 1
-        document = self.rows_of(labels.query, labels.ids)
+        document = self.find_rows(labels.query, labels.ids)
         # A document that is judged twice for one aspect keeps the last label.
         pair = aspect * max(len(self), 1) + document
         by_pair = np.argsort(pair, kind="stable")
         last = np.append(pair[by_pair[1:]] != pair[by_pair[:-1]], True)[: len(pair)]
         kept, first = by_pair[last], order[new]
-        _warn_of_labels(self, labels, by_pair, last)
+        _warn_about_labels(self, labels, by_pair, last)
         names = texts.take(first).strings()
         aspects = Aspects(labels.query[first], names, document[kept], aspect[kept], labels.grade[kept])
-        _warn_of_no_aspect(self, aspects)
+        _warn_about_no_aspect(self, aspects)
         return aspects
 
 
-def _warn_of_labels(judgments: Judgments, labels: Labels, order: IntArray, last: BoolArray) -> None:
+def _warn_about_labels(judgments: Judgments, labels: Labels, order: IntArray, last: BoolArray) -> None:
     """Warn of a document that has two labels for one aspect."""
     clash = np.flatnonzero(~last[:-1] & (labels.grade[order[:-1]] != labels.grade[order[1:]]))
     if len(clash):
@@ -353,7 +353,7 @@ def _warn_of_labels(judgments: Judgments, labels: Labels, order: IntArray, last:
         )
 
 
-def _warn_of_no_aspect(judgments: Judgments, aspects: Aspects) -> None:
+def _warn_about_no_aspect(judgments: Judgments, aspects: Aspects) -> None:
     """Warn of relevant documents whose labels name no aspect, where labels of others do."""
     named = ~np.isin(aspects.names, NO_ASPECT)[aspects.aspect]
     unnamed = np.unique(aspects.document[~named & (aspects.grade > 0)])

@@ -180,7 +180,7 @@ class Rankings:
         other.__dict__.update(known)
         return other
 
-    def of_query(self, query_id: str) -> Rankings:
+    def select_query(self, query_id: str) -> Rankings:
         """Return the ranking of one query, on the same rows; empty rankings if there is none."""
         at = np.flatnonzero(self.query_ids == query_id)
         return self._of_queries(int(at[0]), int(at[0]) + 1) if len(at) else self._of_queries(0, 0)
@@ -278,7 +278,7 @@ class Rankings:
 
     def first_in_both_orders(self, query_id: str) -> tuple[list[str], list[str]]:
         """Return the first documents of a query in trec_eval's order, and by the ranks, else the scores in 64 bits."""
-        ranking = self.of_query(query_id)
+        ranking = self.select_query(query_id)
         end = int(ranking._tie_ends(np.array([min(_TIES_DEPTH, len(ranking))]))[0])
         key = ranking._tie_key(np.arange(end)).tolist()
         docs = ranking.rows()[1].take(slice(0, end)).strings().tolist()

@@ -17,10 +17,10 @@ from ..context.collection import Collection
 from ..context.duplicates import deepest_cutoff, find_duplicates, priors_of, why_incomparable
 from ..context.evaluate import aggregate, is_summed, one_topic_counts, score_runs
 from ..context.evaluated import Evaluated
-from ..context.judged import collection_of
+from ..context.judged import judged_collection
 from ..context.measure_strings import is_relative, parse_measures, value_range
 from ..context.missing_topics import check_topics, tell_of_missing_topics
-from ..context.priors import FixedPriors, Policy, policy_of
+from ..context.priors import FixedPriors, Policy, resolve_policy
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, IntArray
 from ..data.ids import pair_keys
@@ -94,7 +94,7 @@ def compare(
     options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
     parsed = parse_measures(measures)
     names, of_each, fixed = _candidates(context, names, priors, baseline)
-    view = collection_of(context, qrels)
+    view = judged_collection(context, qrels)
     check_runs(view, parsed, missing_topics=False)
     view, note = check_topics(view, names, missing, relative=any(map(is_relative, parsed)))
     _refuse_copies(view, names, parsed, fixed)
@@ -146,7 +146,7 @@ def _candidates(
     """The runs to compare, what gives the priors of each: None for the context's policy, and the fixed priors."""
     if isinstance(names, str):
         raise ValueError(f"names={names!r} must be a list of run names, such as [{names!r}]")
-    policy = context.policy if priors is None else policy_of(priors, context.names, context.groups)
+    policy = context.policy if priors is None else resolve_policy(priors, context.names, context.groups)
     fixed = policy.priors if isinstance(policy, FixedPriors) else ()
     asked = [n for n in context.names if n not in fixed] if names is None else list(names)
     if baseline is not None and baseline not in asked:
@@ -329,7 +329,7 @@ def shared_documents(view: Collection, cutoff: int | None) -> IntArray:
         both: IntArray = (holds @ holds.T).toarray()
         return both
 
-    return view.kept(("shared", cutoff), compute)
+    return view.memoize(("shared", cutoff), compute)
 
 
 # ---- means

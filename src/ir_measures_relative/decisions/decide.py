@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..context.checks import check_runs
 from ..context.collection import Collection
-from ..context.judged import collection_of
+from ..context.judged import judged_collection
 from ..context.missing_topics import check_topics
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray
@@ -85,7 +85,7 @@ def decide(
             document of a pool without a score, a run that misses too many topics.
     """
     terms = read_terms(context, by, margin, labels, combine, test, groups, llm_judgments)
-    whole = collection_of(context, qrels)
+    whole = judged_collection(context, qrels)
     check_runs(whole, missing_topics=False)
     chosen = read_options(options, whole.names, terms.combine)
     runs = dict.fromkeys(run for option in chosen for run in option.runs)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from ..context.checks import check_runs
 from ..context.collection import Collection
-from ..context.judged import collection_of
+from ..context.judged import judged_collection
 from ..context.missing_topics import check_topics
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray
@@ -65,8 +65,8 @@ def drop(
     names = deployed_runs(context, deployed, None)
     if len(names) < 2:
         raise ValueError(f"drop needs two deployed runs or more, and {names} is one; pass more runs")
-    whole = collection_of(context, qrels)
-    check_runs(whole.of_runs(names), missing_topics=False)
+    whole = judged_collection(context, qrels)
+    check_runs(whole.select_runs(names), missing_topics=False)
     whole, note = check_topics(whole, names, missing)
     return _answer(whole, names, terms, escaped(note))
 

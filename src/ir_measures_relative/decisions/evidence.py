@@ -13,7 +13,7 @@ import pandas as pd
 from ..bounding.verdicts import rounded_to_zero
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
-from ..context.measure_strings import value_of
+from ..context.measure_strings import param_value
 from ..data.arrays import FloatArray, IntArray
 from ..data.rankings import known_depth
 from ..further_measures.alpha_nrg import NewAspects
@@ -102,7 +102,7 @@ def count_new_documents(
             _check_next_page(collection, deployed, [len(rows) for rows in unseen], len(added), enough)
         next_page[list(itertools.islice(interleaved(unseen), len(added)))] = True
     rows = np.flatnonzero((new | next_page) & (docs.grade >= rel))
-    rows = rows[collection.documents.rows_of(docs.query[rows], docs.ids.take(rows)) >= 0]  # the judged ones
+    rows = rows[collection.documents.find_rows(docs.query[rows], docs.ids.take(rows)) >= 0]  # the judged ones
     counts = [
         np.bincount(docs.query[rows[where[rows]]], minlength=docs.n_queries) for where in (new, next_page)
     ]
@@ -127,7 +127,11 @@ def new_documents(
     The rows: relevant documents that are new; those on the next page (:func:`count_new_documents`); and NewAspects@k
     where the judgments name aspects. The columns are ``what`` and ``mean``.
     """
-    collection, k, rel = lists.collection, value_of(by, "cutoff") or _CUTOFF, int(value_of(by, "rel", 1))
+    collection, k, rel = (
+        lists.collection,
+        param_value(by, "cutoff") or _CUTOFF,
+        int(param_value(by, "rel", 1)),
+    )
     means = count_new_documents(lists, deployed, candidate, k, rel).mean(axis=1).tolist()
     names = f"new relevant@{k}", f"next page@{k}"
     rows = [{"what": name, "mean": mean} for name, mean in zip(names, means, strict=True)]
@@ -143,7 +147,7 @@ def describe_new_documents(
 ) -> str:
     """Return the sentence on the documents of a candidate that the deployed runs do not retrieve."""
     new, page = map(number, table["mean"][:2])
-    k = value_of(by, "cutoff") or _CUTOFF
+    k = param_value(by, "cutoff") or _CUTOFF
     tops = f"the top {k} of {join(deployed)}" if len(deployed) == 1 else f"the top {k} of any deployed run"
     runs = join(deployed) if len(deployed) == 1 else "these runs"
     return (
@@ -304,7 +308,7 @@ def pools(
     best = np.maximum(OptionValues(collection, lists.best_orders()[:n], by).judged, scores.judged[:n]).mean(
         axis=1
     )
-    where = lists.fates(int(value_of(by, "rel", 1)))[:n]
+    where = lists.fates(int(param_value(by, "rel", 1)))[:n]
     columns = dict(zip(("never_retrieved", "outside_pool", "not_shown", "shown"), where.T, strict=True))
     means = scores.judged[:n].mean(axis=1)
     return pd.DataFrame(

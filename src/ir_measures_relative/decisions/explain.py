@@ -8,10 +8,10 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.checks import check_evaluated, check_runs, group_of_new_run
+from ..context.checks import check_evaluated, check_runs, resolve_group
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
-from ..context.judged import collection_of
+from ..context.judged import judged_collection
 from ..context.measure_strings import parse_measure
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import BoolArray, IntArray, object_array
@@ -61,9 +61,9 @@ def explain(
         rankings, member = context.runs[run], run
     else:
         rankings, member = context.read_run(run), None
-    collection = collection_of(context, qrels)
+    collection = judged_collection(context, qrels)
     if member is None:
-        group = group_of_new_run(collection, rankings, group)
+        group = resolve_group(collection, rankings, group)
     judged = collection.documents
     if query_id is not None and query_id not in judged.query_code:
         raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(judged.query_ids)}")
@@ -74,8 +74,8 @@ def explain(
         priors = None
         if parsed.RELATIVE_TO == "priors":
             priors = [collection.names[i] for i in evaluated.priors(parsed.get("prior"))]
-        one = collection.of_query(query_id)
-        of_query = rankings.of_query(query_id) if member is None else one.runs[member]
+        one = collection.select_query(query_id)
+        of_query = rankings.select_query(query_id) if member is None else one.runs[member]
         evaluated = Evaluated.of(one, of_query, priors, group=group, name=member)
     table = _table_of_documents(evaluated, parsed)
     table.attrs |= {"measure": str(parsed), "run": member or rankings.tag or "the new run"}
@@ -112,7 +112,7 @@ def _table_of_documents(run: Evaluated, measure: RelativeMeasure) -> pd.DataFram
     for i, of_run in zip(seen_by, places, strict=True):
         columns[f"position in {names[i]}"] = _or_na(of_run, of_run > 0)
     # -1, the last row, stands for documents that contribute nothing.
-    row = contributions.docs.rows_of(query, ids)
+    row = contributions.docs.find_rows(query, ids)
     columns["gain"] = np.append(contributions.gain, 0.0)[row]
     columns["contribution"] = np.append(contributions.contribution, 0.0)[row]
     for name, values in contributions.names.items():
@@ -159,7 +159,7 @@ def new_aspects(
     parsed = relative_measure(measure)
     if not isinstance(parsed, type(NewAspects)):
         raise ValueError(f"measure={parsed!r} does not count aspects; give NewAspects@10")
-    collection = collection_of(context, qrels)
+    collection = judged_collection(context, qrels)
     check_runs(collection, [parsed])
     rows = [(name, *_means(collection, parsed, name)) for name in collection.names]
     table = pd.DataFrame(rows, columns=["name", str(parsed), "shown", "new documents"])

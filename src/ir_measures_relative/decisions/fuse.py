@@ -18,7 +18,7 @@ from ..arguments import check_amount, check_choice, check_confidence, check_coun
 from ..context.checks import check_runs
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
-from ..context.judged import collection_of
+from ..context.judged import judged_collection
 from ..context.measure_strings import absolute_measure
 from ..context.missing_topics import check_topics, tell_of_missing_topics
 from ..context.run_context import RunContext, check_is_context
@@ -105,7 +105,7 @@ def fuse(
     check_is_context(context)
     base = absolute_measure(measure)
     check_confidence(confidence)
-    view = collection_of(context, qrels)
+    view = judged_collection(context, qrels)
     check_runs(view, [base], missing_topics=False)
     view, note = check_topics(view, context.names, missing)
     if view.documents.n_queries < 2:
@@ -179,7 +179,7 @@ def _added_by_nrg(view: Collection, runs: RunSet) -> FloatArray:
 def _refuse_disjoint(view: Collection) -> None:
     """Raises ValueError where two runs have no judged topic in common."""
     topics = np.arange(view.documents.n_queries)
-    held = np.array([np.isin(topics, view.documents.queries_of(run)) for run in view.runs.values()])
+    held = np.array([np.isin(topics, view.documents.match_queries(run)) for run in view.runs.values()])
     for a in np.flatnonzero(~held.any(axis=1))[:1]:
         raise ValueError(f"run {view.names[a]!r} ranks no judged topic; leave it out")
     for a, b in np.argwhere(~(held @ held.T))[:1]:  # of truth values: whether any topic is held by both

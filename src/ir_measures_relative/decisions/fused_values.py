@@ -11,7 +11,7 @@ import ir_measures
 import numpy as np
 
 from ..context.collection import Collection
-from ..data.arrays import BoolArray, FloatArray, IntArray, ratio, row_sums, rows_of_queries
+from ..data.arrays import BoolArray, FloatArray, IntArray, query_slices, ratio, row_sums
 from ..data.documents import Documents
 from ..measures.bases.gains import discount, reciprocal
 from .fusion import Fusion, cutoff_of, fused_rankings, union_of
@@ -65,11 +65,11 @@ def votes_to(view: Collection, fusion: Fusion, depth: int) -> Votes:
             rows, votes = [np.empty(0, dtype=np.int64)], [np.empty(0)]
             for part in run.parts():  # their deep tops are not kept
                 top = part.top(fusion.depth)
-                of_query = docs.queries_of(part)[top.query]
+                of_query = docs.match_queries(part)[top.query]
                 judged = np.flatnonzero(of_query >= 0)
                 query, position = of_query[judged], top.position[judged]
                 vote = fusion.votes(query, position, top.score[judged])
-                row = docs.rows_of(query, top.ids.take(judged), top.hashes[judged])
+                row = docs.find_rows(query, top.ids.take(judged), top.hashes[judged])
                 rows.append(row[row >= 0])
                 votes.append(vote[row >= 0])
                 following = position == depth + 1
@@ -79,7 +79,7 @@ def votes_to(view: Collection, fusion: Fusion, depth: int) -> Votes:
             of_runs.append((row[order], vote[order]))
         return Votes(fusion, docs, of_runs, below, goes_on)
 
-    return view.kept(("votes to", fusion, depth), compute)
+    return view.memoize(("votes to", fusion, depth), compute)
 
 
 # How many scores are held at once: what fits into the processor's cache.
@@ -146,7 +146,7 @@ class FusedValues:
         self.view, self.measure, self.fusion = view, measure, fusion
         self.cutoff = cutoff_of(measure)
         self._of_labels = value_of_labels(measure)
-        of_runs = view.absolute_of_runs(measure)
+        of_runs = view.absolute_values_by_run(measure)
         self._known: dict[RunSet, FloatArray] = {(i,): values for i, values in enumerate(of_runs)}
         end = fusion.depth if self.cutoff is None else min(self.cutoff, fusion.depth)
         self._depths = list(depths(end, fusion.depth))  # the first of which is looked at
@@ -193,8 +193,8 @@ class FusedValues:
 
     def _by_topic(self) -> list[_TopicVotes]:
         relevant, docs, runs = self.view.documents.relevant, self._votes.docs, self._votes.of_runs
-        others = relevant.select(docs.rows_of(relevant.query, relevant.ids) < 0)
-        rows_of_runs = [rows_of_queries(docs.query[row], docs.n_queries) for row, _ in runs]
+        others = relevant.select(docs.find_rows(relevant.query, relevant.ids) < 0)
+        rows_of_runs = [query_slices(docs.query[row], docs.n_queries) for row, _ in runs]
         topics = []
         for t, (first, end) in enumerate(itertools.pairwise(docs.starts.tolist())):
             label = np.append(docs.grade[first:end], others.grade[slice(*others.starts[t : t + 2])])

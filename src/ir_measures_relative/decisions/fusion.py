@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..context.collection import Collection
-from ..context.measure_strings import value_of
+from ..context.measure_strings import param_value
 from ..context.tops import Top
 from ..data.arrays import FloatArray, IntArray
 from ..data.documents import Documents
@@ -96,7 +96,7 @@ def union_of(view: Collection, depth: int) -> Union:
         rows_of_runs = [(row[first:end], top) for top, (first, end) in zip(tops, ends, strict=True)]
         return Union(everything.select(keep), rows_of_runs)
 
-    return view.kept(("union", depth), compute)
+    return view.memoize(("union", depth), compute)
 
 
 def fused_rankings(view: Collection, runs: Sequence[int], fusion: Fusion) -> Rankings:
@@ -106,7 +106,7 @@ def fused_rankings(view: Collection, runs: Sequence[int], fusion: Fusion) -> Ran
     for run in runs:
         row, top = rows_of_runs[run]
         vote = partial(fusion.votes, top.docs.query, top.position, top.score)
-        total[row] += view.kept(("votes", run, fusion), vote)
+        total[row] += view.memoize(("votes", run, fusion), vote)
         holders[row] += 1
     retrieved = np.flatnonzero(holders)
     score = fusion.fused(total[retrieved], holders[retrieved])
@@ -117,5 +117,5 @@ def fused_rankings(view: Collection, runs: Sequence[int], fusion: Fusion) -> Ran
 
 def cutoff_of(measure: ir_measures.Measure) -> int | None:
     """Return how many ranks a measure of ir_measures looks at; None for all of them."""
-    cutoff: int | None = None if value_of(measure, "judged_only") else value_of(measure, "cutoff")
+    cutoff: int | None = None if param_value(measure, "judged_only") else param_value(measure, "cutoff")
     return cutoff

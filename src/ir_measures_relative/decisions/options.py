@@ -19,7 +19,7 @@ from ..context.evaluated import Evaluated
 from ..context.measure_strings import absolute_measure, is_relative, parse_measure
 from ..context.run_context import RunContext
 from ..context.run_names import fitting
-from ..data.arrays import BoolArray, FloatArray, IntArray, rank_within, rows_of_queries
+from ..data.arrays import BoolArray, FloatArray, IntArray, query_slices, rank_within
 from ..data.cut_rankings import check_whole_to
 from ..data.documents import Documents
 from ..data.rankings import Rankings, known_depth
@@ -310,7 +310,7 @@ class OptionLists:
         runs = sorted(self.collection.index[run] for run in option.runs)
         fusion = Fusion(self.combine.method, self.combine.k, self.fused_depth)
         key = "fused list", fusion, self.ends, self._looked, tuple(runs)
-        return self.collection.kept(key, lambda: self._fused(runs, fusion))
+        return self.collection.memoize(key, lambda: self._fused(runs, fusion))
 
     def _interleaved(self, option: Option, length: int) -> TopicRows:
         result: TopicRows = []
@@ -357,9 +357,9 @@ class OptionLists:
     def _read_reranker_scores(self, reranker: Rankings) -> FloatArray:
         """Return its score of each document of the pools; raise ValueError where some have none."""
         query, ids, score = reranker.rows()
-        of_query = self.collection.judgments.queries_of(reranker)[query]
+        of_query = self.collection.judgments.match_queries(reranker)[query]
         in_topics = np.flatnonzero(of_query >= 0)
-        row = self.docs.rows_of(of_query[in_topics], ids.take(in_topics))
+        row = self.docs.find_rows(of_query[in_topics], ids.take(in_topics))
         scores = np.full(len(self.docs), np.nan)
         scores[row[row >= 0]] = score[in_topics[row >= 0]]
         pooled = np.unique(np.concatenate([rows for pool in self.pools for rows in pool]))
@@ -390,9 +390,9 @@ def locate_rankings(collection: Collection, depth: int) -> list[TopicRows]:
     def compute() -> list[TopicRows]:
         docs, holdings = union_of(collection, depth)
         topics = docs.n_queries
-        return [[row[some] for some in rows_of_queries(top.docs.query, topics)] for row, top in holdings]
+        return [[row[some] for some in query_slices(top.docs.query, topics)] for row, top in holdings]
 
-    return collection.kept(("rows of runs", depth), compute)
+    return collection.memoize(("rows of runs", depth), compute)
 
 
 def interleaved(lists: Sequence[Sequence[int]]) -> Iterator[int]:

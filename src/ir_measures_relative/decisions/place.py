@@ -16,9 +16,9 @@ from ..context.collection import Collection
 from ..context.duplicates import find_alike, find_shorter_alike
 from ..context.evaluate import score_runs
 from ..context.evaluated import Evaluated
-from ..context.judged import collection_of
+from ..context.judged import judged_collection
 from ..context.run_context import RunContext, check_is_context
-from ..data.cut_rankings import tracks_of
+from ..data.cut_rankings import cite_tracks
 from ..data.rankings import known_depth
 from ..further_measures.rbo import RBO
 from ..io.datasets import fetch_qrels
@@ -89,7 +89,7 @@ def place(
     known = {key: getattr(context, key) for key in ("groups", "num_docs", "grades", "drop_self")}
     together = RunContext({**context.runs, name: rankings}, reference=name, **known)
     judgments = qrels_columns(fetch_qrels(context.dataset) if qrels is None else qrels)
-    collection = collection_of(together, judgments)
+    collection = judged_collection(together, judgments)
     check_runs(collection, BY)
     runs = score_runs(collection, collection.names, BY).table()
     model = {} if llm_judgments is None else {"relevance_model": "pool", "llm_judgments": llm_judgments}
@@ -195,7 +195,7 @@ def _describe(
         reach = reach if row["best"] < row["worst"] else ""
         reach += f"; {row['expected']:.1f} on average by the relevance model" if "expected" in row else ""
         places.append(f"by {row['measure']} it is number {row['rank']} of {n} ({row['value']:.3f}{reach})")
-    beside = " and ".join(tracks_of(context.runs.values())) or counted(n - 1, "run")
+    beside = " and ".join(cite_tracks(context.runs.values())) or counted(n - 1, "run")
     said.append(f"{name} beside {beside}: {'; '.join(places)}.")
     every, ends = table.iloc[0], ""
     if every["new_ci_upper"] > 0:  # NaN where nothing is new

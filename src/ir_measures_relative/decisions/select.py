@@ -12,7 +12,7 @@ import pandas as pd
 from ..context.checks import check_runs
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
-from ..context.judged import collection_of
+from ..context.judged import judged_collection
 from ..context.missing_topics import check_topics, tell_of_missing_topics
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio
@@ -127,7 +127,7 @@ def select_complementary(
     names = context.names
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or not 1 <= n <= len(names):
         raise ValueError(f"n={n!r} is not allowed; of these runs, give a number from 1 to {len(names)}")
-    view = collection_of(context, qrels)
+    view = judged_collection(context, qrels)
     check_runs(view, [parsed], missing_topics=False)
     view, note = check_topics(view, names, missing)
     chosen, marginal = _greedy(view, parsed, n)

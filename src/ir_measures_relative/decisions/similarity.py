@@ -15,7 +15,7 @@ from ..bounding.bounds import table_of
 from ..context.checks import check_runs
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
-from ..context.judged import collection_of, new_collection
+from ..context.judged import judged_collection, new_collection
 from ..context.measure_strings import parse_measure, parse_measures, registered
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, object_array
@@ -89,7 +89,7 @@ def judged_or_not(
 ) -> Collection:
     """The context on the judgments; where there are none, on all queries of its runs."""
     if qrels is not None or context.dataset is not None:
-        return collection_of(context, qrels)
+        return judged_collection(context, qrels)
     for measure in measures:
         if measure.JUDGMENTS == "needed":
             raise ValueError(f"{measure} needs judgments; give qrels, or use RBO or MED")
@@ -103,7 +103,7 @@ def judged_or_not(
             f"no query is in two of the runs, so there is nothing to compare: {one!r} has "
             f"{some(context.runs[one].query_ids)}, {two!r} has {some(context.runs[two].query_ids)}; number them alike"
         )
-    return new_collection(context, Judgments.none_of(query_ids))
+    return new_collection(context, Judgments.empty(query_ids))
 
 
 def distances(measure: RelativeMeasure, values: FloatArray) -> FloatArray:

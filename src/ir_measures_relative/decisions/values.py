@@ -18,10 +18,10 @@ from ..bounding.labelings import Labelings, open_documents
 from ..bounding.probabilities import check_relevance_model
 from ..bounding.relevance import FEWEST_RUNS
 from ..bounding.verdicts import differences, rounded_to_zero, unjudged_shares
-from ..context.checks import warn_of_last_labels
+from ..context.checks import warn_about_last_labels
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
-from ..context.measure_strings import needs_subtopics, value_of
+from ..context.measure_strings import needs_subtopics, param_value
 from ..context.tops import Look
 from ..data.arrays import FloatArray, IntArray
 from ..data.rankings import Rankings
@@ -83,7 +83,7 @@ class OptionValues:
             self._key = key, type(by), by, unretrieved_relevant, tuple(runs[i] for i in order)
 
     def _kept(self, key: Hashable, compute: Callable[[], T]) -> T:
-        return compute() if self._key is None else self._collection.kept((key, self._key), compute)
+        return compute() if self._key is None else self._collection.memoize((key, self._key), compute)
 
     @cached_property
     def _evaluated(self) -> list[Evaluated]:
@@ -101,7 +101,7 @@ class OptionValues:
     def _scores(self) -> _Scores:
         def score() -> _Scores:
             runs, by, labelings = self._evaluated, self.by, self._labelings
-            unjudged = unjudged_shares(runs, value_of(by, "cutoff")).mean(axis=1)
+            unjudged = unjudged_shares(runs, param_value(by, "cutoff")).mean(axis=1)
             if isinstance(labelings, str):
                 judged = np.array([run.absolute(by) for run in runs])
                 return _Scores(judged, unjudged, not unjudged.any(), labelings)
@@ -151,7 +151,7 @@ class OptionValues:
         # A language model alone learns from all judged documents.
         cutoff, gain, in_tops = self._labelings.cutoff, self._labelings.gain, runs >= FEWEST_RUNS
         key = "one-sided", type(self.by), self.by, in_tops
-        return self._collection.kept(key, lambda: _why_one_sided(self._collection, cutoff, gain, in_tops))
+        return self._collection.memoize(key, lambda: _why_one_sided(self._collection, cutoff, gain, in_tops))
 
     @cached_property
     def _imputation(self) -> Imputation:
@@ -167,7 +167,7 @@ class OptionValues:
 
         if self._llm is not None:
             return fit()
-        return self._collection.kept(("imputation", type(self.by), self.by), fit)
+        return self._collection.memoize(("imputation", type(self.by), self.by), fit)
 
     @property
     def about_judge(self) -> str:
@@ -265,8 +265,8 @@ def _why_one_sided(collection: Collection, cutoff: int | None, gain: Gain, in_to
 
 def check_relevant(collection: Collection, by: ir_measures.Measure) -> None:
     """Raise ValueError where no document is judged relevant; warn of labels that the measure reads otherwise."""
-    warn_of_last_labels(collection, [by])
-    rel = value_of(by, "rel", 1)
+    warn_about_last_labels(collection, [by])
+    rel = param_value(by, "rel", 1)
     labels = (
         collection.judgments.labels or collection.judgments
     )  # a document may be judged for several aspects

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..context.checks import check_runs
 from ..context.collection import Collection
-from ..context.judged import collection_of
+from ..context.judged import judged_collection
 from ..context.missing_topics import check_topics
 from ..context.run_context import RunContext
 from ..io.qrels import Qrels
@@ -77,9 +77,9 @@ def worth(
     names = deployed_runs(context, deployed, member)
     if name in names:
         name = f"{name} (candidate)"
-    whole = collection_of(context, qrels)
+    whole = judged_collection(context, qrels)
     whole = whole if member == name else whole.with_runs({name: run})
-    check_runs(whole.of_runs([*names, name]), missing_topics=False)
+    check_runs(whole.select_runs([*names, name]), missing_topics=False)
     whole, note = check_topics(whole, [*names, name], missing)
     return decide_on_candidate(whole, names, name, terms, note)
 

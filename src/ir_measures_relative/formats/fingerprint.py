@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..context.judged import collection_of
+from ..context.judged import judged_collection
 from ..context.run_context import DESCRIPTIONS, RunContext
-from ..data.cut_rankings import tracks_of
+from ..data.cut_rankings import cite_tracks
 from ..data.documents import Judgments
 from ..data.ids import Ids
 from ..data.rankings import Rankings
@@ -32,12 +32,12 @@ def fingerprint(context: RunContext, qrels: Qrels | None = None) -> dict[str, An
     """:meth:`RunContext.fingerprint`."""
     judgments = None
     if qrels is not None or (context.dataset is not None and context.dataset.has_qrels()):
-        judgments = collection_of(context, qrels).judgments
+        judgments = judged_collection(context, qrels).judgments
     track = context.track
     known: dict[str, Any] = {
         "runs": [{"name": name} | _of_run(run) for name, run in context.runs.items()],
         **({} if track is None else {"track": {**track._asdict(), "about": dict(track.about)}}),
-        **({"tracks": tracks} if (tracks := tracks_of(context.runs.values())) else {}),
+        **({"tracks": tracks} if (tracks := cite_tracks(context.runs.values())) else {}),
         "priors": _policy(context.priors),
         "reference": context.reference,
         "groups": dict(context.groups),

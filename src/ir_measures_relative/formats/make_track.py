@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import check_count
-from ..context.judged import collection_of
+from ..context.judged import judged_collection
 from ..context.run_context import DESCRIPTIONS, RunContext
 from ..data.arrays import IntArray, object_array
 from ..data.documents import Documents, Judgments
@@ -62,9 +62,9 @@ def _put(file: zipfile.ZipFile, name: str, content: bytes) -> None:
 def _judgments_for(context: RunContext, qrels: Qrels) -> Judgments:
     """The judgments, or all topics of the runs without any."""
     if qrels is not None or (context.dataset is not None and context.dataset.has_qrels()):
-        return collection_of(context, qrels).judgments
+        return judged_collection(context, qrels).judgments
     topics = dict.fromkeys(query for run in context.runs.values() for query in run.query_ids)
-    return Judgments.none_of(object_array(topics))
+    return Judgments.empty(object_array(topics))
 
 
 def pack(
@@ -77,7 +77,7 @@ def pack(
         if key not in ABOUT or not isinstance(text, str) or not text:
             raise ValueError(f"{key}={brief(text)} is not allowed; a track says by texts {few_quoted(ABOUT)}")
     runs = dict(context.runs)
-    ranked = {name: bool((docs.queries_of(run) >= 0).any()) for name, run in runs.items()}
+    ranked = {name: bool((docs.match_queries(run) >= 0).any()) for name, run in runs.items()}
     if not runs or not all(ranked.values()):
         without = [name for name, has in ranked.items() if not has]
         which = f"run {without[0]!r} has no ranking for a topic of the track" if without else "it has no run"
@@ -91,7 +91,7 @@ def pack(
     none = np.empty(0, dtype=np.int64)
     arrays |= dict.fromkeys(("labels", "label_document", "label_aspect", "label_grade"), none)
     if by_aspect is not None:
-        row = docs.rows_of(by_aspect.query, by_aspect.ids)
+        row = docs.find_rows(by_aspect.query, by_aspect.ids)
         arrays["labels"] = np.bincount(by_aspect.query, minlength=docs.n_queries)
         arrays["label_document"] = row - docs.starts[by_aspect.query]
         arrays["label_aspect"] = np.array([aspects[text] for text in texts], dtype=np.int64)
@@ -130,7 +130,7 @@ def _arrays_of(runs: Sequence[Rankings], docs: Documents, depth: int) -> dict[st
     """The documents and rankings; the documents of each topic are the listed ones, then the others of the heads."""
     n_topics = docs.n_queries
     tops = [run.top(depth) for run in runs]
-    codes = [docs.queries_of(run) for run in runs]
+    codes = [docs.match_queries(run) for run in runs]
     lengths = np.zeros((len(runs), n_topics), dtype=np.int64)
     for length, code, run in zip(lengths, codes, runs, strict=True):
         length[code[code >= 0]] = run.lengths[code >= 0]
@@ -139,12 +139,12 @@ def _arrays_of(runs: Sequence[Rankings], docs: Documents, depth: int) -> dict[st
     rows = [r[np.argsort(q[r], kind="stable")] for r, q in zip(rows, queries, strict=True)]
     query = np.concatenate([q[r] for q, r in zip(queries, rows, strict=True)])
     ids = Ids.joined([top.ids.take(r) for top, r in zip(tops, rows, strict=True)])
-    row = docs.rows_of(query, ids)
+    row = docs.find_rows(query, ids)
     others = _each_once(docs, query[row < 0], ids.take(row < 0))
     n_listed, n_others = (np.bincount(d.query, minlength=n_topics) for d in (docs, others))
     number = row - docs.starts[query]
     new = np.flatnonzero(row < 0)
-    row_of_new = others.rows_of(query[new], ids.take(new))
+    row_of_new = others.find_rows(query[new], ids.take(new))
     number[new] = n_listed[query[new]] + row_of_new - others.starts[query[new]]
     packed = Ids.joined([docs.followed_by(others).ids])
     below, document, position = _below_heads(runs, docs, depth)

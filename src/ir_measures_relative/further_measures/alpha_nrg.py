@@ -22,7 +22,7 @@ from ..data.arrays import (
 )
 from ..measures import parameters
 from ..measures.bases.browsing import powers
-from ..measures.bases.gains import discount, gain_of
+from ..measures.bases.gains import compute_gains, discount
 from ..measures.measure import Contributions, RelativeMeasure, register
 from ..measures.parameters import Param
 from ..tolerances import ROUNDED
@@ -156,11 +156,11 @@ class OfAspects(RelativeMeasure):
         """Which documents answer which aspects, by ``rel`` and ``gains``."""
         rel, gains = self.get("rel"), self.get("gains")
         key = "answers", rel, None if gains is None else tuple(sorted(gains.items()))
-        return collection.kept(key, lambda: self._find_answers(collection.judgments, rel, gains))
+        return collection.memoize(key, lambda: self._find_answers(collection.judgments, rel, gains))
 
     def _find_answers(self, judgments: Judgments, rel: int, gains: dict[int, int] | None) -> Answers:
         found = judgments.aspects
-        gain = np.ones(len(found.grade)) if gains is None else gain_of(found.grade, "log2", gains)
+        gain = np.ones(len(found.grade)) if gains is None else compute_gains(found.grade, "log2", gains)
         keep = (found.grade >= rel) & (gain > 0)
         return Answers(
             judgments, found.query, found.names, found.document[keep], found.aspect[keep], gain[keep]
@@ -184,7 +184,7 @@ class OfAspects(RelativeMeasure):
             rows = [best_shown(answers, of_run) for of_run in position]
             return np.array(rows).reshape(len(rows), len(answers.query))
 
-        return collection.kept(("shown", answers, self.look.depth), compute)
+        return collection.memoize(("shown", answers, self.look.depth), compute)
 
 
 def _listed(answers: Answers, which: BoolArray) -> ObjectArray:
@@ -281,7 +281,9 @@ class _alpha_NRG(OfAspects):
         gain = weight[aspect] * powers(1.0 - alpha)(rank_within(aspect))
         order = np.lexsort((aspect, position[document], answers.query[aspect]))
         ideal = partial(ideal_alpha_dcg, answers, weight, alpha, depth)
-        norm = ideal() if priors else run.collection.kept(("ideal alpha-DCG", answers, alpha, depth), ideal)
+        norm = (
+            ideal() if priors else run.collection.memoize(("ideal alpha-DCG", answers, alpha, depth), ideal)
+        )
         return answers, document[order], gain[order], norm
 
 

@@ -77,22 +77,22 @@ def rank_biased_overlap(pair: Pair, p: float, variant: str) -> FloatArray:
 def rows_in_top(run: Evaluated, other: Rankings, depth: int | None) -> IntArray:
     """Return the row in the top of the evaluated run of each document in that of another; -1 for one not there."""
     collection = run.collection
-    if run.memo is not collection.memo or collection.memo_of(other) is not collection.memo:
+    if run.memo is not collection.memo or collection.memo_for(other) is not collection.memo:
         of_run, of_other = run.top(depth), collection.top(other, depth)
-        return of_run.docs.rows_of(of_other.docs.query, of_other.docs.ids, of_other.hashes)
+        return of_run.docs.find_rows(of_other.docs.query, of_other.docs.ids, of_other.hashes)
 
     # Of all pairs of runs: comparing ids in each would take most of the time.
     def numbers() -> dict[Rankings, IntArray]:
         return dict(zip(collection.rankings, numbered(collection.tops(depth)), strict=True))
 
-    number = collection.kept(("numbers", depth), numbers)
+    number = collection.memoize(("numbers", depth), numbers)
 
     def locate() -> IntArray:
         rows = np.full(1 + max(int(of_run.max(initial=-1)) for of_run in number.values()), -1)
         rows[number[run.run]] = np.arange(len(number[run.run]))
         return rows
 
-    return collection.kept(("located", run.run, depth), locate)[number[other]]
+    return collection.memoize(("located", run.run, depth), locate)[number[other]]
 
 
 def numbered(tops: Sequence[Top]) -> list[IntArray]:

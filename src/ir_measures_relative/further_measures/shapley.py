@@ -100,9 +100,9 @@ class _Shapley(RelativeMeasure):
             positions = collection.positions(docs, self.look)
             return unseen_by_all(map(browsing.seen, positions), len(docs), players)
 
-        unseen = collection.kept(("Shapley", browsing, docs, self.look, players), unseen_by_runs)[found]
+        unseen = collection.memoize(("Shapley", browsing, docs, self.look, players), unseen_by_runs)[found]
         if index is not None:  # is one of those; no factor is 0, since no node is 1
-            in_its_place = collection.positions_of(collection.rankings[index], docs, self.look)
+            in_its_place = collection.positions_in_run(collection.rankings[index], docs, self.look)
             of_member = browsing.seen(in_its_place[found])
             unseen = unseen / (1.0 - of_member[:, None] * quadrature(players)[0])
         # The mean over all orders, ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt.

@@ -12,10 +12,10 @@ import ir_measures
 from ir_measures.providers import Evaluator
 
 from ..context.active import ActiveContext, active
-from ..context.checks import check_collection, check_run_of_host, group_of_new_run
+from ..context.checks import check_collection, check_host_run, resolve_group
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
-from ..context.judged import collection_of
+from ..context.judged import judged_collection
 from ..context.priors import priors_chosen_by_means
 from ..context.run_context import RunContext
 from ..data.rankings import Rankings
@@ -39,7 +39,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         self._is_frame = is_frame(qrels)
         self._may_be_batch = may_be_batch(qrels)
         self._by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in measures)
-        self.collection = collection_of(context, columns)
+        self.collection = judged_collection(context, columns)
         query_ids = self.collection.documents.query_ids
         if not len(query_ids):  # as ir_measures' own measures do: no value, so that the mean is NaN
             warn("the qrels hold no judgment, so there is no query to score", context)
@@ -52,7 +52,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
     def iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
         """Yield a value for each measure and query, so that ir_measures never adds its default."""
         evaluated = self._evaluated(read_run(run, kept=False))
-        check_run_of_host(evaluated, self.measures, may_be_batch=self._may_be_batch)
+        check_host_run(evaluated, self.measures, may_be_batch=self._may_be_batch)
         if self._is_frame and self._by_policy and not (evaluated.index is None and evaluated.group is None):
             self._seen_parts.check_choice(self.collection, not self._may_be_batch)
         query_ids = self.collection.documents.query_ids
@@ -81,7 +81,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             name = run.tag
         if name is None:
             if group is not None or run.group is not None:
-                group = group_of_new_run(self.collection, run, group)
+                group = resolve_group(self.collection, run, group)
         elif group is not None and context.groups.get(name) != group:
             raise ValueError(
                 f"the evaluated run is named {name!r}, which is a run of the context and of the group "
@@ -155,7 +155,7 @@ class _SeenParts:
         policy = collection.policy
         if not getattr(policy, "needs_groups", False):
             return
-        choice = collection.kept("choice", lambda: priors_chosen_by_means(policy, collection) or {})
+        choice = collection.memoize("choice", lambda: priors_chosen_by_means(policy, collection) or {})
         if not choice:
             return
         if any(other != choice for other in _record_part(self._choices, collection, whole, choice)):

@@ -205,7 +205,7 @@ def _orders(run: Rankings) -> bool | None:
 def _shares_documents(run: Rankings, others: Sequence[Rankings]) -> bool:
     """Return whether another run ranks one of the documents of a run for the same query."""
     return any(
-        not docs.keys().isdisjoint(other.of_query(query).rows()[1].strings())
+        not docs.keys().isdisjoint(other.select_query(query).rows()[1].strings())
         for query, docs in run.as_given().items()
         for other in others
     )

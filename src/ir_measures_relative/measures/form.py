@@ -84,7 +84,7 @@ class Form:
     """A measure of one run: a rule, the positions of the items in the run, and what the other runs leave of each.
 
     No grade may enter ``position`` or ``left``: then all else follows from the grades. Where one does enter, as in the
-    priors of a cascade, the measure has a subclass, which overrides :meth:`left_of` or :meth:`over`.
+    priors of a cascade, the measure has a subclass, which overrides :meth:`compute_left` or :meth:`over`.
     """
 
     items: Items
@@ -111,7 +111,7 @@ class Form:
         """The weight of each item's position."""
         return self.rule.seen.seen(self.position)
 
-    def left_of(self, gain: FloatArray) -> FloatArray:
+    def compute_left(self, gain: FloatArray) -> FloatArray:
         """Return ``left`` where the items have these gains, of shape (…, items)."""
         return self.left
 
@@ -135,12 +135,12 @@ class Form:
             shares[rows[first]] = terms[first]
         else:
             shares[rows] = ratio(terms, self.over(gain)[query])
-        return gain * self.left_of(gain), shares
+        return gain * self.compute_left(gain), shares
 
     def terms(self, gain: FloatArray) -> FloatArray:
         """Return what each retrieved item adds before the division, shape (…, retrieved)."""
         rows, seen = self.retrieved, self.seen[self.retrieved]
-        worth, gain = (gain * self.left_of(gain))[..., rows], gain[..., rows]
+        worth, gain = (gain * self.compute_left(gain))[..., rows], gain[..., rows]
         if self.rule.combine == "cascade":
             go_on = self._accumulated(1.0 - (worth if self.residual else gain), np.multiply, exclusive=True)
             return worth * seen * go_on
@@ -153,7 +153,7 @@ class Form:
         over, query, n_queries = self.rule.over, self.items.query, self.items.n_queries
         if isinstance(over, (int, float)):
             return np.full(n_queries, over)
-        return over.value(gain * self.left_of(gain) if self.residual else gain, query, n_queries)
+        return over.value(gain * self.compute_left(gain) if self.residual else gain, query, n_queries)
 
     def _accumulated(self, values: FloatArray, join: np.ufunc, *, exclusive: bool) -> FloatArray:
         """Return ``join`` of the values from the top of the run down to each retrieved item, or to just above it."""

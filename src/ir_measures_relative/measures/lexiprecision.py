@@ -73,7 +73,7 @@ class RecallLevels(RelativeMeasure):
         docs, rel = collection.documents.relevant, self.get("rel")
 
         def compute() -> FloatArray:
-            position = collection.positions_of(run, docs, self.look, memo)
+            position = collection.positions_in_run(run, docs, self.look, memo)
             keep = docs.grade >= rel
             return reciprocal_ranks(position[keep], docs.query[keep], docs.n_queries)
 

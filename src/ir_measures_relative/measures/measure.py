@@ -12,7 +12,7 @@ import ir_measures.measures
 import numpy as np
 from ir_measures.measures import Measure
 
-from ..context.measure_strings import RELATIVE_TO, nearest_name, value_of
+from ..context.measure_strings import RELATIVE_TO, nearest_name, param_value
 from ..context.tops import Look
 from ..data.arrays import FloatArray, ObjectArray
 from ..data.documents import Documents
@@ -179,8 +179,8 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return None
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The value of a parameter, as ``value_of`` says."""
-        return value_of(self, name, default)
+        """The value of a parameter, as ``param_value`` says."""
+        return param_value(self, name, default)
 
     def _check_values(self) -> None:
         """Raises ValueError for an unknown parameter or a value that is not allowed, saying what is."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from ir_measures import Measure
 
-from ..context.measure_strings import absolute_measure, needs_subtopics, value_of
+from ..context.measure_strings import absolute_measure, needs_subtopics, param_value
 from ..context.tops import Look
 from ..data.arrays import FloatArray, IntArray
 from ..tolerances import OUTSIDE_RANGE
@@ -40,7 +40,7 @@ class ResidualCascade(Form):
 
     priors: IntArray = field(kw_only=True)  #: the position of each item in each prior, shape (priors, items)
 
-    def left_of(self, gain: FloatArray) -> FloatArray:
+    def compute_left(self, gain: FloatArray) -> FloatArray:
         if gain is self.gain:  # under the given judgments, ``left`` is computed already
             return self.left
         docs, left = self.items, np.ones(gain.shape)
@@ -103,7 +103,7 @@ class _NRG(RelativeMeasure):
         "dcg": parameters.dcg(),
         "gains": parameters.gains(),
         "rel": parameters.rel(),
-        "max_grade": parameters.max_grade_of_err(),
+        "max_grade": parameters.err_max_grade(),
         "p": parameters.persistence(),
         "judged_only": parameters.judged_only(),
     }
@@ -257,7 +257,7 @@ class _TaSC(RelativeMeasure):
 
     @cached_property
     def look(self) -> Look:
-        return Look(value_of(self.base_measure(), "cutoff"))
+        return Look(param_value(self.base_measure(), "cutoff"))
 
     @property
     def looks_at_aspects(self) -> bool:
@@ -273,12 +273,12 @@ class _TaSC(RelativeMeasure):
 
     def score(self, run: Evaluated) -> FloatArray:
         measure = self.base_measure()
-        values_of_priors = run.collection.absolute_of_runs(measure)[run.priors(self.prior)]
+        values_of_priors = run.collection.absolute_values_by_run(measure)[run.priors(self.prior)]
         return max_tasc(self.checked(run.absolute(measure)), self.checked(values_of_priors))
 
     def covered_by_runs(self, collection: Collection) -> tuple[FloatArray, FloatArray]:
         """Return the base measure of each run and query: a group covers a query as well as the best of its runs."""
-        values = self.checked(collection.absolute_of_runs(self.base_measure()))
+        values = self.checked(collection.absolute_values_by_run(self.base_measure()))
         return values, np.ones(values.shape[1])
 
     def checked(self, values: FloatArray) -> FloatArray:

@@ -121,7 +121,7 @@ def persistence(default: float = 0.8, of: str = "RBP") -> Param:
     )
 
 
-def max_grade_of_err() -> Param:
+def err_max_grade() -> Param:
     return Param(
         int,
         "the highest grade that a document may have, which satisfies with the chance (2^max_grade - 1) / 2^max_grade",

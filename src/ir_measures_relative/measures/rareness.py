@@ -56,12 +56,12 @@ def n_retrieving(
         system = _systems_of_runs(run, systems, place)
         by_system = np.array([held[system == s].any(axis=0) for s in np.unique(system[system >= 0])])
         return by_system.sum(axis=0), len(by_system)
-    count = collection.kept(
+    count = collection.memoize(
         ("retrieving", docs, look), lambda: (collection.positions(docs, look) > 0).sum(axis=0)
     )
     if run.index is None:
         return count + own, n + 1
-    in_its_place = collection.positions_of(collection.rankings[place], docs, look) > 0
+    in_its_place = collection.positions_in_run(collection.rankings[place], docs, look) > 0
     return count - in_its_place + own, n
 
 
@@ -139,7 +139,7 @@ class _Rareness(RelativeMeasure):
         "dcg": parameters.dcg(),
         "gains": parameters.gains(),
         "p": parameters.persistence(),
-        "max_grade": parameters.max_grade_of_err(),
+        "max_grade": parameters.err_max_grade(),
         "judged_only": parameters.judged_only(),
     }
 

@@ -116,7 +116,7 @@ class _UE(RelativeMeasure):
             default="independent",
             choices=("independent", "exact"),
         ),
-        "max_grade": parameters.max_grade_of_err(),
+        "max_grade": parameters.err_max_grade(),
         "judged_only": parameters.judged_only(),
     }
 
@@ -155,7 +155,7 @@ class _UE(RelativeMeasure):
 
     @cached_property
     def rule(self) -> Rule:
-        return self.base.rule_of_chance(self.get)
+        return self.base.chance_rule(self.get)
 
     def score(self, run: Evaluated) -> FloatArray:
         version = self.get("version")
@@ -163,7 +163,7 @@ class _UE(RelativeMeasure):
             normalizers = self.normalizers(run)  # first, since it looks for all of the judged documents
             return normalize(self.actual(run), normalizers, version)
         key = "UE", version == "z", self(version=2)
-        normalizers = run.collection.kept(key, lambda: self.normalizers(run))
+        normalizers = run.collection.memoize(key, lambda: self.normalizers(run))
         return normalize(self.actual(run), normalizers, version)
 
     def actual(self, run: Evaluated) -> FloatArray:

@@ -16,7 +16,7 @@ import pandas as pd
 
 from ..context.collection import Collection
 from ..context.evaluate import Scores, one_topic_counts, score_runs
-from ..context.judged import collection_of
+from ..context.judged import judged_collection
 from ..context.measure_strings import is_relative, value_range
 from ..context.missing_topics import check_topics, find_missing_topics
 from ..context.priors import FixedPriors
@@ -153,7 +153,7 @@ def campaign_of(
     command: str | None = None,
 ) -> ReportedCampaign:
     """Score the runs, also on NRG where no measure is relative; arguments as for :func:`.write`."""
-    collection = collection_of(context, qrels)
+    collection = judged_collection(context, qrels)
     shown = [*measures]
     if len(collection.names) > 1 and not any(map(is_relative, measures)):
         shown.append(NRG(norm="ideal") @ _CUTOFF)

@@ -22,16 +22,16 @@ from pyterrier import Experiment as OfPyTerrier  # pt.Experiment may be ours, if
 
 from ...context.absolute import provider_name
 from ...context.collection import Collection
-from ...context.duplicates import warn_of_duplicate
+from ...context.duplicates import warn_about_duplicate
 from ...context.evaluate import Scores, one_topic_counts, score_runs
 from ...context.evaluated import Evaluated
-from ...context.judged import collection_of, new_collection
+from ...context.judged import judged_collection, new_collection
 from ...context.measure_strings import as_list, is_relative
-from ...context.missing_topics import find_similar_ids, warn_of_missing_topics
+from ...context.missing_topics import find_similar_ids, warn_about_missing_topics
 from ...context.priors import Policy
 from ...context.run_context import RunContext
 from ...data.arrays import BoolArray, FloatArray, IntArray
-from ...data.cut_rankings import tracks_of
+from ...data.cut_rankings import cite_tracks
 from ...data.documents import Judgments
 from ...data.rankings import Rankings
 from ...io.datasets import count_docs, fetch_qrels, is_dataset, load_dataset
@@ -91,7 +91,7 @@ def score_systems(
         return values
 
     for run in new_runs.values():
-        warn_of_duplicate(Evaluated.of(collection, run), [m for m in measures if is_relative(m)])
+        warn_about_duplicate(Evaluated.of(collection, run), [m for m in measures if is_relative(m)])
     how: dict[str, Any] = {"absolute": absolute, "new_runs": new_runs, "missing_topics": False}
     scores = score_runs(collection, list(systems), measures, **how)
     orders = [
@@ -221,7 +221,7 @@ def Experiment(
         if len(asked_for) == len(qrels):
             collection = new_collection(context, judgments)
         else:
-            collection = collection_of(context, asked_for)
+            collection = judged_collection(context, asked_for)
         columns = columns_by_measure(asked)
         scores, orders = score_systems(collection, list(columns), runs, caught, qrels)
         answers = answers_for(scores, list(columns.values()), orders)
@@ -252,7 +252,7 @@ def Experiment(
                 set_times(result, shown, list((times if isinstance(result, dict) else shown_times).values()))
     result = in_order(result, list(asked))
     if beside is not None and isinstance(result, pd.DataFrame):
-        result.attrs |= {"beside": tracks} if (tracks := tracks_of(beside.runs.values())) else {}
+        result.attrs |= {"beside": tracks} if (tracks := cite_tracks(beside.runs.values())) else {}
     return result
 
 
@@ -300,7 +300,7 @@ def _warn_of_missing_topics(
     asked: BoolArray = np.array(
         [not topic_ids or q in topic_ids for q in judgments.query_ids], dtype=np.bool_
     )
-    warn_of_missing_topics(new_collection(context, judgments.of_queries(asked)), runs)
+    warn_about_missing_topics(new_collection(context, judgments.select_queries(asked)), runs)
 
 
 def _judgments(qrels: Any, num_docs: int | None) -> tuple[Any, int | None]:
@@ -341,7 +341,7 @@ def _check(
         raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
     if options.get("perquery") and isinstance(options.get("round"), dict):
         raise ValueError("round by measure goes with means only, not with perquery; give round as a number")
-    judgments = collection_of(RunContext({}), qrels).judgments
+    judgments = judged_collection(RunContext({}), qrels).judgments
     if context_options["grades"] is None and len(judgments):
         context_options["grades"] = int(judgments.grade.min()), int(judgments.grade.max())
     with warnings.catch_warnings():

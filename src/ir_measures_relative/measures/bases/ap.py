@@ -10,9 +10,7 @@ from .base import Base, Chance, add, longest, partial_sums, relevant
 from .browsing import Reciprocal, TopK
 
 
-def expected_sum_of_precisions(
-    relevant: IntArray, pool: IntArray, depth: IntArray, exact: bool
-) -> FloatArray:
+def expected_precision_sum(relevant: IntArray, pool: IntArray, depth: IntArray, exact: bool) -> FloatArray:
     """E[SP@k] of a random ranking of the pool.
 
     Exactly, with p = N_p/n, ``Σ_{i≤min(k,n)} (1/i)(p + (i - 1)·p·(N_p - 1)/(n - 1))``. The paper takes a document's
@@ -33,7 +31,7 @@ AP = add(
         rule=lambda get: Rule(relevant(get), Reciprocal(), "precisions", Ideal(TopK())),
         parameters=("rel", "expected"),
         chance=Chance(
-            expected=lambda pool: expected_sum_of_precisions(*pool.numbers, pool.get("expected") == "exact"),
+            expected=lambda pool: expected_precision_sum(*pool.numbers, pool.get("expected") == "exact"),
             over=1.0,
         ),
     )

@@ -100,7 +100,7 @@ def expected_sum(mean_gain: FloatArray, depth: IntArray, browsing: BrowsingModel
     return mean_gain * partial_sums(browsing.seen(np.arange(1, longest(depth) + 1)))[depth]
 
 
-def deviation_of_sum(pool: RandomRanking, browsing: BrowsingModel) -> FloatArray:
+def weighted_sum_deviation(pool: RandomRanking, browsing: BrowsingModel) -> FloatArray:
     """The standard deviation of Σ_{i≤k} w(i)·g(d_i): ``Var = Σ_i (w_i - w̄)² · Σ_d (g_d - ḡ)² / (n - 1)``."""
     docs, n_queries, size = pool.perfect, pool.n_queries, pool.size.astype(np.float64)
     highest = max_by_query(docs.gain, docs.query, n_queries)
@@ -164,7 +164,7 @@ class Base:
     residual: bool = False  #: whether NRG extends it
     chance: Chance | None = None  #: for UE
 
-    def rule_of_chance(self, get: Get) -> Rule:
+    def chance_rule(self, get: Get) -> Rule:
         """Return the rule whose mean :attr:`chance` has."""
         rule, over = self.rule(get), None if self.chance is None else self.chance.over
         return rule if over is None else replace(rule, over=over)

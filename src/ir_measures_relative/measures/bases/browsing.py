@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from ...data.arrays import FloatArray, IntArray, PositionTable
-from .gains import discount, reciprocal, sum_of_discounts
+from .gains import discount, reciprocal, total_discount
 
 
 class BrowsingModel(ABC):
@@ -41,7 +41,7 @@ class LogDiscount(BrowsingModel):
 
     @property
     def total(self) -> float:
-        return math.inf if self.k is None else sum_of_discounts(self.k)
+        return math.inf if self.k is None else total_discount(self.k)
 
 
 @dataclass(frozen=True)

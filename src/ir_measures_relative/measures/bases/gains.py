@@ -24,7 +24,7 @@ reciprocal = PositionTable(lambda position: 1.0 / position)
 _TERMS = 2**20  # that are added one by one
 
 
-def sum_of_discounts(k: int) -> float:
+def total_discount(k: int) -> float:
     """``Σ_{i≤k} 1 / log2(i + 1)``: beyond 2^20 terms by the formula of Euler and Maclaurin, without an array of k."""
     m = min(k, _TERMS)
     total = float(discount(np.arange(1, m + 1)).sum())
@@ -53,7 +53,7 @@ def ideal_dcg(gain: FloatArray, query: IntArray, n_queries: int, cutoff: int | N
     return row_sums(ranked * discount(np.arange(1, ranked.shape[1] + 1)))
 
 
-def gain_of(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> FloatArray:
+def compute_gains(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> FloatArray:
     """The gain of each grade: mapped by ``gains``, then as is ('log2') or 2^grade - 1 ('exp-log2'); never below 0."""
     mapped = grade.astype(np.float64)
     for old, new in (gains or {}).items():
@@ -115,7 +115,7 @@ class Relevant:
 
 @dataclass(frozen=True)
 class Graded:
-    """The grade or 2^grade - 1, after ``gains`` has mapped it; see :func:`gain_of`."""
+    """The grade or 2^grade - 1, after ``gains`` has mapped it; see :func:`compute_gains`."""
 
     dcg: str = "log2"
     gains: tuple[tuple[int, int], ...] = ()
@@ -126,7 +126,7 @@ class Graded:
         return cls(dcg, tuple(sorted((gains or {}).items())))
 
     def __call__(self, grade: IntArray) -> FloatArray:
-        return gain_of(grade, self.dcg, dict(self.gains))
+        return compute_gains(grade, self.dcg, dict(self.gains))
 
     @cached_property
     def pays_below_1(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..form import Ideal, Rule
-from .base import Base, Chance, Get, add, deviation_of_sum, expected_sum
+from .base import Base, Chance, Get, add, expected_sum, weighted_sum_deviation
 from .browsing import LogDiscount
 from .gains import Graded
 
@@ -21,7 +21,7 @@ nDCG = add(
         residual=True,
         chance=Chance(
             expected=lambda pool: expected_sum(pool.mean_gain, pool.depth, LogDiscount()),
-            deviation=lambda pool: deviation_of_sum(pool, LogDiscount()),
+            deviation=lambda pool: weighted_sum_deviation(pool, LogDiscount()),
             over=1.0,
         ),
     )

@@ -15,7 +15,7 @@ def expected_count(relevant: IntArray, pool: IntArray, depth: IntArray) -> Float
     return ratio((depth * relevant).astype(np.float64), pool.astype(np.float64))
 
 
-def deviation_of_count(relevant: IntArray, pool: IntArray, depth: IntArray) -> FloatArray:
+def count_deviation(relevant: IntArray, pool: IntArray, depth: IntArray) -> FloatArray:
     """The standard deviation of a hypergeometric number: ``√(d·(m/n)·(1 - m/n)·(n - d)/(n - 1))``, d = min(k, n)."""
     m, n, d = (x.astype(np.float64) for x in (relevant, pool, depth))
     return np.sqrt(ratio(ratio(d * m, n) * ratio((n - m) * (n - d), n), n - 1.0))
@@ -35,7 +35,7 @@ P = add(
         residual=True,
         chance=Chance(
             expected=lambda pool: expected_count(*pool.numbers) / pool.get("cutoff"),
-            deviation=lambda pool: deviation_of_count(*pool.numbers) / pool.get("cutoff"),
+            deviation=lambda pool: count_deviation(*pool.numbers) / pool.get("cutoff"),
         ),
     )
 )
@@ -48,7 +48,7 @@ R = add(
         needs_cutoff=True,
         chance=Chance(
             expected=lambda pool: ratio(expected_count(*pool.numbers), pool.relevant.astype(np.float64)),
-            deviation=lambda pool: ratio(deviation_of_count(*pool.numbers), pool.relevant.astype(np.float64)),
+            deviation=lambda pool: ratio(count_deviation(*pool.numbers), pool.relevant.astype(np.float64)),
         ),
     )
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..form import Rule
-from .base import Base, Chance, Get, add, deviation_of_sum, expected_sum, relevant
+from .base import Base, Chance, Get, add, expected_sum, relevant, weighted_sum_deviation
 from .browsing import Geometric
 
 
@@ -26,7 +26,7 @@ RBP = add(
             expected=lambda pool: (
                 (1.0 - pool.get("p")) * expected_sum(pool.mean_gain, pool.depth, _browsing(pool.get))
             ),
-            deviation=lambda pool: (1.0 - pool.get("p")) * deviation_of_sum(pool, _browsing(pool.get)),
+            deviation=lambda pool: (1.0 - pool.get("p")) * weighted_sum_deviation(pool, _browsing(pool.get)),
         ),
     )
 )

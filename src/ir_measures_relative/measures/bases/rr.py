@@ -42,7 +42,7 @@ def expected_rr(first: First) -> FloatArray:
     return row_sums(first.chance * reciprocal(np.arange(1, first.chance.shape[1] + 1)))
 
 
-def deviation_of_rr(first: First) -> FloatArray:
+def rr_deviation(first: First) -> FloatArray:
     """The standard deviation of RR@k."""
     mean, rr = expected_rr(first), reciprocal(np.arange(1, first.chance.shape[1] + 1))
     squares = row_sums(first.chance * (rr - mean[:, None]) ** 2) + first.none * mean**2
@@ -58,7 +58,7 @@ RR = add(
         residual=True,
         chance=Chance(
             expected=lambda pool: of_first(expected_rr, pool),
-            deviation=lambda pool: of_first(deviation_of_rr, pool),
+            deviation=lambda pool: of_first(rr_deviation, pool),
         ),
     )
 )

@@ -8,8 +8,8 @@ import ir_measures
 import numpy as np
 
 from ...context.duplicates import why_incomparable
-from ...context.evaluate import one_topic_of_runs
-from ...context.measure_strings import is_relative, value_of
+from ...context.evaluate import dominant_topics
+from ...context.measure_strings import is_relative, param_value
 from ...decisions.compare import copies_of_nearest, shared_documents
 from ...decisions.similarity import score_pairs
 from ...further_measures.rbo import RBO
@@ -95,15 +95,15 @@ def section(campaign: ReportedCampaign) -> Section:
         ],
         "near": _near_copies(campaign),
         "least": _NEAR,
-        "topic_of": [one_topic_of_runs(campaign.scores, m) for m in range(len(names))],
+        "topic_of": [dominant_topics(campaign.scores, m) for m in range(len(names))],
         "best": _leader(campaign, campaign.first_absolute),
         "adds": adds,
         "unique": unique,
         "shows": shows,
         "most": (most.run, most.mean) if most is not None and most.mean > (shows or 0.0) + ROUNDED else None,
         "graded": campaign.collection.grades[1] > 1,
-        "rel": None if unique is None else value_of(campaign.measures[unique], "rel"),
-        "top": None if unique is None else value_of(campaign.measures[unique], "cutoff"),
+        "rel": None if unique is None else param_value(campaign.measures[unique], "rel"),
+        "top": None if unique is None else param_value(campaign.measures[unique], "cutoff"),
         "others": campaign.context.priors == "others",
     }
     return Section("runs", "Runs", "The runs", WORDS, data | facts, headline=HEADLINE)
