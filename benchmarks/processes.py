@@ -23,7 +23,7 @@ from itertools import combinations
 from ir_measures_relative import RunContext, rrLP
 from ir_measures_relative.work import Work
 from ir_measures_relative.decisions.similarity import score_pairs
-from ir_measures_relative.context.judged import judged_collection
+from ir_measures_relative.context.collection import judged_collection
 context = RunContext.from_files(sys.argv[2:])
 names = context.names
 pairs = list(combinations(range(len(names)), 2))

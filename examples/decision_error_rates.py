@@ -24,7 +24,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from ir_measures_relative import RelativeWarning, RunContext, worth
-from ir_measures_relative.context.judged import judged_collection
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions.decide import Comparison, compare_options
 from ir_measures_relative.decisions.options import Option, options_with_candidate, without
 from ir_measures_relative.decisions.rule import OPEN, decide_by

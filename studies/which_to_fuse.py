@@ -19,7 +19,7 @@ from scipy.stats import kendalltau
 from tqdm import tqdm
 
 from ir_measures_relative import RunContext, UniqueRel, fuse
-from ir_measures_relative.context.judged import judged_collection
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions.fuse import Chooser, divided, reach_of_interval
 from ir_measures_relative.decisions.fused_values import FusedValues
 from ir_measures_relative.decisions.fusion import Fusion

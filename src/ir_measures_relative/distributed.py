@@ -16,14 +16,13 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
+from .context.collection import new_collection
 from .context.evaluate import Scores, score_runs
-from .context.judged import new_collection
 from .context.measure_strings import parse_measures
 from .context.priors import POLICIES, Policy
 from .context.run_context import RunContext
 from .data.arrays import object_array
-from .data.documents import Judgments
-from .data.labels import Labels
+from .data.documents import Judgments, Labels
 from .io.frames import column_names, find_columns
 from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
 from .messages import kind_of, needs_extra

@@ -11,9 +11,8 @@ import pandas as pd
 from ir_measures import nDCG
 
 from ir_measures_relative import NRG, RunContext, UniqueRel, compare
-from ir_measures_relative.context.collection import Collection
+from ir_measures_relative.context.collection import Collection, judged_collection
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.data.rankings import Rankings
 from ir_measures_relative.decisions.fusion import Fusion, fused_rankings

@@ -10,8 +10,8 @@ import pandas as pd
 from ir_measures_relative import MED, RunContext
 from ir_measures_relative.bounding.med_pairs import RunPair
 from ir_measures_relative.context.checks import check_queries
+from ir_measures_relative.context.collection import judged_collection, new_collection
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.judged import judged_collection, new_collection
 from ir_measures_relative.data.arrays import object_array, query_slices
 from ir_measures_relative.data.documents import Judgments
 from ir_measures_relative.io.qrels import Qrels

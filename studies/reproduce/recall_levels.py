@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from ir_measures_relative.context.judged import judged_collection
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.tops import Look
 from ir_measures_relative.data.arrays import FloatArray, IntArray
 from ir_measures_relative.measures.lexiprecision import reciprocal_ranks

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ir_measures_relative.context.judged import judged_collection
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.tops import Look
 from ir_measures_relative.data.arrays import FloatArray, IntArray, rank_within, sum_by_query
 from ir_measures_relative.data.documents import Documents

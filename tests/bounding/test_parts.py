@@ -7,8 +7,8 @@ import pickle
 import pytest
 
 from ir_measures_relative import RunContext, UniqueRel
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.evaluate import score_runs
-from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.context.priors import BestOfOtherGroups
 
 RUNS = {

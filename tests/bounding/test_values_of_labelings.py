@@ -14,8 +14,8 @@ from ir_measures import parse_measure
 from all_labelings import Campaign, all_values, check, labelings, random_campaign, rounding_of
 from ir_measures_relative import RunContext, bounds, verdicts
 from ir_measures_relative.bounding.bounds import labelings_of
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.judged import judged_collection
 from oracles.gains import gain_oracle, theta
 from oracles.nrg import nrg_err_oracle
 from oracles.rankings import trec_order

@@ -19,8 +19,8 @@ from ir_measures_relative import RelativeWarning, RunContext, UniqueRel, bounds,
 from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.bounding.bounds import labelings_of
 from ir_measures_relative.bounding.imputation import Imputation
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.measures.bases.browsing import TopK
 from ir_measures_relative.measures.bases.gains import Relevant

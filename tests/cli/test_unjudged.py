@@ -13,7 +13,7 @@ import pytest
 
 from ir_measures_relative.cli import main
 from ir_measures_relative.cli.tables import show
-from ir_measures_relative.context import judged
+from ir_measures_relative.context import collection
 from ir_measures_relative.io import qrels as io_qrels
 from ir_measures_relative.io import run_file, trec_qrels
 
@@ -76,7 +76,7 @@ def test_judgments_and_runs_are_read_once(
 
     counted(run_file, "read_trec_runs")
     counted(trec_qrels, "read_trec_qrels")
-    counted(judged, "judge")
+    counted(collection, "judge")
     monkeypatch.setattr(io_qrels, "QrelsConverter", None)  # which takes judgments as tuples
     output(capsys, *flags[:1], *campaign, "P@2", *flags[1:])
     assert sorted(read) == ["judge", "read_trec_qrels", *["read_trec_runs"] * 2]

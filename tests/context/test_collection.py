@@ -20,9 +20,9 @@ from ir_measures import AP, RR, P, nDCG
 from ir_measures_relative import MED, NRG, P_Rareness, RunContext, nDCG_UE, rrLP
 from ir_measures_relative.bounding.labelings import with_grades
 from ir_measures_relative.context import memo
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.duplicates import rank_alike
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.context.tops import Look
 from ir_measures_relative.data import rankings
 from ir_measures_relative.data.arrays import FloatArray, IntArray

@@ -28,7 +28,7 @@ from ir_measures_relative import (
     verdicts,
     worth,
 )
-from ir_measures_relative.context.judged import judged_collection
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.missing_topics import find_missing_topics
 from random_campaigns import Labels, Run, contexts, qrels
 

@@ -32,7 +32,7 @@ from ir_measures_relative import (
     sgnLP,
     sgnLR,
 )
-from ir_measures_relative.context.judged import judged_collection
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions import mean_intervals
 from ir_measures_relative.decisions.compare import copies_of_nearest
 from ir_measures_relative.stats import paired_tests

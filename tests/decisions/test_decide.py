@@ -14,7 +14,7 @@ import pytest
 
 from aspect_campaigns import with_aspects
 from ir_measures_relative import RelativeWarning, RunContext, decide, drop, worth
-from ir_measures_relative.context.judged import judged_collection
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions import Combination, RegretTest
 from ir_measures_relative.decisions.options import Option, OptionLists
 from ir_measures_relative.decisions.values import OptionValues

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import random_campaigns
 from ir_measures_relative import RunContext, fuse
-from ir_measures_relative.context.judged import judged_collection
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.decisions import fused_values
 from ir_measures_relative.decisions.fuse import Chooser, FusionChoice, divided, reach_of_interval

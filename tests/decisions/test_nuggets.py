@@ -21,7 +21,7 @@ from ir_measures_relative import (
     explain,
     select_complementary,
 )
-from ir_measures_relative.context.judged import judged_collection
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions import new_aspects
 
 MEASURES = ["alpha_NRG(rel=1)@3", "NewAspects(rel=1)@3", "NewAspects(gains={})@3"]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from ir_measures_relative import RunContext
-from ir_measures_relative.context.judged import judged_collection
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions import fused_values
 from ir_measures_relative.decisions.decide import decide
 from ir_measures_relative.decisions.evidence import count_new_documents

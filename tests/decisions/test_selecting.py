@@ -14,7 +14,7 @@ from hypothesis import given
 import long_campaigns
 from drawn import examples
 from ir_measures_relative import NRG, RunContext, select_complementary
-from ir_measures_relative.context.judged import judged_collection
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions.select import coverage_function
 from oracles.nrg import nrg_oracle, nrg_residual
 from oracles.shapley import set_value_oracle

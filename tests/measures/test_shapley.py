@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative import RunContext, Shapley, explain
-from ir_measures_relative.context.judged import judged_collection
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.tops import Look
 from oracles.shapley import set_value_oracle, shapley_oracle
 from random_campaigns import contexts, cutoffs, qrels, runs

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 import random_campaigns
 from drawn import examples
 from ir_measures_relative import AP_UE, UE, RelativeWarning, RunContext, bounds, explain, nDCG_UE, verdicts
+from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.evaluated import Evaluated
-from ir_measures_relative.context.judged import judged_collection
 from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.measures.bases import err
 from ir_measures_relative.measures.bases.ap import expected_precision_sum

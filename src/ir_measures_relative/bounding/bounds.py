@@ -15,9 +15,8 @@ import pandas as pd
 
 from ..arguments import check_count
 from ..context.checks import check_evaluated, check_runs
-from ..context.collection import Collection
+from ..context.collection import Collection, judged_collection
 from ..context.evaluated import Evaluated
-from ..context.judged import judged_collection
 from ..context.measure_strings import is_relative, param_value, parse_measures
 from ..context.priors import priors_chosen_by_means
 from ..context.run_context import RunContext, check_is_context

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_count
-from ..context.judged import judged_collection
+from ..context.collection import judged_collection
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import IntArray
 from ..io.qrels import Qrels

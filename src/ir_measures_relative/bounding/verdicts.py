@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_count, is_number
+from ..context.collection import judged_collection
 from ..context.evaluated import Evaluated
-from ..context.judged import judged_collection
 from ..context.measure_strings import param_value
 from ..context.missing_topics import check_topics, tell_of_missing_topics
 from ..context.run_context import RunContext, check_is_context

@@ -129,7 +129,7 @@ def options_of(args: argparse.Namespace) -> dict[str, Any]:
 
 def check_deployed(given: Inputs, names: list[str]) -> None:
     """Raises ValueError for deployed runs that are empty or of another collection: any candidate gains."""
-    from ..context.judged import judged_collection
+    from ..context.collection import judged_collection
 
     empty = [name for name, run in given.runs.items() if not len(run)]
     if empty:

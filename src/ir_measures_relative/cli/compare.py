@@ -53,8 +53,8 @@ def run(args: argparse.Namespace) -> None:
         raise ValueError("--between names both runs, and --baseline the other of each pair; leave one out")
     check_table(args)
     measures = arguments.measures_of(args)
+    from ..context.collection import judged_collection
     from ..context.duplicates import deepest_cutoff, find_duplicates
-    from ..context.judged import judged_collection
     from .inputs import read
     from .run_files import find_files
 

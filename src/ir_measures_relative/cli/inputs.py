@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 import ir_measures
 
 from ..context.absolute import AbsoluteEvaluator
-from ..context.collection import Collection
+from ..context.collection import Collection, judged_collection
 from ..context.duplicates import find_alike
 from ..context.evaluate import Scores, score_runs
 from ..context.evaluated import Evaluated
-from ..context.judged import judged_collection
 from ..context.measure_strings import is_relative
 from ..context.priors import POLICIES, Policy
 from ..context.run_context import RunContext

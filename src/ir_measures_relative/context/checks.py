@@ -13,8 +13,7 @@ from typing import Any
 import ir_measures
 import numpy as np
 
-from ..data.documents import Judgments
-from ..data.labels import NAME_NO_ASPECT
+from ..data.documents import NAME_NO_ASPECT, Judgments
 from ..data.rankings import Rankings
 from ..messages import few, some, warn
 from .collection import Collection
@@ -104,17 +103,6 @@ def check_queries(collection: Collection, run: Rankings, *, may_be_batch: bool =
         if by_nugget:
             remedy = f"{by_nugget[0]!r} may be a nugget of a query: give judgments by query, the nugget in column two"
         raise ValueError(f"{message}; {remedy}")
-
-
-def check_cut_runs(runs: Iterable[Rankings], judgments: Judgments) -> None:
-    """Raise ValueError where the judgments have a topic that the track of some run lacks."""
-    for cut in {run.cut: None for run in runs if run.cut is not None}:
-        missing = judgments.query_ids[cut.listed.match_query_ids(judgments.query_ids) < 0]
-        if len(missing):
-            raise ValueError(
-                f"{cut.source} knows nothing of topic {missing[0]!r}, one of {len(missing)} judged topics it lacks "
-                f"(it has {some(cut.listed.query_ids)}): leave these out, or make it again with these judgments"
-            )
 
 
 def _warn_about_runs_of_other_topics(collection: Collection, *, may_be_batch: bool) -> None:

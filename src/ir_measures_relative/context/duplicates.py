@@ -15,8 +15,7 @@ from .collection import Collection
 from .evaluated import Evaluated
 from .measure_strings import is_relative, param_value
 from .memo import Memo
-from .priors import FixedPriors
-from .run_names import matching
+from .priors import FixedPriors, matching
 from .tops import same_rankings
 
 _START = 10  # how deep two rankings are compared before it is worth comparing all of them

@@ -16,8 +16,7 @@ from ..data.rankings import Rankings
 from ..messages import few_quoted
 from .collection import Collection
 from .memo import Memo
-from .priors import finder_for_new_runs
-from .run_names import matching
+from .priors import finder_for_new_runs, matching
 from .tops import Look, Top
 
 

@@ -24,11 +24,9 @@ from ..io.runs import Run, read_run, run_groups
 from ..messages import brief, few_quoted, kind_of
 from .active import ActiveContext, active, enter, leave
 from .checks import check_group
-from .collection import Collection
-from .judged import judged_collection
+from .collection import Collection, judged_collection
 from .measure_strings import parse_measures
-from .priors import Policy, PriorPolicy, resolve_policy
-from .run_names import check_names, check_run_names
+from .priors import Policy, PriorPolicy, check_names, check_run_names, resolve_policy
 
 if TYPE_CHECKING:
     import pandas as pd  # not at run time: `--help` answers before pandas is loaded

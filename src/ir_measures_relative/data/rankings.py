@@ -18,7 +18,7 @@ from .ids import Ids, WordArray, repeated
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .cut import Cut
+    from .cut_rankings import Cut
 
 # Tops to earlier cutoffs are kept up to so many rows, or as many as the run has: measures ask for a few in turn.
 _LEAST_KEPT = 1 << 12

@@ -13,11 +13,10 @@ from scipy.sparse import csr_array
 from tqdm import tqdm
 
 from ..context.checks import check_runs
-from ..context.collection import Collection
+from ..context.collection import Collection, judged_collection
 from ..context.duplicates import deepest_cutoff, find_duplicates, priors_of, why_incomparable
 from ..context.evaluate import aggregate, is_summed, one_topic_counts, score_runs
 from ..context.evaluated import Evaluated
-from ..context.judged import judged_collection
 from ..context.measure_strings import is_relative, parse_measures, value_range
 from ..context.missing_topics import check_topics, tell_of_missing_topics
 from ..context.priors import FixedPriors, Policy, resolve_policy

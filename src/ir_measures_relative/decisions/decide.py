@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from ..context.checks import check_runs
-from ..context.collection import Collection
-from ..context.judged import judged_collection
+from ..context.collection import Collection, judged_collection
 from ..context.missing_topics import check_topics
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from ..context.checks import check_evaluated, check_runs, resolve_group
-from ..context.collection import Collection
+from ..context.collection import Collection, judged_collection
 from ..context.evaluated import Evaluated
-from ..context.judged import judged_collection
 from ..context.measure_strings import parse_measure
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import BoolArray, IntArray, object_array

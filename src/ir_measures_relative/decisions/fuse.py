@@ -16,9 +16,8 @@ from scipy.special import stdtrit
 
 from ..arguments import check_amount, check_choice, check_confidence, check_count
 from ..context.checks import check_runs
-from ..context.collection import Collection
+from ..context.collection import Collection, judged_collection
 from ..context.evaluated import Evaluated
-from ..context.judged import judged_collection
 from ..context.measure_strings import absolute_measure
 from ..context.missing_topics import check_topics, tell_of_missing_topics
 from ..context.run_context import RunContext, check_is_context

@@ -17,8 +17,8 @@ from ..context.collection import Collection
 from ..context.duplicates import rank_alike
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import absolute_measure, is_relative, parse_measure
+from ..context.priors import fitting
 from ..context.run_context import RunContext
-from ..context.run_names import fitting
 from ..data.arrays import BoolArray, FloatArray, IntArray, query_slices, rank_within
 from ..data.cut_rankings import check_whole_to
 from ..data.documents import Documents

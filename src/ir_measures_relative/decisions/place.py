@@ -12,11 +12,10 @@ import pandas as pd
 
 from ..bounding.verdicts import unjudged_shares, verdicts
 from ..context.checks import check_runs
-from ..context.collection import Collection
+from ..context.collection import Collection, judged_collection
 from ..context.duplicates import find_alike, find_shorter_alike
 from ..context.evaluate import score_runs
 from ..context.evaluated import Evaluated
-from ..context.judged import judged_collection
 from ..context.run_context import RunContext, check_is_context
 from ..data.cut_rankings import cite_tracks
 from ..data.rankings import known_depth

@@ -10,9 +10,8 @@ import numpy as np
 import pandas as pd
 
 from ..context.checks import check_runs
-from ..context.collection import Collection
+from ..context.collection import Collection, judged_collection
 from ..context.evaluated import Evaluated
-from ..context.judged import judged_collection
 from ..context.missing_topics import check_topics, tell_of_missing_topics
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio

@@ -13,9 +13,8 @@ import pandas as pd
 
 from ..bounding.bounds import table_of
 from ..context.checks import check_runs
-from ..context.collection import Collection
+from ..context.collection import Collection, judged_collection, new_collection
 from ..context.evaluated import Evaluated
-from ..context.judged import judged_collection, new_collection
 from ..context.measure_strings import parse_measure, parse_measures, registered
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, object_array

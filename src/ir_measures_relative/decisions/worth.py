@@ -8,8 +8,7 @@ import ir_measures
 import numpy as np
 
 from ..context.checks import check_runs
-from ..context.collection import Collection
-from ..context.judged import judged_collection
+from ..context.collection import Collection, judged_collection
 from ..context.missing_topics import check_topics
 from ..context.run_context import RunContext
 from ..io.qrels import Qrels

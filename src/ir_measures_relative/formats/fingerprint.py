@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..context.judged import judged_collection
+from ..context.collection import judged_collection
 from ..context.run_context import DESCRIPTIONS, RunContext
 from ..data.cut_rankings import cite_tracks
 from ..data.documents import Judgments

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..arguments import check_count
-from ..context.judged import judged_collection
+from ..context.collection import judged_collection
 from ..context.run_context import DESCRIPTIONS, RunContext
 from ..data.arrays import IntArray, object_array
 from ..data.documents import Documents, Judgments

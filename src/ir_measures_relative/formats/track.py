@@ -10,8 +10,7 @@ import numpy as np
 
 from ..context.run_context import DESCRIPTIONS
 from ..data.arrays import BoolArray, IntArray, object_array
-from ..data.cut import Cut
-from ..data.cut_rankings import CutRankings
+from ..data.cut_rankings import Cut, CutRankings
 from ..data.documents import Documents, Judgments
 from ..data.ids import Ids
 from ..data.rankings import Rankings

@@ -13,9 +13,8 @@ from ir_measures.providers import Evaluator
 
 from ..context.active import ActiveContext, active
 from ..context.checks import check_collection, check_host_run, resolve_group
-from ..context.collection import Collection
+from ..context.collection import Collection, judged_collection
 from ..context.evaluated import Evaluated
-from ..context.judged import judged_collection
 from ..context.priors import priors_chosen_by_means
 from ..context.run_context import RunContext
 from ..data.rankings import Rankings

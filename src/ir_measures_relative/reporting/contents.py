@@ -14,9 +14,8 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.collection import Collection
+from ..context.collection import Collection, judged_collection
 from ..context.evaluate import Scores, one_topic_counts, score_runs
-from ..context.judged import judged_collection
 from ..context.measure_strings import is_relative, value_range
 from ..context.missing_topics import check_topics, find_missing_topics
 from ..context.priors import FixedPriors

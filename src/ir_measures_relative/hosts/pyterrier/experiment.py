@@ -21,11 +21,10 @@ import pyterrier as pt
 from pyterrier import Experiment as OfPyTerrier  # pt.Experiment may be ours, if a user has put it there
 
 from ...context.absolute import provider_name
-from ...context.collection import Collection
+from ...context.collection import Collection, judged_collection, new_collection
 from ...context.duplicates import warn_about_duplicate
 from ...context.evaluate import Scores, one_topic_counts, score_runs
 from ...context.evaluated import Evaluated
-from ...context.judged import judged_collection, new_collection
 from ...context.measure_strings import as_list, is_relative
 from ...context.missing_topics import find_similar_ids, warn_about_missing_topics
 from ...context.priors import Policy

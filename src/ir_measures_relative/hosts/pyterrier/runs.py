@@ -17,7 +17,7 @@ import pyterrier as pt
 from pyterrier import Experiment as OfPyTerrier
 
 from ...arguments import check_choice
-from ...context.run_names import check_run_names
+from ...context.priors import check_run_names
 from ...io.files import read_bytes
 from ...io.run_file import read_trec_runs
 from ...messages import kind_of, warn

@@ -172,7 +172,7 @@ class Base:
 
 #: The bases by name.
 BASES: Registry[str, Base] = Registry("bases")
-fill({"bases": [".ap", ".err", ".ndcg", ".precision", ".rbp", ".rr", ".sdcg"]}, __package__)
+fill({"bases": [".ap", ".err", ".dcg", ".precision", ".rbp", ".rr"]}, __package__)
 
 
 def add(base: Base) -> Base:
