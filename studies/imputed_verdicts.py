@@ -31,7 +31,8 @@ from ir_measures_relative.decisions.decide import Comparison, compare_options
 from ir_measures_relative.decisions.options import options_with_candidate
 from ir_measures_relative.decisions.rule import OPEN, decide_by
 from ir_measures_relative.decisions.terms import DEFAULT_MARGIN, read_terms
-from ir_measures_relative.stats.regret import OptionBounds, is_sparse, student_quantile, upper_bounds
+from ir_measures_relative.stats.intervals import student_quantile
+from ir_measures_relative.stats.regret import OptionBounds, is_sparse, upper_bounds
 from unjudged_documents import read_qrels
 
 BY, CUTOFF, ENDS = "nDCG@10", 10, (-1.0, 1.0)

@@ -69,10 +69,10 @@ def of_pairs(d: np.ndarray, samples: int) -> dict[str, float]:
         swapped = drawn * rng.choice([-1.0, 1.0], size=TOPICS)
         for test in held:
             options = PairedTestOptions(resamples=RESAMPLES, seed=sample)
-            found = paired_test(Pairs.of_differences(drawn), test, options)
+            found = paired_test(Pairs.from_differences(drawn), test, options)
             ends = (found.lower <= d.mean(axis=1)) & (d.mean(axis=1) <= found.upper)
             held[test].append(np.where(np.isnan(found.lower), np.nan, ends))
-            p = paired_test(Pairs.of_differences(swapped), test, options).p
+            p = paired_test(Pairs.from_differences(swapped), test, options).p
             wrong[test].append(np.where(np.isnan(p), np.nan, p <= 0.05))
             if test == "bootstrap":
                 none.append(np.isnan(found.lower).mean())
@@ -97,15 +97,15 @@ def of_tables(parts: list[np.ndarray], samples: int) -> dict[str, float]:
         options = PairedTestOptions(resamples=RESAMPLES, seed=sample)
         for correction in ("max-t", "holm"):
             family = Family(correction=correction)
-            members = [(Pairs.of_differences(d[:, topics]), "t") for d in parts]
-            found = family.compared(members, options)
+            members = [(Pairs.from_differences(d[:, topics]), "t") for d in parts]
+            found = family.test(members, options)
             outside = [
                 ((f.lower > d.mean(axis=1)) | (f.upper < d.mean(axis=1))).any()
                 for f, d in zip(found, parts, strict=True)
             ]
             rows.setdefault(f"{correction} all hold", []).append(not any(outside))
             swapped = [(Pairs(pairs.differences * signs, pairs.limit), test) for pairs, test in members]
-            told = [(f.p_corrected <= 0.05).any() for f in family.compared(swapped, options)]
+            told = [(f.p_corrected <= 0.05).any() for f in family.test(swapped, options)]
             rows.setdefault(f"{correction} false", []).append(any(told))
     return {column: 100 * float(np.mean(values)) for column, values in rows.items()}
 

@@ -55,7 +55,7 @@ def differences(context: RunContext, qrels: str, reference: str) -> Iterator[tup
         if measure in SIGNED:
             table = similarity(context, qrels, [measure], perquery=True)
             values = table["value"].to_numpy().reshape(-1, table["query_id"].nunique())
-            yield measure, Pairs.of_differences(values).differences
+            yield measure, Pairs.from_differences(values).differences
             continue
         table = RunContext(context.runs, reference=reference).evaluate(qrels, [measure], perquery=True)
         values = table.pivot(index="name", columns="query_id", values="value").loc[context.names]
@@ -88,7 +88,7 @@ def coverage(differences: np.ndarray, test: str, n: int, resamples: int) -> floa
 
 def _tested(difference: np.ndarray, test: str, resamples: int, seed: int) -> Outcome:
     return paired_test(
-        Pairs.of_differences(difference[None]), test, PairedTestOptions(resamples=resamples, seed=seed)
+        Pairs.from_differences(difference[None]), test, PairedTestOptions(resamples=resamples, seed=seed)
     )
 
 

@@ -219,7 +219,7 @@ def system_subsets(
         moved = {scores.measure: scores.standing() for scores in anew_scores}
         for scores in full:
             if scores.values is None:  # of pairs: those of these runs alone
-                pairs = Pairs.of_differences(scores.pairs.differences[inside])
+                pairs = Pairs.from_differences(scores.pairs.differences[inside])
                 moved[scores.measure] = scores._replace(names=of_rows, pairs=pairs).standing()
         for measure, of_all in truth.items():
             of_some = of_all[list(rows)]

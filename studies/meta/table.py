@@ -122,11 +122,11 @@ def _of_square(measure: str, values: FloatArray, names: list[str], queries: list
     one, two = values[first, second], -values[second, first]
     differences = np.where(np.isnan(one), two, one)
     pairs = [f"runs {names[a]!r} and {names[b]!r}" for a, b in zip(first, second, strict=True)]
-    unlike = np.abs(one - two) > Pairs.of_differences(differences).limit
+    unlike = np.abs(one - two) > Pairs.from_differences(differences).limit
     once = "is not the negative of that of the two the other way round; give each pair once"
     _refuse(unlike, measure, pairs, queries, once)
     _refuse(np.isnan(differences), measure, pairs, queries, _MISSING)
-    return ScoreTable(measure, names, queries, Pairs.of_differences(differences))
+    return ScoreTable(measure, names, queries, Pairs.from_differences(differences))
 
 
 _MISSING = "is missing or not a finite number; drop the measure, or that topic"

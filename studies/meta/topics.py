@@ -12,7 +12,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from ir_measures_relative import RelativeWarning, RunContext
-from ir_measures_relative.stats import PairedTestOptions, Pairs, paired_test
+from ir_measures_relative.stats import Pairs, paired_test
 
 from .checks import check_choice, check_count, check_share, is_number
 from .judged import Judged, check_is_context
@@ -289,5 +289,5 @@ def _above(topics: Pairs) -> BoolArray:
     """Whether the mean over runs is above 0, by a one-sided t-test, or at all where all are alike; never by one run."""
     if topics.differences.shape[1] < 2:
         return np.zeros(len(topics.differences), dtype=bool)
-    p = paired_test(topics, "t", PairedTestOptions(greater=True)).p
-    return np.where(topics.constant, topics.differences.mean(axis=1) > topics.limit, p <= 0.05)
+    above, p = topics.differences.mean(axis=1) > 0, paired_test(topics, "t").p / 2
+    return np.where(topics.constant, topics.differences.mean(axis=1) > topics.limit, above & (p <= 0.05))

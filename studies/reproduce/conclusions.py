@@ -40,7 +40,7 @@ def ties(campaign: Campaign) -> Estimate:
 def preferences(campaign: Campaign) -> Estimate:
     """The share of pairs told apart by rrLP less that by reciprocal rank, in points: t-test, Holm's correction."""
     study = lexiprecision_study.Study(campaign)
-    p = [paired_test(Pairs.of_differences(study.values[m]), "t").p for m in ("rrLP", "RR")]
+    p = [paired_test(Pairs.from_differences(study.values[m]), "t").p for m in ("rrLP", "RR")]
     return _gain(
         study.found.names, *(lambda pairs, of=of: correct_p_values(of[pairs], "holm") <= 0.05 for of in p)
     )

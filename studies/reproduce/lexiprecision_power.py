@@ -88,7 +88,7 @@ def _of_halves(study: Study) -> dict[str, FloatArray]:
     for measure, test in _TESTS.items():
         shares = []
         for sample in samples:
-            p = paired_test(Pairs.of_differences(study.values[measure][:, sample]), test).p
+            p = paired_test(Pairs.from_differences(study.values[measure][:, sample]), test).p
             shares.append(float((correct_p_values(p, "holm") <= 0.05).mean()))
         result[measure] = np.array(shares)
     return result

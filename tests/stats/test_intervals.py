@@ -14,9 +14,9 @@ from ir_measures_relative.stats.intervals import (
     mean_interval,
     means_and_margins,
     student_interval,
+    topic_counts,
 )
-from ir_measures_relative.stats.paired_tests import cautious_interval
-from ir_measures_relative.stats.pairs_and_ties import topic_counts
+from ir_measures_relative.stats.regret import cautious_interval
 from ir_measures_relative.stats.topics_needed import topics_for_power
 
 

@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
-from ir_measures_relative.stats.paired_tests import cautious_interval
-from ir_measures_relative.stats.pairs_and_ties import topic_counts
+from ir_measures_relative.stats.intervals import topic_counts
 from ir_measures_relative.stats.regret import (
+    cautious_interval,
     is_sparse,
     mean_covariance,
     option_bounds,
@@ -23,7 +23,7 @@ from ir_measures_relative.stats.regret import (
 Floats = NDArray[np.float64]
 ENDS = (-1.0, 1.0)
 #: REGRET_CASES=2000 runs so many, in some minutes.
-CASES = int(os.environ.get("REGRET_CASES", "120"))
+CASES = int(os.environ.get("REGRET_CASES", "50"))
 
 
 def formula_upper_bounds(
@@ -133,7 +133,7 @@ def test_bounds_are_those_of_the_formulas() -> None:
 
 def test_equal_options_have_equal_bounds_in_any_order() -> None:
     rng = np.random.default_rng(1)
-    for _ in range(20):
+    for _ in range(8):
         values = random_values(rng)
         found = option_bounds(values, ENDS)
         order = np.append(0, 1 + rng.permutation(len(values) - 1))
@@ -149,7 +149,7 @@ def test_equal_options_have_equal_bounds_in_any_order() -> None:
 
 def test_strict_bounds_of_values_without_open_documents_are_the_same() -> None:
     rng = np.random.default_rng(2)
-    for _ in range(20):
+    for _ in range(8):
         values = random_values(rng)
         if values.ndim == 3:
             continue

@@ -16,7 +16,7 @@ from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import IntArray
 from ..io.qrels import Qrels
 from ..messages import escaped, few_quoted
-from ..stats.pairs_and_ties import tie_limit, with_ties
+from ..stats.paired_tests import tie_limit, with_ties
 from ..tolerances import LABELED_ALIKE
 from ..work import Work, check_writable, write_whole
 from .bounds import campaign_of, check_bounded, labelings_of

@@ -28,8 +28,7 @@ from ..measures.measure import RelativeMeasure
 from ..messages import few_quoted, kind_of, warn
 from ..stats.families import MAX_T, Corrected, Family
 from ..stats.intervals import effect_interval, mean_and_error, means_and_margins
-from ..stats.paired_tests import TESTS, PairedTestOptions, check_test
-from ..stats.pairs_and_ties import Pairs, tie_limit
+from ..stats.paired_tests import TESTS, PairedTestOptions, Pairs, check_test, tie_limit
 from ..stats.topics_needed import topics_to_settle
 
 # The columns of the effect and its interval, and of the number of topics and its interval.
@@ -126,7 +125,7 @@ def compare(
         members.append((Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit), test or own))
         told.append((measure, one, other, pairs, reasons))
     notes: dict[str, list[str]] = {}
-    tested = of_family.compared(members, options)
+    tested = of_family.test(members, options)
     tables = [
         _table(*of_measure, found, made, notes, who, confidence)
         for of_measure, (_, made), found in zip(told, members, tested, strict=True)
@@ -134,7 +133,7 @@ def compare(
     for message, *more in notes.values():  # each kind is said once
         warn(message + (f" (and {len(more)} more such)" if more else ""))
     table = pd.concat(tables, ignore_index=True)
-    at_once = correction == MAX_T and all(TESTS[of_measure].of_t for _, of_measure in members)
+    at_once = correction == MAX_T and all(TESTS[of_measure].by_t for _, of_measure in members)
     table.attrs |= {"confidence": confidence, "simultaneous": at_once}  # for sentence()
     return tell_of_missing_topics(table, note, missing, context)
 

@@ -27,7 +27,7 @@ from ..data.rankings import known_depth
 from ..io.qrels import Qrels
 from ..measures.nrg import NRG
 from ..messages import counted
-from ..stats.pairs_and_ties import places
+from ..stats.intervals import shuffled_topics
 from .fused_values import FusedValues, RunSet
 from .fusion import METHODS, Fusion
 from .options import DEFAULT_DEPTH
@@ -248,7 +248,7 @@ def divided(n_topics: int, folds: int, repeats: int, seed: int) -> Divisions:
     check_count("folds", folds, 2)
     if folds > n_topics:
         raise ValueError(f"folds={folds} is more than the {n_topics} topics; give at most {n_topics}")
-    fold = places(repeats, n_topics, seed)[:, None] % folds  # of each topic in a random order
+    fold = shuffled_topics(repeats, n_topics, seed)[:, None] % folds  # of each topic in a random order
     held_out = (fold == np.arange(folds)[:, None]).reshape(-1, n_topics)
     repeated = max(1, min(repeats, _MOST_DELETIONS // (n_topics * (folds - 1))))
     division, deleted = np.nonzero(~held_out[: repeated * folds])

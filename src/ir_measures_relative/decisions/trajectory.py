@@ -17,8 +17,7 @@ from ..formats.searches import read_searches
 from ..io.qrels import Qrels, judge, qrels_columns
 from ..measures.nrg import NRG
 from ..messages import RelativeWarning, few, some, warn
-from ..stats.intervals import FEWEST_DIFFERING
-from ..stats.pairs_and_ties import topic_counts
+from ..stats.intervals import FEWEST_DIFFERING, topic_counts
 from .rule import number
 from .same_cost import GO_ON, READ_DEEPER, UNDECIDED, Searches, compare_at_same_cost, read_as_deep
 

@@ -7,8 +7,7 @@ from ..data.registry import imported_later
 if TYPE_CHECKING:
     from .families import correct_p_values
     from .intervals import mean_interval, student_interval
-    from .paired_tests import Outcome, PairedTestOptions, SignTest, paired_test, sign_test
-    from .pairs_and_ties import Pairs
+    from .paired_tests import Outcome, PairedTestOptions, Pairs, SignTest, paired_test, sign_test
 
 __all__ = [
     "Outcome",
@@ -22,8 +21,6 @@ __all__ = [
     "student_interval",
 ]
 
-_TESTS = "Outcome", "PairedTestOptions", "SignTest", "paired_test", "sign_test"
-_MODULES = dict.fromkeys(_TESTS, "paired_tests")
-_MODULES |= dict.fromkeys(("mean_interval", "student_interval"), "intervals")
-_MODULES |= {"Pairs": "pairs_and_ties", "correct_p_values": "families"}
+_MODULES = dict.fromkeys(__all__, "paired_tests")
+_MODULES |= {"correct_p_values": "families", "mean_interval": "intervals", "student_interval": "intervals"}
 __getattr__, __dir__ = imported_later(__name__, _MODULES)

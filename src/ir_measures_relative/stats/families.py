@@ -14,15 +14,21 @@ import numpy as np
 from ..arguments import check_choice
 from ..data.arrays import BoolArray, FloatArray
 from ..messages import needs_extra
-from .intervals import MOST_WITHOUT_SPREAD, almost, critical, mean_and_error, resampled_t
-from .paired_tests import TESTS, PairedTestOptions, paired_test
-from .pairs_and_ties import Pairs, topic_counts
+from .intervals import (
+    MOST_WITHOUT_SPREAD,
+    critical_t,
+    lowest_tied,
+    mean_and_error,
+    resampled_t,
+    topic_counts,
+)
+from .paired_tests import TESTS, PairedTestOptions, Pairs, paired_test
 
 #: The correction by one bootstrap of topics for all rows.
 MAX_T = "max-t"
-#: The level at which rows of a family are made comparable.
-_OWN = 0.05
-#: What statsmodels calls the correction that is computed here.
+# The level at which the rows of a family are made comparable.
+_ROW_LEVEL = 0.05
+# statsmodels' names of the correction that is computed here.
 _HOLM = ("holm", "h")
 
 
@@ -38,16 +44,16 @@ class Family:
         if self.correction != MAX_T:
             check_correction(self.correction)
 
-    def compared(self, members: Sequence[tuple[Pairs, str]], options: PairedTestOptions) -> list[Corrected]:
-        """Return the corrected tests of the pairs of each measure; all measures have the same topics.
+    def test(self, members: Sequence[tuple[Pairs, str]], options: PairedTestOptions) -> list[Corrected]:
+        r"""Return the corrected tests of the pairs of each measure; all measures have the same topics.
 
-        By max-t, \\|t\\| of each row is measured by what 5 % of its own resamples exceed (Beran 1988), and p is how
+        By max-t, \|t\| of each row is measured by what 5 % of its own resamples exceed (Beran 1988), and p is how
         often the largest of any row is at least that; intervals are wider by the factor that 1 - confidence of the
         resamples keep. Neither says more than the row's own test. Sparse rows are corrected by Bonferroni's method,
         tests that do not go by t by Holm's.
         """
         families = [members] if self.extent == "call" else [[member] for member in members]
-        return [row for some in families if some for row in _compared(some, self.correction, options)]
+        return [row for some in families if some for row in _test_family(some, self.correction, options)]
 
 
 class Corrected(NamedTuple):
@@ -59,70 +65,70 @@ class Corrected(NamedTuple):
     upper: FloatArray
 
 
-def _compared(
+def _test_family(
     members: Sequence[tuple[Pairs, str]], correction: str | None, options: PairedTestOptions
 ) -> list[Corrected]:
     splits = np.cumsum([len(pairs.differences) for pairs, _ in members])[:-1]
 
-    def alone(confidence: FloatArray) -> list[FloatArray]:
+    def test_each_row(confidence: FloatArray) -> list[FloatArray]:
         parts = zip(members, np.split(confidence, splits), strict=True)
         results = [paired_test(pairs, test, options, levels) for (pairs, test), levels in parts]
         return [np.concatenate(part) for part in zip(*results, strict=True)]
 
     d = np.concatenate([pairs.differences for pairs, _ in members])
-    if correction == MAX_T and not all(TESTS[test].of_t for _, test in members):
+    if correction == MAX_T and not all(TESTS[test].by_t for _, test in members):
         correction = "holm"
     confidence, level = np.full(len(d), options.confidence), 1 - options.confidence
-    p, lower, upper = alone(confidence)
+    p, lower, upper = test_each_row(confidence)
     p_corrected, number = p, int((~np.isnan(p) | ~np.isnan(lower)).sum())
     if correction == MAX_T and number > 1:
         mean, error, _ = mean_and_error(d)
         with np.errstate(divide="ignore", invalid="ignore"):
             t = np.abs(mean) / error
         limit = np.concatenate([np.full(len(pairs.differences), pairs.limit) for pairs, _ in members])
-        bootstrapped, p_together, reach = _together(d, limit, t, options)
+        bootstrapped, p_together, reach = _bootstrap_together(d, limit, t, options)
         p_corrected = np.minimum(1.0, np.where(bootstrapped, np.fmax(p, p_together), p * number))
         if not bootstrapped.all():
-            _, lower, upper = alone(np.where(bootstrapped, confidence, 1 - level / number))
+            _, lower, upper = test_each_row(np.where(bootstrapped, confidence, 1 - level / number))
         lower = np.where(bootstrapped, np.minimum(lower, mean - reach * error), lower)
         upper = np.where(bootstrapped, np.maximum(upper, mean + reach * error), upper)
     elif correction is not None and number > 1:
         p_corrected = correct_p_values(p, correction, level)
         share = np.where(p_corrected > 0, p / np.where(p_corrected > 0, p_corrected, 1.0), 1 / number)
-        _, lower, upper = alone(1 - level * np.where(np.isnan(share), 1.0, share))
+        _, lower, upper = test_each_row(1 - level * np.where(np.isnan(share), 1.0, share))
     columns = [np.split(x, splits) for x in (p, p_corrected, lower, upper)]
-    return [Corrected(*of_measure) for of_measure in zip(*columns, strict=True)]
+    return [Corrected(*measure) for measure in zip(*columns, strict=True)]
 
 
-def _together(
-    values: FloatArray,
-    limit: FloatArray,
-    t: FloatArray,
-    options: PairedTestOptions,
+def _bootstrap_together(
+    values: FloatArray, limit: FloatArray, t: FloatArray, options: PairedTestOptions
 ) -> tuple[BoolArray, FloatArray, FloatArray]:
-    """One bootstrap of topics: which rows it can tell of, their p, and how far intervals reach in standard errors.
+    """Resample the topics of all rows at once.
 
-    A resample in which some row has no spread has an infinite t, for all rows: so each may have but its part of those.
+    A resample in which some row has no spread has an infinite t, for all rows. So each row may have only its part of
+    the share of such resamples that is allowed.
+
+    Returns:
+        whether each row can be bootstrapped, its p, and how far its interval reaches in standard errors.
     """
     counts = topic_counts(options.resamples, values.shape[1], options.seed)
-    there, largest = np.zeros(len(values), dtype=bool), np.full(options.resamples, -np.inf)
-    own = np.full(len(values), np.nan)
-    most = MOST_WITHOUT_SPREAD / len(values)
-    for rows, resampled in resampled_t(values, limit, counts, most):
-        there[rows] = True
-        own[rows] = alone = critical(np.abs(resampled), _OWN)
-        largest = np.maximum(largest, (np.abs(resampled) / alone).max(axis=1, initial=-np.inf))
-    if not there.any():
-        return there, own, own
+    bootstrapped, largest = np.zeros(len(values), dtype=bool), np.full(options.resamples, -np.inf)
+    unit = np.full(len(values), np.nan)  # the critical value of each row on its own
+    for rows, resampled in resampled_t(values, limit, counts, MOST_WITHOUT_SPREAD / len(values)):
+        bootstrapped[rows] = True
+        unit[rows] = critical = critical_t(np.abs(resampled), _ROW_LEVEL)
+        largest = np.maximum(largest, (np.abs(resampled) / critical).max(axis=1, initial=-np.inf))
+    if not bootstrapped.any():
+        return bootstrapped, unit, unit
     ordered = np.sort(largest)
     with np.errstate(invalid="ignore"):
-        reached = len(ordered) - np.searchsorted(ordered, almost(t / own))
-    p = np.where(there & ~np.isnan(t), (1 + reached) / (1 + len(ordered)), np.nan)
-    return there, p, critical(ordered, 1 - options.confidence) * own
+        reached = len(ordered) - np.searchsorted(ordered, lowest_tied(t / unit))
+    p = np.where(bootstrapped & ~np.isnan(t), (1 + reached) / (1 + len(ordered)), np.nan)
+    return bootstrapped, p, critical_t(ordered, 1 - options.confidence) * unit
 
 
 def check_correction(correction: str | None) -> None:
-    """Raises ValueError for a correction that statsmodels does not know; ImportError where it needs statsmodels."""
+    """Raise ValueError for a correction that statsmodels does not know; ImportError where it needs statsmodels."""
     if correction is None or correction in _HOLM:
         return
     try:
@@ -140,6 +146,7 @@ def correct_p_values(p: FloatArray, correction: str | None, level: float = 0.05)
     """Correct p-values, shape (…, tests), for their number in each row; NaN do not count.
 
     Args:
+        p: the p-values.
         correction: a method of statsmodels' ``multipletests``, such as ``"holm"`` or ``"fdr_bh"``; None corrects
             nothing.
         level: for the few corrections that depend on it.

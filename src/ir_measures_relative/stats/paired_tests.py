@@ -1,4 +1,4 @@
-"""The paired tests, as a registry: is the mean difference of each pair of runs above or below 0?
+"""Paired tests: is the mean difference of each pair of runs above or below 0? And the one rule for ties.
 
 A new test is an entry of :data:`TESTS`.
 """
@@ -7,28 +7,82 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtr, stdtr
 
 from ..arguments import check_choice, check_confidence, check_count
-from ..data.arrays import FloatArray
+from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..tolerances import ROUNDED, TIED
-from .intervals import (
-    FEWEST_DIFFERING,
-    almost,
-    critical,
-    mean_and_error,
-    mean_interval,
-    resampled_t,
-    student_interval,
-)
-from .pairs_and_ties import BATCH, Pairs, flipped_signs, topic_counts, with_ties
+from .intervals import BATCH, critical_t, lowest_tied, resampled_t, student_interval, topic_counts
 
 #: Up to how many topics Wilcoxon's test is exact, where none are tied; and where some are. As in scipy.
 _MOST_EXACT, _MOST_EXACT_TIED = 50, 13
+
+
+def tie_limit(values: FloatArray) -> float:
+    """Return the largest difference that is still a tie: :data:`.TIED` of the spread of all values compared."""
+    defined = values[~np.isnan(values)]
+    if not defined.size:
+        return 0.0
+    return max(TIED * float(np.ptp(defined)), ROUNDED * float(np.abs(defined).max()))
+
+
+def with_ties(values: FloatArray, limit: float) -> FloatArray:
+    """Return the values with those tied along the last axis made equal: each is the lowest it is tied with."""
+    order = np.argsort(values, axis=-1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=-1)
+    apart = np.diff(ordered, axis=-1, prepend=-np.inf) > limit
+    lowest = np.maximum.accumulate(np.where(apart, np.arange(values.shape[-1]), 0), axis=-1)
+    result = np.empty_like(values)
+    np.put_along_axis(result, order, np.take_along_axis(ordered, lowest, axis=-1), axis=-1)
+    return result
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of runs on the same topics: by how much the first is better, 0 for a tie, NaN where a value is unknown.
+
+    Attributes:
+        differences: pairs × topics.
+        limit: the largest difference that is still a tie.
+    """
+
+    differences: FloatArray
+    limit: float
+
+    @classmethod
+    def between(cls, first: FloatArray, second: FloatArray, limit: float | None = None) -> Pairs:
+        """Return pairs of values, pairs × topics each; tied by ``limit``, or by the spread of these values."""
+        if limit is None:
+            limit = tie_limit(np.concatenate([first.ravel(), second.ravel()]))
+        differences = first - second
+        return cls(np.where(np.abs(differences) <= limit, 0.0, differences), limit)
+
+    @classmethod
+    def from_differences(cls, differences: FloatArray) -> Pairs:
+        """Return pairs by their differences, pairs × topics, whose spread is from the largest to its negative."""
+        limit = tie_limit(np.concatenate([differences.ravel(), -differences.ravel()]))
+        return cls.between(differences, np.zeros_like(differences), limit)
+
+    @cached_property
+    def wins(self) -> IntArray:
+        """The number of topics on which each pair's first run is better."""
+        wins: IntArray = (self.differences > 0).sum(axis=1)
+        return wins
+
+    @cached_property
+    def losses(self) -> IntArray:
+        """The number of topics on which each pair's first run is worse."""
+        losses: IntArray = (self.differences < 0).sum(axis=1)
+        return losses
+
+    @cached_property
+    def constant(self) -> BoolArray:
+        """Whether the differences of a pair are the same on all topics, 0 or another number; NaN are not allowed."""
+        result: BoolArray = np.ptp(self.differences, axis=1) <= self.limit
+        return result
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +90,6 @@ class PairedTestOptions:
     """Options of a paired test."""
 
     confidence: float = 0.95  #: of the interval
-    greater: bool = False  #: whether to ask only if the mean is above 0, and leave the upper end open
     resamples: int = 9999  #: of the bootstrap and the randomization test
     seed: int = 0  #: of every test anew, so that none depends on those made before it
 
@@ -63,15 +116,15 @@ class Outcome(NamedTuple):
 
 
 class PairedTest(NamedTuple):
-    """One test; ``run`` makes it of pairs without NaN."""
+    """A paired test."""
 
-    run: Callable[[Pairs, PairedTestOptions], TestResult]
+    run: Callable[[Pairs, PairedTestOptions], TestResult]  #: tests pairs without NaN
     by_spread: bool = False  #: whether it says nothing of differences that are all the same and not 0
-    of_t: bool = False  #: whether it says that the mean is not 0 just where t is large
+    by_t: bool = False  #: whether it says that the mean is not 0 just where t is large
 
 
 def check_test(test: Any) -> PairedTest:
-    """The test of this name; raises ValueError where there is none."""
+    """Return the test of this name; raise ValueError if there is none."""
     check_choice("test", test, list(TESTS))
     return TESTS[test]
 
@@ -85,98 +138,59 @@ def paired_test(
     that never differ have p = 1 and no interval.
 
     Args:
+        pairs: the pairs of runs.
         test: ``"t"``, ``"wilcoxon"``, ``"sign"``, ``"randomization"`` or ``"bootstrap"``.
+        options: the confidence, and the resamples of the last two tests.
         confidence: that of each pair, instead of the options'.
     """
     chosen, options = check_test(test), options or PairedTestOptions()
     if confidence is None:
         confidence = np.full(len(pairs.differences), options.confidence)
-    result = np.full((3, len(pairs.differences)), np.nan)
+    outcome = np.full((3, len(pairs.differences)), np.nan)
     patterns, which = np.unique(~np.isnan(pairs.differences), axis=0, return_inverse=True)
-    for i, known in enumerate(patterns):
-        if known.sum() < 2:
+    for i, has_value in enumerate(patterns):
+        if has_value.sum() < 2:
             continue
         rows = np.flatnonzero(which.ravel() == i)
-        some = Pairs(pairs.differences[rows][:, known], pairs.limit)
-        found = chosen.run(some, options)
-        if found.interval is None:
-            lower, upper = student_interval(
-                some.differences, confidence[rows], options.greater, some.constant
-            )
+        some = Pairs(pairs.differences[rows][:, has_value], pairs.limit)
+        result = chosen.run(some, options)
+        if result.interval is None:
+            lower, upper = student_interval(some.differences, confidence[rows], some.constant)
         else:
-            lower, upper = found.interval(confidence[rows])
-        result[:, rows] = found.p, lower, upper
-    return Outcome(*result)
+            lower, upper = result.interval(confidence[rows])
+        outcome[:, rows] = result.p, lower, upper
+    return Outcome(*outcome)
 
 
-def cautious_interval(
-    values: FloatArray, ends: tuple[float, float], confidence: float, counts: NDArray[np.integer]
-) -> tuple[float, float]:
-    """Return the interval of the mean of one value per topic. It has two ends, whatever the values are.
+def _result_from_tail(
+    pairs: Pairs, tail: Callable[[FloatArray], FloatArray], statistic: FloatArray
+) -> TestResult:
+    """Return a result without its own interval, by a statistic that is symmetric about 0.
 
-    - Fewer than five topics say nothing: it is the range of the measure, ``ends``.
-    - All values but at most four are the same, c, or so many are that the bootstrap says nothing. The others make up
-      a share of at most s of all topics (Clopper and Pearson 1934), anywhere in the range: from ``(1 - s)·c +
-      s·least`` to ``(1 - s)·c + s·greatest``. Of values from 0 up, of which one to four are not 0, the upper end is
-      the greatest of them times s, or Student's on the scale of the logarithm, if that is higher.
-    - Else it is the widest of Student's interval, of the studentized bootstrap's and, of values from 0 up, of
-      Student's on the scale of the logarithm.
+    ``tail`` returns how likely a statistic of at least that is.
     """
-    low, high = ends
-    n = len(values)
-    if n < FEWEST_DIFFERING:
-        return low, high
-    pairs = Pairs.of_differences(values[None])
-    d = pairs.differences
-    logs = mean_interval(d, confidence) if low >= 0 else (np.array([np.inf]), np.array([-np.inf]))
-    _, which, count = np.unique(
-        np.round(d[0] / max(pairs.limit, TIED)), return_inverse=True, return_counts=True
-    )
-    usual = d[0, (count == count.max())[which.ravel()]]  # several values where they are equally many
-    n_other = n - int(count.max())
-    intervals = [student_interval(d, confidence), logs]
-    mean, error, _ = mean_and_error(d)
-    for rows, t in resampled_t(d, pairs.limit, counts):
-        if len(rows):  # else too many resamples hold one value alone
-            below, above = (critical(side, (1 - confidence) / 2) for side in (t, -t))
-            intervals.append((mean - below * error, mean + above * error))
-    if n_other < FEWEST_DIFFERING or len(intervals) == 2:
-        share = float(betaincinv(n_other + 1, n - n_other, (1 + confidence) / 2))
-        lower, upper = (1 - share) * usual.min() + share * low, (1 - share) * usual.max() + share * high
-        if low == usual.min() == 0 < n_other:
-            upper = min(upper, max(share * d.max(), logs[1][0]))
-        return float(lower), float(upper)
-    lowest, highest = (pick(ends[i][0] for ends in intervals) for i, pick in enumerate((min, max)))
-    return float(max(lowest, low)), float(min(highest, high))
+    return _result(pairs, np.minimum(1.0, 2 * tail(np.abs(statistic))))
 
 
-def _of_pairs(pairs: Pairs, p: FloatArray) -> TestResult:
-    """A test without an interval of its own; p is 1 of two runs that never differ."""
+def _result(pairs: Pairs, p: FloatArray) -> TestResult:
     return TestResult(np.where(pairs.differences.any(axis=1), p, 1.0))
 
 
-def _from_tail(
-    tail: Callable[[FloatArray], FloatArray], options: PairedTestOptions
-) -> Callable[[FloatArray], FloatArray]:
-    """The p-values of sums, from how likely a sum of at least that is; the distribution is symmetric about 0."""
-    if options.greater:
-        return tail
-    return lambda sums: np.minimum(1.0, 2 * tail(np.abs(sums)))
-
-
 def _t(pairs: Pairs, options: PairedTestOptions) -> TestResult:
-    """Student's paired t-test."""
+    """Make Student's paired t-test."""
+    from scipy.special import stdtr
+
     d = pairs.differences
     n = d.shape[1]
     error = np.where(pairs.constant, 0.0, d.std(axis=1, ddof=1)) / n**0.5
     with np.errstate(divide="ignore", invalid="ignore"):
-        p = _from_tail(lambda t: stdtr(n - 1, -t), options)(d.mean(axis=1) / error)
-    return _of_pairs(pairs, np.where(error > 0, p, np.nan))
+        t = d.mean(axis=1) / error
+    return _result_from_tail(pairs, lambda t: stdtr(n - 1, -t), np.where(error > 0, t, np.nan))
 
 
 def _sign(pairs: Pairs, options: PairedTestOptions) -> TestResult:
-    """The sign test, binomial; ties do not count."""
-    from scipy.stats import binom  # loading it takes longer than most verdicts, which ask for no such test
+    """Make the sign test, binomial; ties do not count."""
+    from scipy.stats import binom  # loading it takes longer than most verdicts, which need no such test
 
     signs = np.sign(pairs.differences)
     count = np.abs(signs).sum(axis=1)
@@ -185,11 +199,12 @@ def _sign(pairs: Pairs, options: PairedTestOptions) -> TestResult:
         losses: FloatArray = binom.cdf(np.round((count - sums) / 2), count, 0.5)
         return losses
 
-    return _of_pairs(pairs, _from_tail(tail, options)(signs.sum(axis=1)))
+    return _result_from_tail(pairs, tail, signs.sum(axis=1))
 
 
 def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> TestResult:
-    """Wilcoxon's signed ranks, without topics that tie; sizes that are tied share their ranks. As scipy does it."""
+    """Make Wilcoxon's test of signed ranks, as scipy does: tied topics do not count, tied sizes share their ranks."""
+    from scipy.special import ndtr
     from scipy.stats import rankdata
 
     d = pairs.differences
@@ -201,9 +216,9 @@ def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     terms = np.sign(d) * ranks
     if n <= _MOST_EXACT_TIED:
         every = replace(options, resamples=2**_MOST_EXACT_TIED)
-        return _of_pairs(pairs, _by_flipping(terms, 0.0, every))
+        return _result(pairs, _p_by_flipping(terms, 0.0, every))
     exact = ~tied & (n <= _MOST_EXACT)
-    below = np.cumsum(_subset_sums(n)) / 2.0**n if exact.any() else np.ones(1)
+    below = np.cumsum(_count_subset_sums(n)) / 2.0**n if exact.any() else np.ones(1)
 
     def tail(sums: FloatArray) -> FloatArray:
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -211,11 +226,11 @@ def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> TestResult:
         fewer = np.round((ranks.sum(axis=1) - sums) / 2).astype(np.int64)
         return np.where(exact, below[np.minimum(fewer, len(below) - 1)], p)
 
-    return _of_pairs(pairs, _from_tail(tail, options)(terms.sum(axis=1)))
+    return _result_from_tail(pairs, tail, terms.sum(axis=1))
 
 
-def _subset_sums(n: int) -> FloatArray:
-    """How many sets of the numbers from 1 to n have each sum."""
+def _count_subset_sums(n: int) -> FloatArray:
+    """Return how many sets of the numbers from 1 to n have each sum."""
     counts: FloatArray = np.ones(1)
     for i in range(1, n + 1):
         longer = np.zeros(len(counts) + i)
@@ -226,68 +241,71 @@ def _subset_sums(n: int) -> FloatArray:
 
 
 def _randomization(pairs: Pairs, options: PairedTestOptions) -> TestResult:
-    """The signs of the differences flipped: all ways to do that, where there are at most ``resamples``."""
-    return _of_pairs(pairs, _by_flipping(pairs.differences, pairs.limit, options))
+    """Flip the signs of the differences: in all ways, where there are at most ``resamples``."""
+    return _result(pairs, _p_by_flipping(pairs.differences, pairs.limit, options))
 
 
-def _by_flipping(terms: FloatArray, limit: float, options: PairedTestOptions) -> FloatArray:
-    """The p-values of the sums of terms, pairs × topics, from those of terms whose signs are flipped.
+def _p_by_flipping(terms: FloatArray, limit: float, options: PairedTestOptions) -> FloatArray:
+    """Return the p-values of the sums of terms, pairs × topics, among the sums with flipped signs.
 
-    Means are tied up to the limit.
+    Means that differ by no more than the limit are tied.
     """
     n, sums = terms.shape[1], terms.sum(axis=1)
     signs, every = flipped_signs(options.resamples, n, options.seed)
-    more = 0 if every else 1  # the observed signs, where they are not among them
+    n_observed = 0 if every else 1  # the observed signs, where they are not among them
     slack = n * limit + ROUNDED * np.abs(terms).sum(axis=1)
     batch = max(1, BATCH // len(signs))
-    result = np.empty(len(terms))
+    p = np.empty(len(terms))
     for start in range(0, len(terms), batch):
         by_chance = np.sort(signs @ terms[start : start + batch].T, axis=0)
         for pair, null in enumerate(by_chance.T, start):
-            reached = more + len(null) - np.searchsorted(null, sums[pair] - slack[pair])
-            if not options.greater:
-                below = more + np.searchsorted(null, sums[pair] + slack[pair], side="right")
-                reached = 2 * np.minimum(reached, below)
-            result[pair] = reached / (len(null) + more)
-    return np.minimum(result, 1.0)
+            above = n_observed + len(null) - np.searchsorted(null, sums[pair] - slack[pair])
+            below = n_observed + np.searchsorted(null, sums[pair] + slack[pair], side="right")
+            p[pair] = 2 * np.minimum(above, below) / (len(null) + n_observed)
+    return np.minimum(p, 1.0)
+
+
+def flipped_signs(resamples: int, topics: int, seed: int) -> tuple[FloatArray, bool]:
+    """Return signs by topic, resamples × topics; and whether these are all that there are, each once."""
+    if 2**topics <= resamples:
+        every: FloatArray = (np.arange(2**topics)[:, None] >> np.arange(topics) & 1).astype(np.float64)
+        return 1.0 - 2.0 * every, True
+    order = np.tile(np.arange(2, dtype=np.int8), (resamples, topics, 1))
+    # As scipy's permutation_test draws them.
+    drawn: FloatArray = np.random.default_rng(seed).permuted(order, axis=-1)[..., 0].astype(np.float64)
+    return 1.0 - 2.0 * drawn, False
 
 
 def _bootstrap(pairs: Pairs, options: PairedTestOptions) -> TestResult:
-    """The studentized bootstrap: of t, over resamples of the differences shifted to a mean of 0; and its interval.
+    r"""Make the studentized bootstrap test: t of resampled differences, shifted to a mean of 0; and its interval.
 
-    p is (1 + how many resampled \\|t\\| are at least the observed) / (1 + resamples): Sakai's achieved significance
-    level. It says nothing, NaN, where fewer than five topics differ, or more than one resample in a hundred has no
-    spread.
+    p is (1 + how many resampled \|t\| are at least the observed) / (1 + resamples): Sakai's achieved significance
+    level. It is NaN where fewer than five topics differ, or more than one resample in a hundred has no spread.
     """
     d = pairs.differences
     counts = topic_counts(options.resamples, d.shape[1], options.seed)
-
-    def sided(t: FloatArray) -> FloatArray:
-        return t if options.greater else np.abs(t)
-
     p = np.where(d.any(axis=1), np.nan, 1.0)
     for rows, resampled in resampled_t(d, pairs.limit, counts):
-        some = d[rows]
-        t = some.mean(axis=1) / (some.std(axis=1, ddof=1) / d.shape[1] ** 0.5)
-        p[rows] = (1 + (sided(resampled) >= almost(sided(t))).sum(axis=0)) / (1 + len(resampled))
+        t = d[rows].mean(axis=1) / (d[rows].std(axis=1, ddof=1) / d.shape[1] ** 0.5)
+        p[rows] = (1 + (np.abs(resampled) >= lowest_tied(np.abs(t))).sum(axis=0)) / (1 + len(resampled))
 
     def interval(confidence: FloatArray) -> tuple[FloatArray, FloatArray]:
         mean, reach = d.mean(axis=1), np.full(len(d), np.nan)
         for rows, resampled in resampled_t(d, pairs.limit, counts):
-            errors = critical(sided(resampled), 1 - confidence[rows])
+            errors = critical_t(np.abs(resampled), 1 - confidence[rows])
             reach[rows] = errors * d[rows].std(axis=1, ddof=1) / d.shape[1] ** 0.5
-        return mean - reach, np.where(np.isnan(reach), np.nan, np.inf) if options.greater else mean + reach
+        return mean - reach, mean + reach
 
     return TestResult(p, interval)
 
 
 #: The tests by name.
 TESTS: dict[str, PairedTest] = {
-    "t": PairedTest(_t, by_spread=True, of_t=True),
+    "t": PairedTest(_t, by_spread=True, by_t=True),
     "wilcoxon": PairedTest(_wilcoxon),
     "sign": PairedTest(_sign),
     "randomization": PairedTest(_randomization),
-    "bootstrap": PairedTest(_bootstrap, by_spread=True, of_t=True),
+    "bootstrap": PairedTest(_bootstrap, by_spread=True, by_t=True),
 }
 
 
@@ -299,7 +317,7 @@ class SignTest(NamedTuple):
 
 
 def sign_test(a: Any, b: Any) -> SignTest:
-    """The exact two-sided sign test of paired values, ties left out: is ``a`` above ``b`` as often as below it?
+    """Test whether paired values of ``a`` are above those of ``b`` as often as below: exact, two-sided, ties left out.
 
     It is the binomial test that the lexiprecision paper uses for sgnLP; p is 1 where all are tied. For
     ``pt.Experiment(…, [sgnLP], baseline=0, test=sign_test)`` with the baseline as the reference.

@@ -10,27 +10,33 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..data.arrays import BoolArray, FloatArray
-from ..tolerances import LABELED_ALIKE, ROUNDED
-from .intervals import FEWEST_DIFFERING
-from .paired_tests import cautious_interval
-from .pairs_and_ties import topic_counts
+from ..tolerances import LABELED_ALIKE, ROUNDED, TIED
+from .intervals import (
+    FEWEST_DIFFERING,
+    critical_t,
+    mean_and_error,
+    mean_interval,
+    resampled_t,
+    student_interval,
+    student_quantile,
+    topic_counts,
+)
+from .paired_tests import Pairs
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-#: Below so many topics that differ, a difference is sparse: its mean is far from normal.
-FEWEST_DENSE = 15
-#: How many draws of the multivariate t a critical value is a quantile of, at least; and how many numbers they take for
-#: few options, whose critical values then err by about 0.01.
-FEWEST_DRAWS, _DRAWN = 20_000, 80_000
-# How many resamples the cautious end of a sparse difference takes.
+# With fewer topics that differ, a difference is sparse: its mean is far from normal.
+_FEWEST_DENSE = 15
+# The least number of draws of the multivariate t for a critical value; and of random numbers, which few options share:
+# their critical values then err by about 0.01.
+_FEWEST_DRAWS, _DRAWN = 20_000, 80_000
+# The number of resamples for the cautious end of a sparse difference.
 _RESAMPLES = 1999
-# How many numbers are drawn at a time.
+# The number of values that are compared at a time.
 _BLOCK = 1 << 22
 
 
@@ -43,9 +49,8 @@ class OptionBounds(NamedTuple):
 
     #: the upper bound of the largest mean of another option less the mean of this one, at least 0; shape (options)
     regret: FloatArray
-    gain: (
-        FloatArray  #: the lower bound of the mean of this option less that of the first one, shape (options)
-    )
+    #: the lower bound of the mean of this option less that of the first one, shape (options)
+    gain: FloatArray
 
 
 def option_bounds(
@@ -63,12 +68,12 @@ def option_bounds(
     Args:
         values: of every option on every topic, shape (options, topics), or under every labeling too, shape (options,
             labelings, topics).
-        ends: between which a difference of two values lies.
+        ends: the range of a difference of two values.
         confidence: of each statement.
-        seed: of the draws. Equal values have equal bounds, in whatever order the options are.
+        seed: of the draws. Equal values have equal bounds, whatever the order of the options is.
 
     Returns:
-        the bounds; None with fewer than five topics, which say nothing.
+        the bounds; None with fewer than five topics, which are too few.
     """
     return _option_bounds((value - values for value in values), values.shape[-1], ends, confidence, seed)
 
@@ -89,17 +94,17 @@ def strict_option_bounds(
 def _option_bounds(
     differences: Iterable[FloatArray], topics: int, ends: tuple[float, float], confidence: float, seed: int
 ) -> OptionBounds | None:
-    """Return the bounds by the differences of every rival, in their order, less each option."""
+    """Return the bounds from the differences of every rival, in their order, less each option."""
     if topics < FEWEST_DIFFERING:
         return None
-    rows = [upper_bounds(of_rival, ends, confidence=confidence, seed=seed) for of_rival in differences]
+    rows = [upper_bounds(rival, ends, confidence=confidence, seed=seed) for rival in differences]
     return OptionBounds(np.maximum(np.max(rows, axis=0), 0.0), 0.0 - rows[0])
 
 
 def upper_bounds(
     differences: FloatArray, ends: tuple[float, float], *, confidence: float = 0.95, seed: int = 0
 ) -> FloatArray:
-    """Return the upper bounds of the means of some differences, which hold for all of them at once.
+    """Return upper bounds of the means of some differences, which hold for all of them at once.
 
     - The bound is ``mean + c·error``. The error is that of :func:`mean_covariance`. c is the quantile of the largest
       of ``(mean - θ)/error`` over the differences, which is multivariate t with their correlations: of at least 20,000
@@ -109,13 +114,13 @@ def upper_bounds(
       ``(1 - confidence)/R``, the variance between labelings added to its reach, if that is higher than Student's. The
       others share the rest of ``1 - confidence``. Sparse: fewer than 15 topics differ, or under half of them and with
       one sign.
-    - Fewer than five topics say nothing: the bound is the end of the range.
+    - With fewer than five topics, the bound is the end of the range.
 
     Args:
         differences: shape (differences, topics) or (differences, labelings, topics).
-        ends: between which a difference lies.
+        ends: the range of a difference.
         confidence: of all bounds together.
-        seed: of the draws. Equal differences have equal bounds, in whatever order they are.
+        seed: of the draws. Equal differences have equal bounds, whatever their order is.
     """
     topics = differences.shape[-1]
     result = np.zeros(len(differences))
@@ -125,11 +130,12 @@ def upper_bounds(
     if topics < FEWEST_DIFFERING:
         result[rows] = ends[1]
         return result
-    rows = rows[np.lexsort(_by_topic(differences[rows]).T)]  # whichever order they came in
-    by_topic = _by_topic(differences[rows])
+    rows = rows[np.lexsort(_average_labelings(differences[rows]).T)]  # an order of their own
+    by_topic = _average_labelings(differences[rows])
     covariance, degrees = mean_covariance(differences[rows])
     mean, error = by_topic.mean(axis=1), np.sqrt(np.diag(covariance))
-    careful, tail = is_sparse(by_topic) | _is_constant(by_topic), (1.0 - confidence) / len(rows)
+    constant = np.ptp(by_topic, axis=-1) <= ROUNDED * np.maximum(np.abs(by_topic).max(axis=-1), 1.0)
+    careful, tail = is_sparse(by_topic) | constant, (1.0 - confidence) / len(rows)
     dense = np.flatnonzero(~careful)
     if len(dense):
         level = 1.0 - tail * len(dense)
@@ -147,33 +153,25 @@ def upper_bounds(
 
 
 def is_sparse(differences: FloatArray) -> BoolArray:
-    """Return which differences, shape (…, topics), are sparse: few topics differ, or under half and with one sign."""
+    """Return whether differences, shape (…, topics), are sparse: few topics differ, or under half and with one sign."""
     above, below = differences > LABELED_ALIKE, differences < -LABELED_ALIKE
     differing, one_sign = (above | below).sum(axis=-1), ~above.any(axis=-1) | ~below.any(axis=-1)
-    result: BoolArray = (differing < FEWEST_DENSE) | (one_sign & (2 * differing < differences.shape[-1]))
-    return result
-
-
-def _is_constant(differences: FloatArray) -> BoolArray:
-    """Return which differences, shape (…, topics), are the same on every topic but for rounding."""
-    result: BoolArray = np.ptp(differences, axis=-1) <= ROUNDED * np.maximum(
-        np.abs(differences).max(axis=-1), 1.0
-    )
+    result: BoolArray = (differing < _FEWEST_DENSE) | (one_sign & (2 * differing < differences.shape[-1]))
     return result
 
 
 def mean_covariance(values: FloatArray) -> tuple[FloatArray, int]:
     """Return the covariance of the means of some rows, and its degrees of freedom.
 
-    It is the covariance over topics, divided by the topics. Of values under M labelings it is that of each topic's
-    mean over labelings, and ``(1 + 1/M)`` times the covariance of the labelings' means. (Rubin's variance within has
+    It is the covariance over topics, divided by the topics. For values under M labelings it is that of each topic's
+    mean over labelings, plus ``(1 + 1/M)`` times the covariance of the labelings' means. (Rubin's variance within has
     the noise of the labels a second time.)
 
     Args:
         values: shape (rows, topics) or (rows, labelings, topics).
     """
     topics = values.shape[-1]
-    covariance, degrees = np.atleast_2d(np.cov(_by_topic(values))) / topics, topics - 1
+    covariance, degrees = np.atleast_2d(np.cov(_average_labelings(values))) / topics, topics - 1
     if values.ndim == 3:
         m = values.shape[1]
         covariance = covariance + (1.0 + 1.0 / m) * np.atleast_2d(np.cov(values.mean(axis=-1)))
@@ -181,16 +179,16 @@ def mean_covariance(values: FloatArray) -> tuple[FloatArray, int]:
     return covariance, degrees
 
 
-def _by_topic(values: FloatArray) -> FloatArray:
-    """The values of each topic, as a mean over labelings where there are some."""
+def _average_labelings(values: FloatArray) -> FloatArray:
+    """Return the values of each topic, averaged over labelings if there are any."""
     return values if values.ndim == 2 else values.mean(axis=1)
 
 
 def critical_value(covariance: FloatArray, degrees: int, confidence: float, seed: int) -> float:
-    """Return the quantile of the largest of some t's, whose numerators have this covariance."""
+    """Return the quantile of the largest of some t values, whose numerators have this covariance."""
     n = len(covariance)
     if n == 1:
-        return student_quantile(degrees, confidence)
+        return float(student_quantile(degrees, confidence))
     error = np.sqrt(np.diag(covariance))
     spectrum, vectors = np.linalg.eigh(covariance / np.outer(error, error))
     # The symmetric root, which no sign or choice of eigenvectors changes.
@@ -202,17 +200,52 @@ def critical_value(covariance: FloatArray, degrees: int, confidence: float, seed
     return float(np.partition(largest, place)[place])
 
 
-def student_quantile(degrees: int, level: float) -> float:
-    """Return the quantile of Student's t."""
-    from scipy.special import stdtrit  # importing the package does without it
-
-    return float(stdtrit(degrees, level))
-
-
 @lru_cache(maxsize=4)
 def _standard_draws(n: int, degrees: int, seed: int) -> tuple[NDArray[np.float32], FloatArray]:
-    """Return standard normal draws, shape (n, draws), and the √(χ²/df) of each."""
-    random, draws = np.random.default_rng(seed), max(FEWEST_DRAWS, _DRAWN // n)
+    """Draw standard normal numbers, shape (n, draws), and √(χ²/degrees) for each draw."""
+    random, draws = np.random.default_rng(seed), max(_FEWEST_DRAWS, _DRAWN // n)
     # 32 bits err by far less than a quantile of draws does, and a product of matrices takes half as long.
     normal = random.standard_normal((n, draws)).astype(np.float32)
     return normal, np.sqrt(random.chisquare(degrees, draws) / degrees)
+
+
+def cautious_interval(
+    values: FloatArray, ends: tuple[float, float], confidence: float, counts: NDArray[np.integer]
+) -> tuple[float, float]:
+    """Return an interval of the mean of one value per topic that has two ends, whatever the values are.
+
+    - With fewer than five topics, it is the range of the measure, ``ends``.
+    - All values but at most four are the same, c, or so many are that the bootstrap is not used. The others make up a
+      share of at most s of all topics (Clopper and Pearson 1934), anywhere in the range: from ``(1 - s)·c + s·least``
+      to ``(1 - s)·c + s·greatest``. For values of at least 0 of which one to four are not 0, the upper end is the
+      greatest of them times s, or Student's on the scale of the logarithm, if that is higher.
+    - Else it is the widest of Student's interval, of the studentized bootstrap's and, for values of at least 0, of
+      Student's on the scale of the logarithm.
+    """
+    from scipy.special import betaincinv
+
+    low, high = ends
+    n = len(values)
+    if n < FEWEST_DIFFERING:
+        return low, high
+    pairs = Pairs.from_differences(values[None])
+    d = pairs.differences
+    by_logarithm = mean_interval(d, confidence) if low >= 0 else (np.array([np.inf]), np.array([-np.inf]))
+    rounded = np.round(d[0] / max(pairs.limit, TIED))
+    _, which, count = np.unique(rounded, return_inverse=True, return_counts=True)
+    usual = d[0, (count == count.max())[which.ravel()]]  # several values where they are equally frequent
+    n_other = n - int(count.max())
+    intervals = [student_interval(d, confidence), by_logarithm]
+    mean, error, _ = mean_and_error(d)
+    for rows, t in resampled_t(d, pairs.limit, counts):
+        if len(rows):  # else too many resamples contain one value alone
+            below, above = (critical_t(side, (1 - confidence) / 2) for side in (t, -t))
+            intervals.append((mean - below * error, mean + above * error))
+    if n_other < FEWEST_DIFFERING or len(intervals) == 2:
+        share = float(betaincinv(n_other + 1, n - n_other, (1 + confidence) / 2))
+        lower, upper = (1 - share) * usual.min() + share * low, (1 - share) * usual.max() + share * high
+        if low == usual.min() == 0 < n_other:
+            upper = min(upper, max(share * d.max(), by_logarithm[1][0]))
+        return float(lower), float(upper)
+    lowest, highest = (pick(ends[i][0] for ends in intervals) for i, pick in enumerate((min, max)))
+    return float(max(lowest, low)), float(min(highest, high))

@@ -1,4 +1,4 @@
-"""How many topics a decision by regret needs for a likely verdict, and a paired test for some power."""
+"""The number of topics for a likely verdict by regret, and for a paired test with some power."""
 
 from __future__ import annotations
 
@@ -9,30 +9,32 @@ import numpy as np
 
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..tolerances import LABELED_ALIKE, ROUNDED
-from .intervals import FEWEST_DIFFERING, mean_and_error
-from .regret import critical_value, mean_covariance, student_quantile
+from .intervals import FEWEST_DIFFERING, mean_and_error, student_quantile
+from .regret import critical_value, mean_covariance
 
-#: More topics than this are not counted.
+#: Larger numbers of topics are not computed.
 MOST_TOPICS = 10_000
-# How many populations are resampled from the topics; how many samples are drawn of each; how many sizes are tried.
+# The probability of a verdict, or the power of a test, that the topics are to bring.
+_POWER = 0.8
+# The number of populations that are resampled from the topics; of samples from each; of sizes that are tried.
 _POPULATIONS, _SAMPLES, _SIZES = 100, 100, 48
 
 
 class TopicsNeeded(NamedTuple):
-    """The middle half of the numbers of topics that resampled topics ask for; inf is more than :data:`MOST_TOPICS`."""
+    """The middle half of the numbers of topics for resampled topics; inf is more than :data:`MOST_TOPICS`."""
 
     low: float
     high: float
 
 
 def topics_needed(
-    values: FloatArray, margin: float, *, confidence: float = 0.95, power: float = 0.8, seed: int = 0
+    values: FloatArray, margin: float, *, confidence: float = 0.95, seed: int = 0
 ) -> TopicsNeeded | None:
-    """Return how many topics in all a verdict by :func:`.option_bounds` needs with some probability.
+    """Return the number of topics with which a verdict by :func:`.option_bounds` has a probability of 80 %.
 
     The means of options on further topics are not known. So the topics are resampled with replacement, and each
     resample stands for a population: its means and its covariance say how likely n topics of it bring a verdict. The
-    number is the least n for which that is ``power``; the range is the middle half of these over 100 resamples. What
+    number is the least n for which that is 80 %; the range is the middle half of these over 100 resamples. What
     unjudged documents leave open stays as it is.
 
     Args:
@@ -40,7 +42,6 @@ def topics_needed(
             labelings, topics).
         margin: the smallest difference that matters.
         confidence: of the bounds.
-        power: how likely a verdict is to be.
         seed: of the draws.
 
     Returns:
@@ -54,28 +55,29 @@ def topics_needed(
     resampled = by_topic[:, random.integers(topics, size=(_POPULATIONS, topics))].swapaxes(0, 1)
     mean = resampled.mean(axis=2)
     centred = (resampled - mean[:, :, None]) / np.sqrt(topics - 1)
-    # Of one topic: the deviations of drawn means, and the variances of differences; of n topics, over n.
+    # For one topic: the deviations of drawn means, and the variances of differences; for n topics, over n.
     deviation = centred @ random.standard_normal((topics, _SAMPLES))
-    variance = _of_differences(centred @ centred.swapaxes(1, 2))
+    variance = _difference_variances(centred @ centred.swapaxes(1, 2))
     between = np.zeros((len(values), 1))
     if values.ndim == 3:
         m = values.shape[1]
-        of_labelings = values.mean(axis=2)
-        between = (of_labelings - of_labelings.mean(axis=1, keepdims=True)) * np.sqrt((1 + 1 / m) / (m - 1))
+        labeling_means = values.mean(axis=2)
+        between = labeling_means - labeling_means.mean(axis=1, keepdims=True)
+        between = between * np.sqrt((1 + 1 / m) / (m - 1))
     drawn_between = between @ random.standard_normal((between.shape[1], _SAMPLES))
-    variance_between = _of_differences(between @ between.T)
+    variance_between = _difference_variances(between @ between.T)
     critical = _critical_values(values, confidence, seed)
     sizes = np.unique(np.geomspace(FEWEST_DIFFERING, MOST_TOPICS, _SIZES).round())
-    # How critical values change with the number of topics. Student's is 0 at a confidence of 0.5, whatever it is.
+    # How critical values change with the number of topics. At a confidence of 0.5, Student's is 0 for all of them.
     tail = max(confidence, 0.51)
-    scale = np.array([student_quantile(int(n) - 1, tail) for n in sizes]) / student_quantile(topics - 1, tail)
+    scale = student_quantile(sizes - 1, tail) / student_quantile(topics - 1, tail)
 
     def is_enough(index: IntArray) -> BoolArray:
         n = sizes[index][:, None, None]
         means = mean[:, :, None] + deviation / np.sqrt(n) + drawn_between
         error = np.sqrt(np.maximum(variance / n + variance_between, 0.0))
         reach = error * critical[None, :, None] * scale[index][:, None, None]
-        result: BoolArray = _settles(means, reach, margin).mean(axis=1) >= power
+        result: BoolArray = _has_verdict(means, reach, margin).mean(axis=1) >= _POWER
         return result
 
     # The first size that is enough, by bisection: more topics hardly ever make a verdict less likely.
@@ -90,8 +92,8 @@ def topics_needed(
     return TopicsNeeded(float(ordered[_POPULATIONS // 4]), float(ordered[-_POPULATIONS // 4 - 1]))
 
 
-def _settles(means: FloatArray, reach: FloatArray, margin: float) -> BoolArray:
-    """Return in which draws there is a verdict, shape (populations, draws).
+def _has_verdict(means: FloatArray, reach: FloatArray, margin: float) -> BoolArray:
+    """Return whether each draw has a verdict, shape (populations, draws).
 
     Args:
         means: shape (populations, options, draws).
@@ -100,8 +102,7 @@ def _settles(means: FloatArray, reach: FloatArray, margin: float) -> BoolArray:
     """
     regret = np.full_like(means, -np.inf)
     for rival in range(means.shape[1]):
-        of_rival = means[:, rival, None] - means + reach[:, rival, :, None]
-        np.maximum(regret, of_rival, out=regret)
+        np.maximum(regret, means[:, rival, None] - means + reach[:, rival, :, None], out=regret)
     gain = means - means[:, :1] - reach[:, 0, :, None]
     fits = regret <= margin
     result: BoolArray = fits[:, 0] | (fits[:, 1:] & (gain[:, 1:] > 0)).any(axis=1)
@@ -111,22 +112,21 @@ def _settles(means: FloatArray, reach: FloatArray, margin: float) -> BoolArray:
 def _critical_values(values: FloatArray, confidence: float, seed: int) -> FloatArray:
     """Return the critical value of each option as the control of the others; 0 where it equals them all."""
     result = np.zeros(len(values))
-    for i, of_control in enumerate(values):
-        less = np.delete(of_control - values, i, axis=0)
+    for i, control in enumerate(values):
+        less = np.delete(control - values, i, axis=0)
         less = less[np.abs(less).reshape(len(less), -1).max(axis=1) > LABELED_ALIKE]
         if len(less):
             covariance, degrees = mean_covariance(less)
-            error = np.sqrt(np.diag(covariance))
-            varies = error > ROUNDED
+            varies = np.sqrt(np.diag(covariance)) > ROUNDED
             if varies.any():
                 result[i] = critical_value(covariance[np.ix_(varies, varies)], degrees, confidence, seed)
     return result
 
 
-def _of_differences(covariance: FloatArray) -> FloatArray:
-    """Return the variance of the difference of each two rows, of which this is the covariance."""
-    of_rows = np.diagonal(covariance, axis1=-2, axis2=-1)
-    result: FloatArray = of_rows[..., :, None] + of_rows[..., None, :] - 2.0 * covariance
+def _difference_variances(covariance: FloatArray) -> FloatArray:
+    """Return the variance of the difference of each two rows, from the covariance of the rows."""
+    variance = np.diagonal(covariance, axis1=-2, axis2=-1)
+    result: FloatArray = variance[..., :, None] + variance[..., None, :] - 2.0 * covariance
     return np.maximum(result, 0.0)
 
 
@@ -142,7 +142,7 @@ class TopicsForPower(NamedTuple):
 
     @property
     def possible(self) -> bool:
-        """Whether anybody judges so many topics."""
+        """Whether so many topics could be judged."""
         return self.needed <= MOST_TOPICS
 
 
@@ -160,14 +160,12 @@ def topics_to_settle(
     Returns:
         the numbers; None where the values have no spread, or the mean is at the threshold.
     """
-    from scipy.special import stdtrit
-
     n, differing = len(values), int(np.count_nonzero(np.abs(values) > LABELED_ALIKE))
     _, error, _ = mean_and_error(values)
     if not error > 0:
         return None
     if differing >= FEWEST_DIFFERING:
-        widening = max(float(reach / (error * stdtrit(n - 1, (1 + confidence) / 2))), 1.0)
+        widening = max(float(reach / (error * student_quantile(n - 1, (1 + confidence) / 2))), 1.0)
         return topics_for_power(values, threshold, confidence, widening)
     topics = topics_for_power(values, threshold, confidence)
     least = -(-FEWEST_DIFFERING * n // differing)  # so many have enough topics that differ
@@ -175,37 +173,32 @@ def topics_to_settle(
 
 
 def topics_for_power(
-    values: FloatArray, threshold: float, confidence: float, widening: float = 1.0, power: float = 0.8
+    values: FloatArray, threshold: float, confidence: float, widening: float = 1.0
 ) -> TopicsForPower | None:
-    """Return how many topics have an interval that leaves a threshold out, with some power: the smallest N with
+    """Return how many topics have an interval that excludes a threshold, with 80 % power.
 
-    ``sqrt(N) * |mean - threshold| / s >= widening * t(N - 1, (1 + confidence) / 2) + t(N - 1, power)``. s is itself
-    known from a sample: ``fewest`` and ``most`` are N at the ends of its 95 % interval. None where the mean is at the
-    threshold.
+    It is the smallest N with ``sqrt(N)·|mean - threshold|/s >= widening·t(N - 1, (1 + confidence)/2) + t(N - 1, 0.8)``.
+    s is itself known from a sample: ``fewest`` and ``most`` are N at the ends of its 95 % interval. None where the mean
+    is at the threshold.
     """
     from scipy.special import chdtri
 
     n = len(values)
     if n < 2:
         return None
-    gap, spread = abs(float(values.mean()) - threshold), float(values.std(ddof=1))
+    gap, sd = abs(float(values.mean()) - threshold), float(values.std(ddof=1))
     if gap <= 1e-12:
         return None
     narrow, wide = (math.sqrt((n - 1) / float(chdtri(n - 1, tail))) for tail in (0.025, 0.975))
-    effects = (gap / (spread * factor) for factor in (1.0, narrow, wide))
-    return TopicsForPower(*(_smallest(effect, confidence, widening, power) for effect in effects))
+    effects = (gap / (sd * factor) for factor in (1.0, narrow, wide))
+    return TopicsForPower(*(_smallest_sample(effect, confidence, widening) for effect in effects))
 
 
-def _smallest(effect: float, confidence: float, widening: float, power: float) -> int:
+def _smallest_sample(effect: float, confidence: float, widening: float) -> int:
     """Return the smallest N of :func:`topics_for_power`, at most 100 times :data:`MOST_TOPICS`."""
-    from scipy.special import stdtrit
-
-    def enough(n: int) -> bool:
-        reach = widening * stdtrit(n - 1, (1 + confidence) / 2) + stdtrit(n - 1, power)
-        return bool(math.sqrt(n) * effect >= reach)
-
     low, high = 1, 100 * MOST_TOPICS
     while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
+        n = (low + high) // 2
+        reach = widening * student_quantile(n - 1, (1 + confidence) / 2) + student_quantile(n - 1, _POWER)
+        low, high = (low, n) if math.sqrt(n) * effect >= reach else (n, high)
     return high
