@@ -90,9 +90,7 @@ def test_of_the_judgments(said: dict[str, Any], folder: Path) -> None:
         if measure == ABSOLUTE:
             answer = decide(said["context"], said["qrels"], {b: [b], a: [a]}, by=measure, labels="judged")
             assert answer.table.loc[1, "difference"] == pytest.approx(row["value"], abs=1e-12)
-            if (
-                answer.strict == a
-            ):  # what gains whatever the unjudged documents are is above, whatever they are
+            if answer.strict == a:  # what gains allowing for unjudged documents is above, whatever they are
                 assert row["settled"] == "above"
             if answer.judge.empty and answer.strict != "open":
                 assert answer.strict == answer.verdict

@@ -34,7 +34,7 @@ from ir_measures_relative import (
 )
 from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions import mean_intervals
-from ir_measures_relative.decisions.compare import copies_of_nearest
+from ir_measures_relative.decisions.similarity import score_nearest_copies
 from ir_measures_relative.stats import paired_tests
 from random_campaigns import graded_campaign
 
@@ -499,20 +499,20 @@ def test_the_copy_of_the_nearest_prior(measure, priors) -> None:
 
     names = all_names[:3] if priors == ["r3"] else all_names
     collection = judged_collection(RunContext(FEW, priors=priors or "others"), FEW_LABELS)
-    for name, mean in zip(names, copies_of_nearest(collection, names, measure).means, strict=True):
+    for name, copy in zip(names, score_nearest_copies(collection, names, measure), strict=True):
         near = [n for n in FEW if n != name]
         if "prior" in measure.params:
             near = [n for n in near if n in ("r1", "r2")]
         elif measure.RELATIVE_TO != "systems" and priors is not None:
             near = ["r3"] if priors == ["r3"] else all_names[: all_names.index(name)]
         if not near:
-            assert np.isnan(mean)
+            assert copy is None
             continue
         nearest = max(near, key=lambda n: len(top(name) & top(n)))  # the first of equals
         policy = "others" if "prior" in measure.params else {n: [] for n in FEW} | {name: near}
         context = RunContext(FEW | {name: FEW[nearest]}, priors=policy)
         found = context.evaluate(FEW_LABELS, [measure], perquery=True).set_index("name")["value"]
-        assert mean == pytest.approx(found[name].mean(), rel=1e-12)
+        assert copy == (nearest, pytest.approx(found[name].mean(), rel=1e-12))
 
 
 def test_a_near_copy_adds_as_much_as_a_copy(dl19_path: Path) -> None:
@@ -520,7 +520,7 @@ def test_a_near_copy_adds_as_much_as_a_copy(dl19_path: Path) -> None:
     runs, qrels = RunContext.from_files(dl19_path / "runs").runs, str(dl19_path / "qrels.txt.gz")
     context = RunContext({name: runs[name] for name in ("TUA1-1", "test1")}, priors=["test1"])
     measures = [NRG @ 10, UniqueRel @ 10]
-    means = [copies_of_nearest(judged_collection(context, qrels), ["TUA1-1"], m).means[0] for m in measures]
+    means = [score_nearest_copies(judged_collection(context, qrels), ["TUA1-1"], m)[0][1] for m in measures]
     assert np.round(means, 3).tolist() == [0.336, 0]
     assert context.evaluate(qrels, measures).set_index("name").loc["TUA1-1"].round(3).tolist() == [
         0.336,

@@ -41,10 +41,10 @@ def numbers(text: str) -> list[float]:
 
 
 def parts(pattern: str, table: pd.DataFrame) -> tuple[str, ...]:
-    said = sentence(table)
-    found = re.fullmatch(pattern, said)
-    assert found, said
-    return found.groups()
+    text = sentence(table).partition(" Unjudged documents (up to ")[0]
+    match = re.fullmatch(pattern, text)
+    assert match, text
+    return match.groups()
 
 
 def near(*expected: float) -> Any:
@@ -81,7 +81,9 @@ def test_compare_with_a_baseline(given: tuple[RunContext, Any]) -> None:
     baseline = given[0].names[0]
     table = compare(*given, [MEASURE, IDEAL], baseline=baseline)
     for said, (measure, rows) in zip(
-        re.split(r"(?<=\.) (?=By)", sentence(table)), table.groupby("measure", sort=False), strict=True
+        re.split(r"(?<=\.) (?=By)", sentence(table).partition(" Unjudged")[0]),
+        table.groupby("measure", sort=False),
+        strict=True,
     ):
         start, *rest = said.rstrip(".").split("; ")
         above, below = start.removeprefix(f"By {measure}, ").split(", and ")
@@ -121,7 +123,7 @@ def test_verdicts_and_bounds(given: tuple[RunContext, Any]) -> None:
     table = verdicts(*given, ["UniqueRel(rel=1)@10"])
     undecided = table[table["settled"] == "undecided"]
     settled, n, left, a, b = parts(
-        r"By UniqueRel@10, the order of (\d+) of (\d+) pairs of runs holds whatever the unjudged documents are; (\d+) (?:is|are) "
+        r"By UniqueRel@10, the order of (\d+) of (\d+) pairs of runs is settled, allowing for unjudged documents; (\d+) (?:is|are) "
         r"undecided(?:, such as|:) (\S+) and (\S+)\.",
         table,
     )
@@ -139,7 +141,7 @@ def test_verdicts_and_bounds(given: tuple[RunContext, Any]) -> None:
             )
     table = bounds(*given, [MEASURE])
     name, value, worst, best = parts(
-        r"Widest range: nDCG@10 of (\S+) is (\S+) as judged, and between (\S+) and (\S+) whatever the .*\.",
+        r"Widest range: nDCG@10 of (\S+) is (\S+) as judged, and between (\S+) and (\S+) allowing for .*\.",
         table,
     )
     row = table.set_index("name").loc[name]
@@ -276,12 +278,24 @@ def test_no_p_and_no_comparison() -> None:
     assert re.match(r"[ab] exceeds [ab] by|a and b have the same", sentence(beside))
 
 
+def test_compare_says_that_unjudged_documents_count_as_not_relevant() -> None:
+    context = RunContext({"a": A, "b": B, "unjudged": run("AX", "ABXY", "ABXY", "AXYZ")})
+    for names, measure, remark in (
+        (None, "P@4", " Unjudged documents (up to 56 % of a list) count as not relevant."),
+        (["a", "b"], "P@4", ""),  # nothing of theirs is unjudged
+        (None, "P(judged_only=True)@2", ""),
+        (None, "UniqueRel@1", ""),
+    ):
+        text = sentence(compare(context, QRELS, [measure], names=names, test="sign"))
+        assert text.endswith(remark) and ("Unjudged" in text) == bool(remark), text
+
+
 def test_several_measures_and_other_tables() -> None:
     context = RunContext({"a": A, "b": B, "c": C})
     two, three = (
         sentence(compare(context, QRELS, m, test="sign")) for m in (["P@1", "P@2"], ["P@1", "P@2", "RR"])
     )
-    assert "the highest P@1" in two and " P@2" in two and three.endswith(" The table has 2 more measures.")
+    assert "the highest P@1" in two and " P@2" in two and " The table has 2 more measures." in three
     table = compare(context, QRELS, ["P@1"], test="sign")
     stripped = table.copy()
     stripped.attrs.clear()
@@ -294,5 +308,5 @@ def test_unjudged_documents_of_one_pair() -> None:
     table = verdicts(RunContext({"a": run("AX"), "b": run("AB")}), {"0": {"A": 1, "B": 1}}, ["P@2"])
     assert sentence(table) == (
         "Unjudged documents leave it undecided whether a or b has the higher P@2 on these topics: the difference is "
-        "−0.50 as judged, and between −0.50 and 0 whatever the unjudged documents are."
+        "−0.50 as judged, and between −0.50 and 0 allowing for unjudged documents."
     )

@@ -285,18 +285,14 @@ def test_shares_add_up_to_the_value(base: str) -> None:
 
 
 @pytest.mark.parametrize("best", [False, True])
-@pytest.mark.parametrize("by_query", [False, True])
-def test_a_gain_is_the_difference_of_two_values(best: bool, by_query: bool) -> None:
+def test_a_gain_is_the_difference_of_two_values(best: bool) -> None:
     """Of what a group of runs would gain by one run more."""
     rng = np.random.default_rng(4)
     for _ in range(20):
         n_runs, n_items = rng.integers(1, 5), rng.integers(1, 6)
-        query = np.sort(rng.integers(0, 3, n_items)) if by_query else None
-        coverage = CoverageFunction(
-            rng.random((n_runs, n_items)), rng.random(n_items), best=best, query=query
-        )
-        covered = coverage.covered(rng.integers(0, n_runs, rng.integers(0, 4)).tolist())
-        values = [coverage.value(coverage.joined(covered, run)) for run in range(n_runs)]
+        coverage = CoverageFunction(rng.random((n_runs, n_items)), rng.random(n_items), best=best)
+        covered = coverage.cover(rng.integers(0, n_runs, rng.integers(0, 4)).tolist())
+        values = [coverage.value(coverage.extend(covered, run)) for run in range(n_runs)]
         expected = np.array(values) - coverage.value(covered)
         assert coverage.gains(covered) == pytest.approx(expected, abs=1e-12)
 

@@ -82,10 +82,9 @@ def _rows(scores: Scores, is_folder: bool, by_query: bool, summary: bool) -> Ite
 
 
 def _with_intervals(scores: Scores, is_folder: bool) -> pd.DataFrame:
-    from ..decisions.compare import check_means, intervals_of_means
+    from ..decisions.compare import tabulate_mean_intervals
 
-    check_means(scores.measures)
-    table = intervals_of_means(scores.long_table(), scores.measures)
+    table = tabulate_mean_intervals(scores.long_table(), scores.measures)
     if not is_folder:
         return table.drop(columns="name").rename(columns={"mean": "value"})
     names = list(map(str, scores.measures))

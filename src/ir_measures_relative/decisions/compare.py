@@ -1,39 +1,42 @@
-"""Whether two runs differ by a measure, relative or not, on more than these topics."""
+"""Tests of the differences between runs, by relative and absolute measures."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import ir_measures
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
 from tqdm import tqdm
 
+from ..bounding.verdicts import unjudged_shares
 from ..context.checks import check_runs
 from ..context.collection import Collection, judged_collection
-from ..context.duplicates import deepest_cutoff, find_duplicates, priors_of, why_incomparable
+from ..context.duplicates import deepest_cutoff, find_duplicates, why_incomparable
 from ..context.evaluate import aggregate, is_summed, one_topic_counts, score_runs
 from ..context.evaluated import Evaluated
-from ..context.measure_strings import is_relative, parse_measures, value_range
+from ..context.measure_strings import is_relative, param_value, parse_measures, value_range
 from ..context.missing_topics import check_topics, tell_of_missing_topics
-from ..context.priors import FixedPriors, Policy, resolve_policy
+from ..context.priors import FixedPriors, Policy, PriorPolicy, resolve_policy
 from ..context.run_context import RunContext, check_is_context
-from ..data.arrays import FloatArray, IntArray
-from ..data.ids import pair_keys
+from ..data.arrays import FloatArray
+from ..data.rankings import known_depth
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
-from ..messages import few_quoted, kind_of, warn
+from ..messages import counted, few_quoted, kind_of, warn
 from ..stats.families import MAX_T, Corrected, Family
 from ..stats.intervals import effect_interval, mean_and_error, means_and_margins
 from ..stats.paired_tests import TESTS, PairedTestOptions, Pairs, check_test, tie_limit
 from ..stats.topics_needed import topics_to_settle
 
-# The columns of the effect and its interval, and of the number of topics and its interval.
+_COUNTS = ("wins", "ties", "losses")
 _EFFECT = ("effect", "effect_ci_lower", "effect_ci_upper")
 _TOPICS = ("topics_needed", "topics_fewest", "topics_most")
+_DEPTH = 10  # of the tops of a measure without a cutoff, for the share that is unjudged
+# Measures of ir_measures that leave unjudged documents out, or do not depend on relevance.
+_WITHOUT_UNJUDGED = ("Bpref", "infAP", "Judged", "NumQ", "NumRel", "NumRet")
 
 
 def compare(
@@ -60,6 +63,9 @@ def compare(
     against 0.
 
     Args:
+        context: the runs.
+        qrels: the judgments; unjudged documents count as not relevant.
+        measures: relative or absolute measures.
         names: the runs to compare; default: all but the fixed priors.
         priors: as for :class:`RunContext`; default: those of the context.
         baseline: the run to compare every other with; default: all pairs.
@@ -71,6 +77,8 @@ def compare(
         confidence: of all intervals at once with ``"max-t"``, of each on its own with None, else of a row
             1 - (1 - confidence) · p / p_corrected.
         family: ``"call"`` corrects all rows together, ``"measure"`` those of each measure.
+        resamples: how many resamples a randomized test and ``"max-t"`` draw.
+        seed: of the random numbers.
         missing: topics that a run has no ranking for, as for :func:`decide`.
 
     Returns:
@@ -88,246 +96,231 @@ def compare(
     check_is_context(context)
     if test is not None:
         check_test(test)
-    of_family = Family(correction=correction, extent=family)
+    families = Family(correction=correction, extent=family)
     options = PairedTestOptions(confidence=confidence, resamples=resamples, seed=seed)
     parsed = parse_measures(measures)
-    names, of_each, fixed = _candidates(context, names, priors, baseline)
+    names, policy, fixed = _choose_runs(context, names, priors, baseline)
     view = judged_collection(context, qrels)
     check_runs(view, parsed, missing_topics=False)
     view, note = check_topics(view, names, missing, relative=any(map(is_relative, parsed)))
-    _refuse_copies(view, names, parsed, fixed)
+    _reject_copies_of_priors(view, names, parsed, fixed)
     if len(names) < 2:
         raise ValueError(f"there is one run to compare, {names[0]!r}; give more names, or fewer priors")
-    who = list(itertools.combinations(names, 2))
+    run_pairs = list(itertools.combinations(names, 2))
     if baseline is not None:
-        who = [(name, baseline) for name in names if name != baseline]
-    chosen = None if of_each is None else {n: of_each(view, n) for n in names}
-    scored = [m for m in parsed if not is_of_pairs(m)]
-    scores = score_runs(view, names, scored, priors=chosen, missing_topics=False)
-    if (message := one_topic_counts(scores)) is not None:
-        warn(message)
-    first, second = ([names.index(pair[i]) for pair in who] for i in (0, 1))
-    members, told = [], []
-    for measure in tqdm(parsed, desc="comparing", unit="measure", disable=None, leave=False):
-        reasons: list[str | None] = [None] * len(who)
-        if is_of_pairs(measure):
-            one = np.array([measure(ref=b).score(Evaluated.of(view, a)) for a, b in who]).reshape(
-                len(who), -1
-            )
-            other, limit = np.zeros(one.shape), tie_limit(np.array([one, -one]))
-        else:
-            values = scores.values[:, scored.index(measure)]
-            one, other, limit = values[first], values[second], tie_limit(values)
-            reasons = [why_incomparable(view, measure, a, b, chosen) for a, b in who]
-        valid = np.array([reason is None for reason in reasons])
-        pairs = Pairs.between(one, other, limit)
-        own = measure.TEST if isinstance(measure, RelativeMeasure) else "t"
-        members.append((Pairs(np.where(valid[:, None], pairs.differences, np.nan), limit), test or own))
-        told.append((measure, one, other, pairs, reasons))
-    notes: dict[str, list[str]] = {}
-    tested = of_family.test(members, options)
-    tables = [
-        _table(*of_measure, found, made, notes, who, confidence)
-        for of_measure, (_, made), found in zip(told, members, tested, strict=True)
-    ]
-    for message, *more in notes.values():  # each kind is said once
+        run_pairs = [(name, baseline) for name in names if name != baseline]
+    priors_of_run = None if policy is None else {name: policy.priors_of(view, name) for name in names}
+    comparisons = list(_score_pairs(view, parsed, names, run_pairs, priors_of_run, test))
+    corrected = families.test([(c.comparable_pairs, c.test) for c in comparisons], options)
+    warnings: dict[str, list[str]] = {}
+    for comparison, result in zip(comparisons, corrected, strict=True):
+        for kind, message in _explain_gaps(comparison, result.p):
+            warnings.setdefault(kind, []).append(message)
+    for message, *more in warnings.values():
         warn(message + (f" (and {len(more)} more such)" if more else ""))
+    tables = [_tabulate(*pair, confidence) for pair in zip(comparisons, corrected, strict=True)]
     table = pd.concat(tables, ignore_index=True)
-    at_once = correction == MAX_T and all(TESTS[of_measure].by_t for _, of_measure in members)
-    table.attrs |= {"confidence": confidence, "simultaneous": at_once}  # for sentence()
+    table.attrs |= {  # for sentence()
+        "confidence": confidence,
+        "simultaneous": correction == MAX_T and all(TESTS[c.test].by_t for c in comparisons),
+        "unjudged": _find_unjudged_share(view, names, parsed),
+    }
     return tell_of_missing_topics(table, note, missing, context)
 
 
-def _candidates(
+def _choose_runs(
     context: RunContext, names: Sequence[str] | None, priors: Policy | None, baseline: str | None
-) -> tuple[list[str], Any, Sequence[str]]:
-    """The runs to compare, what gives the priors of each: None for the context's policy, and the fixed priors."""
+) -> tuple[list[str], PriorPolicy | None, Sequence[str]]:
+    """Return the runs to compare, the policy that replaces the context's if there is one, and the fixed priors."""
     if isinstance(names, str):
         raise ValueError(f"names={names!r} must be a list of run names, such as [{names!r}]")
     policy = context.policy if priors is None else resolve_policy(priors, context.names, context.groups)
     fixed = policy.priors if isinstance(policy, FixedPriors) else ()
-    asked = [n for n in context.names if n not in fixed] if names is None else list(names)
-    if baseline is not None and baseline not in asked:
-        asked.append(baseline)
-    for i, name in enumerate(asked):
-        what = "baseline" if name == baseline else "names"
+    chosen = [n for n in context.names if n not in fixed] if names is None else list(names)
+    if baseline is not None and baseline not in chosen:
+        chosen.append(baseline)
+    for i, name in enumerate(chosen):
+        argument = "baseline" if name == baseline else "names"
         if not isinstance(name, str):
             raise ValueError(f"{name!r} is {kind_of(name)}; give the name of a run of the context")
         if name not in context.runs:
-            known = few_quoted(context.names)
-            raise ValueError(f"{what}={name!r}: the context holds no such run; its runs are {known}")
+            runs = few_quoted(context.names)
+            raise ValueError(f"{argument}={name!r}: the context holds no such run; its runs are {runs}")
         if name in fixed:
             raise ValueError(
-                f"{what}={name!r} is among the fixed priors={few_quoted(fixed)}; leave it out, or give priors='others'"
+                f"{argument}={name!r} is among the fixed priors={few_quoted(fixed)}; leave it out, or give "
+                "priors='others'"
             )
-        if name in asked[:i]:
+        if name in chosen[:i]:
             raise ValueError(f"names holds {name!r} twice; name every run once")
-    if not asked:
+    if not chosen:
         why = "all are among the fixed priors; give fewer priors" if fixed else "give the names of some"
         raise ValueError(f"there is no run to compare: {why if context.runs else 'the context holds none'}")
-    return asked, None if priors is None else policy.priors_of, fixed
+    return chosen, None if priors is None else policy, fixed
 
 
-def _refuse_copies(
+def _reject_copies_of_priors(
     view: Collection, names: Sequence[str], measures: Sequence[ir_measures.Measure], fixed: Sequence[str]
 ) -> None:
-    """Raises ValueError where a run to compare is a fixed prior under another name."""
+    """Raise ValueError where a run to compare is a fixed prior under another name."""
     depth = deepest_cutoff(measures)
-    first = find_duplicates(view, depth) if fixed and depth != 0 else {}
-    of_priors = {first.get(name, name): name for name in fixed}
-    name = next((name for name in names if first.get(name, name) in of_priors), None)
-    if name is not None:
-        prior = of_priors[first.get(name, name)]
-        raise ValueError(
-            f"{name!r} ranks as {prior!r} does, which is among the fixed priors={few_quoted(fixed)}: it would "
-            "be its own prior, and its values another quantity; leave it out of one of the two"
-        )
-
-
-def _table(
-    measure: ir_measures.Measure,
-    one: FloatArray,
-    other: FloatArray,
-    pairs: Pairs,
-    reasons: Sequence[str | None],
-    found: Corrected,
-    test: str,
-    notes: dict[str, list[str]],
-    who: Sequence[tuple[str, ...]],
-    confidence: float,
-) -> pd.DataFrame:
-    """What is said of each pair, by its values on every topic, pairs × topics, or why they are not comparable."""
-    known, limit = ~np.isnan(one - other), pairs.limit
-    difference, error, topics = mean_and_error(pairs.differences)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        effect = difference / error / topics**0.5
-        effects = effect, *effect_interval(effect, topics, (found.upper - found.lower) / 2 / error)
-    low, high = value_range(measure)
-    # Of a pair, the value itself is the difference.
-    far = high if is_of_pairs(measure) else high - low
-    ends = (np.clip(end, -far, far) for end in (found.lower, found.upper))
-    rows: list[dict[str, Any]] = []
-
-    def note(kind: str, message: str) -> None:
-        notes.setdefault(kind, []).append(message)
-
-    for i, (p, p_corrected, lower, upper) in enumerate(zip(found.p, found.p_corrected, *ends, strict=True)):
-        d, reason = pairs.differences[i, known[i]], reasons[i]
-        n, wins, losses = len(d), int(pairs.wins[i]), int(pairs.losses[i])
-        mean, other_mean = (_mean_of_topics(measure, v[i, known[i]]) if n else np.nan for v in (one, other))
-        both = " and ".join(map(repr, who[i]))
-        row: dict[str, Any] = {"name": who[i][0], "other": who[i][1], "measure": str(measure)}
-        row |= {"mean": mean, "other_mean": other_mean, "difference": mean - other_mean}
-        row |= {"ci_lower": lower, "ci_upper": upper, "test": test, "p": p, "p_corrected": p_corrected}
-        row |= dict.fromkeys(_EFFECT, np.nan)
-        row |= {"wins": wins, "ties": n - wins - losses, "losses": losses, "topics": n}
-        row |= dict.fromkeys(_TOPICS, np.nan)
-        if reason is None and lower <= 0 <= upper and n > 1:
-            needed = topics_to_settle(d, (upper - lower) / 2, 0.0, confidence)
-            counts = (np.inf,) * 3 if needed is None or not needed.possible else needed
-            row |= dict(zip(_TOPICS, counts, strict=True))
-        if left_out := len(known[i]) - n:
-            note(
-                "unknown",
-                f"{measure} has no value on {left_out} topic{'s' if left_out > 1 else ''}; the comparison leaves them "
-                "out, as its column topics says",
+    original = find_duplicates(view, depth) if fixed and depth != 0 else {}
+    prior_by_original = {original.get(name, name): name for name in fixed}
+    for name in names:
+        if (prior := prior_by_original.get(original.get(name, name))) is not None:
+            raise ValueError(
+                f"{name!r} ranks as {prior!r} does, which is among the fixed priors={few_quoted(fixed)}: it would "
+                "be its own prior, and its values another quantity; leave it out of one of the two"
             )
-        if n < 2 and reason is None:
-            there = "is 1 topic" if n else "are no topics"
-            note(
-                "topics",
-                f"there {there} to compare on, so there is no test and no interval; judge more topics",
-            )
-        if reason is not None:
-            priors = isinstance(measure, RelativeMeasure) and measure.RELATIVE_TO == "priors"
-            fixed = "give fixed priors that neither is among, compare(…, priors=[…]), or priors='others'"
-            note(
-                "not comparable",
-                f"the values of {both} on {measure} are different quantities, since {reason}; "
-                "the comparison has no p-value and no interval: "
-                + (fixed if priors else "compare runs that are not the reference"),
-            )
-            row |= {"difference": np.nan} | dict.fromkeys(("wins", "ties", "losses"))
-        elif n > 1 and np.ptp(d) > limit:
-            row |= {name: values[i] for name, values in zip(_EFFECT, effects, strict=True)}
-            if np.isnan(p):
-                note(
-                    "sparse",
-                    f"{both}: {measure} differs on {wins + losses} topics alone, and many resamples hold none of them, "
-                    f"so test={test!r} has no p-value and no interval; give another test=, such as 'randomization'",
-                )
-        elif n > 1 and not d.any():
-            row["effect"] = 0.0
-        elif n > 1 and np.isnan(p):
-            others = ", ".join(repr(k) for k, t in TESTS.items() if not t.by_spread)
-            note(
-                "constant",
-                f"{both}: the difference on {measure} is {d[0]:.6g} on every topic, and test={test!r} goes by its "
-                f"spread, so there is no p-value; give test= one of {others}",
-            )
-        rows.append(row)
-    return pd.DataFrame(rows).astype(dict.fromkeys(("wins", "ties", "losses"), "Int64"))
 
 
-def is_of_pairs(measure: ir_measures.Measure) -> bool:
+class _Comparison(NamedTuple):
+    """The pairs of runs by one measure, and the values of both runs on each topic, shape (pairs, topics)."""
+
+    measure: ir_measures.Measure
+    names: Sequence[tuple[str, str]]
+    first: FloatArray
+    second: FloatArray
+    pairs: Pairs
+    reasons: Sequence[str | None]  # why a pair is not comparable; None where it is
+    test: str
+
+    @property
+    def comparable_pairs(self) -> Pairs:
+        """The pairs, with NaN for the differences of those that are not comparable."""
+        comparable = np.array([reason is None for reason in self.reasons])
+        return Pairs(np.where(comparable[:, None], self.pairs.differences, np.nan), self.pairs.limit)
+
+
+def _score_pairs(
+    view: Collection,
+    measures: Sequence[ir_measures.Measure],
+    names: Sequence[str],
+    run_pairs: Sequence[tuple[str, str]],
+    priors: Mapping[str, Any] | None,
+    test: str | None,
+) -> Iterator[_Comparison]:
+    """Yield the comparison by each measure; warn where one topic decides a mean."""
+    scored = [measure for measure in measures if not is_pairwise(measure)]
+    scores = score_runs(view, names, scored, priors=priors, missing_topics=False)
+    if (message := one_topic_counts(scores)) is not None:
+        warn(message)
+    first_runs, second_runs = ([names.index(pair[side]) for pair in run_pairs] for side in (0, 1))
+    for measure in tqdm(measures, desc="comparing", unit="measure", disable=None, leave=False):
+        test_of_measure = test or (measure.TEST if isinstance(measure, RelativeMeasure) else "t")
+        reasons: list[str | None] = [None] * len(run_pairs)
+        if is_pairwise(measure):
+            first = np.array([measure(ref=b).score(Evaluated.of(view, a)) for a, b in run_pairs])
+            second, limit = np.zeros(first.shape), tie_limit(np.array([first, -first]))
+        else:
+            values = scores.values[:, scored.index(measure)]
+            first, second, limit = values[first_runs], values[second_runs], tie_limit(values)
+            reasons = [why_incomparable(view, measure, a, b, priors) for a, b in run_pairs]
+        pairs = Pairs.between(first, second, limit)
+        yield _Comparison(measure, run_pairs, first, second, pairs, reasons, test_of_measure)
+
+
+def is_pairwise(measure: ir_measures.Measure) -> bool:
     """Whether the measure compares any two runs by its sign: rrLP, sgnLP, sgnLR and RPP, without ``ref=``."""
     return is_relative(measure) and measure.SIGNED and measure.get("ref") is None
 
 
-class Copies(NamedTuple):
-    """Of each run by one measure: its nearest prior, and what a copy of that has in its place; None and NaN of none.
-
-    The nearest prior holds most of the documents of the run's top k, over all judged topics; of equals the first.
-    """
-
-    nearest: list[str | None]
-    means: FloatArray
-    values: FloatArray  #: runs × topics
-
-
-def copies_of_nearest(
-    view: Collection, names: Sequence[str], measure: Any, priors: Mapping[str, Iterable[str]] | None = None
-) -> Copies:
-    """What copies of the nearest priors score, each in the place of a run."""
-    cutoff, to_priors = measure.params.get("cutoff"), measure.RELATIVE_TO == "priors"
-    free = type(measure)(**{key: value for key, value in measure.params.items() if key != "prior"})
-    shared = shared_documents(view, cutoff)
-    nearest: list[str | None] = [None] * len(names)
-    means = np.full(len(names), np.nan)
-    values = np.full((len(names), view.documents.n_queries), np.nan)
-    for i, name in enumerate(names):
-        row = view.index[name]
-        others = np.delete(np.arange(len(view.names)), row)
-        if to_priors:
-            others = priors_of(view, name, measure, priors)
-        if not len(others):
-            continue
-        nearest[i] = near = view.names[others[shared[row, others].argmax()]]
-        if to_priors:
-            # A new run with the run's priors, and so with the one that it is a copy of.
-            of_copy = Evaluated.of(view, view.runs[near], [view.names[i] for i in others])
-            values[i] = free.score(of_copy)
-        else:
-            # All systems are those that there would be, without the run.
-            values[i] = measure.score(Evaluated.of(view.with_runs({name: view.runs[near]}), name))
-        means[i] = _mean_of_topics(measure, values[i])
-    return Copies(nearest, means, values)
+def _tabulate(comparison: _Comparison, result: Corrected, confidence: float) -> pd.DataFrame:
+    """Return the row of each pair."""
+    measure, pairs = comparison.measure, comparison.pairs
+    defined = ~np.isnan(pairs.differences)
+    difference, error, n_topics = mean_and_error(pairs.differences)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        effect = difference / error / n_topics**0.5
+        effects = effect, *effect_interval(effect, n_topics, (result.upper - result.lower) / 2 / error)
+    low, high = value_range(measure)
+    # The value of a pairwise measure is a difference itself.
+    farthest = high if is_pairwise(measure) else high - low
+    ends = (np.clip(end, -farthest, farthest) for end in (result.lower, result.upper))
+    rows = []
+    for i, (p, p_corrected, lower, upper) in enumerate(zip(result.p, result.p_corrected, *ends, strict=True)):
+        differences, n = pairs.differences[i, defined[i]], int(n_topics[i])
+        first, second = (values[i, defined[i]] for values in (comparison.first, comparison.second))
+        mean, other_mean = (_aggregate(measure, values) if n else np.nan for values in (first, second))
+        row: dict[str, Any] = dict(zip(("name", "other"), comparison.names[i], strict=True))
+        row |= {"measure": str(measure), "mean": mean, "other_mean": other_mean, "difference": np.nan}
+        row |= {"ci_lower": lower, "ci_upper": upper, "test": comparison.test}
+        row |= {"p": p, "p_corrected": p_corrected, **dict.fromkeys(_EFFECT, np.nan)}
+        row |= {**dict.fromkeys(_COUNTS), "topics": n, **dict.fromkeys(_TOPICS, np.nan)}
+        if comparison.reasons[i] is None:
+            wins, losses = int(pairs.wins[i]), int(pairs.losses[i])
+            row["difference"] = mean - other_mean
+            row |= zip(_COUNTS, (wins, n - wins - losses, losses), strict=True)
+            if n > 1 and np.ptp(differences) > pairs.limit:
+                row |= zip(_EFFECT, (column[i] for column in effects), strict=True)
+            elif n > 1 and not differences.any():
+                row["effect"] = 0.0
+            if n > 1 and lower <= 0 <= upper:
+                needed = topics_to_settle(differences, (upper - lower) / 2, 0.0, confidence)
+                counts = (np.inf,) * 3 if needed is None or not needed.possible else needed
+                row |= zip(_TOPICS, counts, strict=True)
+        rows.append(row)
+    return pd.DataFrame(rows).astype(dict.fromkeys(_COUNTS, "Int64"))
 
 
-def shared_documents(view: Collection, cutoff: int | None) -> IntArray:
-    """How many documents of the judged topics each two runs both hold in their tops: runs × runs."""
+#: Why something is missing from a row.
+_GAPS = {
+    "undefined": "{measure} has no value on {left_out}; the comparison leaves them out, as its column topics says",
+    "incomparable": "the values of {both} on {measure} are different quantities, since {reason}; the comparison has no "
+    "p-value and no interval: {fix}",
+    "topics": "there {there} to compare on, so there is no test and no interval; judge more topics",
+    "sparse": "{both}: {measure} differs on {n_differing} topics alone, and many resamples hold none of them, so "
+    "test={test!r} has no p-value and no interval; give another test=, such as 'randomization'",
+    "constant": "{both}: the difference on {measure} is {value:.6g} on every topic, and test={test!r} goes by its "
+    "spread, so there is no p-value; give test= one of {applicable}",
+}
+_FIXED_PRIORS = "give fixed priors that neither is among, compare(…, priors=[…]), or priors='others'"
 
-    def compute() -> IntArray:
-        tops = view.tops(cutoff)
-        keys = [pair_keys(top.docs.query, top.hashes) for top in tops]
-        different, document = np.unique(np.concatenate(keys), return_inverse=True)
-        starts = np.cumsum([0, *map(len, keys)])
-        shape = len(keys), max(len(different), 1)
-        holds = csr_array((np.ones(len(document), dtype=np.int64), document, starts), shape=shape)
-        both: IntArray = (holds @ holds.T).toarray()
-        return both
 
-    return view.memoize(("shared", cutoff), compute)
+def _explain_gaps(comparison: _Comparison, p_values: FloatArray) -> Iterator[tuple[str, str]]:
+    """Yield for what is missing from a row the key of :data:`_GAPS`, and the warning."""
+    measure, pairs = comparison.measure, comparison.pairs
+    to_priors = isinstance(measure, RelativeMeasure) and measure.RELATIVE_TO == "priors"
+    applicable = ", ".join(repr(name) for name, other in TESTS.items() if not other.by_spread)
+    for i, reason in enumerate(comparison.reasons):
+        differences = pairs.differences[i, ~np.isnan(pairs.differences[i])]
+        n = len(differences)
+        untested = n > 1 and reason is None and np.isnan(p_values[i])
+        varies = untested and np.ptp(differences) > pairs.limit
+        words = {
+            "measure": measure,
+            "test": comparison.test,
+            "both": " and ".join(map(repr, comparison.names[i])),
+            "left_out": counted(pairs.differences.shape[1] - n, "topic"),
+            "reason": reason,
+            "fix": _FIXED_PRIORS if to_priors else "compare runs that are not the reference",
+            "there": "is 1 topic" if n else "are no topics",
+            "n_differing": pairs.wins[i] + pairs.losses[i],
+            "value": differences[0] if n else np.nan,
+            "applicable": applicable,
+        }
+        gaps = {
+            "undefined": n < pairs.differences.shape[1],
+            "incomparable": reason is not None,
+            "topics": reason is None and n < 2,
+            "sparse": varies,
+            "constant": untested and not varies and differences.any(),
+        }
+        yield from ((kind, _GAPS[kind].format(**words)) for kind, is_there in gaps.items() if is_there)
+
+
+def _find_unjudged_share(
+    view: Collection, names: Sequence[str], measures: Sequence[ir_measures.Measure]
+) -> float:
+    """Return the largest share of a run's top that is unjudged, by the measures that count it as not relevant."""
+    depths = {
+        known_depth(view.rankings, param_value(measure, "cutoff") or _DEPTH)
+        for measure in measures
+        if not param_value(measure, "judged_only") and measure.NAME not in _WITHOUT_UNJUDGED
+        if not is_relative(measure) or measure.JUDGMENTS == "needed"
+    }
+    runs = [Evaluated.of(view, name) for name in names]
+    return max((float(unjudged_shares(runs, depth).mean(axis=1).max()) for depth in depths), default=0.0)
 
 
 # ---- means
@@ -339,7 +332,7 @@ def mean_intervals(
     measures: Sequence[ir_measures.Measure | str],
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """The mean of each run by each measure, with its interval over topics.
+    """Return the mean of each run by each measure, with its interval over topics.
 
     The interval is Student's, of the logarithm of the mean for values that cannot be negative. Do not test a mean of
     UniqueRel or NRG against 0: one topic above 0 shows that it is not 0. By UniqueRel and NRG(base='P') a duplicate of
@@ -353,30 +346,23 @@ def mean_intervals(
         ValueError: a measure that ir_measures sums, such as NumRet; what :meth:`RunContext.evaluate` raises.
     """
     parsed = parse_measures(measures)
-    check_means(parsed)
-    return intervals_of_means(context.evaluate(qrels, parsed, perquery=True), parsed, confidence)
+    return tabulate_mean_intervals(context.evaluate(qrels, parsed, perquery=True), parsed, confidence)
 
 
-def check_means(measures: Sequence[ir_measures.Measure]) -> None:
-    """Raises ValueError for a measure without a mean."""
-    summed = [str(m) for m in measures if is_summed(m)]
-    if summed:
-        raise ValueError(f"{summed[0]} is a sum over topics, and no mean that has an interval; leave it out")
-
-
-def intervals_of_means(
-    table: pd.DataFrame, measures: Sequence[ir_measures.Measure], confidence: float = 0.95
+def tabulate_mean_intervals(
+    values: pd.DataFrame, measures: Sequence[ir_measures.Measure], confidence: float = 0.95
 ) -> pd.DataFrame:
-    """As :func:`mean_intervals`, from the long table of the values by topic."""
-    means, margins = means_and_margins(table, *measures, confidence=confidence)
+    """Return the table of :func:`mean_intervals` from the long table of values by topic."""
+    if summed := [str(measure) for measure in measures if is_summed(measure)]:
+        raise ValueError(f"{summed[0]} is a sum over topics, and no mean that has an interval; leave it out")
+    means, margins = means_and_margins(values, *measures, confidence=confidence)
     names = list(map(str, measures))
     mean = means[names].to_numpy().reshape(-1)
     below, above = (np.transpose([margins[name][side] for name in names]).reshape(-1) for side in (0, 1))
-    ends = {"mean": mean, "ci_lower": mean - below, "ci_upper": mean + above}
-    of_each = {"name": means["name"].repeat(len(names)).tolist(), "measure": names * len(means)}
-    return pd.DataFrame(of_each | ends)
+    rows = {"name": means["name"].repeat(len(names)).tolist(), "measure": names * len(means)}
+    return pd.DataFrame(rows | {"mean": mean, "ci_lower": mean - below, "ci_upper": mean + above})
 
 
-def _mean_of_topics(measure: ir_measures.Measure, values: FloatArray) -> float:
-    """The mean of some values, of a measure that ir_measures sums as well."""
+def _aggregate(measure: ir_measures.Measure, values: FloatArray) -> float:
+    """Return the mean of some values, also by a measure that ir_measures sums."""
     return float(values.mean()) if is_summed(measure) else aggregate(measure, values)

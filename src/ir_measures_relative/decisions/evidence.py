@@ -21,7 +21,7 @@ from ..messages import counted, escaped, few, warn
 from .options import Option, OptionLists, interleaved
 from .rule import number
 from .terms import Terms
-from .text import capital, join
+from .text import capital, format_share, join
 from .values import OptionValues, average_labelings, won_and_lost
 
 # How deep rankings are looked at where the measure has no cutoff.
@@ -207,9 +207,8 @@ def _describe_topics(options: Sequence[Option], values: FloatArray, scores: Opti
         f"{escaped(option.name)} scores higher on {won} {'topic' if won == 1 else 'topics'} and lower on {lost}"
         for option, won, lost in counted
     ]
-    per_cent = 100 * float(scores.unjudged[: len(options)].max())
-    shown = f"{per_cent:.2g}" if per_cent < 10 else f"{per_cent:.0f}"
-    unjudged = f"up to {shown} % of a list is unjudged" if per_cent else "all lists are fully judged"
+    share = float(scores.unjudged[: len(options)].max())
+    unjudged = f"up to {format_share(share)} of a list is unjudged" if share else "all lists are fully judged"
     return f"{'; '.join(counts)}; {unjudged}."
 
 

@@ -1,4 +1,4 @@
-"""What a run adds, document by document; and in aspects (nuggets)."""
+"""The documents behind a run's score, and the aspects (nuggets) that a run adds."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from ..context.checks import check_evaluated, check_runs, resolve_group
-from ..context.collection import Collection, judged_collection
+from ..context.collection import judged_collection
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import parse_measure
 from ..context.run_context import RunContext, check_is_context
-from ..data.arrays import BoolArray, IntArray, object_array
+from ..data.arrays import object_array
 from ..data.cut_rankings import check_whole_to
-from ..further_measures.alpha_nrg import NewAspects, OfAspects
+from ..further_measures.alpha_nrg import NewAspects
 from ..further_measures.rbo import rows_in_top
 from ..io.qrels import Qrels
 from ..io.runs import Run
@@ -31,10 +31,12 @@ def explain(
     query_id: str | None = None,
     group: str | None = None,
 ) -> pd.DataFrame:
-    """The documents behind a run's score: a row per document of its top k, in the order of its rankings.
+    """List the documents behind a run's score: a row per document of its top k, in the order of its rankings.
 
     Args:
+        context: the other runs.
         run: the name of a run of the context; or a new run, as anything that a context takes but a path.
+        qrels: the judgments.
         measure: NRG, UniqueRel, alpha_NRG, NewAspects, P_Rareness, AP_Rareness, or one of your own with a form.
         query_id: one query; default: all.
         group: the group of a new run, as for :meth:`RunContext.evaluating`.
@@ -49,39 +51,39 @@ def explain(
         ValueError: no such run or query, or a measure that is not a sum over documents.
     """
     check_is_context(context)
-    parsed = relative_measure(measure)
-    if isinstance(run, str):
-        if run not in context.runs:
-            raise ValueError(
-                f"explain({run!r}): the context holds no such run; its runs are {few_quoted(context.names)}"
-            )
-        if group is not None:
-            raise ValueError(f"group={group!r} goes with a new run; {run!r} is a run of the context")
-        rankings, member = context.runs[run], run
-    else:
-        rankings, member = context.read_run(run), None
+    parsed = check_relative(measure)
+    name = run if isinstance(run, str) else None
+    if name is not None and name not in context.runs:
+        raise ValueError(
+            f"explain({run!r}): the context holds no such run; its runs are {few_quoted(context.names)}"
+        )
+    if name is not None and group is not None:
+        raise ValueError(f"group={group!r} goes with a new run; {run!r} is a run of the context")
+    rankings = context.read_run(run) if name is None else context.runs[name]
     collection = judged_collection(context, qrels)
-    if member is None:
+    if name is None:
         group = resolve_group(collection, rankings, group)
     judged = collection.documents
     if query_id is not None and query_id not in judged.query_code:
         raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(judged.query_ids)}")
     check_runs(collection, [parsed])
-    evaluated = Evaluated.of(collection, rankings, group=group, name=member)
+    evaluated = Evaluated.of(collection, rankings, group=group, name=name)
     check_evaluated([evaluated], [parsed])
-    if query_id is not None:  # of all queries only the policy, which chooses the priors, may need to know
+    if (
+        query_id is not None
+    ):  # the policy that chooses the priors may depend on all queries; all else on this one
         priors = None
         if parsed.RELATIVE_TO == "priors":
             priors = [collection.names[i] for i in evaluated.priors(parsed.get("prior"))]
-        one = collection.select_query(query_id)
-        of_query = rankings.select_query(query_id) if member is None else one.runs[member]
-        evaluated = Evaluated.of(one, of_query, priors, group=group, name=member)
-    table = _table_of_documents(evaluated, parsed)
-    table.attrs |= {"measure": str(parsed), "run": member or rankings.tag or "the new run"}
+        part = collection.select_query(query_id)
+        of_query = rankings.select_query(query_id) if name is None else part.runs[name]
+        evaluated = Evaluated.of(part, of_query, priors, group=group, name=name)
+    table = _tabulate_documents(evaluated, parsed)
+    table.attrs |= {"measure": str(parsed), "run": name or rankings.tag or "the new run"}
     return table
 
 
-def _table_of_documents(run: Evaluated, measure: RelativeMeasure) -> pd.DataFrame:
+def _tabulate_documents(run: Evaluated, measure: RelativeMeasure) -> pd.DataFrame:
     """Return the table of :func:`explain`; raise ValueError for a measure that is not a sum over documents."""
     contributions = measure.contributions(run)
     collection, look = run.collection, measure.look
@@ -91,25 +93,25 @@ def _table_of_documents(run: Evaluated, measure: RelativeMeasure) -> pd.DataFram
     else:
         seen_by = run.priors(measure.get("prior"))
     if look.judged_only:
-        place = run.positions(docs, look)
-        found = np.flatnonzero(place > 0)
-        rows = found[np.lexsort((place[found], docs.query[found]))]
-        query, ids, grade = docs.query[rows], docs.ids.take(rows), docs.grade[rows]
-        position, known = place[rows], np.ones(len(rows), dtype=bool)
-        places = list(collection.positions(docs, look, of=seen_by)[:, rows])
+        position = run.positions(docs, look)
+        rows = np.flatnonzero(position > 0)
+        rows = rows[np.lexsort((position[rows], docs.query[rows]))]
+        query, ids, grade, judged = docs.query[rows], docs.ids.take(rows), docs.grade[rows], docs.judged[rows]
+        position = position[rows]
+        positions = list(collection.positions(docs, look, of=seen_by)[:, rows])
     else:
         listed, position, _, _ = run.top(look.depth)
-        query, ids, grade, known = listed.query, listed.ids, listed.grade, listed.judged
         check_whole_to(map(collection.rankings.__getitem__, seen_by), look.depth)
-        places = [listed.positions_in(collection.rankings[i], look.depth) for i in seen_by]
+        query, ids, grade, judged = listed.query, listed.ids, listed.grade, listed.judged
+        positions = [listed.positions_in(collection.rankings[i], look.depth) for i in seen_by]
     columns: dict[str, Any] = {
         "query_id": pd.Series(docs.query_ids[query], dtype=str),
         "doc_id": pd.Series(ids.strings(), dtype=str),
-        "relevance": _or_na(grade, known),
+        "relevance": pd.Series(grade, dtype="Int64").where(judged),
         "position": position,
     }
-    for i, of_run in zip(seen_by, places, strict=True):
-        columns[f"position in {names[i]}"] = _or_na(of_run, of_run > 0)
+    for i, in_prior in zip(seen_by, positions, strict=True):
+        columns[f"position in {names[i]}"] = pd.Series(in_prior, dtype="Int64").where(in_prior > 0)
     # -1, the last row, stands for documents that contribute nothing.
     row = contributions.docs.find_rows(query, ids)
     columns["gain"] = np.append(contributions.gain, 0.0)[row]
@@ -119,15 +121,8 @@ def _table_of_documents(run: Evaluated, measure: RelativeMeasure) -> pd.DataFram
     return pd.DataFrame(columns)
 
 
-def _or_na(values: IntArray, known: BoolArray) -> Any:
-    """The values where they are known, else NA."""
-    column = pd.array(values, dtype="Int64")
-    column[~known] = pd.NA
-    return column
-
-
-def relative_measure(measure: ir_measures.Measure | str) -> RelativeMeasure:
-    """The measure; ValueError for one that is not of this package."""
+def check_relative(measure: ir_measures.Measure | str) -> RelativeMeasure:
+    """Return the measure; raise ValueError for one that is not of this package."""
     parsed = parse_measure(measure)
     if not isinstance(parsed, RelativeMeasure):
         raise ValueError(f"{parsed!r} is not relative to other runs; give a measure such as NRG@10")
@@ -140,7 +135,7 @@ def relative_measure(measure: ir_measures.Measure | str) -> RelativeMeasure:
 def new_aspects(
     context: RunContext, qrels: Qrels | None, measure: ir_measures.Measure | str = NewAspects @ 10
 ) -> pd.DataFrame:
-    """How many aspects each run adds to what its priors show.
+    """Count the aspects that each run adds to those of its priors.
 
     Args:
         context: the runs.
@@ -149,29 +144,26 @@ def new_aspects(
 
     Returns:
         a DataFrame with a row per run, those that add most first: ``name``; the measure; ``shown``: the aspects per
-        query that the run shows, new or not; ``new documents``: per query, those that no prior has in its top.
+        query that the run retrieves, new or not; ``new documents``: per query, those that no prior has in its top.
 
     Raises:
         ValueError: another measure, or qrels that name no aspect.
     """
     check_is_context(context)
-    parsed = relative_measure(measure)
+    parsed = check_relative(measure)
     if not isinstance(parsed, type(NewAspects)):
         raise ValueError(f"measure={parsed!r} does not count aspects; give NewAspects@10")
     collection = judged_collection(context, qrels)
     check_runs(collection, [parsed])
-    rows = [(name, *_means(collection, parsed, name)) for name in collection.names]
+    free = type(parsed)(**{name: value for name, value in parsed.params.items() if name != "prior"})
+    rows = []
+    for name in collection.names:
+        run, depth = Evaluated.of(collection, name), parsed.look.depth
+        is_new = np.ones(len(run.top(depth).position), dtype=bool)
+        for i in run.priors(parsed.get("prior")):
+            row = rows_in_top(run, collection.rankings[i], depth)
+            is_new[row[row >= 0]] = False
+        shown = free.score(Evaluated.of(collection, name, priors=())).mean()
+        rows.append((name, parsed.score(run).mean(), shown, is_new.sum() / collection.documents.n_queries))
     table = pd.DataFrame(rows, columns=["name", str(parsed), "shown", "new documents"])
     return table.sort_values(str(parsed), ascending=False, kind="stable", ignore_index=True)
-
-
-def _means(collection: Collection, measure: OfAspects, name: str) -> tuple[float, float, float]:
-    """Of one run, over the queries: new aspects, aspects, and new documents."""
-    free = type(measure)(**{k: v for k, v in measure.params.items() if k != "prior"})
-    run, on_its_own = Evaluated.of(collection, name), Evaluated.of(collection, name, priors=())
-    added, shown = float(measure.score(run).mean()), float(free.score(on_its_own).mean())
-    new = np.ones(len(run.top(measure.look.depth).position), dtype=bool)
-    for i in run.priors(measure.get("prior")):
-        row = rows_in_top(run, collection.rankings[i], measure.look.depth)
-        new[row[row >= 0]] = False
-    return added, shown, int(new.sum()) / collection.documents.n_queries

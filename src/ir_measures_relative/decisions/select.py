@@ -17,7 +17,7 @@ from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
-from .explain import relative_measure
+from .explain import check_relative
 
 
 @dataclass(frozen=True)
@@ -29,38 +29,35 @@ class CoverageFunction:
     """
 
     seen: FloatArray  #: how far each run covers each item, in [0, 1], shape (runs, items)
-    weight: FloatArray  #: what each item is worth, at least 0
-    #: A group covers an item as far as the best of its runs; else what one run leaves open the next may cover.
+    weight: FloatArray  #: of each item, at least 0
+    #: A group covers an item as far as the best of its runs; else each run covers its share of the rest.
     best: bool = False
     #: The query of each item, ascending, where a query is worth its largest item and not the sum of all.
     query: IntArray | None = None
 
-    def covered(self, runs: Iterable[int]) -> FloatArray:
-        """How far a group covers each item."""
+    def cover(self, runs: Iterable[int]) -> FloatArray:
+        """Return how far a group covers each item."""
         covered: FloatArray = np.zeros(len(self.weight))
         for run in runs:
-            covered = self.joined(covered, run)
+            covered = self.extend(covered, run)
         return covered
 
-    def joined(self, covered: FloatArray, run: int) -> FloatArray:
-        """How far a group and one run more cover each item."""
+    def extend(self, covered: FloatArray, run: int) -> FloatArray:
+        """Return how far a group and one run more cover each item."""
         seen: FloatArray = self.seen[run]
         if self.best:
             return np.maximum(covered, seen)
         return 1.0 - (1.0 - covered) * (1.0 - seen)
 
     def value(self, covered: FloatArray) -> float:
-        """v of a group."""
+        """Return the value of a group."""
         if self.query is None:
             return float(self.weight @ covered)
         n_queries = int(self.query.max(initial=-1)) + 1
         return float(max_by_query(self.weight * covered, self.query, n_queries).sum())
 
     def gains(self, covered: FloatArray) -> FloatArray:
-        """What each run would add to the value of a group."""
-        if self.query is not None:
-            now = self.value(covered)
-            return np.array([self.value(self.joined(covered, run)) - now for run in range(len(self.seen))])
+        """Return the gain in value that each run would bring to a group."""
         if self.best:
             return np.maximum(self.seen - covered, 0.0) @ self.weight
         gains: FloatArray = self.seen @ (self.weight * (1.0 - covered))
@@ -68,10 +65,10 @@ class CoverageFunction:
 
 
 def coverage_function(measure: RelativeMeasure, view: Collection) -> CoverageFunction | None:
-    """What groups of the context's runs are worth by a measure; None where it does not say.
+    """Return the value of groups of runs by a measure; None for one that defines none.
 
-    ``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))`` by the form of a measure, N from the gains before any prior. Not
-    of a cascade, where what one document gives depends on the others.
+    By the form of a measure it is ``(1/N) Σ_d G(d) · (1 - Π_j (1 - seen(pos_j(d))))``, with N from the gains before any
+    prior. A cascade has none, since the gain of a document depends on the others there.
     """
     n_queries = max(view.documents.n_queries, 1)
     if not measure.has_form:
@@ -107,6 +104,8 @@ def select_complementary(
     NewAspects, where the marginals sum to it; there is no such promise for ``NRG@10`` itself.
 
     Args:
+        context: the runs.
+        qrels: the judgments.
         n: the number of runs to choose.
         measure: NRG, UniqueRel, NewAspects, alpha_NRG or TaSC, without ``prior=``; the context's priors are ignored.
         missing: what to do with topics that a run has no ranking for, as for :func:`decide`.
@@ -120,7 +119,7 @@ def select_complementary(
         ValueError: n out of range, a measure without priors, or a run that misses too many topics.
     """
     check_is_context(context)
-    parsed = relative_measure(measure)
+    parsed = check_relative(measure)
     if parsed.RELATIVE_TO != "priors" or parsed.get("prior") is not None:
         raise ValueError(f"measure={parsed!r}: give one whose priors are free, such as NRG@10")
     names = context.names
@@ -129,41 +128,41 @@ def select_complementary(
     view = judged_collection(context, qrels)
     check_runs(view, [parsed], missing_topics=False)
     view, note = check_topics(view, names, missing)
-    chosen, marginal = _greedy(view, parsed, n)
-    columns = {"name": [names[i] for i in chosen], "marginal": marginal}
-    table = pd.DataFrame(columns | _values(coverage_function(parsed, view), chosen))
+    chosen, marginals = _choose_greedily(view, parsed, n)
+    cumulative, bound = _bound_values(coverage_function(parsed, view), chosen)
+    columns = {"marginal": marginals, "cumulative": cumulative, "bound": bound}
+    table = pd.DataFrame({"name": [names[i] for i in chosen], **columns})
     table.attrs["measure"] = str(parsed)
     return tell_of_missing_topics(table, note, missing, context)
 
 
-def _greedy(view: Collection, measure: RelativeMeasure, n: int) -> tuple[list[int], list[float]]:
-    """The runs in the order in which each adds most by the measure, and what it adds."""
-    names = view.names
+def _choose_greedily(view: Collection, measure: RelativeMeasure, n: int) -> tuple[list[int], list[float]]:
+    """Return the runs in the order in which each adds most by the measure, and what it adds."""
     chosen: list[int] = []
-    marginal: list[float] = []
+    marginals: list[float] = []
     for _ in range(n):
-        priors = tuple(names[i] for i in chosen)
-        left = [i for i in range(len(names)) if i not in chosen]
-        means = {i: float(measure.score(Evaluated.of(view, names[i], priors)).mean()) for i in left}
-        best = max(means, key=means.__getitem__)
-        chosen.append(best)
-        marginal.append(means[best])
-    return chosen, marginal
+        priors = tuple(view.names[i] for i in chosen)
+        means = {
+            i: float(measure.score(Evaluated.of(view, name, priors)).mean())
+            for i, name in enumerate(view.names)
+            if i not in chosen
+        }
+        chosen.append(max(means, key=means.__getitem__))
+        marginals.append(means[chosen[-1]])
+    return chosen, marginals
 
 
-def _values(coverage: CoverageFunction | None, chosen: Sequence[int]) -> dict[str, FloatArray]:
-    """The value of the first 1, 2, … runs, and bounds of the value of any as many."""
+def _bound_values(coverage: CoverageFunction | None, chosen: Sequence[int]) -> tuple[FloatArray, FloatArray]:
+    """Return the value of the first 1, 2, … runs, and the bound of the value of any group of as many."""
     n = len(chosen)
-    value, bound = np.full(n + 1, np.nan), np.full(n, np.nan)
+    values, bound = np.full(n, np.nan), np.full(n, np.nan)
     if coverage is None:
-        return {"cumulative": value[1:], "bound": bound}
+        return values, bound
+    groups = [coverage.cover(chosen[:size]) for size in range(n + 1)]
+    values[:] = [coverage.value(group) for group in groups[1:]]
     if coverage.query is None:
-        bound[:] = np.inf
-    covered = coverage.covered([])
-    for i in range(n + 1):
-        value[i] = coverage.value(covered)
-        if coverage.query is None:
-            bound = np.minimum(bound, value[i] + np.cumsum(-np.sort(-coverage.gains(covered))[:n]))
-        if i < n:
-            covered = coverage.joined(covered, chosen[i])
-    return {"cumulative": value[1:], "bound": np.maximum(bound, value[1:])}
+        largest_gains = (np.cumsum(-np.sort(-coverage.gains(group))[:n]) for group in groups)
+        bound = np.min(
+            [coverage.value(g) + gains for g, gains in zip(groups, largest_gains, strict=True)], axis=0
+        )
+    return values, np.maximum(bound, values)

@@ -1,4 +1,4 @@
-"""The answer of each verb's table in a sentence, made from the table's values alone."""
+"""The answer of each verb's table in a sentence, made from the values of the table."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..messages import counted, escaped, few
 from ..tolerances import ROUNDED
 from .fuse import FIXED_BEFOREHAND
 from .rule import number, number_beside
-from .similarity import distances
-from .text import format_level, join
+from .similarity import measure_distances
+from .text import format_level, format_share, join
 
 _Describe: TypeAlias = Callable[[pd.DataFrame, str], str]  # of the rows of one measure
 _NAMED = 3  # runs that a sentence names
@@ -23,7 +23,7 @@ _MEANS = (["name", "mean"], ["other", "other_mean"])
 
 
 def sentence(table: pd.DataFrame) -> str:
-    """Return what a table says, in a sentence or two, from its values; of more than two measures, by the first.
+    """Return the answer of a table in a sentence or two, from its values; of more than two measures, by the first.
 
     Args:
         table: what :func:`.compare`, :func:`.verdicts`, :func:`.bounds`, :func:`~ir_measures_relative.similarity`,
@@ -44,22 +44,28 @@ def sentence(table: pd.DataFrame) -> str:
     )
 
 
-def _by_measure(several: _Describe, one: _Describe | None = None) -> Callable[[pd.DataFrame], str]:
-    """Return what describes a table by measure; with ``one``, a table with one row for each measure."""
+def _by_measure(several: _Describe, single: _Describe | None = None) -> Callable[[pd.DataFrame], str]:
+    """Return a function that describes a table by measure; ``single`` is for one row per measure."""
 
     def describe(table: pd.DataFrame) -> str:
         measures = list(dict.fromkeys(table["measure"]))
-        describe_rows = one if one is not None and len(table) == len(measures) else several
-        told = measures if len(measures) == 2 else measures[:1]
-        said = [describe_rows(table[table["measure"] == measure], measure) for measure in told]
-        if len(told) < len(measures):
-            said.append(f"The table has {len(measures) - 1} more measures.")
-        return " ".join(said)
+        describe_rows = single if single is not None and len(table) == len(measures) else several
+        described = measures if len(measures) == 2 else measures[:1]
+        sentences = [describe_rows(table[table["measure"] == measure], measure) for measure in described]
+        if len(described) < len(measures):
+            sentences.append(f"The table has {len(measures) - 1} more measures.")
+        if table.attrs.get("unjudged"):
+            share = format_share(table.attrs["unjudged"])
+            sentences.append(f"Unjudged documents (up to {share} of a list) count as not relevant.")
+        return " ".join(sentences)
 
     return describe
 
 
-def _compare_pair(table: pd.DataFrame, measure: str) -> str:
+# ---- compare
+
+
+def _describe_pair(table: pd.DataFrame, measure: str) -> str:
     row, alpha = table.iloc[0], 1 - table.attrs["confidence"]
     a, b, difference, topics = row["name"], row["other"], row["difference"], counted(row["topics"], "topic")
     if not row["topics"]:
@@ -69,28 +75,30 @@ def _compare_pair(table: pd.DataFrame, measure: str) -> str:
     if row["wins"] + row["losses"] == 0:
         return f"{a} and {b} have the same {measure} on {'each of ' if row['topics'] > 1 else ''}{topics}."
     sign = 1 if difference > 0 else -1
-    first, second = (a, b)[::sign]
-    said = f"{first} {_lead(measure)}s {second} by {number(abs(difference))} {measure}"
+    higher, lower = (a, b)[::sign]
+    lead = f"{higher} {_lead(measure)}s {lower} by {number(abs(difference))} {measure}"
     if abs(difference) <= ROUNDED:
-        said = f"{a} and {b} have the same mean {measure} over {topics}"
+        lead = f"{a} and {b} have the same mean {measure} over {topics}"
     p, ends = row["p_corrected"], sorted(sign * row[end] for end in ("ci_lower", "ci_upper"))
     if pd.isna(p):
-        return f"{said}, which could not be tested ({topics})."
-    interval = "" if pd.isna(ends[0]) else f"interval {number(ends[0])} to {number(ends[1])}"
-    if interval and (table.attrs["simultaneous"] or row["p"] == p):  # else each row has a level of its own
-        interval = f"{format_level(table.attrs['confidence'])} {interval}"
+        return f"{lead}, which could not be tested ({topics})."
+    evidence = ["p < 0.001" if p < 0.001 <= alpha else f"p = {number_beside(p, alpha)}"]
+    if not pd.isna(ends[0]):
+        # With other corrections, each row has a confidence of its own.
+        is_stated = table.attrs["simultaneous"] or row["p"] == p
+        level = f"{format_level(table.attrs['confidence'])} " if is_stated else ""
+        evidence.append(f"{level}interval {number(ends[0])} to {number(ends[1])}")
     claim = "is significant" if p < alpha else "may be chance"
-    shown = "p < 0.001" if p < 0.001 <= alpha else f"p = {number_beside(p, alpha)}"
-    return f"{said}, and that {claim} ({'; '.join(filter(None, [shown, interval]))})."
+    return f"{lead}, and that {claim} ({'; '.join(evidence)})."
 
 
 def _lead(measure: str) -> str:
     parsed = parse_measure(measure)  # a larger distance from a reference is no merit
-    distance = is_relative(parsed) and parsed.RELATIVE_TO == "reference" and not parsed.SIGNED
-    return "exceed" if distance else "lead"
+    is_distance = is_relative(parsed) and parsed.RELATIVE_TO == "reference" and not parsed.SIGNED
+    return "exceed" if is_distance else "lead"
 
 
-def _compare_pairs(table: pd.DataFrame, measure: str) -> str:
+def _describe_pairs(table: pd.DataFrame, measure: str) -> str:
     significant = table["p_corrected"] < 1 - table.attrs["confidence"]
     untested = int(table["p_corrected"].isna().sum())
     undecided = len(table) - int(significant.sum()) - untested
@@ -100,22 +108,24 @@ def _compare_pairs(table: pd.DataFrame, measure: str) -> str:
         signs = significant * np.sign(table["difference"])
         above, below = (_runs_are(list(table["name"][signs == sign])) for sign in (1, -1))
         return f"By {measure}, {above} significantly above {table['other'].iloc[0]}, and {below} below{rest}."
-    values = [table[columns].set_axis(["name", "mean"], axis=1) for columns in _MEANS]
-    means = pd.concat(values).groupby("name", sort=False)["mean"].agg(["min", "max"])
+    means_of_rows = [table[columns].set_axis(["name", "mean"], axis=1) for columns in _MEANS]
+    means = pd.concat(means_of_rows).groupby("name", sort=False)["mean"].agg(["min", "max"])
     if untested or (means["max"] - means["min"] > ROUNDED).any():  # a run may not have one mean
         return f"By {measure}, {int(significant.sum())} of {len(table)} pairs differ significantly{rest}."
     means = means["max"].sort_values(ascending=False, kind="stable")
     best = list(means.index[means >= means.iloc[0] - ROUNDED])
     if len(best) == len(means):
         return f"All {len(best)} runs have the same {measure} ({number(means.iloc[0])})."
-    leading = table[table["name"].isin(best) != table["other"].isin(best)]
-    other = leading["name"].where(~leading["name"].isin(best), leading["other"])
-    near = [name for name in means.index if name in {*other[~significant[leading.index]]}]
+    with_best = table[table["name"].isin(best) != table["other"].isin(best)]
+    rivals = with_best["name"].where(~with_best["name"].isin(best), with_best["other"])
+    close = [name for name in means.index if name in {*rivals[~significant[with_best.index]]}]
     have, its = ("has", "its") if len(best) == 1 else ("have", "their")
-    lead, others = _lead(measure) + "s" * (len(best) == 1), len(means) - len(best)
-    said = f"{join(best)} {have} the highest {measure} ({number(means.iloc[0])}) and {lead} "
-    said += f"{others - len(near) or 'none'} of {counted(others, 'other run')} significantly"
-    return f"{said}; {its} lead over {few(near, _NAMED)} may be chance." if near else f"{said}."
+    n_rivals, lead = len(means) - len(best), _lead(measure) + "s" * (len(best) == 1)
+    answer = (
+        f"{join(best)} {have} the highest {measure} ({number(means.iloc[0])}) and {lead} "
+        f"{n_rivals - len(close) or 'none'} of {counted(n_rivals, 'other run')} significantly"
+    )
+    return f"{answer}; {its} lead over {few(close, _NAMED)} may be chance." if close else f"{answer}."
 
 
 def _runs_are(names: list[str]) -> str:
@@ -123,67 +133,78 @@ def _runs_are(names: list[str]) -> str:
     return f"{counted(len(names), 'run')} ({few(names, _NAMED)}) {are}" if names else "no run is"
 
 
-def _verdict_on_pair(table: pd.DataFrame, measure: str) -> str:
+# ---- verdicts, bounds and similarity
+
+
+def _describe_verdict(table: pd.DataFrame, measure: str) -> str:
     row = table.iloc[0]
     a, b, settled = row["name"], row["other"], row["settled"]
     where = f"on topic {row['query_id']}" if "query_id" in table else "on these topics"
     if settled == "undecided":
-        said = f"Unjudged documents leave it undecided whether {a} or {b} has the higher {measure} {where}"
+        answer = f"Unjudged documents leave it undecided whether {a} or {b} has the higher {measure} {where}"
         if not pd.isna(row["worst"]):
-            said += f": the difference is {number(row['value'])} as judged, and {_reach(row)}"
+            answer += f": the difference is {number(row['value'])} as judged, and {_range(row)}"
         if "probability" in table:
-            said += f"; {a} has it with a probability of {row['probability']:.2f}"
-        return f"{said}."
-    said = f"{a} and {b} have the same" if settled == "equal" else f"{a} is {settled} {b} by"
+            answer += f"; {a} has it with a probability of {row['probability']:.2f}"
+        return f"{answer}."
+    answer = f"{a} and {b} have the same" if settled == "equal" else f"{a} is {settled} {b} by"
     if row["worst"] == row["best"]:
-        return f"{said} {measure} {where}, and no unjudged document can change that."
-    return f"{said} {measure} {where}: the difference is {_reach(row)}."
+        return f"{answer} {measure} {where}, and no unjudged document can change that."
+    return f"{answer} {measure} {where}: the difference is {_range(row)}."
 
 
-def _reach(row: pd.Series) -> str:
-    return f"between {number(row['worst'])} and {number(row['best'])} whatever the unjudged documents are"
+def _range(row: pd.Series) -> str:
+    return f"between {number(row['worst'])} and {number(row['best'])} allowing for unjudged documents"
 
 
-def _verdicts_on_pairs(table: pd.DataFrame, measure: str) -> str:
+def _describe_verdicts(table: pd.DataFrame, measure: str) -> str:
     undecided, n = table[table["settled"] == "undecided"], len(table)
-    what = "pairs of runs on a topic" if "query_id" in table else "pairs of runs"
+    pairs = f"{n} pairs of runs{' on a topic' if 'query_id' in table else ''}"
     if undecided.empty:
         why = "" if table["n_deciding"].sum() else ": none counts"
-        return f"Unjudged documents cannot reverse the order of any of {n} {what} by {measure}{why}."
+        return f"Unjudged documents cannot reverse the order of any of {pairs} by {measure}{why}."
     a, b = undecided[["name", "other"]].iloc[0]
     are = "1 is undecided:" if len(undecided) == 1 else f"{len(undecided)} are undecided, such as"
-    said = f"By {measure}, the order of {n - len(undecided)} of {n} {what} holds whatever the unjudged documents are"
-    return f"{said}; {are} {a} and {b}."
+    n_settled = n - len(undecided)
+    return (
+        f"By {measure}, the order of {n_settled} of {pairs} is settled, allowing for unjudged documents; {are} {a} "
+        f"and {b}."
+    )
 
 
-def _bounds_of_runs(table: pd.DataFrame, measure: str) -> str:
+def _describe_bounds(table: pd.DataFrame, measure: str) -> str:
     width = table["best"] - table["worst"]
     if width.isna().all():
         return f"{measure} has no strict bounds."
     if width.max() <= ROUNDED:
         return f"No unjudged document can change {measure} of {counted(table['name'].nunique(), 'run')}."
-    row, most = table.loc[width.idxmax()], "Widest range: " if len(table) > 1 else ""
+    row, start = table.loc[width.idxmax()], "Widest range: " if len(table) > 1 else ""
     where = f" on topic {row['query_id']}" if "query_id" in table else ""
-    return f"{most}{measure} of {row['name']}{where} is {number(row['value'])} as judged, and {_reach(row)}."
+    return f"{start}{measure} of {row['name']}{where} is {number(row['value'])} as judged, and {_range(row)}."
 
 
-def _similar_pairs(table: pd.DataFrame, measure: str) -> str:
+def _describe_similarity(table: pd.DataFrame, measure: str) -> str:
     if "distance" not in table:  # a row for each topic
-        table = table.assign(distance=distances(parse_measure(measure), table["value"].to_numpy()))
+        table = table.assign(distance=measure_distances(parse_measure(measure), table["value"].to_numpy()))
     pairs = table.groupby(["name", "other"], sort=False)["distance"].mean()
     (a, b), (c, d) = pairs.idxmin(), pairs.idxmax()
-    nearest, n = number(pairs.min()), len(pairs)
+    least, n = number(pairs.min()), len(pairs)
     if n == 1:
-        return f"{a} and {b} have a distance of {nearest} by {measure} (0: no difference)."
+        return f"{a} and {b} have a distance of {least} by {measure} (0: no difference)."
     if pairs.max() - pairs.min() <= ROUNDED:
-        return f"By {measure}, all {n} pairs have the same distance ({nearest})."
-    ties = counted(int((pairs <= pairs.min() + ROUNDED).sum()) - 1, "more pair")
-    also = "" if ties.startswith("0 ") else f", as for {ties}"
-    said = f"By {measure}, {a} and {b} are the most similar of {n} pairs (distance {nearest}{also})"
-    return f"{said}, and {c} and {d} the least ({number(pairs.max())})."
+        return f"By {measure}, all {n} pairs have the same distance ({least})."
+    ties = int((pairs <= pairs.min() + ROUNDED).sum()) - 1
+    also = f", as for {counted(ties, 'more pair')}" if ties else ""
+    return (
+        f"By {measure}, {a} and {b} are the most similar of {n} pairs (distance {least}{also}), and {c} and {d} the "
+        f"least ({number(pairs.max())})."
+    )
 
 
-def _fuse(table: pd.DataFrame) -> str:
+# ---- fuse, select and explain
+
+
+def _describe_fusion(table: pd.DataFrame) -> str:
     """Return the answer of the strategy that is fixed beforehand, else of the first fusion."""
     measure = table.attrs["measure"]
     fusions, single = table[table["n"] > 1], table[table["strategy"] == "single"]
@@ -191,59 +212,58 @@ def _fuse(table: pd.DataFrame) -> str:
     if fusions.empty:
         return f"{keep}: of the single runs it has the highest {measure}, and the table has no fusion."
     fixed = fusions[fusions["strategy"] == FIXED_BEFOREHAND]
-    best = (fixed if len(fixed) else fusions).iloc[0]
-    gain, runs = best["difference"], join(best["names"])
+    fusion = (fixed if len(fixed) else fusions).iloc[0]
+    gain, runs = fusion["difference"], join(fusion["names"])
     sign, more = (1, "more") if gain > 0 else (-1, "less")
     gains = f"{number(abs(gain))} {measure} {more} than" if abs(gain) > ROUNDED else f"the same {measure} as"
-    low, high = sorted(sign * best[end] for end in ("ci_lower", "ci_upper"))
-    said = (
-        f"on held-out topics, their fusion has {gains} the best single run as judged "
-        f"({format_level(table.attrs['confidence'])} interval {number(low)} to {number(high)}; {best['strategy']})."
-    )
+    low, high = sorted(sign * fusion[end] for end in ("ci_lower", "ci_upper"))
     advice = f"Fuse {runs}" if low > 0 else f"Whether to fuse {runs} is undecided"
-    return f"{advice if gain > 0 else f'{keep} instead of fusing {runs}'}: {said}"
+    if gain <= 0:
+        advice = f"{keep} instead of fusing {runs}"
+    return (
+        f"{advice}: on held-out topics, their fusion has {gains} the best single run as judged "
+        f"({format_level(table.attrs['confidence'])} interval {number(low)} to {number(high)}; {fusion['strategy']})."
+    )
 
 
-def _select(table: pd.DataFrame) -> str:
+def _describe_selection(table: pd.DataFrame) -> str:
     measure, last, n = table.attrs["measure"], table.iloc[-1], len(table)
     runs = join(list(table["name"]))
     if n == 1:
         return f"{runs} has the highest {measure} ({number(last['marginal'])})."
     if pd.isna(last["cumulative"]):
         return f"Choose {runs}: the last one adds {number(last['marginal'])} {measure} to the others."
-    bound = f", and no {n} runs can have more than {number(last['bound'])}"
+    limit = ""
     if last["bound"] - last["cumulative"] <= ROUNDED:
-        bound = f", and no {n} runs have more"
-    bound = "" if pd.isna(last["bound"]) else bound
-    return f"Choose {runs}: together they have {number(last['cumulative'])} {measure}{bound}."
+        limit = f", and no {n} runs have more"
+    elif not pd.isna(last["bound"]):
+        limit = f", and no {n} runs can have more than {number(last['bound'])}"
+    return f"Choose {runs}: together they have {number(last['cumulative'])} {measure}{limit}."
 
 
-def _explain(table: pd.DataFrame) -> str:
-    measure = table.attrs["measure"]
+def _describe_documents(table: pd.DataFrame) -> str:
+    measure, n, topics = table.attrs["measure"], len(table), table["query_id"].nunique()
     runs = join(list(dict.fromkeys(table["name"]))) if "name" in table else table.attrs["run"]
-    adds, topics = table[table["contribution"] > 0], table["query_id"].nunique()
+    adds = table[table["contribution"] > 0]
     contribute = "contributes" if len(adds) < 2 else "contribute"
-    said = f"{len(adds) or 'None'} of {counted(len(table), 'document')} of {runs} {contribute} to {measure}"
+    answer = f"{len(adds) or 'None'} of {counted(n, 'document')} of {runs} {contribute} to {measure}"
     if len(adds):
-        most = adds.loc[adds["contribution"].idxmax()]
-        on, of_topic = (
-            f", on {adds['query_id'].nunique()} of {topics} topics",
-            f" of topic {most['query_id']}",
-        )
-        said += on if topics > 1 else ""
-        said += f", none more than {most['doc_id']}{of_topic if topics > 1 else ''} ({number(most['contribution'])})"
+        most, several = adds.loc[adds["contribution"].idxmax()], topics > 1
+        topic = f" of topic {most['query_id']}" if several else ""
+        answer += f", on {adds['query_id'].nunique()} of {topics} topics" if several else ""
+        answer += f", none more than {most['doc_id']}{topic} ({number(most['contribution'])})"
     unjudged = int(table["relevance"].isna().sum())
     are = "is" if unjudged == 1 else "are"
-    return f"{said}; {unjudged} of the {len(table)} {are} unjudged." if unjudged else f"{said}."
+    return f"{answer}; {unjudged} of the {n} {are} unjudged." if unjudged else f"{answer}."
 
 
 #: The columns that tell the table of a verb, and what describes it.
 _VERBS: dict[tuple[str, ...], Callable[[pd.DataFrame], str]] = {
-    ("other_mean", "p_corrected"): _by_measure(_compare_pairs, _compare_pair),
-    ("settled", "n_deciding"): _by_measure(_verdicts_on_pairs, _verdict_on_pair),
-    ("name", "worst", "best", "exact"): _by_measure(_bounds_of_runs),
-    ("name", "other", "value"): _by_measure(_similar_pairs),
-    ("strategy", "held_out"): _fuse,
-    ("marginal", "cumulative", "bound"): _select,
-    ("doc_id", "position", "contribution"): _explain,
+    ("other_mean", "p_corrected"): _by_measure(_describe_pairs, _describe_pair),
+    ("settled", "n_deciding"): _by_measure(_describe_verdicts, _describe_verdict),
+    ("name", "worst", "best", "exact"): _by_measure(_describe_bounds),
+    ("name", "other", "value"): _by_measure(_describe_similarity),
+    ("strategy", "held_out"): _describe_fusion,
+    ("marginal", "cumulative", "bound"): _describe_selection,
+    ("doc_id", "position", "contribution"): _describe_documents,
 }

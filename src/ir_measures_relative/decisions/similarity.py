@@ -1,11 +1,11 @@
-"""Every two runs of a context, by the measures that compare two rankings."""
+"""Similarity of runs: by measures that compare two rankings, and by the documents that both retrieve."""
 
 from __future__ import annotations
 
 import itertools
-import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -14,18 +14,18 @@ import pandas as pd
 from ..bounding.bounds import table_of
 from ..context.checks import check_runs
 from ..context.collection import Collection, judged_collection, new_collection
+from ..context.duplicates import priors_of
+from ..context.evaluate import aggregate
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import parse_measure, parse_measures, registered
 from ..context.run_context import RunContext, check_is_context
-from ..data.arrays import FloatArray, object_array
+from ..data.arrays import FloatArray, IntArray, object_array
 from ..data.documents import Judgments
+from ..data.ids import pair_keys
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
 from ..messages import some
 from ..work import Work, map_tasks
-
-# How many portions of the pairs each process gets: enough that none waits long for the last.
-_PORTIONS = 4
 
 
 def similarity(
@@ -35,9 +35,10 @@ def similarity(
     perquery: bool = False,
     jobs: int = 1,
 ) -> pd.DataFrame:
-    """Distances between every two runs, each pair once, in the context's order.
+    """Return the distance of every two runs, each pair once, in the context's order.
 
     Args:
+        context: the runs.
         qrels: default: those of the context's dataset, or no judgments; RBO and MED then compare all queries.
         measures: measures with a reference run, without ``ref=``: MED, RBO, rrLP, sgnLP, sgnLR, RPP.
         perquery: one row per query too.
@@ -56,8 +57,8 @@ def similarity(
     """
     check_is_context(context)
     work = Work(jobs)
-    parsed = [with_reference(measure) for measure in parse_measures(measures)]
-    view = judged_or_not(context, qrels, parsed)
+    parsed = [check_reference_measure(measure) for measure in parse_measures(measures)]
+    view = collect_judged_or_not(context, qrels, parsed)
     names = object_array(view.names)
     if len(names) < 2:
         raise ValueError("similarity() compares the runs of a context two by two; give it two runs or more")
@@ -67,66 +68,136 @@ def similarity(
     index, tables = {"name": names[first], "other": names[second]}, []
     for measure in parsed:
         values = score_pairs(view, measure, pairs, work)
-        columns = {"value": values} | ({} if perquery else {"distance": distances(measure, values)})
+        columns = {"value": values} | ({} if perquery else {"distance": measure_distances(measure, values)})
         tables.append(table_of(index, measure, columns, view.documents.query_ids if perquery else None))
     return pd.concat(tables, ignore_index=True)
 
 
-def with_reference(measure: ir_measures.Measure | str) -> RelativeMeasure:
-    """The measure; ValueError for one that does not compare a run with a reference, or that names the reference."""
+def check_reference_measure(measure: ir_measures.Measure | str) -> RelativeMeasure:
+    """Return the measure; raise ValueError for one without a reference run, or with a fixed one."""
     parsed = parse_measure(measure)
     if not isinstance(parsed, RelativeMeasure) or parsed.RELATIVE_TO != "reference":
-        known = sorted(name for name, m in registered().items() if m.RELATIVE_TO == "reference")
-        raise ValueError(f"{parsed} does not compare two runs; use one of {', '.join(known)}")
+        usable = sorted(name for name, m in registered().items() if m.RELATIVE_TO == "reference")
+        raise ValueError(f"{parsed} does not compare two runs; use one of {', '.join(usable)}")
     if parsed.get("ref") is not None:
         raise ValueError(f"{parsed} compares with {parsed.get('ref')!r} alone; leave ref= out")
     return parsed
 
 
-def judged_or_not(
+def collect_judged_or_not(
     context: RunContext, qrels: Qrels | None, measures: Sequence[RelativeMeasure]
 ) -> Collection:
-    """The context on the judgments; where there are none, on all queries of its runs."""
+    """Return the runs with their judgments; without any, on all queries of the runs."""
     if qrels is not None or context.dataset is not None:
         return judged_collection(context, qrels)
     for measure in measures:
         if measure.JUDGMENTS == "needed":
             raise ValueError(f"{measure} needs judgments; give qrels, or use RBO or MED")
-    query_ids = object_array(dict.fromkeys(q for run in context.runs.values() for q in run.query_ids))
-    if not len(query_ids):
+    n_runs = Counter(q for run in context.runs.values() for q in dict.fromkeys(run.query_ids))
+    if not n_runs:
         raise ValueError("the runs hold no ranking, so there is nothing to compare")
-    held = Counter(q for run in context.runs.values() for q in set(run.query_ids))
-    if len(context.runs) > 1 and max(held.values()) == 1:
-        one, two = list(context.runs)[:2]
+    if len(context.runs) > 1 and max(n_runs.values()) == 1:
+        first, second = list(context.runs)[:2]
         raise ValueError(
-            f"no query is in two of the runs, so there is nothing to compare: {one!r} has "
-            f"{some(context.runs[one].query_ids)}, {two!r} has {some(context.runs[two].query_ids)}; number them alike"
+            f"no query is in two of the runs, so there is nothing to compare: {first!r} has "
+            f"{some(context.runs[first].query_ids)}, {second!r} has {some(context.runs[second].query_ids)}; "
+            "number them alike"
         )
-    return new_collection(context, Judgments.empty(query_ids))
+    return new_collection(context, Judgments.empty(object_array(n_runs)))
 
 
-def distances(measure: RelativeMeasure, values: FloatArray) -> FloatArray:
-    """How far apart two runs are, by the values of a measure: 0 where they are alike."""
+def measure_distances(measure: RelativeMeasure, values: FloatArray) -> FloatArray:
+    """Return the distances by the values of a measure: 0 for two equal rankings."""
     return 1.0 - values if measure.SIMILARITY else np.abs(values)
 
 
-def squares(
+def tabulate_distances(
     view: Collection, measure: RelativeMeasure, signed: bool = False, jobs: int = 1
 ) -> tuple[FloatArray, FloatArray]:
-    """The mean distance, and where ``signed`` the mean, of the measure for every two runs: shape (runs, runs)."""
-    work = Work(jobs)
+    """Return the mean distance of every two runs, and the mean of the measure if ``signed``; shape (runs, runs)."""
     check_runs(view, [measure])
     n = len(view.names)
     pairs = list(itertools.permutations(range(n), 2) if signed else itertools.combinations(range(n), 2))
-    values = score_pairs(view, measure, pairs, work)
-    places = tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
+    values = score_pairs(view, measure, pairs, Work(jobs))
+    cells = tuple(np.array(pairs, dtype=np.int64).reshape(-1, 2).T)
     distance, mean = np.zeros((2, n, n))
-    distance[places], mean[places] = distances(measure, values).mean(axis=1), values.mean(axis=1)
+    distance[cells], mean[cells] = measure_distances(measure, values).mean(axis=1), values.mean(axis=1)
     return np.maximum(distance, distance.T), mean
 
 
-def clustered(distance: FloatArray) -> list[int]:
-    """The order of the leaves of a hierarchical clustering: average linkage, neighbours as alike as can be."""
+def score_pairs(
+    view: Collection, measure: RelativeMeasure, pairs: Sequence[tuple[int, int]], work: Work
+) -> FloatArray:
+    """Return the values of pairs (run, reference) of indices, sorted by run, shape (pairs, queries)."""
+    tasks = [(view, measure, list(group)) for _, group in itertools.groupby(pairs, lambda pair: pair[0])]
+    values = map_tasks(_score_run, tasks, work.jobs, total=len(tasks), desc="comparing runs", unit="run")
+    return np.concatenate([np.empty((0, view.documents.n_queries)), *values])
+
+
+def _score_run(task: tuple[Collection, RelativeMeasure, Sequence[tuple[int, int]]]) -> FloatArray:
+    """Return the values of one run with each of its references."""
+    view, measure, pairs = task
+    run = Evaluated.of(view, view.names[pairs[0][0]])
+    return np.array([measure(ref=view.names[reference]).score(run) for _, reference in pairs])
+
+
+# ---- documents that two runs share
+
+
+def count_shared_documents(view: Collection, cutoff: int | None) -> IntArray:
+    """Count the documents of the judged topics that each two runs both have in their tops, shape (runs, runs)."""
+
+    def compute() -> IntArray:
+        from scipy.sparse import csr_array  # pictures are drawn without scipy
+
+        tops = view.tops(cutoff)
+        keys = [pair_keys(top.docs.query, top.hashes) for top in tops]
+        different, document = np.unique(np.concatenate(keys), return_inverse=True)
+        starts = np.cumsum([0, *map(len, keys)])
+        shape = len(keys), max(len(different), 1)
+        retrieves = csr_array((np.ones(len(document), dtype=np.int64), document, starts), shape=shape)
+        both: IntArray = (retrieves @ retrieves.T).toarray()
+        return both
+
+    return view.memoize(("shared", cutoff), compute)
+
+
+def score_nearest_copies(
+    view: Collection, names: Sequence[str], measure: Any, priors: Mapping[str, Iterable[str]] | None = None
+) -> list[tuple[str, float] | None]:
+    """Return for each run its nearest prior, and the mean that a copy of that would have in the run's place.
+
+    The nearest prior retrieves most of the documents in the run's top k, over all judged topics; of equals it is the
+    first. None stands for a run without priors.
+    """
+    to_priors = measure.RELATIVE_TO == "priors"
+    free = type(measure)(**{key: value for key, value in measure.params.items() if key != "prior"})
+    shared = count_shared_documents(view, measure.params.get("cutoff"))
+    copies: list[tuple[str, float] | None] = []
+    for name in names:
+        row = view.index[name]
+        rivals = (
+            priors_of(view, name, measure, priors) if to_priors else np.delete(np.arange(len(shared)), row)
+        )
+        if not len(rivals):
+            copies.append(None)
+            continue
+        nearest = view.names[rivals[shared[row, rivals].argmax()]]
+        if to_priors:
+            # A new run with the run's priors, and so with the one that it copies.
+            values = free.score(Evaluated.of(view, view.runs[nearest], [view.names[i] for i in rivals]))
+        else:
+            # All systems are those that there would be without the run.
+            values = measure.score(Evaluated.of(view.with_runs({name: view.runs[nearest]}), name))
+        copies.append((nearest, aggregate(measure, values)))
+    return copies
+
+
+# ---- drawing distances
+
+
+def order_by_clustering(distance: FloatArray) -> list[int]:
+    """Return the order of the leaves of a hierarchical clustering: average linkage, most similar neighbours."""
     if len(distance) < 3:
         return list(range(len(distance)))
     from scipy.cluster.hierarchy import leaves_list, linkage
@@ -137,9 +208,9 @@ def clustered(distance: FloatArray) -> list[int]:
 
 
 def inner_range(values: FloatArray, signed: bool = False) -> tuple[float, float, str]:
-    """The range within Tukey's outer fences, for a scale of colours; and whether values lie below it or above it.
+    """Return the range within Tukey's outer fences, for a colour scale; and whether values lie below or above it.
 
-    Where ``signed``, the range is the same on both sides of 0.
+    Where ``signed``, the range is symmetric about 0.
     """
     if signed:
         values = np.abs(values)
@@ -156,28 +227,3 @@ def inner_range(values: FloatArray, signed: bool = False) -> tuple[float, float,
         low, high = 0.0, float(values.max())
     beyond = ("neither", "max", "min", "both")[2 * bool(low > values.min()) + bool(high < values.max())]
     return low, high, beyond
-
-
-def score_pairs(
-    view: Collection, measure: RelativeMeasure, pairs: Sequence[tuple[int, int]], work: Work
-) -> FloatArray:
-    """The values of some pairs (run, reference), places among the context's runs: shape (pairs, queries)."""
-    n, jobs = len(pairs), work.jobs
-    processes = jobs if jobs > 0 else os.cpu_count() or 1
-    size = max(1, -(-n // (_PORTIONS * processes)))
-    of_one_run = [list(some) for _, some in itertools.groupby(pairs, lambda pair: pair[0])]
-    split = of_one_run if jobs == 1 else [pairs[i : i + size] for i in range(0, n, size)]
-    tasks = [(view, measure, some) for some in split]
-    found = map_tasks(_score_portion, tasks, jobs, total=len(tasks), desc="comparing runs", unit="portion")
-    return np.concatenate([np.empty((0, view.documents.n_queries)), *found])
-
-
-def _score_portion(
-    portion: tuple[Collection, RelativeMeasure, Sequence[tuple[int, int]]],
-) -> FloatArray:
-    view, measure, pairs = portion
-    values = []
-    for run, of_run in itertools.groupby(pairs, lambda pair: pair[0]):
-        evaluated = Evaluated.of(view, view.names[run])
-        values += [measure(ref=view.names[reference]).score(evaluated) for _, reference in of_run]
-    return np.array(values).reshape(len(pairs), -1)

@@ -30,7 +30,7 @@ BASIS = {
     "all": "{level}, over topics",
     "judged": "{level}, over topics",
     "imputed": "{level}, over topics and unjudged documents",
-    "strict": "{level}, over topics, whatever the unjudged documents are",
+    "strict": "{level}, over topics, allowing for unjudged documents",
 }
 
 #: The start of an answer, by whether it counts unjudged documents as not relevant, and whether the verdict is open.
@@ -58,7 +58,7 @@ REASONS = {
 
 #: What the extremes of the unjudged documents would make of it.
 STRICT = {
-    "same": "Whatever the unjudged documents are, this stands.",
+    "same": "Allowing for unjudged documents, this stands.",
     "open": "At their extremes, unjudged documents could leave this open.",
     "open in part": "At their extremes, unjudged documents could leave some of this open.",
     "other": "At the unjudged documents' extremes: {other}.",
@@ -288,6 +288,11 @@ def capital(text: str) -> str:
 def format_level(confidence: float) -> str:
     """Return the confidence in per cent."""
     return f"{100 * confidence:g} %"
+
+
+def format_share(share: float) -> str:
+    """Return a share in per cent."""
+    return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 
 def describe_basis(labels: str, confidence: float) -> str:

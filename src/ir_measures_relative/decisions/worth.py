@@ -15,7 +15,6 @@ from ..io.qrels import Qrels
 from ..io.runs import Run
 from ..messages import escaped
 from .answer import Decision
-from .compare import shared_documents
 from .decide import Comparison, compare_options
 from .evidence import describe_copy, describe_new_documents, new_documents
 from .options import (
@@ -28,6 +27,7 @@ from .options import (
     without,
 )
 from .rule import AS_WELL, BETTER, compare_removals
+from .similarity import count_shared_documents
 from .terms import RegretTest, Terms, read_terms
 from .text import describe, name_option, nothing_gains, removal_sentence
 
@@ -129,7 +129,7 @@ def _runs_to_replace(
     """Return the deployed runs that may be replaced, in their order: those that share most with the candidate."""
     if len(deployed) <= _MOST_REPLACED:
         return list(deployed)
-    shared = shared_documents(collection, terms.by.params.get("cutoff"))[collection.index[candidate]]
+    shared = count_shared_documents(collection, terms.by.params.get("cutoff"))[collection.index[candidate]]
     of_deployed = -np.array([shared[collection.index[name]] for name in deployed])
     most_shared = np.sort(np.argsort(of_deployed, kind="stable")[:_MOST_REPLACED])
     return [deployed[i] for i in most_shared.tolist()]

@@ -13,7 +13,13 @@ from matplotlib.patches import Patch
 
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray
-from ..decisions.similarity import clustered, inner_range, judged_or_not, squares, with_reference
+from ..decisions.similarity import (
+    check_reference_measure,
+    collect_judged_or_not,
+    inner_range,
+    order_by_clustering,
+    tabulate_distances,
+)
 from ..io.qrels import Qrels
 from .figures import (
     given_or_new_axes,
@@ -60,13 +66,13 @@ def similarity(
         ValueError: a measure without a reference run, or a context without runs.
     """
     check_is_context(context)
-    parsed = with_reference(measure)
+    parsed = check_reference_measure(measure)
     if signed and not parsed.SIGNED:
         raise ValueError(f"{parsed} does not say which of two systems is better; leave signed=True out")
     if not context.names:
         raise ValueError("the context holds no run to compare")
-    distance, mean = squares(judged_or_not(context, qrels, [parsed]), parsed, signed, jobs)
-    order = clustered(distance)
+    distance, mean = tabulate_distances(collect_judged_or_not(context, qrels, [parsed]), parsed, signed, jobs)
+    order = order_by_clustering(distance)
     names, n = short_names([context.names[i] for i in order]), len(order)
     apart = ~np.eye(n, dtype=bool)
     shown = np.where(apart, (mean if signed else distance)[np.ix_(order, order)], np.nan)

@@ -8,7 +8,7 @@ from typing import Any
 
 from scipy.special import stdtrit
 
-from ..decisions.compare import is_of_pairs
+from ..decisions.compare import is_pairwise
 from ..decisions.terms import read_terms
 from ..decisions.worth import decide_on_candidate
 from ..messages import RelativeWarning
@@ -32,7 +32,7 @@ def pairs_of(campaign: ReportedCampaign) -> dict[str, Any]:
         every = list(itertools.combinations(campaign.collection.names, 2))
         intervals = [
             # the value of a measure of pairs is not the difference of two values
-            None if is_of_pairs(measure) else list(map(intervals_of(campaign, measure).get, every))
+            None if is_pairwise(measure) else list(map(intervals_of(campaign, measure).get, every))
             for measure in campaign.measures
         ]
     t = float(stdtrit(topics - 1, 0.975)) if topics > 1 else None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...context.measure_strings import is_relative
-from ...decisions.compare import copies_of_nearest
 from ...decisions.select import select_complementary
+from ...decisions.similarity import score_nearest_copies
 from ...measures.nrg import NRG
 from ..contents import ReportedCampaign
 from . import Picture, Section, Spec, Table, axis_of_runs, point, quantity, said
@@ -34,7 +36,8 @@ def section(campaign: ReportedCampaign) -> Section | str:
     table = select_complementary(campaign.context, campaign.qrels, n, measure)
     order = table["name"].tolist()
     before = {name: order[:i] for i, name in enumerate(order)}
-    table["copy"] = copies_of_nearest(campaign.collection, order, measure, before).means
+    copies = score_nearest_copies(campaign.collection, order, measure, before)
+    table["copy"] = [np.nan if copy is None else copy[1] for copy in copies]
     rows = campaign.rows(table, "marginal", "copy", "cumulative", "bound")
     drawn = [[i, *row] for i, row in enumerate(rows, start=1)]
     columns = [("place", "count"), ("run", "run")]

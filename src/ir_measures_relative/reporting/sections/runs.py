@@ -10,8 +10,7 @@ import numpy as np
 from ...context.duplicates import why_incomparable
 from ...context.evaluate import dominant_topics
 from ...context.measure_strings import is_relative, param_value
-from ...decisions.compare import copies_of_nearest, shared_documents
-from ...decisions.similarity import score_pairs
+from ...decisions.similarity import count_shared_documents, score_nearest_copies, score_pairs
 from ...further_measures.rbo import RBO
 from ...stats.intervals import student_interval
 from ...tolerances import ROUNDED
@@ -137,7 +136,7 @@ def _scale(columns: Any) -> tuple[float, float]:
 
 def _near_copies(campaign: ReportedCampaign) -> dict[int, list[tuple[int, float]]]:
     """From each run that has near-copies to these, with their RBO, the nearest first."""
-    shared = shared_documents(campaign.collection, _TOP)
+    shared = count_shared_documents(campaign.collection, _TOP)
     own = np.diag(shared)
     first, second = np.nonzero(np.triu(shared >= _LEAST_SHARED * np.maximum(own, own[:, None]), 1))
     pairs = list(zip(first.tolist(), second.tolist(), strict=True))
@@ -157,8 +156,5 @@ def _copies(
     """Of each run its nearest prior, by its place, and what a copy of that has; of measures by which it adds some."""
     if not is_relative(measure) or measure.RELATIVE_TO != "priors" or measure.zero_for_duplicate:
         return None
-    found = copies_of_nearest(campaign.collection, campaign.collection.names, measure)
-    return [
-        None if near is None else (campaign.place[near], number(float(mean)))
-        for near, mean in zip(found.nearest, found.means, strict=True)
-    ]
+    copies = score_nearest_copies(campaign.collection, campaign.collection.names, measure)
+    return [None if copy is None else (campaign.place[copy[0]], number(copy[1])) for copy in copies]

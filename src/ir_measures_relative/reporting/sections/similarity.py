@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...decisions.similarity import clustered, inner_range, squares
+from ...decisions.similarity import inner_range, order_by_clustering, tabulate_distances
 from ...measures.med import MED
 from ..contents import ReportedCampaign, number, numbers
 from . import Picture, Section, Table, quantity, square
@@ -21,8 +21,8 @@ def section(campaign: ReportedCampaign) -> Section | str:
     if not campaign.several:
         return "Which runs are similar: there is only one run."
     measure = MED @ campaign.cutoff
-    distance, _ = squares(campaign.collection, measure)
-    order = clustered(distance)
+    distance, _ = tabulate_distances(campaign.collection, measure)
+    order = order_by_clustering(distance)
     below = np.tril_indices(len(distance), -1)
     # The colours are those of the distances that are not far out; what is beyond has the last colour.
     low, high, _ = inner_range(distance[below])
