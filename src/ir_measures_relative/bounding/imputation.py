@@ -10,7 +10,7 @@ from ..context.evaluated import Evaluated
 from ..data.arrays import FloatArray, IntArray
 from ..data.cut_rankings import check_whole_to
 from ..data.documents import Documents, Judgments
-from ..io.qrels import Qrels, judge, qrels_columns
+from ..io.qrels import Qrels, make_judgments, qrels_columns
 from .labelings import Labelings
 from .llm_judge import FEWEST_SHARED, NO_LABEL, JudgedRelevance
 from .relevance import DEEPER, Pool, draw_grades
@@ -134,7 +134,7 @@ def read_llm_judgments(llm_judgments: Qrels | None, docs: Documents) -> Judgment
     if llm_judgments is None:
         return None
     try:
-        judgments = judge(qrels_columns(llm_judgments))
+        judgments = make_judgments(qrels_columns(llm_judgments))
     except ValueError as error:
         raise ValueError(f"llm_judgments: {error}") from None
     if not set(judgments.query_ids.tolist()) & set(docs.query_ids.tolist()):

@@ -15,7 +15,7 @@ from ..data.documents import Documents, Judgments
 from ..data.ids import Ids
 from ..data.rankings import Rankings
 from ..io import datasets
-from ..io.qrels import DatasetOfQrels, QrelsColumns, qrels_columns
+from ..io.qrels import QrelsColumns, QrelsDataset, qrels_columns
 from .track_file import BadTrackError, bad_track, read_file, sha256_of
 from .track_sources import locate_track
 
@@ -35,7 +35,7 @@ class Track(NamedTuple):
         return f"{known} ({self.runs} run{'s' * (self.runs != 1)}, sha256 {self.sha256[:8]}…)"
 
 
-class TrackJudgments(DatasetOfQrels):
+class TrackJudgments(QrelsDataset):
     """The judgments of a track, as a dataset of ir_datasets has them; those of such a dataset where it names one."""
 
     def __init__(self, columns: QrelsColumns | None, dataset: str | None) -> None:
