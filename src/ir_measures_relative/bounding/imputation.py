@@ -46,7 +46,7 @@ class Imputation:
             what = f"a relevance model, which reads {DEEPER} times the cutoff,"
             check_whole_to((run.run for run in runs), cutoff * DEEPER, what, DEEPER)
         pool, label = self._pool(docs), self._labels(docs)
-        groups = groups_of(runs)
+        groups = run_groups(runs)
         self.model = JudgedRelevance(pool, docs.grade, docs.judged, label, groups=groups, candidate=candidate)
         in_tops = pool.in_top.any(axis=0)
         labelled = in_tops & (label != NO_LABEL) if label is not None else np.zeros_like(in_tops)
@@ -116,7 +116,7 @@ class Imputation:
         return np.where(row >= 0, self._llm.grade[row], NO_LABEL)
 
 
-def groups_of(runs: Sequence[Evaluated]) -> IntArray | None:
+def run_groups(runs: Sequence[Evaluated]) -> IntArray | None:
     """Return a number for the group of each run; None where no groups are known."""
     groups = runs[0].collection.groups
     if not groups:

@@ -179,7 +179,7 @@ class Labelings:
         """Return about how far each document's label moves the difference of two runs, which is at most ``reach``."""
         raise NotBoundedError(self.why_not_bounded)
 
-    def warn_of_others(self) -> None:
+    def warn_about_unretrieved(self) -> None:
         """Warn where nobody said how many relevant documents no run retrieves, and that decides."""
         if self._unretrieved_unknown and self.open.any():
             warn(
@@ -189,7 +189,7 @@ class Labelings:
                 "unretrieved relevant documents",
             )
 
-    def grades_of_open(self) -> IntArray:
+    def open_grades(self) -> IntArray:
         """Return the grades that an open document may have, ascending, as far as they differ in gain.
 
         Warns where few grades are known and the context has no ``grades``.

@@ -19,8 +19,8 @@ from ..messages import escaped, few_quoted
 from ..stats.paired_tests import tie_limit, with_ties
 from ..tolerances import LABELED_ALIKE
 from ..work import Work, check_writable, write_whole
-from .bounds import campaign_of, check_bounded, labelings_of
-from .verdicts import differences, pairs_of, settled_of
+from .bounds import prepare_runs, check_bounded, make_labelings
+from .verdicts import differences, run_pairs, name_order
 
 
 def judge_next(
@@ -56,19 +56,19 @@ def judge_next(
     """
     work = Work(jobs, time_limit)
     check_is_context(context)
-    (parsed,), runs = campaign_of(judged_collection(context, qrels), [measure])
+    (parsed,), runs = prepare_runs(judged_collection(context, qrels), [measure])
     check_count("n", n, 1)
     if path is not None:
         check_pool(path)
-    a, b = pairs_of(context) if between is None else _pair(context, between)
-    labelings = labelings_of(parsed, runs, unretrieved_relevant)
+    a, b = run_pairs(context) if between is None else _pair(context, between)
+    labelings = make_labelings(parsed, runs, unretrieved_relevant)
     check_bounded([labelings])
     _, interval = differences(runs, parsed, labelings, a, b, work)
     lower, upper = interval.lower.mean(axis=1), interval.upper.mean(axis=1)
     docs, rows = labelings.docs, np.flatnonzero(labelings.open & labelings.docs.exists)
     weight, pairs = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
     reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
-    for i in np.flatnonzero(settled_of(lower, upper) == "undecided").tolist():
+    for i in np.flatnonzero(name_order(lower, upper) == "undecided").tolist():
         moved = labelings.influence(int(a[i]), int(b[i]), reach[i])[rows]
         missing = max(min(-lower[i], upper[i]), (upper[i] - lower[i]) / 10)
         weight += moved / docs.n_queries / missing

@@ -68,7 +68,7 @@ def default_log_odds_sd(n_runs: int) -> float:
     return 0.8 if n_runs >= 6 else 1.2
 
 
-def chances_of(labelings: Labelings, chance_of: Chance) -> FloatArray:
+def document_probabilities(labelings: Labelings, chance_of: Chance) -> FloatArray:
     """Return the chance of every open document to be relevant, in their order, by a function of the caller's."""
     if not callable(chance_of):
         raise ValueError(

@@ -21,13 +21,13 @@ from ..io.qrels import Qrels
 from ..messages import few_quoted, warn
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
-from .bounds import campaign_of, check_bounded, labelings_of, snapped, table_of, values_of
+from .bounds import prepare_runs, check_bounded, make_labelings, snap_to_value, measure_table, judged_values
 from .imputation import Imputation, read_llm_judgments, sentence_about_judge
 from .intervals import Interval, share
 from .labelings import Labelings
 from .probabilities import (
     RelevanceModel,
-    chances_of,
+    document_probabilities,
     check_relevance_model,
     default_log_odds_sd,
     probabilities,
@@ -101,7 +101,7 @@ def verdicts(
     work = Work(jobs, time_limit)
     check_is_context(context)
     collection = judged_collection(context, qrels)
-    parsed, _ = campaign_of(collection, measures, missing_topics=False)
+    parsed, _ = prepare_runs(collection, measures, missing_topics=False)
     collection, note = check_topics(collection, context.names, missing)
     runs = Evaluated.each(collection)
     with_llm = llm_judgments is not None
@@ -113,11 +113,11 @@ def verdicts(
         raise ValueError(
             f"log_odds_sd={log_odds_sd!r} is not allowed; it must be a number of at least 0, such as 0.8"
         )
-    a, b = pairs_of(context)
+    a, b = run_pairs(context)
     names = object_array(context.names)
     index, tables = {"name": names[a], "other": names[b]}, []
     query_ids = runs[0].collection.documents.query_ids
-    every = [labelings_of(measure, runs, unretrieved_relevant) for measure in parsed]
+    every = [make_labelings(measure, runs, unretrieved_relevant) for measure in parsed]
     if relevance_model is None:
         check_bounded(every, "; give relevance_model= for a probability")
     for done, (measure, labelings) in enumerate(zip(parsed, every, strict=True)):
@@ -128,15 +128,15 @@ def verdicts(
         columns = {
             **ends,
             "exact": interval.exact,
-            "n_deciding": movable(labelings, a, b, interval),
+            "n_deciding": count_deciding(labelings, a, b, interval),
             **unjudged,
         }
-        table = table_of(index, measure, columns, query_ids if perquery else None)
+        table = measure_table(index, measure, columns, query_ids if perquery else None)
         for end in ends:
-            table[end] = rounded_to_zero(table[end].to_numpy())
+            table[end] = round_to_zero(table[end].to_numpy())
         if not labelings.bounded:
             table["n_deciding"] = pd.Series(pd.NA, index=table.index, dtype="Int64")
-        settled = settled_of(table["worst"].to_numpy(), table["best"].to_numpy())
+        settled = name_order(table["worst"].to_numpy(), table["best"].to_numpy())
         table.insert(table.columns.get_loc("n_deciding"), "settled", pd.Series(settled, dtype=str))
         if relevance_model is not None:
             chance = probabilities(_drawn(labelings, relevance_model, llm, samples, seed, log_odds_sd), a, b)
@@ -159,7 +159,7 @@ def _drawn(
     if not isinstance(relevance_model, str):
         if sd is None:
             sd = default_log_odds_sd(len(labelings.runs))
-        return sampled_values(labelings, chances_of(labelings, relevance_model), samples, seed, sd)
+        return sampled_values(labelings, document_probabilities(labelings, relevance_model), samples, seed, sd)
     imputation = Imputation(labelings.runs, labelings.cutoff, llm)
     about_judge = sentence_about_judge(imputation)
     if not imputation.model.exists:
@@ -172,7 +172,7 @@ def _drawn(
     return imputation.draw(labelings, samples, seed, sd)
 
 
-def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
+def run_pairs(context: RunContext) -> tuple[IntArray, IntArray]:
     """Each pair of runs once, as indices; with a reference, those with it, the reference second."""
     names = context.names
     if len(names) < 2:
@@ -197,21 +197,21 @@ def differences(
     work: Work,
 ) -> tuple[FloatArray, Interval]:
     """The difference of each pair of runs as judged, and its interval; shape (pairs, queries)."""
-    values = values_of(runs, measure, labelings)
-    value = rounded_to_zero(values[a] - values[b])
+    values = judged_values(runs, measure, labelings)
+    value = round_to_zero(values[a] - values[b])
     interval = Interval.unknown(value.shape)
     if labelings.why_not_bounded is None:
         interval = labelings.difference(a, b, work)
-    lower, upper, exact = snapped(interval, value, labelings)
-    return value, Interval(rounded_to_zero(lower), rounded_to_zero(upper), exact)
+    lower, upper, exact = snap_to_value(interval, value, labelings)
+    return value, Interval(round_to_zero(lower), round_to_zero(upper), exact)
 
 
-def rounded_to_zero(values: FloatArray) -> FloatArray:
+def round_to_zero(values: FloatArray) -> FloatArray:
     """The values, and 0 where only rounding keeps them from it."""
     return np.where(np.abs(values) <= LABELED_ALIKE, 0.0, values)
 
 
-def movable(labelings: Labelings, a: IntArray, b: IntArray, interval: Interval) -> IntArray:
+def count_deciding(labelings: Labelings, a: IntArray, b: IntArray, interval: Interval) -> IntArray:
     """How many unjudged documents can move the difference of each pair, shape (pairs, queries)."""
     docs, n = labelings.docs, labelings.docs.n_queries
     result = np.zeros((len(a), n), dtype=np.int64)
@@ -236,7 +236,7 @@ def unjudged_shares(runs: Sequence[Evaluated], cutoff: int | None) -> FloatArray
     return shares
 
 
-def settled_of(worst: FloatArray, best: FloatArray) -> ObjectArray:
+def name_order(worst: FloatArray, best: FloatArray) -> ObjectArray:
     """The words of the column ``settled``; what rounding could have made is undecided."""
     words = np.full(len(worst), "undecided", dtype=object)
     words[worst > LABELED_ALIKE] = "above"
