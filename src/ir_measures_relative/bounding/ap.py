@@ -79,7 +79,7 @@ class Precisions(FormLabelings):
         """Return AP, from the sum of precisions and the number of relevant documents."""
         return total / np.maximum(n_relevant, 1)
 
-    def one(self, work: Work) -> Interval:
+    def bound_runs(self, work: Work) -> Interval:
         self.check_bounded()
         runs, every = np.arange(len(self.position)), np.ones(len(self.rows), dtype=bool)
         if self.even:
@@ -104,8 +104,8 @@ class Precisions(FormLabelings):
         high = self.normalized(np.broadcast_to(most[:, None], count.shape), count, q)
         return float(low.min()), float(high.max())
 
-    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        one = self.one(work if self.even else share(work, 2))
+    def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        one = self.bound_runs(work if self.even else share(work, 2))
         some = ~self.closed_queries
         pairs = bound_pairs(self._solver, self.position, self.rows, some, a, b, work)
         return pairs.within(one.of(a).minus(one.of(b)))

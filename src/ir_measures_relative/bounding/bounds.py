@@ -84,7 +84,7 @@ def bounds(
         value = judged_values(runs, measure, labelings)
         interval = Interval.unknown(value.shape)
         if labelings.why_not_bounded is None:
-            interval = labelings.one(share(work, len(parsed) - done))
+            interval = labelings.bound_runs(share(work, len(parsed) - done))
         lower, upper, exact = snap_to_value(interval, value, labelings)
         columns = {"worst": lower, "value": value, "best": upper, "exact": exact}
         query_ids = runs[0].collection.documents.query_ids if perquery else None
@@ -136,7 +136,9 @@ def measure_table(
     return pd.DataFrame({**text, "measure": pd.Series([str(measure)] * n, dtype=str), **columns})
 
 
-def judged_values(runs: Sequence[Evaluated], measure: ir_measures.Measure, labelings: Labelings) -> FloatArray:
+def judged_values(
+    runs: Sequence[Evaluated], measure: ir_measures.Measure, labelings: Labelings
+) -> FloatArray:
     """The value of every run on the judgments as they are, shape (runs, queries)."""
     if is_relative(measure):
         return np.array([measure.score(run) for run in runs])

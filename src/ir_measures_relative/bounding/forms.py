@@ -144,7 +144,7 @@ class FormLabelings(Labelings):
         gain = self.judged_gain
         return np.array([ratio(form.joined(gain), form.over(gain)) for form in self.forms])
 
-    def sampled(self, grade: IntArray) -> FloatArray:
+    def values(self, grade: IntArray) -> FloatArray:
         return self._values(self.rule.gain(grade))
 
     def _values(self, of_open: FloatArray) -> FloatArray:
@@ -154,7 +154,7 @@ class FormLabelings(Labelings):
             return np.array([ratio(form.joined(gain), over) for form in self.forms])
         return np.array([ratio(form.joined(gain), form.over(gain)) for form in self.forms])
 
-    def one(self, work: Work) -> Interval:
+    def bound_runs(self, work: Work) -> Interval:
         self.check_bounded()
         if self.by_ideal:
             return self._ratios(zip(self._known, self._weights, strict=True))
@@ -163,7 +163,7 @@ class FormLabelings(Labelings):
         worst, best = self._values(ends).swapaxes(0, 1)
         return Interval.attained(worst, best)
 
-    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+    def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         self.check_bounded()
         combine = self.rule.combine
         if combine == "sum":
@@ -174,7 +174,7 @@ class FormLabelings(Labelings):
             ends = [(-self._lead(y, x), self._lead(x, y)) for x, y in zip(a, b, strict=True)]
             worst, best = np.array(ends).reshape(len(a), 2, self.docs.n_queries).swapaxes(0, 1)
             return Interval.attained(worst, best)
-        return super().difference(a, b, work)
+        return super().bound_differences(a, b, work)
 
     @cached_property
     def _weights(self) -> FloatArray:

@@ -140,7 +140,7 @@ def _search_by_probabilities(
 ) -> tuple[float, FloatArray]:
     """Return what no ``|ERR(y) - ERR(z)|`` exceeds, and the probabilities to go on that attain the largest.
 
-    The difference is linear in each document's probability, from ``low``, above 0, to ``high``; so only the ends matter.
+    The difference is linear in each document's probability, from ``low`` > 0 to ``high``; so only the ends matter.
     """
 
     def evaluate(go_on: FloatArray) -> float:

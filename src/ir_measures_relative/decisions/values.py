@@ -13,9 +13,13 @@ import numpy as np
 import pandas as pd
 
 from ..bounding.bounds import make_labelings, judged_values
-from ..bounding.imputation import Imputation, read_llm_judgments, sentence_about_judge
+from ..bounding.imputation import (
+    Imputation,
+    check_relevance_model,
+    read_llm_judgments,
+    sentence_about_judge,
+)
 from ..bounding.labelings import Labelings, open_documents
-from ..bounding.probabilities import check_relevance_model
 from ..bounding.relevance import FEWEST_RUNS
 from ..bounding.verdicts import differences, round_to_zero, unjudged_shares
 from ..context.checks import warn_about_last_labels
