@@ -161,7 +161,7 @@ def test_drawn_labelings_have_the_values_of_evaluate(seed: int) -> None:
             [[of_query[q][i % len(of_query[q])][d] for q, d in open_docs] for i in range(draws)],
             dtype=np.int64,
         )
-        found = model.sampled(drawn.reshape(draws, len(rows)))
+        found = model.values(drawn.reshape(draws, len(rows)))
         for at, query in enumerate(docs.query_ids):
             n = len(of_query[query])
             np.testing.assert_allclose(

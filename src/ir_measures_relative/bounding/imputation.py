@@ -8,7 +8,7 @@ import ir_measures
 import numpy as np
 
 from ..context.evaluated import Evaluated
-from ..context.measure_strings import value_of
+from ..context.measure_strings import param_value
 from ..context.tops import Look
 from ..data.arrays import FloatArray, IntArray
 from ..data.cut_rankings import check_whole_to
@@ -44,7 +44,9 @@ def check_relevance_model(
     if perquery:
         raise ValueError("relevance_model= is about the mean over queries; leave perquery=True out")
     for measure in measures:
-        rewarded = [label for label, gain in (value_of(measure, "gains") or {}).items() if label < 1 and gain]
+        rewarded = [
+            label for label, gain in (param_value(measure, "gains") or {}).items() if label < 1 and gain
+        ]
         if rewarded:
             raise ValueError(
                 f"{measure}: relevance_model= gives the probability of being relevant, and its gains give "
@@ -157,7 +159,7 @@ class Imputation:
         topic = np.array([self._llm.query_code.get(query, -1) for query in docs.query_ids], dtype=np.int64)
         row = np.full(len(docs), -1, dtype=np.int64)
         in_topics = docs.exists & (topic[docs.query] >= 0)
-        row[in_topics] = self._llm.rows_of(topic[docs.query[in_topics]], docs.ids.take(in_topics))
+        row[in_topics] = self._llm.find_rows(topic[docs.query[in_topics]], docs.ids.take(in_topics))
         return np.where(row >= 0, self._llm.grade[row], NO_LABEL)
 
 
@@ -280,7 +282,7 @@ def draw_by_function(
         if len(relevant_grades):  # a grade is that of some relevant document
             grade = random.choice(relevant_grades, relevant.shape)
         else:
-            grade = np.full(relevant.shape, int(value_of(labelings.measure, "rel") or 1))
+            grade = np.full(relevant.shape, int(param_value(labelings.measure, "rel") or 1))
         yield labelings.values(np.where(relevant, grade, 0))
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import pandas as pd
 
 from ..arguments import check_count, is_number
+from ..context.collection import judged_collection
 from ..context.evaluated import Evaluated
-from ..context.judged import judged_collection
-from ..context.measure_strings import value_of
+from ..context.measure_strings import param_value
 from ..context.missing_topics import check_topics, tell_of_missing_topics
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
@@ -125,7 +125,7 @@ def verdicts(
     for done, (measure, labelings) in enumerate(zip(parsed, every, strict=True)):
         value, interval = differences(runs, measure, labelings, a, b, share(work, len(parsed) - done))
         ends = {"worst": interval.lower, "value": value, "best": interval.upper}
-        unjudged = unjudged_shares(runs, value_of(measure, "cutoff"))
+        unjudged = unjudged_shares(runs, param_value(measure, "cutoff"))
         columns = {
             **ends,
             "exact": interval.exact,

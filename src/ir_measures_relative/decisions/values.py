@@ -12,7 +12,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..bounding.bounds import make_labelings, judged_values
+from ..bounding.bounds import judged_values, make_labelings
 from ..bounding.imputation import (
     Imputation,
     check_relevance_model,
@@ -110,7 +110,9 @@ class OptionValues:
                 judged = np.array([run.absolute(by) for run in runs])
                 return _Scores(judged, unjudged, not unjudged.any(), labelings)
             all_judged = not (labelings.open & labelings.docs.exists).any()
-            return _Scores(judged_values(runs, by, labelings), unjudged, all_judged, labelings.why_not_bounded)
+            return _Scores(
+                judged_values(runs, by, labelings), unjudged, all_judged, labelings.why_not_bounded
+            )
 
         return self._kept("scores", score)
 
