@@ -30,7 +30,7 @@ from ..data.arrays import FloatArray
 from ..data.cut_rankings import cite_tracks
 from ..data.rankings import Rankings
 from ..formats.content import Content
-from ..formats.track_sources import is_track
+from ..formats.track_file import is_track
 from ..io.datasets import count_docs, fetch_qrels, load_dataset
 from ..io.files import read_bytes, split_part
 from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file

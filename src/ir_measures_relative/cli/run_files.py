@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..context.run_context import RunContext
 from ..data.rankings import Rankings
-from ..formats.track_sources import is_track, locate_track
+from ..formats.track_file import is_track, locate_track
 from ..io.files import split_part
 from ..io.run_paths import read_runs, run_files
 
