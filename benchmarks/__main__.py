@@ -18,7 +18,7 @@ from benchmarks import frames, growth, processes, questions, report
 from benchmarks.data import Folder, real_campaigns
 from benchmarks.timing import load
 
-_SPEED, _README = report.ROOT / "studies" / "speed.md", report.ROOT / "README.md"
+_SPEED = report.ROOT / "studies" / "speed.md"
 _HISTORY = report.ROOT / "benchmarks" / "history.csv"
 _PARTS = ("frames", "files", "questions", "growth")
 
@@ -31,9 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     scale = parser.add_mutually_exclusive_group()
     scale.add_argument("--quick", action="store_true", help="fewer rounds and sizes: a first look")
     scale.add_argument("--full", action="store_true", help="all sizes also for pairs of runs")
-    parser.add_argument(
-        "--write", action="store_true", help="write the tables into studies/speed.md and README.md"
-    )
+    parser.add_argument("--write", action="store_true", help="write the tables into studies/speed.md")
     parser.add_argument("--pref-eval", type=Path, metavar="FOLDER", help="a checkout of diazf/pref_eval")
     parser.add_argument(
         "--nrg-authors",
@@ -56,15 +54,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parts = [args.only] if args.only else list(_PARTS)
     text = f"\n{report.versions()}\n"
     print(text)
-    sentence = ""
     history: list[tuple[str, report.Row]] = []
     for campaign in campaigns.values():
         for part in ("frames", "files"):
             if part not in parts:
                 continue
             if part == "frames":
-                tables, sentence_here, rows = _of_frames(campaign, rounds)
-                sentence = sentence or sentence_here
+                tables, rows = _of_frames(campaign, rounds)
             else:
                 rows = processes.costs(campaign, max(rounds - 2, 1), args.pref_eval, args.nrg_authors)
                 tables = report.ratios(rows)
@@ -82,12 +78,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
         report.keep_history(history, _HISTORY)
     if args.write:
         fill(_SPEED, "figures", text)
-        fill(_README, "speed", sentence)
-        print(f"Written into {_SPEED.relative_to(report.ROOT)} and {_README.relative_to(report.ROOT)}.")
+        print(f"Written into {_SPEED.relative_to(report.ROOT)}.")
 
 
-def _of_frames(campaign: Folder, rounds: int) -> tuple[str, str, list[report.Row]]:
-    """The tables of a campaign in frames; and what the README says of NRG@10, on both kinds of columns."""
+def _of_frames(campaign: Folder, rounds: int) -> tuple[str, list[report.Row]]:
+    """The tables of a campaign in frames, on both kinds of columns."""
     rows: list[report.Row] = []
     memory: list[report.Memory] = []
     for ids in ("str", "object"):
@@ -96,7 +91,7 @@ def _of_frames(campaign: Folder, rounds: int) -> tuple[str, str, list[report.Row
         memory += frames.memory(runs, qrels, ids)
         if ids == "str":
             rows += frames.calls(runs, qrels, rounds)
-    return f"{report.ratios(rows)}\n{report.memories(memory)}", _of_readme(rows), rows
+    return f"{report.ratios(rows)}\n{report.memories(memory)}", rows
 
 
 def _of_questions(campaigns: Mapping[str, Folder], rounds: int) -> str:
@@ -107,18 +102,6 @@ def _of_questions(campaigns: Mapping[str, Folder], rounds: int) -> str:
         few = min(rounds, 2)
         rows = [*questions.costs(runs, qrels, few), *rows, *questions.of_json(runs, few)]
     return report.ratios(rows)
-
-
-def _of_readme(rows: Sequence[report.Row]) -> str:
-    """What NRG@10 takes of the time of its peers where ids are pandas' strings, and where they are Python's."""
-    host, best = (
-        [100 * next(r.ratio for r in rows if (r.against, r.ids) == (peer, ids)) for ids in ("str", "object")]
-        for peer in (frames.HOST, frames.BEST)
-    )
-    return (
-        f"{host[0]:.1f} % of the CPU time that ir_measures takes for nDCG@10.\nThat is {best[0]:.1f} % of pytrec_eval"
-        f"'s in its fastest use. With ids of pandas' older type `object` it is {host[1]:.1f} and {best[1]:.1f} %"
-    )
 
 
 def _shown(text: str) -> str:

@@ -34,7 +34,7 @@ MEASURES = ["nDCG@10", "NRG@10", "P_Rareness@100", "AP_Rareness@100", "nDCG_UE@1
 _COLLECTION = 8_841_823
 _FAMILIES = 12
 _CHUNK = 250  # queries that are generated at a time
-_PAGE = report.ROOT / "docs" / "past-one-machine.md"
+_PAGE = report.ROOT / "studies" / "speed.md"
 
 
 class Used(NamedTuple):
@@ -212,7 +212,7 @@ def main() -> None:
         "--memory", default="2GiB", help="the limit of each worker, which ends one that goes beyond"
     )
     parser.add_argument("--no-shuffle", action="store_true", help="leave out the slow way")
-    parser.add_argument("--write", action="store_true", help="write the table into docs/past-one-machine.md")
+    parser.add_argument("--write", action="store_true", help="write the table into studies/speed.md")
     options = parser.parse_args()
     folder = options.folder
     if not (folder / "size.json").exists():
@@ -255,7 +255,7 @@ def main() -> None:
     text += f"\nThe {values:,} values of all ways are the same, bit for bit.\n"
     print(text)
     if options.write:
-        fill(_PAGE, "figures", text)
+        fill(_PAGE, "large", text)
 
 
 if __name__ == "__main__":

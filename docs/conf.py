@@ -1,6 +1,7 @@
 """Sphinx configuration."""
 
 import os
+import re
 import shutil
 import sys
 from pathlib import Path
@@ -20,7 +21,6 @@ extensions = [
     "myst_nb",  # with myst_parser
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx_design",
     "formulas",
     "reference",
 ]
@@ -39,7 +39,7 @@ nitpick_ignore_regex = [
     ),
     (
         "py:class",
-        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|Metric|Evaluator|CalcResults|Rankings|Path|OptionLike|RunPaths",
+        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|RelevanceModel|Metric|Evaluator|CalcResults|Rankings|Path|OptionLike|RunPaths",
     ),
     (
         "py:class",
@@ -81,16 +81,22 @@ napoleon_use_rtype = False
 
 #: What readers search for, and the page that answers it: as entries of the index the words find it first.
 ANSWERS = {
-    "aspects": ("nugget", "nuggets", "aspects", "rag", "agent", "agents", "context window"),
-    "formats": ("beir", "mteb", "ms marco", "pyserini", "opensearch", "file format"),
-    "for-my-paper": ("cite", "citation", "bibtex", "paper"),
+    "aspects": ("nugget", "nuggets", "aspects", "rag", "context window"),
+    "formats": (
+        "beir",
+        "mteb",
+        "ms marco",
+        "pyserini",
+        "opensearch",
+        "file format",
+        "ranx",
+        "lenskit",
+        "pytrec_eval",
+        "polars",
+    ),
     "fusing": ("fusion", "fuse", "hybrid", "hybrid search", "rrf", "reciprocal rank fusion"),
-    "getting-started": ("install", "installation", "extras"),
+    "getting-started": ("install", "installation", "extras", "stability", "stable", "deprecation"),
     "in-ci": ("ci", "continuous integration", "gate", "pytest", "github actions"),
-    "interop": ("ranx", "pytrec_eval", "polars"),
-    "measures": ("which measure", "choose a measure"),
-    "past-one-machine": ("dask", "spark", "larger than memory"),
-    "pipelines": ("pyterrier",),
     "keep-add-replace-drop": (
         "worth",
         "worth adding",
@@ -105,7 +111,12 @@ ANSWERS = {
         "re-ranker",
         "reranking",
     ),
-    "status": ("stability", "stable", "deprecation"),
+    "measures": ("which measure", "choose a measure"),
+    "past-one-machine": ("dask", "spark", "larger than memory", "speed", "fast"),
+    "pipelines": ("pyterrier",),
+    "report": ("plot", "plots", "figure", "figures", "html report"),
+    "tracks": ("track", "tracks"),
+    "trajectories": ("agent", "agents", "session", "sessions"),
     "unjudged": (
         "unjudged",
         "unjudged documents",
@@ -119,15 +130,31 @@ ANSWERS = {
         "llm judges",
         "llm labels",
     ),
-    "valid-statistics": ("significance", "significant", "p-value", "confidence interval", "t-test"),
+    "valid-statistics": (
+        "significance",
+        "significant",
+        "p-value",
+        "confidence interval",
+        "t-test",
+        "cite",
+        "citation",
+        "bibtex",
+        "paper",
+        "fingerprint",
+    ),
 }
 
 
 def setup(app):
-    """Has links to notebooks lead to the copies, and the words of ANSWERS find their pages."""
+    """Has links lead to what the site has, and the words of ANSWERS find their pages."""
 
     def prepare(app, name, source):
         text = source[0].replace("](../examples/notebooks/", "](notebooks/")
+        text = text.replace("](../CHANGELOG.md)", "](reference/generated/changelog.rst)")
+        if address:
+            text = text.replace("](../studies/", f"]({address}/blob/main/studies/")
+        else:  # the studies are no part of the site, so it names the file
+            text = re.sub(r"\[([^][]+)\]\(\.\./(studies/[\w-]+\.md)\)", r"\1 (`\2`)", text)
         if words := ", ".join(f"! {word}" for word in ANSWERS.get(name, ())):
             title, rest = text.split("\n", 1)
             text = f"{title}\n\n```{{index}} {words}\n```\n{rest}"

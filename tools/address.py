@@ -69,7 +69,7 @@ def write(address: str, root: Path = ROOT) -> None:
     for name, pattern, text in (
         ("pyproject.toml", _SETTING.pattern, address),
         ("CITATION.cff", r'(?<=^license: MIT\n)(repository-code: ".*"\n)?', citation(address)),
-        ("docs/for-my-paper.md", r"(?<=^  year = \{2026\})(,\n  url = \{.*\})?", bibtex(address)),
+        ("docs/valid-statistics.md", r"(?<=^  year = \{2026\})(,\n  url = \{.*\})?", bibtex(address)),
     ):
         path = root / name
         path.write_text(

@@ -54,9 +54,9 @@ def check_texts(tag: str | None) -> None:
         ("CITATION.cff", f"version: {now}\n"),
         ("codemeta.json", f'  "version": "{now}"'),
         ("packaging/conda-recipe.yaml", f'  version: "{now}"'),
-        ("docs/for-my-paper.md", f"  version = {{{now}}}"),
+        ("docs/valid-statistics.md", f"  version = {{{now}}}"),
         ("README.md", f"Version {short}."),
-        ("docs/status.md", f"Version {short}."),
+        ("docs/getting-started.md", f"- Version {short} was tested"),
     ):
         if f"\n{line}" not in (ROOT / name).read_text(encoding="utf-8"):
             raise SystemExit(f"{name} does not know version {now}")

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from docutils.nodes import Element
+from docutils.nodes import Element, document, literal, reference, title
 from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -165,7 +165,7 @@ def write(app: Sphinx) -> None:
     pages = {
         f"measure-{name}.rst": measure_page(measure, app.config) for name, measure in registered().items()
     }
-    pages |= {"api.rst": package_page()}
+    pages |= {"api.rst": package_page(), "changelog.rst": CHANGELOG}
     pages |= {f"api-{name}.rst": module_page(name, members) for name, members in MODULES.items()}
     folder.mkdir(parents=True, exist_ok=True)
     for old in set(folder.iterdir()) - {folder / name for name in pages}:
@@ -174,6 +174,10 @@ def write(app: Sphinx) -> None:
         path = folder / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
+
+
+#: The page of the changelog, which is no page of its own under ``docs``.
+CHANGELOG = ".. include:: ../../../CHANGELOG.md\n   :parser: myst_parser.sphinx_\n"
 
 
 def plain_aliases(app: Sphinx, what: str, name: str, obj: Any, options: Any, *signature: str | None) -> Any:
@@ -196,8 +200,51 @@ def in_the_package(
     return None
 
 
+def linked_names() -> dict[str, tuple[str, str, str]]:
+    """Map what pages may call something public to its place in the reference: domain, type and target of a link."""
+    names = {n: ("py", "obj", f"{PACKAGE}.{n}") for n in ir_measures_relative.__all__}
+    for module in ("plots", "decisions", "distributed"):
+        members = MODULES[module] or import_module(f"{PACKAGE}.{module}").__all__
+        names |= {f"{module}.{n}": ("py", "obj", f"{PACKAGE}.{module}.{n}") for n in members}
+    for module, members in MODULES.items():
+        names |= {
+            n: ("py", "obj", f"{PACKAGE}.{module}.{n}") for n in members if n[0].isupper() and n not in names
+        }
+    methods = [n for n in vars(ir_measures_relative.RunContext) if not n.startswith("_")]
+    names |= {f"RunContext.{n}": ("py", "obj", f"{PACKAGE}.RunContext.{n}") for n in methods}
+    names |= {f"pt.relative.{n}": ("py", "obj", f"{PACKAGE}.pt_relative.{n}") for n in MODULES["pt_relative"]}
+    return names | {name: ("std", "ref", f"measure-{name}".lower()) for name in registered()}
+
+
+def is_linked(node: Element) -> bool:
+    """Whether a node is in a link already, or in a heading."""
+    while node.parent is not None:
+        node = node.parent
+        if isinstance(node, title | reference | pending_xref):
+            return True
+    return False
+
+
+def link_names(app: Sphinx, doctree: document) -> None:
+    """Link the first code span of a page that names something public; on GitHub it is plain code."""
+    page = app.env.docname
+    if page.startswith(("reference/", "notebooks/")):
+        return
+    names, linked = linked_names(), set()
+    for span in list(doctree.findall(lambda node: isinstance(node, literal) and not is_linked(node))):
+        name = re.sub(r"(\(.*\))?(@\w+)?$", "", span.astext())
+        if name in linked or name not in names:
+            continue
+        linked.add(name)
+        domain, kind, target = names[name]
+        options = {"refdomain": domain, "reftype": kind, "reftarget": target, "refexplicit": True}
+        link = pending_xref("", span.deepcopy(), refdoc=page, refwarn=True, **options)
+        span.replace_self(link)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", write)
+    app.connect("doctree-read", link_names)
     app.connect("missing-reference", in_the_package)
     app.connect("autodoc-process-signature", plain_aliases)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

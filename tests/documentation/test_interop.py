@@ -1,4 +1,4 @@
-"""The page on other libraries: each section runs where its library is there, and all sections have the same answer."""
+"""What the page on files says of other libraries: each section runs where its library is there, and all sections have the same answer."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "interop.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "formats.md"
 #: What each section with code needs besides the base install; the dicts of pytrec_eval need nothing.
 LIBRARIES = {
     "pytrec_eval": None,
     "ranx": "ranx",
     "LensKit": "lenskit.data",
     "polars": "polars",
-    "PyTerrier": "pyterrier",
 }
 BLOCK = re.compile(r"^```(pycon|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def sections() -> dict[str, str]:
     """The text under each heading; that at the top under the empty string."""
-    top, *others = PAGE.read_text(encoding="utf-8").split("\n## ")
+    section = PAGE.read_text(encoding="utf-8").split("\n## ranx")[1].split("\n## ")[0]
+    top, *others = section.split("\n### ")
     return {"": top} | dict(other.split("\n", 1) for other in others)
 
 

@@ -96,7 +96,7 @@ def copy(tmp_path: Path) -> Path:
         "CITATION.cff",
         "README.md",
         "LICENSE",
-        "docs/for-my-paper.md",
+        "docs/valid-statistics.md",
         "tools/address.py",
         "src/ir_measures_relative/__init__.py",
     ):
@@ -114,9 +114,9 @@ def test_the_address_is_set_in_one_go_and_taken_back(copy: Path) -> None:
         for path in texts
         if path.read_bytes() != texts[path]
     }
-    assert changed.keys() == {"pyproject.toml", "CITATION.cff", "docs/for-my-paper.md"}
+    assert changed.keys() == {"pyproject.toml", "CITATION.cff", "docs/valid-statistics.md"}
     assert f'repository-code: "{OURS}"\nkeywords:' in changed["CITATION.cff"]
-    assert f"  year = {{2026}},\n  url = {{{OURS}}}\n}}" in changed["docs/for-my-paper.md"]
+    assert f"  year = {{2026}},\n  url = {{{OURS}}}\n}}" in changed["docs/valid-statistics.md"]
     assert address.repository(copy) == OURS
     address.write("", copy)
     assert {path: path.read_bytes() for path in texts} == texts
@@ -124,7 +124,7 @@ def test_the_address_is_set_in_one_go_and_taken_back(copy: Path) -> None:
 
 def test_the_texts_name_the_address_of_the_setting(copy: Path) -> None:
     address.write(address.repository(), copy)
-    for name in ("pyproject.toml", "CITATION.cff", "docs/for-my-paper.md"):
+    for name in ("pyproject.toml", "CITATION.cff", "docs/valid-statistics.md"):
         assert (copy / name).read_text("utf-8") == (ROOT / name).read_text("utf-8"), name
 
 
