@@ -39,7 +39,7 @@ nitpick_ignore_regex = [
     ),
     (
         "py:class",
-        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|RelevanceModel|Metric|Evaluator|CalcResults|Rankings|Path|OptionLike|RunPaths",
+        r"\w*Array|Axes|Figure|Qrels|Run|Policy|Ids|Metric|Evaluator|CalcResults|Rankings|Path|OptionLike|RunPaths",
     ),
     (
         "py:class",

@@ -18,7 +18,7 @@ from scipy.stats import kendalltau
 
 from ir_measures_relative import RelativeWarning, RunContext, bounds, plots, verdicts
 from ir_measures_relative.bounding import judge_next
-from ir_measures_relative.bounding.verdicts import settled_of
+from ir_measures_relative.bounding.verdicts import name_order
 
 TOP_TEN = ["P@10", "nDCG@10", "NRG@10", "UniqueRel@10"]
 WIDTHS = [
@@ -90,7 +90,7 @@ def widths(context: RunContext, qrels: pd.DataFrame) -> None:
         for rows, by in ((one, ["name"]), (two, ["name", "other"])):
             means = rows.groupby(by, sort=False)[["worst", "best"]].mean()
             table += [f"{(means['best'] - means['worst']).median():.3f}", f"{rows['exact'].mean():.0%}"]
-        certain = (settled_of(means["worst"].to_numpy(), means["best"].to_numpy()) != "undecided").sum()
+        certain = (name_order(means["worst"].to_numpy(), means["best"].to_numpy()) != "undecided").sum()
         print(
             "|",
             " | ".join([f"`{measure}`", *table, f"{certain} of {len(means)}", f"{seconds:.1f}"]),

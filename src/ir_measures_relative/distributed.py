@@ -24,7 +24,7 @@ from .context.run_context import RunContext
 from .data.arrays import object_array
 from .data.documents import Judgments, Labels
 from .io.frames import column_names, find_columns
-from .io.qrels import Qrels, QrelsColumns, judge, qrels_columns
+from .io.qrels import Qrels, QrelsColumns, make_judgments, qrels_columns
 from .messages import kind_of, needs_extra
 
 __all__ = ["evaluate", "evaluate_part"]
@@ -129,7 +129,7 @@ def score_part(
     settings: Mapping[str, Any],
 ) -> Scores:
     """:func:`evaluate_part`, as an array; ``settings`` are its keyword arguments."""
-    judgments = judge(qrels_columns(qrels))
+    judgments = make_judgments(qrels_columns(qrels))
     options = dict(settings)
     names = options.pop("names")
     context = RunContext(_split(runs, names, set(judgments.query_ids)), **options)
@@ -169,7 +169,7 @@ class _Campaign:
         self._means: dict[ir_measures.Measure, dict[str, float]] = {}
         if _is_dask(qrels):
             qrels = _with_query_column(qrels).compute()
-        judgments = judge(qrels_columns(qrels))
+        judgments = make_judgments(qrels_columns(qrels))
         self.query_ids: list[str] = judgments.query_ids.tolist()
         self.grades = int(judgments.grade.min(initial=0)), int(judgments.grade.max(initial=0))
         if not self.query_ids:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative.bounding.ap_relaxation import Quadratic, sum_of_precisions
-from ir_measures_relative.bounding.err import _Difference
+from ir_measures_relative.bounding.med_searches import _ErrDifference
 
 DOCS = 6
 rankings = st.permutations(range(DOCS)).flatmap(
@@ -42,9 +42,9 @@ def test_no_point_of_a_box_exceeds_its_bounds(
     def difference(go_on: np.ndarray) -> float:
         return err(winner, go_on) - err(loser, go_on)
 
-    objective = _Difference(winner, loser)
-    bound, least, greatest = objective.over(low, high)
-    exact, *slopes = objective.over(inside, inside)
+    objective = _ErrDifference(winner, loser)
+    bound, least, greatest = objective.bound(low, high)
+    exact, *slopes = objective.bound(inside, inside)
     assert exact == pytest.approx(difference(inside), abs=1e-12)
     assert exact <= bound + 1e-12
     for d in range(DOCS):  # linear in each coordinate, so that any two points tell the slope

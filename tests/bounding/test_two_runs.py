@@ -17,7 +17,7 @@ from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.bounding.ap import DocumentsOfQuery, even_difference, weighted_difference
 from ir_measures_relative.bounding.ap_relaxation import Quadratic, greatest_over_relevant
-from ir_measures_relative.bounding.intervals import Clock, End, Interval, interval_of_pairs, share
+from ir_measures_relative.bounding.intervals import Clock, End, Interval, bound_pairs, share
 from ir_measures_relative.work import Work
 from oracles.med_exact import labelings
 
@@ -39,7 +39,7 @@ class RunsOnQuery(NamedTuple):
         solver = partial(even_difference if even else weighted_difference, self.docs)
         position = np.append(self.position, 0 * self.position[:1], axis=0)
         rows, every = [np.arange(position.shape[1])], np.ones(1, dtype=bool)
-        found = interval_of_pairs(lambda q: solver, position, rows, every, a, b, Work(1, time_limit))
+        found = bound_pairs(lambda q: solver, position, rows, every, a, b, Work(1, time_limit))
         return Interval(*(part[:, 0] for part in found))
 
 
@@ -175,7 +175,7 @@ def test_a_time_limit_is_divided_among_the_searches_that_are_left(jobs: int) -> 
         pytest.importorskip("joblib", reason="joblib is not installed")
     one, position, some = np.array([0]), np.ones((1, 5), dtype=np.int64), np.arange(5) != 2
     rows = [np.array([q]) for q in range(5)]
-    found = interval_of_pairs(lambda q: seconds_left, position, rows, some, one, one, Work(jobs, 400))
+    found = bound_pairs(lambda q: seconds_left, position, rows, some, one, one, Work(jobs, 400))
     assert found.upper[0, 2] == np.inf == -found.lower[0, 2]  # which is left out
     of_pair, of_end = -found.lower[0, some], found.upper[0, some]
     if jobs == 1:  # what the first ones did not use, the last has

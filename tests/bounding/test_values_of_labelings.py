@@ -13,7 +13,7 @@ from ir_measures import parse_measure
 
 from all_labelings import Campaign, all_values, check, labelings, random_campaign, rounding_of
 from ir_measures_relative import RunContext, bounds, verdicts
-from ir_measures_relative.bounding.bounds import labelings_of
+from ir_measures_relative.bounding.bounds import make_labelings
 from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.evaluated import Evaluated
 from oracles.gains import gain_oracle, theta
@@ -151,7 +151,7 @@ def test_drawn_labelings_have_the_values_of_evaluate(seed: int) -> None:
     for j, (measure, gain) in enumerate(names.items()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
-            model = labelings_of(parse_measure(measure), Evaluated.each(collection), unretrieved_relevant=0)
+            model = make_labelings(parse_measure(measure), Evaluated.each(collection), unretrieved_relevant=0)
         docs = model.docs
         relevant = [gain(grade) > 0 for grade in docs.grade[~model.open].tolist()]
         assert model.relevant[~model.open].tolist() == relevant and not model.relevant[model.open].any()
@@ -161,7 +161,7 @@ def test_drawn_labelings_have_the_values_of_evaluate(seed: int) -> None:
             [[of_query[q][i % len(of_query[q])][d] for q, d in open_docs] for i in range(draws)],
             dtype=np.int64,
         )
-        found = model.sampled(drawn.reshape(draws, len(rows)))
+        found = model.values(drawn.reshape(draws, len(rows)))
         for at, query in enumerate(docs.query_ids):
             n = len(of_query[query])
             np.testing.assert_allclose(

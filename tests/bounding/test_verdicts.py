@@ -17,7 +17,7 @@ from scipy.special import expit
 
 from ir_measures_relative import RelativeWarning, RunContext, UniqueRel, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
-from ir_measures_relative.bounding.bounds import labelings_of
+from ir_measures_relative.bounding.bounds import make_labelings
 from ir_measures_relative.bounding.imputation import Imputation
 from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.evaluated import Evaluated
@@ -162,7 +162,7 @@ def drawn_campaign(seed: int, n_runs: int) -> tuple[dict[str, Any], dict[str, di
 def chances(runs: dict[str, Any], qrels: dict[str, dict[str, int]]) -> dict[tuple[str, str], float]:
     """The chance of each open document of the top fives to be relevant, from the pool."""
     judged = Evaluated.each(judged_collection(RunContext(runs), qrels))
-    labelings = labelings_of(parse_measure("P@5"), judged)
+    labelings = make_labelings(parse_measure("P@5"), judged)
     docs, model = labelings.docs, Imputation(labelings.runs, labelings.cutoff)
     opened = docs.select(~docs.judged)
     chance = expit(model.model.logits(model._pool(opened))[0])

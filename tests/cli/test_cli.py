@@ -276,7 +276,7 @@ def test_a_run_that_goes_after_its_folder_was_listed(
             file.unlink()
         return listed
 
-    monkeypatch.setattr(run_paths, "_of_task", gone)
+    monkeypatch.setattr(run_paths, "_select_task", gone)
     assert main([str(files / "qrels.txt"), str(files / "runs"), "NRG@2"]) == 2
     assert "A.run: no such file; check the path" in capsys.readouterr().err
 

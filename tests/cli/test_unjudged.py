@@ -15,7 +15,7 @@ from ir_measures_relative.cli import main
 from ir_measures_relative.cli.tables import show
 from ir_measures_relative.context import collection
 from ir_measures_relative.io import qrels as io_qrels
-from ir_measures_relative.io import run_file, trec_qrels
+from ir_measures_relative.io import trec_files
 
 
 @pytest.fixture
@@ -74,12 +74,12 @@ def test_judgments_and_runs_are_read_once(
         function = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *args, **more: read.append(name) or function(*args, **more))
 
-    counted(run_file, "read_trec_runs")
-    counted(trec_qrels, "read_trec_qrels")
-    counted(collection, "judge")
+    counted(trec_files, "read_trec_runs")
+    counted(trec_files, "read_trec_qrels")
+    counted(collection, "make_judgments")
     monkeypatch.setattr(io_qrels, "QrelsConverter", None)  # which takes judgments as tuples
     output(capsys, *flags[:1], *campaign, "P@2", *flags[1:])
-    assert sorted(read) == ["judge", "read_trec_qrels", *["read_trec_runs"] * 2]
+    assert sorted(read) == ["make_judgments", "read_trec_qrels", *["read_trec_runs"] * 2]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ from ir_measures_relative import (
     verdicts,
 )
 from ir_measures_relative.decisions import Combination
-from ir_measures_relative.formats.track_sources import locate_track
+from ir_measures_relative.formats.track_file import locate_track
 from ir_measures_relative.io.qrels import read_qrels_file
 from random_campaigns import Labels, Run, contexts, qrels
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ir_measures_relative.formats.content import Content
 from ir_measures_relative.formats.foreign_files import detect_format
-from ir_measures_relative.io.qrels import judge, read_qrels_file
+from ir_measures_relative.io.qrels import make_judgments, read_qrels_file
 from ir_measures_relative.io.runs import read_run
 from kinds import OF_JUDGMENTS, OF_NEITHER, OF_RUNS, Kind
 
@@ -261,7 +261,7 @@ def judgments_of(
     file = folder / "fuzzed.qrels"
     file.write_bytes(data)
     try:
-        judged = judge(read_qrels_file(f"{file}#{of.part}" if of.part else file).columns)
+        judged = make_judgments(read_qrels_file(f"{file}#{of.part}" if of.part else file))
     except Exception as error:
         return refusal(error, "qrels")
     if kind in PLAIN_JUDGMENTS and _is_still(of, data):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ir_measures_relative import RelativeWarning
-from ir_measures_relative.io.qrels import judge, read_qrels_file
+from ir_measures_relative.io.qrels import make_judgments, read_qrels_file
 from ir_measures_relative.io.runs import read_run
 
 QUERY = ["query_id", "qid", "query-id", "q_id", "topic_id", "user_id", "topic", "query"]
@@ -247,7 +247,7 @@ def _strings(run: Any) -> tuple[list[str], list[str], list[float]]:
 
 
 def _judgments(path: Path) -> dict[str, dict[str, float]]:
-    judged = judge(read_qrels_file(path).columns)
+    judged = make_judgments(read_qrels_file(path))
     found: dict[str, dict[str, float]] = {}
     for query, doc, grade in zip(judged.query, judged.ids.strings(), judged.grade.tolist(), strict=True):
         found.setdefault(str(judged.query_ids[query]), {})[doc] = grade

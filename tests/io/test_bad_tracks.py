@@ -16,7 +16,7 @@ import pytest
 from ir_measures import Qrel
 
 from ir_measures_relative import RunContext
-from ir_measures_relative.formats.track_file import ARRAYS, BadTrackError, header_of
+from ir_measures_relative.formats.track_file import ARRAYS, BadTrackError, npy_header
 
 RUNS = {
     "a": {"1": {"x": 3.0, "y": 2.0, "z": 1.0, "é": 0.5}, "2": {"x": 1.0}},
@@ -79,9 +79,8 @@ def counts(**changes: int) -> Callable[[Parts], bytes]:
     return lambda parts: meta(counts=json.loads(parts["track.json"])["counts"] | changes)(parts)
 
 
-def huge(parts: Parts) -> bytes:
-    """Announces, and holds, a gigabyte of zeros."""
-    n = 1 << 28
+def huge(parts: Parts, n: int = 1 << 28, megabytes: int = 64) -> bytes:
+    """A track that announces ``n`` zeros, and holds some megabytes of them."""
     buffer = io.BytesIO()
     said = json.loads(parts["track.json"])
     said["counts"]["below_rows"] = n
@@ -90,8 +89,8 @@ def huge(parts: Parts) -> bytes:
             if name != "below_position.npy":
                 file.writestr(name, data)
         with file.open("below_position.npy", "w") as member:
-            member.write(header_of("<u4", n))
-            for _ in range(64):
+            member.write(npy_header("<u4", n))
+            for _ in range(megabytes):
                 member.write(bytes(1 << 20))
     return buffer.getvalue()
 
@@ -140,6 +139,7 @@ BAD: dict[str, tuple[Callable[[Parts], bytes], str]] = {
     "encrypted": (lambda p: _flagged(p), "encrypted"),
     "lying size": (lying_size, "has 7 bytes, and its"),
     "a gigabyte": (huge, "it unpacks to"),
+    "padded": (lambda p: bytes(17 << 20) + huge(p, 1 << 25, 128), "it unpacks to"),
     "large json": (bytes_of("track.json", lambda _: b"[" + b"0," * (3 << 20) + b"0]"), "it unpacks to|track.json has"),
     "deep json": (bytes_of("track.json", lambda _: b"[" * 100_000), "not valid JSON|damaged|recursion"),
     "no json": (bytes_of("track.json", lambda _: b"{"), "not valid JSON"),

@@ -44,9 +44,9 @@ def test_packed_files(kind: str, tmp_path: Path) -> None:
         assert rankings.to_dict() == {"1": {"a": -1.0, "b": -2.0}, "2": {"é": -1.0}}
         assert rankings.tag == "t"
         (tmp_path / name).write_bytes(PACKED[kind](QRELS.encode()))
-        columns, iterations = read_qrels_file(tmp_path / name)
+        columns = read_qrels_file(tmp_path / name)
         assert columns.doc_ids.strings().tolist() == ["a", "b", "é"]
-        assert (columns.relevance.tolist(), iterations.strings().tolist()) == ([1, 0, 2], ["0", "3", "0"])
+        assert (columns.relevance.tolist(), columns.aspect_texts().tolist()) == ([1, 0, 2], ["0", "3", "0"])
 
 
 def zipped() -> bytes:
@@ -187,12 +187,12 @@ def test_members_and_pieces(kind: str, piece: int, monkeypatch: pytest.MonkeyPat
                 expected = file.read()
         except Exception as error:
             with pytest.raises(ValueError) as caught:
-                packed.unpacked(bytes(data), "x")
+                packed.unpack(bytes(data), "x")
             assert (
                 str(caught.value) == f"x: the .{kind} file is truncated or damaged ({error}); fetch it again"
             )
         else:
-            assert packed.unpacked(bytes(data), "x") == expected
+            assert packed.unpack(bytes(data), "x") == expected
 
 
 def test_the_limit(kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from command_line import here
 from ir_measures_relative import RelativeWarning, RunContext
 from ir_measures_relative.formats.content import Content, keeping_order
 from ir_measures_relative.formats.foreign_files import formats
-from ir_measures_relative.io.qrels import judge, read_qrels_file
-from ir_measures_relative.io.run_file import read_trec_runs
+from ir_measures_relative.io.qrels import make_judgments, read_qrels_file
 from ir_measures_relative.io.runs import read_run
+from ir_measures_relative.io.trec_files import read_trec_runs
 from kinds import OF_JUDGMENTS, OF_NEITHER, OF_RUNS, QRELS, RUNS, Kind, trec_qrels, trec_run
 
 pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
@@ -42,7 +42,7 @@ def rankings(path: Any) -> dict[str, list[str]]:
 def labels(path: Any) -> dict[str, dict[str, int]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RelativeWarning)
-        judged = judge(read_qrels_file(path).columns)
+        judged = make_judgments(read_qrels_file(path))
     found: dict[str, dict[str, int]] = {}
     for query, doc, grade in zip(judged.query, judged.ids.strings(), judged.grade.tolist(), strict=True):
         found.setdefault(str(judged.query_ids[query]), {})[doc] = grade
@@ -333,9 +333,9 @@ def test_aspects_of_a_table_are_those_of_the_trec_file(tmp_path: Path) -> None:
     header = "query_id,iteration,doc_id,relevance\n"
     (tmp_path / "csv").write_text(header + "".join(f"{q},{n},{d},{r}\n" for q, n, d, r in rows) + "q,3,c,\n")
     trec, table = (read_qrels_file(tmp_path / name) for name in ("trec", "csv"))
-    assert table.columns.aspect_texts().tolist() == trec.columns.aspect_texts().tolist() == ["1", "2", "1"]
-    assert table.iterations.tolist() == trec.iterations.strings().tolist()
-    assert table.columns.relevance.tolist() == [1, 0, 2]
+    assert table.aspect_texts().tolist() == trec.aspect_texts().tolist() == ["1", "2", "1"]
+    assert list(table.rows()) == list(trec.rows())
+    assert table.relevance.tolist() == [1, 0, 2]
 
 
 @pytest.mark.parametrize("text", ["query_id,doc_id,score\0\n1,a,2\n", f"query_id,{'x' * 200_000}\n1,a\n"])
@@ -356,4 +356,4 @@ def test_a_parquet_file_whose_first_bytes_end_as_a_line_of_columns(tmp_path: Pat
     frame = pd.DataFrame({"query_id": ids, "doc_id": ["a", "b", "c"], "score": 1.0, "relevance": 1})
     frame.to_parquet(tmp_path / "file")
     assert list(read_run(tmp_path / "file").to_dict()) == ids
-    assert read_qrels_file(tmp_path / "file").columns.ids()[0].tolist() == ids
+    assert read_qrels_file(tmp_path / "file").ids()[0].tolist() == ids

@@ -13,7 +13,7 @@ import pytest
 
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.formats import tables
-from ir_measures_relative.io.qrels import judge, read_qrels_file
+from ir_measures_relative.io.qrels import make_judgments, read_qrels_file
 from ir_measures_relative.io.runs import read_run
 
 
@@ -22,7 +22,7 @@ def rankings(path: Path) -> dict[str, list[str]]:
 
 
 def labels(path: Path) -> dict[str, int]:
-    judged = judge(read_qrels_file(path).columns)
+    judged = make_judgments(read_qrels_file(path))
     return dict(zip(judged.ids.strings().tolist(), judged.grade.tolist(), strict=True))
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from ir_measures_relative import NRG, RunContext, bounds, compare, explain, worth
-from ir_measures_relative.io.qrels import judge, qrels_columns
+from ir_measures_relative.io.qrels import make_judgments, qrels_columns
 from ir_measures_relative.io.runs import read_run
 
 Rows = list[tuple[str, str, float]]
@@ -175,7 +175,10 @@ def test_same_run_as_a_dict(make: Any) -> None:
 def test_same_judgments_as_a_dict(make: Any) -> None:
     for seed in range(5):
         rows = campaign(seed, grades=True)
-        found, expected = judge(qrels_columns(make(rows, 3))), judge(qrels_columns(as_dict(rows)))
+        found, expected = (
+            make_judgments(qrels_columns(make(rows, 3))),
+            make_judgments(qrels_columns(as_dict(rows))),
+        )
         as_set = [
             {
                 (j.query_ids[q], d, g)
@@ -264,7 +267,7 @@ def test_query_beside_qid_is_its_text() -> None:
         }
     )
     assert read_run(frame).to_dict() == {"1": {"d": -1.0}}
-    assert judge(qrels_columns(frame)).query_ids.tolist() == ["1"]
+    assert make_judgments(qrels_columns(frame)).query_ids.tolist() == ["1"]
 
 
 # ---- words --------------------------------------------------------------------------------------------------------
@@ -280,7 +283,7 @@ def test_ids_that_are_numbers(make: Any) -> None:
     with pytest.raises(ValueError, match=r"the run: query 'q': document id 7 is an int"):
         read_run(make([("q", 7, 1.0)], 2)).top()
     with pytest.raises(ValueError, match=r"the qrels: document id 7 is an int"):
-        judge(qrels_columns(make([("q", 7, 1)], 3)))
+        make_judgments(qrels_columns(make([("q", 7, 1)], 3)))
 
 
 @pytest.mark.parametrize("make", [*IDS_OF_ALL_KINDS, dict_of_columns], ids=lambda make: make.__name__)
@@ -289,7 +292,7 @@ def test_values_that_are_missing(make: Any) -> None:
     with pytest.raises(ValueError, match=r"query 'q', document 'e' has the score (nan|<NA>|None)"):
         read_run(make(rows, 2))
     with pytest.raises(ValueError, match=r"query 'q', document 'e' has the relevance"):
-        judge(qrels_columns(make(rows, 3)))
+        make_judgments(qrels_columns(make(rows, 3)))
 
 
 def test_columns_that_are_not_there() -> None:
@@ -341,11 +344,11 @@ def test_names_of_columns_that_others_write(query: str, doc: str) -> None:
     for make in (dict, pd.DataFrame):
         assert read_run(make(rows | {"score": [1.0, 2.0]})).to_dict() == {"q": {"b": -1.0, "a": -2.0}}
         judged = make(rows | {"relevance": [2, 0], "score": [0.5, 0.25]})
-        assert judge(qrels_columns(judged)).grade.tolist() == [2, 0]
+        assert make_judgments(qrels_columns(judged)).grade.tolist() == [2, 0]
         name = "rating" if query == "user_id" else "score"
-        assert judge(qrels_columns(make(rows | {name: [1, 0]}))).grade.tolist() == [1, 0]
+        assert make_judgments(qrels_columns(make(rows | {name: [1, 0]}))).grade.tolist() == [1, 0]
         with pytest.raises(ValueError, match=r"has the relevance 0\.5.*by a threshold"):
-            judge(qrels_columns(make(rows | {name: [0.5, 1.0]})))
+            make_judgments(qrels_columns(make(rows | {name: [0.5, 1.0]})))
 
 
 # ---- dicts of columns ---------------------------------------------------------------------------------------------
@@ -360,7 +363,7 @@ def test_topics_of_evaluate_are_numbers() -> None:
         "score": [1.5, 1.2, 1],
     }
     assert read_run(run).to_dict() == {"0": {"b": -1.0, "a": -2.0}, "7": {"a": -1.0}}
-    judged = judge(
+    judged = make_judgments(
         qrels_columns({"query": np.array([0, 7]), "q0": ["0"] * 2, "docid": ["a", "a"], "rel": [2, 0]})
     )
     assert judged.query_ids.tolist() == ["0", "7"] and judged.grade.tolist() == [2, 0]
@@ -381,7 +384,7 @@ def test_topics_that_trectools_reads_as_numbers(tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("401 0 FR940104-0-00001 1\n402 0 7 0\n")
     run = read_run(library.TrecRun(str(tmp_path / "run")))
     assert run.to_dict() == {"401": {"FR940104-0-00001": -1.0}, "402": {"7": -1.0}} and run.tag == "BM25"
-    judged = judge(qrels_columns(library.TrecQrel(str(tmp_path / "qrels"))))
+    judged = make_judgments(qrels_columns(library.TrecQrel(str(tmp_path / "qrels"))))
     assert judged.query_ids.tolist() == ["401", "402"] and judged.grade.tolist() == [1, 0]
     with pytest.raises(ValueError, match=r"the run: the TrecRun holds no data; let it read a file first"):
         read_run(library.TrecRun())
@@ -396,9 +399,9 @@ def test_lists_of_lenskit() -> None:
         )
 
     assert list(read_run(lists(ordered=True)).to_dict()["u"]) == ["b", "a"]  # in order, without scores
-    assert judge(qrels_columns(lists())).grade.tolist() == [1, 1]  # as LensKit has it
+    assert make_judgments(qrels_columns(lists())).grade.tolist() == [1, 1]  # as LensKit has it
     with pytest.warns(UserWarning, match="the qrels: ratings count as relevance labels"):
-        assert judge(qrels_columns(lists(rating=[3.0, 5.0]))).grade.tolist() == [3, 5]
+        assert make_judgments(qrels_columns(lists(rating=[3.0, 5.0]))).grade.tolist() == [3, 5]
     with pytest.raises(ValueError, match=r"the qrels: the ratings are no whole numbers"):
         qrels_columns(lists(rating=[3.5, 5.0]))
     assert list(read_run(lists(scores=[2.0, 2.0])).to_dict()["u"]) == ["b", "a"]
@@ -423,9 +426,9 @@ def test_rows_that_a_function_makes_or_a_stream_holds() -> None:
     assert read_run(made).to_dict() == read_run(as_dict([(q, d, -s) for q, d, s in rows])).to_dict()
     stream = huggingface(rows, 3).to_iterable_dataset()
     assert read_run(stream).to_dict() == read_run(as_dict(rows)).to_dict()
-    expected = judge(qrels_columns(rows_of_dicts(rows, 3))).grade.tolist()
-    assert judge(qrels_columns(stream)).grade.tolist() == expected
-    assert judge(qrels_columns(iter(rows_of_dicts(rows, 3)))).grade.tolist() == expected
+    expected = make_judgments(qrels_columns(rows_of_dicts(rows, 3))).grade.tolist()
+    assert make_judgments(qrels_columns(stream)).grade.tolist() == expected
+    assert make_judgments(qrels_columns(iter(rows_of_dicts(rows, 3)))).grade.tolist() == expected
 
 
 def test_table_without_pyarrow(monkeypatch: pytest.MonkeyPatch) -> None:

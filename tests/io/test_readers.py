@@ -12,7 +12,7 @@ import pytest
 
 from ir_measures_relative import RelativeWarning, RunContext
 from ir_measures_relative.io.qrels import read_qrels_file
-from ir_measures_relative.io.readers import OBJECTS, Given
+from ir_measures_relative.io.readers import OBJECTS, RawData
 from ir_measures_relative.io.runs import read_run
 from kinds import trec_qrels, trec_run
 
@@ -35,10 +35,10 @@ def test_trec_files_and_dicts_load_no_other_reader(folder: Path) -> None:
     program = """
 import sys
 from ir_measures_relative import RunContext
-from ir_measures_relative.io.qrels import judge, qrels_columns
+from ir_measures_relative.io.qrels import make_judgments, qrels_columns
 context = RunContext({name: name for name in ("bm25-base", "rerank.v2", "tabs")} | {"dict": {"2": {"d": 1.0}}})
 assert context.evaluate("qrels", ["nDCG@10", "NRG@10"]).equals(context.evaluate("qrels.tabs", ["nDCG@10", "NRG@10"]))
-judge(qrels_columns({"q": {"d": 1}}))
+make_judgments(qrels_columns({"q": {"d": 1}}))
 print([m for m in sys.modules if m.startswith("ir_measures_relative.formats") and not m.endswith("objects")])
 """
     command = [sys.executable, "-W", "ignore", "-c", program]
@@ -53,8 +53,8 @@ class Held:
 
 
 def test_another_package_adds_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
-    def read(value: object, source: str, *, as_run: bool) -> Given | None:
-        return Given(value.held, tag="held" if as_run else None) if isinstance(value, Held) else None
+    def read(value: object, source: str, *, as_run: bool) -> RawData | None:
+        return RawData(value.held, tag="held" if as_run else None) if isinstance(value, Held) else None
 
     with pytest.raises(TypeError, match="a Held is not a run"):
         read_run(Held())
@@ -126,7 +126,7 @@ def test_the_judgments_as_a_tool_wrote_them(file: str) -> None:
         pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
 
     def labels(path: Path) -> set[tuple[str, str, int]]:
-        columns = read_qrels_file(path).columns
+        columns = read_qrels_file(path)
         return set(zip(*(ids.tolist() for ids in columns.ids()), columns.relevance.tolist(), strict=True))
 
     assert labels(CAMPAIGN / file) == labels(CAMPAIGN / "campaign" / "qrels.txt")

@@ -14,7 +14,7 @@ from tests.helpers import fuzzed_tables
 
 from ir_measures_relative import RelativeWarning, RunContext
 from ir_measures_relative.formats import ms_marco, tables
-from ir_measures_relative.io.qrels import judge, qrels_columns, read_qrels_file
+from ir_measures_relative.io.qrels import make_judgments, qrels_columns, read_qrels_file
 from ir_measures_relative.io.runs import read_run
 
 SCORES = [("q1", "d1", "2.5"), ("q1", "d2", "1.5"), ("q2", "d1", "0.5")]
@@ -33,7 +33,7 @@ def rankings(run: Any) -> dict[str, list[str]]:
 
 
 def labels(path: Path) -> dict[tuple[str, str], int]:
-    judged = judge(read_qrels_file(path).columns)
+    judged = make_judgments(read_qrels_file(path))
     queries = judged.query_ids[judged.query]
     return dict(zip(zip(queries, judged.ids.strings(), strict=True), judged.grade.tolist(), strict=True))
 
@@ -301,7 +301,7 @@ def test_ids_that_are_none(value: Any, message: str) -> None:
         with pytest.raises(ValueError, match=message):
             read_run(run).top()
         with pytest.raises(ValueError, match=message):
-            judge(qrels_columns({q: dict.fromkeys(docs, 1) for q, docs in run.items()}))
+            make_judgments(qrels_columns({q: dict.fromkeys(docs, 1) for q, docs in run.items()}))
 
 
 # ---- rows that delimiters alone separate, which are not read cell by cell ----------------------------------------------

@@ -20,10 +20,9 @@ from drawn import examples
 from fuzzing import tidied
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.io import trec_columns as trec
-from ir_measures_relative.io.qrels import aspects_in, read_qrels_file
-from ir_measures_relative.io.run_file import read_trec_runs
+from ir_measures_relative.io.qrels import named_aspects, read_qrels_file
 from ir_measures_relative.io.runs import read_run
-from ir_measures_relative.io.trec_qrels import read_trec_qrels
+from ir_measures_relative.io.trec_files import read_trec_qrels, read_trec_runs
 
 # ---- in plain Python -------------------------------------------------------------------------------------
 
@@ -105,7 +104,7 @@ def check_qrels(data: bytes) -> None:
         return
     theirs = list(ir_measures.read_trec_qrels(opened(data)))
     query_ids, iterations, doc_ids, relevance = read_trec_qrels(given, "the qrels q.txt")
-    assert (aspects_in(iterations) is None) == (
+    assert (named_aspects(iterations) is None) == (
         {r.iteration for r in theirs} <= {"0"} or {r.iteration for r in theirs} == {"Q0"}
     )
     columns = [query_ids.strings(), doc_ids.strings(), relevance, iterations.strings()]

@@ -1,4 +1,4 @@
-"""What unjudged documents could change: the extremes of values and differences over all labels that they could have.
+"""The effect of unjudged documents: the extremes of values and differences over all labels that they could have.
 
 ``bounds`` and ``verdicts`` are names of the package itself.
 """
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from ..data.registry import imported_later
 
 if TYPE_CHECKING:
-    from .next_judgments import judge_next
+    from .verdicts import judge_next
 
 __all__ = ["judge_next"]
 
-__getattr__, __dir__ = imported_later(__name__, {"judge_next": "next_judgments"})
+__getattr__, __dir__ = imported_later(__name__, {"judge_next": "verdicts"})

@@ -14,7 +14,7 @@ from ..work import Work
 from .ap_relaxation import Quadratic, greatest_over_relevant, sum_of_precisions
 from .ap_search import Search
 from .forms import FormLabelings
-from .intervals import END_SECONDS, Clock, End, Interval, PairSolver, interval_of_pairs, share
+from .intervals import END_SECONDS, Clock, End, Interval, PairSolver, bound_pairs, share
 
 # Beyond these numbers of open documents of two runs, their difference is that of two intervals; the second is where
 # weights differ.
@@ -79,7 +79,7 @@ class Precisions(FormLabelings):
         """Return AP, from the sum of precisions and the number of relevant documents."""
         return total / np.maximum(n_relevant, 1)
 
-    def one(self, work: Work) -> Interval:
+    def bound_runs(self, work: Work) -> Interval:
         self.check_bounded()
         runs, every = np.arange(len(self.position)), np.ones(len(self.rows), dtype=bool)
         if self.even:
@@ -91,7 +91,7 @@ class Precisions(FormLabelings):
         # As the difference from a run that holds nothing.
         position = np.append(self.position, np.zeros((1, len(self.is_open)), dtype=np.int64), axis=0)
         nothing = np.full(len(runs), len(runs))
-        return interval_of_pairs(self._solver, position, self.rows, every, runs, nothing, work)
+        return bound_pairs(self._solver, position, self.rows, every, runs, nothing, work)
 
     def _extremes(self, run: int, q: int) -> tuple[float, float]:
         rows = self.rows[q]
@@ -104,10 +104,10 @@ class Precisions(FormLabelings):
         high = self.normalized(np.broadcast_to(most[:, None], count.shape), count, q)
         return float(low.min()), float(high.max())
 
-    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        one = self.one(work if self.even else share(work, 2))
+    def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+        one = self.bound_runs(work if self.even else share(work, 2))
         some = ~self.closed_queries
-        pairs = interval_of_pairs(self._solver, self.position, self.rows, some, a, b, work)
+        pairs = bound_pairs(self._solver, self.position, self.rows, some, a, b, work)
         return pairs.within(one.of(a).minus(one.of(b)))
 
     def _solver(self, q: int) -> PairSolver:

@@ -27,7 +27,7 @@ from ..messages import warn
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 from .ap import Precisions
-from .forms import FormLabelings, rule_of
+from .forms import FormLabelings, measure_rule
 from .intervals import Interval, share
 from .labelings import BOUNDS, Labelings, NotBoundedError
 
@@ -76,23 +76,23 @@ def bounds(
     """
     work = Work(jobs, time_limit)
     check_is_context(context)
-    parsed, runs = campaign_of(judged_collection(context, qrels), measures)
+    parsed, runs = prepare_runs(judged_collection(context, qrels), measures)
     index, tables = {"name": object_array(context.names)}, []
-    every = [labelings_of(measure, runs, unretrieved_relevant) for measure in parsed]
+    every = [make_labelings(measure, runs, unretrieved_relevant) for measure in parsed]
     check_bounded(every)
     for done, (measure, labelings) in enumerate(zip(parsed, every, strict=True)):
-        value = values_of(runs, measure, labelings)
+        value = judged_values(runs, measure, labelings)
         interval = Interval.unknown(value.shape)
         if labelings.why_not_bounded is None:
-            interval = labelings.one(share(work, len(parsed) - done))
-        lower, upper, exact = snapped(interval, value, labelings)
+            interval = labelings.bound_runs(share(work, len(parsed) - done))
+        lower, upper, exact = snap_to_value(interval, value, labelings)
         columns = {"worst": lower, "value": value, "best": upper, "exact": exact}
         query_ids = runs[0].collection.documents.query_ids if perquery else None
-        tables.append(table_of(index, measure, columns, query_ids))
+        tables.append(measure_table(index, measure, columns, query_ids))
     return pd.concat(tables, ignore_index=True)
 
 
-def campaign_of(
+def prepare_runs(
     collection: Collection, measures: Sequence[ir_measures.Measure | str], *, missing_topics: bool = True
 ) -> tuple[list[ir_measures.Measure], list[Evaluated]]:
     """The measures to bound, and every run to evaluate; raises the errors of :func:`bounds`.
@@ -114,7 +114,7 @@ def campaign_of(
     return parsed, runs
 
 
-def table_of(
+def measure_table(
     index: Mapping[str, ObjectArray],
     measure: ir_measures.Measure,
     columns: Mapping[str, Any],
@@ -136,7 +136,9 @@ def table_of(
     return pd.DataFrame({**text, "measure": pd.Series([str(measure)] * n, dtype=str), **columns})
 
 
-def values_of(runs: Sequence[Evaluated], measure: ir_measures.Measure, labelings: Labelings) -> FloatArray:
+def judged_values(
+    runs: Sequence[Evaluated], measure: ir_measures.Measure, labelings: Labelings
+) -> FloatArray:
     """The value of every run on the judgments as they are, shape (runs, queries)."""
     if is_relative(measure):
         return np.array([measure.score(run) for run in runs])
@@ -144,14 +146,14 @@ def values_of(runs: Sequence[Evaluated], measure: ir_measures.Measure, labelings
     # ir_measures' other providers round, or are rarely installed.
     if not (provider.is_available() and provider.supports(measure)):
         if param_value(measure, "judged_only", False):  # to the open model every document is judged
-            labelings = labelings_of(measure, runs, closed=True)
+            labelings = make_labelings(measure, runs, closed=True)
         own = labelings.value()
         if own is not None:
             return own
     return np.array([run.absolute(measure) for run in runs])
 
 
-def snapped(interval: Interval, value: FloatArray, labelings: Labelings) -> Interval:
+def snap_to_value(interval: Interval, value: FloatArray, labelings: Labelings) -> Interval:
     """The interval; an end that only rounding keeps from the value, or where nothing is open, is the value."""
     closed = labelings.closed_queries
     lower, upper = (
@@ -170,7 +172,7 @@ def check_bounded(every: Sequence[Labelings], remedy: str = "") -> None:
         warn(f"{'. '.join(filter(None, reasons))}. Worst and best values are left out")
 
 
-def labelings_of(
+def make_labelings(
     measure: ir_measures.Measure,
     runs: Sequence[Evaluated],
     unretrieved_relevant: int | None = None,
@@ -197,4 +199,4 @@ def labelings_of(
             return BOUNDS[kind](*given)
     if not (measure.has_form if is_relative(measure) else measure.NAME in BASES):
         return Labelings(*given)
-    return (Precisions if rule_of(measure).combine == "precisions" else FormLabelings)(*given)
+    return (Precisions if measure_rule(measure).combine == "precisions" else FormLabelings)(*given)

@@ -20,13 +20,13 @@ from ..measures.form import Form, Ideal, Rule
 from ..work import Work
 from .intervals import Interval
 from .labelings import Labelings, NotBoundedError
-from .level_sums import LevelSums, greatest_lead, sums_of_first, swings
+from .level_sums import LevelSums, greatest_lead, sort_and_sum, swings
 
 # So many numbers of sums over the gain levels are held at once.
 _AT_ONCE = 1 << 16
 
 
-def rule_of(measure: Measure) -> Rule:
+def measure_rule(measure: Measure) -> Rule:
     """Return how a measure follows from grades: one with a form, or one of ir_measures that is a base."""
     if is_relative(measure):
         rule: Rule = measure.rule
@@ -60,13 +60,13 @@ class FormLabelings(Labelings):
         self.by_ideal = isinstance(self.rule.over, Ideal)
         if self.why_not_bounded is None:
             if self.by_ideal:
-                self.warn_of_others()
+                self.warn_about_unretrieved()
             self._check_levels()
 
     @cached_property
     def levels(self) -> FloatArray:
         """The gains that an open document may have, ascending."""
-        return np.unique(self.rule.gain(self.grades_of_open()))
+        return np.unique(self.rule.gain(self.open_grades()))
 
     def _check_levels(self) -> None:
         if self.levels[0] > 0 and self.unretrieved_relevant:
@@ -78,7 +78,7 @@ class FormLabelings(Labelings):
     @cached_property
     def rule(self) -> Rule:
         """How the measure follows from grades."""
-        return rule_of(self.measure)
+        return measure_rule(self.measure)
 
     @property
     def gain(self) -> Gain:
@@ -144,7 +144,7 @@ class FormLabelings(Labelings):
         gain = self.judged_gain
         return np.array([ratio(form.joined(gain), form.over(gain)) for form in self.forms])
 
-    def sampled(self, grade: IntArray) -> FloatArray:
+    def values(self, grade: IntArray) -> FloatArray:
         return self._values(self.rule.gain(grade))
 
     def _values(self, of_open: FloatArray) -> FloatArray:
@@ -154,7 +154,7 @@ class FormLabelings(Labelings):
             return np.array([ratio(form.joined(gain), over) for form in self.forms])
         return np.array([ratio(form.joined(gain), form.over(gain)) for form in self.forms])
 
-    def one(self, work: Work) -> Interval:
+    def bound_runs(self, work: Work) -> Interval:
         self.check_bounded()
         if self.by_ideal:
             return self._ratios(zip(self._known, self._weights, strict=True))
@@ -163,7 +163,7 @@ class FormLabelings(Labelings):
         worst, best = self._values(ends).swapaxes(0, 1)
         return Interval.attained(worst, best)
 
-    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+    def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         self.check_bounded()
         combine = self.rule.combine
         if combine == "sum":
@@ -174,7 +174,7 @@ class FormLabelings(Labelings):
             ends = [(-self._lead(y, x), self._lead(x, y)) for x, y in zip(a, b, strict=True)]
             worst, best = np.array(ends).reshape(len(a), 2, self.docs.n_queries).swapaxes(0, 1)
             return Interval.attained(worst, best)
-        return super().difference(a, b, work)
+        return super().bound_differences(a, b, work)
 
     @cached_property
     def _weights(self) -> FloatArray:
@@ -273,7 +273,7 @@ class FormLabelings(Labelings):
         n, _, width = self.ideal[1].shape
         sums = len(known) // n
         query = (self._open_query + n * np.arange(sums)[:, None]).ravel()
-        _, won = sums_of_first(weight, query, len(known), width)
+        _, won = sort_and_sum(weight, query, len(known), width)
         least: FloatArray = known + self.levels[0] * won[np.arange(len(known)), np.tile(self.sizes, sums)]
         return least, np.diff(self.levels)[:, None] * won[:, None, :]
 

@@ -1,26 +1,74 @@
-"""The relevance model of the runs of a collection, and their values where it draws the unjudged grades."""
+"""Drawn grades for unjudged documents: by a relevance model of the runs, or by a caller's probabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
+import ir_measures
 import numpy as np
 
 from ..context.evaluated import Evaluated
+from ..context.measure_strings import param_value
+from ..context.tops import Look
 from ..data.arrays import FloatArray, IntArray
 from ..data.cut_rankings import check_whole_to
 from ..data.documents import Documents, Judgments
-from ..io.qrels import Qrels, judge, qrels_columns
+from ..io.qrels import Qrels, make_judgments, qrels_columns
+from ..tolerances import LABELED_ALIKE
 from .labelings import Labelings
 from .llm_judge import FEWEST_SHARED, NO_LABEL, JudgedRelevance
-from .relevance import DEEPER, Pool, draw_grades
+from .relevance import DEEPER, FEWEST_RUNS, Pool, draw_grades
 
-# Labelings at once.
+# The number of labelings that are drawn at once.
 _BATCH = 50
-# Gains of all documents that are held at once, in numbers.
+# The number of gains, of all documents under some labelings, that are in memory at once.
 _GAINS_AT_ONCE = 1 << 22
 # A judge that labels a smaller share of the unjudged documents changes little.
 _FEW_LABELLED = 0.5
+
+
+def check_relevance_model(
+    relevance_model: str | Callable[[str, str], float] | None,
+    n_runs: int,
+    measures: Sequence[ir_measures.Measure],
+    perquery: bool,
+    with_llm: bool = False,
+) -> None:
+    """Raise ValueError where the model cannot draw labelings for these measures, or has too few runs to learn from."""
+    if with_llm and not (isinstance(relevance_model, str) and relevance_model == "pool"):
+        raise ValueError(
+            "llm_judgments= is an input of the model of the pool; set relevance_model='pool' too"
+        )
+    if relevance_model is None:
+        return
+    if perquery:
+        raise ValueError("relevance_model= is about the mean over queries; leave perquery=True out")
+    for measure in measures:
+        rewarded = [
+            label for label, gain in (param_value(measure, "gains") or {}).items() if label < 1 and gain
+        ]
+        if rewarded:
+            raise ValueError(
+                f"{measure}: relevance_model= gives the probability of being relevant, and its gains give "
+                f"{rewarded[0]}, the label of what is not, a gain; leave relevance_model= out"
+            )
+    if isinstance(relevance_model, str):
+        if relevance_model != "pool":
+            raise _refuse_model(relevance_model)
+        if n_runs < FEWEST_RUNS and not with_llm:
+            raise ValueError(
+                f"relevance_model='pool' needs at least {FEWEST_RUNS} runs to learn from, and there are {n_runs}: add "
+                "runs of the collection, give llm_judgments=, leave relevance_model= out, or give a function"
+            )
+    elif not callable(relevance_model):
+        raise _refuse_model(relevance_model)
+
+
+def _refuse_model(relevance_model: object) -> ValueError:
+    return ValueError(
+        f"relevance_model={relevance_model!r} is not allowed; give 'pool', or a function from query id and "
+        "document id to the probability that the document is relevant"
+    )
 
 
 class Imputation:
@@ -29,7 +77,7 @@ class Imputation:
     Args:
         runs: the runs, on the judged documents and the unjudged ones of their tops.
         cutoff: the measure's.
-        llm_judgments: what a language model judged.
+        llm_judgments: judgments by a language model.
         candidate: the row of the run that the language model may favour.
     """
 
@@ -43,17 +91,17 @@ class Imputation:
         self._runs, self._cutoff, self._llm, self.candidate = runs, cutoff, llm_judgments, candidate
         docs = runs[0].collection.documents
         if cutoff is not None:
-            what = f"a relevance model, which reads {DEEPER} times the cutoff,"
-            check_whole_to((run.run for run in runs), cutoff * DEEPER, what, DEEPER)
+            reader = f"a relevance model, which reads {DEEPER} times the cutoff,"
+            check_whole_to((run.run for run in runs), cutoff * DEEPER, reader, DEEPER)
         pool, label = self._pool(docs), self._labels(docs)
-        groups = groups_of(runs)
+        groups = number_groups(runs)
         self.model = JudgedRelevance(pool, docs.grade, docs.judged, label, groups=groups, candidate=candidate)
         in_tops = pool.in_top.any(axis=0)
         labelled = in_tops & (label != NO_LABEL) if label is not None else np.zeros_like(in_tops)
         self.n_unjudged = int((in_tops & ~docs.judged).sum())
         #: How many documents in tops the language model labelled, and how many unjudged ones.
         self.n_in_tops, self.n_labelled = int(labelled.sum()), int((labelled & ~docs.judged).sum())
-        #: On the scale of the language model's grades, where it is another one.
+        #: A sentence on the scale of the language model's grades, where it is not that of the judgments.
         self.about_scale = "" if label is None else _describe_scale(label[label != NO_LABEL], docs)
 
     def draw(
@@ -81,11 +129,11 @@ class Imputation:
                 logits, self.model.levels, retrieved, self.model.sd if sd is None else sd, size, random
             )
             step = max(1, _GAINS_AT_ONCE // max(len(labelings.docs), 1))
-            parts = [labelings.sampled(grade[at : at + step]) for at in range(0, size, step)]
+            parts = [labelings.values(grade[at : at + step]) for at in range(0, size, step)]
             yield np.concatenate(parts, axis=1)
 
     def gain_sd(self, labelings: Labelings) -> FloatArray:
-        """Return the standard deviation of what each document may gain, shape (documents); 0 where it is judged."""
+        """Return the standard deviation of each document's possible gain, shape (documents); 0 where it is judged."""
         from scipy.special import expit
 
         rows = np.flatnonzero(labelings.open & labelings.docs.exists)
@@ -100,10 +148,9 @@ class Imputation:
 
     def _pool(self, docs: Documents) -> Pool:
         """Return where the runs retrieve documents, to a little below the cutoff."""
-        cutoff = self._cutoff
-        deep = None if cutoff is None else cutoff * DEEPER
+        deep = None if self._cutoff is None else self._cutoff * DEEPER
         rows = [docs.positions_in(run.run, deep) for run in self._runs]
-        return Pool(np.array(rows), docs.query, docs.n_queries, cutoff)
+        return Pool(np.array(rows), docs.query, docs.n_queries, self._cutoff)
 
     def _labels(self, docs: Documents) -> IntArray | None:
         """Return the labels of the language model, :data:`NO_LABEL` where there is none; None without one."""
@@ -111,12 +158,12 @@ class Imputation:
             return None
         topic = np.array([self._llm.query_code.get(query, -1) for query in docs.query_ids], dtype=np.int64)
         row = np.full(len(docs), -1, dtype=np.int64)
-        known = docs.exists & (topic[docs.query] >= 0)
-        row[known] = self._llm.find_rows(topic[docs.query[known]], docs.ids.take(known))
+        in_topics = docs.exists & (topic[docs.query] >= 0)
+        row[in_topics] = self._llm.find_rows(topic[docs.query[in_topics]], docs.ids.take(in_topics))
         return np.where(row >= 0, self._llm.grade[row], NO_LABEL)
 
 
-def groups_of(runs: Sequence[Evaluated]) -> IntArray | None:
+def number_groups(runs: Sequence[Evaluated]) -> IntArray | None:
     """Return a number for the group of each run; None where no groups are known."""
     groups = runs[0].collection.groups
     if not groups:
@@ -126,15 +173,15 @@ def groups_of(runs: Sequence[Evaluated]) -> IntArray | None:
 
 
 def read_llm_judgments(llm_judgments: Qrels | None, docs: Documents) -> Judgments | None:
-    """Read what a language model judged, for these documents.
+    """Read judgments by a language model for these documents.
 
     Raises:
-        ValueError: it is no qrels, or of other topics.
+        ValueError: they are no qrels, or of other topics.
     """
     if llm_judgments is None:
         return None
     try:
-        judgments = judge(qrels_columns(llm_judgments))
+        judgments = make_judgments(qrels_columns(llm_judgments))
     except ValueError as error:
         raise ValueError(f"llm_judgments: {error}") from None
     if not set(judgments.query_ids.tolist()) & set(docs.query_ids.tolist()):
@@ -200,3 +247,75 @@ def sentence_about_judge(imputation: Imputation) -> str | None:
     if imputation.n_labelled < _FEW_LABELLED * imputation.n_unjudged:
         text += f" They cover {imputation.n_labelled:,} of {imputation.n_unjudged:,} unjudged documents."
     return text
+
+
+# ---- by a caller's probabilities
+
+
+def draw_by_function(
+    labelings: Labelings, function: Callable[[str, str], float], samples: int, seed: int, sd: float | None
+) -> Iterator[FloatArray]:
+    """Yield values of the runs under drawn grades, in batches of the shape (runs, labelings, queries).
+
+    Args:
+        labelings: the runs, and their unjudged documents.
+        function: from a query id and a document id to the probability that the document is relevant.
+        samples: how many labelings.
+        seed: of the random numbers.
+        sd: of the shift in log-odds that the documents of a run have in common; by default as measured: the documents
+            of few runs say less of each other.
+    """
+    sd = (0.8 if len(labelings.runs) >= 6 else 1.2) if sd is None else sd
+    probability, random = _document_probabilities(labelings, function), np.random.default_rng(seed)
+    docs, look = labelings.docs, Look(labelings.cutoff)
+    relevant_grades = docs.grade[~labelings.open & (labelings.gain(docs.grade) > 0)]
+    retrieved = np.array([run.positions(docs, look) for run in labelings.runs])[:, labelings.open] > 0
+    share = retrieved / np.maximum(retrieved.sum(axis=0), 1)
+    inside = np.clip(probability, 1e-9, 1 - 1e-9)
+    logits = np.log(inside) - np.log1p(-inside)
+    for start in range(0, samples, _BATCH):
+        size = min(_BATCH, samples - start)
+        shifted = logits + sd * random.standard_normal((size, len(retrieved))) @ share
+        # A document with probability 0 is not relevant, in any run.
+        drawn_by = np.where(probability > 0, 1.0 / (1.0 + np.exp(-shifted)), 0.0) if sd else probability
+        relevant = random.random((size, len(probability))) < drawn_by
+        if len(relevant_grades):  # a grade is that of some relevant document
+            grade = random.choice(relevant_grades, relevant.shape)
+        else:
+            grade = np.full(relevant.shape, int(param_value(labelings.measure, "rel") or 1))
+        yield labelings.values(np.where(relevant, grade, 0))
+
+
+def _document_probabilities(labelings: Labelings, function: Callable[[str, str], float]) -> FloatArray:
+    """Return the probability of every open document to be relevant, in their order."""
+    docs, rows = labelings.docs, np.flatnonzero(labelings.open)
+    ids = docs.ids.take(rows).strings()
+    result = np.zeros(len(rows))
+    for i, (query, doc) in enumerate(zip(docs.query_ids[docs.query[rows]], ids, strict=True)):
+        if docs.exists[rows[i]]:
+            probability = function(query, doc)
+            if not isinstance(probability, (int, float, np.number)) or not 0 <= probability <= 1:
+                raise ValueError(
+                    f"relevance_model: the probability of document {doc!r} of query {query!r} is {probability!r}; it "
+                    "must be a number from 0 to 1"
+                )
+            result[i] = probability
+    return result
+
+
+def probability_above(drawn: Iterator[FloatArray], a: IntArray, b: IntArray) -> FloatArray:
+    """Return the share of drawn labelings in which a[i] has the higher mean; ties, and one labeling more, count half.
+
+    Args:
+        drawn: values of the runs in batches, shape (runs, labelings, topics).
+        a: rows of runs.
+        b: rows of the runs to compare them with.
+    """
+    above, samples = np.zeros(len(a)), 0
+    for values in drawn:
+        means = values.mean(axis=2)
+        difference = means[a] - means[b]
+        tied = np.abs(difference) <= LABELED_ALIKE
+        above += (difference > LABELED_ALIKE).sum(axis=1) + tied.sum(axis=1) / 2
+        samples += values.shape[1]
+    return (above + 0.5) / (samples + 1)

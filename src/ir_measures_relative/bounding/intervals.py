@@ -88,7 +88,7 @@ class End(NamedTuple):
 PairSolver: TypeAlias = Callable[[BoolArray, IntArray, IntArray, Work], End]
 
 
-def interval_of_pairs(
+def bound_pairs(
     solver: Callable[[int], PairSolver],
     position: IntArray,
     rows: list[IntArray],
@@ -113,7 +113,7 @@ def interval_of_pairs(
         return solver(q), own, pairs.reshape(2, -1), Work(time_limit=seconds)
 
     tasks = (task(part, q) for part, q in where)
-    results = map_tasks(_ends_of_pairs, tasks, work.jobs, total=len(where), desc="bounding")
+    results = map_tasks(_find_ends, tasks, work.jobs, total=len(where), desc="bounding")
     for (part, q), (up, down) in zip(where, results, strict=True):
         lower[part, q], upper[part, q] = -down[:, 0], up[:, 0]
         exact[part, q] = np.maximum(up[:, 0] - up[:, 1], down[:, 0] - down[:, 1]) <= LABELED_ALIKE
@@ -121,7 +121,7 @@ def interval_of_pairs(
     return Interval(lower, upper, exact)
 
 
-def _ends_of_pairs(task: tuple[PairSolver, IntArray, IntArray, Work]) -> FloatArray:
+def _find_ends(task: tuple[PairSolver, IntArray, IntArray, Work]) -> FloatArray:
     """The :class:`End` of either run of each pair less the other, shape (2, pairs, 2)."""
     solve, position, pairs, work = task
     ends = []

@@ -133,7 +133,7 @@ class Labelings:
         """The value of every run where no open document gains, shape (runs, queries); None where it is unknown."""
         return None
 
-    def sampled(self, grade: IntArray) -> FloatArray:
+    def values(self, grade: IntArray) -> FloatArray:
         """Return the values under some labelings, shape (runs, labelings, queries).
 
         Args:
@@ -162,7 +162,7 @@ class Labelings:
         )
         return values
 
-    def one(self, work: Work) -> Interval:
+    def bound_runs(self, work: Work) -> Interval:
         """Return the interval of every run, shape (runs, queries); what is not finished in time is wider.
 
         Raises:
@@ -170,16 +170,16 @@ class Labelings:
         """
         raise NotBoundedError(self.why_not_bounded)
 
-    def difference(self, a: IntArray, b: IntArray, work: Work) -> Interval:
+    def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         """Return the interval of run a[i] less run b[i], shape (pairs, queries)."""
-        one = self.one(work)
+        one = self.bound_runs(work)
         return one.of(a).minus(one.of(b))
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         """Return about how far each document's label moves the difference of two runs, which is at most ``reach``."""
         raise NotBoundedError(self.why_not_bounded)
 
-    def warn_of_others(self) -> None:
+    def warn_about_unretrieved(self) -> None:
         """Warn where nobody said how many relevant documents no run retrieves, and that decides."""
         if self._unretrieved_unknown and self.open.any():
             warn(
@@ -189,7 +189,7 @@ class Labelings:
                 "unretrieved relevant documents",
             )
 
-    def grades_of_open(self) -> IntArray:
+    def open_grades(self) -> IntArray:
         """Return the grades that an open document may have, ascending, as far as they differ in gain.
 
         Warns where few grades are known and the context has no ``grades``.

@@ -135,7 +135,7 @@ def _nested_choice(score: FloatArray) -> IntArray:
     return chosen
 
 
-def sums_of_first(
+def sort_and_sum(
     weight: FloatArray, query: IntArray, n_queries: int, width: int
 ) -> tuple[IntArray, FloatArray]:
     """The documents of each query by falling weight, and the sums of the first 0, 1, … weights."""

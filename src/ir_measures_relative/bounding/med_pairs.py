@@ -1,4 +1,4 @@
-"""Two rankings, of which MED maximizes the difference over all labels of the unjudged documents."""
+"""MED of two runs: the largest difference over all labels of the unjudged documents, by bases without a search."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..measures.bases.base import BASES as RULES
 from ..measures.bases.browsing import Geometric
 from ..measures.bases.gains import compute_gains, discount, grades_between, reciprocal
 from ..measures.med import BASES, SEARCHES
-from .level_sums import LevelSums, greatest_lead, sums_of_first, swings
+from .level_sums import LevelSums, greatest_lead, sort_and_sum, swings
 
 if TYPE_CHECKING:
     from ..context.evaluated import Evaluated
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 
 
 class PooledDocs(NamedTuple):
-    """The documents that two rankings hold, sorted by query: the run's in its order, then the others."""
+    """The documents of two rankings, sorted by query: the run's in its order, then the reference's other ones."""
 
     query: IntArray  #: of ``n_queries``, ascending
     n_queries: int
     y: IntArray  #: position from 1 in the run's top, 0 if it is not there
-    z: IntArray  #: in the reference's
-    grade: IntArray  #: the judged grade; of no meaning where open
-    open: BoolArray  #: whether the judgments leave the document open
+    z: IntArray  #: position in the reference's top
+    grade: IntArray  #: the judged grade; meaningless where open
+    open: BoolArray  #: whether the document is unjudged, or its judgment does not count
     ids: Ids
 
     @classmethod
     def of(cls, run: Top, reference: Top, n_queries: int, judged: bool = True) -> PooledDocs:
-        """The union of two tops; every document is open where the judgments do not count."""
+        """Return the union of two tops; without ``judged``, every document is open."""
         in_run = run.docs.find_rows(reference.docs.query, reference.docs.ids, reference.hashes)
         shared, other = np.flatnonzero(in_run >= 0), np.flatnonzero(in_run < 0)
         z_of_run = np.zeros(len(run.position), dtype=np.int64)
@@ -45,40 +45,38 @@ class PooledDocs(NamedTuple):
         query = np.concatenate([run.docs.query, reference.docs.query[other]])
         order = np.argsort(query, kind="stable")
 
-        def joined(of_run: Any, of_others: Any) -> Any:
-            return np.concatenate([of_run, of_others])[order]
+        def join(values_of_run: Any, other_values: Any) -> Any:
+            return np.concatenate([values_of_run, other_values])[order]
 
-        y = joined(run.position, np.zeros(len(other), dtype=np.int64))
-        z = joined(z_of_run, reference.position[other])
-        grade = joined(run.docs.grade, reference.docs.grade[other])
-        known = joined(run.docs.judged, reference.docs.judged[other])
-        if not judged:
-            known = np.zeros_like(known)
+        y = join(run.position, np.zeros(len(other), dtype=np.int64))
+        z = join(z_of_run, reference.position[other])
+        grade = join(run.docs.grade, reference.docs.grade[other])
+        is_open = ~join(run.docs.judged, reference.docs.judged[other]) | (not judged)
         ids = run.docs.ids.followed_by(reference.docs.ids.take(other)).take(order)
-        return cls(query[order], n_queries, y, z, grade, ~known, ids)
+        return cls(query[order], n_queries, y, z, grade, is_open, ids)
 
     def sums(self, values: FloatArray) -> FloatArray:
-        """The sums of each query, added in the order of the documents."""
+        """Return the sum of each query, added in the order of the documents."""
         return sum_by_query(values, self.query, self.n_queries)
 
     def signed_sums(self, terms: FloatArray) -> FloatArray:
-        """The sums, and 0 where the terms cancel but for rounding: no ranking wins by 1e-17."""
+        """Return the sums, and 0 where the terms cancel up to rounding: no ranking wins by 1e-17."""
         total = self.sums(terms)
         return np.where(np.abs(total) > 1e-14 * self.sums(np.abs(terms)), total, 0.0)
 
 
 class Solutions(NamedTuple):
-    """The largest difference of each query, and what attains it."""
+    """The largest difference of each query, and a labeling that attains it."""
 
-    value: FloatArray  #: that was found
+    value: FloatArray  #: the largest that was reached
     upper: FloatArray  #: no labeling exceeds it
     exact: BoolArray
     winner: IntArray  #: 1 the run, -1 the reference, 0 where no labeling tells the two apart
-    level: IntArray  #: one a document of the pool: the gain level given to each open one, from 1; 0 is none
+    level: IntArray  #: of each document of the pool: the gain level given to an open one, from 1; 0 is none
 
 
 class RunPair:
-    """Two runs on one set of judgments, and MED with its parameters: what a base asks for, computed once."""
+    """Two runs on one set of judgments, and MED with its parameters; computes once what bases have in common."""
 
     def __init__(self, run: Evaluated, measure: RelativeMeasure) -> None:
         self.run, self.reference, self.measure = run, run.reference(measure.get("ref")), measure
@@ -97,27 +95,32 @@ class RunPair:
     def _tops(self, cutoff: int | None) -> tuple[Top, Top]:
         return self.run.top(cutoff), self.collection.top(self.reference, cutoff)
 
-    def gain_of(self, grade: IntArray) -> FloatArray:
-        """The gain of each grade."""
+    @property
+    def depth(self) -> int:
+        """The cutoff, for a base that needs one."""
+        assert self.cutoff is not None
+        return self.cutoff
+
+    def gain_for(self, grade: IntArray) -> FloatArray:
+        """Return the gain of each grade."""
         if not self.graded:
             return (grade >= (self.measure.get("rel") or 1)).astype(np.float64)
         return compute_gains(grade, self.measure.get("dcg"), self.measure.get("gains"))
 
     @cached_property
     def gain(self) -> FloatArray:
-        """The gain of each document of the pool, the least that there is where open."""
-        return np.where(self.pool.open, self.floor, self.gain_of(self.pool.grade))
+        """The gain of each document of the pool; the least possible one where open."""
+        return np.where(self.pool.open, self.floor, self.gain_for(self.pool.grade))
 
     @cached_property
     def open_gains(self) -> tuple[FloatArray, IntArray]:
         """The gains that an open document may have, ascending, and a label that gives each."""
         if not self.graded:
             return np.array([0.0, 1.0]), np.array([0, self.measure.get("rel") or 1])
-        grades = grades_between(
-            self.collection.grades[0], self.highest
-        )  # custom gains may reward a label below 1
+        # From the lowest label on, since custom gains may reward one below 1.
+        grades = grades_between(self.collection.grades[0], self.highest)
         grades = grades[np.argsort(grades != 0, kind="stable")]
-        gains, first = np.unique(self.gain_of(grades), return_index=True)
+        gains, first = np.unique(self.gain_for(grades), return_index=True)
         return gains, grades[first]
 
     @property
@@ -137,13 +140,13 @@ class RunPair:
         return int(self.collection.grades[1] if limit is None else limit)
 
     def judged_at(self, levels: FloatArray) -> IntArray:
-        """How many judged documents of each query have at least each of these gains; (queries, levels)."""
+        """Count the judged documents of each query with at least each of these gains; shape (queries, levels)."""
         docs = self.collection.documents
         if not self.measure.get("judged"):
             return np.zeros((docs.n_queries, len(levels)), dtype=np.int64)
 
         def count() -> IntArray:
-            gain, n = self.gain_of(docs.grade), docs.n_queries
+            gain, n = self.gain_for(docs.grade), docs.n_queries
             counts = [np.bincount(docs.query[gain >= level], minlength=n) for level in levels]
             return np.array(counts, dtype=np.int64).reshape(len(levels), n).T
 
@@ -152,10 +155,10 @@ class RunPair:
         return self.collection.memoize(key, count)
 
     def tail(self) -> FloatArray:
-        """What RBP leaves to what may follow the run, and the reference, shape (2, queries)."""
+        """Return the share of RBP below the run, and below the reference, shape (2, queries)."""
         pool = self.pool
-        held = pool.query[pool.y > 0], pool.query[pool.z > 0]
-        lengths = np.stack([np.bincount(query, minlength=pool.n_queries) for query in held])
+        retrieved = pool.query[pool.y > 0], pool.query[pool.z > 0]
+        lengths = np.stack([np.bincount(query, minlength=pool.n_queries) for query in retrieved])
         if not self.measure.get("residual"):
             return np.zeros(lengths.shape)
         alike = np.ones(pool.n_queries, dtype=bool)
@@ -165,7 +168,7 @@ class RunPair:
         return result
 
     def _same_to_the_end(self, alike: BoolArray) -> BoolArray:
-        """Return which of these topics both runs rank alike; ValueError where rankings that are cut may go on alike."""
+        """Return whether both runs rank each of these topics alike; ValueError where cut rankings may go on alike."""
         depth = known_depth([self.run.run, self.reference], None)
         same = same_rankings(*self._tops(depth), alike)
         if depth is None or self.run.run is self.reference:
@@ -187,7 +190,7 @@ class RunPair:
 
 
 def register(*bases: str) -> Callable[[Callable[[RunPair], Solutions]], Callable[[RunPair], Solutions]]:
-    """Register what finds the largest difference of two runs by some bases."""
+    """Return a decorator that registers a solver, which maximizes the difference of two runs by some bases."""
 
     def add(solve: Callable[[RunPair], Solutions]) -> Callable[[RunPair], Solutions]:
         SEARCHES.register(*bases)(lambda run, measure: solve(RunPair(run, measure)))
@@ -196,42 +199,43 @@ def register(*bases: str) -> Callable[[Callable[[RunPair], Solutions]], Callable
     return add
 
 
-def decide(pool: PooledDocs, both: FloatArray, level: IntArray) -> Solutions:
-    """The better of the two directions, the run's first: shapes (2, queries) and (2, documents)."""
-    run_wins = both[0] >= both[1]
-    value = both.max(axis=0).clip(0.0, 1.0)
+def choose_direction(pool: PooledDocs, differences: FloatArray, level: IntArray) -> Solutions:
+    """Return the better of the two directions, the run's first: shapes (2, queries) and (2, documents)."""
+    run_wins = differences[0] >= differences[1]
+    value = differences.max(axis=0).clip(0.0, 1.0)
     winner = np.where(value > 0, np.where(run_wins, 1, -1), 0)
     exact = np.ones(len(value), dtype=bool)
     return Solutions(value, value, exact, winner, np.where(run_wins[pool.query], level[0], level[1]))
 
 
 @register("P", "RBP", "SDCG")
-def weighted(task: RunPair) -> Solutions:
-    """A static weighted-precision measure (Eqs. 2-5): one greedy labeling for each direction (§1)."""
+def solve_weighted_precision(task: RunPair) -> Solutions:
+    """Solve a static weighted-precision measure (Eqs. 2-5): one greedy labeling for each direction (§1)."""
     pool, levels = task.pool, task.levels
     share = RULES[task.base].rule(task.measure.get).seen.share
     weight = share(pool.y) - share(pool.z)
     tail = task.tail() if task.base == "RBP" else np.zeros((2, pool.n_queries))
     most = np.append(task.floor, levels)[-1:]
-    known = pool.signed_sums(ratio(task.gain, most) * weight)
+    judged = pool.signed_sums(ratio(task.gain, most) * weight)
     free = np.where(pool.open & (len(levels) > 0), weight * (1.0 - ratio(np.array([task.floor]), most)), 0.0)
     up, down = swings(free, pool.query, pool.n_queries)
-    both = np.stack([known + up + tail[0], -known - down + tail[1]])
-    return decide(pool, both, np.where(np.stack([free, -free]) > 0, len(levels), 0))
+    differences = np.stack([judged + up + tail[0], -judged - down + tail[1]])
+    level = np.where(np.stack([free, -free]) > 0, len(levels), 0)
+    return choose_direction(pool, differences, level)
 
 
 @register("nDCG")
-def greatest_ndcg_difference(task: RunPair) -> Solutions:
-    """nDCG over all gains that an open document may have; Algorithm 1 where there is but one.
+def solve_ndcg(task: RunPair) -> Solutions:
+    """Solve nDCG over all gains that an open document may have; with only one, this is Algorithm 1.
 
     With n_l the number of open documents that are given at least level l, both halves of the ratio are sums over the
-    levels. The difference of the two DCGs is at most ``known + Σ_l Δ_l·D(n_l)``. Δ_l is the gain of a level above that
+    levels. The difference of the two DCGs is at most ``judged + Σ_l Δ_l·D(n_l)``. Δ_l is the gain of a level above that
     of the one before, D(n) the sum of the n largest differences of discounts. The ideal DCG is ``Σ_l Δ_l·C(min(k, J_l +
     n_l))``. C(n) is the sum of the first n discounts, J_l the number of judged documents of at least that level.
     """
     pool, levels = task.pool, task.levels
     weight = discount(pool.y) - discount(pool.z)
-    known = pool.signed_sums(task.gain * weight)
+    judged = pool.signed_sums(task.gain * weight)
     free = np.where(pool.open & (len(levels) > 0), np.maximum(np.stack([weight, -weight]), 0.0), 0.0)
     most = max(int(np.bincount(pool.query[part > 0], minlength=1).max()) for part in free)
     size = task.judged_at(levels)[:, :, None] + np.arange(most + 1)
@@ -241,35 +245,38 @@ def greatest_ndcg_difference(task: RunPair) -> Solutions:
         size, floor_size = np.minimum(size, task.cutoff), np.minimum(floor_size, task.cutoff)
     sums_of_discounts = np.cumsum(discount.up_to(int(max(size.max(initial=0), floor_size.max(initial=0)))))
     ideal, floor = sums_of_discounts[size], task.floor * sums_of_discounts[floor_size]
-    both, level = np.zeros((2, pool.n_queries)), np.zeros((2, len(pool.query)), dtype=np.int64)
+    differences, level = np.zeros((2, pool.n_queries)), np.zeros((2, len(pool.query)), dtype=np.int64)
     for i, sign in enumerate((1.0, -1.0)):
-        order, won = sums_of_first(free[i], pool.query, pool.n_queries, most + 1)
+        order, won = sort_and_sum(free[i], pool.query, pool.n_queries, most + 1)
         sums = LevelSums(
-            (sign * known, np.broadcast_to(won[:, None, :], ideal.shape)),
+            (sign * judged, np.broadcast_to(won[:, None, :], ideal.shape)),
             (floor, ideal),
             np.full(pool.n_queries, most),
             step=np.diff(levels, prepend=task.floor),
             falling=True,
         )
-        both[i] = sums.greatest_positive()
+        differences[i] = sums.greatest_positive()
         # From the place of a document in its order to the number of levels that reach down to it.
         query = pool.query[order]
         level[i, order] = (rank_within(query)[:, None] <= sums.counts[query]).sum(axis=1)
-    return decide(pool, both, level)
+    return choose_direction(pool, differences, level)
 
 
 @register("RR")
-def greatest_rr_difference(task: RunPair) -> Solutions:
-    """Reciprocal rank: one open document alone is relevant, or none."""
+def solve_rr(task: RunPair) -> Solutions:
+    """Solve reciprocal rank: one open document alone is relevant, or none."""
     pool, relevant = task.pool, task.gain > 0
     worth = [reciprocal(pool.y), reciprocal(pool.z)]
-    known = [max_by_query(w[relevant], pool.query[relevant], pool.n_queries) for w in worth]
+    judged = [max_by_query(w[relevant], pool.query[relevant], pool.n_queries) for w in worth]
     rows = np.flatnonzero(pool.open)
-    both, level = np.zeros((2, pool.n_queries)), np.zeros((2, len(pool.query)), dtype=np.int64)
+    query = pool.query[rows]
+    differences, level = np.zeros((2, pool.n_queries)), np.zeros((2, len(pool.query)), dtype=np.int64)
     for i, (won, lost) in enumerate(((0, 1), (1, 0))):
-        of_both, query = (known[won], known[lost]), pool.query[rows]
-        both[i], leads = greatest_lead(worth[won][rows], worth[lost][rows], of_both, query)
-        best = np.flatnonzero((leads == both[i, query]) & (leads > (of_both[0] - of_both[1])[query]))
+        differences[i], leads = greatest_lead(
+            worth[won][rows], worth[lost][rows], (judged[won], judged[lost]), query
+        )
+        is_best = (leads == differences[i, query]) & (leads > (judged[won] - judged[lost])[query])
+        best = np.flatnonzero(is_best)
         _, first = np.unique(query[best], return_index=True)
         level[i, rows[best[first]]] = 1
-    return decide(pool, both, level)
+    return choose_direction(pool, differences, level)

@@ -1,4 +1,7 @@
-"""MED's searches: AP, SSP and ERR by branch and bound; mean_nDCG by trying each number of labels."""
+"""MED's searches: AP, SSP and ERR by branch and bound; mean_nDCG by trying each number of relevant documents.
+
+Source of the difference by ERR: L. Tan and C. L. A. Clarke, TKDE 27(11), 2015.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,19 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from ..data.arrays import BoolArray, IntArray, max_by_query, query_slices
+from ..data.arrays import BoolArray, FloatArray, IntArray, max_by_query, query_slices
 from ..measures.bases.gains import discount
 from ..messages import warn
 from ..tolerances import PROVED
 from ..work import Work
 from .ap_search import OPEN, Norm, Search
-from .err import expected_reciprocal_rank, greatest_err_difference
 from .intervals import MED_SECONDS, Clock, share
 from .med_pairs import RunPair, Solutions, register
 
 
 @dataclass(frozen=True)
 class Solution:
-    """The largest difference found, a proven bound, and the labeling that attains it."""
+    """The largest difference that a search reached, a proven bound, and the labeling that attains it."""
 
     value: float  #: ``|M(Y) - M(Z)|`` under `labels`, evaluated from the definition of M
     upper: float  #: no labeling exceeds this; equal to `value` when `exact`
@@ -33,7 +35,7 @@ class Solution:
 
     @classmethod
     def of(cls, difference: float, upper: float, labels: IntArray) -> Solution:
-        """The solution for a signed `difference` M(Y) - M(Z), proved optimal if `upper` allows no more."""
+        """Return the solution for a signed `difference` M(Y) - M(Z), optimal if `upper` allows no more."""
         value = min(float(abs(difference)), 1.0)  # a score is in [0, 1], and a sum may round to more
         exact = bool(upper <= value + PROVED)
         winner = int(difference > 0) - int(difference < 0)
@@ -51,7 +53,7 @@ def med_sum_precision(
     other_relevant: int = 0,
     clock: Clock | None = None,
 ) -> Solution:
-    """The largest ``|M(Y) - M(Z)|`` over all labelings of the open documents, M = SP@k / N.
+    """Find the largest ``|M(Y) - M(Z)|`` over all labelings of the open documents, M = SP@k / N.
 
     N is k for ``norm="k"`` (SSP, Eq. 10), the number of relevant documents R for "R" (AP, Eq. 8), min(k, R)
     for "min" (AP, Eq. 9); 0/0 is 0. ``y`` and ``z`` are the positions of the documents of the two lists, from 1, 0 if
@@ -60,32 +62,6 @@ def med_sum_precision(
     search = Search(*_cut(y, z, label, cutoff), cutoff, norm, other_relevant)
     search.run(clock or Clock(MED_SECONDS))
     return Solution.of(search.difference, search.upper, search.best)
-
-
-def med_err(
-    y: npt.ArrayLike,
-    z: npt.ArrayLike,
-    grade: npt.ArrayLike,
-    *,
-    cutoff: int,
-    max_grade: int,
-    clock: Clock | None = None,
-) -> Solution:
-    """The largest ``|ERR@k(Y) - ERR@k(Z)|`` over all gradings of the open documents, which have ``grade`` -1."""
-    if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
-        raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")
-    y, z, grade = _cut(y, z, grade, cutoff)
-    # How likely the user goes on at each document, with the top grade where it is open, and with grade 0: 1 - (2^g -
-    # 1)/2^max_grade, written so that it is never rounded to 0.
-    low, high = (
-        (2.0**max_grade - 2.0 ** np.where(grade == OPEN, label, grade) + 1) / 2.0**max_grade
-        for label in (max_grade, 0)
-    )
-    clock = clock or Clock(MED_SECONDS)
-    value, upper, go_on = greatest_err_difference(y, z, low, high, clock)
-    difference = float(expected_reciprocal_rank(y, go_on) - expected_reciprocal_rank(z, go_on))
-    labels = np.where(grade == OPEN, np.where(go_on < high, max_grade, 0), grade)
-    return Solution.of(difference, max(upper, value), labels)
 
 
 def med_mean_ndcg(
@@ -97,108 +73,230 @@ def med_mean_ndcg(
     other_relevant: int = 0,
     clock: Clock | None = None,
 ) -> Solution:
-    """The largest difference of ``(1/k) Σ_{i≤k} nDCG@i`` over all labelings of the open documents, binary.
+    """Find the largest difference of ``(1/k) Σ_{i≤k} nDCG@i`` over all binary labelings of the open documents.
 
     The ideal DCGs depend only on how many documents are relevant. For a given number each document has a fixed worth
     in each ranking, so the best open documents are those with the largest differences. Each number is tried: exact.
-
-    The arguments, and what is returned: as for `med_sum_precision`. It takes no time to speak of, whatever `clock`.
+    The arguments are those of :func:`med_sum_precision`; the search is so short that it needs no clock.
     """
     y, z, label = _cut(y, z, label, cutoff)
-    free, fixed = np.flatnonzero(label == OPEN), np.flatnonzero(label == 1)
-    known = len(fixed) + other_relevant
-    deepest = min(cutoff, max(int(y.max(initial=1)), int(z.max(initial=1)), known + len(free)))
+    free, judged_relevant = np.flatnonzero(label == OPEN), np.flatnonzero(label == 1)
+    fewest = len(judged_relevant) + other_relevant
+    deepest = min(cutoff, max(int(y.max(initial=1)), int(z.max(initial=1)), fewest + len(free)))
     seen = discount.up_to(deepest)
     ideal = np.cumsum(seen)
     best, difference, chosen = 0.0, 0.0, free[:0]
-    for relevant in range(max(known, 1), known + len(free) + 1):
-        of_prefix = 1.0 / ideal[np.minimum(np.arange(1, deepest + 1), relevant)]
-        below = (cutoff - deepest) * of_prefix[-1]  # the prefixes that add no document and no ideal one
-        worth = np.concatenate([[0.0], seen[1:] * (np.cumsum(of_prefix[::-1])[::-1] + below) / cutoff])
+    for n_relevant in range(max(fewest, 1), fewest + len(free) + 1):
+        per_prefix = 1.0 / ideal[np.minimum(np.arange(1, deepest + 1), n_relevant)]
+        below = (cutoff - deepest) * per_prefix[-1]  # the prefixes that add no document and no ideal one
+        worth = np.concatenate([[0.0], seen[1:] * (np.cumsum(per_prefix[::-1])[::-1] + below) / cutoff])
         terms = worth[y] - worth[z]
         for sign in (1.0, -1.0):
-            order = free[np.argsort(-sign * terms[free], kind="stable")[: relevant - known]]
-            of_both = sign * terms[np.concatenate([fixed, order])]
-            value = float(of_both.sum())
-            if value > best and value > 1e-14 * float(np.abs(of_both).sum()):  # no ranking wins by rounding
+            order = free[np.argsort(-sign * terms[free], kind="stable")[: n_relevant - fewest]]
+            relevant_terms = sign * terms[np.concatenate([judged_relevant, order])]
+            value = float(relevant_terms.sum())
+            if value > best and value > 1e-14 * float(np.abs(relevant_terms).sum()):  # more than rounding
                 best, difference, chosen = value, sign * value, order
     labels = np.where(label == OPEN, 0, label)
     labels[chosen] = 1
     return Solution.of(difference, best, labels)
 
 
+def med_err(
+    y: npt.ArrayLike,
+    z: npt.ArrayLike,
+    grade: npt.ArrayLike,
+    *,
+    cutoff: int,
+    max_grade: int,
+    clock: Clock | None = None,
+) -> Solution:
+    """Find the largest ``|ERR@k(Y) - ERR@k(Z)|`` over all gradings of the open documents, which have ``grade`` -1."""
+    if not 1 <= max_grade <= 1000:  # 2^max_grade must be a float
+        raise ValueError(f"max_grade must be from 1 to 1000, got {max_grade}")
+    y, z, grade = _cut(y, z, grade, cutoff)
+    # The probability that the user goes on at each document, with the top grade where it is open, and with grade 0: 1 -
+    # (2^g - 1)/2^max_grade, written so that it is never rounded to 0.
+    low, high = (
+        (2.0**max_grade - 2.0 ** np.where(grade == OPEN, label, grade) + 1) / 2.0**max_grade
+        for label in (max_grade, 0)
+    )
+    upper, go_on = _search_by_probabilities(y, z, low, high, clock or Clock(MED_SECONDS))
+    difference = _expected_reciprocal_rank(y, go_on) - _expected_reciprocal_rank(z, go_on)
+    labels = np.where(grade == OPEN, np.where(go_on < high, max_grade, 0), grade)
+    return Solution.of(difference, max(upper, abs(difference)), labels)
+
+
+def _expected_reciprocal_rank(position: IntArray, go_on: FloatArray) -> float:
+    """Return the ERR of a ranking; ``go_on`` is the probability that a user goes on after each document."""
+    retrieved = np.flatnonzero(position)
+    order = retrieved[position[retrieved].argsort()]
+    reached = np.append(1.0, np.cumprod(go_on[order]))
+    return float(((reached[:-1] - reached[1:]) / position[order]).sum())
+
+
+def _search_by_probabilities(
+    y: IntArray, z: IntArray, low: FloatArray, high: FloatArray, clock: Clock
+) -> tuple[float, FloatArray]:
+    """Return what no ``|ERR(y) - ERR(z)|`` exceeds, and the probabilities to go on that attain the largest.
+
+    The difference is linear in each document's probability, from ``low`` > 0 to ``high``; so only the ends matter.
+    """
+
+    def evaluate(go_on: FloatArray) -> float:
+        return abs(_expected_reciprocal_rank(y, go_on) - _expected_reciprocal_rank(z, go_on))
+
+    best, value = high, evaluate(high)
+    if (low == high).all():
+        return value, best
+    # A node is a bound, the difference to maximize, and the range of every document.
+    stack = [(1.0, _ErrDifference(*pair), low, high) for pair in ((y, z), (z, y))]
+    while stack and not clock.expired():
+        _, objective, low, high = stack.pop()
+        bound, least, greatest = objective.bound(low, high)
+        if bound <= value + PROVED:
+            continue
+        # A slope that has one sign all over the box decides its document.
+        falling = greatest <= 0
+        rising = (least >= 0) & ~falling
+        low, high = np.where(falling, high, low), np.where(rising, low, high)
+        corner = np.where(least + greatest > 0, low, high)
+        reached = evaluate(corner)
+        if reached > value:
+            best, value = corner, reached
+        undecided = np.flatnonzero(low < high)
+        if len(undecided):
+            # Branch on the document that matters most whichever way it is decided.
+            branch = undecided[np.minimum(greatest, -least)[undecided].argmax()]
+            for side in (high, low):
+                lows, highs = low.copy(), high.copy()
+                lows[branch] = highs[branch] = side[branch]
+                stack.append((bound, objective, lows, highs))
+    return max([value] + [bound for bound, *_ in stack]), best
+
+
+class _ErrDifference:
+    """ERR(winner) - ERR(loser) as a function of the probabilities s_d to go on after each document.
+
+    With S_i the product of s over the first i documents, ERR = 1 - Σ_i w_i S_i, w_i = 1/i - 1/(i+1), or 1/i at the
+    last depth. So the difference is Σ_i w_i C_i (L_i - W_i): C_i is the product of s over the documents that both
+    retrieve by depth i, L_i and W_i those over what only the loser, or only the winner, does.
+    """
+
+    def __init__(self, winner: IntArray, loser: IntArray) -> None:
+        depth = np.arange(1, max(winner.max(initial=0), loser.max(initial=0)) + 1)
+        won, lost = ((positions > 0) & (positions <= depth[:, None]) for positions in (winner, loser))
+        # Whether a document is among those of C_i, W_i, L_i; each of shape (depths, documents).
+        self.members = [mask.astype(float) for mask in (won & lost, won & ~lost, lost & ~won)]
+        self.weight = 1 / depth - np.where(depth < len(depth), 1 / (depth + 1), 0)
+
+    def bound(self, low: FloatArray, high: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Return the upper bound for s in [low, high], and the least and greatest slope ∂/∂(1 - s_d) there."""
+        # Products of positive factors are least where all factors are, and greatest where all are.
+        common_low, won_low, lost_low = (np.exp(m @ np.log(low)) for m in self.members)
+        common_high, won_high, lost_high = (np.exp(m @ np.log(high)) for m in self.members)
+        lead_low, lead_high = lost_low - won_high, lost_high - won_low  # L - W
+        common_low, common_high = self.weight * common_low, self.weight * common_high
+
+        # ∂/∂r_d = -∂/∂s_d: at every depth, + C W / s_d for a d in W, - C L / s_d in L, - C (L - W) / s_d in C.
+        # Such a product without its factor s_d is least, and greatest, at the same corners as the whole.
+        def slope(common: FloatArray, won: FloatArray, lost: FloatArray, lead: FloatArray) -> FloatArray:
+            in_common, in_won, in_lost = self.members
+            total: FloatArray = (
+                (common * won) @ in_won - (common * lost) @ in_lost - (common * lead) @ in_common
+            )
+            return total
+
+        none = np.zeros_like(lead_low)
+        greatest = (
+            slope(common_high, won_high, none, np.minimum(lead_low, 0)) / high
+            + slope(common_low, none, lost_low, np.maximum(lead_low, 0)) / low
+        )
+        least = (
+            slope(common_low, won_low, none, np.minimum(lead_high, 0)) / low
+            + slope(common_high, none, lost_high, np.maximum(lead_high, 0)) / high
+        )
+        # C (L - W) at every depth; and from either end of the box to any point, one coordinate at a time: the
+        # difference, linear in it, grows by a slope found in the box times at most high_d - low_d.
+        bound = min(
+            (np.where(lead_high > 0, common_high, common_low) * lead_high).sum(),
+            (common_high * (lost_high - won_high)).sum() + (high - low) @ np.maximum(greatest, 0),
+            (common_low * (lost_low - won_low)).sum() + (high - low) @ np.maximum(-least, 0),
+        )
+        return float(bound), least, greatest
+
+
 def _cut(
     y: npt.ArrayLike, z: npt.ArrayLike, labels: npt.ArrayLike, cutoff: int
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """The three as arrays, with 0 for positions beyond the cutoff."""
+    """Return the three as arrays, with 0 for positions beyond the cutoff."""
     y, z, labels = (np.asarray(values, dtype=np.int64) for values in (y, z, labels))
     return np.where(y <= cutoff, y, 0), np.where(z <= cutoff, z, 0), labels
 
 
-#: From positions in two rankings, labels, and ``clock=``, the time it has, to the largest difference of one query.
+#: From positions in two rankings, labels, and ``clock=`` to the largest difference of one query.
 _OneQuery: TypeAlias = Callable[..., Solution]
 
 
 @register("ERR")
-def _search_err(task: RunPair) -> Solutions:
-    label = np.where(task.pool.open, -1, np.maximum(task.pool.grade, 0))
-    return _one_by_one(task, label, lambda row: partial(med_err, cutoff=_k(task), max_grade=task.highest))
+def _solve_err(task: RunPair) -> Solutions:
+    label = np.where(task.pool.open, OPEN, np.maximum(task.pool.grade, 0))
+    solver = partial(med_err, cutoff=task.depth, max_grade=task.highest)
+    return _solve_each(task, label, lambda row: solver)
 
 
 @register("SSP", "AP")
-def _search_sum_precision(task: RunPair) -> Solutions:
-    """SSP, whose norm is the cutoff, and AP."""
-    pool = task.pool
-    relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
-    label = np.where(pool.open, -1, relevant)
-    elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(pool.query[relevant], minlength=pool.n_queries)
+def _solve_sum_precision(task: RunPair) -> Solutions:
+    """Solve SSP, whose norm is the cutoff, and AP."""
+    pool, (label, other_relevant) = task.pool, _label_binary(task)
     norm = task.measure.get("norm") if task.base == "AP" else None
-    med = partial(med_sum_precision, norm=norm or "k")
-    held = np.bincount(pool.query, minlength=pool.n_queries) + elsewhere
+    n_docs = np.bincount(pool.query, minlength=pool.n_queries) + other_relevant
     # Deeper than both rankings, and than there may be relevant documents, k changes nothing; but SSP's divisor.
     deepest = [max_by_query(side.astype(float), pool.query, pool.n_queries) for side in (pool.y, pool.z)]
-    enough = np.max([*deepest, held], axis=0).clip(1, _k(task))
+    enough = np.max([*deepest, n_docs], axis=0).clip(1, task.depth)
 
     def solver(row: int) -> _OneQuery:
-        cutoff = int(enough[row]) if norm else _k(task)
-        return partial(med, cutoff=cutoff, other_relevant=int(elsewhere[row]))
+        cutoff = int(enough[row]) if norm else task.depth
+        return partial(
+            med_sum_precision, norm=norm or "k", cutoff=cutoff, other_relevant=int(other_relevant[row])
+        )
 
-    return _one_by_one(task, label, solver)
+    return _solve_each(task, label, solver)
 
 
 @register("mean_nDCG")
-def _search_mean_ndcg(task: RunPair) -> Solutions:
-    pool = task.pool
-    relevant: BoolArray = ~pool.open & (task.gain_of(pool.grade) > 0)
-    elsewhere = task.judged_at(np.ones(1))[:, 0] - np.bincount(pool.query[relevant], minlength=pool.n_queries)
-    label = np.where(pool.open, -1, relevant)
+def _solve_mean_ndcg(task: RunPair) -> Solutions:
+    label, other_relevant = _label_binary(task)
 
     def solver(row: int) -> _OneQuery:
-        return partial(med_mean_ndcg, cutoff=_k(task), other_relevant=int(elsewhere[row]))
+        return partial(med_mean_ndcg, cutoff=task.depth, other_relevant=int(other_relevant[row]))
 
-    return _one_by_one(task, label, solver)
-
-
-def _k(task: RunPair) -> int:
-    assert task.cutoff is not None  # the declaration asks for it
-    return task.cutoff
+    return _solve_each(task, label, solver)
 
 
-def _one_by_one(task: RunPair, label: IntArray, solver: Callable[[int], _OneQuery]) -> Solutions:
-    """Asks a solver a query: for the positions of its documents in the two rankings, and their labels."""
+def _label_binary(task: RunPair) -> tuple[IntArray, IntArray]:
+    """Return the labels of the documents, and how many relevant ones of each query are in neither ranking."""
+    pool = task.pool
+    relevant: BoolArray = ~pool.open & (task.gain_for(pool.grade) > 0)
+    n_relevant = np.bincount(pool.query[relevant], minlength=pool.n_queries)
+    return np.where(pool.open, OPEN, relevant), task.judged_at(np.ones(1))[:, 0] - n_relevant
+
+
+def _solve_each(task: RunPair, label: IntArray, solver: Callable[[int], _OneQuery]) -> Solutions:
+    """Solve each query from the positions of its documents in the two rankings, and their labels."""
     pool, limit = task.pool, task.measure.get("time_limit")
     work, level = Work(time_limit=limit), np.zeros(len(pool.query), dtype=np.int64)
-    found, hurried = [], []
+    solutions, hurried = [], []
     for row, docs in enumerate(query_slices(pool.query, pool.n_queries)):
-        own = share(work, pool.n_queries - row)
-        hurried.append(limit is not None and (own.remaining() or 0.0) < MED_SECONDS)
-        clock = Clock(MED_SECONDS, own)
-        found.append(solver(row)(pool.y[docs], pool.z[docs], label[docs], clock=clock))
-        level[docs] = found[-1].labels
-    value = np.array([s.value for s in found], dtype=np.float64)
-    upper = np.array([min(s.upper, 1.0) for s in found], dtype=np.float64)
-    exact = np.array([s.exact for s in found], dtype=bool) | (upper <= value)
-    winner = np.array([s.winner for s in found], dtype=np.int64)
+        part = share(work, pool.n_queries - row)
+        hurried.append(limit is not None and (part.remaining() or 0.0) < MED_SECONDS)
+        clock = Clock(MED_SECONDS, part)
+        solutions.append(solver(row)(pool.y[docs], pool.z[docs], label[docs], clock=clock))
+        level[docs] = solutions[-1].labels
+    value = np.array([s.value for s in solutions], dtype=np.float64)
+    upper = np.array([min(s.upper, 1.0) for s in solutions], dtype=np.float64)
+    exact = np.array([s.exact for s in solutions], dtype=bool) | (upper <= value)
+    winner = np.array([s.winner for s in solutions], dtype=np.int64)
     if not exact.all():
         in_time = not (np.array(hurried) & ~exact).any()
         enough = f"{MED_SECONDS:g} s of CPU time each" if in_time else f"{limit:g} s"

@@ -55,7 +55,7 @@ class GainsAboveChance(_AboveChance):
         judged = sum_by_query(self.judged_gain, self.items.query, self.docs.n_queries)
         return unit, unit * (judged + self.levels[0] * self.sizes)
 
-    def one(self, work: Work) -> Interval:
+    def bound_runs(self, work: Work) -> Interval:
         known, n, (ideal, ideals), steps = self._known, self.docs.n_queries, self.ideal, np.diff(self.levels)
         unit, chance = self._random_level()
         # REB by level, shaped like the ideals; what is above it, and the room that it leaves.
@@ -94,14 +94,14 @@ class GainsAboveChance(_AboveChance):
             exact[run] = ~even
         return Interval(ends[0], ends[1], exact)
 
-    difference = Labelings.difference
+    bound_differences = Labelings.bound_differences
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         # Every label moves the random level.
         share = ratio(reach, np.maximum(self.pool_size, 1).astype(np.float64))[self.docs.query]
         return super().influence(a, b, reach) + np.where(self.open, share, 0.0)
 
-    def sampled(self, grade: IntArray) -> FloatArray:
+    def values(self, grade: IntArray) -> FloatArray:
         of_open, n = self.rule.gain(grade), self.docs.n_queries
         gain, ideal = self._gains(of_open), self._ideals(of_open)
         actual = np.array([form.joined(gain) for form in self.forms])
@@ -124,9 +124,9 @@ class PrecisionsAboveChance(_AboveChance, Precisions):
         values = normalize(total.reshape(-1), Normalizers(upper, expected), self.measure.get("version"))
         return values.reshape(total.shape)
 
-    difference = Labelings.difference
+    bound_differences = Labelings.bound_differences
 
-    def sampled(self, grade: IntArray) -> FloatArray:
+    def values(self, grade: IntArray) -> FloatArray:
         gain = self._gains(self.rule.gain(grade))
         total = np.array([form.joined(gain) for form in self.forms])
         count = self.forms[0].over(gain).astype(np.int64)

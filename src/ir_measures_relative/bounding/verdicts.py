@@ -1,9 +1,11 @@
-"""Which comparisons of runs no further judgment can overturn."""
+"""Verdicts: the orders of two runs that unjudged documents cannot reverse, and the documents to judge next."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import ir_measures
 import numpy as np
@@ -18,21 +20,21 @@ from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
 from ..data.documents import Judgments
 from ..io.qrels import Qrels
-from ..messages import few_quoted, warn
+from ..messages import escaped, few_quoted, warn
+from ..stats.paired_tests import tie_limit, with_ties
 from ..tolerances import LABELED_ALIKE
-from ..work import Work
-from .bounds import campaign_of, check_bounded, labelings_of, snapped, table_of, values_of
-from .imputation import Imputation, read_llm_judgments, sentence_about_judge
+from ..work import Work, check_writable, write_whole
+from .bounds import check_bounded, judged_values, make_labelings, measure_table, prepare_runs, snap_to_value
+from .imputation import (
+    Imputation,
+    check_relevance_model,
+    draw_by_function,
+    probability_above,
+    read_llm_judgments,
+    sentence_about_judge,
+)
 from .intervals import Interval, share
 from .labelings import Labelings
-from .probabilities import (
-    RelevanceModel,
-    chances_of,
-    check_relevance_model,
-    default_log_odds_sd,
-    probabilities,
-    sampled_values,
-)
 from .relevance import FEWEST_RUNS
 
 
@@ -43,7 +45,7 @@ def verdicts(
     perquery: bool = False,
     *,
     unretrieved_relevant: int | None = None,
-    relevance_model: RelevanceModel | None = None,
+    relevance_model: str | Callable[[str, str], float] | None = None,
     llm_judgments: Qrels | None = None,
     samples: int = 1000,
     seed: int = 0,
@@ -52,7 +54,7 @@ def verdicts(
     time_limit: float | None = None,
     missing: str | None = None,
 ) -> pd.DataFrame:
-    """Which orders of two runs unjudged documents cannot reverse on these topics.
+    """Find the orders of two runs that unjudged documents cannot reverse on these topics.
 
     It bounds the difference of two runs *under one labeling*, see :func:`bounds`. Documents that neither run
     retrieves change ideal rankings. So a verdict depends on the two runs *and* on the other runs of the context.
@@ -101,7 +103,7 @@ def verdicts(
     work = Work(jobs, time_limit)
     check_is_context(context)
     collection = judged_collection(context, qrels)
-    parsed, _ = campaign_of(collection, measures, missing_topics=False)
+    parsed, _ = prepare_runs(collection, measures, missing_topics=False)
     collection, note = check_topics(collection, context.names, missing)
     runs = Evaluated.each(collection)
     with_llm = llm_judgments is not None
@@ -113,43 +115,45 @@ def verdicts(
         raise ValueError(
             f"log_odds_sd={log_odds_sd!r} is not allowed; it must be a number of at least 0, such as 0.8"
         )
-    a, b = pairs_of(context)
+    a, b = run_pairs(context)
     names = object_array(context.names)
     index, tables = {"name": names[a], "other": names[b]}, []
-    query_ids = runs[0].collection.documents.query_ids
-    every = [labelings_of(measure, runs, unretrieved_relevant) for measure in parsed]
+    query_ids = collection.documents.query_ids if perquery else None
+    every = [make_labelings(measure, runs, unretrieved_relevant) for measure in parsed]
     if relevance_model is None:
         check_bounded(every, "; give relevance_model= for a probability")
     for done, (measure, labelings) in enumerate(zip(parsed, every, strict=True)):
         value, interval = differences(runs, measure, labelings, a, b, share(work, len(parsed) - done))
         ends = {"worst": interval.lower, "value": value, "best": interval.upper}
-        share_of_run = unjudged_shares(runs, param_value(measure, "cutoff"))
-        unjudged = {"unjudged": share_of_run[a], "other_unjudged": share_of_run[b]}
+        unjudged = unjudged_shares(runs, param_value(measure, "cutoff"))
         columns = {
             **ends,
             "exact": interval.exact,
-            "n_deciding": movable(labelings, a, b, interval),
-            **unjudged,
+            "n_deciding": count_deciding(labelings, a, b, interval),
+            "unjudged": unjudged[a],
+            "other_unjudged": unjudged[b],
         }
-        table = table_of(index, measure, columns, query_ids if perquery else None)
+        table = measure_table(index, measure, columns, query_ids)
         for end in ends:
-            table[end] = rounded_to_zero(table[end].to_numpy())
+            table[end] = round_to_zero(table[end].to_numpy())
         if not labelings.bounded:
             table["n_deciding"] = pd.Series(pd.NA, index=table.index, dtype="Int64")
-        settled = settled_of(table["worst"].to_numpy(), table["best"].to_numpy())
+        settled = name_order(table["worst"].to_numpy(), table["best"].to_numpy())
         table.insert(table.columns.get_loc("n_deciding"), "settled", pd.Series(settled, dtype=str))
         if relevance_model is not None:
-            chance = probabilities(_drawn(labelings, relevance_model, llm, samples, seed, log_odds_sd), a, b)
+            drawn = _draw(labelings, relevance_model, llm, samples, seed, log_odds_sd)
             table["probability"] = np.select(
-                [settled == word for word in ("above", "below", "equal")], [1.0, 0.0, 0.5], chance
+                [settled == word for word in ("above", "below", "equal")],
+                [1.0, 0.0, 0.5],
+                probability_above(drawn, a, b),
             )
         tables.append(table)
     return tell_of_missing_topics(pd.concat(tables, ignore_index=True), note, missing, context)
 
 
-def _drawn(
+def _draw(
     labelings: Labelings,
-    relevance_model: RelevanceModel,
+    relevance_model: str | Callable[[str, str], float],
     llm: Judgments | None,
     samples: int,
     seed: int,
@@ -157,9 +161,7 @@ def _drawn(
 ) -> Iterator[FloatArray]:
     """Return the values of the runs under drawn labelings, in batches (runs, labelings, topics)."""
     if not isinstance(relevance_model, str):
-        if sd is None:
-            sd = default_log_odds_sd(len(labelings.runs))
-        return sampled_values(labelings, chances_of(labelings, relevance_model), samples, seed, sd)
+        return draw_by_function(labelings, relevance_model, samples, seed, sd)
     imputation = Imputation(labelings.runs, labelings.cutoff, llm)
     about_judge = sentence_about_judge(imputation)
     if not imputation.model.exists:
@@ -172,8 +174,8 @@ def _drawn(
     return imputation.draw(labelings, samples, seed, sd)
 
 
-def pairs_of(context: RunContext) -> tuple[IntArray, IntArray]:
-    """Each pair of runs once, as indices; with a reference, those with it, the reference second."""
+def run_pairs(context: RunContext) -> tuple[IntArray, IntArray]:
+    """Return each pair of runs once, as indices; with a reference, the pairs with it, the reference second."""
     names = context.names
     if len(names) < 2:
         raise ValueError(
@@ -196,23 +198,23 @@ def differences(
     b: IntArray,
     work: Work,
 ) -> tuple[FloatArray, Interval]:
-    """The difference of each pair of runs as judged, and its interval; shape (pairs, queries)."""
-    values = values_of(runs, measure, labelings)
-    value = rounded_to_zero(values[a] - values[b])
+    """Return the difference of each pair of runs as judged, and its interval; shape (pairs, queries)."""
+    values = judged_values(runs, measure, labelings)
+    value = round_to_zero(values[a] - values[b])
     interval = Interval.unknown(value.shape)
     if labelings.why_not_bounded is None:
-        interval = labelings.difference(a, b, work)
-    lower, upper, exact = snapped(interval, value, labelings)
-    return value, Interval(rounded_to_zero(lower), rounded_to_zero(upper), exact)
+        interval = labelings.bound_differences(a, b, work)
+    lower, upper, exact = snap_to_value(interval, value, labelings)
+    return value, Interval(round_to_zero(lower), round_to_zero(upper), exact)
 
 
-def rounded_to_zero(values: FloatArray) -> FloatArray:
-    """The values, and 0 where only rounding keeps them from it."""
+def round_to_zero(values: FloatArray) -> FloatArray:
+    """Return the values, and 0 where they differ from it only by rounding."""
     return np.where(np.abs(values) <= LABELED_ALIKE, 0.0, values)
 
 
-def movable(labelings: Labelings, a: IntArray, b: IntArray, interval: Interval) -> IntArray:
-    """How many unjudged documents can move the difference of each pair, shape (pairs, queries)."""
+def count_deciding(labelings: Labelings, a: IntArray, b: IntArray, interval: Interval) -> IntArray:
+    """Count the unjudged documents that can change the difference of each pair, shape (pairs, queries)."""
     docs, n = labelings.docs, labelings.docs.n_queries
     result = np.zeros((len(a), n), dtype=np.int64)
     if labelings.why_not_bounded is not None:
@@ -226,20 +228,130 @@ def movable(labelings: Labelings, a: IntArray, b: IntArray, interval: Interval) 
 
 
 def unjudged_shares(runs: Sequence[Evaluated], cutoff: int | None) -> FloatArray:
-    """The share of each run's top that nobody judged, shape (runs, queries); 0 of an empty ranking."""
+    """Return the unjudged share of each run's top, shape (runs, queries); 0 of an empty ranking."""
     n = runs[0].collection.documents.n_queries
     shares = np.zeros((len(runs), n))
-    for share_of_run, run in zip(shares, runs, strict=True):
+    for row, run in zip(shares, runs, strict=True):
         docs = run.top(cutoff).docs
         unjudged = np.bincount(docs.query[~docs.judged], minlength=n)
-        share_of_run[:] = unjudged / np.maximum(np.bincount(docs.query, minlength=n), 1)
+        row[:] = unjudged / np.maximum(np.bincount(docs.query, minlength=n), 1)
     return shares
 
 
-def settled_of(worst: FloatArray, best: FloatArray) -> ObjectArray:
-    """The words of the column ``settled``; what rounding could have made is undecided."""
+def name_order(worst: FloatArray, best: FloatArray) -> ObjectArray:
+    """Return the words of the column ``settled``; a sign that may be due to rounding is undecided."""
     words = np.full(len(worst), "undecided", dtype=object)
     words[worst > LABELED_ALIKE] = "above"
     words[best < -LABELED_ALIKE] = "below"
     words[(worst == 0) & (best == 0)] = "equal"
     return words
+
+
+def judge_next(
+    context: RunContext,
+    qrels: Qrels | None,
+    measure: ir_measures.Measure | str,
+    n: int,
+    between: tuple[str, str] | None = None,
+    *,
+    path: str | os.PathLike[str] | None = None,
+    unretrieved_relevant: int | None = None,
+    jobs: int = 1,
+    time_limit: float | None = None,
+) -> pd.DataFrame:
+    """List the unjudged documents whose judgments would settle the most undecided orders.
+
+    For every undecided pair, a document counts by how far its label can move the difference of the two runs, relative
+    to the distance of the nearer end of the interval from 0. Judge the documents, add the labels to the qrels, repeat.
+
+    Args:
+        context: the runs; with a ``reference``, only the pairs with it.
+        n: how many documents; fewer are listed where no more take part in an undecided pair.
+        between: two runs, if only their order counts.
+        path: a file to write the documents to as a pool, one ``query_id doc_id`` per line.
+        qrels, measure, unretrieved_relevant, jobs, time_limit: as for :func:`verdicts`.
+
+    Returns:
+        one row per document, in the order in which to judge: ``query_id``, ``doc_id``, the ``weight`` by which they
+        are ordered, and ``pairs``, the number of undecided pairs in which the document takes part.
+
+    Raises:
+        ValueError: what :func:`verdicts` raises; with ``path``, an id with a blank, which no pool file can hold.
+    """
+    work = Work(jobs, time_limit)
+    check_is_context(context)
+    (parsed,), runs = prepare_runs(judged_collection(context, qrels), [measure])
+    check_count("n", n, 1)
+    if path is not None:
+        check_pool(path)
+    a, b = run_pairs(context) if between is None else _named_pair(context, between)
+    labelings = make_labelings(parsed, runs, unretrieved_relevant)
+    check_bounded([labelings])
+    _, interval = differences(runs, parsed, labelings, a, b, work)
+    lower, upper = interval.lower.mean(axis=1), interval.upper.mean(axis=1)
+    docs, rows = labelings.docs, np.flatnonzero(labelings.open & labelings.docs.exists)
+    weight, pairs = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.int64)
+    reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
+    for i in np.flatnonzero(name_order(lower, upper) == "undecided").tolist():
+        moved = labelings.influence(int(a[i]), int(b[i]), reach[i])[rows]
+        missing = max(min(-lower[i], upper[i]), (upper[i] - lower[i]) / 10)
+        weight += moved / docs.n_queries / missing
+        pairs += moved > LABELED_ALIKE
+    some = pairs > 0
+    rows, weight, pairs = rows[some], weight[some], pairs[some]
+    query_ids, doc_ids = docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings()
+    by_id = (np.unique(ids, return_inverse=True)[1] for ids in (doc_ids, query_ids))
+    order = np.lexsort((*by_id, -with_ties(weight, tie_limit(weight))))[:n]
+    ids = {"query_id": query_ids[order], "doc_id": doc_ids[order]}
+    documents = pd.DataFrame({name: pd.Series(column, dtype=str) for name, column in ids.items()})
+    documents["weight"], documents["pairs"] = weight[order], pairs[order]
+    if path is not None:
+        write_pool(documents, path)
+    return documents
+
+
+def write_pool(documents: pd.DataFrame, path: str | os.PathLike[str]) -> None:
+    """Write the documents to judge as a pool file; raise ValueError for an id with blanks."""
+    text = "".join(line + "\n" for line in pool_lines(documents))
+    write_whole(path, lambda beside: Path(beside).write_text(text, encoding="utf-8"))
+
+
+def check_pool(path: str | os.PathLike[str]) -> None:
+    """Raise ValueError where a pool file would overwrite labels, OSError where it cannot be written."""
+    check_writable(path)
+    if os.path.exists(path):
+        lines = Path(path).read_bytes().splitlines()
+        number = next((i for i, line in enumerate(lines, start=1) if len(line.split()) not in (0, 2)), None)
+        if number is not None:
+            raise ValueError(
+                f"{path}, line {number}: it holds more than 'query_id doc_id', such as labels, which a new pool would "
+                "overwrite; give another path, or remove the file"
+            )
+
+
+def pool_lines(documents: pd.DataFrame) -> list[str]:
+    """Return the documents to judge as the lines of a pool file; raise ValueError for an id with blanks."""
+    lines = []
+    for query, doc in zip(documents["query_id"], documents["doc_id"], strict=True):
+        line = f"{query} {doc}"
+        if line.split() != [query, doc] or escaped(line) != line:
+            raise ValueError(
+                f"document {doc!r} of query {query!r}: a pool file has ids without blanks and control characters, a "
+                "query and a document a line; take the table that judge_next gives instead, or other ids"
+            )
+        lines.append(line)
+    return lines
+
+
+def _named_pair(context: RunContext, between: object) -> tuple[IntArray, IntArray]:
+    """Return the pair as indices; raise ValueError if it is not the names of two runs of the context."""
+    names = context.names
+    if not isinstance(between, (tuple, list)) or len(between) != 2 or between[0] == between[1]:
+        raise ValueError(f"between={between!r} must be the names of two runs, such as ('BM25', 'ANCE')")
+    unknown = [name for name in between if name not in names]
+    if unknown:
+        raise ValueError(
+            f"between names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
+        )
+    a, b = (np.array([names.index(name)], dtype=np.int64) for name in between)
+    return a, b

@@ -111,7 +111,7 @@ def check(args: argparse.Namespace) -> None:
     if args.judge is not None:
         check_count("--judge", args.judge, 1)
     if args.judge_file is not None:
-        from ..bounding.next_judgments import check_pool
+        from ..bounding.verdicts import check_pool
 
         check_pool(args.judge_file)
 
@@ -193,7 +193,7 @@ def _write_pool(answers: Mapping[str, Decision], n: int | None, path: str) -> No
     """Write the documents to judge first; of several answers the first of each, then the second of each."""
     import pandas as pd
 
-    from ..bounding.next_judgments import write_pool
+    from ..bounding.verdicts import write_pool
 
     every = pd.concat([answer.judge for answer in answers.values()]).sort_index(kind="stable")
     every = every.drop_duplicates()

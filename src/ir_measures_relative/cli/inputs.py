@@ -26,14 +26,14 @@ from ..context.evaluated import Evaluated
 from ..context.measure_strings import is_relative
 from ..context.priors import POLICIES, Policy
 from ..context.run_context import RunContext
-from ..data.arrays import FloatArray, object_array
+from ..data.arrays import FloatArray
 from ..data.cut_rankings import cite_tracks
 from ..data.rankings import Rankings
 from ..formats.content import Content
-from ..formats.track_sources import is_track
+from ..formats.track_file import is_track
 from ..io.datasets import count_docs, fetch_qrels, load_dataset
-from ..io.files import located, read_bytes
-from ..io.qrels import QrelsColumns, QrelsFile, qrels_columns, read_qrels_file
+from ..io.files import read_bytes, split_part
+from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
 from ..io.run_paths import PACKED
 from ..io.runs import run_groups
 from ..messages import few, warn
@@ -44,7 +44,7 @@ from .run_files import RunFiles, files_of, find_files, path_of, read_file_runs
 class Judged(NamedTuple):
     """The judgments, and the dataset that they are of, if they are of one."""
 
-    file: QrelsFile  #: that of a file, or made of a dataset's judgments
+    columns: QrelsColumns
     dataset: Any = None  #: of ir_datasets
 
     @property
@@ -70,7 +70,7 @@ class Inputs:
 
     @property
     def judgments(self) -> QrelsColumns | None:
-        return None if self.qrels is None else self.qrels.file.columns
+        return None if self.qrels is None else self.qrels.columns
 
     @property
     def alone(self) -> bool:
@@ -133,11 +133,11 @@ class Inputs:
         context = self.context(self.others) if as_new_runs else self.together
         names = context.names if of_all else self.candidates
         new_runs = {name: self.runs[name] for name in names if name not in context.runs}
-        collection = judged_collection(context, self.qrels.file.columns)
+        collection = judged_collection(context, self.qrels.columns)
         if new_runs:
             self._check_new_runs(collection, new_runs)
         host = [m for m in measures if not is_relative(m)]
-        qrels = self.qrels.file
+        qrels = self.qrels.columns
         evaluator = AbsoluteEvaluator(provider, host, lambda _: qrels.as_ir_measures())
 
         def absolute(measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
@@ -317,8 +317,8 @@ def read_qrels(name: str) -> Judged:
     if os.path.isdir(name):
         raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
     if is_track(name) and (os.path.exists(name) or "://" in name):
-        return _judged(fetch_qrels(RunContext.from_track(name).dataset))
-    if os.path.exists(located(name)[0]):
+        return Judged(qrels_columns(fetch_qrels(RunContext.from_track(name).dataset)))
+    if os.path.exists(split_part(name)[0]):
         return Judged(read_qrels_file(name))
     from .. import demo  # which imports ir_datasets, and that takes its time
 
@@ -338,14 +338,7 @@ def read_qrels(name: str) -> Judged:
         logger.removeFilter(hold)
     for record in records:
         logger.handle(record)
-    return _judged(qrels, dataset)
-
-
-def _judged(qrels: Any, dataset: Any = None) -> Judged:
-    columns = qrels_columns(qrels)
-    aspects = columns.aspect_texts()
-    iterations = object_array(["0"] * columns.n_rows) if aspects is None else aspects
-    return Judged(QrelsFile(columns, iterations), dataset)
+    return Judged(qrels_columns(qrels), dataset)
 
 
 def _check_measures(given: Inputs, measures: Iterable[ir_measures.Measure]) -> None:

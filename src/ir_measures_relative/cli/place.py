@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> None:
     from .inputs import read_qrels
 
     context = package.RunContext.from_track(args.track)
-    qrels = None if args.qrels is None else read_qrels(args.qrels).file.columns
+    qrels = None if args.qrels is None else read_qrels(args.qrels).columns
     answer = package.place(context, qrels, args.run, llm_judgments=args.llm_judgments)
     if args.output is not None:
         from ..decisions.place import BY

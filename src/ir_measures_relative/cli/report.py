@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     with writing(path, "report"):
         message = reporting.write(
             given.together,
-            given.qrels.file.columns,
+            given.qrels.columns,
             measures,
             path,
             given=given.scores(measures, provider, of_all=True),

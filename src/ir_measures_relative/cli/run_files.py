@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from ..context.run_context import RunContext
 from ..data.rankings import Rankings
-from ..formats.track_sources import is_track, locate_track
-from ..io.files import located
+from ..formats.track_file import is_track, locate_track
+from ..io.files import split_part
 from ..io.run_paths import read_runs, run_files
 
 
@@ -110,7 +110,7 @@ def path_of(text: str) -> Path:
 
 def _one_file(flag: str, run: str | None) -> list[Path]:
     """Return the file of a run that is given by its file; nothing where it is given by its name, or not at all."""
-    if run is None or not (run == "-" or os.path.exists(located(run)[0])):
+    if run is None or not (run == "-" or os.path.exists(split_part(run)[0])):
         return []
     files = files_of(flag, run)
     if len(files) > 1:
@@ -121,6 +121,6 @@ def _one_file(flag: str, run: str | None) -> list[Path]:
 def named(args: argparse.Namespace, runs: Iterable[Path]) -> dict[str, str]:
     """The files that the command reads, by what a message calls them."""
     others = {"the qrels": args.qrels, "the file of --groups": args.groups, "the file of --names": args.names}
-    return {f"the run {run}": located(run)[0] for run in runs} | {
-        called: located(path)[0] for called, path in others.items() if path is not None
+    return {f"the run {run}": split_part(run)[0] for run in runs} | {
+        called: split_part(path)[0] for called, path in others.items() if path is not None
     }

@@ -66,7 +66,7 @@ def _read(args: argparse.Namespace, qrels: str, *runs: str) -> tuple[RunContext,
     groups = {name: given.get(name, "other") for name in context.names} if given else context.groups
     num_docs = judged.num_docs if args.num_docs is None else args.num_docs
     known = {"num_docs": num_docs, "grades": args.grades, "drop_self": args.drop_self}
-    return package.RunContext(context.runs, groups=groups, **known), judged.file.columns
+    return package.RunContext(context.runs, groups=groups, **known), judged.columns
 
 
 def _check(args: argparse.Namespace, path: str, qrels: str, *runs: str) -> None:

@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> None:
     traces = package.RunContext.from_files(args.traces) if os.path.isdir(args.traces) else args.traces
     answer = package.trajectory(
         traces,
-        read_qrels(args.qrels).file.columns,
+        read_qrels(args.qrels).columns,
         args.k,
         topic=topic,
         deeper=args.deeper,

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
     measures = arguments.measures_of(args)
     import pandas as pd
 
-    from ..bounding.next_judgments import judge_next, pool_lines
+    from ..bounding.verdicts import judge_next, pool_lines
     from .inputs import read
 
     given = read(args, measures)

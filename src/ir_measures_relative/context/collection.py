@@ -15,7 +15,7 @@ from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..data.documents import NAME_NO_ASPECT, Documents, Judgments
 from ..data.rankings import Rankings
 from ..io import datasets
-from ..io.qrels import Qrels, QrelsColumns, judge, qrels_columns
+from ..io.qrels import Qrels, QrelsColumns, make_judgments, qrels_columns
 from ..messages import some, warn
 from .measure_strings import needs_subtopics
 from .memo import Memo
@@ -257,10 +257,10 @@ def judged_collection(context: Any, qrels: Qrels | QrelsColumns | None) -> Colle
     """
     columns = qrels_columns(datasets.fetch_qrels(context.dataset) if qrels is None else qrels)
     seen = list(context._collections)
-    entry = next((entry for entry in seen if entry[0].same_as(columns)), None)
+    entry = next((entry for entry in seen if entry[0].equals(columns)), None)
     if entry is None:
-        columns = columns.kept()  # what the caller does to the qrels later was not judged
-        entry = columns, new_collection(context, judge(columns))
+        columns = columns.copied()  # what the caller does to the qrels later was not judged
+        entry = columns, new_collection(context, make_judgments(columns))
         queries = entry[1].documents.query_ids
         if len(queries) and not columns.n_rows:
             warn(

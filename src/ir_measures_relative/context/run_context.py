@@ -205,10 +205,10 @@ class RunContext:
         """
         given: Any = paths[0] if len(paths) == 1 else paths
         given = list(given) if isinstance(given, Iterator) else given
-        from ..io.run_paths import judgments_beside, read_runs, run_files
+        from ..io.run_paths import judgments_in_folder, read_runs, run_files
 
         files = run_files(given, task)
-        judgments = judgments_beside(given) if judgments is None else judgments
+        judgments = judgments_in_folder(given) if judgments is None else judgments
         dataset = None if judgments is None else judgments_dataset(judgments)
         runs = read_runs(files, given, allow_empty=allow_empty)
         return cls._with_dataset(runs, dataset, {"groups": run_groups(runs)} | options)

@@ -10,7 +10,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..bounding.verdicts import rounded_to_zero
+from ..bounding.verdicts import round_to_zero
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import param_value
@@ -66,7 +66,7 @@ def tabulate_topics(collection: Collection, options: Sequence[Option], values: F
         "query_id": pd.Series(np.repeat(collection.documents.query_ids, len(options)), dtype=str),
         "option": as_objects([option.name for option in options] * collection.documents.n_queries),
         "value": by_topic.T.reshape(-1),
-        "difference": rounded_to_zero(by_topic - by_topic[0]).T.reshape(-1),
+        "difference": round_to_zero(by_topic - by_topic[0]).T.reshape(-1),
     }
     return pd.DataFrame(columns)
 

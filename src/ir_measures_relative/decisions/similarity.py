@@ -11,7 +11,7 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..bounding.bounds import table_of
+from ..bounding.bounds import measure_table
 from ..context.checks import check_runs
 from ..context.collection import Collection, judged_collection, new_collection
 from ..context.duplicates import priors_of
@@ -69,7 +69,7 @@ def similarity(
     for measure in parsed:
         values = score_pairs(view, measure, pairs, work)
         columns = {"value": values} | ({} if perquery else {"distance": measure_distances(measure, values)})
-        tables.append(table_of(index, measure, columns, view.documents.query_ids if perquery else None))
+        tables.append(measure_table(index, measure, columns, view.documents.query_ids if perquery else None))
     return pd.concat(tables, ignore_index=True)
 
 

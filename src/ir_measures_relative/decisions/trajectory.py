@@ -14,7 +14,7 @@ from ..arguments import check_choice, check_count
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray
 from ..formats.searches import read_searches
-from ..io.qrels import Qrels, judge, qrels_columns
+from ..io.qrels import Qrels, make_judgments, qrels_columns
 from ..measures.nrg import NRG
 from ..messages import RelativeWarning, few, some, warn
 from ..stats.intervals import FEWEST_DIFFERING, topic_counts
@@ -114,7 +114,7 @@ def trajectory(
 
 def _arrange(table: pd.DataFrame, qrels: Qrels, k: int | None, topic: Mapping[str, str]) -> Searches:
     """Return the searches of the judged trajectories as arrays, with their judgments; warn of the others."""
-    judged_rows = judge(qrels_columns(qrels))
+    judged_rows = make_judgments(qrels_columns(qrels))
     judgments = pd.DataFrame(
         {
             "key": judged_rows.query_ids[judged_rows.query],

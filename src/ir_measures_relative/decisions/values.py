@@ -12,12 +12,16 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..bounding.bounds import labelings_of, values_of
-from ..bounding.imputation import Imputation, read_llm_judgments, sentence_about_judge
+from ..bounding.bounds import judged_values, make_labelings
+from ..bounding.imputation import (
+    Imputation,
+    check_relevance_model,
+    read_llm_judgments,
+    sentence_about_judge,
+)
 from ..bounding.labelings import Labelings, open_documents
-from ..bounding.probabilities import check_relevance_model
 from ..bounding.relevance import FEWEST_RUNS
-from ..bounding.verdicts import differences, rounded_to_zero, unjudged_shares
+from ..bounding.verdicts import differences, round_to_zero, unjudged_shares
 from ..context.checks import warn_about_last_labels
 from ..context.collection import Collection
 from ..context.evaluated import Evaluated
@@ -93,7 +97,7 @@ class OptionValues:
     def _labelings(self) -> Labelings | str:
         """The labelings of the lists, or why there are none: every judgment would change every ideal ranking."""
         try:
-            return labelings_of(self.by, self._evaluated, self._unretrieved)
+            return make_labelings(self.by, self._evaluated, self._unretrieved)
         except ValueError as error:
             return str(error)
 
@@ -106,7 +110,9 @@ class OptionValues:
                 judged = np.array([run.absolute(by) for run in runs])
                 return _Scores(judged, unjudged, not unjudged.any(), labelings)
             all_judged = not (labelings.open & labelings.docs.exists).any()
-            return _Scores(values_of(runs, by, labelings), unjudged, all_judged, labelings.why_not_bounded)
+            return _Scores(
+                judged_values(runs, by, labelings), unjudged, all_judged, labelings.why_not_bounded
+            )
 
         return self._kept("scores", score)
 
@@ -277,7 +283,7 @@ def check_relevant(collection: Collection, by: ir_measures.Measure) -> None:
 
 def won_and_lost(differences: FloatArray) -> tuple[IntArray, IntArray]:
     """Return on how many topics each difference, shape (options, topics), is above 0, and below."""
-    exact = rounded_to_zero(differences)
+    exact = round_to_zero(differences)
     return (exact > 0).sum(axis=1), (exact < 0).sum(axis=1)
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..data.arrays import FloatArray, IntArray
 from ..data.registry import Registry
-from ..io.readers import Given
+from ..io.readers import RawData
 from ..messages import brief, kind_of
 
 #: How much of a file is looked at, in bytes, to tell what it is. No more is looked at of a file in TREC's format.
@@ -142,7 +142,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 # ---- what a format makes of it ---------------------------------------------------------------------------------
 
 #: What a reader gives: what stands for a run or judgments, by its name where a file holds several; else by ''.
-Parts: TypeAlias = "Mapping[str, Given]"
+Parts: TypeAlias = "Mapping[str, RawData]"
 
 
 @dataclass(frozen=True)
@@ -171,7 +171,7 @@ def add_formats(module: str, *formats: Format) -> None:
     FORMATS.register(module)(formats)
 
 
-def ranked(lists: Iterable[tuple[str, Iterable[tuple[str, Any]]]], tag: str | None = None) -> Given:
+def ranked(lists: Iterable[tuple[str, Iterable[tuple[str, Any]]]], tag: str | None = None) -> RawData:
     """A run of lists in order, each a query and its documents with their scores, None where they have none."""
     import pandas as pd
 
@@ -184,7 +184,7 @@ def ranked(lists: Iterable[tuple[str, Iterable[tuple[str, Any]]]], tag: str | No
         rows += [(seen[query], query, doc, score) for doc, score in items]
     frame = pd.DataFrame(rows, columns=["number", "query_id", "doc_id", "score"], dtype=object)
     kept = keeping_order(frame["number"].to_numpy(np.int64), np.arange(len(frame)), frame["score"].tolist())
-    return Given(frame.assign(score=kept), tag, is_one_run=True)
+    return RawData(frame.assign(score=kept), tag, is_one_run=True)
 
 
 def runs_by_name(lists: Iterable[tuple[Any, str, Iterable[tuple[str, Any]]]]) -> Parts:

@@ -6,8 +6,8 @@ import re
 from itertools import islice
 from typing import Any
 
-from ..io.frames import known_columns
-from ..io.readers import Given
+from ..io.frames import has_known_columns
+from ..io.readers import RawData
 from .content import Content, Format, Parts, add_formats, is_by_column
 from .measures import INSTEAD, names_a_measure
 
@@ -27,7 +27,7 @@ def _is_flat(docs: Any) -> bool:
 
 def _is_by_column(content: Content) -> bool:
     found = content.json
-    return isinstance(found, dict) and known_columns(found) and is_by_column(found)
+    return isinstance(found, dict) and has_known_columns(found) and is_by_column(found)
 
 
 def _is_dict_of_dicts(content: Content) -> bool:
@@ -57,7 +57,7 @@ def _holds_measures(content: Content) -> bool:
 
 
 def _read(content: Content) -> Parts:
-    return {"": Given(content.json)}
+    return {"": RawData(content.json)}
 
 
 add_formats(

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ..io.files import read_bytes
-from ..io.folders import files_in, may_hold_run
-from ..io.readers import FOLDERS, Described, FolderContent
+from ..io.readers import FOLDERS, FolderContent, RunInfo
+from ..io.run_paths import files_in, may_hold_run
 from ..messages import few
 
 # TIRA has one run in a folder, and what describes it beside it or beside its folder.
@@ -25,7 +25,7 @@ def read_tira(folder: Path) -> FolderContent | None:
     return FolderContent({runs[0]: about}) if about else None
 
 
-def described(run: Path) -> Described | None:
+def described(run: Path) -> RunInfo | None:
     """Return what the metadata of a run of TIRA's say: its tag, and its team as the group; None without any."""
     for folder in run.absolute().parents[:2]:
         names = sorted(os.listdir(folder)) if os.access(folder, os.R_OK) else []
@@ -34,7 +34,7 @@ def described(run: Path) -> Described | None:
             actor = found.get("actor")
             tag, team = _string(found.get("tag")), actor.get("team") if isinstance(actor, dict) else None
             if tag or team:
-                return Described(tag, _string(team))
+                return RunInfo(tag, _string(team))
     return None
 
 
@@ -70,7 +70,7 @@ def read_archive_folder(folder: Path) -> FolderContent | None:
     files = [file for file in files_in(folder) if file.is_file() and may_hold_run(file)]
     judgments = [file for file in files if _QRELS.search(file.name)]
     listed = pages_of(folder)
-    about = {file: listed.get(name_of(file), Described()) for file in files if file not in judgments}
+    about = {file: listed.get(name_of(file), RunInfo()) for file in files if file not in judgments}
     unknown = [name_of(file) for file, told in about.items() if not told.group]
     doubt = (
         f"{folder}: runs.md does not say who sent {few(unknown, 5)}; each counts as a group of its own: set groups= if "
@@ -91,18 +91,18 @@ def name_of(file: Path) -> str:
     return found[1] if found else file.name
 
 
-def pages_of(folder: Path) -> dict[str, Described]:
+def pages_of(folder: Path) -> dict[str, RunInfo]:
     """What ``runs.md`` and ``participants.md`` in a folder say of each run; nothing where they are not there."""
     runs, participants = (_text(folder / name) for name in _TOLD_IN)
     found = {}
     for block in _blocks(runs):
         fields = dict(_FIELD.findall(block))
         name = fields.get("Run ID") or block.split("\n", 1)[0].strip()
-        found[name] = Described(name, fields.get("Participant"), fields.get("Task"))
+        found[name] = RunInfo(name, fields.get("Participant"), fields.get("Task"))
     for block in _blocks(participants):
         participant = block.split("\n", 1)[0].strip()
         for run in re.findall(r"\[([^\]]+)\]", dict(_FIELD.findall(block)).get("Runs", "")):
-            about = found.get(run, Described(run))
+            about = found.get(run, RunInfo(run))
             found[run] = about._replace(group=about.group or participant)
     return found
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..io.files import WhichPartError
 from ..io.frames import is_frame
-from ..io.readers import FILES, FileContent, Given, RunColumns
+from ..io.readers import FILES, FileContent, RawData, RunColumns
 from ..messages import brief
 from .content import FORMATS, Content, Format, Parts, add_formats
 from .measures import INSTEAD, has_measures
@@ -37,7 +37,7 @@ def read_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> Fi
     return FileContent(runs, form.may_be_either and all(map(_may_be_labels, runs)))
 
 
-def _may_be_labels(given: Given) -> bool:
+def _may_be_labels(given: RawData) -> bool:
     """Whether what is read as scores are whole numbers, not written as fractions, as labels are."""
     if isinstance(given.content, RunColumns):
         return given.content.scores.dtype.kind == "i"
@@ -100,7 +100,7 @@ def parts_of(content: Content, form: Format, *, as_run: bool) -> Parts:
     return parts
 
 
-def one_part(parts: Parts, part: str | None, source: str, kind: str) -> Given:
+def one_part(parts: Parts, part: str | None, source: str, kind: str) -> RawData:
     """The part of a file that is asked for: by its name, or by one of the words between colons that only it has."""
     if part is None and ("" in parts or len(parts) == 1):
         return parts.get("") or next(iter(parts.values()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import islice, pairwise
 
-from ..io.frames import known_columns
+from ..io.frames import has_known_columns
 from .content import Content, Format, add_formats
 
 _OF_A_MEASURE = re.compile(
@@ -36,7 +36,7 @@ def is_table_of_measures(content: Content) -> bool:
     lines = filter(str.strip, content.start.decode("utf-8", "replace").split("\n"))
     rows = [re.split(r"\s*[\t,]\s*", line.strip()) for line in islice(lines, 20)]
     names = [row[0] for row in rows]
-    if not rows or known_columns(content.header):
+    if not rows or has_known_columns(content.header):
         return False
     if all(map(names_a_measure, rows[0][1:])):  # the first is the name of a run
         return len(rows[0]) > 1

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..data.arrays import rank_within
 from ..io.files import check_lines
-from ..io.frames import text_of
-from ..io.readers import Given, RunColumns
+from ..io.frames import id_column
+from ..io.readers import RawData, RunColumns
 from ..messages import brief
 from .content import Content, Format, Parts, add_formats
 from .measures import is_table_of_measures
@@ -23,7 +23,7 @@ def _read(content: Content) -> Parts:
     ranks = run.scores
     # Whole numbers that count to four at most may be grades as well.
     scores = -ranks if ranks.max() <= 4 else -ranks.astype(np.float64)
-    return {"": Given(run._replace(scores=scores), kind="table")}
+    return {"": RawData(run._replace(scores=scores), kind="table")}
 
 
 def _plain_run(content: Content) -> RunColumns | None:
@@ -64,7 +64,7 @@ def _run_of_cells(content: Content) -> RunColumns:
             f"the third column of query {brief(query)} is not the ranks 1 to {int((rows[0] == query).sum())}; if it "
             "holds scores, put the header 'query_id<TAB>doc_id<TAB>score' above"
         )
-    queries, docs = (text_of(rows[i], kept=False) for i in (0, 1))
+    queries, docs = (id_column(rows[i], copy=False) for i in (0, 1))
     return RunColumns(queries, docs, rank.to_numpy())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..io.readers import Given
+from ..io.readers import RawData
 from .content import Content, Format, Parts, a_dict, add_formats
 
 _META = "mteb_model_meta"
@@ -13,7 +13,7 @@ def _read(content: Content) -> Parts:
     subsets = {name: splits for name, splits in content.json.items() if name != _META}
     several = len(subsets) > 1
     return {
-        f"{subset}:{split}" if several else split: Given(
+        f"{subset}:{split}" if several else split: RawData(
             a_dict(run), tag=model if isinstance(model, str) else None
         )
         for subset, splits in subsets.items()

@@ -6,8 +6,8 @@ import numbers
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from ..io.frames import RUN_COLUMNS, SYNONYMS, column_names, is_frame, known_columns, names_in
-from ..io.readers import OBJECTS, Given, is_series
+from ..io.frames import RUN_COLUMNS, SYNONYMS, column_names, has_known_columns, is_frame, names_in
+from ..io.readers import OBJECTS, RawData, is_series
 from ..messages import kind_of, warn
 from .content import keeping_order
 
@@ -15,13 +15,13 @@ from .content import keeping_order
 
 
 @OBJECTS.register("tables")
-def _table(value: Any, source: str, *, as_run: bool) -> Given | None:
+def _table(value: Any, source: str, *, as_run: bool) -> RawData | None:
     """What a table holds that is no DataFrame of pandas'; None for anything else."""
     kind = type(value).__name__
     if is_series(value):
         raise ValueError(f"{source}: a Series is one column; give the DataFrame with queries and documents")
     if isinstance(value, Mapping):
-        return _of_columns(dict(value), kind) if known_columns(value) else None
+        return _of_columns(dict(value), kind) if has_known_columns(value) else None
     if hasattr(value, "collect_schema") and hasattr(value, "collect"):  # a polars LazyFrame
         value = value.collect()
     if hasattr(value, "with_format") and hasattr(value, "column_names"):  # a HuggingFace Dataset
@@ -32,7 +32,7 @@ def _table(value: Any, source: str, *, as_run: bool) -> Given | None:
             return _of_columns(dict(value[:]), kind)
         if names is not None and hasattr(value, "select_columns") and hasattr(value, "__len__"):
             chosen = value.select_columns([c for c in names if c in _MAY_BE_NEEDED])
-            return Given(frame_of_arrow(chosen.with_format("arrow")[:]), kind=kind, columns=tuple(names))
+            return RawData(frame_of_arrow(chosen.with_format("arrow")[:]), kind=kind, columns=tuple(names))
         value = list(value)  # a stream of rows
     if hasattr(value, "__arrow_c_stream__"):
         return _of_arrow_stream(value, kind, source)
@@ -42,7 +42,7 @@ def _table(value: Any, source: str, *, as_run: bool) -> Given | None:
         import pandas as pd
 
         frame = pd.DataFrame(list(value), dtype=object)
-        return Given(frame, kind="list of dicts", columns=tuple(map(str, frame.columns)))
+        return RawData(frame, kind="list of dicts", columns=tuple(map(str, frame.columns)))
     return None
 
 
@@ -50,7 +50,7 @@ def _table(value: Any, source: str, *, as_run: bool) -> Given | None:
 _MAY_BE_NEEDED = {"iteration", "subtopic_id", "rank", *RUN_COLUMNS}.union(*SYNONYMS.values())
 
 
-def _of_columns(columns: dict[str, Any], kind: str) -> Given:
+def _of_columns(columns: dict[str, Any], kind: str) -> RawData:
     import pandas as pd
 
     needed = {str(name): column for name, column in columns.items() if name in _MAY_BE_NEEDED}
@@ -69,10 +69,10 @@ def _of_columns(columns: dict[str, Any], kind: str) -> Given:
     lengths = {name: len(column) for name, column in chosen.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"the columns of the {kind} differ in length: {lengths}; give one value a row")
-    return Given(pd.DataFrame(chosen, dtype=object), kind=kind, columns=tuple(map(str, columns)))
+    return RawData(pd.DataFrame(chosen, dtype=object), kind=kind, columns=tuple(map(str, columns)))
 
 
-def _of_arrow_stream(value: Any, kind: str, source: str) -> Given:
+def _of_arrow_stream(value: Any, kind: str, source: str) -> RawData:
     try:
         import pyarrow
     except ImportError:
@@ -84,7 +84,7 @@ def _of_arrow_stream(value: Any, kind: str, source: str) -> Given:
     except pyarrow.ArrowException as error:  # a column alone, or of a type that only its own library knows
         raise ValueError(f"{source}: {kind_of(value)} that is no table to pyarrow ({error})") from None
     places = [i for i, name in enumerate(table.column_names) if name in _MAY_BE_NEEDED]
-    return Given(frame_of_arrow(table.select(places)), kind=kind, columns=tuple(table.column_names))
+    return RawData(frame_of_arrow(table.select(places)), kind=kind, columns=tuple(table.column_names))
 
 
 def frame_of_arrow(table: Any) -> Any:
@@ -110,18 +110,18 @@ def _plain(kind: Any) -> Any:
 
 
 @OBJECTS.register("ranx")
-def _ranx(value: Any, source: str, *, as_run: bool) -> Given | None:
+def _ranx(value: Any, source: str, *, as_run: bool) -> RawData | None:
     if not (hasattr(value, "get_doc_ids_and_scores") and hasattr(value, "to_dict")):
         return None
     if hasattr(value, "qrels") == as_run:
         name = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
         remedy = "judgments; give a ranx.Run as a run" if as_run else "a run; give a ranx.Qrels as judgments"
         raise ValueError(f"{source}: a {name} holds {remedy}")
-    return Given(value.to_dict(), tag=value.name if as_run and isinstance(value.name, str) else None)
+    return RawData(value.to_dict(), tag=value.name if as_run and isinstance(value.name, str) else None)
 
 
 @OBJECTS.register("trectools")
-def _trectools(value: Any, source: str, *, as_run: bool) -> Given | None:
+def _trectools(value: Any, source: str, *, as_run: bool) -> RawData | None:
     """From trectools, which reads topics such as 401 as numbers: they count as their digits."""
     held = "run_data" if as_run else "qrels_data"
     if not hasattr(value, held):
@@ -131,11 +131,11 @@ def _trectools(value: Any, source: str, *, as_run: bool) -> Given | None:
         raise ValueError(f"{source}: the {kind} holds no data; let it read a file first")
     if "query" in frame.columns and frame["query"].dtype.kind in "iu":
         frame = frame.assign(query=frame["query"].astype(str))
-    return Given(frame, kind=kind, columns=tuple(map(str, frame.columns)))
+    return RawData(frame, kind=kind, columns=tuple(map(str, frame.columns)))
 
 
 @OBJECTS.register("LensKit")
-def _lenskit(value: Any, source: str, *, as_run: bool) -> Given | None:
+def _lenskit(value: Any, source: str, *, as_run: bool) -> RawData | None:
     """From LensKit, whose users and items often are numbers, as in MovieLens: they count as their digits."""
     if not (hasattr(value, "key_fields") and hasattr(value, "to_df")):
         return None
@@ -150,7 +150,7 @@ def _lenskit(value: Any, source: str, *, as_run: bool) -> Given | None:
         if as_run
         else labelled_items(frame, source)
     )
-    return Given(frame, kind="ItemListCollection", columns=tuple(frame.columns))
+    return RawData(frame, kind="ItemListCollection", columns=tuple(frame.columns))
 
 
 def items_as_columns(frame: Any, source: str, ordered: bool = True) -> Any:

@@ -10,9 +10,9 @@ from functools import partial
 from typing import Any
 
 from ..data.ids import Ids
-from ..io.files import check_lines, max_unpacked, too_large
-from ..io.frames import column_names, known_columns, names_in, rows_by_run, text_of
-from ..io.readers import Given, RunColumns
+from ..io.files import check_lines, max_unpacked, too_large_error
+from ..io.frames import column_names, has_known_columns, id_column, names_in, rows_by_run
+from ..io.readers import RawData, RunColumns
 from ..io.trec_columns import OTHER_SPACE, Columns
 from ..messages import brief
 from .content import Content, Format, Parts, add_formats, is_by_column
@@ -20,12 +20,12 @@ from .objects import frame_of_arrow, items_as_columns, labelled_items
 
 
 def _holds(content: Content) -> bool:
-    return known_columns(content.header)
+    return has_known_columns(content.header)
 
 
 def _holds_rows(content: Content) -> bool:
     first = content.records[0] if content.records else {}
-    return known_columns(first) and not is_by_column(first)
+    return has_known_columns(first) and not is_by_column(first)
 
 
 # Quotation marks, blanks, what ends a line elsewhere, and empty cells.
@@ -130,7 +130,7 @@ _CONTROLS = bytes([*range(0x09, 0x0E), *range(0x1C, 0x20)])
 
 def _has_spaces(column: Any) -> bool:
     """Whether an id of a column holds a tab, a line break or the like."""
-    ids = text_of(column, kept=False)
+    ids = id_column(column, copy=False)
     text = ids.data[ids.starts[0] : ids.ends[-1]].tobytes() if isinstance(ids, Ids) else "".join(ids).encode()
     is_plain = len(text.translate(None, _CONTROLS)) == len(text)
     return not is_plain or (not text.isascii() and _SPACES.search(text.decode()) is not None)
@@ -193,14 +193,14 @@ def _parts(frame: Any, kind: str, content: Content, as_run: bool) -> Parts:
     """The judgments in a table, or the run, or the runs by name."""
     several = rows_by_run(frame, content.source) if as_run else None
     if several is None:
-        return {"": Given(frame, kind=kind, is_one_run=True)}
-    return {n: Given(frame.iloc[rows], n, kind, is_one_run=True) for n, rows in several[1].items()}
+        return {"": RawData(frame, kind=kind, is_one_run=True)}
+    return {n: RawData(frame.iloc[rows], n, kind, is_one_run=True) for n, rows in several[1].items()}
 
 
 def _table(content: Content, *, as_run: bool) -> Parts:
     run = _plain_run(content) if as_run else None
     if run is not None:
-        return {"": Given(run, kind="table")}
+        return {"": RawData(run, kind="table")}
     return _parts(_frame(content, as_run=as_run), "table", content, as_run)
 
 
@@ -278,7 +278,7 @@ def _read(data: bytes, source: str) -> Any:
         raise ValueError(
             f"{source}: the Parquet file is truncated or damaged ({why}); fetch it again"
         ) from None
-    raise ValueError(too_large(source, "the Parquet file", len(data), limit))
+    raise too_large_error(source, "the Parquet file", len(data), limit)
 
 
 def _stated_size(metadata: Any) -> int:
@@ -302,7 +302,7 @@ def _parquet(content: Content, *, as_run: bool) -> Parts:
     if not {"items", "item_id"} & set(frame.columns):
         return _parts(frame, "DataFrame", content, as_run)
     of_lenskit = items_as_columns if as_run else labelled_items
-    return {"": Given(of_lenskit(_flat(frame), content.source), kind="table of items")}
+    return {"": RawData(of_lenskit(_flat(frame), content.source), kind="table of items")}
 
 
 add_formats(

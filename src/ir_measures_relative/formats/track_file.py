@@ -1,34 +1,36 @@
-"""The file of a track, and its checks: a zip of ``track.json`` and of one-dimensional npy arrays.
+"""The file of a track: where it is, and its content, checked: ``track.json`` and one-dimensional npy arrays in a zip.
 
-Nothing is inflated before its size fits what ``track.json`` announces, and nothing is allocated by what a header of an
-array says.
+Sizes are compared with ``track.json`` before anything is unpacked, and no header of an array decides how much memory
+to allocate.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+import re
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..io.files import max_unpacked
-from ..messages import brief, is_text
+from ..messages import brief, few_quoted, is_text, kind_of
 
 FORMAT, VERSION = "ir_measures_relative track", 1
-#: The arrays of a track in their order: the type of each, and the count in ``track.json`` that is its length.
+#: The arrays of a track in their order: the type of each, and the name of its length in "counts" of track.json.
 ARRAYS = {
-    "id_bytes": ("|u1", "bytes"),  # of each topic's documents: the listed ones, then others of the heads
+    "id_bytes": ("|u1", "bytes"),  # of each topic's documents: the listed ones, then others in the heads
     "id_lengths": ("<u2", "documents"),
-    "listed": ("<u4", "topics"),  # how many of a topic's documents are listed
+    "listed": ("<u4", "topics"),  # the number of listed documents of each topic
     "others": ("<u4", "topics"),
     "lengths": ("<u4", "rankings"),  # of each ranking, run by run
     "heads": ("<u2", "head_rows"),  # documents by their number in the topic, ranking by ranking, from the top
-    "below": ("<u4", "rankings"),  # how many listed documents each ranking has below its head
+    "below": ("<u4", "rankings"),  # the number of listed documents below the head of each ranking
     "below_document": ("<u2", "below_rows"),
     "below_position": ("<u4", "below_rows"),
     "grades": ("<i4", "judgments"),  # of the listed documents; none in a track without judgments
@@ -37,63 +39,130 @@ ARRAYS = {
     "label_aspect": ("<u4", "label_rows"),  # an index of "aspects" in track.json
     "label_grade": ("<i4", "label_rows"),
 }
-#: What ``about`` may say.
+#: The keys that ``about`` may have.
 ABOUT = ("name", "version", "source", "licence", "citation", "dataset")
-_KEYS = {
-    *("format", "version", "depth", "runs", "topics", "groups", "grades"),
-    *("num_docs", "drop_self", "empty", "aspects", "about", "counts"),
-}
-# Bytes of track.json; how far a track may unpack: a real one to four times its size, one of similar runs to far more.
-_META, _RATIO, _LEAST = 1 << 22, 30, 1 << 24
+# Bytes of track.json; and how far a track may unpack: real ones four times, those of similar runs much farther.
+_MAX_META, _MAX_RATIO, _ALWAYS_ALLOWED = 1 << 22, 30, 1 << 24
 _END, _LOCATOR = b"PK\x05\x06", b"PK\x06\x07"
+_CATALOGUE = Path(__file__).parent / "tracks"
+_URL = re.compile(r"(https?://[^#]+)(?:#sha256=([0-9a-f]{64}))?")
 
 
 class BadTrackError(ValueError):
     """A file that is no track, or a damaged one."""
 
 
-def bad_track(source: str, what: str) -> BadTrackError:
-    return BadTrackError(f"{source}: {what}; fetch the track again, or make it again")
+def bad_track(source: str, problem: str) -> BadTrackError:
+    """Return the error for a file with a problem."""
+    return BadTrackError(f"{source}: {problem}; fetch the track again, or make it again")
 
 
-def sha256_of(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:
-    """A hash of what a track says, whatever its zip looks like."""
+# ---- where a track is
+
+
+def catalogue() -> list[str]:
+    """Return the names of the tracks that come with the package."""
+    return sorted(path.stem for path in _CATALOGUE.glob("*.track"))
+
+
+def is_track(text: str) -> bool:
+    """Return whether a text names a track, and not a run or a folder of runs."""
+    return text.endswith(".track") or "://" in text or (text in catalogue() and not os.path.exists(text))
+
+
+def locate_track(track: Any) -> tuple[Path, str | None]:
+    """Return the file of a track, fetched if it is a URL, and the sha256 that it must have; None for any.
+
+    Raises:
+        FileNotFoundError: there is no such file, and no such name in the catalogue.
+        ConnectionError: it cannot be fetched; the message says where to put the file.
+    """
+    if not isinstance(track, (str, os.PathLike)):
+        raise TypeError(
+            f"the track is {kind_of(track)}; give a path, a URL, or one of {few_quoted(catalogue())}"
+        )
+    text = os.fspath(track)
+    if "://" in text:
+        return _fetch(text)
+    path = Path(text)
+    if path.is_file():
+        return path, None
+    if text in catalogue():
+        return _CATALOGUE / f"{text}.track", None
+    problem = "is a folder" if path.is_dir() else "is no file"
+    raise FileNotFoundError(
+        f"{text} {problem}, and no track of the catalogue, which has {few_quoted(catalogue())}; make a track of a "
+        "folder of runs: ir_measures_relative track make QRELS RUNS -o FILE"
+    )
+
+
+def _fetch(text: str) -> tuple[Path, str]:
+    match = _URL.fullmatch(text)
+    if match is None or match[2] is None:
+        raise ValueError(
+            f"{text}: a track from a URL needs its sha256, as in https://…/x.track#sha256=1f3a…, so that it is the "
+            "same tomorrow; `ir_measures_relative track show FILE` prints it"
+        )
+    from ir_datasets.util import Cache, RequestsDownload, home_path
+
+    url, sha256 = match[1], match[2]
+    name = f"{hashlib.sha256(url.encode()).hexdigest()[:8]}-{url.rstrip('/').rpartition('/')[2]}"
+    path = home_path() / "ir_measures_relative" / name
+    try:
+        return Path(Cache(RequestsDownload(url), path).path()), sha256
+    except (OSError, RuntimeError) as error:
+        raise ConnectionError(
+            f"{url} could not be fetched ({type(error).__name__}); is there a network? Without one, put the file at "
+            f"{path}"
+        ) from error
+
+
+# ---- its content
+
+
+def hash_track(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:
+    """Return the sha256 of the content of a track, which does not depend on how it is compressed."""
     digest = hashlib.sha256(json.dumps(meta, sort_keys=True, separators=(",", ":")).encode())
     for name in ARRAYS:
         digest.update(np.ascontiguousarray(arrays[name]).data)
     return digest.hexdigest()
 
 
-def header_of(kind: str, length: int) -> bytes:
-    """The header of an npy file of version 1.0 for a one-dimensional array, as numpy reads and writes it."""
+def npy_header(kind: str, length: int) -> bytes:
+    """Return the header of an npy file of version 1.0 for a one-dimensional array, as numpy writes it."""
     text = f"{{'descr': {kind!r}, 'fortran_order': False, 'shape': ({length},), }}"
     return b"\x93NUMPY\x01\x00\x76\x00" + text.ljust(117).encode() + b"\n"
 
 
-def read_file(path: Path, source: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What track.json says, and the arrays, of the types and lengths that it announces."""
+def read_track_file(path: Path, source: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the content of track.json, and the arrays, of the types and lengths that it announces."""
     size = path.stat().st_size
     try:
         _check_end(path, size, source)
         with zipfile.ZipFile(path) as file:
-            members = _checked_members(file.infolist(), source)
-            limit = min(max_unpacked(size), max(_LEAST, _RATIO * size))
+            members = _check_members(file.infolist(), source)
+            compressed = min(
+                size, sum(info.compress_size for info in members.values())
+            )  # the rest is padding
+            limit = min(max_unpacked(size), max(_ALWAYS_ALLOWED, _MAX_RATIO * compressed))
             unpacked = sum(info.file_size for info in members.values())
             if unpacked > limit:
                 raise bad_track(
                     source, f"it unpacks to {unpacked:,} bytes; a track of {size:,} has at most {limit:,}"
                 )
             meta = _check_meta(json.loads(file.read(members.pop("track.json"))), source)
-            wanted = {name: header_of(k, meta["counts"][count]) for name, (k, count) in ARRAYS.items()}
-            for name, info in members.items():  # before any of them is inflated
+            headers = {
+                name: npy_header(kind, meta["counts"][count]) for name, (kind, count) in ARRAYS.items()
+            }
+            for name, info in members.items():  # before any of them is unpacked
                 kind, count = ARRAYS[name]
-                most = len(wanted[name]) + meta["counts"][count] * np.dtype(kind).itemsize
-                if info.file_size != most:
+                needed = len(headers[name]) + meta["counts"][count] * np.dtype(kind).itemsize
+                if info.file_size != needed:
                     raise bad_track(
-                        source, f"{name} has {info.file_size:,} bytes, and its {count} need {most:,}"
+                        source, f"{name} has {info.file_size:,} bytes, and its {count} need {needed:,}"
                     )
             return meta, {
-                name: _array_of(file.read(members[name]), name, wanted[name], source) for name in ARRAYS
+                name: _read_array(file.read(members[name]), name, headers[name], source) for name in ARRAYS
             }
     except json.JSONDecodeError as error:
         raise bad_track(source, f"track.json is not valid JSON ({error})") from None
@@ -106,7 +175,7 @@ def read_file(path: Path, source: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _check_end(path: Path, size: int, source: str) -> None:
-    """Raise for a file that does not end as a small zip does, before its directory is read."""
+    """Raise BadTrackError, before the directory is read, for a file that does not end as a small zip does."""
     with open(path, "rb") as file:
         file.seek(max(size - 42, 0))
         tail = file.read()
@@ -121,28 +190,28 @@ def _check_end(path: Path, size: int, source: str) -> None:
         raise bad_track(source, "its directory is larger than that of a track")
 
 
-def _checked_members(infos: list[zipfile.ZipInfo], source: str) -> dict[str, zipfile.ZipInfo]:
-    """The members by name of array; raises for others, for two of a name, and for odd ones."""
-    wanted = {"track.json": "track.json"} | {f"{name}.npy": name for name in ARRAYS}
+def _check_members(infos: list[zipfile.ZipInfo], source: str) -> dict[str, zipfile.ZipInfo]:
+    """Return the members by name of array; raise BadTrackError for missing, duplicate and unknown ones."""
+    known = {"track.json": "track.json"} | {f"{name}.npy": name for name in ARRAYS}
     names = [info.filename for info in infos]
     if "track.json" not in names:
         raise bad_track(source, "it has no track.json, so it is no track")
     if len(set(names)) < len(names):
         raise bad_track(source, "it has two parts of one name")
-    if set(names) != set(wanted):
-        odd = sorted(set(names) ^ set(wanted))[0]
+    if odd := sorted(set(names) ^ set(known)):
         raise bad_track(
-            source, f"the part {brief(odd)} is {'missing' if odd in wanted else 'not one of a track'}"
+            source,
+            f"the part {brief(odd[0])} is {'missing' if odd[0] in known else 'not one of a track'}",
         )
     for info in infos:
         if info.flag_bits & 1 or info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise bad_track(source, f"{info.filename} is encrypted, or compressed otherwise than by deflate")
-        if info.filename == "track.json" and info.file_size > _META:
-            raise bad_track(source, f"track.json has {info.file_size:,} bytes; {_META:,} are allowed")
-    return {wanted[info.filename]: info for info in infos}
+        if info.filename == "track.json" and info.file_size > _MAX_META:
+            raise bad_track(source, f"track.json has {info.file_size:,} bytes; {_MAX_META:,} are allowed")
+    return {known[info.filename]: info for info in infos}
 
 
-def _array_of(data: bytes, name: str, header: bytes, source: str) -> Any:
+def _read_array(data: bytes, name: str, header: bytes, source: str) -> Any:
     if not data.startswith(header):
         raise bad_track(
             source, f"{name} is no npy array of version 1.0, or not the one that track.json announces"
@@ -158,20 +227,44 @@ def _is_whole(value: Any, least: int = 0, end: int = 2**31) -> bool:
 
 
 def _are_grades(values: Any) -> bool:
-    return isinstance(values, list) and len(values) == 2 and all(_is_whole(v, 1 - 2**31) for v in values)
+    is_pair = isinstance(values, list) and len(values) == 2 and all(_is_whole(v, 1 - 2**31) for v in values)
+    return is_pair and values[0] <= values[1]
 
 
 def _are_names(values: Any) -> bool:
-    texts = isinstance(values, list) and all(isinstance(v, str) and v and is_text(v) for v in values)
-    return texts and len(set(values)) == len(values)
+    are_texts = isinstance(values, list) and all(isinstance(v, str) and v and is_text(v) for v in values)
+    return are_texts and len(set(values)) == len(values)
 
 
 def _are_texts(values: Any) -> bool:
     return isinstance(values, dict) and all(isinstance(v, str) for v in values.values())
 
 
+_COUNTS = {count for _, count in ARRAYS.values()}
+# The keys of track.json, and whether a value is allowed.
+_CHECKS: dict[str, Callable[[Any], bool]] = {
+    "format": lambda value: value == FORMAT,
+    "version": lambda value: value == VERSION,
+    "depth": lambda depth: _is_whole(depth, 1),
+    "runs": lambda names: _are_names(names) and len(names) > 0,
+    "topics": lambda names: _are_names(names) and len(names) > 0,
+    "groups": lambda groups: _are_texts(groups) and all(groups.values()),
+    "grades": lambda grades: grades is None or _are_grades(grades),
+    "num_docs": lambda number: number is None or _is_whole(number, 1, 2**53),
+    "drop_self": lambda value: isinstance(value, bool),
+    "empty": lambda empty: isinstance(empty, dict) and all(map(_are_names, empty.values())),
+    "aspects": lambda names: (
+        isinstance(names, list) and all(map(is_text, names)) and len({*names}) == len(names)
+    ),
+    "about": lambda about: _are_texts(about) and set(about) <= set(ABOUT),
+    "counts": lambda counts: (
+        isinstance(counts, dict) and set(counts) == _COUNTS and all(map(_is_whole, counts.values()))
+    ),
+}
+
+
 def _check_meta(meta: Any, source: str) -> dict[str, Any]:
-    """What track.json says; raises, naming its key, where it is not what a track says."""
+    """Return the content of track.json; raise BadTrackError, naming its key, for a value that no track has."""
     if not isinstance(meta, dict) or meta.get("format") != FORMAT:
         raise bad_track(source, "track.json is not that of a track")
     if meta.get("version") != VERSION:
@@ -180,36 +273,16 @@ def _check_meta(meta: Any, source: str) -> dict[str, Any]:
             f"{source}: it is a track of version {version}, and this package reads version {VERSION}: update the "
             "package, or make the track again"
         )
-    if odd := sorted(set(meta) ^ set(_KEYS)):
-        raise bad_track(
-            source, f"track.json {'lacks' if odd[0] in _KEYS else 'has an unknown'} {brief(odd[0])}"
-        )
-    grades, counts, empty = meta["grades"], meta["counts"], meta["empty"]
-    texts, aspects = _are_texts(meta["groups"]), meta["aspects"]
-    is_right = {
-        "depth": _is_whole(meta["depth"], 1),
-        "runs": _are_names(meta["runs"]) and len(meta["runs"]) > 0,
-        "topics": _are_names(meta["topics"]) and len(meta["topics"]) > 0,
-        "groups": texts and all(meta["groups"].values()),
-        "grades": grades is None or (_are_grades(grades) and grades[0] <= grades[1]),
-        "num_docs": meta["num_docs"] is None or _is_whole(meta["num_docs"], 1, 2**53),
-        "drop_self": isinstance(meta["drop_self"], bool),
-        "empty": isinstance(empty, dict) and all(map(_are_names, empty.values())),
-        "aspects": isinstance(aspects, list)
-        and all(map(is_text, aspects))
-        and len({*aspects}) == len(aspects),
-        "about": _are_texts(meta["about"]) and set(meta["about"]) <= set(ABOUT),
-        "counts": isinstance(counts, dict)
-        and set(counts) == {count for _, count in ARRAYS.values()}
-        and all(map(_is_whole, counts.values())),
-    }
-    if wrong := [key for key, right in is_right.items() if not right]:
+    if odd := sorted(set(meta) ^ set(_CHECKS)):
+        problem = "lacks" if odd[0] in _CHECKS else "has an unknown"
+        raise bad_track(source, f"track.json {problem} {brief(odd[0])}")
+    if wrong := [key for key, is_allowed in _CHECKS.items() if not is_allowed(meta[key])]:
         raise bad_track(source, f"track.json: {wrong[0]!r} is not what a track has there")
-    runs, topics = meta["runs"], meta["topics"]
-    for key, named in (("groups", set(meta["groups"])), ("empty", set(empty))):
-        if not named <= set(runs):
+    runs, topics, empty, counts = (meta[key] for key in ("runs", "topics", "empty", "counts"))
+    for key in ("groups", "empty"):
+        if not set(meta[key]) <= set(runs):
             raise bad_track(source, f"track.json: {key!r} names a run that is not there")
-    if not {q for queries in empty.values() for q in queries} <= set(topics):
+    if not {query for queries in empty.values() for query in queries} <= set(topics):
         raise bad_track(source, "track.json: 'empty' names a topic that is not there")
     if counts["topics"] != len(topics) or counts["rankings"] != len(runs) * len(topics):
         raise bad_track(source, "its counts do not fit its runs and topics")

@@ -50,7 +50,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
 
     def iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
         """Yield a value for each measure and query, so that ir_measures never adds its default."""
-        evaluated = self._evaluated(read_run(run, kept=False))
+        evaluated = self._evaluated(read_run(run, copy=False))
         check_host_run(evaluated, self.measures, may_be_batch=self._may_be_batch)
         if self._is_frame and self._by_policy and not (evaluated.index is None and evaluated.group is None):
             self._seen_parts.check_choice(self.collection, not self._may_be_batch)

@@ -14,8 +14,8 @@ from ..messages import few, few_quoted, warn
 #: ir_measures' name of a column, then PyTerrier's.
 NAMES = {"query_id": "qid", "doc_id": "docno", "relevance": "label", "score": "score", "name": "name"}
 
-#: Every name of a column, ours and PyTerrier's first: of several in one table, the first counts. The others are those
-#: of trectools, HuggingFace's ``evaluate``, BEIR, ranx and LensKit, and of tables that people write themselves.
+#: Every name of a column, ours and PyTerrier's first: of several in one table, the first counts. The others are names
+#: in trectools, HuggingFace's ``evaluate``, BEIR, ranx and LensKit, and in tables that people write themselves.
 SYNONYMS: dict[str, tuple[str, ...]] = {
     "query_id": ("query_id", "qid", "query-id", "q_id", "topic_id", "user_id", "topic", "query", "user"),
     "doc_id": ("doc_id", "docno", "corpus-id", "docid", "item_id", "pid", "did", "document", "item"),
@@ -30,25 +30,23 @@ RUN_COLUMNS = ("name", "system", "system_id", "run", "run_id", "model", "tag")
 # The columns of queries of BEIR and ranx, whose judgments have their grades in the column ``score``.
 _JUDGED_BY_SCORE = {"query-id", "q_id"}
 
-_SWAPPED = "; if it is a run, give the qrels first and then the run"
-
-#: Columns whose ids are numbers as a rule, which count as their digits.
+# Columns whose ids usually are numbers, which count as their digits.
 _NUMBERED = ("user_id", "item_id", "user", "item")
 
 
 def is_frame(value: object) -> TypeGuard[Any]:
-    """Whether a value is a DataFrame, of pandas or made like one."""
+    """Return whether a value is a DataFrame, of pandas or made like one."""
     return hasattr(value, "itertuples") and hasattr(value, "columns")
 
 
-def known_columns(columns: Collection[Any]) -> bool:
-    """Whether columns of these names are of a table of runs or judgments, of which one may be missing."""
+def has_known_columns(columns: Collection[Any]) -> bool:
+    """Return whether these are columns of a table of runs or judgments, of which one may be missing."""
     ids = [names_in(columns, column) for column in ("query_id", "doc_id")]
     return all(ids) or (any(ids) and bool(names_in(columns, "relevance") or names_in(columns, "score")))
 
 
 def names_in(columns: Collection[Any], column: str) -> list[str]:
-    """Return the names, among those of columns, that a column has: one, or ours and PyTerrier's; none if missing."""
+    """Return the names of a column among those of columns: one, or ours and PyTerrier's; none if it is missing."""
     names = [name for name in SYNONYMS[column] if name in columns]
     if column == "relevance" and not names and set(names_in(columns, "query_id")) & _JUDGED_BY_SCORE:
         return names_in(columns, "score")
@@ -59,30 +57,29 @@ def names_in(columns: Collection[Any], column: str) -> list[str]:
 def column_names(
     frame: Any, wanted: Sequence[str], source: str, kind: str = "DataFrame", columns: Sequence[str] = ()
 ) -> list[list[str]]:
-    """What a frame, of pandas or Dask, calls each column: one name, or both; arguments as for :func:`find_columns`."""
-    found = []
-    for column in wanted:
-        named = names_in(frame.columns, column)
-        if not named:
-            other = f" (or {NAMES[column]!r})" if NAMES[column] != column else ""
-            raise ValueError(
-                f"{source}: the {kind} has no column {column!r}{other}; its columns are "
-                f"{few_quoted([str(c)[:80] for c in (columns or frame.columns)])}, and {', '.join(wanted[:-1])} and "
-                f"{wanted[-1]} are needed{_SWAPPED if column == 'relevance' and 'score' in frame.columns else ''}"
-            )
-        found.append(named)
-    return found
+    """Return the names of each wanted column in a frame of pandas or Dask: one name, or both ours and PyTerrier's."""
+    names = [names_in(frame.columns, column) for column in wanted]
+    if all(names):
+        return names
+    column = wanted[names.index([])]
+    other = f" (or {NAMES[column]!r})" if NAMES[column] != column else ""
+    is_run = column == "relevance" and "score" in frame.columns
+    raise ValueError(
+        f"{source}: the {kind} has no column {column!r}{other}; its columns are "
+        f"{few_quoted([str(c)[:80] for c in (columns or frame.columns)])}, and {', '.join(wanted[:-1])} and "
+        f"{wanted[-1]} are needed{'; if it is a run, give the qrels first and then the run' if is_run else ''}"
+    )
 
 
 def find_columns(
     frame: Any, wanted: Sequence[str], source: str, kind: str = "DataFrame", columns: Sequence[str] = ()
 ) -> list[Any]:
-    """The columns of a pandas frame, each under ir_measures' name, PyTerrier's, or another library's."""
+    """Return the wanted columns of a pandas frame, whichever names it has for them."""
     names = column_names(frame, wanted, source, kind, columns)
-    return [_one_column(frame, of_one, source, kind) for of_one in names]
+    return [_find_column(frame, synonyms, source, kind) for synonyms in names]
 
 
-def _one_column(frame: Any, names: list[str], source: str, kind: str) -> Any:
+def _find_column(frame: Any, names: list[str], source: str, kind: str) -> Any:
     column = frame[names[0]]
     if column.ndim != 1:
         raise ValueError(f"{source}: the column {names[0]!r} stands twice in the {kind}; drop one")
@@ -95,10 +92,10 @@ def _one_column(frame: Any, names: list[str], source: str, kind: str) -> Any:
 
 
 def rows_by_run(frame: Any, source: str) -> tuple[str, dict[str, IntArray]] | None:
-    """Return the column that names several runs, and the rows of each; None where the rows are of one run.
+    """Return the column that names several runs, and the rows of each; None where all rows are of one run.
 
-    They are also where each topic has one name, or the ranks of a topic count through its rows of all names: a warning
-    says so.
+    They are of one run, with a warning, also where each topic has one name only, or where the ranks of a topic count
+    through its rows of all names.
     """
     import pandas as pd
 
@@ -116,22 +113,24 @@ def rows_by_run(frame: Any, source: str) -> tuple[str, dict[str, IntArray]] | No
         if not by_topic and len(np.unique(query * len(frame) + rank)) < len(frame):
             return column, {name: np.flatnonzero(run == i) for i, name in enumerate(names)}
         why = "each topic has one of them" if by_topic else "the ranks count through the rows of all"
-        what = f"{source}: the column {column!r} names {few(names, 4)}"
-        warn(f"{what}, and {why}: they count as one run; split them if they are several")
+        warn(
+            f"{source}: the column {column!r} names {few(names, 4)}, and {why}: they count as one run; split them if "
+            "they are several"
+        )
     return None
 
 
-def text_of(column: Any, *, kept: bool = True) -> Ids | ObjectArray:
-    """A column of ids: the bytes of an Arrow column as they are, else its objects, a copy of them if they are kept."""
+def id_column(column: Any, *, copy: bool = True) -> Ids | ObjectArray:
+    """Return a column of ids: the bytes of an Arrow column as they are, else its objects, copied if asked for."""
     ids = _arrow_ids(column)
     if ids is not None:
         return ids
     objects: ObjectArray = column.to_numpy(dtype=object)
-    return objects.copy() if kept else objects
+    return objects.copy() if copy else objects
 
 
 def _arrow_ids(column: Any) -> Ids | None:
-    """The ids in a column that pandas keeps as Arrow strings; None where it does not, or a value is missing."""
+    """Return the ids of a column of Arrow strings; None for another column, or where a value is missing."""
     array = getattr(column, "array", None)
     if array is None or not hasattr(array, "__arrow_array__"):
         return None
@@ -149,20 +148,20 @@ def _arrow_ids(column: Any) -> Ids | None:
     n, first = len(strings), strings.offset
     bounds = np.frombuffer(offsets, dtype=width)[first : first + n + 1].astype(np.int64, copy=False)
     bytes_ = np.frombuffer(data, dtype=np.uint8) if data is not None else np.zeros(0, dtype=np.uint8)
-    if not bytes_[bounds[0] : bounds[-1]].all():  # a NUL, which is refused where the ids are looked at
+    if not bytes_[bounds[0] : bounds[-1]].all():  # a NUL, which the check of the ids will reject
         return None
     return Ids(bytes_, bounds[:-1], bounds[1:])
 
 
 def single_value(frame: Any, column: str) -> str | None:
-    """The one string that a column holds in every row; None where it holds none, several, or something else."""
+    """Return the string that a column holds in every row; None where it holds none, several, or something else."""
     if column not in frame.columns or not len(frame) or frame[column].ndim != 1:
         return None
     values = frame[column]
     first = values.iloc[0]
     if not isinstance(first, str):
         return None
-    text = text_of(values)
-    if isinstance(text, Ids):
-        return first if len(text.changes()) == 1 else None
-    return first if all(isinstance(v, str) and v == first for v in text) else None
+    texts = id_column(values, copy=False)
+    if isinstance(texts, Ids):
+        return first if len(texts.changes()) == 1 else None
+    return first if all(isinstance(text, str) and text == first for text in texts) else None

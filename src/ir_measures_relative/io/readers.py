@@ -1,4 +1,4 @@
-"""Readers of what the core does not read itself, which other modules add: files, objects, folders."""
+"""Readers that other modules add, of files, objects and folders; and what pipelines return."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ class RunColumns(NamedTuple):
     scores: FloatArray | IntArray
 
 
-class Given(NamedTuple):
-    """A run or judgments, in a form that the core reads."""
+class RawData(NamedTuple):
+    """A run or judgments in a form that the core reads."""
 
     content: Any  #: a DataFrame, a dict of dict, or RunColumns
-    tag: str | None = None  #: its own name for itself
+    tag: str | None = None  #: the run's own name
     kind: str = "DataFrame"  #: what messages call a table
-    columns: tuple[str, ...] = ()  #: of the whole table, of which a DataFrame holds what may be needed
-    is_one_run: bool = False  #: whether a table was looked into for the rows of several runs
+    columns: tuple[str, ...] = ()  #: all columns of a table, of which a DataFrame may hold only those needed
+    is_one_run: bool = False  #: whether a reader has split the table into runs
 
 
 class FileContent(NamedTuple):
-    """What a file holds: runs, or judgments."""
+    """The runs or the judgments in a file."""
 
-    parts: Sequence[Given]
-    may_be_judgments: bool = False  #: whether what is read as runs may as well be judgments
+    parts: Sequence[RawData]
+    may_be_judgments: bool = False  #: whether runs may as well be judgments
 
 
-class Described(NamedTuple):
-    """What lies beside a run file and describes it; None where nothing does."""
+class RunInfo(NamedTuple):
+    """The description of a run in the files next to it."""
 
     tag: str | None = None
     group: str | None = None
@@ -47,56 +47,59 @@ class Described(NamedTuple):
 
 
 class FolderContent(NamedTuple):
-    """What a folder says of the run files in it, in their order, and its files of judgments."""
+    """The run files of a folder, in their order, and its files of judgments."""
 
-    runs: Mapping[Path, Described]
+    runs: Mapping[Path, RunInfo]
     judgments: Sequence[Path] = ()
-    doubt: str = ""  #: what to warn of where the runs are read
+    warning: str = ""  #: a warning for those who read the runs
 
 
-#: Reader of a file's content, its name for messages, the part that is meant, ``as_run``; None for another kind.
+#: A reader takes the content of a file, its name for messages, a part or None, and ``as_run``; it returns None for a
+#: file of another format.
 FILES: Registry[str, Callable[..., FileContent | None]] = Registry("readers of files")
-#: Reader of an object and its name for messages, ``as_run``; None where it is something else.
-OBJECTS: Registry[str, Callable[..., Given | None]] = Registry("readers of objects")
-#: Reader of the layout of a folder; None where it is a plain folder of run files.
+#: A reader takes an object, its name for messages, and ``as_run``; it returns None for another object.
+OBJECTS: Registry[str, Callable[..., RawData | None]] = Registry("readers of objects")
+#: A reader takes a folder; it returns None for a plain folder of run files.
 FOLDERS: Registry[str, Callable[[Path], FolderContent | None]] = Registry("readers of folders")
 
 
 def read_foreign_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> FileContent | None:
-    """What a file of another format holds, by the first reader that knows it; None for TREC's format."""
-    found = (read(data, source, part, as_run=as_run) for read in FILES.values())
+    """Return the content of a file in another format, by the first reader that knows it; None for TREC's format."""
+    contents = (read(data, source, part, as_run=as_run) for read in FILES.values())
     try:
-        return next((content for content in found if content is not None), None)
+        return next((content for content in contents if content is not None), None)
     except MemoryError as error:
         raise MemoryError(f"{source} has {len(data):,} bytes; {error}") from None
 
 
-def read_object(value: Any, source: str, *, as_run: bool) -> Given | None:
-    """What an object of another library holds, by the first reader that knows it; None for any other object."""
+def read_object(value: Any, source: str, *, as_run: bool) -> RawData | None:
+    """Return the data in an object of another library, by the first reader that knows it; None for any other object."""
     if isinstance(value, Mapping):
-        plain = not value or any(isinstance(docs, Mapping) for docs in value.values())
+        is_plain = not value or any(isinstance(docs, Mapping) for docs in value.values())
     else:
         is_list = isinstance(value, (list, tuple))
-        plain = is_list and not (value and all(isinstance(row, Mapping) or is_series(row) for row in value))
-    if plain:  # which the core reads itself
+        is_plain = is_list and not (
+            value and all(isinstance(row, Mapping) or is_series(row) for row in value)
+        )
+    if is_plain:  # the core reads it itself
         return None
-    found = (read(value, source, as_run=as_run) for read in OBJECTS.values())
-    return next((given for given in found if given is not None), None)
+    results = (read(value, source, as_run=as_run) for read in OBJECTS.values())
+    return next((raw for raw in results if raw is not None), None)
 
 
 def is_series(value: Any) -> bool:
-    """Whether a value is one column of a table of pandas, polars or the like."""
+    """Return whether a value is one column of a table of pandas, polars or the like."""
     return all(hasattr(value, name) for name in ("name", "dtype", "to_list"))
 
 
 def read_folder(folder: Path) -> FolderContent | None:
-    """The layout of a folder, by the first reader that knows it; None for a plain folder."""
-    found = (read(folder) for read in FOLDERS.values())
-    return next((content for content in found if content is not None), None)
+    """Return the content of a folder, by the first reader that knows its layout; None for a plain folder."""
+    contents = (read(folder) for read in FOLDERS.values())
+    return next((content for content in contents if content is not None), None)
 
 
 def import_pyterrier() -> Any:
-    """The module ``pyterrier``."""
+    """Return the module ``pyterrier``."""
     try:
         import pyterrier
     except ModuleNotFoundError as error:
@@ -107,34 +110,34 @@ def import_pyterrier() -> Any:
 
 
 def read_topics(topics: Any) -> Any:
-    """The topics for PyTerrier; those of a file, where a path is given."""
-    known = "give a DataFrame with the columns qid and query, or the path of a topics file"
+    """Return the topics for PyTerrier: those of a file if they are a path."""
+    remedy = "give a DataFrame with the columns qid and query, or the path of a topics file"
     if topics is None:
-        raise TypeError(f"topics is None; {known}")
+        raise TypeError(f"topics is None; {remedy}")
     if not isinstance(topics, (str, os.PathLike)):
         return topics
     if not os.path.isfile(topics):
-        raise FileNotFoundError(f"topics={os.fspath(topics)!r}: no such file; {known}")
+        raise FileNotFoundError(f"topics={os.fspath(topics)!r}: no such file; {remedy}")
     return import_pyterrier().io.read_topics(os.fspath(topics))
 
 
 def check_topics_once(topics: Any, systems: Iterable[Any]) -> None:
-    """Raise ValueError for topics that are given twice, whose documents a pipeline would rank twice."""
+    """Raise ValueError for duplicate topics, whose documents a pipeline would rank twice."""
     import pandas as pd
 
     columns = [name for name in ("qid", "docno") if name in getattr(topics, "columns", ())]
     if "qid" not in columns or all(isinstance(system, pd.DataFrame) for system in systems):
         return
-    again = topics["qid"][topics.duplicated(columns)]
-    if len(again):
+    duplicates = topics["qid"][topics.duplicated(columns)]
+    if len(duplicates):
         raise ValueError(
-            f"the topics hold the qid {brief(again.iloc[0])} twice, as {counted(len(again), 'row')} in all; give each "
-            f"topic once, such as by topics.drop_duplicates({columns!r})"
+            f"the topics hold the qid {brief(duplicates.iloc[0])} twice, as {counted(len(duplicates), 'row')} in all; "
+            f"give each topic once, such as by topics.drop_duplicates({columns!r})"
         )
 
 
 def run_pipelines(pipelines: Mapping[str, Any], topics: Any) -> tuple[dict[str, Any], frozenset[str]]:
-    """Return the results of each pipeline for the topics, by name, and the ids of the topics; each runs once."""
+    """Run each pipeline once; return its results for the topics, by name, and the ids of the topics."""
     import pandas as pd
 
     pt = import_pyterrier()

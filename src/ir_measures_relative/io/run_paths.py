@@ -1,11 +1,12 @@
-"""The run files that paths, folders and globs stand for, their runs, and the names of these."""
+"""Run files: which files a path, folder or glob stands for, their runs, and the names of these."""
 
 from __future__ import annotations
 
 import glob
 import os
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,81 +14,110 @@ import numpy as np
 
 from ..data.rankings import Rankings
 from ..messages import counted, few, kind_of, one_warning_of_a_kind, progress, warn
-from .files import located
-from .folders import files_below, files_in, folders_in, has_runs_below, is_in_loop, may_hold_run
-from .readers import Described, FolderContent, read_folder
-from .run_file import check_has_rows, runs_of_file
-from .runs import run_of_given
+from .files import is_picture, split_part
+from .readers import FolderContent, RunInfo, read_folder
+from .runs import check_not_empty, read_runs_in_file
+from .trec_columns import starts_as_trec
 
-#: What stands for files of runs.
+#: Paths of run files, folders, or globs.
 RunPaths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+
+# The endings of pages about runs, such as ``README.md`` and TIRA's ``retrieval-ir-metadata.yml``.
+_PAGES = (".md", ".rst", ".html", ".htm", ".yml", ".yaml")
+_HEAD = 2048  # bytes in which the first line of a run ends
+# The first bytes of runs that are neither TREC's nor tables: JSON, MS MARCO's lines, Parquet, packed files.
+_STARTS = re.compile(rb"\s*[{\[]|[^\t\n]+\t[^\t\n]+\t[0-9]+\r?\n|PAR1|\x1f\x8b|BZh|\xfd7zXZ")
+_TABLES = (".csv", ".tsv")
+#: The endings of packed files.
+PACKED = (".gz", ".bz2", ".xz")
+# The endings of run files, which are no part of a run's name.
+_ENDINGS = (
+    *(".run", ".txt", ".trec", ".res", ".msmarco", ".kilt"),
+    *(".json", ".jsonl", ".ndjson", ".parquet", *_TABLES),
+)
+_MAX_GRADES = 7  # of a scale of relevance; most have two to five
 
 
 def run_files(paths: RunPaths, task: str | None = None) -> list[Path]:
-    """Return the run files that a path, folder, glob or list of these stands for; behind a ``#`` the part of each file.
+    """Return the run files of a path, folder, glob or list of these; a part behind a ``#`` is of each file.
 
-    Of a folder with run files these are read, else all files in the folders below it. Hidden files, pictures and pages
-    about runs are left out, and judgments that a reader of folders knows.
+    A folder stands for its files, or for all files below it if it has none. Hidden files, pictures, pages about runs
+    and known judgments are left out.
     """
     if not isinstance(paths, (str, os.PathLike, Iterable)):
         raise TypeError(f"the runs are {kind_of(paths)}; give a path, a glob, or a list of these")
     if not isinstance(paths, (str, os.PathLike)):
         with one_warning_of_a_kind():
-            found = [file for path in paths for file in run_files(path, task)]
-        if found:
-            return found
+            files = [file for path in paths for file in run_files(path, task)]
+        if files:
+            return files
         raise FileNotFoundError("no run file is given; give a folder, a glob, or a list of paths")
-    if not os.fspath(paths):  # which would be the folder that the program runs in
+    if not os.fspath(paths):  # pathlib takes it for the current folder
         raise FileNotFoundError("the path of a run is an empty string; give a file, folder or glob")
     path = Path(paths)
     if path.is_dir():
-        if runs := _files_of_folder(path, task):
-            return runs
+        if files := _files_in_folder(path, task):
+            return files
         raise FileNotFoundError(f"{path}: the folder holds no file of a run; put the run files into it")
-    if path.exists():
-        return [path]
-    globbed = glob.glob(os.fspath(paths), recursive=True) if glob.has_magic(os.fspath(paths)) else []
-    matches = [match for match in sorted(map(Path, globbed)) if not is_in_loop(match)]
+    return [path] if path.exists() else _files_of_glob(paths, task)
+
+
+def _files_of_glob(pattern: str | os.PathLike[str], task: str | None) -> list[Path]:
+    text = os.fspath(pattern)
+    paths = glob.glob(text, recursive=True) if glob.has_magic(text) else []
+    matches = [match for match in sorted(map(Path, paths)) if not _is_in_loop(match)]
     folders = [match for match in matches if match.is_dir()]
-    if runs := _without_pages(match for match in matches if not match.is_dir()):
-        unread = [folder for folder in folders if not any(file.is_relative_to(folder) for file in runs)]
-        _warn_of_unread(os.fspath(paths), unread, f"{os.fspath(paths).rstrip('/*')}/**")
-        return runs
+    if files := _without_pages(match for match in matches if not match.is_dir()):
+        unread = [folder for folder in folders if not any(file.is_relative_to(folder) for file in files)]
+        _warn_of_unread(text, unread, f"{text.rstrip('/*')}/**")
+        return files
     with one_warning_of_a_kind():
-        runs = [file for folder in folders for file in _files_of_folder(folder, task)]
-    if runs:
-        return runs
+        files = [file for folder in folders for file in _files_in_folder(folder, task)]
+    if files:
+        return files
     if folders:
-        raise FileNotFoundError(f"{paths}: the folders hold no file of a run; put the run files into them")
-    file, mark, part = os.fspath(paths).rpartition("#")
-    if mark and file:
-        return [Path(f"{f}#{part}") for f in run_files(file, task)]
-    shown = repr(str(path)) if str(path).isspace() else path
+        raise FileNotFoundError(f"{text}: the folders hold no file of a run; put the run files into them")
+    before, mark, part = text.rpartition("#")
+    if mark and before:
+        return [Path(f"{file}#{part}") for file in run_files(before, task)]
+    shown = repr(text) if text.isspace() else Path(text)
     raise FileNotFoundError(f"{shown}: no such file or folder, and no file matches it as a glob")
 
 
-def _files_of_folder(folder: Path, task: str | None) -> list[Path]:
+def _files_in_folder(folder: Path, task: str | None) -> list[Path]:
     content = read_folder(folder) or FolderContent({})
-    if runs := _without_pages(file for file in files_in(folder) if file not in content.judgments):
-        _warn_of_unread(str(folder), folders_in(folder), f"{glob.escape(str(folder))}/**")
+    if files := _without_pages(file for file in files_in(folder) if file not in content.judgments):
+        _warn_of_unread(str(folder), _folders_in(folder), f"{glob.escape(str(folder))}/**")
     else:
-        runs = _without_pages(file for below in folders_in(folder) for file in files_below(below))
-    in_order = [file for file in dict.fromkeys([*content.runs, *runs]) if file in runs]
-    return _of_task({file: content.runs.get(file, Described()) for file in in_order}, task, folder)
+        files = _without_pages(file for below in _folders_in(folder) for file in _files_below(below))
+    in_order = [file for file in dict.fromkeys([*content.runs, *files]) if file in files]
+    return _select_task({file: content.runs.get(file, RunInfo()) for file in in_order}, task, folder)
+
+
+def _select_task(runs: Mapping[Path, RunInfo], task: str | None, folder: Path) -> list[Path]:
+    """Return the files of the runs of a task; of all runs if none is named and there is one task at most."""
+    tasks = Counter(info.task for info in runs.values() if info.task)
+    shown = ", ".join(f"{name!r} ({counted(count, 'run')})" for name, count in sorted(tasks.items()))
+    if task is None and len(tasks) > 1:
+        raise ValueError(
+            f"{folder} holds runs of several tasks: {shown}; name one in task=, or pass its run files"
+        )
+    if task is not None and task not in tasks:
+        raise ValueError(f"{folder} has no run of the task {task!r}; there are {shown or 'no tasks'}")
+    return [file for file, info in runs.items() if task is None or info.task == task]
 
 
 def _warn_of_unread(path: str, folders: Iterable[Path], instead: str) -> None:
-    """Warn of folders with runs that are not read, beside files that are; ``instead`` is a glob of all files."""
-    unread = list(filter(has_runs_below, folders))
-    if unread:
+    """Warn of folders with runs that are not read, next to files that are; ``instead`` is a glob of all files."""
+    if unread := list(filter(_has_runs_below, folders)):
         warn(
             f"{path}: its files are read, and not those of {counted(len(unread), 'folder')} beside them "
             f"({few(unread, 3)}); to read these too, pass them as well, or the glob '{instead}'"
         )
 
 
-def judgments_beside(paths: RunPaths) -> Path | None:
-    """The file of judgments in a folder of runs, where a reader of folders knows one; None for anything else."""
+def judgments_in_folder(paths: RunPaths) -> Path | None:
+    """Return the file of judgments that a reader of folders finds in a folder of runs; None for anything else."""
     if not isinstance(paths, (str, os.PathLike)) or not os.path.isdir(paths):
         return None
     content = read_folder(Path(paths))
@@ -98,87 +128,118 @@ def judgments_beside(paths: RunPaths) -> Path | None:
     return files[0] if files else None
 
 
-def _of_task(runs: Mapping[Path, Described], task: str | None, folder: Path) -> list[Path]:
-    """The files of the runs of a task; of all runs where none is named and there is one task at most."""
-    tasks = Counter(about.task for about in runs.values() if about.task)
-    shown = ", ".join(f"{name!r} ({counted(count, 'run')})" for name, count in sorted(tasks.items()))
-    if task is None and len(tasks) > 1:
-        raise ValueError(
-            f"{folder} holds runs of several tasks: {shown}; name one in task=, or pass its run files"
-        )
-    if task is not None and task not in tasks:
-        raise ValueError(f"{folder} has no run of the task {task!r}; there are {shown or 'no tasks'}")
-    return [file for file, about in runs.items() if task is None or about.task == task]
+# ---- folders
 
 
-def _without_pages(files: Iterable[Path]) -> list[Path]:
-    """Return the files that may hold a run; raises FileNotFoundError for a link to nothing, and what is no file."""
-    found = list(files)
-    if odd := [file for file in found if not file.is_file()]:
+def files_in(folder: Path) -> list[Path]:
+    """Return what a folder holds besides folders and hidden files, sorted."""
+    return sorted(path for path in folder.iterdir() if not path.is_dir() and not path.name.startswith("."))
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    folders = (path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+    return sorted(path for path in folders if not _is_in_loop(path))
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    yield from files_in(folder)
+    for below in _folders_in(folder):
+        yield from _files_below(below)
+
+
+def _is_in_loop(path: Path) -> bool:
+    """Return whether a path passes through a link to a folder that contains the link."""
+    folders = [os.path.realpath(folder) for folder in (path.absolute(), *path.absolute().parents)]
+    return len({*folders}) < len(folders)
+
+
+def _has_runs_below(folder: Path) -> bool:
+    try:
+        return any(may_hold_run(file) and _looks_like_run(file) for file in _files_below(folder))
+    except PermissionError:
+        return False
+
+
+def _looks_like_run(file: Path) -> bool:
+    start = _first_bytes(file)
+    is_known = file.suffix.lower() in _TABLES or _STARTS.match(start) is not None
+    return is_known or starts_as_trec(start, columns=6, number=4)
+
+
+def may_hold_run(file: Path) -> bool:
+    """Return whether a file may hold a run: it is no picture, and no page about runs."""
+    if not file.is_file() or is_picture(file):
+        return False
+    return file.suffix.lower() not in _PAGES or starts_as_trec(_first_bytes(file), columns=6, number=4)
+
+
+def _first_bytes(file: Path) -> bytes:
+    with open(file, "rb") as opened:
+        return opened.read(_HEAD)
+
+
+def _without_pages(paths: Iterable[Path]) -> list[Path]:
+    """Return the files that may hold a run; raise FileNotFoundError for what is no file."""
+    files = list(paths)
+    if odd := [file for file in files if not file.is_file()]:
         raise FileNotFoundError(
             f"{odd[0]} is no file, or a link to none; remove it from the folder of runs, or mend the link"
         )
-    return [file for file in found if may_hold_run(file)]
+    return [file for file in files if may_hold_run(file)]
 
 
-#: The endings of packed files, and those of files of runs, which are no part of a run's name.
-PACKED = (".gz", ".bz2", ".xz")
-_RUNS = (".run", ".txt", ".trec", ".res", ".msmarco", ".kilt")
-_ENDINGS = (*_RUNS, ".json", ".jsonl", ".ndjson", ".parquet", ".csv", ".tsv")
+# ---- the runs of files
 
 
 def read_runs(
-    files: Sequence[Path],
-    named: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = (),
-    *,
-    allow_empty: bool = False,
+    files: Sequence[Path], named: RunPaths = (), *, allow_empty: bool = False
 ) -> dict[str, Rankings]:
-    """Return the runs of some files, by name; a file may hold several.
+    """Return the runs of files, by name; a file may hold several.
 
-    The ``named`` files are given one by one, and so hold runs whatever they look like. Others are of a folder, which
+    Files that the user ``named`` one by one hold runs, whatever they look like. The others are from a folder, which
     may hold judgments as well.
     """
-    if again := [f for f, count in Counter(files).items() if count > 1]:
-        raise ValueError(f"{again[0]} is given twice; give each file once")
-    of_file, runs, doubtful = list[Path](), list[Rankings](), list[int]()
+    if twice := [file for file, count in Counter(files).items() if count > 1]:
+        raise ValueError(f"{twice[0]} is given twice; give each file once")
+    file_by_run, runs, doubtful = list[Path](), list[Rankings](), list[int]()
     visible = dict.fromkeys(f.parent for f in files if f.is_file() and not f.name.startswith("."))
     folders = {folder: read_folder(folder) for folder in visible if os.access(folder, os.R_OK)}
-    sure = {Path(path).resolve() for path in ([named] if isinstance(named, (str, os.PathLike)) else named)}
+    certain = {Path(path).resolve() for path in ([named] if isinstance(named, (str, os.PathLike)) else named)}
     with one_warning_of_a_kind():
-        for layout in folders.values():
-            if layout is not None and layout.doubt:
-                warn(layout.doubt)
+        for content in folders.values():
+            if content is not None and content.warning:
+                warn(content.warning)
         for file in progress(files, "reading runs", "run"):
-            found, may_be_judgments = runs_of_file(file, str(file), run_of_given)
+            runs_in_file, may_be_judgments = read_runs_in_file(file, str(file))
             if not allow_empty:
-                check_has_rows(found, str(file), "set allow_empty=True")
-            layout = folders.get(file.parent)
-            about = Described() if layout is None else layout.runs.get(file, Described())
-            known = {"tag": about.tag, "group": about.group}
-            if may_be_judgments and file.resolve() not in sure:
-                doubtful += range(len(runs), len(runs) + len(found))
-            runs += [run.described(**{k: v for k, v in known.items() if v is not None}) for run in found]
-            of_file += [file] * len(found)
-    _check_doubtful(of_file, runs, doubtful)
-    return {
-        name: run.named(f"run {name!r}") for name, run in zip(name_runs(of_file, runs), runs, strict=True)
-    }
+                check_not_empty(runs_in_file, str(file), "set allow_empty=True")
+            content = folders.get(file.parent)
+            info = RunInfo() if content is None else content.runs.get(file, RunInfo())
+            described = {"tag": info.tag, "group": info.group}
+            if may_be_judgments and file.resolve() not in certain:
+                doubtful += range(len(runs), len(runs) + len(runs_in_file))
+            described = {key: value for key, value in described.items() if value is not None}
+            runs += [run.described(**described) for run in runs_in_file]
+            file_by_run += [file] * len(runs_in_file)
+    _check_doubtful(file_by_run, runs, doubtful)
+    names = name_runs(file_by_run, runs)
+    return {name: run.named(f"run {name!r}") for name, run in zip(names, runs, strict=True)}
 
 
 def _check_doubtful(files: Sequence[Path], runs: Sequence[Rankings], doubtful: Sequence[int]) -> None:
-    """Raises ValueError for whole numbers in a folder of runs that are judgments; warns of those that may be."""
+    """Raise ValueError for runs that are judgments by the look of their scores; warn of those that may be."""
     unclear = list[Path]()
     for i in doubtful:
-        order, why = _orders(runs[i]), "most rankings have ties or one document"
-        others = [run for j, run in enumerate(runs) if j != i]
-        if order is None and others and not _shares_documents(runs[i], others):
-            order, why = False, "no other run retrieves its documents"
-        if order is False:
+        is_run, why = _scores_look_like_run(runs[i]), "most rankings have ties or one document"
+        rest = [run for j, run in enumerate(runs) if j != i]
+        if is_run is None and rest and not _shares_documents(runs[i], rest):
+            is_run, why = False, "no other run retrieves its documents"
+        if is_run is False:
             raise ValueError(
                 f"{files[i]} may be judgments: all its scores are whole numbers, and {why}; take it out of the folder, "
                 "or, if it is a run, pass the path of this file itself"
             )
-        if order is None and others:
+        if is_run is None and rest:
             unclear.append(files[i])
     if unclear:
         warn(
@@ -187,45 +248,41 @@ def _check_doubtful(files: Sequence[Path], runs: Sequence[Rankings], doubtful: S
         )
 
 
-#: A scale of relevance has no more grades; most have two to five.
-_MOST_GRADES = 7
-
-
-def _orders(run: Rankings) -> bool | None:
-    """Return whether scores order documents as those of a run do, and grades do not; None where both are possible."""
+def _scores_look_like_run(run: Rankings) -> bool | None:
+    """Return whether scores order documents as those of a run do, and grades do not; None if both are possible."""
     differs = (np.diff(run.given_scores, prepend=0) != 0).astype(np.int64)
     differs[run.starts[:-1]] = 0  # from the last document of one query to the first of the next
-    different, sizes = np.add.reduceat(differs, run.starts[:-1]), np.diff(run.starts)
-    if different.max() >= _MOST_GRADES:
-        return bool(2 * different.sum() > (sizes - 1).sum())
-    has_ties = different.sum() < (sizes - 1).sum()
+    n_different, sizes = np.add.reduceat(differs, run.starts[:-1]), np.diff(run.starts)
+    if n_different.max() >= _MAX_GRADES:
+        return bool(2 * n_different.sum() > (sizes - 1).sum())
+    has_ties = n_different.sum() < (sizes - 1).sum()
     return False if has_ties or 2 * np.count_nonzero(sizes == 1) > len(sizes) else None
 
 
-def _shares_documents(run: Rankings, others: Sequence[Rankings]) -> bool:
-    """Return whether another run ranks one of the documents of a run for the same query."""
+def _shares_documents(run: Rankings, rest: Sequence[Rankings]) -> bool:
+    """Return whether any of the rest ranks a document of the run for the same query."""
     return any(
         not docs.keys().isdisjoint(other.select_query(query).rows()[1].strings())
         for query, docs in run.as_given().items()
-        for other in others
+        for other in rest
     )
 
 
 def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:
-    """Return the tags where every run has its own, else the names of the files, with as many folders as it takes."""
+    """Return the tags if all differ, else the names of the files, with as many folders as make them differ."""
     tags = [run.tag for run in runs]
     if None not in tags and _all_differ(tags):
         return [str(tag) for tag in tags]
-    of_several = [count > 1 for count in map(Counter(files).__getitem__, files)]
-    parts = [f"#{run.tag}" if several else "" for run, several in zip(runs, of_several, strict=True)]
-    places = [Path(os.path.abspath(located(file)[0])).parts[1:] for file in files]
-    for last in ([_stem(file) for file in files], [place[-1] for place in places]):
+    runs_in_file = Counter(files)
+    parts = [f"#{run.tag}" if runs_in_file[file] > 1 else "" for file, run in zip(files, runs, strict=True)]
+    places = [Path(os.path.abspath(split_part(file)[0])).parts[1:] for file in files]
+    for stems in ([_stem(file) for file in files], [place[-1] for place in places]):
         for depth in range(max(map(len, places), default=1)):
             folders = ["".join(f"{name}/" for name in place[-1 - depth : -1]) for place in places]
-            names = ["".join(name) for name in zip(folders, last, parts, strict=True)]
+            names = ["".join(name) for name in zip(folders, stems, parts, strict=True)]
             if _all_differ(names):
                 return names
-    twice = next(n for n, count in Counter(names).items() if count > 1)
+    twice = next(name for name, count in Counter(names).items() if count > 1)
     raise ValueError(f"two runs are called {twice!r}, as are their tags; rename one")
 
 
@@ -234,8 +291,8 @@ def _all_differ(names: Sequence[Any]) -> bool:
 
 
 def _stem(file: Path) -> str:
-    """The name of a file without the endings of packed files and of formats, and without the part of it."""
-    name = Path(located(file)[0]).name
+    """Return the name of a file without its endings and without a part."""
+    name = Path(split_part(file)[0]).name
     for endings in (PACKED, _ENDINGS):
         name = next((name.removesuffix(e) for e in endings if name.endswith(e) and name != e), name)
     return name

@@ -1,6 +1,6 @@
-"""Lines of columns that white space separates -> arrays of where each column of each line stands.
+"""Columns of TREC's files, separated by white space, as arrays.
 
-White space is C's ``isspace``, as in trec_eval. A character or a number that C and Python read otherwise is refused.
+White space is C's ``isspace``, as in trec_eval. Characters and numbers that C and Python read differently are rejected.
 """
 
 from __future__ import annotations
@@ -17,31 +17,32 @@ from .files import check_lines
 
 T = TypeVar("T")
 
-#: What str.split splits at and isspace does not, as a class of characters has it.
+#: The characters that str.split splits at and isspace does not, for a class of characters in a pattern.
 OTHER_SPACE = "\x1c-\x1f\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 _OTHER_SPACE = re.compile(f"[{OTHER_SPACE}]")
 _BARE_RETURN = re.compile(rb"\r(?!\n|\Z)")
 _WHOLE_NUMBER = re.compile(rb"[+-]?[0-9]+")
-# Python's float() reads what is made of these as C does, and nothing else that is made of these.
-_OF_A_NUMBER = b"0123456789+-.eE"
-# Whose numbers are read at a time: what is computed on the way stays in the processor's cache.
-_ROWS = 1 << 15
-_PIECE = 1 << 20  # bytes that are decoded at a time
+# Python's float() reads texts of these characters as C does.
+_NUMBER_CHARACTERS = b"0123456789+-.eE"
+_ROWS = (
+    1 << 15
+)  # rows whose numbers are read at a time, so that intermediate results stay in the processor's cache
+_PIECE = 1 << 20  # bytes to decode at a time
 
 _NUMBER = re.compile(rb"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
-_NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1f]|\A\x80")  # as binary files have it in their first bytes
+_BINARY = re.compile(rb"[\0-\x08\x0e-\x1f]|\A\x80")  # in the first bytes of binary files
 _HEAD = 1 << 16  # bytes in which the first line ends
 
 _COMMENT = re.compile(rb"^#[^\n]*", re.MULTILINE)
 
 
 def starts_as_trec(data: bytes, *, columns: int, number: int) -> bool:
-    """Whether the first line leaves no doubt that a file is TREC's, so that it need not be told from other formats."""
+    """Return whether the first line leaves no doubt that a file is TREC's, so that no other format need be tried."""
     line = data[:_HEAD].lstrip().split(b"\n", 1)[0]
     fields = line.split()
     if len(fields) != columns or _NUMBER.fullmatch(fields[number]) is None:
         return False
-    if line[:1] in (b"{", b"[") or b":" in fields[1] or _NO_TEXT.search(line):
+    if line[:1] in (b"{", b"[") or b":" in fields[1] or _BINARY.search(line):
         return False
     return not (b"\t" in line and b" " in line)
 
@@ -50,7 +51,7 @@ class Columns:
     """A file of lines with the same number of columns; blank lines do not count."""
 
     def __init__(self, data: bytes, n: int) -> None:
-        """Takes the content and the number of columns."""
+        """Find the ``n`` columns of each line; raise ValueError, without a message, where a line has another number."""
         self._text = data
         self._data = np.frombuffer(data, dtype=np.uint8)
         low = np.flatnonzero(self._data <= ord(" "))  # white space, and next to nothing else
@@ -63,12 +64,12 @@ class Columns:
             low, byte = low[space], byte[space]
         if not len(low) or low[-1] < len(data) - 1:  # no newline at the end
             low, byte = np.append(low, len(data)), np.append(byte, np.uint8(ord("\n")))
-        # A column ends at white space, and starts behind the one before.
+        # A column ends at white space, and starts behind the previous white space.
         starts, ends = np.zeros_like(low), low
         np.add(low[:-1], 1, out=starts[1:])
-        last = byte == ord("\n")  # of its line
+        last = byte == ord("\n")  # column of its line
         last[-1] = True
-        if (starts == ends).any():  # where two stand together, there is none
+        if (starts == ends).any():  # no column between two white spaces
             column = starts < ends
             line = (np.cumsum(last) - last)[column]
             starts, ends, last = starts[column], ends[column], np.ones(len(line), dtype=bool)
@@ -87,34 +88,34 @@ class Columns:
         return len(self._starts)
 
     def line(self, row: int) -> int:
-        """The number, from 1, of the line that a row stands in."""
+        """Return the number of the line of a row, from 1."""
         return 1 + self._text.count(b"\n", 0, int(self._starts[row, 0]))
 
     def ids(self, i: int) -> Ids:
-        """The i-th column as ids."""
+        """Return the i-th column as ids."""
         return Ids(self._data, self._starts[:, i].copy(), self._ends[:, i].copy())
 
     def floats(self, i: int) -> FloatArray:
-        """The i-th column as finite numbers, each the nearest double."""
+        """Return the i-th column as finite numbers, each the nearest double."""
         starts, ends = self._starts[:, i], self._ends[:, i]
         values = np.empty(len(self))
         for at in range(0, len(self), _ROWS):
             rows = slice(at, at + _ROWS)
-            values[rows], known = _decimals(self._data, starts[rows], ends[rows])
-            others = at + np.flatnonzero(~known)
-            if len(others):
-                texts = self._texts(starts[others], ends[others])
-                if b"".join(texts).translate(None, _OF_A_NUMBER):
+            values[rows], is_read = _decimals(self._data, starts[rows], ends[rows])
+            unread = at + np.flatnonzero(~is_read)
+            if len(unread):
+                texts = self._texts(starts[unread], ends[unread])
+                if b"".join(texts).translate(None, _NUMBER_CHARACTERS):
                     raise ValueError
-                values[others] = list(map(float, texts))
+                values[unread] = list(map(float, texts))
         if not np.isfinite(values).all():
             raise ValueError
         return values
 
     def whole_numbers(self, i: int) -> IntArray:
-        """The i-th column as whole numbers, below 2^31 in size."""
+        """Return the i-th column as whole numbers, below 2^31 in size."""
         column = self.ids(i)
-        if column.n_words <= 1:  # relevance labels, of which there are few different ones
+        if column.n_words <= 1:  # grades, of which few differ
             words, row = np.unique(column.word(0), return_inverse=True)
             texts = [int(word).to_bytes(8, "little").rstrip(b"\0") for word in words]
             return np.array(list(map(_whole_number, texts)), dtype=np.int64)[row]
@@ -131,12 +132,12 @@ def _whole_number(text: bytes) -> int:
     return int(text)
 
 
-# Of the bytes up to the space: what isspace does not say is white space.
+# Which of the bytes up to the space are no white space to isspace.
 _NOT_SPACE = np.array([chr(i) not in " \t\n\v\f\r" for i in range(ord(" ") + 1)])
 
 
 def _check_characters(data: bytes, counts: IntArray) -> None:
-    """Raises ValueError, without a message, where :func:`_what_is_wrong` finds something; ``counts`` are of bytes."""
+    """Raise ValueError, without a message, for a character that :func:`_explain_characters` explains."""
     if counts[0] or counts[0x1C:0x20].any():
         raise ValueError
     if counts[ord("\r")] and _BARE_RETURN.search(data):
@@ -146,42 +147,42 @@ def _check_characters(data: bytes, counts: IntArray) -> None:
 
 
 def _decimals(data: ByteArray, starts: IntArray, ends: IntArray) -> tuple[FloatArray, BoolArray]:
-    """Numbers of up to 18 digits, seven before the point, as the nearest doubles; and which rows hold one."""
+    """Return numbers of up to 18 digits, seven before the point, as the nearest doubles; and which rows hold one."""
     sign = data[starts]
     negative = sign == ord("-")
     starts = starts + (negative | (sign == ord("+")))
     words, lengths = Ids(data, starts, ends).word(0), ends - starts
-    n_whole, has_point = _before_point(words, np.minimum(lengths, 8))
-    behind = np.minimum(starts + n_whole + has_point, ends)
-    n_places = ends - behind
-    places = np.minimum(n_places, _MOST_DIGITS)
-    whole, known = _eight_digits(words & FIRST_BYTES[n_whole], n_whole)
-    fraction, also = _digits(data, behind, ends)
+    n_whole, has_point = _digits_before_point(words, np.minimum(lengths, 8))
+    after_point = np.minimum(starts + n_whole + has_point, ends)
+    n_places = ends - after_point
+    places = np.minimum(n_places, _MAX_DIGITS)
+    whole, is_read = _eight_digits(words & FIRST_BYTES[n_whole], n_whole)
+    fraction, is_fraction = _digits(data, after_point, ends)
     n_digits = n_whole + n_places
-    known &= also & (n_digits > 0) & (n_digits <= _MOST_DIGITS) & (has_point | (lengths <= 8))
-    number = np.where(known, whole * _POWERS_OF_TEN[places] + fraction, 0)
+    is_read &= is_fraction & (n_digits > 0) & (n_digits <= _MAX_DIGITS) & (has_point | (lengths <= 8))
+    number = np.where(is_read, whole * _POWERS_OF_TEN[places] + fraction, 0)
     divisor = _POWERS_OF_TEN[places].astype(np.float64)
-    value = number / divisor  # to the nearest double, where both are exact as doubles
+    value = number / divisor  # the nearest double, where both are exact as doubles
     large = np.flatnonzero(number >= 2**53)
     if len(large):
-        value[large], sure = _quotient(number[large], divisor[large])
-        known[large] &= sure
-    return np.where(negative, -value, value), known
+        value[large], is_certain = _quotient(number[large], divisor[large])
+        is_read[large] &= is_certain
+    return np.where(negative, -value, value), is_read
 
 
-def _before_point(words: WordArray, lengths: IntArray) -> tuple[IntArray, BoolArray]:
-    """How many of the first bytes of little-endian words stand before a point, all without one; and where one is."""
+def _digits_before_point(words: WordArray, lengths: IntArray) -> tuple[IntArray, BoolArray]:
+    """Count the bytes of little-endian words before a point, all of them without one; and tell where there is one."""
     with np.errstate(over="ignore"):
-        other = words ^ _POINTS  # 0 where the point is
-        found = (other - _ONES) & ~other & _HIGH_BITS
-        up_to = (found & -found) - _ONE  # all bits up to the first point
-        n = (((up_to & _ONES) * _ONES) >> np.uint64(56)).astype(np.int64) - 1
-    has_point = found != 0
+        difference = words ^ _POINTS  # a byte of 0 where the point is
+        point = (difference - _ONES) & ~difference & _HIGH_BITS
+        before = (point & -point) - _ONE  # all bits up to the first point
+        n = (((before & _ONES) * _ONES) >> np.uint64(56)).astype(np.int64) - 1
+    has_point = point != 0
     return np.where(has_point, n, lengths), has_point
 
 
 def _quotient(number: IntArray, divisor: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """``number / divisor`` to the nearest double, and where that is sure: all but next to the middle of two doubles.
+    """Return ``number / divisor`` as the nearest double, and where that is certain: not next to the middle of two.
 
     The remainder of the first quotient is exact, as the product of two doubles is the sum of two others (Dekker).
     """
@@ -193,51 +194,51 @@ def _quotient(number: IntArray, divisor: FloatArray) -> tuple[FloatArray, BoolAr
     c, d = _halves(divisor)
     error = ((a * c - product) + a * d + b * c) + b * d
     rest = ((high - product) - error + low) / divisor
-    doubt = first * 2.0**-96  # far above what rounding did to the rest, far below what separates two doubles
-    value = first + rest
-    sure: BoolArray = first + (rest - doubt) == first + (rest + doubt)
-    return value, sure
+    doubt = (
+        first * 2.0**-96
+    )  # far above the rounding error of the rest, far below the distance of two doubles
+    is_certain: BoolArray = first + (rest - doubt) == first + (rest + doubt)
+    return first + rest, is_certain
 
 
 def _halves(value: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Two doubles of half as many digits whose sum is the value."""
+    """Split values into two doubles of half as many digits, whose sum they are."""
     large = value * (2.0**27 + 1)
     high = large - (large - value)
     return high, value - high
 
 
 def _digits(data: ByteArray, starts: IntArray, ends: IntArray) -> tuple[IntArray, BoolArray]:
-    """The whole numbers of up to 18 digits that these bytes write, 0 where there are none; and which rows hold one."""
+    """Return whole numbers of up to 18 digits, 0 for no digits; and which rows hold nothing else."""
     column, lengths = Ids(data, starts, ends), ends - starts
-    known = lengths <= _MOST_DIGITS
-    value, digits = _eight_digits(column.word(0), np.clip(lengths, 0, 8))
-    known &= digits
-    for i in range(1, -(-_MOST_DIGITS // 8)):
-        long = np.flatnonzero(known & (lengths > 8 * i))
+    value, is_read = _eight_digits(column.word(0), np.clip(lengths, 0, 8))
+    is_read &= lengths <= _MAX_DIGITS
+    for i in range(1, -(-_MAX_DIGITS // 8)):
+        long = np.flatnonzero(is_read & (lengths > 8 * i))
         if not len(long):
             break
         more = np.minimum(lengths[long] - 8 * i, 8)
-        low, digits = _eight_digits(column.word(i, long), more)
+        low, are_digits = _eight_digits(column.word(i, long), more)
         value[long] = value[long] * _POWERS_OF_TEN[more] + low
-        known[long] &= digits
-    return value, known
+        is_read[long] &= are_digits
+    return value, is_read
 
 
 def _eight_digits(words: WordArray, lengths: IntArray) -> tuple[IntArray, BoolArray]:
-    """The numbers that up to eight first bytes of little-endian words write (0 behind); and which rows hold digits."""
+    """Return the numbers in the first bytes of little-endian words, and which rows hold digits only; 0 must follow."""
     shift = (8 * (8 - lengths)).astype(np.uint64)
     with np.errstate(over="ignore"):
-        digit = words ^ (_ZEROS >> shift)  # 0 to 9 in each byte, or it is no digit
-        known = ((digit + _OVER_NINE) | digit) & _HIGH_BITS == 0
-        # The last digit into the last byte; then two digits are made one number of twice the width, three times over.
+        digit = words ^ (_ZEROS >> shift)  # in each byte 0 to 9, else it is no digit
+        are_digits = ((digit + _OVER_NINE) | digit) & _HIGH_BITS == 0
+        # Move the last digit into the last byte; then join neighbours into numbers of twice the width, three times.
         digit <<= shift
         for mask, factor, width in _PAIRS:
             digit = ((digit & mask) * factor) >> width
-    return digit.astype(np.int64), known
+    return digit.astype(np.int64), are_digits
 
 
-_MOST_DIGITS = 18
-_POWERS_OF_TEN = np.array([10**i for i in range(_MOST_DIGITS + 1)], dtype=np.int64)  # exact as doubles, too
+_MAX_DIGITS = 18
+_POWERS_OF_TEN = np.array([10**i for i in range(_MAX_DIGITS + 1)], dtype=np.int64)  # exact as doubles, too
 _ONE, _ONES = np.uint64(1), np.uint64(0x0101010101010101)
 _POINTS, _ZEROS, _OVER_NINE, _HIGH_BITS = (_ONES * np.uint64(byte) for byte in (0x2E, 0x30, 0x76, 0x80))
 _PAIRS = tuple(
@@ -247,7 +248,7 @@ _PAIRS = tuple(
 
 
 def _pieces(data: bytes) -> Iterator[bytes]:
-    """The text in pieces of whole lines."""
+    """Yield the text in pieces of whole lines."""
     start = 0
     while start < len(data):
         end = data.find(b"\n", start + _PIECE) + 1 or len(data)
@@ -255,34 +256,37 @@ def _pieces(data: bytes) -> Iterator[bytes]:
         start = end
 
 
-def parsed(data: bytes, source: str, parse: Callable[[bytes], T], mistake: Callable[[bytes], str]) -> T:
-    """What ``parse`` makes of the content of a file; where it raises ValueError, one that names file and line."""
+def parse_lines(data: bytes, source: str, parse: Callable[[bytes], T], explain: Callable[[bytes], str]) -> T:
+    """Return what ``parse`` makes of the content of a file.
+
+    Where it raises ValueError, the error names file and line, and says what ``explain`` says of the line.
+    """
     check_lines(data, source)
     try:
         return parse(data)
     except ValueError:
         pass
     number, line = _first_bad_line(data, parse)
-    wrong = _what_is_wrong(line) or mistake(line)
+    mistake = _explain_characters(line) or explain(line)
     is_last = number == data.count(b"\n") + 1
     if is_last and len(line.split()) < len(data.split(b"\n", 1)[0].split()):
-        wrong += "; the file ends within this line, so more lines may be missing: write or copy it again"
-    raise ValueError(f"{source}, line {number}: {wrong}")
+        mistake += "; the file ends within this line, so more lines may be missing: write or copy it again"
+    raise ValueError(f"{source}, line {number}: {mistake}")
 
 
 def without_comments(data: bytes, *, columns: int, number: int) -> bytes:
-    """The content with blank lines in place of comments; lines that ir_measures would read as rows stay."""
+    """Return the content with blank lines for comments; lines that ir_measures would read as rows stay."""
 
     def blank(line: re.Match[bytes]) -> bytes:
         fields = line[0].split()
         return line[0] if len(fields) == columns and is_number(fields[number]) else b""
 
-    is_there = b"#" in data and (data.startswith(b"#") or b"\n#" in data)
-    return _COMMENT.sub(blank, data) if is_there else data
+    has_comments = b"#" in data and (data.startswith(b"#") or b"\n#" in data)
+    return _COMMENT.sub(blank, data) if has_comments else data
 
 
 def is_number(text: bytes | str) -> bool:
-    """Whether Python reads a number in a text."""
+    """Return whether Python reads a text as a number."""
     try:
         float(text)
     except ValueError:
@@ -291,30 +295,24 @@ def is_number(text: bytes | str) -> bool:
 
 
 def _first_bad_line(data: bytes, check: Callable[[bytes], object]) -> tuple[int, bytes]:
-    """The number, from 1, and the text of the first line for which ``check`` raises; there is one."""
+    """Return the number, from 1, and the text of the first line for which ``check`` raises; there must be one."""
     start, end, number = 0, len(data), 1
-    while True:  # halve what holds it
+    while True:
         middle = (start + end) // 2
         cut = data.rfind(b"\n", start, middle) + 1 or data.find(b"\n", middle, end - 1) + 1
         if not cut:
             return number, data[start:end].removesuffix(b"\n")
-        if _passes(check, data[start:cut]):
+        try:
+            check(data[start:cut])
+        except ValueError:
+            end = cut
+        else:
             number += data.count(b"\n", start, cut)
             start = cut
-        else:
-            end = cut
 
 
-def _passes(check: Callable[[bytes], object], text: bytes) -> bool:
-    try:
-        check(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _what_is_wrong(line: bytes) -> str | None:
-    """What characters a line must not hold, in words; None where it is all right."""
+def _explain_characters(line: bytes) -> str | None:
+    """Say which character a line must not hold; None where all are allowed."""
     if b"\0" in line:
         return "it holds a NUL, which ends a text in C; is it a text file?"
     if _BARE_RETURN.search(line):
@@ -338,14 +336,14 @@ def _what_is_wrong(line: bytes) -> str | None:
     return None
 
 
-def header_for(line: bytes, value: str) -> str:
-    """Return what to say of a line with the cells of a table: the header to put above; nothing for another line."""
+def suggest_header(line: bytes, value: str) -> str:
+    """Return the end of a message on a row of a table: the header to put above it; "" for another line."""
     cells = re.match(rb"[^ \t,;|]+([\t,;|])[^ ]+\s*\Z", line)
     mark = cells[1].decode().replace("\t", "<TAB>") if cells else ""
     return f"; a table needs the header 'query_id{mark}doc_id{mark}{value}'" if mark else ""
 
 
-def shown(text: bytes) -> str:
-    """The start of a line or a column, for a message."""
+def quote(text: bytes) -> str:
+    """Quote the start of a line or column."""
     start = text[:80].decode("utf-8", "ignore").strip()
     return repr(start + "…" if len(text) > 80 else start)

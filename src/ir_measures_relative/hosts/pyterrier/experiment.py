@@ -276,7 +276,7 @@ def _read(frame: pd.DataFrame, name: str) -> Rankings:
     typed = pt.model.coerce_dataframe_types(frame[needed].copy(deep=False))
     if "rank" in frame.columns:
         typed = typed.assign(rank=frame["rank"])
-    return read_run(typed, f"run {name!r}", kept=False)
+    return read_run(typed, f"run {name!r}", copy=False)
 
 
 def _topic_ids(topics: Any, judgments: Judgments) -> frozenset[str]:
@@ -309,7 +309,7 @@ def _judgments(qrels: Any, num_docs: int | None) -> tuple[Any, int | None]:
         columns = qrels_columns(fetch_qrels(dataset))
         num_docs = count_docs(dataset, fetch=False) if num_docs is None else num_docs
     elif isinstance(qrels, (str, os.PathLike)):
-        columns = read_qrels_file(qrels).columns
+        columns = read_qrels_file(qrels)
     elif qrels is None or "qid" in getattr(qrels, "columns", ()):
         return qrels, num_docs
     else:

@@ -19,7 +19,7 @@ from pyterrier import Experiment as OfPyTerrier
 from ...arguments import check_choice
 from ...context.priors import check_run_names
 from ...io.files import read_bytes
-from ...io.run_file import read_trec_runs
+from ...io.trec_files import read_trec_runs
 from ...messages import kind_of, warn
 from ..compat import SUMMARIES, TABLE_OPTIONS, has_progress_bar, suffix_of_saved
 from ..provider import Answered
