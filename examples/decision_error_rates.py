@@ -26,9 +26,8 @@ from numpy.typing import NDArray
 from ir_measures_relative import RelativeWarning, RunContext, worth
 from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions.decide import Comparison, compare_options
-from ir_measures_relative.decisions.options import Option, options_with_candidate, without
-from ir_measures_relative.decisions.rule import OPEN, decide_by
-from ir_measures_relative.decisions.terms import read_terms
+from ir_measures_relative.decisions.options import Option, options_with_candidate, removals, without
+from ir_measures_relative.decisions.rule import OPEN, decide_by, read_terms
 from ir_measures_relative.decisions.values import average_labelings
 from ir_measures_relative.stats.regret import option_bounds, upper_bounds
 
@@ -65,10 +64,7 @@ def compare(data: Collection, runs: Sequence[str], labels: str) -> Comparison:
     candidate, *deployed = runs
     terms = read_terms(data.context, BY, labels=labels)
     options = options_with_candidate(deployed, candidate, deployed)
-    removals = (
-        [Option(f"remove {name}", without(deployed, name)) for name in deployed] if len(deployed) > 1 else []
-    )
-    return compare_options(data.collection, options, terms, removals)
+    return compare_options(data.collection, options, terms, removals(deployed, deployed))
 
 
 def kind_of(verdict: int, options: Sequence[Option]) -> str:
@@ -84,12 +80,13 @@ def shares(data: Collection, deployed: int, draws: int, rng: np.random.Generator
     counts: dict[tuple[str, float], Counter[str]] = {}
     for runs in draw_runs(data.context.names, deployed, draws, rng):
         compared = compare(data, runs, "imputed")
-        sizes = [len(option.runs) for option in compared.options]
-        rulings = compared.as_judged, compared.ruling, compared.strict
+        options, by_labels = compared.scored.options, compared.rulings
+        sizes = [len(option.runs) for option in options]
+        rulings = by_labels.as_judged, by_labels.ruling, by_labels.strict
         for (labels, ruling), margin in itertools.product(zip(LABELS, rulings, strict=True), MARGINS):
             if ruling is not None:
                 verdict = decide_by(ruling.bounds, sizes, margin).verdict
-                counts.setdefault((labels, margin), Counter())[kind_of(verdict, compared.options)] += 1
+                counts.setdefault((labels, margin), Counter())[kind_of(verdict, options)] += 1
     kinds = ("keep", "add", "replace X", "replace all", "open")
     rows = [
         {"collection": data.name, "deployed": deployed, "labels": labels, "margin": margin}
@@ -127,7 +124,7 @@ def errors_of_draw(
 ) -> dict[str, float]:
     """The rates of one draw."""
     compared = compare(data, runs, "judged")
-    options, every = compared.options, average_labelings(compared.values)
+    options, every = compared.scored.options, average_labelings(compared.scored.values)
     n, sizes = len(options), [len(option.runs) for option in options]
     truth = every.mean(axis=1)
     regret, removed = truth[:n].max() - truth[:n], truth[n:]

@@ -29,8 +29,7 @@ from ir_measures_relative.context.collection import Collection
 from ir_measures_relative.context.run_context import judged_collection
 from ir_measures_relative.decisions.decide import Comparison, compare_options
 from ir_measures_relative.decisions.options import options_with_candidate
-from ir_measures_relative.decisions.rule import OPEN, decide_by
-from ir_measures_relative.decisions.terms import DEFAULT_MARGIN, read_terms
+from ir_measures_relative.decisions.rule import DEFAULT_MARGIN, OPEN, decide_by, read_terms
 from ir_measures_relative.stats.intervals import student_quantile
 from ir_measures_relative.stats.regret import OptionBounds, is_sparse, upper_bounds
 from unjudged_documents import read_qrels
@@ -94,7 +93,7 @@ class Data:
         """Return the mean of keep, add and replace by all judgments."""
         every = np.ones(len(self.qrels), dtype=bool)
         compared = compare(self.collection(draw, [draw.deployed], every), draw)
-        return compared.scores.judged[:3].mean(axis=1)
+        return compared.scored.scores.judged[:3].mean(axis=1)
 
     def label(self, judge: str, how: str, draw: Draw, judged: Any) -> pd.DataFrame:
         """Return the labels of a language model, changed in one of the ways of :data:`JUDGES`."""
@@ -122,9 +121,9 @@ def compare(collection: Collection, draw: Draw, llm: Any = None) -> Comparison:
 
 
 def name_verdict(compared: Comparison) -> str:
-    if compared.why_no_model:
+    if compared.rulings.why_no_model:
         return "None"
-    return "open" if compared.ruling.outcome.verdict == OPEN else "verdict"
+    return "open" if compared.rulings.ruling.outcome.verdict == OPEN else "verdict"
 
 
 def per_cent(values: Any) -> float:
@@ -157,9 +156,11 @@ def shares(data: Data, pairs: int) -> pd.DataFrame:
 
 def differences(compared: Comparison) -> Any:
     """Return the differences of each two options that the verdict is by, shape (3, 3, labelings, topics)."""
-    if compared.labels == "strict":
-        return compared.most[:, :, None]
-    values = compared.values[:3] if compared.values.ndim == 3 else compared.values[:3, None]
+    if compared.rulings.labels == "strict":
+        return compared.largest[:, :, None]
+    values = (
+        compared.scored.values[:3] if compared.scored.values.ndim == 3 else compared.scored.values[:3, None]
+    )
     return values[:, None] - values
 
 
@@ -219,7 +220,7 @@ def errors(data: Data, pairs: int, redraws: int, settings: Sequence[str]) -> pd.
             case = data.collection(draw, draw.pool if others else [draw.deployed], judged)
             for w, (judge, how) in enumerate(ways):
                 compared = compare(case, draw, judge and data.label(judge, how, draw, judged))
-                used[w, i] = judge is not None and compared.scores._imputation.model.uses_judge
+                used[w, i] = judge is not None and compared.scored.scores._imputation.model.uses_judge
                 if w and not used[w, i]:
                     rates[w, i] = rates[0, i]
                 else:
@@ -238,7 +239,7 @@ def errors(data: Data, pairs: int, redraws: int, settings: Sequence[str]) -> pd.
 def error_rates(compared: Comparison, truth: Any, redraws: int, seed: int) -> list[float]:
     """Return how often there is no verdict, regret above the margin, and a change for the worse, in per cent."""
     verdicts = np.full(redraws, OPEN)
-    if not compared.why_no_model:
+    if not compared.rulings.why_no_model:
         verdicts = redrawn_verdicts(differences(compared), redraws, seed)
     regret = np.where(verdicts == OPEN, 0.0, truth.max() - truth[verdicts])
     worse = (verdicts > 0) & (truth[verdicts] < truth[0])
@@ -278,10 +279,12 @@ def shallow(data: Data, pairs: int) -> pd.DataFrame:
                 runs = draw.pool if others else [draw.deployed]
                 collection = data.collection(draw, runs, choose(data, draw, rng))
                 compared = compare(collection, draw, None if judge is None else data.llm[judge])
-                verdict = compared.ruling.outcome.verdict if not compared.why_no_model else OPEN
+                verdict = (
+                    compared.rulings.ruling.outcome.verdict if not compared.rulings.why_no_model else OPEN
+                )
                 wrong = [
                     v != OPEN and (truth.max() - truth[v] > DEFAULT_MARGIN or truth[v] < truth[0])
-                    for v in (verdict, compared.as_judged.outcome.verdict)
+                    for v in (verdict, compared.rulings.as_judged.outcome.verdict)
                 ]
                 said = name_verdict(compared)
                 found.append([said == "None", said == "open", *wrong])
@@ -296,8 +299,8 @@ def shallow(data: Data, pairs: int) -> pd.DataFrame:
 
 def orders(data: Data, compared: Comparison, rng: Any) -> dict[str, list[int]]:
     """Return the judgments still to make, in the order of worth, by depth in the options' runs, and at random."""
-    asked = zip(compared.judge["query_id"], compared.judge["doc_id"], strict=True)
-    runs = [data.names.index(run) for run in compared.options[1].runs]
+    asked = compared.documents_to_judge().itertuples(index=False)
+    runs = [data.names.index(run) for run in compared.scored.options[1].runs]
     ranks = data.ranks[runs]
     best = np.where(ranks > 0, ranks, CUTOFF + 1).min(axis=0)
     at_random = rng.permutation(len(best))

@@ -21,8 +21,7 @@ from tqdm import tqdm
 from ir_measures_relative import RunContext, UniqueRel, fuse
 from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions.fuse import Chooser, divided, reach_of_interval
-from ir_measures_relative.decisions.fused_values import FusedValues
-from ir_measures_relative.decisions.fusion import Fusion
+from ir_measures_relative.decisions.fusion import FusedValues, Fusion
 
 DEPTH = 100
 STRATEGIES = ("single", "top", "greedy", "exact", "complementary", "all")

@@ -282,9 +282,9 @@ def test_the_extremes_are_those_of_all_judgments(by: str) -> None:
 
 
 def measure_of(by: str) -> Any:
-    from ir_measures_relative.decisions.options import deciding_measure
+    from ir_measures_relative.decisions.options import check_deciding_measure
 
-    return deciding_measure(by)
+    return check_deciding_measure(by)
 
 
 def test_documents_that_could_change_the_verdict_are_named() -> None:

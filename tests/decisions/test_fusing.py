@@ -17,10 +17,9 @@ import random_campaigns
 from ir_measures_relative import RunContext, fuse
 from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.data.arrays import FloatArray
-from ir_measures_relative.decisions import fused_values
+from ir_measures_relative.decisions import fusion as fusion_module
 from ir_measures_relative.decisions.fuse import Chooser, FusionChoice, divided, reach_of_interval
-from ir_measures_relative.decisions.fused_values import FusedValues, RunSet
-from ir_measures_relative.decisions.fusion import METHODS, Fusion, fused_rankings
+from ir_measures_relative.decisions.fusion import METHODS, FusedValues, Fusion, RunSet, fused_rankings
 from oracles.fusion import fuse_runs
 from random_campaigns import Labels, Run
 from scored import per_query
@@ -70,7 +69,7 @@ def test_values_of_sets_are_those_of_ir_measures(
     sets = [s for n in range(1, len(runs) + 1) for s in itertools.combinations(range(len(runs)), n)]
     fusion = Fusion(method, 60, depth)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fused_values, "_FIRST", first)
+        patch.setattr(fusion_module, "_FIRST", first)
         got = FusedValues(collection, parsed, fusion)(sets)
     for one, values in zip(sets, got, strict=True):
         alone = list(collection.runs.values())[one[0]]
@@ -79,7 +78,7 @@ def test_values_of_sets_are_those_of_ir_measures(
 
 
 def test_a_document_just_below_the_tops_may_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fused_values, "_FIRST", 1)
+    monkeypatch.setattr(fusion_module, "_FIRST", 1)
     runs = {name: {"q": {f"{name}0": 1.0, "X": 0.9, f"{name}1": 0.1, f"{name}2": 0.0}} for name in "ab"}
     collection, measure = (
         judged_collection(RunContext(runs), {"q": {"X": 1}}),

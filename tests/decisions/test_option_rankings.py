@@ -12,11 +12,11 @@ import pytest
 
 from ir_measures_relative import RunContext
 from ir_measures_relative.context.collection import judged_collection
-from ir_measures_relative.decisions import fused_values
+from ir_measures_relative.decisions import fusion as fusion_module
 from ir_measures_relative.decisions.decide import decide
-from ir_measures_relative.decisions.evidence import count_new_documents
 from ir_measures_relative.decisions.fusion import Fusion, fused_rankings
 from ir_measures_relative.decisions.options import ALL_METHODS, Combination, Option, OptionLists
+from ir_measures_relative.decisions.worth import count_new_documents
 from ir_measures_relative.io.runs import read_run
 from oracles import option_lists as plain
 from oracles.option_lists import Scores
@@ -73,7 +73,7 @@ def test_fused_and_interleaved_lists_are_those_of_plain_python(
     first: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However deep the rankings are looked at first."""
-    monkeypatch.setattr(fused_values, "_FIRST", first)
+    monkeypatch.setattr(fusion_module, "_FIRST", first)
     rng, compared = random.Random(1), 0
     for _ in range(60):
         runs, qrels = some_runs(rng), some_qrels(rng)
@@ -97,7 +97,7 @@ def test_pools_ceilings_and_fates() -> None:
         pool, length = rng.choice([1, 3, 6, 20]), rng.choice([1, 3, 5])
         lists, found = made(runs, qrels, options, Combination(rerank=reranker, pool=pool), length)
         best = lists.best_orders()
-        where = lists.fates(1)
+        where = lists.count_fates(1)
         expected_fates = np.zeros((len(options), 4), dtype=np.int64)
         for query in QUERIES:
             pools = plain.pools(options, runs, query, pool)

@@ -126,18 +126,14 @@ def random_state(rng: random.Random) -> text.State:
     if labels == "strict":
         strict = outcome
     removals = {x: rng.choice([BETTER, AS_WELL, WORSE, NOT_SETTLED]) for x in deployed} if several else None
+    why_no_model = "A relevance model needs 4 runs, and there are 2" if unknown else ""
     return text.State(
+        text.Basis("nDCG@10", margin, 0.95, labels, why_no_model),
         words,
-        "nDCG@10",
-        margin,
-        0.95,
-        labels,
         20 if bounds is not None else 3,
         outcome,
         bounds,
         text.nothing_gains(deployed, "new"),
-        conditional=labels == "judged",
-        why_no_model="A relevance model needs 4 runs, and there are 2" if unknown else "",
         strict=strict,
         removals=removals,
         copy="new ranks every topic exactly as A does." if not several and rng.random() < 0.1 else "",
@@ -159,9 +155,11 @@ def test_every_sentence_on_options_is_true() -> None:
         verdict, choice = state.outcome
         do = state.options[choice].do
         assert (do in headline) or headline.startswith(do[0].upper() + do[1:])
-        assert headline.startswith("If unjudged documents count as not relevant") == state.conditional
+        assert headline.startswith("If unjudged documents count as not relevant") == (
+            state.basis.labels == "judged"
+        )
         assert ("pen" in headline.split(".")[0]) == (verdict == OPEN)
-        assert ("not known" in reason) == bool(state.why_no_model)
+        assert ("not known" in reason) == bool(state.basis.why_no_model)
         for other, option in enumerate(state.options):  # no half that is ruled out
             if other not in (choice, 0):
                 assert option.doing not in reason or option.doing in state.no_gain
@@ -178,14 +176,14 @@ def test_every_sentence_on_options_is_true() -> None:
         if "no other option is better" in reason:
             assert regret[choice] == 0
         if "is not proven" in reason:
-            assert verdict == OPEN and choice and gain[choice] <= 0 and regret[choice] <= state.margin
+            assert verdict == OPEN and choice and gain[choice] <= 0 and regret[choice] <= state.basis.margin
         if "more than your margin" in reason or "anything by" in reason:
-            assert verdict == 0 and regret[0] <= state.margin
+            assert verdict == 0 and regret[0] <= state.basis.margin
         if "Allowing for unjudged documents, this stands" in reason:
             assert state.strict is not None and state.strict.verdict == verdict != OPEN
         if "could leave this open" in reason:
             assert state.strict is not None and state.strict.verdict == OPEN != verdict
-        for run, removal in ((state.removals or {}) if state.short else {}).items():
+        for run, removal in ((state.removals or {}) if state.is_settled else {}).items():
             alone = re.search(
                 rf"Removing ({run}|one of [^.]*\b{run}\b[^.]*)( alone)? (is better|would do as well)", reason
             )
@@ -194,14 +192,20 @@ def test_every_sentence_on_options_is_true() -> None:
             assert bool(even) == (removal == BETTER)
         if "would not do as well" in reason:
             assert state.removals is not None and set(state.removals.values()) == {WORSE}
-        seen.add(text._reason(state))
+        seen.add(text._choose_reason(state))
     assert seen == {*text.REASONS} - {"change of two", "few topics"}
 
 
 def test_the_models_of_the_sentences() -> None:
     """One deployed run and several; the words that a reader sees first."""
 
-    def said(bounds: OptionBounds | None, deployed: Sequence[str], **others: Any) -> str:
+    def answer(
+        bounds: OptionBounds | None,
+        deployed: Sequence[str],
+        labels: str = "imputed",
+        why: str = "",
+        **further: Any,
+    ) -> str:
         names = [
             "keep",
             "add",
@@ -216,58 +220,60 @@ def test_the_models_of_the_sentences() -> None:
             *([1] if len(deployed) > 1 else []),
         ]
         outcome = decide_by(bounds, sizes, 0.02)
-        given = {"labels": "imputed", **others}
-        labels = given.pop("labels")
-        no_gain = text.nothing_gains(deployed, "SPLADE")
-        state = text.State(words, "nDCG@10", 0.02, 0.95, labels, 36, outcome, bounds, no_gain, **given)
+        basis, no_gain = (
+            text.Basis("nDCG@10", 0.02, 0.95, labels, why),
+            text.nothing_gains(deployed, "SPLADE"),
+        )
+        state = text.State(basis, words, 36, outcome, bounds, no_gain, **further)
         return " ".join(text.describe(state))
 
     def bounds(regret: Sequence[float], gain: Sequence[float]) -> OptionBounds:
         return OptionBounds(np.array(regret), np.array(gain))
 
     kept = bounds([0.01, 0.08, 0.09], [0, -0.1, -0.1])
-    assert said(kept, ["BM25"], strict=Conclusion(0, 0)) == (
+    assert answer(kept, ["BM25"], strict=Conclusion(0, 0)) == (
         "Keep BM25. Neither adding SPLADE nor replacing BM25 with it gains more than your margin of 0.02 nDCG@10 (95 %, "
         "over topics and unjudged documents). Allowing for unjudged documents, this stands."
     )
     better = bounds([0.1, 0.04, 0.01], [0, 0.02, 0.05])
-    assert said(better, ["BM25"]) == (
+    assert answer(better, ["BM25"]) == (
         "Replace BM25 with SPLADE. It gains at least 0.05 nDCG@10, and no other option is more than 0.01 better (each at "
         "95 %)."
     )
     three = bounds([0.1, 0.04, 0.01, 0.05, 0.05, 0.05], [0, 0.02, 0.05, 0.01, 0.01, 0.01])
     removals = dict.fromkeys(["TF-IDF", "BM25", "dense"], WORSE)
-    assert said(three, [*removals], removals=removals).endswith(
+    assert answer(three, [*removals], removals=removals).endswith(
         "Removing one run alone would not do as well."
     )
     open_ = bounds([0.06, 0.03, 0.05], [0, -0.01, -0.02])
-    assert said(open_, ["BM25"]) == (
+    assert answer(open_, ["BM25"]) == (
         "Open. If you must choose now, add SPLADE to BM25: no option is more than 0.03 nDCG@10 better (keeping BM25: 0.06)."
     )
     good = bounds([0.06, 0.01, 0.05], [0, -0.01, -0.02])
-    assert said(good, ["BM25"]) == (
+    assert answer(good, ["BM25"]) == (
         "Open. If you must choose now, add SPLADE to BM25: it is at most 0.01 nDCG@10 below the best; that it beats keeping "
         "BM25 is not proven."
     )
     why = "The judgments list hardly any documents that are not relevant"
-    assert said(kept, ["BM25"], labels="judged", conditional=True, why_no_model=why) == (
+    assert answer(kept, ["BM25"], labels="judged", why=why) == (
         "If unjudged documents count as not relevant, keep BM25. Neither adding SPLADE nor replacing BM25 with it gains more "
         "than your margin of 0.02 nDCG@10 (95 %, over topics). The judgments list hardly any documents that are not "
         "relevant, so what unjudged documents would change is not known."
     )
-    assert said(None, ["BM25"]).startswith("Open. If you must choose now, keep BM25: with 36 topics, nothing")
+    assert answer(None, ["BM25"]).startswith(
+        "Open. If you must choose now, keep BM25: with 36 topics, nothing"
+    )
 
 
 def test_every_sentence_on_deployed_runs_is_true() -> None:
     names = ["A", "B", "C"]
     for grades in itertools.product((SAFE, NEEDED, UNDECIDED), repeat=3):
         for alone, labels, strict in itertools.product(
-            (None, ("B", 0.05)), text.BASIS, (None, "same", "open")
+            (None, ("B", 0.05)), text.BASIS, (None, "same", "open in part")
         ):
-            known = dict(zip(names, grades, strict=True))
-            state = text.DropState(
-                known, alone, "nDCG@10", 0.02, 0.95, labels, labels == "judged", "", strict
-            )
+            grade_by_run = dict(zip(names, grades, strict=True))
+            basis = text.Basis("nDCG@10", 0.02, 0.95, labels)
+            state = text.DropState(basis, grade_by_run, alone, strict)
             headline, reason = text.describe_drop(state)
             whole = f"{headline} {reason}"
             assert len(whole.split()) <= 60
@@ -280,8 +286,8 @@ def test_every_sentence_on_deployed_runs_is_true() -> None:
                 ("Open", UNDECIDED),
             ):
                 listed = re.search(rf"{word}: ([^.]*)\.", whole)
-                found = re.findall(r"\b[ABC]\b", listed[1]) if listed else []
-                assert found == [name for name, of in known.items() if of == grade]
+                runs = re.findall(r"\b[ABC]\b", listed[1]) if listed else []
+                assert runs == [name for name, of_run in grade_by_run.items() if of_run == grade]
             assert ("No run is safe" in whole) == (set(grades) == {NEEDED} and alone is None)
             if "this stands" in reason:
                 assert strict == "same"

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from .explain import new_aspects
     from .options import Combination
     from .place import Place
+    from .rule import RegretTest
     from .sentences import sentence
-    from .terms import RegretTest
     from .trajectory import Trajectories
 
 __all__ = [
@@ -32,7 +32,7 @@ _MODULES = {
     "Combination": "options",
     "Decision": "answer",
     "Place": "place",
-    "RegretTest": "terms",
+    "RegretTest": "rule",
     "Trajectories": "trajectory",
     "mean_intervals": "compare",
     "new_aspects": "explain",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import ir_measures
 import numpy as np
@@ -20,14 +20,14 @@ from ..io.qrels import Qrels
 from ..messages import escaped
 from ..stats.regret import OptionBounds
 from ..stats.topics_needed import TopicsNeeded, topics_needed
-from .answer import Decision
-from .evidence import describe_lists, tabulate_options, tabulate_topics
-from .fusion import cutoff_of
+from .answer import Decision, ScoredOptions
+from .fusion import list_cutoff
 from .options import INTERLEAVE, Combination, Option, OptionLike, OptionLists, read_options
-from .rule import OPEN, Conclusion, decide_by
-from .terms import RegretTest, Terms, read_terms
-from .text import State, Words, capital, describe, describe_needs
+from .rule import OPEN, Conclusion, RegretTest, Terms, decide_by, read_terms
+from .text import Basis, State, Words, capital, describe, describe_needs
 from .values import OptionValues, check_relevant
+
+T = TypeVar("T")
 
 
 def decide(
@@ -57,6 +57,8 @@ def decide(
     - ``"open"``. Then ``choice`` is the option of the least regret.
 
     Args:
+        context: the runs.
+        qrels: the judgments.
         options: from name to a run or several runs; the first is in use.
         by: an absolute measure for which higher is better.
         margin: the smallest difference that matters, in the unit of ``by``. Default: 0.02, for a measure from 0 to 1.
@@ -84,27 +86,123 @@ def decide(
             document of a pool without a score, a run that misses too many topics.
     """
     terms = read_terms(context, by, margin, labels, combine, test, groups, llm_judgments)
-    whole = judged_collection(context, qrels)
-    check_runs(whole, missing_topics=False)
-    chosen = read_options(options, whole.names, terms.combine)
+    collection = judged_collection(context, qrels)
+    check_runs(collection, missing_topics=False)
+    chosen = read_options(options, collection.names, terms.combine)
     runs = dict.fromkeys(run for option in chosen for run in option.runs)
-    whole, note = check_topics(whole, list(runs), missing)
-    compared = compare_options(whole, chosen, terms)
-    first = escaped(chosen[0].name)
-    words = [Words(f"choose {escaped(name)}", f"choosing {escaped(name)}") for name, _ in chosen]
-    words[0] = Words("keep", "keeping it") if first == "keep" else Words(f"keep {first}", f"keeping {first}")
-    no_gain = (
-        "No other option gains" if len(chosen) > 2 else f"{capital(escaped(chosen[1].name))} does not gain"
+    collection, note = check_topics(collection, list(runs), missing)
+    compared = compare_options(collection, chosen, terms)
+    first, *others = (escaped(option.name) for option in chosen)
+    keep = Words("keep", "keeping it") if first == "keep" else Words(f"keep {first}", f"keeping {first}")
+    words = [keep, *(Words(f"choose {name}", f"choosing {name}") for name in others)]
+    no_gain = "No other option gains" if len(others) > 1 else f"{capital(others[0])} does not gain"
+    answer = describe(compared.state(words, no_gain))
+    return compared.decision(*answer, missing_topics=escaped(note))
+
+
+# ---- scoring, and a rule by each of the labels
+
+
+def score_options(
+    collection: Collection,
+    options: Sequence[Option],
+    terms: Terms,
+    further: Sequence[Option] = (),
+    candidate: str | None = None,
+) -> ScoredOptions:
+    """Return the options with their lists, and their values by the judgments as they are.
+
+    Args:
+        collection: all runs of the context.
+        options: the first of which is in use.
+        terms: of the decision.
+        further: options that are scored beside them.
+        candidate: the run that a language model may favour.
+
+    Raises:
+        ValueError: no document is judged relevant.
+    """
+    check_relevant(collection, terms.by)
+    combine, reranker, every = terms.combine, terms.reranker, [*options, *further]
+    lists = OptionLists(collection, every, combine, list_cutoff(terms.by), reranker)
+    in_turn = reranker is not None or combine.method == INTERLEAVE  # the order of the runs matters
+    scores = OptionValues(
+        collection,
+        lists.rankings(),
+        terms.by,
+        terms.test.unretrieved_relevant,
+        terms.work,
+        terms.llm_judgments,
+        candidate,
+        [option.runs if in_turn else tuple(sorted(option.runs)) for option in every],
+        None if reranker is not None else (combine.method, combine.k, combine.depth, terms.test.time_limit),
     )
-    headline, reason = describe(compared.state(words, no_gain))
-    return compared.decision(headline, reason, missing_topics=escaped(note))
+    return ScoredOptions(collection, options, terms, lists, scores, scores.judged)
 
 
-# ---- a comparison
+class Rulings(NamedTuple, Generic[T]):
+    """The results of a rule, by each of the labels."""
+
+    scored: ScoredOptions  #: with the values under the labels of the verdict
+    labels: str  #: of the verdict
+    why_no_model: str  #: why the verdict is None; empty where it is not
+    ruling: T  #: by these labels
+    as_judged: T
+    strict: T | None  #: None where there are no strict bounds
+
+    @property
+    def basis(self) -> Basis:
+        """The basis of the sentences."""
+        terms, labels = self.scored.terms, self.labels
+        if labels == "judged" and self.scored.scores.all_judged:
+            labels = "all"
+        return Basis(str(terms.by), terms.margin, terms.test.confidence, labels, self.why_no_model)
+
+
+def rule_by_labels(
+    scored: ScoredOptions,
+    rule: Callable[[FloatArray], T],
+    rule_strictly: Callable[[], T],
+    is_open: Callable[[T], bool],
+) -> Rulings[T]:
+    """Apply a rule to the values by the judgments as they are, at their extremes, and by the labels of the verdict.
+
+    Raises:
+        ValueError: labels that there are none of.
+    """
+    scores, terms = scored.scores, scored.terms
+    as_judged, strict = rule(scores.judged), rule_strictly() if scores.why_not_bounded is None else None
+    labels, why_no_model = _choose_labels(scores, terms.labels, strict is not None and not is_open(strict))
+    ruling = strict if labels == "strict" and strict is not None else as_judged
+    if labels == "imputed":
+        scored = replace(scored, values=scores.imputed(terms.test.samples, terms.test.seed))
+        ruling = rule(scored.values)
+    return Rulings(scored, labels, why_no_model, ruling, as_judged, strict)
+
+
+def _choose_labels(scores: OptionValues, labels: str | None, strict_decides: bool) -> tuple[str, str]:
+    """Return the labels of a verdict, and why it is not known, where it is not."""
+    if labels == "strict" and scores.why_not_bounded is not None:
+        raise ValueError(f"labels='strict': {scores.why_not_bounded}; set labels='judged', or leave it out")
+    if labels == "imputed" and scores.why_no_model:
+        raise ValueError(
+            f"labels='imputed': {scores.why_no_model}; add further runs of the collection to the context, or set "
+            "labels='judged'"
+        )
+    if labels == "strict":
+        return "strict", ""
+    if labels == "judged" or scores.all_judged:
+        return "judged", ""
+    if not scores.why_no_model:
+        return "imputed", ""
+    return ("strict", "") if strict_decides else ("judged", scores.why_no_model)
+
+
+# ---- the comparison of options
 
 
 class Ruling(NamedTuple):
-    """The conclusion of the rule by some labels."""
+    """The bounds of options by some labels, and the conclusion of the rule."""
 
     bounds: OptionBounds | None
     outcome: Conclusion
@@ -112,59 +210,44 @@ class Ruling(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Some options, compared: their values, bounds, and what the rule says."""
+    """Options that are compared by the rule on regret."""
 
-    collection: Collection
-    options: Sequence[Option]
-    terms: Terms
-    lists: OptionLists
-    scores: OptionValues  #: of the options, and then of further lists
-    labels: str  #: that the verdict is by
-    why_no_model: str  #: why the verdict is None; empty where it is not
-    values: FloatArray  #: under these labels, of the options and of the further lists
-    ruling: Ruling  #: under these labels
-    as_judged: Ruling
-    strict: Ruling | None  #: None where there are no strict bounds
-    most: FloatArray  #: the largest difference of each two options over all judgments; empty where it is not known
+    scored: ScoredOptions
+    rulings: Rulings[Ruling]
+    largest: FloatArray  #: the largest difference of each two options over all judgments; empty if not known
+
+    @property
+    def choice(self) -> int:
+        """The index of the option to choose."""
+        return self.rulings.ruling.outcome.choice
 
     def state(self, words: Sequence[Words], no_gain: str, **further: Any) -> State:
         """Return what the sentences depend on."""
-        terms, all_judged, needs = self.terms, self.scores.all_judged, ""
+        rulings, n_topics, needs = self.rulings, self.scored.collection.documents.n_queries, ""
         if self.topics_needed is not None:
-            n_topics = self.collection.documents.n_queries
             needs = describe_needs(self.topics_needed, n_topics, self.unjudged_variance_share)
+        strict = None if self.scored.scores.all_judged or rulings.strict is None else rulings.strict.outcome
+        bounds, outcome = rulings.ruling
         return State(
-            words,
-            str(terms.by),
-            terms.margin,
-            terms.test.confidence,
-            "all" if all_judged and self.labels == "judged" else self.labels,
-            self.collection.documents.n_queries,
-            self.ruling.outcome,
-            self.ruling.bounds,
-            no_gain,
-            conditional=self.labels == "judged" and not all_judged,
-            why_no_model=self.why_no_model,
-            strict=None if all_judged or self.strict is None else self.strict.outcome,
-            needs=needs,
-            **further,
+            rulings.basis, words, n_topics, outcome, bounds, no_gain, strict=strict, needs=needs, **further
         )
 
     @cached_property
     def topics_needed(self) -> TopicsNeeded | None:
         """How many topics an open verdict needs; None where it is not open, or not known."""
-        if self.ruling.outcome.verdict != OPEN or self.why_no_model or self.ruling.bounds is None:
+        bounds, outcome = self.rulings.ruling
+        if outcome.verdict != OPEN or self.rulings.why_no_model or bounds is None:
             return None
-        values, test = self.values[: len(self.options)], self.terms.test
-        return topics_needed(values, self.terms.margin, confidence=test.confidence, seed=test.seed)
+        values, terms = self.scored.values[: len(self.scored.options)], self.scored.terms
+        return topics_needed(values, terms.margin, confidence=terms.test.confidence, seed=terms.test.seed)
 
     @property
     def unjudged_variance_share(self) -> float:
         """The share of the variance of a mean that unjudged documents make, on the difference where it is largest."""
-        values, choice = self.values[: len(self.options)], self.ruling.outcome.choice
+        values = self.scored.values[: len(self.scored.options)]
         if values.ndim == 2:
             return 0.0
-        differences = np.delete(values - values[choice], choice, axis=0)
+        differences = np.delete(values - values[self.choice], self.choice, axis=0)
         between = differences.mean(axis=2).var(axis=1, ddof=1)
         over_topics = differences.mean(axis=1).var(axis=1, ddof=1) / values.shape[2]
         largest = int((between + over_topics).argmax())
@@ -183,45 +266,41 @@ class Comparison:
         missing_topics: str = "",
     ) -> Decision:
         """Return the answer."""
-        options, scores, values, choice = self.options, self.scores, self.values, self.ruling.outcome.choice
-        tables, sentences = describe_lists(
-            self.collection, options, self.lists, scores, values, choice, self.terms
-        )
-        bounds = self.ruling.bounds or OptionBounds(*np.full((2, len(options)), np.nan))
+        scored, rulings = self.scored, self.rulings
+        tables, sentences = scored.describe(self.choice)
+        bounds = rulings.ruling.bounds or OptionBounds(*np.full((2, len(scored.options)), np.nan))
         return Decision(
-            {option.name: option.runs for option in options},
-            None if self.why_no_model else self._name(self.ruling),
-            options[choice].name,
-            None if self.strict is None else self._name(self.strict),
-            self._name(self.as_judged),
-            as_well,
-            self.labels,
-            headline,
-            reason,
-            (*filter(None, [scores.about_judge]), *notes, *sentences),
-            tabulate_options(options, scores, values, {"lower": bounds.gain, "regret": bounds.regret}),
-            tabulate_topics(self.collection, options, values),
-            self.judge,
-            {**(evidence or {}), **tables},
-            {**(settings or {}), **self.terms.settings},
+            options={option.name: option.runs for option in scored.options},
+            verdict=None if rulings.why_no_model else self._verdict(rulings.ruling),
+            choice=scored.options[self.choice].name,
+            strict=None if rulings.strict is None else self._verdict(rulings.strict),
+            as_judged=self._verdict(rulings.as_judged),
+            as_well=as_well,
+            labels=rulings.labels,
+            headline=headline,
+            reason=reason,
+            notes=(*filter(None, [scored.scores.about_judge]), *notes, *sentences),
+            table=scored.tabulate({"lower": bounds.gain, "regret": bounds.regret}),
+            topics=scored.tabulate_topics(),
+            judge=self.documents_to_judge(),
+            evidence={**(evidence or {}), **tables},
+            settings={**(settings or {}), **scored.terms.settings},
             topics_needed=self.topics_needed,
             missing_topics=missing_topics,
         )
 
-    def _name(self, ruling: Ruling) -> str:
+    def _verdict(self, ruling: Ruling) -> str:
         verdict = ruling.outcome.verdict
-        return "open" if verdict == OPEN else self.options[verdict].name
+        return "open" if verdict == OPEN else self.scored.options[verdict].name
 
-    @cached_property
-    def judge(self) -> pd.DataFrame:
-        """The unjudged documents that could change the verdict, in the order in which to judge them."""
-        choice = self.ruling.outcome.choice
-        changes = (
-            self.strict is not None and self.strict.outcome.verdict == OPEN and not self.scores.all_judged
-        )
-        others = [i for i in range(len(self.options)) if i != choice] if changes else []
-        reach = np.maximum(np.abs(self.most[choice]), np.abs(self.most[:, choice])) if changes else self.most
-        return self.scores.to_judge(choice, others, reach[others], self.labels == "imputed")
+    def documents_to_judge(self) -> pd.DataFrame:
+        """Return the unjudged documents that could change the verdict, in the order in which to judge them."""
+        strict, scores = self.rulings.strict, self.scored.scores
+        rivals, reach = [], self.largest
+        if strict is not None and strict.outcome.verdict == OPEN and not scores.all_judged:
+            rivals = [i for i in range(len(self.scored.options)) if i != self.choice]
+            reach = np.maximum(np.abs(reach[self.choice]), np.abs(reach[:, self.choice]))[rivals]
+        return scores.to_judge(self.choice, rivals, reach, self.rulings.labels == "imputed")
 
 
 def compare_options(
@@ -231,69 +310,20 @@ def compare_options(
     further: Sequence[Option] = (),
     candidate: str | None = None,
 ) -> Comparison:
-    """Compare options, the first of which is in use, by the rule on regret; score further lists beside them.
-
-    Args:
-        collection: all runs of the context.
-        further: options that the verdict does not depend on.
-        candidate: the run that a language model may favour.
-    """
-    lists, scores = score_options(collection, [*options, *further], terms, candidate)
-    n, sizes = len(options), [len(option.runs) for option in options]
+    """Compare options by the rule on regret, and score further lists beside them, as :func:`score_options` does."""
+    scored = score_options(collection, options, terms, further, candidate)
+    n, sizes, scores = len(options), [len(option.runs) for option in options], scored.scores
+    largest: FloatArray = np.empty((0, 0, collection.documents.n_queries))
+    if scores.why_not_bounded is None:
+        largest = scores.largest_differences(n)
 
     def rule(bounds: OptionBounds | None) -> Ruling:
         return Ruling(bounds, decide_by(bounds, sizes, terms.margin))
 
-    as_judged, strict = rule(terms.bound(scores.judged[:n])), None
-    most: FloatArray = np.empty((0, 0, collection.documents.n_queries))
-    if scores.why_not_bounded is None:
-        most = scores.largest_differences(n)
-        strict = rule(terms.bound_strictly(most))
-    decides = strict is not None and strict.outcome.verdict != OPEN
-    labels, why_no_model = choose_labels(scores, terms.labels, decides)
-    values, ruling = scores.judged, strict if labels == "strict" and strict is not None else as_judged
-    if labels == "imputed":
-        values = scores.imputed(terms.test.samples, terms.test.seed)
-        ruling = rule(terms.bound(values[:n]))
-    given = collection, options, terms, lists, scores, labels, why_no_model
-    return Comparison(*given, values, ruling, as_judged, strict, most)
-
-
-def score_options(
-    collection: Collection, options: Sequence[Option], terms: Terms, candidate: str | None = None
-) -> tuple[OptionLists, OptionValues]:
-    """Return the lists of options, and what they score.
-
-    Raises:
-        ValueError: no document is judged relevant.
-    """
-    check_relevant(collection, terms.by)
-    lists = OptionLists(collection, options, terms.combine, cutoff_of(terms.by), terms.reranker)
-    how, reranker = terms.combine, terms.reranker
-    in_turn = reranker is not None or how.method == INTERLEAVE  # the order of the runs matters
-    runs = [option.runs if in_turn else tuple(sorted(option.runs)) for option in options]
-    key = None if reranker is not None else (how.method, how.k, how.depth, terms.test.time_limit)
-    given = terms.by, terms.test.unretrieved_relevant, terms.work, terms.llm_judgments, candidate
-    return lists, OptionValues(collection, lists.rankings(), *given, runs, key)
-
-
-def choose_labels(scores: OptionValues, labels: str | None, strict_decides: bool) -> tuple[str, str]:
-    """Return the labels that a verdict is by, and why it is not known, where it is not.
-
-    Raises:
-        ValueError: labels that there are none of.
-    """
-    if labels == "strict" and scores.why_not_bounded is not None:
-        raise ValueError(f"labels='strict': {scores.why_not_bounded}; set labels='judged', or leave it out")
-    if labels == "imputed" and scores.why_no_model:
-        raise ValueError(
-            f"labels='imputed': {scores.why_no_model}; add further runs of the collection to the context, or set "
-            "labels='judged'"
-        )
-    if labels == "strict":
-        return "strict", ""
-    if labels == "judged" or scores.all_judged:
-        return "judged", ""
-    if not scores.why_no_model:
-        return "imputed", ""
-    return ("strict", "") if strict_decides else ("judged", scores.why_no_model)
+    rulings = rule_by_labels(
+        scored,
+        lambda values: rule(terms.bound(values[:n])),
+        lambda: rule(terms.bound(largest, strictly=True)),
+        lambda ruling: ruling.outcome.verdict == OPEN,
+    )
+    return Comparison(rulings.scored, rulings, largest)

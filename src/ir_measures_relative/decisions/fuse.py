@@ -28,8 +28,7 @@ from ..io.qrels import Qrels
 from ..measures.nrg import NRG
 from ..messages import counted
 from ..stats.intervals import shuffled_topics
-from .fused_values import FusedValues, RunSet
-from .fusion import METHODS, Fusion
+from .fusion import METHODS, FusedValues, Fusion, RunSet
 from .options import DEFAULT_DEPTH
 
 #: The strategy that the command line and the report conclude from, whichever turns out best.

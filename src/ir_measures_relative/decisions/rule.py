@@ -1,14 +1,130 @@
-"""The rule of decisions: from bounds of regret and gain to a verdict, and to what to choose where there is none."""
+"""The terms of a decision, and its rule: from bounds of regret and gain to a verdict and a choice."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+import ir_measures
+
+from ..arguments import check_amount, check_choice, check_confidence, check_count
+from ..context.measure_strings import value_range
+from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray
-from ..stats.regret import OptionBounds
+from ..data.rankings import Rankings
+from ..io.qrels import Qrels
+from ..stats.regret import OptionBounds, option_bounds, strict_option_bounds, upper_bounds
 from ..tolerances import ROUNDED
+from ..work import Work
+from .options import Combination, check_deciding_measure
+
+#: The smallest difference that matters, of a measure from 0 to 1.
+DEFAULT_MARGIN = 0.02
+#: What unjudged documents may count as.
+LABELS = ("imputed", "judged", "strict")
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegretTest:
+    """How bounds of regret and gain are made.
+
+    Args:
+        confidence: of each statement.
+        samples: how often labels of unjudged documents are imputed.
+        seed: of the random numbers.
+        unretrieved_relevant: as for :func:`bounds`.
+        time_limit: seconds for the strict bounds; unfinished ones are wider.
+    """
+
+    confidence: float = 0.95
+    samples: int = 100
+    seed: int = 0
+    unretrieved_relevant: int | None = None
+    time_limit: float | None = 10.0
+
+    def __post_init__(self) -> None:
+        check_confidence(self.confidence)
+        check_count("samples", self.samples, 20)
+        check_count("seed", self.seed, 0)
+        if self.unretrieved_relevant is not None:
+            check_count("unretrieved_relevant", self.unretrieved_relevant, 0)
+        Work(time_limit=self.time_limit)
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The checked arguments of :func:`decide`, but for the options."""
+
+    by: ir_measures.Measure
+    margin: float
+    labels: str | None
+    combine: Combination
+    reranker: Rankings | None
+    test: RegretTest
+    groups: Mapping[str, str] | None
+    work: Work
+    llm_judgments: Qrels | None
+
+    @property
+    def difference_range(self) -> tuple[float, float]:
+        """The lowest and the highest difference of two values."""
+        low, high = value_range(self.by)
+        return low - high, high - low
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that an answer states."""
+        method = "rerank" if self.reranker is not None else self.combine.method
+        shown = {"by": str(self.by), "method": method, "margin": float(self.margin)}
+        return shown | {"confidence": self.test.confidence}
+
+    def bound(self, values: FloatArray, strictly: bool = False) -> OptionBounds | None:
+        """Return the bounds of options by their values, or ``strictly`` by their largest differences."""
+        bound = strict_option_bounds if strictly else option_bounds
+        return bound(values, self.difference_range, confidence=self.test.confidence, seed=self.test.seed)
+
+    def bound_differences(self, differences: FloatArray, confidence: float | None = None) -> FloatArray:
+        """Return the upper bounds of the means of differences, which hold for all at once."""
+        level = self.test.confidence if confidence is None else confidence
+        return upper_bounds(differences, self.difference_range, confidence=level, seed=self.test.seed)
+
+
+def read_terms(
+    context: RunContext,
+    by: ir_measures.Measure | str,
+    margin: float | None = None,
+    labels: str | None = None,
+    combine: Combination | None = None,
+    test: RegretTest | None = None,
+    groups: Mapping[str, str] | None = None,
+    llm_judgments: Qrels | None = None,
+) -> Terms:
+    """Check the arguments of a verb."""
+    check_is_context(context)
+    measure, combine, test = check_deciding_measure(by), combine or Combination(), test or RegretTest()
+    for name, value, kind in (("combine", combine, Combination), ("test", test, RegretTest)):
+        if not isinstance(value, kind):
+            raise ValueError(f"{name}={value!r} is not a {kind.__name__}; set one, or leave it out")
+    low, high = value_range(measure)
+    if margin is None and (low, high) != (0.0, 1.0):
+        raise ValueError(
+            f"{measure} does not lie between 0 and 1; set margin=, the smallest difference that matters"
+        )
+    margin = DEFAULT_MARGIN if margin is None else margin
+    check_amount("margin", margin)
+    if margin >= high - low:
+        raise ValueError(f"margin={margin!r} is not allowed; {measure} lies between {low:g} and {high:g}")
+    if labels is not None:
+        check_choice("labels", labels, LABELS)
+    if groups is not None and not isinstance(groups, Mapping):
+        raise ValueError(f"groups={groups!r} must be a dict from query id to group")
+    reranker, work = combine.read_reranker(context), Work(time_limit=test.time_limit)
+    return Terms(measure, margin, labels, combine, reranker, test, groups, work, llm_judgments)
+
+
+# ---- the rule
 
 #: The verdict that names no option.
 OPEN = -1
@@ -21,7 +137,7 @@ AS_WELL, BETTER, WORSE, NOT_SETTLED = "as well", "better", "worse", "not settled
 
 
 class Conclusion(NamedTuple):
-    """The conclusion of the rule on some options, the first of which is in use: their indices."""
+    """The conclusion of the rule on some options, as indices; the first option is in use."""
 
     verdict: int  #: an option, or :data:`OPEN`
     choice: int  #: the verdict, or for an open one the option to choose now
@@ -53,7 +169,7 @@ def decide_by(bounds: OptionBounds | None, sizes: Sequence[int], margin: float) 
 
 
 def compare_removals(loss: FloatArray, lead: FloatArray, margin: float) -> list[str]:
-    """Return for each removal of a deployed run how it compares with the choice.
+    """Return how each removal of a deployed run compares with the choice.
 
     Args:
         loss: the upper bounds of the choice less each removal, all at once.
@@ -67,15 +183,18 @@ def compare_removals(loss: FloatArray, lead: FloatArray, margin: float) -> list[
 
 
 def grade_runs(loss: FloatArray, lead: FloatArray, margin: float) -> list[str]:
-    """Return for each deployed run whether it is safe to drop, needed, or open; the arguments as above, of keep."""
+    """Return the verdict on each deployed run by the bounds of keep less its removal, as above."""
     return [
         SAFE if up <= margin else NEEDED if low > margin else UNDECIDED
         for up, low in zip(loss.tolist(), lead.tolist(), strict=True)
     ]
 
 
+# ---- numbers, as an answer prints them
+
+
 def number_beside(value: float, margin: float) -> str:
-    """Return a number with as many decimals as show on which side of a margin it is."""
+    """Format a number with as many decimals as show on which side of a margin it is."""
     decimals, text = 3, number(value)
     while (value > margin) != (float(text) > margin) and decimals < 17:
         text, decimals = f"{value:.{decimals}f}", decimals + 1
@@ -83,7 +202,7 @@ def number_beside(value: float, margin: float) -> str:
 
 
 def number(value: float) -> str:
-    """Return a number with two decimals, or with one digit that is not 0 where it is smaller; and never "-0"."""
+    """Format a number with two decimals, or with one digit that is not 0 if it is smaller; never as "-0"."""
     if abs(value) <= ROUNDED:
         return "0"
     decimals = 2 if abs(value) >= 0.005 else math.ceil(-math.log10(abs(value)))

@@ -1,13 +1,13 @@
-"""The sentences of decisions: tables from a state to a sentence, which is true of every such state."""
+"""The sentences of decisions: tables from a state to a sentence that is true in every such state."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..messages import escaped, few
+from ..messages import counted, escaped, few
 from ..stats.intervals import FEWEST_DIFFERING
 from ..stats.regret import OptionBounds
 from ..stats.topics_needed import MOST_TOPICS
@@ -56,13 +56,16 @@ REASONS = {
     "open, as good": "it is at most {regret} {by} below the best; that it beats {keeping} is not proven.",
 }
 
-#: What the extremes of the unjudged documents would make of it.
+#: The effect of the extremes of the unjudged documents.
 STRICT = {
     "same": "Allowing for unjudged documents, this stands.",
     "open": "At their extremes, unjudged documents could leave this open.",
     "open in part": "At their extremes, unjudged documents could leave some of this open.",
     "other": "At the unjudged documents' extremes: {other}.",
 }
+
+#: The consequence of having no relevance model.
+NOT_KNOWN = "{why}, so what unjudged documents would change is not known."
 
 #: Whether removing a deployed run would do as well as the choice; one run, and several.
 REMOVALS = {
@@ -99,61 +102,68 @@ class Words(NamedTuple):
     doing: str  #: "replacing BM25 with SPLADE"
 
 
+class Basis(NamedTuple):
+    """The basis of the sentences: the measure, the margin, the confidence, and the labels."""
+
+    by: str
+    margin: float
+    confidence: float
+    labels: str  #: a key of :data:`BASIS`; with "judged", unjudged documents count as not relevant
+    why_no_model: str = ""  #: why the verdict is not known, where it is not
+
+    @property
+    def words(self) -> dict[str, str]:
+        """The words that fill the sentences."""
+        level = format_level(self.confidence)
+        basis = BASIS[self.labels].format(level=level)
+        return {"by": self.by, "margin": format_margin(self.margin), "level": level, "basis": basis}
+
+
 @dataclass(frozen=True)
 class State:
     """All that the sentences on options depend on."""
 
+    basis: Basis
     options: Sequence[Words]
-    by: str
-    margin: float
-    confidence: float
-    labels: str  #: a key of :data:`BASIS`
     topics: int
     outcome: Conclusion
     bounds: OptionBounds | None
     no_gain: str  #: that the others gain no more, as a sentence starts
-    conditional: bool = False  #: whether unjudged documents count as not relevant
-    why_no_model: str = ""  #: why the verdict is not known, where it is not
     strict: Conclusion | None = None  #: by the extremes; None where all is judged, or they are not known
     removals: Mapping[str, str] | None = None  #: from a deployed run to how removing it compares
     needs: str = ""  #: what would settle an open verdict
     copy: str = ""  #: that the candidate is a copy of the one deployed run
 
     @property
-    def short(self) -> bool:
-        """Whether the answer has room for a sentence on removals, which is evidence else."""
-        return self.outcome.verdict != OPEN and not self.why_no_model
+    def is_settled(self) -> bool:
+        """Whether there is a verdict; the answer then has room for a sentence on removals, which is evidence else."""
+        return self.outcome.verdict != OPEN and not self.basis.why_no_model
 
 
 def describe(state: State) -> tuple[str, str]:
     """Return the headline and the reason of an answer on options."""
-    verdict, choice = state.outcome
+    basis, (verdict, choice) = state.basis, state.outcome
     do, keeping = state.options[choice].do, state.options[0].doing
-    words = {
+    words: dict[str, Any] = {
+        **basis.words,
         "Do": capital(do),
         "do": do,
         "keeping": keeping,
-        "by": state.by,
-        "margin": number(state.margin) if state.margin < 0.005 else f"{state.margin:g}",
-        "level": format_level(state.confidence),
-        "basis": describe_basis(state.labels, state.confidence),
-        "no_gain": state.no_gain,
         "copy": state.copy,
-        "topics": "1 topic" if state.topics == 1 else f"{state.topics} topics",
-        "fewest": FEWEST_DIFFERING,
     }
+    words |= {"no_gain": state.no_gain, "topics": counted(state.topics, "topic"), "fewest": FEWEST_DIFFERING}
     if state.bounds is not None:
         regret, gain = state.bounds
-        below = (number_beside(value, state.margin) for value in (regret[choice], regret[0]))
-        words |= {**dict(zip(("regret", "keep"), below, strict=True)), "gain": number(gain[choice])}
-    headline = HEADLINES[state.conditional, verdict == OPEN].format(**words)
-    parts = [REASONS[_reason(state)].format(**words), state.needs]
-    if state.why_no_model:
-        parts.append(f"{state.why_no_model}, so what unjudged documents would change is not known.")
+        words |= {"gain": number(gain[choice]), "regret": number_beside(regret[choice], basis.margin)}
+        words["keep"] = number_beside(regret[0], basis.margin)
+    headline = HEADLINES[basis.labels == "judged", verdict == OPEN].format(**words)
+    parts = [REASONS[_choose_reason(state)].format(**words), state.needs]
+    if basis.why_no_model:
+        parts.append(NOT_KNOWN.format(why=basis.why_no_model))
     elif state.strict is not None:
-        parts.append(_strict_sentence(state, state.strict))
-    if state.removals and state.short:
-        parts.append(removal_sentence(state.removals))
+        parts.append(_describe_extremes(state, state.strict))
+    if state.removals and state.is_settled:
+        parts.append(describe_removals(state.removals))
     return headline, " ".join(filter(None, parts))
 
 
@@ -167,18 +177,18 @@ def describe_needs(topics: tuple[float, float], n_topics: int, unjudged_share: f
     """
     if unjudged_share > 0.5:
         return "Judging unjudged documents would settle more than further topics."
-    low, high = (_rounded(max(n, n_topics + 1)) for n in topics)
-    there = f"there are {n_topics}"
+    low, high = (_round_up(max(n, n_topics + 1)) for n in topics)
+    needed = f"Some {low:,.0f} to {high:,.0f} topics"
     if math.isinf(low):
-        return f"More than {MOST_TOPICS:,} topics would settle it; {there}."
-    if math.isinf(high):
-        return f"{low:,.0f} topics or more would settle it; {there}."
-    if low == high:
-        return f"Some {low:,.0f} topics would settle it; {there}."
-    return f"Some {low:,.0f} to {high:,.0f} topics would settle it; {there}."
+        needed = f"More than {MOST_TOPICS:,} topics"
+    elif math.isinf(high):
+        needed = f"{low:,.0f} topics or more"
+    elif low == high:
+        needed = f"Some {low:,.0f} topics"
+    return f"{needed} would settle it; there are {n_topics}."
 
 
-def _rounded(n: float) -> float:
+def _round_up(n: float) -> float:
     """Round a number up to two significant digits."""
     if math.isinf(n) or n < 100:
         return n
@@ -186,7 +196,7 @@ def _rounded(n: float) -> float:
     return math.ceil(n / unit) * unit
 
 
-def _reason(state: State) -> str:
+def _choose_reason(state: State) -> str:
     """Return the key of the reason."""
     verdict, choice = state.outcome
     if state.bounds is None:
@@ -195,84 +205,70 @@ def _reason(state: State) -> str:
     if verdict == OPEN:
         if choice == 0:
             return "open, keep"
-        if regret[choice] <= state.margin:
+        if regret[choice] <= state.basis.margin:
             return "open, as good"
         return "open, gain" if gain[choice] > 0 else "open"
     if verdict == 0:
-        return "copy" if state.copy else "keep" if state.margin else "keep at 0"
+        return "copy" if state.copy else "keep" if state.basis.margin else "keep at 0"
     if len(state.options) == 2:
         return "change of two"
     return "change" if number(regret[choice]) != "0" else "change to the best"
 
 
-def _strict_sentence(state: State, strict: Conclusion) -> str:
+def _describe_extremes(state: State, strict: Conclusion) -> str:
     verdict = state.outcome.verdict
     if strict.verdict == verdict:
-        return "" if verdict == OPEN or state.labels == "strict" else STRICT["same"]
+        return "" if verdict == OPEN or state.basis.labels == "strict" else STRICT["same"]
     if strict.verdict == OPEN:
         return STRICT["open"]
-    other = state.options[strict.verdict].do
-    return STRICT["other"].format(other=other)
+    return STRICT["other"].format(other=state.options[strict.verdict].do)
 
 
-def removal_sentence(removals: Mapping[str, str]) -> str:
+def describe_removals(removals: Mapping[str, str]) -> str:
     """Return the sentence on the deployed runs whose removal would do as well; else on all of them."""
-    by_state = {
-        state: [run for run, of_run in removals.items() if of_run == state]
-        for state in (BETTER, AS_WELL, NOT_SETTLED, WORSE)
-    }
-    better, runs = by_state[BETTER], [run for run, of in removals.items() if of in (BETTER, AS_WELL)]
-    state = BETTER if better else AS_WELL if runs else NOT_SETTLED if by_state[NOT_SETTLED] else WORSE
-    if not runs:  # of some it may be known that they would not do as well
+    by_state: dict[str, list[str]] = {state: [] for state in (BETTER, AS_WELL, NOT_SETTLED, WORSE)}
+    for run, state in removals.items():
+        by_state[state].append(run)
+    state = next(state for state, runs in by_state.items() if runs)
+    runs = [run for run, state_of_run in removals.items() if state_of_run in (BETTER, AS_WELL)]
+    if not runs:  # for some it may be known that they would not do as well
         runs = by_state[state] if len(by_state[state]) == 1 else [*removals]
-    return REMOVALS[state, len(runs) > 1].format(runs=join(runs), better=join(better))
+    return REMOVALS[state, len(runs) > 1].format(runs=join(runs), better=join(by_state[BETTER]))
 
 
-@dataclass(frozen=True)
-class DropState:
+class DropState(NamedTuple):
     """All that the sentences on deployed runs depend on."""
 
+    basis: Basis
     grades: Mapping[str, str]  #: from run to its verdict
     alone: (
         tuple[str, float] | None
     )  #: the run that gains most alone, and how much at least; None where none does
-    by: str
-    margin: float
-    confidence: float
-    labels: str  #: a key of :data:`BASIS`
-    conditional: bool = False  #: whether unjudged documents count as not relevant
-    why_no_model: str = ""  #: why the verdict is not known, where it is not
-    #: "same" or "open": what the extremes make of all of this; None where not known
-    strict: str | None = None
+    extremes: str | None = None  #: a key of :data:`STRICT`; None where they are not known
 
 
 def describe_drop(state: DropState) -> tuple[str, str]:
     """Return the headline and the reason of an answer on deployed runs."""
-    runs = {
-        grade: [run for run, of in state.grades.items() if of == grade] for grade in (SAFE, NEEDED, UNDECIDED)
-    }
-    words = {
-        "by": state.by,
-        "margin": f"{state.margin:g}",
-        "basis": describe_basis(state.labels, state.confidence),
-        "safe": join(runs[SAFE]),
-    }
-    start = SAFE if runs[SAFE] else UNDECIDED if runs[UNDECIDED] else NEEDED
+    basis = state.basis
+    by_grade: dict[str, list[str]] = {grade: [] for grade in (SAFE, NEEDED, UNDECIDED)}
+    for run, grade in state.grades.items():
+        by_grade[grade].append(run)
+    words = {**basis.words, "safe": join(by_grade[SAFE])}
+    start = SAFE if by_grade[SAFE] else UNDECIDED if by_grade[UNDECIDED] else NEEDED
     if state.alone is not None:
         words |= {"alone": escaped(state.alone[0]), "gain": number(state.alone[1])}
         start = "alone"
     parts = []
-    for grade, of_grade in runs.items():
-        if of_grade:
-            key = "safe beside" if grade == SAFE and start == "alone" else grade
-            it = "it" if len(of_grade) == 1 else "one of them"
-            parts.append(DROP_REASONS[key].format(**words, runs=join(of_grade), it=it))
-    if state.why_no_model:
-        parts.append(f"{state.why_no_model}, so what unjudged documents would change is not known.")
-    elif state.strict is not None and state.labels != "strict":
-        parts.append(STRICT["same" if state.strict == "same" else "open in part"])
+    for grade, runs in by_grade.items():
+        key = "safe beside" if grade == SAFE and start == "alone" else grade
+        it = "it" if len(runs) == 1 else "one of them"
+        parts += [DROP_REASONS[key].format(**words, runs=join(runs), it=it)] if runs else []
+    if basis.why_no_model:
+        parts.append(NOT_KNOWN.format(why=basis.why_no_model))
+    elif state.extremes is not None and basis.labels != "strict":
+        parts.append(STRICT[state.extremes])
     headline = DROP_HEADLINES[start].format(**words)
-    if state.conditional:
+    if basis.labels == "judged":
         headline = f"If unjudged documents count as not relevant: {headline}"
     return headline, " ".join(parts)
 
@@ -286,26 +282,26 @@ def capital(text: str) -> str:
 
 
 def format_level(confidence: float) -> str:
-    """Return the confidence in per cent."""
+    """Format a confidence in per cent."""
     return f"{100 * confidence:g} %"
 
 
+def format_margin(margin: float) -> str:
+    """Format a margin with all of its decimals."""
+    return f"{margin:.12f}".rstrip("0").rstrip(".")
+
+
 def format_share(share: float) -> str:
-    """Return a share in per cent."""
+    """Format a share in per cent."""
     return f"{100 * share:.2g} %" if share < 0.1 else f"{100 * share:.0f} %"
 
 
-def describe_basis(labels: str, confidence: float) -> str:
-    """Return with what confidence, and over what, a statement holds."""
-    return BASIS[labels].format(level=format_level(confidence))
-
-
-def join(names: Sequence[str], word: str = "and") -> str:
+def join(names: Sequence[str]) -> str:
     """Join the names; of more than four, the first three and how many more there are."""
     shown = [escaped(name) for name in names]
     if len(shown) > 4:
         return few(shown, 3)
-    return f" {word} ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
 def name_option(name: str, deployed: Sequence[str], candidate: str) -> Words:
@@ -320,7 +316,7 @@ def name_option(name: str, deployed: Sequence[str], candidate: str) -> Words:
 
 
 def nothing_gains(deployed: Sequence[str], candidate: str) -> str:
-    """Return that no option with a candidate gains, as a sentence starts."""
+    """Return the start of a sentence: that no option with a candidate gains."""
     new = escaped(candidate)
     if len(deployed) == 1:
         return f"Neither adding {new} nor replacing {join(deployed)} with it gains"

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 import ir_measures
 import numpy as np
@@ -27,7 +27,7 @@ from ..context.collection import Collection
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import needs_subtopics, param_value
 from ..context.tops import Look
-from ..data.arrays import FloatArray, IntArray
+from ..data.arrays import FloatArray, IntArray, ObjectArray
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels
 from ..measures.bases.gains import Gain
@@ -37,20 +37,11 @@ from ..work import Work
 T = TypeVar("T")
 
 
-class _Scores(NamedTuple):
-    """The scores of lists by the judgments as they are, and their unjudged shares."""
-
-    judged: FloatArray  # shape (options, topics)
-    unjudged: FloatArray  # the unjudged share of each list
-    all_judged: bool  # whether nothing is unjudged in the top of a list or of a run
-    why_not_bounded: str | None  # why there are no strict bounds; None where there are
-
-
 class OptionValues:
     """The lists of some options, scored by the judgments as they are, under imputed ones, and at the extremes.
 
     They are scored in an order that does not depend on the order of the options, so that equal options have equal
-    values. What is computed of a ``key`` is kept with the collection.
+    values. What is computed for a ``key`` is stored with the collection.
 
     Args:
         collection: of all runs of the context. Their unjudged documents may be relevant too; the model learns from all.
@@ -60,8 +51,13 @@ class OptionValues:
         llm_judgments: by a language model.
         candidate: the run that a language model may favour; None where there is none.
         runs: those of each option, in the same order wherever it means the same.
-        key: all else that the lists depend on; None where nothing is kept.
+        key: all else that the lists depend on; None where nothing is stored.
     """
+
+    judged: FloatArray  #: the values by the judgments as they are, shape (options, topics)
+    unjudged: FloatArray  #: the unjudged share of each list to the measure's cutoff
+    all_judged: bool  #: whether no unjudged document is in the top of a list or of a run
+    why_not_bounded: str | None  #: why there are no strict bounds; None where there are
 
     def __init__(
         self,
@@ -85,8 +81,10 @@ class OptionValues:
         self._key: Hashable | None = None
         if key is not None and self._llm is None:
             self._key = key, type(by), by, unretrieved_relevant, tuple(runs[i] for i in order)
+        judged, unjudged, self.all_judged, self.why_not_bounded = self._memoize("scores", self._score)
+        self.judged, self.unjudged = judged[self._place], unjudged[self._place]
 
-    def _kept(self, key: Hashable, compute: Callable[[], T]) -> T:
+    def _memoize(self, key: Hashable, compute: Callable[[], T]) -> T:
         return compute() if self._key is None else self._collection.memoize((key, self._key), compute)
 
     @cached_property
@@ -101,47 +99,26 @@ class OptionValues:
         except ValueError as error:
             return str(error)
 
-    @cached_property
-    def _scores(self) -> _Scores:
-        def score() -> _Scores:
-            runs, by, labelings = self._evaluated, self.by, self._labelings
-            unjudged = unjudged_shares(runs, param_value(by, "cutoff")).mean(axis=1)
-            if isinstance(labelings, str):
-                judged = np.array([run.absolute(by) for run in runs])
-                return _Scores(judged, unjudged, not unjudged.any(), labelings)
-            all_judged = not (labelings.open & labelings.docs.exists).any()
-            return _Scores(
-                judged_values(runs, by, labelings), unjudged, all_judged, labelings.why_not_bounded
-            )
-
-        return self._kept("scores", score)
-
     @property
-    def judged(self) -> FloatArray:
-        """The values by the judgments as they are, shape (options, topics)."""
-        return self._scores.judged[self._place]
+    def _existing_labelings(self) -> Labelings:
+        assert isinstance(self._labelings, Labelings)
+        return self._labelings
 
-    @property
-    def unjudged(self) -> FloatArray:
-        """The unjudged share of each list to the measure's cutoff."""
-        return self._scores.unjudged[self._place]
-
-    @property
-    def all_judged(self) -> bool:
-        """Whether no unjudged document is in the top of a list or of a run."""
-        return self._scores.all_judged
-
-    @property
-    def why_not_bounded(self) -> str | None:
-        """Why there are no strict bounds; None where there are."""
-        return self._scores.why_not_bounded
+    def _score(self) -> tuple[FloatArray, FloatArray, bool, str | None]:
+        runs, by, labelings = self._evaluated, self.by, self._labelings
+        unjudged = unjudged_shares(runs, param_value(by, "cutoff")).mean(axis=1)
+        if isinstance(labelings, str):
+            judged = np.array([run.absolute(by) for run in runs])
+            return judged, unjudged, not unjudged.any(), labelings
+        all_judged = not (labelings.open & labelings.docs.exists).any()
+        return judged_values(runs, by, labelings), unjudged, all_judged, labelings.why_not_bounded
 
     # ---- imputed judgments
 
     @cached_property
     def why_no_model(self) -> str:
-        """Why no relevance model can impute judgments, as a sentence without its end; nothing where one can."""
-        return self._kept("why no model", self._find_why_no_model)
+        """Why no relevance model can impute judgments, without a full stop; empty where one can."""
+        return self._memoize("why no model", self._find_why_no_model)
 
     def _find_why_no_model(self) -> str:
         runs = len(self._collection.names)
@@ -161,10 +138,9 @@ class OptionValues:
 
     @cached_property
     def _imputation(self) -> Imputation:
-        """The model of the runs of the context, whatever the options are."""
-        assert isinstance(self._labelings, Labelings)
-        cutoff, index = self._labelings.cutoff, self._collection.index
-        candidate = None if self._candidate is None else index[self._candidate]
+        """The relevance model of the runs of the context, which does not depend on the options."""
+        cutoff = self._existing_labelings.cutoff
+        candidate = None if self._candidate is None else self._collection.index[self._candidate]
 
         def fit() -> Imputation:
             documents = open_documents(self._collection, cutoff)
@@ -177,7 +153,7 @@ class OptionValues:
 
     @property
     def about_judge(self) -> str:
-        """A sentence on the judgments by a language model; empty without any, or where nothing is unjudged."""
+        """A sentence on the judgments by a language model; empty without any, or if nothing is unjudged."""
         if self._llm is None or isinstance(self._labelings, str) or self.all_judged:
             return ""
         return sentence_about_judge(self._imputation) or ""
@@ -186,21 +162,20 @@ class OptionValues:
         """Return values under judgments that the relevance model draws, shape (options, labelings, topics)."""
 
         def draw() -> FloatArray:
-            assert isinstance(self._labelings, Labelings)
-            return np.concatenate(list(self._imputation.draw(self._labelings, samples, seed)), axis=1)
+            labelings = self._existing_labelings
+            return np.concatenate(list(self._imputation.draw(labelings, samples, seed)), axis=1)
 
-        return self._kept(("imputed", samples, seed), draw)[self._place]
+        return self._memoize(("imputed", samples, seed), draw)[self._place]
 
     # ---- the extremes over all judgments
 
-    def most(self, first: Sequence[int], second: Sequence[int]) -> FloatArray:
+    def extreme_differences(self, first: Sequence[int], second: Sequence[int]) -> FloatArray:
         """Return the largest difference of list first[i] less list second[i] over all judgments, and the smallest.
 
         Shape (2, pairs, topics).
         """
-        assert isinstance(self._labelings, Labelings)
         a, b = self._place[list(first)], self._place[list(second)]
-        _, interval = differences(self._evaluated, self.by, self._labelings, a, b, self._work)
+        _, interval = differences(self._evaluated, self.by, self._existing_labelings, a, b, self._work)
         return np.array([interval.upper, interval.lower])
 
     def largest_differences(self, options: int) -> FloatArray:
@@ -210,49 +185,53 @@ class OptionValues:
         first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
 
         def compute() -> FloatArray:
-            return self.most(option[first].tolist(), option[second].tolist())
+            return self.extreme_differences(option[first].tolist(), option[second].tolist())
 
         result = np.zeros((n, n, self._collection.documents.n_queries))
-        result[first, second], least = self._kept(("most", *pairs), compute)
-        result[second, first] = -least
+        result[first, second], smallest = self._memoize(("most", *pairs), compute)
+        result[second, first] = -smallest
         return result[np.ix_(place, place)]
 
     def to_judge(
-        self, first: int, others: Sequence[int], reach: FloatArray, imputed: bool = False
+        self, first: int, rivals: Sequence[int], reach: FloatArray, imputed: bool = False
     ) -> pd.DataFrame:
-        """Return the unjudged documents that move the differences of a list from others, those that do most first.
+        """Return the unjudged documents that move the differences of a list from its rivals, those that do most first.
 
-        ``reach`` is how far judgments can move each difference from 0, shape (others, topics). Of ``imputed`` labels,
-        what counts is how uncertain the gain of a document is as well.
+        ``reach`` is how far judgments can move each difference from 0, shape (rivals, topics). With ``imputed`` labels,
+        it also counts how uncertain the gain of a document is.
         """
-        if self.why_not_bounded is not None or not others:
-            return pd.DataFrame({name: pd.Series([], dtype=str) for name in ("query_id", "doc_id")})
-        place, places = int(self._place[first]), self._place[list(others)].tolist()
-        key = "to judge", place, frozenset(places), imputed  # the reach is that of all judgments for these
-        return self._kept(key, lambda: self._documents_to_judge(place, places, reach, imputed)).copy()
+        ids = np.empty((0, 2), dtype=object)
+        if self.why_not_bounded is None and len(rivals):
+            place, places = int(self._place[first]), self._place[list(rivals)].tolist()
+            key = (
+                "to judge",
+                place,
+                frozenset(places),
+                imputed,
+            )  # the reach is that of all judgments for these
+            ids = self._memoize(key, lambda: self._documents_to_judge(place, places, reach, imputed))
+        return pd.DataFrame({"query_id": ids[:, 0], "doc_id": ids[:, 1]}, dtype=str)
 
     def _documents_to_judge(
-        self, first: int, others: Sequence[int], reach: FloatArray, imputed: bool
-    ) -> pd.DataFrame:
-        labelings = self._labelings
-        assert isinstance(labelings, Labelings)
+        self, first: int, rivals: Sequence[int], reach: FloatArray, imputed: bool
+    ) -> ObjectArray:
+        labelings = self._existing_labelings
         docs, moved = labelings.docs, np.zeros(len(labelings.docs))
-        for other, of_pair in zip(others, reach, strict=True):
-            moved = np.maximum(moved, labelings.influence(first, other, of_pair))
+        for rival, reach_of_rival in zip(rivals, reach, strict=True):
+            moved = np.maximum(moved, labelings.influence(first, rival, reach_of_rival))
         moved[~(labelings.open & docs.exists)] = 0.0
         rows, movable = np.flatnonzero(moved > LABELED_ALIKE), docs.select(moved > LABELED_ALIKE)
         weight = moved * self._imputation.gain_sd(labelings) if imputed else moved
         rank = np.array([movable.positions_in(run, None) for run in self._lists])
         best = np.where(rank > 0, rank, np.iinfo(np.int64).max).min(axis=0)
         rows = rows[np.lexsort((docs.query[rows], best, -np.round(weight[rows], 9)))]
-        columns = {"query_id": docs.query_ids[docs.query[rows]], "doc_id": docs.ids.take(rows).strings()}
-        return pd.DataFrame({name: pd.Series(ids, dtype=str) for name, ids in columns.items()})
+        return np.stack([docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings()], axis=1)
 
 
 def _why_one_sided(collection: Collection, cutoff: int | None, gain: Gain, in_tops: bool) -> str:
-    """Return why the judgments teach nothing of what is not relevant; nothing where they do.
+    """Return why a model cannot learn from the judgments what is not relevant; empty where it can.
 
-    They do where a quarter or more of the judged documents are not relevant, on half of the topics or more; of all, or
+    It can where a quarter or more of the judged documents are not relevant, on half of the topics or more; of all, or
     of those ``in_tops``.
     """
     docs = collection.judgments
@@ -270,7 +249,7 @@ def _why_one_sided(collection: Collection, cutoff: int | None, gain: Gain, in_to
 
 
 def check_relevant(collection: Collection, by: ir_measures.Measure) -> None:
-    """Raise ValueError where no document is judged relevant; warn of labels that the measure reads otherwise."""
+    """Raise ValueError where no document is judged relevant; warn of repeated judgments."""
     warn_about_last_labels(collection, [by])
     rel = param_value(by, "rel", 1)
     labels = (
@@ -282,11 +261,11 @@ def check_relevant(collection: Collection, by: ir_measures.Measure) -> None:
 
 
 def won_and_lost(differences: FloatArray) -> tuple[IntArray, IntArray]:
-    """Return on how many topics each difference, shape (options, topics), is above 0, and below."""
+    """Count the topics on which each difference, shape (options, topics), is above 0, and below."""
     exact = round_to_zero(differences)
     return (exact > 0).sum(axis=1), (exact < 0).sum(axis=1)
 
 
 def average_labelings(values: FloatArray) -> FloatArray:
-    """Return the values of each topic, as a mean over labelings where there are some."""
+    """Return the values by topic, as means over labelings where there are some."""
     return values if values.ndim == 2 else values.mean(axis=1)

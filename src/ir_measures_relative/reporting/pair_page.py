@@ -9,7 +9,7 @@ from typing import Any
 from scipy.special import stdtrit
 
 from ..decisions.compare import is_pairwise
-from ..decisions.terms import read_terms
+from ..decisions.rule import read_terms
 from ..decisions.worth import decide_on_candidate
 from ..messages import RelativeWarning
 from .contents import ReportedCampaign, are_few, intervals_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...decisions.fuse import FIXED_BEFOREHAND, fuse
-from ...decisions.fused_values import value_of_labels
+from ...decisions.fusion import label_function
 from ...decisions.options import DEFAULT_DEPTH
 from ..contents import ReportedCampaign
 from . import Section, Table
@@ -28,7 +28,7 @@ def section(campaign: ReportedCampaign) -> Section | str:
     """What each strategy is worth."""
     n, topics = len(campaign.collection.names), campaign.collection.documents.n_queries
     absolute = None if campaign.first_absolute is None else campaign.measures[campaign.first_absolute]
-    if n < 2 or absolute is None or value_of_labels(absolute) is None:
+    if n < 2 or absolute is None or label_function(absolute) is None:
         return "Fusion: it needs two runs, and nDCG, P, R, RR, AP or Success as the first absolute measure."
     if campaign.incomplete:
         return f"Fusion: {campaign.why_incomplete}."
