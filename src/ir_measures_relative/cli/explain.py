@@ -7,28 +7,30 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .arguments import Command
-from .tables import print_answer
+from .tables import answer, check_table
 
+USAGE = "QRELS RUN [MEASURE] --to RUNS [--query ID] [options]"
 _COLUMNS = ("name", "query_id", "doc_id", "relevance", "position", "contribution", "new aspects")
+EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/runs/BM25.run --query 3"
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, "RUN")
     arguments.add_measure(parser, "UniqueRel(rel=1)@10")
     parser.add_argument("--query", metavar="ID", help="only this query; default: all")
     arguments.add_table(parser, answers=True)
 
 
-def _run(args: argparse.Namespace) -> None:
-    measure = arguments.named_measure(args)
+def run(args: argparse.Namespace) -> None:
+    check_table(args)
+    measure = arguments.measure_of(args)
     import pandas as pd
 
     from .inputs import read
 
     given = read(args, [measure])
     tables = []
-    for names, context in given.contexts():
+    for names, context in given.campaigns():
         for name in names:
             table = package.explain(context, name, given.judgments, measure, args.query)
             if given.is_folder:
@@ -37,12 +39,4 @@ def _run(args: argparse.Namespace) -> None:
     together = pd.concat(tables, ignore_index=True)
     together.attrs = tables[0].attrs
     priors = [name for name in together if name.startswith("position in ")]
-    print_answer(together, args, [*_COLUMNS, *priors, "gain"])
-
-
-explain = Command(
-    "QRELS RUN [MEASURE] --to RUNS [--query ID] [options]",
-    "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/runs/BM25.run --query 3",
-    _add_arguments,
-    _run,
-)
+    answer(together, args, [*_COLUMNS, *priors, "gain"])

@@ -7,33 +7,29 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .arguments import Command
-from .tables import print_answer
+from .tables import answer, check_table
+
+USAGE = "QRELS RUNS [MEASURE] [--number N] [options]"
+EXAMPLE = "campaign/qrels.txt campaign/runs --number 3"
 
 
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, to=())
     arguments.add_measure(parser, "UniqueRel(rel=1)@10")
-    text = "number of runs to choose (default: %(default)s)"
-    parser.add_argument("--number", type=int, default=3, metavar="N", help=text)
+    parser.add_argument(
+        "--number", type=int, default=3, metavar="N", help="number of runs to choose (default: %(default)s)"
+    )
     arguments.add_missing(parser)
     arguments.add_table(parser, answers=True)
 
 
-def _run(args: argparse.Namespace) -> None:
-    measure = arguments.named_measure(args)
+def run(args: argparse.Namespace) -> None:
+    check_table(args)
+    measure = arguments.measure_of(args)
     from .inputs import read
 
     given = read(args)
-    table = package.select_complementary(
+    chosen = package.select_complementary(
         given.together, given.judgments, args.number, measure, missing=args.missing
     )
-    print_answer(table, args, table.columns)
-
-
-select = Command(
-    "QRELS RUNS [MEASURE] [--number N] [options]",
-    "campaign/qrels.txt campaign/runs --number 3",
-    _add_arguments,
-    _run,
-)
+    answer(chosen, args, chosen.columns)
