@@ -50,12 +50,8 @@ _fill(
         "MED searches": [".bounding.med_pairs", ".bounding.med_searches"],
         "descriptions of contexts": [".formats.fingerprint", ".formats.track", ".formats.make_track"],
         "file formats": [
-            ".formats.castorini",
-            ".formats.dict_of_dicts",
             ".formats.foreign_files",
-            ".formats.measures",
-            ".formats.ms_marco",
-            ".formats.mteb",
+            ".formats.json_runs",
             ".formats.tables",
         ],
         "readers of files": [".formats.foreign_files"],

@@ -15,7 +15,7 @@ from tools.pages import PAGE, PLACE, block, filled
 
 from command_line import here
 from ir_measures_relative import RelativeWarning, RunContext
-from ir_measures_relative.formats.content import Content, keeping_order
+from ir_measures_relative.formats.content import Content, scores_in_order
 from ir_measures_relative.formats.foreign_files import formats
 from ir_measures_relative.io.qrels import make_judgments, read_qrels_file
 from ir_measures_relative.io.runs import read_run
@@ -155,7 +155,7 @@ def test_folders_of_tira(tmp_path: Path) -> None:
     assert RunContext.from_files(tmp_path, groups=None).groups == {}
     assert RunContext.from_files(f"{tmp_path}/*/*/lag-1").names == ["bm25-base", "dense_ü"]
     (tmp_path / "ows" / "bm25-base" / "ir-metadata.yml").write_text("a: [", "utf-8")
-    with pytest.raises(ValueError, match=r"ir-metadata\.yml is no YAML \(.*\); mend it or remove it"):
+    with pytest.raises(ValueError, match=r"ir-metadata\.yml is not valid YAML \(.*\); fix or delete it"):
         RunContext.from_files(tmp_path)
 
 
@@ -223,16 +223,16 @@ def test_scores_that_keep_an_order() -> None:
     """Given scores are kept where they fall, and lie a step of a float lower where they do not."""
     query = np.array([0, 0, 0, 0, 1, 1, 1])
     given = [3.0, 2.0, 2.0, -0.0, -1.5, -1.5, 7.0]
-    kept = keeping_order(query, np.arange(7), given)
+    kept = scores_in_order(query, np.arange(7), given)
     assert kept[[0, 1, 3, 4]].tolist() == [3.0, 2.0, 0.0, -1.5]
     assert kept[2] == np.nextafter(np.float32(2), np.float32(0)) and kept[5] == np.nextafter(
         np.float32(-1.5), np.float32(-2)
     )
     assert (np.diff(kept.astype(np.float32))[[0, 1, 2, 4, 5]] < 0).all()
-    assert keeping_order(query, -np.arange(7), None).tolist() == [-4, -3, -2, -1, -3, -2, -1]
-    assert keeping_order(query, np.arange(7), [1.0] * 6 + [None]).tolist() == [-1, -2, -3, -4, -1, -2, -3]
-    assert len(keeping_order(np.array([], dtype=int), [], [])) == 0
-    assert keeping_order(np.array([0, 1, 1]), np.arange(3), [-1.0, 5.0, 3.0]).tolist() == [-1.0, 5.0, 3.0]
+    assert scores_in_order(query, -np.arange(7), None).tolist() == [-4, -3, -2, -1, -3, -2, -1]
+    assert scores_in_order(query, np.arange(7), [1.0] * 6 + [None]).tolist() == [-1, -2, -3, -4, -1, -2, -3]
+    assert len(scores_in_order(np.array([], dtype=int), [], [])) == 0
+    assert scores_in_order(np.array([0, 1, 1]), np.arange(3), [-1.0, 5.0, 3.0]).tolist() == [-1.0, 5.0, 3.0]
 
 
 def test_the_command_takes_one_run_of_a_file(tmp_path: Path) -> None:

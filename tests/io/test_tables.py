@@ -13,7 +13,7 @@ import pytest
 from tests.helpers import fuzzed_tables
 
 from ir_measures_relative import RelativeWarning, RunContext
-from ir_measures_relative.formats import ms_marco, tables
+from ir_measures_relative.formats import tables
 from ir_measures_relative.io.qrels import make_judgments, qrels_columns, read_qrels_file
 from ir_measures_relative.io.runs import read_run
 
@@ -324,17 +324,17 @@ def outcome(data: bytes, folder: Path) -> tuple[Any, list[str]]:
 def test_rows_are_read_as_cells_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same rows, error and warnings, of files as people damage them, and of MS MARCO's."""
     rng = random.Random(51)
-    files = [fuzzed_tables.file(rng, as_run=True) for _ in range(400)]
-    for _ in range(300):
+    files = [fuzzed_tables.file(rng, as_run=True) for _ in range(150)]
+    for _ in range(120):
         rows = [f"q{q}\td{d}\t{d}\n" for q in range(1, 4) for d in range(1, rng.randrange(2, 8))]
         text = "".join(rows if rng.random() < 0.7 else rng.sample(rows, len(rows)))
         for damage in rng.sample(["\t1\n", "d2", "q1", "\n", "\t"], rng.choice([0, 0, 1])):
             text = text.replace(damage, rng.choice(["\t+1\n", '"d"', "é", " ", "", "\t\n", "#x", "\t7\n"]), 1)
         files.append(text.encode()[: rng.randrange(1, len(text) + 1) if rng.random() < 0.2 else None])
+    files.append(b"q1\td1\t1\t")  # a fourth cell, which is empty
     fast = [outcome(data, tmp_path) for data in files]
     read = sum(isinstance(result, dict) for result, _ in fast)
-    assert 200 < read < 600  # some are refused, and many are not
-    for module in (ms_marco, tables):
-        monkeypatch.setattr(module, "plain_columns", lambda *_: None)
+    assert 80 < read < 230  # some are refused, and many are not
+    monkeypatch.setattr(tables, "plain_columns", lambda *_: None)
     for data, expected in zip(files, fast, strict=True):
         assert outcome(data, tmp_path) == expected, data

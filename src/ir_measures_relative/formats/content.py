@@ -1,4 +1,4 @@
-"""The content of a file as the formats look at it, parsed once and only if one asks; and what they make of it."""
+"""The content of a file, parsed once and on demand; the formats that read it, and the runs that they make."""
 
 from __future__ import annotations
 
@@ -19,23 +19,22 @@ from ..data.registry import Registry
 from ..io.readers import RawData
 from ..messages import brief, kind_of
 
-#: How much of a file is looked at, in bytes, to tell what it is. No more is looked at of a file in TREC's format.
-BLOCK = 1 << 16
+_HEAD = 1 << 16  # bytes that tell the format of a file
 
 # JSON, and no query id of a TREC file that starts with a bracket.
 _STARTS_JSON = re.compile(rb'\s*(?:\{\s*["}]|\[\s*[\[{"\]])')
 _BLANK_LINES = re.compile(rb"(?:[ \t\r\v\f]*\n)*")
-# What Excel reads, and no row: the line is made blank, so that the others keep their numbers.
+# Excel's line that names the separator. It is made blank, so that the other lines keep their numbers.
 _EXCEL = re.compile(rb'\A"?sep=[,;|\t]"?[ \t\r]*\n')
 
 
 class Content:
-    """The content of a file. What a property parses is kept for the next format that asks."""
+    """The content of a file; each property is computed when a format first needs it."""
 
     def __init__(self, data: bytes, source: str) -> None:
         self.data = _EXCEL.sub(b"\n", data)
         self.source = source
-        self.start = self.data[:BLOCK]
+        self.start = self.data[:_HEAD]
 
     @property
     def table(self) -> bytes:
@@ -45,64 +44,62 @@ class Content:
 
     @cached_property
     def line(self) -> bytes:
-        """The first line that is not blank; of what is looked at."""
+        """The first line that is not blank, as far as it tells the format."""
         return _BLANK_LINES.sub(b"", self.start, count=1).split(b"\n", 1)[0].rstrip(b"\r")
 
     @cached_property
     def header(self) -> list[str]:
-        """The cells of the first line, in small letters, where something separates them; else nothing."""
+        """The cells of the first line in lower case; none where no delimiter separates them."""
         if self.is_json or self.is_parquet or self.delimiter.encode() not in self.line:
             return []
         cells: list[str] = []
-        with suppress(csv.Error):  # a cell of more than 100,000 characters; a NUL, to Python 3.10
+        with suppress(csv.Error):  # a cell of more than 100,000 characters
             line = [self.line.decode("utf-8", "replace")]
             cells = next(csv.reader(line, delimiter=self.delimiter, skipinitialspace=True), [])
         return [cell.strip().lower() for cell in cells]
 
     @property
     def delimiter(self) -> str:
-        """What separates the cells of a table."""
+        """The character between the cells of a table."""
         return next((mark for mark in "\t,;|" if mark.encode() in self.line), ",")
 
     @cached_property
     def first(self) -> Content | None:
-        """The first line as a file of its own, where it is an object of JSON and more lines follow."""
+        """The first line as a file of its own, if it is a JSON object and more lines follow."""
         line = self.line.strip()
         is_object = line.startswith(b"{") and line.endswith(b"}")
         return Content(line, self.source) if is_object and len(line) < len(self.data.strip()) else None
 
     @property
     def is_parquet(self) -> bool:
-        """Whether it is a Parquet file."""
+        """Whether the file is Parquet."""
         return self.data.startswith(b"PAR1")
 
     @cached_property
     def is_json(self) -> bool:
-        """Whether it starts as JSON does, or JSON Lines."""
+        """Whether the file starts like JSON or JSON Lines."""
         return _STARTS_JSON.match(self.start) is not None
 
     @cached_property
     def json(self) -> Any:
-        """What the JSON is; of JSON Lines a list of what each line is; None where it is neither."""
+        """The parsed JSON, a list for JSON Lines; None where the file is neither."""
         if not self.is_json:
             return None
-        head, _, more = self.text.lstrip().partition("\n")
-        if not (head.startswith("{") and head.rstrip().endswith("}") and more.strip()):
-            return _parsed(self.text, self.source)
-        lines = enumerate(
-            self.text.split("\n"), start=1
-        )  # no other character ends a line: a string may hold them
-        return [_parsed(line, f"{self.source}, line {number}") for number, line in lines if line.strip()]
+        head, _, rest = self.text.lstrip().partition("\n")
+        if not (head.startswith("{") and head.rstrip().endswith("}") and rest.strip()):
+            return _parse(self.text, self.source)
+        lines = enumerate(self.text.split("\n"), start=1)  # strings may hold the other ends of lines
+        return [_parse(line, f"{self.source}, line {number}") for number, line in lines if line.strip()]
 
     @property
     def records(self) -> list[dict[str, Any]]:
-        """The objects of a JSON list or of JSON Lines; one object counts as one line; nothing where there are none."""
-        found = self.json if isinstance(self.json, list) else [self.json]
-        return found if found and all(isinstance(record, dict) for record in found) else []
+        """The objects of a JSON list or of JSON Lines, of which a single object is one; none for other JSON."""
+        records = self.json if isinstance(self.json, list) else [self.json]
+        return records if records and all(isinstance(record, dict) for record in records) else []
 
     @cached_property
     def text(self) -> str:
-        """The whole file as text; ValueError where it is not in UTF-8."""
+        """The whole file as text; reading it raises ValueError where it is not in UTF-8."""
         try:
             return self.data.decode()
         except UnicodeDecodeError as error:
@@ -111,12 +108,12 @@ class Content:
 
 
 class _RepeatedKeyError(Exception):
-    """A key stands twice in an object."""
+    """A key is duplicated in an object."""
 
 
-def _parsed(text: str, source: str) -> Any:
+def _parse(text: str, source: str) -> Any:
     try:
-        return json.loads(text, object_pairs_hook=_object)
+        return json.loads(text, object_pairs_hook=_unique_keys)
     except _RepeatedKeyError as error:
         raise ValueError(
             f"{source}: the key {brief(error.args[0])} stands twice in one object; keep one"
@@ -132,34 +129,34 @@ def _parsed(text: str, source: str) -> Any:
         raise ValueError(f"{source}: the JSON holds a number of thousands of digits; check it") from None
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
         raise _RepeatedKeyError(next(k for k, n in Counter(k for k, _ in pairs).items() if n > 1))
-    return found
+    return result
 
 
-# ---- what a format makes of it ---------------------------------------------------------------------------------
+# ---- formats
 
-#: What a reader gives: what stands for a run or judgments, by its name where a file holds several; else by ''.
+#: The runs or judgments in a file, by name if there are several, else under "".
 Parts: TypeAlias = "Mapping[str, RawData]"
 
 
 @dataclass(frozen=True)
 class Format:
-    """A kind of file, and what reads it; a KeyError, TypeError … of a reader says that a file is not built so."""
+    """A file format and its readers; a KeyError, TypeError … of a reader means that a file is built otherwise."""
 
-    name: str  #: what messages and the documentation call it
-    holds: Callable[[Content], bool]  #: whether a file is of this kind
-    runs: Callable[[Content], Parts] | None = None  #: reads it as a run, or runs
-    judgments: Callable[[Content], Parts] | None = None  #: reads it as judgments
-    instead: str = ""  #: what to give where it is not what it should be: a run, or judgments
-    note: str = ""  #: what to know about it, for the documentation
-    one_run: bool = False  #: whether several parts are of one run, such as splits, of which one must be named
-    may_be_either: bool = False  #: whether a run looks as judgments do where its scores are whole numbers
-    by_line: bool = (
-        False  #: whether the first of many lines tells it, so that the others need not be parsed for that
+    name: str  #: the name in messages and the documentation
+    holds: Callable[[Content], bool]  #: whether a file is in this format
+    runs: Callable[[Content], Parts] | None = None  #: reads a file as a run, or runs
+    judgments: Callable[[Content], Parts] | None = None  #: reads a file as judgments
+    instead: str = ""  #: what to pass in place of a file that is rejected
+    note: str = ""  #: a remark for the documentation
+    one_run: bool = (
+        False  #: whether several parts belong to one run, such as splits, of which one must be named
     )
+    may_be_either: bool = False  #: whether a run with whole numbers for scores looks like judgments
+    by_line: bool = False  #: whether the first of many lines tells the format
 
 
 #: The formats besides TREC's, by the name of the module that adds them.
@@ -171,32 +168,34 @@ def add_formats(module: str, *formats: Format) -> None:
     FORMATS.register(module)(formats)
 
 
-def ranked(lists: Iterable[tuple[str, Iterable[tuple[str, Any]]]], tag: str | None = None) -> RawData:
-    """A run of lists in order, each a query and its documents with their scores, None where they have none."""
+def make_run(lists: Iterable[tuple[str, Iterable[tuple[str, Any]]]], tag: str | None = None) -> RawData:
+    """Return the run of ordered lists: each a query, and its documents with their scores, None for no score."""
     import pandas as pd
 
-    seen = dict[str, int]()
+    number = dict[str, int]()
     rows: list[tuple[int, str, str, Any]] = []
     for query, items in lists:
-        if query in seen:
+        if query in number:
             raise ValueError(f"query {brief(query)} has two lists; a run has one a query")
-        seen[query] = len(seen)
-        rows += [(seen[query], query, doc, score) for doc, score in items]
+        number[query] = len(number)
+        rows += [(number[query], query, doc, score) for doc, score in items]
     frame = pd.DataFrame(rows, columns=["number", "query_id", "doc_id", "score"], dtype=object)
-    kept = keeping_order(frame["number"].to_numpy(np.int64), np.arange(len(frame)), frame["score"].tolist())
-    return RawData(frame.assign(score=kept), tag, is_one_run=True)
+    scores = scores_in_order(
+        frame["number"].to_numpy(np.int64), np.arange(len(frame)), frame["score"].tolist()
+    )
+    return RawData(frame.assign(score=scores), tag, is_one_run=True)
 
 
-def runs_by_name(lists: Iterable[tuple[Any, str, Iterable[tuple[str, Any]]]]) -> Parts:
-    """The runs of lists, each with the name of its run, None where it has none; see :func:`ranked`."""
-    found: dict[str, list[tuple[str, Iterable[tuple[str, Any]]]]] = {}
+def make_runs(lists: Iterable[tuple[Any, str, Iterable[tuple[str, Any]]]]) -> Parts:
+    """Return the runs of ordered lists, each with the name of its run or None; see :func:`make_run`."""
+    by_name: dict[str, list[tuple[str, Iterable[tuple[str, Any]]]]] = {}
     for name, query, docs in lists:
-        found.setdefault("" if name is None else an_id(name), []).append((query, docs))
-    return {name: ranked(of_one, tag=name or None) for name, of_one in found.items()}
+        by_name.setdefault("" if name is None else as_id(name), []).append((query, docs))
+    return {name: make_run(run_lists, tag=name or None) for name, run_lists in by_name.items()}
 
 
-def an_id(value: Any) -> str:
-    """An id of JSON as a string: whole numbers count as their digits; TypeError for anything else."""
+def as_id(value: Any) -> str:
+    """Return an id in JSON as a string, a whole number as its digits; raise TypeError for anything else."""
     if isinstance(value, str):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
@@ -204,37 +203,37 @@ def an_id(value: Any) -> str:
     raise TypeError(f"{kind_of(value)} as an id")
 
 
-def is_by_column(found: dict[str, Any]) -> bool:
-    """Whether an object of JSON holds columns, each a list or an object."""
-    return all(isinstance(column, (dict, list)) for column in found.values())
-
-
-def a_dict(value: Any) -> dict[str, Any]:
-    """An object of JSON; TypeError for anything else."""
+def as_dict(value: Any) -> dict[str, Any]:
+    """Return an object in JSON; raise TypeError for anything else."""
     if not isinstance(value, dict):
         raise TypeError(f"{kind_of(value)} in place of an object")
     return value
 
 
-def a_list(value: Any) -> list[Any]:
-    """A list of JSON; TypeError for anything else."""
+def as_list(value: Any) -> list[Any]:
+    """Return a list in JSON; raise TypeError for anything else."""
     if not isinstance(value, list):
         raise TypeError(f"{kind_of(value)} in place of a list")
     return value
 
 
-def keeping_order(query: IntArray, rank: Any, scores: Sequence[Any] | None = None) -> FloatArray:
-    """Scores that keep the order of the ranks: as given, a step of a float lower at ties; without any, -1, -2 …"""
+def holds_columns(table: dict[str, Any]) -> bool:
+    """Return whether an object in JSON holds columns, each a list or an object."""
+    return all(isinstance(column, (dict, list)) for column in table.values())
+
+
+def scores_in_order(query: IntArray, rank: Any, scores: Sequence[Any] | None = None) -> FloatArray:
+    """Return scores that keep the order of the ranks: those given, lower by a float at ties; else -1, -2 …"""
     order = np.lexsort((rank, query))
     query = query[order]
     first = np.flatnonzero(np.append(True, query[1:] != query[:-1])) if len(query) else np.zeros(0, int)
     block = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(query))))
     within = np.arange(len(query)) - first[block]
-    kept = -(within + 1.0)
+    ordered = -(within + 1.0)
     if scores is not None and all(map(_is_score, scores)):
-        kept = _falling(np.array(scores, dtype=np.float64)[order].astype(np.float32), block, within)
+        ordered = _make_falling(np.array(scores, dtype=np.float64)[order].astype(np.float32), block, within)
     result = np.empty(len(query))
-    result[order] = kept
+    result[order] = ordered
     return result
 
 
@@ -242,8 +241,8 @@ def _is_score(score: Any) -> bool:
     return isinstance(score, (int, float)) and not isinstance(score, bool) and -1e38 < score < 1e38
 
 
-def _falling(scores: Any, block: IntArray, within: IntArray) -> FloatArray:
-    """32-bit floats, each below the one before in its block: as whole numbers in their order, the steps are 1."""
+def _make_falling(scores: Any, block: IntArray, within: IntArray) -> FloatArray:
+    """Return 32-bit floats that fall within each block; as whole numbers in their order they are 1 apart."""
     bits = (scores + np.float32(0)).view(np.int32).astype(np.int64)  # -0 becomes 0
     step = np.where(bits >= 0, bits, -(bits & 0x7FFFFFFF)) + within
     wide = np.int64(1) << 34  # farther apart than any two floats

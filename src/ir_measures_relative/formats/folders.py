@@ -1,4 +1,4 @@
-"""Folders of TIRA's; and folders as downloaded from an archive: run files, pages on who sent each, judgments."""
+"""Folders of TIRA, and of archives such as TREC's: run files, pages about the participants, judgments."""
 
 from __future__ import annotations
 
@@ -12,104 +12,103 @@ from ..io.readers import FOLDERS, FolderContent, RunInfo
 from ..io.run_paths import files_in, may_hold_run
 from ..messages import few
 
-# TIRA has one run in a folder, and what describes it beside it or beside its folder.
-_RUN_OF_TIRA = re.compile(r"run\.[^-]+")
+# TIRA has one run in a folder, and its metadata there or in the folder above.
+_TIRA_RUN = re.compile(r"run\.[^-]+")
 _METADATA = re.compile(r"(.*[-.])?ir[-_]metadata(\.ya?ml)?")
 
 
 @FOLDERS.register("TIRA")
 def read_tira(folder: Path) -> FolderContent | None:
     """Describe the run in one of TIRA's folders by its metadata; None where there is no such run, or no metadata."""
-    runs = [file for file in files_in(folder) if _RUN_OF_TIRA.fullmatch(file.name) and may_hold_run(file)]
-    about = described(runs[0]) if len(runs) == 1 else None
-    return FolderContent({runs[0]: about}) if about else None
+    runs = [file for file in files_in(folder) if _TIRA_RUN.fullmatch(file.name) and may_hold_run(file)]
+    info = _read_metadata(runs[0]) if len(runs) == 1 else None
+    return FolderContent({runs[0]: info}) if info else None
 
 
-def described(run: Path) -> RunInfo | None:
-    """Return what the metadata of a run of TIRA's say: its tag, and its team as the group; None without any."""
+def _read_metadata(run: Path) -> RunInfo | None:
+    """Return the tag of a run, and its team as the group; None without metadata."""
     for folder in run.absolute().parents[:2]:
         names = sorted(os.listdir(folder)) if os.access(folder, os.R_OK) else []
         for file in (folder / name for name in names if _METADATA.fullmatch(name)):
-            found = _read_yaml(file)
-            actor = found.get("actor")
-            tag, team = _string(found.get("tag")), actor.get("team") if isinstance(actor, dict) else None
-            if tag or team:
-                return RunInfo(tag, _string(team))
+            metadata = _read_yaml(file)
+            actor = metadata.get("actor")
+            tag, team = metadata.get("tag"), actor.get("team") if isinstance(actor, dict) else None
+            info = RunInfo(
+                *(str(x) if isinstance(x, (str, int, float)) and str(x) else None for x in (tag, team))
+            )
+            if info.tag or info.group:
+                return info
     return None
 
 
 def _read_yaml(file: Path) -> dict[Any, Any]:
-    import yaml  # which ir-datasets needs and brings
+    import yaml  # which ir-datasets installs
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # a file of tirex-tracker takes the other a second
+    loader = getattr(
+        yaml, "CSafeLoader", yaml.SafeLoader
+    )  # the latter takes a second for a file of tirex-tracker
     try:
-        found = yaml.load(read_bytes(file, str(file)), loader)
+        content = yaml.load(read_bytes(file, str(file)), loader)
     except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(f"{file} is no YAML ({str(error).splitlines()[0]}); mend it or remove it") from None
-    return found if isinstance(found, dict) else {}
-
-
-def _string(value: object) -> str | None:
-    """What stands in a description as a string; None for nothing, and for a list or the like."""
-    return str(value) if isinstance(value, (str, int, float)) and str(value) else None
+        raise ValueError(
+            f"{file} is not valid YAML ({str(error).splitlines()[0]}); fix or delete it"
+        ) from None
+    return content if isinstance(content, dict) else {}
 
 
 _RUN = re.compile(r"(?:input[.-])?(.+?)(\.gz|\.bz2|\.xz)?", re.DOTALL)
 _QRELS = re.compile(r"(^|[^a-z])qrels?([^a-z]|$)", re.IGNORECASE)
 _PREFIXES = ("input.", "input-")
-_TOLD_IN = ("runs.md", "participants.md")  # the pages that tell of runs
+_PAGES = ("runs.md", "participants.md")
 _FIELD = re.compile(r"^ ?- :[\w-]+: \*\*([^*\n]+):\*\* (.*?) *$", re.MULTILINE)
 
 
 @FOLDERS.register("archive")
 def read_archive_folder(folder: Path) -> FolderContent | None:
-    """The runs of a folder as downloaded, with their participants as groups, and its judgments; None for another."""
+    """Return the runs of a folder as downloaded, with their participants as groups, and its judgments."""
     names = os.listdir(folder)
-    if not any(name in _TOLD_IN or name.startswith(_PREFIXES) for name in names):
+    if not any(name in _PAGES or name.startswith(_PREFIXES) for name in names):
         return None
     files = [file for file in files_in(folder) if file.is_file() and may_hold_run(file)]
     judgments = [file for file in files if _QRELS.search(file.name)]
-    listed = pages_of(folder)
-    about = {file: listed.get(name_of(file), RunInfo()) for file in files if file not in judgments}
-    unknown = [name_of(file) for file, told in about.items() if not told.group]
-    doubt = (
-        f"{folder}: runs.md does not say who sent {few(unknown, 5)}; each counts as a group of its own: set groups= if "
-        "that is wrong"
-    )
-    runs = {
-        file: about[file]._replace(
-            tag=name_of(file), group=(about[file].group or name_of(file)) if listed else None
+    infos = _read_pages(folder)
+    runs = {}
+    for file in sorted((file for file in files if file not in judgments), key=_run_name):
+        info = infos.get(_run_name(file), RunInfo())
+        runs[file] = info._replace(tag=_run_name(file))
+    unknown = [_run_name(file) for file, info in runs.items() if not info.group]
+    warning = ""
+    if infos and unknown:
+        runs = {file: info._replace(group=info.group or _run_name(file)) for file, info in runs.items()}
+        warning = (
+            f"{folder}: runs.md does not say who sent {few(unknown, 5)}; each counts as a group of its own: set "
+            "groups= if that is wrong"
         )
-        for file in sorted(about, key=name_of)
-    }
-    return FolderContent(runs, judgments, doubt if listed and unknown else "")
+    return FolderContent(runs, judgments, warning)
 
 
-def name_of(file: Path) -> str:
-    """The name of the run in a file such as ``input.NAME.gz``."""
-    found = _RUN.fullmatch(file.name)
-    return found[1] if found else file.name
+def _run_name(file: Path) -> str:
+    """Return the name of the run in a file such as ``input.NAME.gz``."""
+    match = _RUN.fullmatch(file.name)
+    return match[1] if match else file.name
 
 
-def pages_of(folder: Path) -> dict[str, RunInfo]:
-    """What ``runs.md`` and ``participants.md`` in a folder say of each run; nothing where they are not there."""
-    runs, participants = (_text(folder / name) for name in _TOLD_IN)
-    found = {}
-    for block in _blocks(runs):
-        fields = dict(_FIELD.findall(block))
-        name = fields.get("Run ID") or block.split("\n", 1)[0].strip()
-        found[name] = RunInfo(name, fields.get("Participant"), fields.get("Task"))
-    for block in _blocks(participants):
-        participant = block.split("\n", 1)[0].strip()
-        for run in re.findall(r"\[([^\]]+)\]", dict(_FIELD.findall(block)).get("Runs", "")):
-            about = found.get(run, RunInfo(run))
-            found[run] = about._replace(group=about.group or participant)
-    return found
+def _read_pages(folder: Path) -> dict[str, RunInfo]:
+    """Return the description of each run in ``runs.md`` and ``participants.md``; none without these pages."""
+    runs, participants = (_read_blocks(folder / name) for name in _PAGES)
+    infos = {}
+    for title, fields in runs:
+        name = fields.get("Run ID") or title
+        infos[name] = RunInfo(name, fields.get("Participant"), fields.get("Task"))
+    for participant, fields in participants:
+        for run in re.findall(r"\[([^\]]+)\]", fields.get("Runs", "")):
+            info = infos.get(run, RunInfo(run))
+            infos[run] = info._replace(group=info.group or participant)
+    return infos
 
 
-def _blocks(page: str) -> list[str]:
-    return re.split(r"(?m)^#### ", page)[1:]
-
-
-def _text(page: Path) -> str:
-    return read_bytes(page, str(page)).decode("utf-8", "replace") if page.is_file() else ""
+def _read_blocks(page: Path) -> list[tuple[str, dict[str, str]]]:
+    """Return the title and the fields of each block of a page; none without it."""
+    text = read_bytes(page, str(page)).decode("utf-8", "replace") if page.is_file() else ""
+    blocks = re.split(r"(?m)^#### ", text)[1:]
+    return [(block.split("\n", 1)[0].strip(), dict(_FIELD.findall(block))) for block in blocks]

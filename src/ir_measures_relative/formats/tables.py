@@ -1,4 +1,4 @@
-"""Tables: of commas or tabs with a header, such as BEIR's ``qrels/*.tsv``; rows in JSON; Parquet."""
+"""Tables: text with a header, such as BEIR's ``qrels/*.tsv``; rows in JSON; Parquet; runs of MS MARCO."""
 
 from __future__ import annotations
 
@@ -9,36 +9,36 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from ..data.arrays import rank_within
 from ..data.ids import Ids
 from ..io.files import check_lines, max_unpacked, too_large_error
 from ..io.frames import column_names, has_known_columns, id_column, names_in, rows_by_run
 from ..io.readers import RawData, RunColumns
 from ..io.trec_columns import OTHER_SPACE, Columns
 from ..messages import brief
-from .content import Content, Format, Parts, add_formats, is_by_column
-from .objects import frame_of_arrow, items_as_columns, labelled_items
-
-
-def _holds(content: Content) -> bool:
-    return has_known_columns(content.header)
+from .content import Content, Format, Parts, add_formats, holds_columns
+from .foreign_files import is_table_of_measures
+from .objects import frame_from_arrow, labelled_items, scored_items
 
 
 def _holds_rows(content: Content) -> bool:
     first = content.records[0] if content.records else {}
-    return has_known_columns(first) and not is_by_column(first)
+    return has_known_columns(first) and not holds_columns(first)
 
 
-# Quotation marks, blanks, what ends a line elsewhere, and empty cells.
+# Quotation marks, blanks, other ends of lines, and empty cells.
 _NOT_PLAIN = b'"', b" ", b"\r", b"\v", b"\f", b"\t\t", b"\t\n", b"\n\t"
 
 
 def plain_columns(rows: bytes, delimiter: str, width: int) -> Columns | None:
-    """Return the columns of rows that delimiters and line feeds alone separate; None where a closer look is needed."""
+    """Return the columns of rows with nothing but delimiters and line feeds between them; None for a closer look."""
     if delimiter != "\t":
         if b"\t" in rows:
             return None
         rows = rows.replace(delimiter.encode(), b"\t")
-    if rows.startswith(b"\t") or any(text in rows for text in _NOT_PLAIN):
+    if rows.startswith(b"\t") or rows.endswith(b"\t") or any(text in rows for text in _NOT_PLAIN):
         return None
     try:
         return Columns(rows, width)
@@ -47,11 +47,11 @@ def plain_columns(rows: bytes, delimiter: str, width: int) -> Columns | None:
 
 
 def _plain_run(content: Content) -> RunColumns | None:
-    """The run in a table of nothing but queries, documents and scores; None where a closer look is needed."""
+    """Return the run in a table of nothing but queries, documents and scores; None for a closer look."""
     check_lines(content.data, content.source)
     header = content.header
     names = [names_in(header, column) for column in ("query_id", "doc_id", "score")]
-    if len(header) != len(names) or any(len(of_column) != 1 for of_column in names):
+    if len(header) != len(names) or any(len(synonyms) != 1 for synonyms in names):
         return None
     query, doc, score = (header.index(name) for name, *_ in names)
     columns = plain_columns(content.table.partition(b"\n")[2], content.delimiter, len(names))
@@ -70,7 +70,7 @@ def _frame(content: Content, *, as_run: bool) -> Any:
 
     header, kind = content.header, "score" if as_run else "relevance"
     if len(set(header)) < len(header):
-        raise ValueError("a column stands twice in the header; drop one")
+        raise ValueError("a column is duplicated in the header; drop one")
     wanted = ("query_id", "doc_id", kind)
     *ids, values = column_names(pd.DataFrame(columns=header), wanted, content.source, "table")
     places = [header.index(name) for names in (*ids, values) for name in names]
@@ -88,32 +88,32 @@ def _frame(content: Content, *, as_run: bool) -> Any:
 def read_cells(
     content: Content, width: int, places: Sequence[int], *, quoted: bool = True, blank: str | None = " \t\r"
 ) -> Any:
-    """The text of the cells without what is ``blank`` around it (None: any white space), a row a line.
+    """Return the text of the cells, one row per line, without ``blank`` characters around it (None: any white space).
 
-    ``places`` are the columns of the ids, and the last is that of the values.
+    ``places`` are the columns of the ids, then the column of the values.
     """
     import pandas as pd
 
     data = content.data
     check_lines(data, content.source)
     if b"\0" in data or data.count(b"\r") - data.endswith(b"\r") > data.count(b"\r\n"):
-        wrong = re.search(rb"\0|\r(?!\n|\Z)", data)  # pandas would end a line at a return, and lose a cell
-        assert wrong is not None
+        match = re.search(rb"\0|\r(?!\n|\Z)", data)  # pandas would end a line at a return, and lose a cell
+        assert match is not None
         returns = "a carriage return (\\r) that no line feed follows; end lines with \\n"
-        what = "a NUL; is it a text file?" if wrong[0] == b"\0" else returns
-        line = data.count(b"\n", 0, wrong.start()) + 1
-        raise ValueError(f"{content.source}, line {line}: it holds {what}")
+        problem = "a NUL; is it a text file?" if match[0] == b"\0" else returns
+        line = data.count(b"\n", 0, match.start()) + 1
+        raise ValueError(f"{content.source}, line {line}: it holds {problem}")
     quoting = csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE
     layout: dict[str, Any] = {"delimiter": content.delimiter, "quoting": quoting, "skipinitialspace": True}
     plain: dict[str, Any] = {"header": None, "dtype": str, "keep_default_na": False}
     try:
         rows = pd.read_csv(io.BytesIO(content.table), **plain, **layout)
     except (pd.errors.ParserError, UnicodeDecodeError) as error:
-        _check_rows(content, width, places, layout, blank)  # or it says which line is not in UTF-8
+        _check_rows(content, width, places, layout, blank)  # which may name the line
         raise ValueError(
             f"{content.source}: {error}; check the cells and quotation marks of the line"
         ) from None
-    # Nothing is written in the last column, or a cell is missing.
+    # The last column is empty, or a cell is missing.
     is_short = rows.shape[1] < width or (rows.iloc[:, -1] == "").any()
     rows = rows.apply(lambda cells: cells.str.strip(blank))
     is_joined = data.strip().count(b"\n") >= len(rows)
@@ -123,13 +123,13 @@ def read_cells(
     return rows
 
 
-# White space that no id of a text file holds: Python's and C's, but for the blank; and the bytes of those in ASCII.
+# White space, in Python or C, that no id in a text file may hold: all but the blank; and its bytes in ASCII.
 _SPACES = re.compile(f"[\\t\\n\\v\\f\\r{OTHER_SPACE}]")
 _CONTROLS = bytes([*range(0x09, 0x0E), *range(0x1C, 0x20)])
 
 
 def _has_spaces(column: Any) -> bool:
-    """Whether an id of a column holds a tab, a line break or the like."""
+    """Return whether an id holds a tab, a line break or the like."""
     ids = id_column(column, copy=False)
     text = ids.data[ids.starts[0] : ids.ends[-1]].tobytes() if isinstance(ids, Ids) else "".join(ids).encode()
     is_plain = len(text.translate(None, _CONTROLS)) == len(text)
@@ -139,10 +139,10 @@ def _has_spaces(column: Any) -> bool:
 def _check_rows(
     content: Content, width: int, places: Sequence[int], layout: dict[str, Any], blank: str | None
 ) -> None:
-    """Raises ValueError for the first row that is too short or long, or that a stray quotation mark joins with others.
+    """Raise ValueError for the first row with another number of cells, or with white space in an id.
 
-    So it does where an id holds white space; where the header has several lines; and where a row has several lines, of
-    which two look like rows, or a cell goes on behind the quotation mark that closes it.
+    Also for one that a stray quotation mark joins with other rows: the header has several lines; or a row has, of which
+    two look like rows, or a cell goes on after the quotation mark that closes it.
     """
     cells = [f"[^{content.delimiter}]*"] * width
     cells[places[-1]] = rf'[\s"]*(?:{_NUMBER})?[\s"]*'
@@ -152,7 +152,7 @@ def _check_rows(
     try:
         for row in reader:
             first, end = end, reader.line_num
-            of_row = lines[first:end]
+            row_lines = lines[first:end]
             if not any(map(str.strip, row)):
                 continue
             n_rows += 1
@@ -161,9 +161,9 @@ def _check_rows(
             spaced = next((row[i] for i in places[:-1] if _SPACES.search(row[i].strip(blank))), None)
             if spaced is not None:
                 raise csv.Error(f"the id {brief(spaced)} holds white space other than blanks")
-            if len(of_row) > 1:
-                list(csv.reader(of_row, **layout, strict=True))
-                if n_rows == 1 or sum(like_a_row.fullmatch(line) is not None for line in of_row) > 1:
+            if len(row_lines) > 1:
+                list(csv.reader(row_lines, **layout, strict=True))
+                if n_rows == 1 or sum(like_a_row.fullmatch(line) is not None for line in row_lines) > 1:
                     raise csv.Error("it is joined with the lines below")
     except csv.Error as error:
         marks = " and its quotation marks" if b'"' in content.data else ""
@@ -174,23 +174,22 @@ _NUMBER = r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?"
 
 
 def _numbers(column: Any, kind: str) -> Any:
-    """A column of text as numbers, whole ones if they are; what is none stays, to be refused by query and document."""
+    """Return a column of text as numbers; a text that is none stays, to be rejected by query and document."""
     import pandas as pd
 
     if column.str.fullmatch("[+-]?[0-9]{1,18}").all():
         return column.astype("int64")
     if kind == "relevance":
         return column
-    known, texts = column.str.fullmatch(_NUMBER), column.to_numpy(dtype=object)
-    if known.all():
+    is_number, texts = column.str.fullmatch(_NUMBER), column.to_numpy(dtype=object)
+    if is_number.all():
         return texts.astype(float)
-    return pd.Series(
-        [float(x) if is_one else x for x, is_one in zip(texts, known, strict=True)], dtype=object
-    )
+    values = [float(text) if valid else text for text, valid in zip(texts, is_number, strict=True)]
+    return pd.Series(values, dtype=object)
 
 
 def _parts(frame: Any, kind: str, content: Content, as_run: bool) -> Parts:
-    """The judgments in a table, or the run, or the runs by name."""
+    """Return the judgments in a table, or its run or runs by name."""
     several = rows_by_run(frame, content.source) if as_run else None
     if several is None:
         return {"": RawData(frame, kind=kind, is_one_run=True)}
@@ -216,7 +215,7 @@ def _rows(content: Content, *, as_run: bool) -> Parts:
 
 
 def _lines_by_arrow(content: Content) -> Any:
-    """JSON Lines as columns of Arrow's, in a tenth of the time; None where Python may read them otherwise."""
+    """Read JSON Lines by pyarrow, in a tenth of the time; None where Python may read them otherwise."""
     try:
         import pyarrow
         from pyarrow import json
@@ -235,25 +234,24 @@ def _lines_by_arrow(content: Content) -> Any:
         table.validate(full=True)  # UTF-8
     except pyarrow.ArrowException:
         return None
-    plain = (pyarrow.types.is_string, pyarrow.types.is_int64, pyarrow.types.is_float64)
-    fields = [field for field in table.schema if any(is_kind(field.type) for is_kind in plain)]
-    lines = content.data.strip().count(b"\n") + 1  # an object may go on in the next
-    whole = (
-        lines == len(table)
-        and len(fields) == table.num_columns
+    plain_types = (pyarrow.string(), pyarrow.int64(), pyarrow.float64())
+    n_lines = content.data.strip().count(b"\n") + 1  # an object may have several
+    is_same = (
+        n_lines == len(table)
+        and all(field.type in plain_types for field in table.schema)
         and not any(column.null_count for column in table.columns)
     )
-    return frame_of_arrow(table) if whole else None
+    return frame_from_arrow(table) if is_same else None
 
 
-def _check_ids(frame: Any, columns: Iterable[list[str]], called: str) -> None:
+def _check_ids(frame: Any, columns: Iterable[list[str]], row: str) -> None:
     for name, *_ in columns:
-        lacking = (frame[name].isna() | (frame[name] == "")).to_numpy(dtype=bool)
-        if lacking.any():
-            raise ValueError(f"{called} {int(lacking.argmax()) + 1} has no {name!r}; every row needs one")
+        is_missing = (frame[name].isna() | (frame[name] == "")).to_numpy(dtype=bool)
+        if is_missing.any():
+            raise ValueError(f"{row} {int(is_missing.argmax()) + 1} has no {name!r}; every row needs one")
 
 
-def _read(data: bytes, source: str) -> Any:
+def _read_parquet(data: bytes, source: str) -> Any:
     import pandas as pd
 
     limit = max_unpacked(len(data))
@@ -261,20 +259,20 @@ def _read(data: bytes, source: str) -> Any:
         from pyarrow.parquet import read_metadata
 
         if _stated_size(read_metadata(io.BytesIO(data))) <= limit:
-            # In one thread: those of a process that ends at once may take it down with them.
+            # In one thread: a process that ends while others run may crash.
             frame = pd.read_parquet(io.BytesIO(data), engine="pyarrow", use_threads=False, pre_buffer=False)
             for _, column in frame.items():
-                of_arrow = isinstance(column.dtype, (pd.StringDtype, pd.ArrowDtype))
-                if of_arrow and hasattr(column.array, "__arrow_array__"):
-                    column.array.__arrow_array__().validate(full=True)  # UTF-8, which nobody has looked at
+                is_arrow = isinstance(column.dtype, (pd.StringDtype, pd.ArrowDtype))
+                if is_arrow and hasattr(column.array, "__arrow_array__"):
+                    column.array.__arrow_array__().validate(full=True)  # UTF-8
             return frame
     except ImportError:
         raise ImportError(f"{source} is a Parquet file, which needs pyarrow: pip install pyarrow") from None
-    except Exception as error:  # pyarrow's own errors, of which some are of no other kind
+    except Exception as error:  # also pandas' errors, of any kind
         from pyarrow.lib import ArrowException
 
-        of_pandas = "what pandas wrote beside the columns does not fit them"
-        why = error if isinstance(error, (ArrowException, OSError)) else of_pandas
+        is_arrow_error = isinstance(error, (ArrowException, OSError))
+        why = error if is_arrow_error else "what pandas wrote beside the columns does not fit them"
         raise ValueError(
             f"{source}: the Parquet file is truncated or damaged ({why}); fetch it again"
         ) from None
@@ -282,13 +280,13 @@ def _read(data: bytes, source: str) -> Any:
 
 
 def _stated_size(metadata: Any) -> int:
-    """How many bytes a Parquet file says it unpacks to, 8 for every cell: pyarrow has no limit of its own."""
+    """Return the unpacked size that a Parquet file states, and 8 bytes per cell: pyarrow itself has no limit."""
     pages = sum(metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups))
     return int(pages + 8 * metadata.num_rows * metadata.num_columns)
 
 
-def _flat(frame: Any) -> Any:
-    """A row an item, where LensKit keeps a list of items a row."""
+def _flatten(frame: Any) -> Any:
+    """Return one row per item, where LensKit keeps a list of items per row."""
     import pandas as pd
 
     if "items" not in frame.columns:
@@ -298,15 +296,80 @@ def _flat(frame: Any) -> Any:
 
 
 def _parquet(content: Content, *, as_run: bool) -> Parts:
-    frame = _read(content.data, content.source)
+    frame = _read_parquet(content.data, content.source)
     if not {"items", "item_id"} & set(frame.columns):
         return _parts(frame, "DataFrame", content, as_run)
-    of_lenskit = items_as_columns if as_run else labelled_items
-    return {"": RawData(of_lenskit(_flat(frame), content.source), kind="table of items")}
+    convert = scored_items if as_run else labelled_items
+    return {"": RawData(convert(_flatten(frame), content.source), kind="table of items")}
+
+
+# ---- MS MARCO's runs: query, document and rank between tabs
+
+_RANKED = re.compile(rb"[^\t]+\t[^\t]+\t[0-9]+\s*")
+
+
+def _read_ms_marco(content: Content) -> Parts:
+    run = _plain_ranks(content) or _checked_ranks(content)
+    ranks = run.scores
+    # Ranks up to four may be grades as well.
+    scores = -ranks if ranks.max() <= 4 else -ranks.astype(np.float64)
+    return {"": RawData(run._replace(scores=scores), kind="table")}
+
+
+def _plain_ranks(content: Content) -> RunColumns | None:
+    """Return the run with its ranks if each query has its rows together, in order; None for a closer look."""
+    check_lines(content.data, content.source)
+    columns = plain_columns(content.table, "\t", 3)
+    if columns is None:
+        return None
+    queries, texts = columns.ids(0), columns.ids(2)
+    starts = queries.changes()
+    heads = queries.take(starts).strings()
+    numbered = rank_within(np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(columns)))))
+    try:
+        ranks = columns.whole_numbers(2)
+    except ValueError:
+        return None
+    are_digits = (texts.data[texts.starts] != ord("+")).all()
+    in_order = are_digits and len(set(heads)) == len(heads) and (ranks == numbered).all()
+    return RunColumns(queries, columns.ids(1), ranks) if in_order else None
+
+
+def _checked_ranks(content: Content) -> RunColumns:
+    rows = read_cells(content, 3, (0, 1, 2), quoted=False, blank=None)
+    if rows.shape[1] != 3:
+        raise ValueError(f"{rows.shape[1]} columns where an MS MARCO run has three between tabs")
+    whole = rows[2].str.fullmatch("[0-9]{1,9}")
+    wrong = rows[~(whole & (rows[0] != "") & (rows[1] != ""))]
+    if len(wrong):
+        query, doc, rank = wrong.iloc[0]
+        raise ValueError(
+            f"query {brief(query)}, document {brief(doc)} has the rank {brief(rank)}; give whole numbers"
+        )
+    rank = rows[2].astype("int64")
+    numbered = rank.groupby(rows[0], sort=False).rank(method="first").astype("int64")
+    if (rank != numbered).any():
+        query = rows[0][rank != numbered].iloc[0]
+        raise ValueError(
+            f"the third column of query {brief(query)} is not the ranks 1 to {int((rows[0] == query).sum())}; if it "
+            "holds scores, put the header 'query_id<TAB>doc_id<TAB>score' above"
+        )
+    queries, docs = (id_column(rows[i], copy=False) for i in (0, 1))
+    return RunColumns(queries, docs, rank.to_numpy())
 
 
 add_formats(
     "tables",
+    Format(
+        name="an MS MARCO run",
+        holds=lambda content: (
+            _RANKED.fullmatch(content.line) is not None and not is_table_of_measures(content)
+        ),
+        runs=_read_ms_marco,
+        instead="if its third column holds grades, put the header 'query_id<TAB>doc_id<TAB>relevance' above",
+        note="In the order of the ranks, which must be 1, 2, 3 … in each query.",
+        may_be_either=True,
+    ),
     Format(
         name="rows in JSON",
         holds=_holds_rows,
@@ -318,7 +381,7 @@ add_formats(
     ),
     Format(
         name="a table with a header",
-        holds=_holds,
+        holds=lambda content: has_known_columns(content.header),
         runs=partial(_table, as_run=True),
         judgments=partial(_table, as_run=False),
         note="Of commas, tabs, semicolons or bars. BEIR's qrels/*.tsv has query-id, corpus-id and score.",
