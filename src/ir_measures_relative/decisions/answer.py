@@ -208,7 +208,7 @@ class ScoredOptions:
         by_topic, query_ids = self.by_topic, self.collection.documents.query_ids
         columns = {
             "query_id": pd.Series(np.repeat(query_ids, len(self.options)), dtype=str),
-            "option": pd.concat([self.names] * len(query_ids), ignore_index=True),
+            "option": pd.Series(np.tile(self.names.to_numpy(), len(query_ids)), dtype=object),
             "value": by_topic.T.reshape(-1),
             "difference": round_to_zero(by_topic - by_topic[0]).T.reshape(-1),
         }
