@@ -15,7 +15,7 @@ import pytest
 from all_labelings import check, random_campaign
 from ir_measures_relative import RelativeWarning, RunContext, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
-from ir_measures_relative.bounding.ap import DocumentsOfQuery, even_difference, weighted_difference
+from ir_measures_relative.bounding.ap import QueryDocuments, even_difference, weighted_difference
 from ir_measures_relative.bounding.ap_relaxation import Quadratic, greatest_over_relevant
 from ir_measures_relative.bounding.intervals import Clock, End, Interval, bound_pairs, share
 from ir_measures_relative.work import Work
@@ -28,7 +28,7 @@ MEASURES = ["AP@5", "AP_Rareness@5", "ERR@5"]
 class RunsOnQuery(NamedTuple):
     """Runs on one query, and pairs of them."""
 
-    docs: DocumentsOfQuery
+    docs: QueryDocuments
     position: np.ndarray
     a: np.ndarray
     b: np.ndarray
@@ -53,7 +53,7 @@ def random_task(rng: np.random.Generator, even: bool) -> RunsOnQuery:
     is_open = rng.random(n) < rng.uniform(0.2, 0.9)
     weight = 2.0 - (position > 0).mean(axis=0) if rng.random() < 0.5 else rng.random(n)
     relevant = int((~is_open).sum() + rng.integers(0, 3))
-    docs = DocumentsOfQuery(is_open, np.ones(n) if even else weight, relevant)
+    docs = QueryDocuments(is_open, np.ones(n) if even else weight, relevant)
     return RunsOnQuery(docs, position, np.array([0, 0, 1]), np.array([1, 2, 2]))
 
 
@@ -61,7 +61,7 @@ def every_value(task: RunsOnQuery) -> np.ndarray:
     """The values of all runs under every labeling, shape (runs, labelings): from the formula."""
     found = []
     for labels in labelings(np.where(task.docs.open, -1, 1).tolist(), (0, 1)):
-        r = task.docs.relevant - int((~task.docs.open).sum()) + sum(labels)
+        r = task.docs.n_relevant - int((~task.docs.open).sum()) + sum(labels)
         values = []
         for position in task.position:
             relevant = [d for d, label in enumerate(labels) if label and position[d]]

@@ -21,7 +21,7 @@ from ir_measures import AP, P, nDCG
 
 from command_line import COMMAND, QRELS, RUNS, error, output, process, run, unmeasured, write_run
 from ir_measures_relative import NRG, RunContext, UniqueRel, __version__, demo, rrLP
-from ir_measures_relative.cli import COMMANDS, command_of
+from ir_measures_relative.cli import COMMANDS, load_command
 from ir_measures_relative.context.measure_strings import split_measures
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.demo.__main__ import main as write_campaign
@@ -337,7 +337,7 @@ def test_help_and_version() -> None:
 def test_the_help_of_a_command_fits_a_screen_and_its_example_runs(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command = command_of(name)
+    command = load_command(name)
     lines = output(name, "--help").splitlines()
     assert len(lines) <= 45 and max(map(len, lines)) <= 100
     if name == "report":
@@ -346,9 +346,9 @@ def test_the_help_of_a_command_fits_a_screen_and_its_example_runs(
         pytest.importorskip("matplotlib", reason="the extra [plot] is not installed")
     monkeypatch.chdir(tmp_path)
     write_campaign(["campaign"])
-    done = run(name, *shlex.split(command.EXAMPLE.replace("\\\n", "")))
+    done = run(name, *shlex.split(command.example.replace("\\\n", "")))
     assert done.returncode == 0 and "error" not in done.stderr, done.stderr
-    written = re.search(r"--output (\S+)", command.EXAMPLE)
+    written = re.search(r"--output (\S+)", command.example)
     assert (tmp_path / written[1]).stat().st_size > 1000 if written else done.stdout
 
 

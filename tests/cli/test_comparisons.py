@@ -126,6 +126,15 @@ def test_fixed_priors_and_a_baseline_that_is_a_file(files: Path) -> None:
     pd.testing.assert_frame_equal(found, expected, check_dtype=False)
 
 
+def test_one_run_is_compared_with_each_run_of_to(files: Path) -> None:
+    given = "compare", files / "qrels.txt", files / "runs" / "A.run", *MEASURES, "-p", "-1"
+    with pytest.warns(RelativeWarning, match="differs on"):
+        expected = compare(RunContext(RUNS), QRELS, MEASURES, names=["A", "B", "C"], baseline="A")
+    for to in ("--to", files / "runs"), ("--track", files / "abc.track"):
+        RunContext({name: RUNS[name] for name in "BC"}).save_track(files / "abc.track", QRELS)
+        pd.testing.assert_frame_equal(warned(*given, *to), expected, check_dtype=False)
+
+
 def test_two_runs_by_name(files: Path) -> None:
     given = "compare", files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1"
     with pytest.warns(RelativeWarning, match="differs on"):

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from ir_measures_relative.cli import main
-from ir_measures_relative.cli.tables import show
+from ir_measures_relative.cli.tables import print_table
 from ir_measures_relative.context import collection
 from ir_measures_relative.io import qrels as io_qrels
 from ir_measures_relative.io import trec_files
@@ -106,7 +106,7 @@ def test_what_is_not_certain_is_not_printed_as_certain(capsys: pytest.CaptureFix
         {"value": [-1e-9, -0.5, np.nan, 0.25], "settled": ["undecided", "undecided", "undecided", "above"]}
     )
     table["probability"] = [0.99999, 0.00001, 0.5, 1.0]
-    show(table, args, header=False)
+    print_table(table, args, header=False)
     assert capsys.readouterr().out.replace("\t", " ").splitlines() == [
         "0.000 undecided >0.999",
         "-0.500 undecided <0.001",

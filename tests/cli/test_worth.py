@@ -13,7 +13,7 @@ import pytest
 from candidates import write_candidates
 from command_line import QRELS, RUNS, error, run, write_run
 from ir_measures_relative import RunContext, worth
-from ir_measures_relative.cli.output import wrapped
+from ir_measures_relative.cli.output import wrap
 
 TO = ("--to", "runs")
 BY = ("--by", "P@5")
@@ -168,7 +168,7 @@ def test_hostile_names_are_escaped(campaign: Path) -> None:
 
 def test_no_line_starts_with_a_per_cent_sign() -> None:
     text = "x" * 98 + " 1 % of its top 10"
-    assert wrapped(text) == "x" * 98 + "\n1 % of its top 10"
+    assert wrap(text) == "x" * 98 + "\n1 % of its top 10"
 
 
 def test_names_that_no_xml_can_hold() -> None:

@@ -1,7 +1,6 @@
-"""What a score, and the difference of two runs, could still become if the unjudged documents were judged.
+"""Bounds: the worst and the best value that each run could have if the unjudged documents were judged.
 
-They derive from the form of a measure (:class:`.FormLabelings`); UE and the measures without a form are in
-:data:`.BOUNDS`, or have none.
+They derive from the form of a measure (:class:`.FormLabelings`); other measures are in :data:`.BOUNDS`, or have none.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ from ..measures.bases.base import BASES
 from ..messages import warn
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
-from .ap import Precisions
-from .forms import FormLabelings, measure_rule
+from .ap import PrecisionLabelings
+from .forms import CascadeLabelings, LargestLabelings, SumLabelings, measure_rule
 from .intervals import Interval, share
 from .labelings import BOUNDS, Labelings, NotBoundedError
 
@@ -42,14 +41,14 @@ def bounds(
     jobs: int = 1,
     time_limit: float | None = None,
 ) -> pd.DataFrame:
-    """The worst-case and the best-case value of each run, over all judgments of its unjudged documents.
+    """Compute the worst-case and the best-case value of each run, over all judgments of its unjudged documents.
 
     A *labeling* gives a grade to each unjudged document in the top k of any run of the context; k is the measure's
     cutoff. The run, its priors and the ideal ranking share it. Without ``grades`` of the context, the grades are those
     of the qrels.
 
     Args:
-        context: the runs. Each is scored as the member that it is.
+        context: the runs.
         qrels: the judgments, as for :meth:`RunContext.evaluate`.
         measures: P, R, RBP, SDCG, nDCG, RR, Success, AP, ERR and StRecall of ir_measures, and most of this package.
         perquery: one row per query too.
@@ -80,6 +79,7 @@ def bounds(
     index, tables = {"name": object_array(context.names)}, []
     every = [make_labelings(measure, runs, unretrieved_relevant) for measure in parsed]
     check_bounded(every)
+    query_ids = runs[0].collection.documents.query_ids if perquery else None
     for done, (measure, labelings) in enumerate(zip(parsed, every, strict=True)):
         value = judged_values(runs, measure, labelings)
         interval = Interval.unknown(value.shape)
@@ -87,7 +87,6 @@ def bounds(
             interval = labelings.bound_runs(share(work, len(parsed) - done))
         lower, upper, exact = snap_to_value(interval, value, labelings)
         columns = {"worst": lower, "value": value, "best": upper, "exact": exact}
-        query_ids = runs[0].collection.documents.query_ids if perquery else None
         tables.append(measure_table(index, measure, columns, query_ids))
     return pd.concat(tables, ignore_index=True)
 
@@ -95,7 +94,7 @@ def bounds(
 def prepare_runs(
     collection: Collection, measures: Sequence[ir_measures.Measure | str], *, missing_topics: bool = True
 ) -> tuple[list[ir_measures.Measure], list[Evaluated]]:
-    """The measures to bound, and every run to evaluate; raises the errors of :func:`bounds`.
+    """Return the parsed measures and every run of a collection; raise the errors of :func:`bounds`.
 
     ``missing_topics`` is that of :func:`.check_runs`.
     """
@@ -120,9 +119,7 @@ def measure_table(
     columns: Mapping[str, Any],
     query_ids: ObjectArray | None,
 ) -> pd.DataFrame:
-    """The rows of one measure: ``index`` of text, and ``columns`` by query or, without ``query_ids``, over all of
-    them.
-    """
+    """Return the rows of one measure: the texts of ``index``, and ``columns`` per query or, without ids, over all."""
     if query_ids is None:
         over: dict[str, Any] = {"f": np.mean, "i": np.sum, "b": np.all}
         columns = {name: over[values.dtype.kind](values, axis=1) for name, values in columns.items()}
@@ -139,22 +136,22 @@ def measure_table(
 def judged_values(
     runs: Sequence[Evaluated], measure: ir_measures.Measure, labelings: Labelings
 ) -> FloatArray:
-    """The value of every run on the judgments as they are, shape (runs, queries)."""
+    """Return the value of every run by the judgments as they are, shape (runs, queries)."""
     if is_relative(measure):
         return np.array([measure.score(run) for run in runs])
     provider: Any = ir_measures.providers.registry["pytrec_eval"]
     # ir_measures' other providers round, or are rarely installed.
     if not (provider.is_available() and provider.supports(measure)):
-        if param_value(measure, "judged_only", False):  # to the open model every document is judged
+        if param_value(measure, "judged_only", False):  # which would count open documents as judged
             labelings = make_labelings(measure, runs, closed=True)
-        own = labelings.value()
-        if own is not None:
-            return own
+        values = labelings.judged_values()
+        if values is not None:
+            return values
     return np.array([run.absolute(measure) for run in runs])
 
 
 def snap_to_value(interval: Interval, value: FloatArray, labelings: Labelings) -> Interval:
-    """The interval; an end that only rounding keeps from the value, or where nothing is open, is the value."""
+    """Return the interval, with ends replaced by the value where rounding makes the difference, or nothing is open."""
     closed = labelings.closed_queries
     lower, upper = (
         np.where(closed | (np.abs(end - value) <= LABELED_ALIKE), value, end)
@@ -184,19 +181,27 @@ def make_labelings(
         measure: any measure that looks at judgments.
         runs: the runs, each on the judgments as they are.
         unretrieved_relevant: as for :func:`bounds`.
-        closed: whether the judged documents are taken to be all there are.
+        closed: whether to assume that no document is open.
 
     Raises:
-        ValueError: a measure that looks at no judgment, or whose parameters do not go together here.
+        ValueError: a measure without judgments, or whose parameters do not go together here.
     """
     if unretrieved_relevant is not None:
         check_count("unretrieved_relevant", unretrieved_relevant, 0)
     if getattr(measure, "JUDGMENTS", "needed") == "ignored":
         raise ValueError(f"{measure} looks at no judgment, so that none can change it; leave it out")
-    given = measure, runs, unretrieved_relevant, closed
-    for kind in type(measure).__mro__:
-        if kind in BOUNDS:
-            return BOUNDS[kind](*given)
+    arguments = measure, runs, unretrieved_relevant, closed
+    for measure_class in type(measure).__mro__:
+        if measure_class in BOUNDS:
+            return BOUNDS[measure_class](*arguments)
     if not (measure.has_form if is_relative(measure) else measure.NAME in BASES):
-        return Labelings(*given)
-    return (Precisions if measure_rule(measure).combine == "precisions" else FormLabelings)(*given)
+        return Labelings(*arguments)
+    return _BY_COMBINATION[measure_rule(measure).combine](*arguments)
+
+
+_BY_COMBINATION: dict[str, type[Labelings]] = {
+    "sum": SumLabelings,
+    "largest": LargestLabelings,
+    "cascade": CascadeLabelings,
+    "precisions": PrecisionLabelings,
+}

@@ -1,4 +1,4 @@
-"""What all extremes have in common: intervals, and the time that a search may take."""
+"""Intervals of values and differences, and the time that a search for their ends may take."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..tolerances import LABELED_ALIKE
 from ..work import Work, map_tasks
 
-#: CPU seconds of one search: for MED, and for each end of an interval of bounds and verdicts, which make many more.
+#: The CPU seconds of one search: for MED, and for each end of an interval of bounds and verdicts, which make many more.
 MED_SECONDS, END_SECONDS = 10.0, 1.0
 
-# So many runs, or pairs of runs, are in one task.
+# The number of pairs of runs in one task.
 _PAIRS = 250
 
 
 class Clock:
-    """Tells a search when its CPU seconds in this thread, or its share of the time of the call, are over."""
+    """The time of a search: its CPU seconds in this thread, and its share of the time of the call."""
 
     def __init__(self, cpu_seconds: float | None = None, work: Work | None = None) -> None:
         self._limit = math.inf if cpu_seconds is None else cpu_seconds
@@ -33,13 +33,13 @@ class Clock:
         """Whether the time is up."""
         if self._work.expired():
             return True
-        # A thread has used no more CPU time than has passed, and the clock on the wall is the cheaper to read.
+        # A thread cannot use more CPU time than passes on the wall clock, which is cheaper to read.
         passed = time.monotonic() - self._wall >= self._limit
         return passed and time.thread_time() - self._cpu >= self._limit
 
 
 def share(work: Work, left: int) -> Work:
-    """The time of one part of a call: what is left, divided by the ``left`` parts that are to do."""
+    """Return the time of one part of a call: the remaining time, divided by the ``left`` parts that are still to do."""
     seconds = work.remaining()
     return Work(work.jobs, None if seconds is None else seconds / max(left, 1))
 
@@ -53,25 +53,25 @@ class Interval(NamedTuple):
 
     @classmethod
     def attained(cls, lower: FloatArray, upper: FloatArray) -> Interval:
-        """Ends that labelings attain."""
+        """Return an interval whose ends labelings attain."""
         return cls(lower, upper, np.ones(lower.shape, dtype=bool))
 
     @classmethod
     def unknown(cls, shape: tuple[int, ...]) -> Interval:
-        """Return ends of which nothing is known."""
+        """Return an interval without known ends: NaN."""
         return cls(np.full(shape, np.nan), np.full(shape, np.nan), np.zeros(shape, dtype=bool))
 
-    def of(self, runs: IntArray) -> Interval:
-        """The intervals of some runs."""
+    def select(self, runs: IntArray) -> Interval:
+        """Return the intervals of some runs."""
         return Interval(self.lower[runs], self.upper[runs], self.exact[runs])
 
-    def minus(self, other: Interval) -> Interval:
-        """What the difference of two values cannot leave, whatever they have to do with each other."""
+    def subtract(self, other: Interval) -> Interval:
+        """Return the interval of the difference of two values, whatever their relation is."""
         lower, upper = self.lower - other.upper, self.upper - other.lower
         return Interval(lower, upper, upper - lower <= LABELED_ALIKE)
 
-    def within(self, other: Interval) -> Interval:
-        """What two intervals have in common, where both hold."""
+    def intersect(self, other: Interval) -> Interval:
+        """Return the intersection of two intervals of one value."""
         lower, upper = np.maximum(self.lower, other.lower), np.minimum(self.upper, other.upper)
         return Interval(lower, upper, self.exact | other.exact)
 
@@ -83,8 +83,8 @@ class End(NamedTuple):
     reached: float
 
 
-#: From the documents that either of two runs holds, their positions in the one and in the other, 0 where not retrieved,
-#: and the time for it to the greatest difference of the one less the other.
+#: From the documents that either of two runs retrieves, their positions in both, 0 where not retrieved, and the time to
+#: the greatest difference of the first less the second.
 PairSolver: TypeAlias = Callable[[BoolArray, IntArray, IntArray, Work], End]
 
 
@@ -97,7 +97,16 @@ def bound_pairs(
     b: IntArray,
     work: Work,
 ) -> Interval:
-    """The intervals of run a[i] less run b[i], shape (pairs, queries), on some queries; infinite on the others."""
+    """Return the intervals of run a[i] less run b[i], shape (pairs, queries), infinite on the other queries.
+
+    Args:
+        solver: from a query to the solver of its pairs.
+        position: the position of each item in every run, shape (runs, items).
+        rows: the items of each query that matter.
+        queries: the queries to bound.
+        a, b: rows of runs.
+        work: the processes and the time.
+    """
     parts = [slice(start, start + _PAIRS) for start in range(0, len(a), _PAIRS)]
     where = [(part, q) for q in np.flatnonzero(queries).tolist() for part in parts]
     processes = work.jobs if work.jobs > 0 else os.cpu_count() or 1
@@ -109,8 +118,7 @@ def bound_pairs(
         seconds = share(work, math.ceil((len(where) - done) / processes)).remaining()
         # The runs of these pairs are all that is sent to a process.
         runs, pairs = np.unique(np.stack([a[part], b[part]]), return_inverse=True)
-        own = position[np.ix_(runs, rows[q])]
-        return solver(q), own, pairs.reshape(2, -1), Work(time_limit=seconds)
+        return solver(q), position[np.ix_(runs, rows[q])], pairs.reshape(2, -1), Work(time_limit=seconds)
 
     tasks = (task(part, q) for part, q in where)
     results = map_tasks(_find_ends, tasks, work.jobs, total=len(where), desc="bounding")
@@ -122,12 +130,13 @@ def bound_pairs(
 
 
 def _find_ends(task: tuple[PairSolver, IntArray, IntArray, Work]) -> FloatArray:
-    """The :class:`End` of either run of each pair less the other, shape (2, pairs, 2)."""
+    """Return the :class:`End` of either run of each pair less the other, shape (2, pairs, 2)."""
     solve, position, pairs, work = task
     ends = []
     for i, (a, b) in enumerate(pairs.T):
-        held = (position[a] > 0) | (position[b] > 0)
-        x, y = position[a, held], position[b, held]
+        retrieved = (position[a] > 0) | (position[b] > 0)
+        x, y = position[a, retrieved], position[b, retrieved]
         left = 2 * (pairs.shape[1] - i)
-        ends.append((solve(held, x, y, share(work, left)), solve(held, y, x, share(work, left - 1))))
+        first = solve(retrieved, x, y, share(work, left))
+        ends.append((first, solve(retrieved, y, x, share(work, left - 1))))
     return np.array(ends).swapaxes(0, 1)

@@ -1,4 +1,4 @@
-"""All judgments that the open documents of a collection could get, as a measure looks at them."""
+"""Labelings: all judgments that the open documents of a collection could get."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ from ..messages import warn
 from ..work import Work
 from .intervals import Interval
 
-# Fewer runs hold little of what is relevant, so that others would change ideal rankings and recall.
+# Fewer runs retrieve so few of the relevant documents that other runs would change ideal rankings and recall.
 _ENOUGH_RUNS = 3
-# If one relevant document in twenty has the highest grade, none of 60 has it with a chance of less than one in twenty.
+# If one relevant document in twenty has the highest grade, 60 lack it with a probability of less than one in twenty.
 _ENOUGH_RELEVANT = 60
+# The number of rows of rankings that are searched for unjudged documents without a cutoff.
+_MOST_ROWS = 5_000_000
 
 
 class NotBoundedError(ValueError):
@@ -35,18 +37,18 @@ class NotBoundedError(ValueError):
 
 
 class Labelings:
-    """The runs of a collection by one measure, and all labelings of its open documents.
+    """The runs of a collection by one measure, under all labelings of its open documents.
 
-    A document is open if it is unjudged and in the top of some run. None is where the context's grades end below
+    A document is open if it is unjudged and in the top of some run. None is open where the context's grades end below
     ``rel``. Arrays have one column per document of :attr:`docs`.
 
-    This class samples labelings, by the measure's own score; the subclasses have strict bounds too.
+    This class values given labelings by the measure's own score; the subclasses have strict bounds too.
 
     Args:
         measure: the measure.
         runs: the runs, each on the judgments as they are.
         unretrieved_relevant: as for :func:`.bounds`.
-        closed: whether the judged documents are taken to be all there are.
+        closed: whether to assume that no document is open.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class Labelings:
         if not self._nothing_open:
             new = tuple(run.run for run in self.as_judged if run.memo is not collection.memo)
             key = "open", self.cutoff, self.unretrieved_relevant
-            # Made once for a set of judgments; with new runs it is for them alone.
+            # Found once for a set of judgments; with new runs, for these alone.
             make = partial(open_documents, collection, *key[1:], new)
             documents = make() if new else collection.memoize(key, make)
             collection = replace(collection, documents=documents)
@@ -88,33 +90,17 @@ class Labelings:
 
     @cached_property
     def open(self) -> BoolArray:
-        """Which of the documents are open."""
+        """Whether each document is open."""
         return ~self.docs.judged
 
     @cached_property
-    def positions(self) -> IntArray:
-        """The position of each document in every run, from 1; 0 where it is not in the top. Shape (runs, documents)."""
-        return np.array([run.positions(self.docs, self.look) for run in self.runs])
-
-    @cached_property
     def gain(self) -> Gain:
-        """What a grade gains; relevant or not, where the measure does not say."""
+        """The gain of a grade; relevant or not, if the measure has no gains."""
         return Relevant(param_value(self.measure, "rel") or 1)
-
-    @cached_property
-    def relevant(self) -> BoolArray:
-        """Which documents are judged, and gain something."""
-        result: BoolArray = ~self.open & (self.gain(self.docs.grade) > 0)
-        return result
-
-    @property
-    def relevant_grade(self) -> int:
-        """A grade of what is relevant."""
-        return int(param_value(self.measure, "rel") or 1)
 
     @property
     def closed_queries(self) -> BoolArray:
-        """In which queries no document is open."""
+        """Whether no document of each query is open."""
         result = np.ones(self.docs.n_queries, dtype=bool)
         result[self.docs.query[self.open]] = False
         return result
@@ -126,11 +112,11 @@ class Labelings:
 
     @property
     def why_not_bounded(self) -> str | None:
-        """Why there are no strict bounds; None where there are."""
+        """The reason why there are no strict bounds; None where there are."""
         return f"{self.measure} has no strict bounds"
 
-    def value(self) -> FloatArray | None:
-        """The value of every run where no open document gains, shape (runs, queries); None where it is unknown."""
+    def judged_values(self) -> FloatArray | None:
+        """Return the value of every run where no open document gains, shape (runs, queries); None if unknown."""
         return None
 
     def values(self, grade: IntArray) -> FloatArray:
@@ -144,43 +130,39 @@ class Labelings:
             raise ValueError(
                 f"{measure} looks at aspects, which no drawn label names; leave relevance_model= out"
             )
-        self.positions  # noqa: B018  (joined once, and not for each labeling)
+        for run in self.runs:
+            run.positions(self.docs, self.look)  # joined once, and not for each labeling
         values = np.empty((len(self.runs), len(grade), self.docs.n_queries))
-        every = self.docs.grade.copy()
-        for i, of_labeling in enumerate(grade):
-            every[self.open] = of_labeling
-            labelled = with_grades(self.runs[0].collection, every)
+        all_grades = self.docs.grade.copy()
+        for i, open_grades in enumerate(grade):
+            all_grades[self.open] = open_grades
+            labelled = with_grades(self.runs[0].collection, all_grades)
             for row, run in enumerate(self.runs):
-                values[row, i] = self._score(run.on(labelled))
-        return values
-
-    def _score(self, run: Evaluated) -> FloatArray:
-        values: FloatArray = (
-            self.measure.score(run)
-            if is_relative(self.measure)
-            else run.collection.compute_absolute([self.measure], run.run)[0]
-        )
+                if is_relative(measure):
+                    values[row, i] = measure.score(run.on(labelled))
+                else:
+                    values[row, i] = labelled.compute_absolute([measure], run.run)[0]
         return values
 
     def bound_runs(self, work: Work) -> Interval:
-        """Return the interval of every run, shape (runs, queries); what is not finished in time is wider.
+        """Return the interval of every run, shape (runs, queries); one that is not finished in time is wider.
 
         Raises:
-            NotBoundedError: there are none; see :attr:`why_not_bounded`.
+            NotBoundedError: there are no bounds; see :attr:`why_not_bounded`.
         """
         raise NotBoundedError(self.why_not_bounded)
 
     def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         """Return the interval of run a[i] less run b[i], shape (pairs, queries)."""
-        one = self.bound_runs(work)
-        return one.of(a).minus(one.of(b))
+        runs = self.bound_runs(work)
+        return runs.select(a).subtract(runs.select(b))
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        """Return about how far each document's label moves the difference of two runs, which is at most ``reach``."""
+        """Estimate how far each document's label moves the difference of two runs, which is at most ``reach``."""
         raise NotBoundedError(self.why_not_bounded)
 
     def warn_about_unretrieved(self) -> None:
-        """Warn where nobody said how many relevant documents no run retrieves, and that decides."""
+        """Warn where the number of relevant documents that no run retrieves matters, and was not set."""
         if self._unretrieved_unknown and self.open.any():
             warn(
                 f"{self.measure}: relevant documents that none of {self._judged.names} retrieves would change "
@@ -194,11 +176,11 @@ class Labelings:
 
         Warns where few grades are known and the context has no ``grades``.
         """
-        (low, high), known = self._judged.grades, self._judged.grades_known
+        (low, high), complete = self._judged.grades, self._judged.grades_known
         if isinstance(self.gain, Relevant):
             return np.array([0, self.gain.rel])
         if isinstance(self.gain, Clipped):  # the measure knows more of the scale than the judgments may show
-            return np.array([low, high if known else max(high, self.gain.high)])
+            return np.array([low, high if complete else max(high, self.gain.high)])
         grades = grades_between(0 if self.judged_only else low, high)
         highest = max(high, int(self.docs.grade.max(initial=0)))
         if isinstance(self.gain, Satisfying) and highest > self.gain.max_grade:
@@ -209,7 +191,7 @@ class Labelings:
                 "leave it out"
             )
         relevant = int((self.docs.grade > 0).sum())
-        if not known and relevant < _ENOUGH_RELEVANT and self.open.any():
+        if not complete and relevant < _ENOUGH_RELEVANT and self.open.any():
             warn(
                 f"{f'only {relevant}' if relevant else 'no'} document{' is' if relevant == 1 else 's are'} judged "
                 f"relevant, and unjudged ones are taken to have no higher grade than {high}: set RunContext(…, "
@@ -219,16 +201,16 @@ class Labelings:
         return grades
 
 
-# Of rankings that are looked through for unjudged documents without a cutoff.
-_MOST_ROWS = 5_000_000
-
-
 def open_documents(
     collection: Collection, depth: int | None, unretrieved_relevant: int = 0, also: Sequence[Rankings] = ()
 ) -> Documents:
-    """Return the judged documents, and those in the tops of the runs, and of others, which may yet be judged.
+    """Return the judged documents, and the open ones.
 
-    ``unretrieved_relevant``: how many further documents a query, which no run retrieves, may turn out relevant.
+    Args:
+        collection: the runs and judgments.
+        depth: of the tops.
+        unretrieved_relevant: how many further documents per query, which no run retrieves, may be relevant.
+        also: further runs.
     """
     judged, runs = collection.documents, (*collection.rankings, *also)
     rows = sum(map(len, runs))
@@ -239,40 +221,33 @@ def open_documents(
         raise ValueError(f"unretrieved_relevant={many} is too many for {n} topics; give fewer")
     tops = [collection.top(run, depth, collection.memo_for(run)) for run in runs]
     query = np.repeat(np.arange(judged.n_queries), unretrieved_relevant)
-    no, nobody = np.zeros(len(query), dtype=bool), Ids.of([""] * len(query))
-    unretrieved = Documents(judged.query_ids, query, nobody, np.zeros_like(query), judged=no, exists=no)
+    no, no_ids = np.zeros(len(query), dtype=bool), Ids.of([""] * len(query))
+    unretrieved = Documents(judged.query_ids, query, no_ids, np.zeros_like(query), judged=no, exists=no)
     documents = judged.followed_by(_unjudged(tops, judged.query_ids), unretrieved)
     collection.memo.make_room(len(runs), len(documents))
     return documents
 
 
 def _unjudged(tops: Sequence[Top], query_ids: ObjectArray) -> Documents:
-    """The unjudged documents of tops, each once, sorted by query."""
-    nothing = Documents(query_ids, np.empty(0, dtype=np.int64), Ids.of([]), np.empty(0, dtype=np.int64))
-    ids: list[Ids] = []
-    query = [nothing.query]
-    for top in tops:
-        rows = np.flatnonzero(~top.docs.judged)
-        query.append(top.docs.query[rows])
-        ids.append(top.docs.ids.take(rows))
-    queries = np.concatenate(query)
-    order = np.argsort(queries, kind="stable")
-    all_ids, zeros = Ids.joined(ids).take(order), np.zeros(len(order), dtype=np.int64)
-    found = Documents(query_ids, queries[order], all_ids, zeros, judged=zeros > 0)
-    again, _ = found.repeats()
-    keep = np.ones(len(found), dtype=bool)
-    keep[again] = False
-    return found.select(keep)
+    """Return the unjudged documents of tops, each once, sorted by query."""
+    unjudged = [np.flatnonzero(~top.docs.judged) for top in tops]
+    no_query = np.empty(0, dtype=np.int64)
+    query = np.concatenate([no_query, *(t.docs.query[rows] for t, rows in zip(tops, unjudged, strict=True))])
+    ids = Ids.joined([top.docs.ids.take(rows) for top, rows in zip(tops, unjudged, strict=True)])
+    order, zeros = np.argsort(query, kind="stable"), np.zeros(len(query), dtype=np.int64)
+    documents = Documents(query_ids, query[order], ids.take(order), zeros, judged=zeros > 0)
+    keep = np.ones(len(documents), dtype=bool)
+    keep[documents.repeats()[0]] = False
+    return documents.select(keep)
 
 
 def with_grades(collection: Collection, grade: IntArray) -> Collection:
     """Return the collection with other grades of all its documents, which are then all judged."""
     documents = collection.documents.graded(grade)
-    memo = Memo(
-        len(collection.runs), len(documents), parent=collection.memo
-    )  # grades are drawn by the thousand
+    # A memo of its own, since grades are drawn by the thousand.
+    memo = Memo(len(collection.runs), len(documents), parent=collection.memo)
     return replace(collection, documents=documents, judgments=Judgments.of(documents), memo=memo)
 
 
-#: By the class of a measure, what makes the :class:`Labelings` of one that has no form and yet strict bounds.
+#: By the class of a measure, a function that makes its :class:`Labelings`, if it has strict bounds without a form.
 BOUNDS: Registry[type[Measure], Callable[..., Labelings]] = Registry("bounds")

@@ -267,14 +267,12 @@ def solve_rr(task: RunPair) -> Solutions:
     """Solve reciprocal rank: one open document alone is relevant, or none."""
     pool, relevant = task.pool, task.gain > 0
     worth = [reciprocal(pool.y), reciprocal(pool.z)]
-    judged = [max_by_query(w[relevant], pool.query[relevant], pool.n_queries) for w in worth]
+    judged = np.array([max_by_query(w[relevant], pool.query[relevant], pool.n_queries) for w in worth])
     rows = np.flatnonzero(pool.open)
     query = pool.query[rows]
     differences, level = np.zeros((2, pool.n_queries)), np.zeros((2, len(pool.query)), dtype=np.int64)
     for i, (won, lost) in enumerate(((0, 1), (1, 0))):
-        differences[i], leads = greatest_lead(
-            worth[won][rows], worth[lost][rows], (judged[won], judged[lost]), query
-        )
+        differences[i], leads = greatest_lead(worth[won][rows], worth[lost][rows], judged[[won, lost]], query)
         is_best = (leads == differences[i, query]) & (leads > (judged[won] - judged[lost])[query])
         best = np.flatnonzero(is_best)
         _, first = np.unique(query[best], return_index=True)

@@ -16,15 +16,15 @@ from ..measures.form import Rule
 from ..measures.ue import _UE, Normalizers, normalize
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
-from .ap import Precisions
-from .forms import FormLabelings
+from .ap import PrecisionLabelings
+from .forms import FormLabelings, SumLabelings
 from .intervals import Interval
 from .labelings import BOUNDS, Labelings
 from .level_sums import LevelSums
 
 
 class _AboveChance(FormLabelings):
-    """UE of a base: what a ranking is worth, and what a random ranking of the pool is."""
+    """Labelings of UE: the value of a ranking by a base, compared with that of a random ranking of the pool."""
 
     @cached_property
     def rule(self) -> Rule:
@@ -41,60 +41,64 @@ class _AboveChance(FormLabelings):
 
     @property
     def depth(self) -> IntArray:
-        """How deep the pool of each query is ranked."""
+        """The depth to which the pool of each query is ranked."""
         return self.pool_size if self.cutoff is None else np.minimum(self.pool_size, self.cutoff)
 
+    bound_differences = Labelings.bound_differences
 
-class GainsAboveChance(_AboveChance):
-    """nDCG_UE: version 2 is exact for one run, version 1 a product of two extremes."""
+
+class GainsAboveChance(_AboveChance, SumLabelings):
+    """Labelings of nDCG_UE: version 2 is exact for one run, version 1 a product of two extremes."""
 
     def _random_level(self) -> tuple[FloatArray, FloatArray]:
-        """Return REB for a gain of 1 in all, and what the judged documents and the least gains make of it."""
+        """Return REB for a gain of 1 in all, and REB of the judged documents with the open ones at the least gain."""
         so_far = partial_sums(discount(np.arange(1, int(self.depth.max(initial=0)) + 1)))
         unit = ratio(so_far[self.depth], self.pool_size.astype(np.float64))
         judged = sum_by_query(self.judged_gain, self.items.query, self.docs.n_queries)
-        return unit, unit * (judged + self.levels[0] * self.sizes)
+        return unit, unit * (judged + self.levels[0] * self.n_open)
 
     def bound_runs(self, work: Work) -> Interval:
-        known, n, (ideal, ideals), steps = self._known, self.docs.n_queries, self.ideal, np.diff(self.levels)
         unit, chance = self._random_level()
-        # REB by level, shaped like the ideals; what is above it, and the room that it leaves.
-        chances = np.multiply.outer(unit, np.multiply.outer(steps, np.arange(ideals.shape[2])))
-        room, rooms = ideal - chance, ideals - chances
-        by_chance, above_chance = (chance, chances), (room, rooms)
-        ends = np.empty((2, *known.shape))
-        exact = np.ones(known.shape, dtype=bool)
-        for run, weight in enumerate(self._weights):
-            most_known, more = self.above(known[run], weight)
-            least_known, less = self.above(-known[run], -weight)
+        ideal, ideals = self.ideals.least, self.ideals.added
+        # REB by level, shaped like the ideals; and the room above it.
+        chances = np.multiply.outer(unit, np.multiply.outer(np.diff(self.levels), np.arange(ideals.shape[2])))
+        by_chance, room = (chance, chances), (ideal - chance, ideals - chances)
+        ends = np.empty((2, *self.judged_sums.shape))
+        exact = np.ones(self.judged_sums.shape, dtype=bool)
+        uniform = self._has_uniform_pool(*room)
+        for run, weight in enumerate(self.weights):
+            most, more = self.split_by_level(self.judged_sums[run], weight)
+            least, less = self.split_by_level(-self.judged_sums[run], -weight)
             if self.measure.get("version") == 1:
-                for end, sign, above in ((0, -1.0, (least_known, less)), (1, 1.0, (most_known, more))):
-                    of_ideal, of_chance = (
-                        sign * LevelSums(above, below, self.sizes).greatest()
+                for end, sign, above in ((0, -1.0, (least, less)), (1, 1.0, (most, more))):
+                    over_ideal, over_chance = (
+                        sign * LevelSums(above, below, self.n_open).greatest()
                         for below in ((ideal, ideals), by_chance)
                     )
-                    ends[end, run] = of_ideal * (of_chance / (1.0 + of_chance))  # A/(A + REB) from A/REB
+                    ends[end, run] = over_ideal * (
+                        over_chance / (1.0 + over_chance)
+                    )  # A/(A + REB) from A/REB
                 exact[run] = ends[1, run] - ends[0, run] <= LABELED_ALIKE
                 continue
-            above = most_known - chance, more - chances
-            most = LevelSums(above, above_chance, self.sizes).greatest_positive()
-            highest = np.where(most > 0, most, LevelSums(above, by_chance, self.sizes).greatest())
-            below = least_known + chance, less + chances
-            worst = LevelSums(below, by_chance, self.sizes).greatest_positive()
-            least_above = -LevelSums(below, above_chance, self.sizes).greatest()
-            # A pool of one gain has nothing to rank, which is 0.
-            even = np.zeros(n, dtype=bool)
-            for uniform in range(len(steps) + 1):
-                at = np.where(np.arange(len(steps)) < uniform, self.sizes[:, None], 0)
-                left = np.take_along_axis(rooms, at[:, :, None], axis=2)[..., 0].sum(axis=1)
-                even |= room + left <= LABELED_ALIKE
-            # Where all labelings are above chance, the least is above it too, but for such a pool.
-            ends[0, run] = np.where(worst > 0, -worst, np.where(even, 0.0, np.maximum(least_above, 0.0)))
-            ends[1, run] = np.clip(highest, -1.0, 1.0)
-            exact[run] = ~even
+            above, below = (most - chance, more - chances), (least + chance, less + chances)
+            best = LevelSums(above, room, self.n_open).greatest_positive()
+            best = np.where(best > 0, best, LevelSums(above, by_chance, self.n_open).greatest())
+            worst = LevelSums(below, by_chance, self.n_open).greatest_positive()
+            least_above = -LevelSums(below, room, self.n_open).greatest()
+            # Where all labelings are above chance, the least is above it too, but for a uniform pool.
+            ends[0, run] = np.where(worst > 0, -worst, np.where(uniform, 0.0, np.maximum(least_above, 0.0)))
+            ends[1, run] = np.clip(best, -1.0, 1.0)
+            exact[run] = ~uniform
         return Interval(ends[0], ends[1], exact)
 
-    bound_differences = Labelings.bound_differences
+    def _has_uniform_pool(self, room: FloatArray, rooms: FloatArray) -> np.ndarray:
+        """Return whether some labeling gives all documents of a query one gain: nothing to rank, and a value of 0."""
+        uniform, n_levels = np.zeros(len(room), dtype=bool), rooms.shape[1]
+        for level in range(n_levels + 1):
+            at = np.where(np.arange(n_levels) < level, self.n_open[:, None], 0)
+            left = np.take_along_axis(rooms, at[:, :, None], axis=2)[..., 0].sum(axis=1)
+            uniform |= room + left <= LABELED_ALIKE
+        return uniform
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         # Every label moves the random level.
@@ -102,21 +106,21 @@ class GainsAboveChance(_AboveChance):
         return super().influence(a, b, reach) + np.where(self.open, share, 0.0)
 
     def values(self, grade: IntArray) -> FloatArray:
-        of_open, n = self.rule.gain(grade), self.docs.n_queries
-        gain, ideal = self._gains(of_open), self._ideals(of_open)
+        open_gain, n = self.rule.gain(grade), self.docs.n_queries
+        gain, ideal = self.add_open_gains(open_gain), self.ideals.values(open_gain)
         actual = np.array([form.joined(gain) for form in self.forms])
-        unit, known = self._random_level()
-        total = known + sum_by_query(of_open - self.levels[0], self._open_query, n) * unit
-        # A pool of one gain has nothing to rank: the two differ by rounding alone.
+        unit, least = self._random_level()
+        total = least + sum_by_query(open_gain - self.levels[0], self.open_query, n) * unit
+        # In a pool of one gain there is nothing to rank: the two differ by rounding alone.
         total = np.where(ideal - total <= LABELED_ALIKE * ideal, ideal, total)
-        levels = Normalizers(*(np.broadcast_to(level, actual.shape) for level in (ideal, total)))
-        return normalize(actual, levels, self.measure.get("version"))
+        normalizers = Normalizers(*(np.broadcast_to(level, actual.shape) for level in (ideal, total)))
+        return normalize(actual, normalizers, self.measure.get("version"))
 
 
-class PrecisionsAboveChance(_AboveChance, Precisions):
-    """AP_UE, exact for one run: for a given number of relevant documents it rises with the sum of precisions."""
+class PrecisionsAboveChance(_AboveChance, PrecisionLabelings):
+    """Labelings of AP_UE: exact for one run, since for a number of relevant documents it rises with the precisions."""
 
-    def normalized(self, total: FloatArray, n_relevant: IntArray, query: int) -> FloatArray:
+    def normalize(self, total: FloatArray, n_relevant: IntArray, query: int) -> FloatArray:
         m, exact = n_relevant.reshape(-1), self.measure.get("expected") == "exact"
         size, depth = (np.full(total.size, part[query]) for part in (self.pool_size, self.depth))
         upper = np.minimum(depth, m).astype(np.float64)
@@ -124,21 +128,19 @@ class PrecisionsAboveChance(_AboveChance, Precisions):
         values = normalize(total.reshape(-1), Normalizers(upper, expected), self.measure.get("version"))
         return values.reshape(total.shape)
 
-    bound_differences = Labelings.bound_differences
-
     def values(self, grade: IntArray) -> FloatArray:
-        gain = self._gains(self.rule.gain(grade))
+        gain = self.add_open_gains(self.rule.gain(grade))
         total = np.array([form.joined(gain) for form in self.forms])
         count = self.forms[0].over(gain).astype(np.int64)
         values = np.empty(total.shape)
         for query in range(self.docs.n_queries):
-            of_labelings = np.broadcast_to(count[:, query], total.shape[:2])
-            values[..., query] = self.normalized(total[..., query], of_labelings, query)
+            n_relevant = np.broadcast_to(count[:, query], total.shape[:2])
+            values[..., query] = self.normalize(total[..., query], n_relevant, query)
         return values
 
 
 class _NotBounded(Labelings):
-    """UE of another base, version or pool."""
+    """Labelings of UE of another base, version or pool."""
 
     @property
     def why_not_bounded(self) -> str:
@@ -146,8 +148,8 @@ class _NotBounded(Labelings):
 
 
 @BOUNDS.register(_UE)
-def _labelings(measure: Measure, *given: Any) -> Labelings:
+def _make_labelings(measure: Measure, *arguments: Any) -> Labelings:
     base, versions = measure.base_name, (1, 2)
     if base not in ("AP", "nDCG") or measure.get("version") not in versions or measure.get("pool") == "run":
-        return _NotBounded(measure, *given)
-    return (PrecisionsAboveChance if base == "AP" else GainsAboveChance)(measure, *given)
+        return _NotBounded(measure, *arguments)
+    return (PrecisionsAboveChance if base == "AP" else GainsAboveChance)(measure, *arguments)

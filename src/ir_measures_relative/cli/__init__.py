@@ -1,11 +1,12 @@
-"""The command ``ir_measures_relative``: a command a question, and ir_measures' own command line as ``score``.
+"""The command ``ir_measures_relative``: one subcommand a question, and ir_measures' own command line as ``score``.
 
-A command is a file here (see :class:`~.arguments.Command`) and its place in :data:`COMMANDS`. ``--help`` waits for what
-these files import at the top.
+A subcommand is a :class:`~.arguments.Command` of its name in a file here, and its line in :data:`COMMANDS`. ``--help``
+waits for what that file imports at the top.
 """
 
 from __future__ import annotations
 
+import difflib
 import os
 import subprocess
 import sys
@@ -13,13 +14,13 @@ import traceback
 from argparse import RawDescriptionHelpFormatter
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Any, cast
 
 from .. import __version__
-from .arguments import Command, Parser, parser_of
-from .output import PROG, drop_output, in_these_terms, leaving_in_order, open_streams, say, tidy_warnings
+from .arguments import Command, Parser, make_parser
+from .output import PROG, drop_output, exit_on_signals, in_these_terms, open_streams, say, tidy_warnings
+from .tables import check_table
 
-#: The commands, each the name of a file, and what it answers; in the order of the help.
+#: The subcommands and what each answers, in the order of the help.
 COMMANDS = {
     "worth": "decide whether to keep the deployed runs, add a candidate, or replace a run with it",
     "drop": "find the deployed runs that you can remove",
@@ -39,6 +40,9 @@ COMMANDS = {
     "cite": "print the papers to cite for measures, as BibTeX",
 }
 
+# The files of subcommands that share one.
+_FILES = {"worth": "decide", "drop": "decide"}
+
 # What wrong input raises, here and in ir_measures and its providers; anything else is a mistake of this package.
 _BAD_INPUT = (
     ValueError,
@@ -52,29 +56,29 @@ _BAD_INPUT = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command, and returns its exit code.
+    """Run the command and return its exit code.
 
-    0 all went well; 2 wrong input; 1 and 3 as ``--gate`` says; 130, 141, 129, 143 as usual for signals; 70 a mistake of
-    this package.
+    0 is an answer, 2 wrong input, 70 a mistake of this package, 1 and 3 what ``--gate`` says; 129, 130, 141 and 143 are
+    those usual for signals.
     """
     if "_ARGCOMPLETE" in os.environ:
         _complete()
-    with leaving_in_order():
+    with exit_on_signals():
         code = _exit_code(arguments)
     drop_output()
     return code
 
 
 def _complete() -> None:
-    """Tells the shell how what is typed goes on, and ends the process; nothing without argcomplete."""
+    """Complete what is typed in a shell, and end the process; without argcomplete, do nothing."""
     try:
         import argcomplete
     except ImportError:
         return
     parser = Parser(prog=PROG)
-    commands = parser.add_subparsers()
+    subparsers = parser.add_subparsers()
     for name, summary in COMMANDS.items():
-        command_of(name).add_arguments(commands.add_parser(name, help=summary))
+        load_command(name).add_arguments(subparsers.add_parser(name, help=summary))
     argcomplete.autocomplete(parser)
 
 
@@ -94,49 +98,46 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
     except _BAD_INPUT as error:
         say("error", in_these_terms(error))
         return 2
-    except Exception:  # a mistake of this package must not look like an answer, and 1 is one
+    except Exception:  # must not look like an answer, and 1 is one
         traceback.print_exc()
         return 70
 
 
-def command_of(name: str) -> Command:
-    command: Any = import_module(f".{name}", __name__)
-    return cast("Command", command)
+def load_command(name: str) -> Command:
+    """Import a subcommand."""
+    command: Command = getattr(import_module(f".{_FILES.get(name, name)}", __name__), name)
+    return command
 
 
-def _run(given: list[str]) -> int:
-    name = _asked_for(given)
-    words = given[1:] if given[:1] == [name] else given
-    command = None if name is None else command_of(name)
+def _run(words: list[str]) -> int:
+    name = _command_name(words)
+    command = None if name is None else load_command(name)
     try:
-        parser = parser_of(name, COMMANDS[name], command) if name and command else _main_parser()
-        args = parser.parse_intermixed_args(words)
-    except SystemExit as leave:  # argparse has said what there is to say: help, version, wrong arguments
+        parser = make_parser(name, COMMANDS[name], command) if name and command else _main_parser()
+        args = parser.parse_intermixed_args(words[1:] if words[:1] == [name] else words)
+    except SystemExit as leave:  # argparse has printed the help, the version or what is wrong
         return leave.code if isinstance(leave.code, int) else 0
     if command is None:
         parser.print_help(sys.stdout)
         return 0
-    args.arguments = given
+    args.arguments = words
+    check_table(args)
     return command.run(args) or 0
 
 
-def _asked_for(given: Sequence[str]) -> str | None:
-    """The command that the first word names, else ``score``, as in ir_measures; None for the main help."""
-    if not given or given[0] in ("-h", "--help", "--version"):
+def _command_name(words: Sequence[str]) -> str | None:
+    """Return the subcommand that the first word names, else ``score``, as in ir_measures; None for the main help."""
+    if not words or words[0] in ("-h", "--help", "--version"):
         return None
-    first = given[0]
+    first = words[0]
     if first in COMMANDS:
         return first
     if not first.startswith("-") and not os.path.exists(first):
-        import difflib
-
-        near = difflib.get_close_matches(first.lower(), COMMANDS, n=1, cutoff=0.75)
-        if near:
-            raise ValueError(f"no command and no file is called {first!r}; did you mean {near[0]}?")
-        if len(given) < 3:  # QRELS, RUN and MEASURE
-            raise ValueError(
-                f"no command and no file is called {first!r}; the commands are {', '.join(COMMANDS)}"
-            )
+        unknown = f"no command and no file is called {first!r}"
+        if similar := difflib.get_close_matches(first.lower(), COMMANDS, n=1, cutoff=0.75):
+            raise ValueError(f"{unknown}; did you mean {similar[0]}?")
+        if len(words) < 3:  # fewer than QRELS, RUN and MEASURE
+            raise ValueError(f"{unknown}; the commands are {', '.join(COMMANDS)}")
     return "score"
 
 

@@ -1,4 +1,4 @@
-"""The arguments that commands share, each declared once; the parser of a command; and what measures are asked for."""
+"""Subcommands and their parsers, the arguments that they share, and the measures that these name."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
-from typing import Any, NoReturn, Protocol
+from typing import Any, NamedTuple, NoReturn
 
 import ir_measures
 
@@ -21,23 +21,20 @@ from .tables import DEFAULT_PLACES, FORMATS
 TRACK = "a .track file, a name of the catalogue (vaswani, demo), or URL#sha256=HASH"
 
 
-class Command(Protocol):
-    """What a file of this folder has that is a command."""
+class Command(NamedTuple):
+    """A subcommand."""
 
-    USAGE: str  #: its arguments, without the name
-    EXAMPLE: str  #: arguments that work on what ``python -m ir_measures_relative.demo campaign`` writes
-
-    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declares its arguments."""
-
-    def run(self, args: argparse.Namespace) -> int | None:
-        """Does it, and returns the exit code, None for 0; ValueError and the like for wrong input."""
+    usage: str  #: its arguments, without the name
+    example: str  #: arguments that work on what ``python -m ir_measures_relative.demo campaign`` writes
+    add_arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int | None]  #: returns the exit code; None is 0
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one line."""
+    """A parser that says in one line what is wrong."""
 
     def error(self, message: str) -> NoReturn:
+        """Print the message, with what was probably meant, and exit."""
         unknown = message.removeprefix("unrecognized arguments: ").split()
         if unknown and unknown[0].startswith("-") and message.startswith("unrecognized"):
             nearest = nearest_name(unknown[0].partition("=")[0], list(self._option_string_actions))
@@ -48,23 +45,22 @@ class Parser(argparse.ArgumentParser):
         sys.exit(2)
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:
-        """As argparse does, which makes an empty list of the value in ``--to=--``."""
-        if action.option_strings and arg_strings == ["--"]:
+        if action.option_strings and arg_strings == ["--"]:  # argparse makes an empty list of it
             self.error(f"argument {'/'.join(action.option_strings)}: -- is not a value")
         return super()._get_values(action, arg_strings)  # type: ignore[misc]
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """As argparse does, which says nothing where it cannot write."""
-        (file or sys.stderr).write(message)
+        (file or sys.stderr).write(message)  # argparse ignores what it cannot write
 
 
-def parser_of(name: str, summary: str, command: Command) -> Parser:
-    called = f"{PROG} {name}"
+def make_parser(name: str, summary: str, command: Command) -> Parser:
+    """Return the parser of a subcommand."""
+    prog = f"{PROG} {name}"
     parser = Parser(
-        prog=called,
-        usage=f"{called} {command.USAGE}",
+        prog=prog,
+        usage=f"{prog} {command.usage}",
         description=summary[0].upper() + summary[1:],
-        epilog=f"example, after python -m {PROG}.demo campaign:\n  {called} {command.EXAMPLE}",
+        epilog=f"example, after python -m {PROG}.demo campaign:\n  {prog} {command.example}",
         formatter_class=partial(argparse.RawDescriptionHelpFormatter, max_help_position=24, width=100),
     )
     command.add_arguments(parser)
@@ -72,9 +68,9 @@ def parser_of(name: str, summary: str, command: Command) -> Parser:
 
 
 def add_runs(
-    parser: argparse.ArgumentParser, called: str = "RUNS", *, to: Sequence[str] = ("--to",), qrels: str = ""
+    parser: argparse.ArgumentParser, metavar: str = "RUNS", *, to: Sequence[str] = ("--to",), qrels: str = ""
 ) -> None:
-    """QRELS, the runs that the command is about, and what they are compared with."""
+    """Add QRELS, the runs that the command is about, and those that they are compared with."""
     parser.add_argument(
         "qrels",
         metavar="QRELS",
@@ -82,35 +78,33 @@ def add_runs(
     )
     parser.add_argument(
         "run",
-        metavar=called,
+        metavar=metavar,
         help="a run file, a folder of run files, a glob in quotes, or - for standard input",
     )
     if to:
-        parser.add_argument(
-            *to,
-            dest="to",
-            action="append",
-            default=[],
-            metavar="RUNS",
-            help=f"runs to compare {called} with: file, folder or glob; repeatable. Without --to: with each other",
+        text = (
+            f"runs to compare {metavar} with: file, folder or glob; repeatable. Without --to: with each other"
         )
-    else:
-        parser.set_defaults(to=[])
+        parser.add_argument(*to, dest="to", action="append", metavar="RUNS", help=text)
     parser.add_argument("--names", metavar="CSV", help="two columns: run file or tag, display name")
-    parser.add_argument(
-        "--drop-self",
-        action="store_true",
-        help="remove the document whose id is the query's from every run, as BEIR does",
-    )
+    add_drop_self(parser, "remove the document whose id is the query's from every run, as BEIR does")
     parser.add_argument(
         "--allow-empty",
         action="store_true",
         help="a run file may hold no ranking, which is an error otherwise",
     )
-    parser.set_defaults(called=called, priors=None, groups=None, reference=None, num_docs=None, grades=None)
+    # The arguments that readers of runs look at, and not every command has.
+    absent = dict.fromkeys(("priors", "groups", "reference", "track", "baseline", "num_docs", "grades"))
+    parser.set_defaults(metavar=metavar, to=[], others=[], **absent)
+
+
+def add_drop_self(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add ``--drop-self``."""
+    parser.add_argument("--drop-self", action="store_true", help=text)
 
 
 def add_context(parser: argparse.ArgumentParser) -> None:
+    """Add what makes a context of the runs."""
     from ..context.priors import POLICIES
 
     parser.add_argument(
@@ -129,40 +123,42 @@ def add_context(parser: argparse.ArgumentParser) -> None:
 
 
 def add_collection(parser: argparse.ArgumentParser) -> None:
+    """Add what is known of the collection."""
     parser.add_argument("--num_docs", type=int, metavar="N", help="number of documents in the collection")
-    parser.add_argument(
-        "--grades",
-        type=int,
-        nargs=2,
-        metavar=("LOW", "HIGH"),
-        help="lowest and highest grade of the collection",
-    )
+    text = "lowest and highest grade of the collection"
+    parser.add_argument("--grades", type=int, nargs=2, metavar=("LOW", "HIGH"), help=text)
 
 
 def add_llm_judgments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--llm-judgments",
-        metavar="FILE",
-        help="judgments by a language model, for the relevance model",
-    )
+    """Add ``--llm-judgments``."""
+    text = "judgments by a language model, for the relevance model"
+    parser.add_argument("--llm-judgments", metavar="FILE", help=text)
 
 
 def add_measures(parser: argparse.ArgumentParser, *defaults: str) -> None:
-    instead = f"; default: {' '.join(defaults)}" if defaults else ""
+    """Add MEASURE…, of which there must be one where there are no defaults."""
+    default = f"; default: {' '.join(defaults)}" if defaults else ""
     parser.add_argument(
         "measures",
         metavar="MEASURE",
         nargs="*" if defaults else "+",
         default=list(defaults),
-        help=f"measures of this package or of ir_measures: nDCG@10, \"NRG(base='RBP')@10\"{instead}",
+        help=f"measures of this package or of ir_measures: nDCG@10, \"NRG(base='RBP')@10\"{default}",
     )
 
 
 def add_measure(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add the one measure of a command."""
     parser.add_argument("measures", metavar="MEASURE", nargs="?", default=default, help=f"default: {default}")
 
 
+def add_by_query(parser: argparse.ArgumentParser) -> None:
+    """Add ``--by_query``."""
+    parser.add_argument("-q", "--by_query", action="store_true", help="print a row for every query")
+
+
 def add_missing(parser: argparse.ArgumentParser) -> None:
+    """Add ``--missing``."""
     parser.add_argument(
         "--missing",
         choices=("zero", "drop"),
@@ -173,28 +169,20 @@ def add_missing(parser: argparse.ArgumentParser) -> None:
 
 
 def add_provider(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--provider",
-        choices=ir_measures.providers.registry,
-        metavar="NAME",
-        help="ir_measures provider that computes absolute measures, such as pytrec_eval",
-    )
+    """Add ``--provider``."""
+    text = "ir_measures provider that computes absolute measures, such as pytrec_eval"
+    parser.add_argument("--provider", choices=ir_measures.providers.registry, metavar="NAME", help=text)
 
 
 def add_table(parser: argparse.ArgumentParser, answers: bool = False) -> None:
-    """The format of a table; of a command that ``answers`` in a sentence, and a short table, also its columns."""
+    """Add the format of a table; of a command that ``answers`` in a sentence and a short table, also its columns."""
     default = "the answer, and a short table" if answers else "tsv, aligned on a terminal"
     if answers:
         parser.add_argument(
             "--columns", metavar="NAMES", help="print these columns, with commas between; -o csv prints all"
         )
-    parser.add_argument(
-        "-o",
-        "--output_format",
-        choices=FORMATS,
-        metavar="FORMAT",
-        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; default: {default}",
-    )
+    text = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; default: {default}"
+    parser.add_argument("-o", "--output_format", choices=FORMATS, metavar="FORMAT", help=text)
     parser.add_argument(
         "-p", "--places", type=int, default=DEFAULT_PLACES, help="decimal places; -1 for all (default: 4)"
     )
@@ -204,14 +192,15 @@ def add_table(parser: argparse.ArgumentParser, answers: bool = False) -> None:
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add ``--jobs``."""
     parser.add_argument("--jobs", type=int, metavar="N", default=1, help="number of processes (default: 1)")
 
 
-def measures_of(args: argparse.Namespace) -> list[ir_measures.Measure]:
-    """The measures that are asked for, each once; ValueError for what is none."""
-    texts: Iterable[str] = [args.measures] if isinstance(args.measures, str) else args.measures
-    found: dict[ir_measures.Measure, None] = {}
-    for text in chain.from_iterable(map(split_measures, texts)):
+def named_measures(args: argparse.Namespace) -> list[ir_measures.Measure]:
+    """Return the measures that the arguments name, each once; raises ValueError for anything else."""
+    words: Sequence[str] = [args.measures] if isinstance(args.measures, str) else args.measures
+    measures: dict[ir_measures.Measure, None] = {}
+    for text in chain.from_iterable(map(split_measures, words)):
         if len(text) < 1000 and os.path.exists(text):
             raise ValueError(
                 f"{text!r} is a file, not a measure; quote a glob; a run to compare with goes after --to"
@@ -220,26 +209,28 @@ def measures_of(args: argparse.Namespace) -> list[ir_measures.Measure]:
             raise ValueError(
                 f"{text!r}: write a measure without spaces, such as nDCG@10, and two with a space between"
             )
-        found[parse_measure(text)] = None
-    if not found:
+        measures[parse_measure(text)] = None
+    if not measures:
         raise ValueError("no measure is given; name one, such as NRG@10")
-    return list(found)
+    return list(measures)
 
 
-def measure_of(args: argparse.Namespace) -> ir_measures.Measure:
-    """The one measure that is asked for; ValueError for several."""
-    measure, *more = measures_of(args)
+def named_measure(args: argparse.Namespace) -> ir_measures.Measure:
+    """Return the one measure that the arguments name; raises ValueError for several."""
+    measure, *more = named_measures(args)
     if more:
         raise ValueError(f"this takes one measure; leave out {', '.join(map(str, more))}")
     return measure
 
 
-def provider_of(args: argparse.Namespace, measures: Sequence[ir_measures.Measure]) -> Any:
-    """What computes the absolute measures: ir_measures, or the one of its providers that is named."""
+def named_provider(args: argparse.Namespace, measures: Sequence[ir_measures.Measure]) -> Any:
+    """Return what computes the absolute measures: ir_measures, or the named one of its providers."""
     if args.provider is None:
         return ir_measures.DefaultPipeline
     provider = ir_measures.providers.registry[args.provider]
-    other = [str(m) for m in measures if not is_relative(m) and not provider.supports(m)]
-    if other:
-        raise ValueError(f"--provider {args.provider} does not compute {', '.join(other)}; leave it out")
+    unsupported = [str(m) for m in measures if not is_relative(m) and not provider.supports(m)]
+    if unsupported:
+        raise ValueError(
+            f"--provider {args.provider} does not compute {', '.join(unsupported)}; leave it out"
+        )
     return provider

@@ -1,43 +1,38 @@
-"""``compare``: is the difference of two runs real?"""
+"""``compare``: whether the difference between two runs is significant."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import ir_measures_relative as package
 
 from ..messages import counted, few, warn
 from ..tolerances import ROUNDED
 from . import arguments
+from .arguments import Command
 from .output import SUPERSCRIPTS
-from .tables import answer, check_table, text_of
+from .tables import cell_text, print_answer
 
 if TYPE_CHECKING:
     import pandas as pd
 
-USAGE = "QRELS RUNS MEASURE… [--baseline RUN] [--to RUNS …] [options]"
+    from .inputs import Inputs
+
 _COLUMNS = ("name", "other", "measure", "difference", "ci_lower", "ci_upper", "p_corrected", "topics_needed")
-_OTHER_SIDE = {"name": "other", "other": "name", "mean": "other_mean", "other_mean": "mean"}
-EXAMPLE = "campaign/qrels.txt campaign/runs nDCG@10 --baseline BM25"
+_SWAPPED = {"name": "other", "other": "name", "mean": "other_mean", "other_mean": "mean"}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser)
     arguments.add_measures(parser)
     arguments.add_context(parser)
-    parser.add_argument(
-        "--baseline",
-        metavar="RUN",
-        help="compare every run with this one (name or file); default: all pairs",
-    )
+    text = "compare every run with this one (name or file). Default: all pairs; of one run, with each of --to"
+    parser.add_argument("--baseline", metavar="RUN", help=text)
     parser.add_argument("--between", nargs=2, metavar="RUN", help="compare only these two runs")
-    parser.add_argument(
-        "--test",
-        metavar="NAME",
-        help="t, wilcoxon, sign, randomization or bootstrap; the default depends on the measure",
-    )
+    text = "t, wilcoxon, sign, randomization or bootstrap; the default depends on the measure"
+    parser.add_argument("--test", metavar="NAME", help=text)
     parser.add_argument(
         "--matrix",
         action="store_true",
@@ -48,68 +43,72 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_table(parser, answers=True)
 
 
-def run(args: argparse.Namespace) -> None:
+def _run(args: argparse.Namespace) -> None:
     if args.between and args.baseline:
         raise ValueError("--between names both runs, and --baseline the other of each pair; leave one out")
-    check_table(args)
-    measures = arguments.measures_of(args)
-    from ..context.collection import judged_collection
-    from ..context.duplicates import deepest_cutoff, find_duplicates
+    measures = arguments.named_measures(args)
     from .inputs import read
-    from .run_files import find_files
 
-    unsigned = [
-        m for m in measures if not getattr(m, "SIGNED", False)
-    ]  # by the others every pair is compared
-    given = read(args, unsigned, find_files(args, args.baseline))
-    fixed = given.others if given.alone else None
-    baseline = None if args.baseline is None else given.asked_for("--baseline", args.baseline)
-    between = [given.asked_for("--between", name) for name in args.between or ()]
+    # Every two runs are compared by a signed measure, which needs no reference.
+    given = read(args, [m for m in measures if not getattr(m, "SIGNED", False)])
+    baseline = None if args.baseline is None else given.find_name("--baseline", args.baseline)
+    between = [given.find_name("--between", name) for name in args.between or ()]
     if len(between) > len({*between}):
         raise ValueError(f"--between names {between[0]} twice, and no run is compared with itself")
     names = between or list(dict.fromkeys([*given.candidates, *([baseline] if baseline else [])]))
-    depth = deepest_cutoff(measures)
-    together = given.together
-    first = (
-        find_duplicates(judged_collection(together, given.judgments), depth) if fixed and depth != 0 else {}
-    )
-    compared = {first.get(name, name) for name in names}
-    both = [name for name in fixed or () if first.get(name, name) in compared]
-    if both:
-        fixed = [name for name in given.others if name not in both]
-        if not fixed:
-            raise ValueError(
-                f"--to holds no run but {few(both)}, and no run is compared with itself; give --priors others"
-            )
-        warn(
-            f"compare leaves {few(both)} out of --to, as runs that are compared or rank as one does: all are scored "
-            f"against the same {counted(len(fixed), 'run')}; to score each against all others, set --priors others"
-        )
     if names == [baseline]:
         raise ValueError(f"--baseline {args.baseline} is the evaluated run itself; name another run")
+    if len(names) == 1 and (args.to or args.track):
+        [baseline], names = names, list(dict.fromkeys([*names, *given.others]))
+        priors: Any = "others" if given.alone else None
+    else:
+        priors = _common_priors(given, names, measures) if given.alone else None
     if len(names) < 2:
-        raise ValueError(f"{args.run} is one run; name the other with --baseline RUN")
+        raise ValueError(f"{args.run} is one run; name the other with --baseline RUN, or more with --to RUNS")
     table = package.compare(
         given.together,
         given.judgments,
         measures,
         names,
-        fixed,
+        priors,
         baseline,
         args.test,
         confidence=args.confidence,
         missing=args.missing,
     )
     if not args.matrix:
-        answer(table, args, _COLUMNS)
+        print_answer(table, args, _COLUMNS)
         return
     matrix = _matrix(table, names, args)
     note = f"Letters: the runs that a run is significantly above (corrected p < {1 - args.confidence:.3g})."
     if args.output_format == "latex":
         print(f"% {note}")
-    answer(table, args, matrix.columns, matrix)
+    print_answer(table, args, matrix.columns, matrix)
     if args.output_format is None:
         print(f"\n{note}")
+
+
+def _common_priors(given: Inputs, names: Sequence[str], measures: list[Any]) -> list[str]:
+    """Return the runs of ``--to`` that none of the compared runs is, or ranks as."""
+    from ..context.collection import judged_collection
+    from ..context.duplicates import deepest_cutoff, find_duplicates
+
+    depth = deepest_cutoff(measures)
+    collection = judged_collection(given.together, given.judgments)
+    originals = {} if depth == 0 else find_duplicates(collection, depth)
+    compared = {originals.get(name, name) for name in names}
+    both = [name for name in given.others if originals.get(name, name) in compared]
+    priors = [name for name in given.others if name not in both]
+    if not priors:
+        raise ValueError(
+            f"--to holds no run but {few(both)}, and no run is compared with itself; give --priors others"
+        )
+    if both:
+        warn(
+            f"compare leaves {few(both)} out of --to, as runs that are compared or rank as one does: all are scored "
+            f"against the same {counted(len(priors), 'run')}; to score each against all others, set --priors others"
+        )
+    return priors
 
 
 def _matrix(table: pd.DataFrame, names: Sequence[str], args: argparse.Namespace) -> pd.DataFrame:
@@ -117,7 +116,7 @@ def _matrix(table: pd.DataFrame, names: Sequence[str], args: argparse.Namespace)
     import pandas as pd
 
     rows = pd.concat(
-        [table, table.rename(columns=_OTHER_SIDE).assign(difference=-table["difference"])], ignore_index=True
+        [table, table.rename(columns=_SWAPPED).assign(difference=-table["difference"])], ignore_index=True
     )
     means = rows.groupby(["measure", "name"])["mean"]
     spread = means.max() - means.min()
@@ -138,8 +137,16 @@ def _matrix(table: pd.DataFrame, names: Sequence[str], args: argparse.Namespace)
     matrix = pd.DataFrame({"": [SUPERSCRIPTS[sign] for sign in signs.values()], "name": values.index})
     for measure in values:
         matrix[measure] = [
-            text_of(mean, args.places)
+            cell_text(mean, args.places)
             + "".join(sign for other, sign in signs.items() if (measure, name, other) in beaten)
             for name, mean in values[measure].items()
         ]
     return matrix
+
+
+compare = Command(
+    "QRELS RUNS MEASURE… [--baseline RUN] [--to RUNS …] [options]",
+    "campaign/qrels.txt campaign/runs nDCG@10 --baseline BM25",
+    _add_arguments,
+    _run,
+)

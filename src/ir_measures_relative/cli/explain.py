@@ -7,30 +7,28 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .tables import answer, check_table
+from .arguments import Command
+from .tables import print_answer
 
-USAGE = "QRELS RUN [MEASURE] --to RUNS [--query ID] [options]"
 _COLUMNS = ("name", "query_id", "doc_id", "relevance", "position", "contribution", "new aspects")
-EXAMPLE = "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/runs/BM25.run --query 3"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, "RUN")
     arguments.add_measure(parser, "UniqueRel(rel=1)@10")
     parser.add_argument("--query", metavar="ID", help="only this query; default: all")
     arguments.add_table(parser, answers=True)
 
 
-def run(args: argparse.Namespace) -> None:
-    check_table(args)
-    measure = arguments.measure_of(args)
+def _run(args: argparse.Namespace) -> None:
+    measure = arguments.named_measure(args)
     import pandas as pd
 
     from .inputs import read
 
     given = read(args, [measure])
     tables = []
-    for names, context in given.campaigns():
+    for names, context in given.contexts():
         for name in names:
             table = package.explain(context, name, given.judgments, measure, args.query)
             if given.is_folder:
@@ -39,4 +37,12 @@ def run(args: argparse.Namespace) -> None:
     together = pd.concat(tables, ignore_index=True)
     together.attrs = tables[0].attrs
     priors = [name for name in together if name.startswith("position in ")]
-    answer(together, args, [*_COLUMNS, *priors, "gain"])
+    print_answer(together, args, [*_COLUMNS, *priors, "gain"])
+
+
+explain = Command(
+    "QRELS RUN [MEASURE] --to RUNS [--query ID] [options]",
+    "campaign/qrels.txt campaign/runs/3-grams.run \\\n    --to campaign/runs/BM25.run --query 3",
+    _add_arguments,
+    _run,
+)

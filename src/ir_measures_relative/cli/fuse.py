@@ -1,4 +1,4 @@
-"""``fuse``: which runs to fuse, and what that is worth on topics that had no say in the choice."""
+"""``fuse``: which runs to fuse, and what that is worth on held-out topics."""
 
 from __future__ import annotations
 
@@ -8,25 +8,20 @@ import ir_measures_relative as package
 
 from ..messages import few
 from . import arguments
-from .tables import answer, check_table, text_of
+from .arguments import Command
+from .tables import cell_text, print_answer
 
-USAGE = "QRELS RUNS [MEASURE] [--number N] [options]"
 _COLUMNS = ("strategy", "n", "names", "held_out", "difference", "ci_lower", "ci_upper", "in_sample")
-EXAMPLE = "campaign/qrels.txt campaign/runs nDCG@10 --number 3"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, to=())
     arguments.add_measure(parser, "nDCG@10")
-    parser.add_argument(
-        "--number", type=int, default=2, metavar="N", help="number of runs to fuse (default: %(default)s)"
-    )
+    text = "number of runs to fuse (default: %(default)s)"
+    parser.add_argument("--number", type=int, default=2, metavar="N", help=text)
     parser.add_argument("--method", default="rrf", help="rrf (default), isr, combsum or combmnz")
-    parser.add_argument(
-        "--depth",
-        type=int,
-        help="number of documents to fuse from each run (default: 1000, or all that a track has)",
-    )
+    text = "number of documents to fuse from each run (default: 1000, or all that a track has)"
+    parser.add_argument("--depth", type=int, help=text)
     parser.add_argument(
         "--strategies",
         default="single,top,greedy,exact,all",
@@ -37,10 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_table(parser, answers=True)
 
 
-def run(args: argparse.Namespace) -> None:
-    """Prints the answer and the table; without ``-o`` long lists are shortened."""
-    check_table(args)
-    measure = arguments.measure_of(args)
+def _run(args: argparse.Namespace) -> None:
+    measure = arguments.named_measure(args)
     from .inputs import read
 
     given = read(args)
@@ -54,11 +47,21 @@ def run(args: argparse.Namespace) -> None:
         strategies=args.strategies.split(","),
         missing=args.missing,
     )
-    if args.output_format:
-        answer(table, args, ())
-        return
-    most, short = max(args.number, 3), table.copy()
-    short["names"] = [few(names, most) for names in table["names"]]
-    shares = [[f"{name} {text_of(x, args.places)}" for name, x in of.items()] for of in table["chosen"]]
-    short["chosen"] = [few(of, most) for of in shares]
-    answer(table, args, _COLUMNS, short)
+    shown = table.copy()
+    if not args.output_format:  # else long lists are whole
+        most = max(args.number, 3)
+        shares = (
+            [f"{name} {cell_text(share, args.places)}" for name, share in chosen.items()]
+            for chosen in table["chosen"]
+        )
+        shown["names"] = [few(names, most) for names in table["names"]]
+        shown["chosen"] = [few(names, most) for names in shares]
+    print_answer(table, args, _COLUMNS, shown)
+
+
+fuse = Command(
+    "QRELS RUNS [MEASURE] [--number N] [options]",
+    "campaign/qrels.txt campaign/runs nDCG@10 --number 3",
+    _add_arguments,
+    _run,
+)

@@ -11,7 +11,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,11 +38,11 @@ from ..io.run_paths import PACKED
 from ..io.runs import run_groups
 from ..messages import few, warn
 from .output import say
-from .run_files import RunFiles, files_of, find_files, path_of, read_file_runs
+from .run_files import RunFiles, find_files, find_run_files, read_file_runs, run_path
 
 
 class Judged(NamedTuple):
-    """The judgments, and the dataset that they are of, if they are of one."""
+    """Judgments, and the dataset that they are of, if they are of one."""
 
     columns: QrelsColumns
     dataset: Any = None  #: of ir_datasets
@@ -53,41 +53,43 @@ class Judged(NamedTuple):
         return None if self.dataset is None else count_docs(self.dataset, fetch=False)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Inputs:
-    """What a command has read: runs by name, judgments, and what they are compared with."""
+    """Everything that a command has read: runs by name, judgments, and what the runs are compared with."""
 
     args: argparse.Namespace
     qrels: Judged | None  #: None where QRELS is the word none
     runs: dict[str, Rankings]  #: all, by name, the candidates first
     files: dict[str, Path]  #: of each run
     candidates: list[str]
-    others: list[str]  #: what the candidates are compared with; none: against each other
-    further: list[str]  #: what every context holds beside them
+    others: list[str]  #: the runs to compare the candidates with; none: with each other
+    further: list[str]  #: runs that every context holds beside them
     is_folder: bool
     groups: dict[str, str]
-    reference: str | None
+    reference: str | None = None
 
     @property
     def judgments(self) -> QrelsColumns | None:
+        """The columns of the judgments."""
         return None if self.qrels is None else self.qrels.columns
 
     @property
     def alone(self) -> bool:
-        """Whether each candidate is compared with the others of ``--to`` alone, not against the other candidates."""
+        """Whether each candidate is compared with the runs of ``--to`` alone, not with the other candidates."""
         return bool(self.others) and self.args.priors is None
 
     def context(self, names: Iterable[str], priors: Policy | None = None) -> RunContext:
-        kept = list(dict.fromkeys([*names, *self.further]))
-        known = self.args.num_docs
-        if known is None and self.qrels is not None:
-            known = self.qrels.num_docs
+        """Return a context of these runs and the further ones."""
+        names = list(dict.fromkeys([*names, *self.further]))
+        num_docs = self.args.num_docs
+        if num_docs is None and self.qrels is not None:
+            num_docs = self.qrels.num_docs
         return RunContext(
-            {name: self.runs[name] for name in kept},
+            {name: self.runs[name] for name in names},
             priors=priors or self.args.priors or "others",
-            reference=self.reference if self.reference in kept else None,
-            groups={name: self.groups[name] for name in kept if name in self.groups},
-            num_docs=known,
+            reference=self.reference if self.reference in names else None,
+            groups={name: self.groups[name] for name in names if name in self.groups},
+            num_docs=num_docs,
             grades=self.args.grades,
             drop_self=self.args.drop_self,
         )
@@ -97,58 +99,52 @@ class Inputs:
         """All runs in one context: those of ``--to`` are the priors, or by ``--priors`` come before candidates."""
         if self.alone or not self.others:
             return self.context(self.runs, self.others or None)
-        own = [name for name in self.candidates if name not in self.others]
-        return self.context([*self.others, *own])
+        return self.context(dict.fromkeys([*self.others, *self.candidates]))
 
-    def campaigns(self, check: bool = True) -> Iterator[tuple[list[str], RunContext]]:
-        """The candidates and their context: each in one of its own with ``--to``, or all in one."""
+    def contexts(self, check: bool = True) -> Iterator[tuple[list[str], RunContext]]:
+        """Yield candidates with their context: each with one of its own where there is ``--to``, else all with one."""
         if not self.alone:
             yield self.candidates, self.together
             return
         for name in self.candidates:
-            context = self.context(dict.fromkeys([name, *self.others]))
+            context = self.context([name, *self.others])
             if check and self.qrels is not None and name not in self.others:
-                self._check_new_runs(judged_collection(context, self.judgments), {name: self.runs[name]})
+                self._check_new_runs(judged_collection(context, self.judgments), [name])
             yield [name], context
             gc.collect()  # what a context has computed refers to it, and would stay: a gigabyte for 17 large runs
 
-    def name_of(self, run: str) -> str | None:
-        """The name of a run, given by that, its file, or what the file is called; None where there is none."""
+    def find_name(self, option: str, run: str) -> str:
+        """Return the name of a run that an option gives by that, by its file, or by what the file is called."""
         if run in self.runs:
             return run
-        path = path_of(run).resolve()
+        path = run_path(run).resolve()
         same = [name for name, file in self.files.items() if path == file.resolve() or run in _labels(file)]
-        return same[0] if len(same) == 1 else None
-
-    def asked_for(self, flag: str, run: str) -> str:
-        name = self.name_of(run)
-        if name is None:
-            raise ValueError(f"{flag} {run} is not a run of {self.args.run}; its runs are {few(self.runs)}")
-        return name
+        if len(same) != 1:
+            raise ValueError(f"{option} {run} is not a run of {self.args.run}; its runs are {few(self.runs)}")
+        return same[0]
 
     def scores(self, measures: list[ir_measures.Measure], provider: Any, of_all: bool = False) -> Scores:
-        """The values of the candidates; those of ir_measures by a provider, which also gets the qrels' iterations."""
+        """Return the values of the candidates, or of all runs; the absolute ones as the provider computes them."""
         assert self.qrels is not None
-        as_new_runs = self.alone and not of_all  # so that no candidate is a system to the others
+        as_new_runs = self.alone and not of_all  # so that no candidate is a system to another
         context = self.context(self.others) if as_new_runs else self.together
         names = context.names if of_all else self.candidates
         new_runs = {name: self.runs[name] for name in names if name not in context.runs}
-        collection = judged_collection(context, self.qrels.columns)
-        if new_runs:
-            self._check_new_runs(collection, new_runs)
-        host = [m for m in measures if not is_relative(m)]
-        qrels = self.qrels.columns
-        evaluator = AbsoluteEvaluator(provider, host, lambda _: qrels.as_ir_measures())
+        collection = judged_collection(context, self.judgments)
+        self._check_new_runs(collection, new_runs)
+        qrels, absolute = self.qrels.columns, [m for m in measures if not is_relative(m)]
+        evaluator = AbsoluteEvaluator(provider, absolute, lambda _: qrels.as_ir_measures())
 
-        def absolute(measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
+        def score(measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
             positions = partial(collection.relevant_positions, rankings)
             return evaluator.values(rankings, collection.judgments, positions)
 
-        return score_runs(collection, names, measures, absolute=absolute, new_runs=new_runs)
+        return score_runs(collection, names, measures, absolute=score, new_runs=new_runs)
 
-    def _check_new_runs(self, collection: Collection, new_runs: dict[str, Rankings]) -> None:
-        """Raises ValueError, in a folder warns, where a candidate ranks exactly as a run that it is compared with."""
-        for name, rankings in new_runs.items():
+    def _check_new_runs(self, collection: Collection, names: Iterable[str]) -> None:
+        """Raise ValueError, in a folder warn, where a candidate ranks exactly as a run that it is compared with."""
+        for name in names:
+            rankings = self.runs[name]
             if not (collection.documents.match_queries(rankings) >= 0).any():
                 continue
             evaluated = Evaluated.of(collection, rankings)
@@ -180,56 +176,63 @@ def read(
     # Freed at once and never touched, by which C's library learns to keep what is freed (glibc: to 64 MB) for what is
     # read next: else the system gives and clears new memory for every array of every file.
     bytes(31 << 20)
-    names, paths, rankings, tracks = read_file_runs(files, args.allow_empty)
+    tags, paths, rankings, tracks = read_file_runs(files, args.allow_empty)
     args.tracks = cite_tracks(rankings)
     for track in tracks:
         args.num_docs = track.num_docs if args.num_docs is None else args.num_docs
         args.grades = track.grades if args.grades is None else args.grades
         args.drop_self |= track.drop_self
-    shown = _shown(args.names, names, paths)
-    if again := [name for name, count in Counter(shown).items() if count > 1]:
-        own = few(path for name, path in zip(shown, paths, strict=True) if name == again[0])
-        raise ValueError(f"{own} both hold a run {again[0]!r}; leave one of them out, or name it by --names")
-    runs = {new: run.named(f"run {new!r}") for new, run in zip(shown, rankings, strict=True)}
+    names = list(tags) if args.names is None else _display_names(args.names, tags, paths)
+    if duplicate := _first_duplicate(names):
+        same = few(path for name, path in zip(names, paths, strict=True) if name == duplicate)
+        raise ValueError(
+            f"{same} both hold a run {duplicate!r}; leave one of them out, or name it by --names"
+        )
+    runs = {new: run.named(f"run {new!r}") for new, run in zip(names, rankings, strict=True)}
     if args.drop_self:
         runs = {name: run.without_self() for name, run in runs.items()}
-    of_file: dict[Path, list[str]] = {}
-    for name, path in zip(runs, paths, strict=True):
-        of_file.setdefault(path.resolve(), []).append(name)
+    by_file: dict[Path, list[str]] = {}
+    for name, path in zip(names, paths, strict=True):
+        by_file.setdefault(path.resolve(), []).append(name)
 
-    def of_files(some: Iterable[Path]) -> list[str]:
-        return list(dict.fromkeys(name for file in some for name in of_file[file.resolve()]))
+    def names_in(files: Iterable[Path]) -> list[str]:
+        return list(dict.fromkeys(name for file in files for name in by_file[file.resolve()]))
 
     given = Inputs(
         args,
         qrels,
         runs,
-        dict(zip(runs, paths, strict=True)),
-        of_files(files.candidates),
-        of_files(files.others),
-        of_files(files.further),
+        dict(zip(names, paths, strict=True)),
+        names_in(files.candidates),
+        names_in(files.others),
+        names_in(files.further),
         files.is_folder,
-        _groups_of(args.groups, names, list(runs), paths) if args.groups else run_groups(runs) or {},
-        None,
+        _read_groups(args.groups, tags, names, paths) if args.groups else run_groups(runs) or {},
     )
     if args.reference is not None:
         if os.path.exists(args.reference) and not files.is_folder:
-            [name] = of_files(files_of("--reference", args.reference)[:1])
+            [given.reference] = names_in(find_run_files("--reference", args.reference)[:1])
         else:
-            name = given.asked_for("--reference", args.reference)
-        given = replace(given, reference=name)
+            given.reference = given.find_name("--reference", args.reference)
     _check_measures(given, measures)
     if args.names is None and (shows_names or files.is_folder):
         _say_whose_names(given.files)
     return given
 
 
+def _first_duplicate(names: Sequence[str]) -> str | None:
+    return next((name for name, count in Counter(names).items() if count > 1), None)
+
+
 def _say_whose_names(files: Mapping[str, Path]) -> None:
-    """Say which files the runs are of whose names, which are their tags, are not those of their files."""
+    """Say which runs have tags for names that are not the names of their files."""
     tags = [
         f"{name} is {file}"
         for name, file in files.items()
-        if file != path_of("-") and file.suffix != ".track" and file.is_file() and not _is_in_path(name, file)
+        if file != run_path("-")
+        and file.suffix != ".track"
+        and file.is_file()
+        and not _is_in_path(name, file)
     ]
     if tags:
         say("note", f"runs are named by their tags: {few(tags, 3)}; --names sets other names")
@@ -244,56 +247,53 @@ def _is_in_path(name: str, file: Path) -> bool:
 def _labels(file: Path) -> list[str]:
     """Return what may stand for a run file: its path or the end of it, with the endings or without; longest first."""
     *folders, name = Path(os.path.abspath(file)).parts
-    plain = name.removesuffix(file.suffix) if file.suffix in PACKED else name
-    names = dict.fromkeys([name, plain, os.path.splitext(plain)[0]])
+    unpacked = name.removesuffix(file.suffix) if file.suffix in PACKED else name
+    names = dict.fromkeys([name, unpacked, os.path.splitext(unpacked)[0]])
     ends = [os.path.join("", *folders[i:], last) for i in range(len(folders) + 1) for last in names]
     return [str(file), *ends]
 
 
-def _shown(path: str | None, names: Sequence[str], files: Sequence[Path]) -> list[str]:
-    if path is None:
-        return list(names)
-    given = read_pairs("--names", path, "run,name")
-    new = [_of_run(given, name, file) for name, file in zip(names, files, strict=True)]
+def _display_names(path: str, tags: Sequence[str], files: Sequence[Path]) -> list[str]:
+    lines = read_pairs("--names", path, "run,name")
+    new = [_find_value(lines, tag, file) for tag, file in zip(tags, files, strict=True)]
     if not any(new):
-        raise ValueError(f"--names {path} names none of the runs, which are {few(names)}; correct it")
-    found = [one or name for one, name in zip(new, names, strict=True)]
-    twice = [name for name, count in Counter(found).items() if count > 1]
-    if twice:
-        raise ValueError(f"--names {path} calls two runs {twice[0]!r}; give each its own name")
-    return found
+        raise ValueError(f"--names {path} names none of the runs, which are {few(tags)}; correct it")
+    names = [name or tag for name, tag in zip(new, tags, strict=True)]
+    if duplicate := _first_duplicate(names):
+        raise ValueError(f"--names {path} calls two runs {duplicate!r}; give each its own name")
+    return names
 
 
-def _groups_of(
-    path: str, names: Sequence[str], shown: Sequence[str], files: Sequence[Path]
+def _read_groups(
+    path: str, tags: Sequence[str], names: Sequence[str], files: Sequence[Path]
 ) -> dict[str, str]:
-    """The group of every run; lines about other runs are passed over, and runs without a line are group "other"."""
-    given = read_pairs("--groups", path, "run,group")
+    """Return the group of every run; lines about other runs are passed over, runs without a line are in "other"."""
+    lines = read_pairs("--groups", path, "run,group")
     groups = {
-        new: given.get(new) or _of_run(given, name, file) or ""
-        for name, new, file in zip(names, shown, files, strict=True)
+        name: lines.get(name) or _find_value(lines, tag, file) or ""
+        for tag, name, file in zip(tags, names, files, strict=True)
     }
     lacking = [name for name, group in groups.items() if not group]
     if len(lacking) == len(groups):
         raise ValueError(
-            f"--groups {path} names none of the runs, which are {few(shown)}; add a line such as '{shown[0]},its group'"
+            f"--groups {path} names none of the runs, which are {few(names)}; add a line such as '{names[0]},its group'"
         )
     if lacking:
         warn(f"--groups {path} has no group for {few(lacking)}: in the group 'other'; add a line for each")
     return {name: group or "other" for name, group in groups.items()}
 
 
-def _of_run(given: Mapping[str, str], name: str, file: Path) -> str | None:
-    """Return what a file of two columns says of a run, by its name or its file."""
-    said = {os.path.normpath(run): value for run, value in given.items()} | dict(given)
-    return next((said[label] for label in (name, *_labels(file)) if label in said), None)
+def _find_value(lines: Mapping[str, str], tag: str, file: Path) -> str | None:
+    """Return the value that a file of two columns gives to a run, by its tag or its file."""
+    values = {os.path.normpath(run): value for run, value in lines.items()} | dict(lines)
+    return next((values[label] for label in (tag, *_labels(file)) if label in values), None)
 
 
-def read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:
-    """The lines of a CSV file of two columns, which may start with their names."""
+def read_pairs(option: str, path: str, columns: str) -> dict[str, str]:
+    """Read a CSV file of two columns, which may start with their names."""
     import pandas as pd
 
-    source, names = f"{flag} {path}", columns.split(",")
+    source, names = f"{option} {path}", columns.split(",")
     plain: dict[str, Any] = {"header": None, "dtype": str, "keep_default_na": False, "skipinitialspace": True}
     text = Content(read_bytes(path, source), source).text.removeprefix("\ufeff")
     try:
@@ -302,18 +302,19 @@ def read_pairs(flag: str, path: str, columns: str) -> dict[str, str]:
         raise ValueError(f"{source}: {error}; give a CSV file of two columns, {columns}") from None
     if rows.shape[1] != 2:
         raise ValueError(f"{source} is no CSV file of two columns; give one of {columns}")
-    found: dict[str, str] = {}
+    pairs: dict[str, str] = {}
     for number, (run, value) in enumerate(rows.apply(lambda cells: cells.str.strip()).to_numpy(), start=1):
         if not (run and value):
             raise ValueError(f"{source}, line {number}: a line is '{columns}', not {f'{run},{value}'[:80]!r}")
         if number == 1 and [run.lower(), value.lower()] == names:
             continue
-        if found.setdefault(run, value) != value:
-            raise ValueError(f"{source}, line {number}: {run!r} is in {found[run]!r} already")
-    return found
+        if pairs.setdefault(run, value) != value:
+            raise ValueError(f"{source}, line {number}: {run!r} is in {pairs[run]!r} already")
+    return pairs
 
 
 def read_qrels(name: str) -> Judged:
+    """Read the judgments of a file, a track or a dataset of ir_datasets."""
     if os.path.isdir(name):
         raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
     if is_track(name) and (os.path.exists(name) or "://" in name):
@@ -342,14 +343,14 @@ def read_qrels(name: str) -> Judged:
 
 
 def _check_measures(given: Inputs, measures: Iterable[ir_measures.Measure]) -> None:
-    """Raises ValueError where a measure needs a run to compare with that is not there."""
+    """Raise ValueError where a measure needs a run to compare with that is not there."""
     relative = [m for m in measures if is_relative(m)]
-    of_context = [str(m) for m in relative if m.RELATIVE_TO != "chance"]
-    if len(given.runs) == 1 and of_context and not given.is_folder:
-        raise ValueError(f"{', '.join(of_context)} needs runs to compare with: pass them with --to")
-    against = [n for n in given.runs if n in given.others or not given.alone]
-    without = [str(m) for m in relative if m.RELATIVE_TO == "reference" and m.get("ref") is None]
-    if given.reference is None and without and len(against) > (1 if given.alone else 2):
+    need_runs = [str(m) for m in relative if m.RELATIVE_TO != "chance"]
+    if len(given.runs) == 1 and need_runs and not given.is_folder:
+        raise ValueError(f"{', '.join(need_runs)} needs runs to compare with: pass them with --to")
+    against = [name for name in given.runs if name in given.others or not given.alone]
+    need_reference = [str(m) for m in relative if m.RELATIVE_TO == "reference" and m.get("ref") is None]
+    if given.reference is None and need_reference and len(against) > (1 if given.alone else 2):
         raise ValueError(
-            f"{', '.join(without)} needs one reference run: set --reference to one of {few(against)}"
+            f"{', '.join(need_reference)} needs one reference run: set --reference to one of {few(against)}"
         )

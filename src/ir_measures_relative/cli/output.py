@@ -1,4 +1,4 @@
-"""What a command says: messages in its own words; and streams that end well."""
+"""What commands print beside tables: messages in the words of the command line, on streams that may be closed."""
 
 from __future__ import annotations
 
@@ -8,24 +8,21 @@ import os
 import re
 import signal
 import sys
+import textwrap
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..messages import escaped, one_warning_of_a_kind
-
-if TYPE_CHECKING:
-    pass
-
 
 PROG = "ir_measures_relative"
 WIDTH = 100  # of what is printed for people
 
 
-def check_loss(path: str, inputs: Mapping[str, str], kind: str, is_one: Callable[[str], bool]) -> None:
-    """Raises ValueError where a file would take the place of anything but one of its kind, or an empty file."""
+def check_loss(path: str, inputs: Mapping[str, str], kind: str, is_kind: Callable[[str], bool]) -> None:
+    """Raise ValueError where a file would replace an input, or anything but a file of its kind or an empty one."""
     if path == "-":
         raise ValueError(f"--output -: a {kind} does not go to the standard output; give the name of a file")
     if not os.path.exists(path):
@@ -35,13 +32,13 @@ def check_loss(path: str, inputs: Mapping[str, str], kind: str, is_one: Callable
             raise ValueError(f"--output {path} is {called}; give another path")
     if not os.path.isfile(path):
         raise ValueError(f"--output {path}: cannot be written, since it is not a file; give another path")
-    if os.path.getsize(path) and not is_one(path):
+    if os.path.getsize(path) and not is_kind(path):
         raise ValueError(f"--output {path} exists and is not a {kind}; remove it, or give another path")
 
 
 @contextmanager
 def writing(path: str, kind: str) -> Iterator[None]:
-    """Tells a user at a terminal what was written, or what to do where that failed; what was there is still there."""
+    """Say on a terminal what the block wrote; where that failed, say what to do."""
     try:
         yield
     except OSError as error:
@@ -53,66 +50,61 @@ def writing(path: str, kind: str) -> Iterator[None]:
         print(f"Wrote {escaped(path)}", file=sys.stderr)
 
 
-# What the messages of the package call an argument, as a pattern, and what it is called here.
-_FLAGS = {
+# From what messages of the package call an argument, as a pattern, to its option.
+_OPTIONS = {
     "num_docs=": "--num_docs",
     "drop_self=True": "--drop-self",
-    "reference=": "--reference",
     "grades=": "--grades",
     "allow_empty=": "--allow-empty",
     "deployed=": "--to",
-    "margin=": "--margin",
-    "labels=": "--labels",
     "further runs of the collection": "--others RUNS",
-    "confidence=": "--confidence",
-    "rerank=": "--rerank",
     r"options[=\[]": "--option",
-    "method=": "--method",
     "^pool=": "--pool",
-    "by=": "--by",
     "query_id=": "--query",
-    "relevance_model='pool'": "--probability",
     "relevance_model=": "--probability",
     "llm_judgments=": "--llm-judgments",
-    "between=": "--between",
     "missing=": "--missing zero|drop",
+    "between=": "--between",
     "^n=": "--number",
-} | {f"^{name}=": f"--{name}" for name in ("budget", "depth", "jobs", "samples", "strategies")}
+}
+_OPTIONS |= {
+    f"{n}=": f"--{n}" for n in ("reference", "margin", "labels", "confidence", "rerank", "method", "by")
+}
+_OPTIONS |= {f"^{n}=": f"--{n}" for n in ("budget", "depth", "jobs", "samples", "strategies")}
 
 
 def in_these_terms(error: BaseException) -> str:
-    """What an error says, in the terms of the command line."""
+    """Return the message of an error in the terms of the command line."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}; check the path and its permissions"
     if isinstance(error, UnicodeEncodeError):
-        end = error.start
-        word = re.split(r"[\s\"'<>/]", error.object[max(end - 100, 0) : end])[-1]
-        word += re.split(r"[\s\"'<>/]", error.object[end : end + 100])[0]
+        before, after = error.object[: error.start], error.object[error.start :]
+        delimiters = r"[\s\"'<>/]"
+        word = re.split(delimiters, before[-100:])[-1] + re.split(delimiters, after[:100])[0]
         return f"the name {word!r} is no text in UTF-8; rename the file, or give its run a name with --names"
     if isinstance(error, MemoryError):
         return f"there is not enough memory ({error}); give fewer runs at a time, or allow more (ulimit -v)"
-    return _with_flags((isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__)
+    return _add_options((isinstance(error, OSError) and error.strerror) or str(error) or type(error).__name__)
 
 
-def _with_flags(message: str) -> str:
-    flags = [
-        flag for argument, flag in _FLAGS.items() if re.search(argument, message) and flag not in message
-    ]
-    if not flags:
+def _add_options(message: str) -> str:
+    options = [o for argument, o in _OPTIONS.items() if re.search(argument, message) and o not in message]
+    if not options:
         return message
-    return f"{message.split('; write')[0]} (on the command line: {', '.join(flags)})"  # without the Python to write
+    text = message.split("; write")[0]  # what follows is the Python to write
+    return f"{text} (on the command line: {', '.join(options)})"
 
 
 @contextmanager
 def tidy_warnings() -> Iterator[None]:
-    """Say one warning of a kind, each in one line."""
-    said: set[str] = set()
+    """Print one warning of a kind, each in one line."""
+    printed: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-        # A library may set filters of its own where it is imported: what it says to programmers is not for users.
-        if str(message) not in said and not issubclass(category, DeprecationWarning):
-            said.add(str(message))
-            say("warning", _with_flags(str(message)))
+        # A library may set filters of its own when it is imported; its deprecations are not for users.
+        if str(message) not in printed and not issubclass(category, DeprecationWarning):
+            printed.add(str(message))
+            say("warning", _add_options(str(message)))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -124,18 +116,16 @@ def tidy_warnings() -> Iterator[None]:
 
 
 def say(kind: str, message: str) -> None:
-    """One line on stderr; nothing where that cannot be written."""
+    """Print one line on stderr, if it can be written."""
     line = re.sub(r"\S{1000,}", lambda word: f"{word[0][:100]}… ({len(word[0])} characters)", message)
     with suppress(OSError):
-        # Beside a progress bar, if something imported what draws one.
+        # A progress bar, if something imported what draws one, stays below the line.
         write = sys.modules["tqdm"].tqdm.write if "tqdm" in sys.modules else print
         write(f"{PROG}: {kind}: {escaped(' '.join(line.split()))}", file=sys.stderr)
 
 
-def wrapped(text: str) -> str:
-    """A text in lines that a terminal shows whole; no line starts with a per cent sign."""
-    import textwrap
-
+def wrap(text: str) -> str:
+    """Break a text into lines that fit a terminal; none of them starts with a per cent sign."""
     # An escaped text holds no \0 of its own.
     lines = [escaped(line).replace(" %", "\0%") for line in text.splitlines()]
     filled = (textwrap.fill(line, WIDTH, break_long_words=False, break_on_hyphens=False) for line in lines)
@@ -143,7 +133,7 @@ def wrapped(text: str) -> str:
 
 
 def open_streams() -> None:
-    """Makes stdout and stderr usable, also where the command was started with them closed."""
+    """Make stdout and stderr usable, also where they are closed or their encoding lacks letters."""
     for descriptor in range(3):  # so that no file that is opened later takes the place of a closed one
         try:
             os.fstat(descriptor)
@@ -155,8 +145,7 @@ def open_streams() -> None:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
         raise ValueError("the standard output is closed; open it, or send it to a file or to /dev/null")
     if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors in ("strict", "surrogateescape"):
-        # The name of a file need not be text in the encoding of the terminal; it goes out as it came in.
-        # The C locale's ASCII would end a table at the first other letter: the bytes of UTF-8 go out as they came.
+        # In the ASCII of the C locale, and in UTF-8, names go out as the bytes that came in.
         if codecs.lookup(sys.stdout.encoding).name in ("utf-8", "ascii"):
             sys.stdout.reconfigure(encoding="utf-8", errors="surrogateescape")
         else:
@@ -165,7 +154,7 @@ def open_streams() -> None:
         sys.stderr.reconfigure(errors=_IN_ASCII)
 
 
-#: From a letter that stands for a run beside a value to the letter.
+#: From a superscript, which stands for a run beside a value, to its letter.
 SUPERSCRIPTS = dict(
     zip(
         "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻᴬᴮᴰᴱᴳᴴᴵᴶᴷᴸᴹᴺᴼᴾᴿᵀᵁⱽᵂ",
@@ -174,7 +163,7 @@ SUPERSCRIPTS = dict(
     )
 )
 
-#: What some encodings have no sign for, as ASCII has it; any other sign becomes its number, as in ``backslashreplace``.
+# What stands in ASCII for signs that an encoding lacks; other signs become numbers, as by ``backslashreplace``.
 _SIGNS = str.maketrans(
     SUPERSCRIPTS | {"\N{MINUS SIGN}": "-", "…": "...", "–": "-", "’": "'", "≤": "<=", "≥": ">=", "→": "->"}
 )
@@ -191,26 +180,28 @@ codecs.register_error(_IN_ASCII, _in_ascii)
 
 
 @contextmanager
-def leaving_in_order() -> Iterator[None]:
-    """Lets SIGHUP and SIGTERM end the process as an exception does, so that no temporary file is left."""
+def exit_on_signals() -> Iterator[None]:
+    """Let SIGHUP and SIGTERM end the process as an exception does, so that no temporary file is left."""
 
     def leave(number: int, frame: object) -> None:
         sys.exit(128 + number)
 
     names = ("SIGHUP", "SIGTERM") if threading.current_thread() is threading.main_thread() else ()
     signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    ours = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]  # nohup ignores one
-    for number in ours:
+    default = [
+        number for number in signals if signal.getsignal(number) is signal.SIG_DFL
+    ]  # nohup ignores one
+    for number in default:
         signal.signal(number, leave)
     try:
         yield
     finally:
-        for number in ours:
+        for number in default:
             signal.signal(number, signal.SIG_DFL)
 
 
 def drop_output() -> None:
-    """Keeps the interpreter from writing, on its way out, what could not be written."""
+    """Keep the interpreter from trying again, on its way out, to write what cannot be written."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -7,14 +7,12 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .output import check_loss, wrapped, writing
-from .tables import check_table, show
-
-USAGE = "RUN --track TRACK [--qrels QRELS] [--output FILE] [options]"
-EXAMPLE = "campaign/runs/3-grams.run --track demo --qrels campaign/qrels.txt"
+from .arguments import Command
+from .output import wrap
+from .tables import print_table
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="a run file")
     parser.add_argument("--track", metavar="TRACK", required=True, help=arguments.TRACK)
     parser.add_argument("--qrels", metavar="QRELS", help="judgments; by default the track's own")
@@ -23,25 +21,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_table(parser)
 
 
-def run(args: argparse.Namespace) -> None:
-    check_table(args)
+def _run(args: argparse.Namespace) -> None:
     from .inputs import read_qrels
 
     context = package.RunContext.from_track(args.track)
     qrels = None if args.qrels is None else read_qrels(args.qrels).columns
-    answer = package.place(context, qrels, args.run, llm_judgments=args.llm_judgments)
+    placed = package.place(context, qrels, args.run, llm_judgments=args.llm_judgments)
     if args.output is not None:
         from ..decisions.place import BY
-        from ..io.files import is_picture
-        from ..plots import new_figure, relative_against_absolute
-        from ..work import write_whole
+        from .plot import check_picture, draw_runs
 
-        check_loss(args.output, {"the run": args.run, "the track": args.track}, "picture", is_picture)
-        figure = new_figure()
-        relative_against_absolute(answer.runs, BY[1], BY[0], groups=answer.groups, ax=figure.subplots())
-        with writing(args.output, "picture"):
-            write_whole(args.output, lambda beside: figure.savefig(beside, dpi=150))
+        check_picture(args.output, {"the run": args.run, "the track": args.track})
+        draw_runs(args.output, placed.runs, BY[1], BY[0], placed.groups)
     if args.output_format is None:
-        print(f"{wrapped(answer.text)}\n\n{str(answer).partition(chr(10) * 2)[2]}")
+        print(f"{wrap(placed.text)}\n\n{str(placed).partition(chr(10) * 2)[2]}")
     else:
-        show(answer.table, args)
+        print_table(placed.table, args)
+
+
+place = Command(
+    "RUN --track TRACK [--qrels QRELS] [--output FILE] [options]",
+    "campaign/runs/3-grams.run --track demo --qrels campaign/qrels.txt",
+    _add_arguments,
+    _run,
+)

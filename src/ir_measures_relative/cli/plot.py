@@ -1,59 +1,72 @@
-"""``plot``: a picture of the runs, relative over absolute."""
+"""``plot``: a figure of the runs, relative against absolute."""
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Sequence
-
-import ir_measures
+from collections.abc import Mapping
+from typing import Any
 
 from ..context.measure_strings import is_relative
 from . import arguments
+from .arguments import Command
 from .output import check_loss, writing
 
-USAGE = "QRELS RUNS [MEASURE…] --output FILE [--to RUNS …] [options]"
-EXAMPLE = "campaign/qrels.txt campaign/runs --output campaign.png"
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser)
     arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10")
-    what = "the file to write; its ending sets the format: .png, .pdf, .svg …"
-    parser.add_argument("--output", required=True, metavar="FILE", help=what)
+    text = "the file to write; its ending sets the format: .png, .pdf, .svg …"
+    parser.add_argument("--output", required=True, metavar="FILE", help=text)
     arguments.add_context(parser)
     arguments.add_provider(parser)
 
 
-def run(args: argparse.Namespace) -> None:
-    measures = arguments.measures_of(args)
-    provider = arguments.provider_of(args, measures)
-    drawn = _drawn(measures)
-    from ..io.files import is_picture
-    from ..plots import new_figure, relative_against_absolute
-    from ..work import check_writable, write_whole
-    from .inputs import read
-    from .run_files import find_files, named
-
-    path, files = args.output, find_files(args)
-    check_loss(path, named(args, files.all()), "picture", is_picture)
-    formats = new_figure().canvas.get_supported_filetypes()
-    if os.path.splitext(path)[1][1:].lower() not in formats:
-        raise ValueError(f"--output {path}: give a name that ends in one of .{', .'.join(formats)}")
-    check_writable(path, f"--output {path}")
-    given = read(args, measures, files)
-    table = given.scores(drawn, provider).table()
-    figure = new_figure()
-    relative, absolute = map(str, drawn)
-    relative_against_absolute(table, relative, absolute, groups=given.groups or None, ax=figure.subplots())
-    with writing(path, "picture"):
-        write_whole(path, lambda beside: figure.savefig(beside, dpi=150))
-
-
-def _drawn(measures: Sequence[ir_measures.Measure]) -> list[ir_measures.Measure]:
+def _run(args: argparse.Namespace) -> None:
+    measures = arguments.named_measures(args)
+    provider = arguments.named_provider(args, measures)
     relative = next((m for m in measures if is_relative(m)), None)
     absolute = next((m for m in measures if not is_relative(m)), None)
     if relative is None or absolute is None:
         lacking = "a relative one, such as NRG@10" if relative is None else "an absolute one, such as nDCG@10"
         raise ValueError(f"plot draws a relative measure against an absolute one: add {lacking}")
-    return [relative, absolute]
+    from ..plots import new_figure
+    from ..work import check_writable
+    from .inputs import read
+    from .run_files import find_files, input_files
+
+    path, files = args.output, find_files(args)
+    check_picture(path, input_files(args, files.all()))
+    formats = new_figure().canvas.get_supported_filetypes()
+    if os.path.splitext(path)[1][1:].lower() not in formats:
+        raise ValueError(f"--output {path}: give a name that ends in one of .{', .'.join(formats)}")
+    check_writable(path, f"--output {path}")
+    given = read(args, measures, files)
+    table = given.scores([relative, absolute], provider).table()
+    draw_runs(path, table, relative, absolute, given.groups or None)
+
+
+def check_picture(path: str, inputs: Mapping[str, str]) -> None:
+    """Raise ValueError where a picture would replace an input, or anything but a picture."""
+    from ..io.files import is_picture
+
+    check_loss(path, inputs, "picture", is_picture)
+
+
+def draw_runs(path: str, table: Any, relative: Any, absolute: Any, groups: Mapping[str, str] | None) -> None:
+    """Write the figure of :func:`~ir_measures_relative.plots.relative_against_absolute` to a file."""
+    from ..plots import new_figure, relative_against_absolute
+    from ..work import write_whole
+
+    figure = new_figure()
+    relative_against_absolute(table, str(relative), str(absolute), groups=groups, ax=figure.subplots())
+    with writing(path, "picture"):
+        write_whole(path, lambda temporary: figure.savefig(temporary, dpi=150))
+
+
+plot = Command(
+    "QRELS RUNS [MEASURE…] --output FILE [--to RUNS …] [options]",
+    "campaign/qrels.txt campaign/runs --output campaign.png",
+    _add_arguments,
+    _run,
+)

@@ -7,37 +7,34 @@ import os
 import shlex
 
 from . import arguments
+from .arguments import Command
 from .output import PROG, check_loss, writing
 
-USAGE = "QRELS RUNS [MEASURE…] --output FILE [options]"
-EXAMPLE = "campaign/qrels.txt campaign/runs --output campaign.html"
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser)
     arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10", "UniqueRel(rel=1)@10")
-    parser.add_argument(
-        "-o", "--output", metavar="FILE", required=True, help="the file to write, such as campaign.html"
-    )
+    text = "the file to write, such as campaign.html"
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
     parser.add_argument("--title", metavar="TEXT", help="title of the report")
     arguments.add_context(parser)
     arguments.add_provider(parser)
 
 
-def run(args: argparse.Namespace) -> None:
-    measures = arguments.measures_of(args)
-    provider = arguments.provider_of(args, measures)
+def _run(args: argparse.Namespace) -> None:
+    measures = arguments.named_measures(args)
+    provider = arguments.named_provider(args, measures)
     from .. import reporting
     from ..messages import warn
     from ..work import check_writable
     from .inputs import read
-    from .run_files import find_files, named
+    from .run_files import find_files, input_files
 
     reporting.require_packages()
     from ..reporting.page import is_report
 
     files, path = find_files(args), args.output
-    check_loss(path, named(args, files.all()), "report", is_report)
+    check_loss(path, input_files(args, files.all()), "report", is_report)
     if os.path.splitext(path)[1].lower() not in ("", ".html", ".htm"):
         raise ValueError(f"--output {path}: give a name that ends in .html")
     folders = [folder for folder in (args.run, *args.to) if os.path.isdir(folder)]
@@ -47,16 +44,24 @@ def run(args: argparse.Namespace) -> None:
     given = read(args, measures, files)
     assert given.qrels is not None
     with writing(path, "report"):
-        message = reporting.write(
+        warning = reporting.write(
             given.together,
             given.qrels.columns,
             measures,
             path,
-            given=given.scores(measures, provider, of_all=True),
+            scores=given.scores(measures, provider, of_all=True),
             dataset=given.qrels.dataset,
             title=args.title,
             collection=None if args.qrels == "-" else args.qrels,
             command=shlex.join([PROG, *args.arguments]),
         )
-    if message is not None:
-        warn(message)
+    if warning is not None:
+        warn(warning)
+
+
+report = Command(
+    "QRELS RUNS [MEASURE…] --output FILE [options]",
+    "campaign/qrels.txt campaign/runs --output campaign.html",
+    _add_arguments,
+    _run,
+)

@@ -1,4 +1,4 @@
-"""``score``: the values of measures. ir_measures' own output where RUN is a file, else a table of a row a run."""
+"""``score``: the values of measures, as ir_measures prints them of a file, and as a table of a folder."""
 
 from __future__ import annotations
 
@@ -9,44 +9,37 @@ from typing import TYPE_CHECKING, Any
 
 from ..context.measure_strings import registered
 from . import arguments
-from .tables import check_table, show
+from .arguments import Command
+from .tables import print_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ..context.evaluate import Scores
 
-USAGE = "QRELS RUN MEASURE… [--to RUNS …] [options]"
-EXAMPLE = (
-    "campaign/qrels.txt campaign/runs/3-grams.run nDCG@10 UniqueRel@10 \\\n    --to campaign/runs/BM25.run"
-)
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, "RUN", to=("--to", "--prior"))
     arguments.add_measures(parser)
     arguments.add_context(parser)
     arguments.add_provider(parser)
-    parser.add_argument(
-        "--by_query", "-q", action="store_true", help="print a row for every query, then the means"
-    )
+    text = "print a row for every query, then the means"
+    parser.add_argument("--by_query", "-q", action="store_true", help=text)
     parser.add_argument("--no_summary", "-n", action="store_true", help="with -q: do not print the means")
-    parser.add_argument(
-        "--ci", action="store_true", help="add the 95 %% interval of each mean over topics (nan: undefined)"
-    )
+    text = "add the 95 %% interval of each mean over topics (nan: undefined)"
+    parser.add_argument("--ci", action="store_true", help=text)
     arguments.add_table(parser)
-    ours = textwrap.fill(", ".join(sorted(registered(), key=str.lower)), 96)
-    parser.epilog = f"relative measures:\n{textwrap.indent(ours, '  ')}\n\n{parser.epilog}"
+    names = textwrap.fill(", ".join(sorted(registered(), key=str.lower)), 96)
+    parser.epilog = f"relative measures:\n{textwrap.indent(names, '  ')}\n\n{parser.epilog}"
 
 
-def run(args: argparse.Namespace) -> None:
+def _run(args: argparse.Namespace) -> None:
     if args.no_summary and not args.by_query:
         raise ValueError("--no_summary (-n) goes with --by_query (-q); add -q, or leave -n out")
     if args.ci and args.by_query:
         raise ValueError("--ci does not go with --by_query (-q); leave one of them out")
-    check_table(args)
-    measures = arguments.measures_of(args)
-    provider = arguments.provider_of(args, measures)
+    measures = arguments.named_measures(args)
+    provider = arguments.named_provider(args, measures)
     # What follows reads runs; help, and a mistake in the arguments, need not wait for its import.
     from ..context.evaluate import one_topic_counts
     from ..messages import warn
@@ -54,31 +47,33 @@ def run(args: argparse.Namespace) -> None:
 
     given = read(args, measures, shows_names=False)
     scores = given.scores(measures, provider)
-    message = None if args.by_query else one_topic_counts(scores)
-    if message is not None:
-        warn(message.replace("by topic", "by topic (-q)"))
-    if args.ci:
-        show(_with_intervals(scores, given.is_folder), args, header=given.is_folder)
-    else:
-        rows = _rows(scores, given.is_folder, args.by_query, not args.no_summary)
-        show(rows, args, header=given.is_folder)
+    warning = None if args.by_query else one_topic_counts(scores)
+    if warning is not None:
+        warn(warning.replace("by topic", "by topic (-q)"))
+    table = (
+        _with_intervals(scores, given.is_folder)
+        if args.ci
+        else _rows(scores, given.is_folder, args.by_query, not args.no_summary)
+    )
+    print_table(table, args, header=given.is_folder)
 
 
 def _rows(scores: Scores, is_folder: bool, by_query: bool, summary: bool) -> Iterator[Mapping[str, Any]]:
     measures = list(map(str, scores.measures))
     means = scores.means().tolist()
-    for name, values, of_run in zip(scores.names, scores.values, means, strict=True):
+    for name, run_values, run_means in zip(scores.names, scores.values, means, strict=True):
         head = {"name": name} if is_folder else {}
         if is_folder and not by_query:
-            yield head | dict(zip(measures, of_run, strict=True))
+            yield head | dict(zip(measures, run_means, strict=True))
             continue
-        for query_id, of_query in zip(scores.query_ids, values.T.tolist(), strict=True) if by_query else ():
-            for measure, value in zip(measures, of_query, strict=True):
+        for query_id, values in zip(scores.query_ids, run_values.T.tolist(), strict=True) if by_query else ():
+            for measure, value in zip(measures, values, strict=True):
                 if value == value:
                     yield head | {"query_id": query_id, "measure": measure, "value": value}
-        for measure, value in zip(measures, of_run, strict=True) if summary else ():
-            of_all = {"query_id": "all"} if by_query else {}
-            yield head | of_all | {"measure": measure, "value": value}
+        if summary:
+            head |= {"query_id": "all"} if by_query else {}
+            for measure, value in zip(measures, run_means, strict=True):
+                yield head | {"measure": measure, "value": value}
 
 
 def _with_intervals(scores: Scores, is_folder: bool) -> pd.DataFrame:
@@ -89,6 +84,14 @@ def _with_intervals(scores: Scores, is_folder: bool) -> pd.DataFrame:
         return table.drop(columns="name").rename(columns={"mean": "value"})
     names = list(map(str, scores.measures))
     wide = table.pivot(index="name", columns="measure", values=["mean", "ci_lower", "ci_upper"])
-    wide.columns = [of if end == "mean" else f"{of} {end}" for end, of in wide.columns]
+    wide.columns = [name if end == "mean" else f"{name} {end}" for end, name in wide.columns]
     ordered = [f"{name}{end}" for name in names for end in ("", " ci_lower", " ci_upper")]
     return wide.loc[scores.names, ordered].reset_index()
+
+
+score = Command(
+    "QRELS RUN MEASURE… [--to RUNS …] [options]",
+    "campaign/qrels.txt campaign/runs/3-grams.run nDCG@10 UniqueRel@10 \\\n    --to campaign/runs/BM25.run",
+    _add_arguments,
+    _run,
+)

@@ -1,4 +1,4 @@
-"""``similar``: how alike every two runs are, with judgments or without."""
+"""``similar``: how similar every two runs are, with judgments or without."""
 
 from __future__ import annotations
 
@@ -7,29 +7,33 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .tables import answer, check_table
+from .arguments import Command
+from .tables import print_answer
 
-USAGE = "QRELS RUNS [MEASURE…] [--to RUNS …] [options]"
 _COLUMNS = ("name", "other", "measure", "query_id", "value", "distance")
-EXAMPLE = "none campaign/runs RBO MED@10"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, qrels=", or none for no judgments")
     arguments.add_measures(parser, "RBO")
-    parser.add_argument("-q", "--by_query", action="store_true", help="print a row for every query")
+    arguments.add_by_query(parser)
     arguments.add_jobs(parser)
     arguments.add_table(parser, answers=True)
 
 
-def run(args: argparse.Namespace) -> None:
-    check_table(args)
-    measures = arguments.measures_of(args)
+def _run(args: argparse.Namespace) -> None:
+    measures = arguments.named_measures(args)
     from .inputs import read
 
     given = read(args, may_lack_qrels=True)
     table = package.similarity(given.together, given.judgments, measures, args.by_query, args.jobs)
     if given.others:
-        one, other = (table[column].isin(given.candidates) for column in ("name", "other"))
-        table = table[one != other] if not set(given.candidates) & set(given.others) else table[one | other]
-    answer(table, args, _COLUMNS)
+        first, second = (table[column].isin(given.candidates) for column in ("name", "other"))
+        disjoint = not {*given.candidates} & {*given.others}
+        table = table[first != second] if disjoint else table[first | second]
+    print_answer(table, args, _COLUMNS)
+
+
+similar = Command(
+    "QRELS RUNS [MEASURE…] [--to RUNS …] [options]", "none campaign/runs RBO MED@10", _add_arguments, _run
+)

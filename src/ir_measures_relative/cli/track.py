@@ -10,40 +10,37 @@ import ir_measures_relative as package
 from ..formats.track_file import ABOUT
 from ..messages import escaped, few
 from . import arguments
+from .arguments import Command
 from .output import check_loss, writing
 
 if TYPE_CHECKING:
     from ..context.run_context import RunContext
 
-USAGE = "make QRELS RUNS… -o FILE | show TRACK | check TRACK QRELS RUNS…"
-EXAMPLE = "make campaign/qrels.txt campaign/runs --name demo -o demo.track"
+_USAGE = "make QRELS RUNS… -o FILE | show TRACK | check TRACK QRELS RUNS…"
 # How many files each action needs.
 _LEAST = {"make": 2, "show": 1, "check": 3}
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=tuple(_LEAST), help="what to do")
     parser.add_argument("given", nargs="+", metavar="FILE", help="QRELS RUNS…, TRACK, or TRACK QRELS RUNS…")
     parser.add_argument("-o", "--output", metavar="FILE", help="make: the file to write, such as dl19.track")
     parser.add_argument("--depth", type=int, metavar="N", help="documents kept of a ranking (default: 100)")
     parser.add_argument("--groups", metavar="CSV", help="two columns: run, group")
+    dataset = "an id of ir_datasets, which has the judgments; the track then holds no grades"
     for key in ABOUT:
-        what = "an id of ir_datasets, which has the judgments; the track then holds no grades"
-        parser.add_argument(
-            f"--{key}", metavar="TEXT", help=what if key == "dataset" else f"its {key}, for citing it"
-        )
+        text = dataset if key == "dataset" else f"its {key}, for citing it"
+        parser.add_argument(f"--{key}", metavar="TEXT", help=text)
     arguments.add_collection(parser)
-    parser.add_argument(
-        "--drop-self", action="store_true", help="remove the document whose id is the query's"
-    )
+    arguments.add_drop_self(parser, "remove the document whose id is the query's")
 
 
-def run(args: argparse.Namespace) -> None:
+def _run(args: argparse.Namespace) -> None:
     if len(args.given) < _LEAST[args.action] or (args.action == "show" and len(args.given) > 1):
-        wanted = next(usage for usage in USAGE.split(" | ") if usage.startswith(args.action))
+        wanted = next(usage for usage in _USAGE.split(" | ") if usage.startswith(args.action))
         raise ValueError(f"give: track {wanted}")
     if args.action == "show":
-        print(_shown(package.RunContext.from_track(args.given[0])))
+        print(_describe(package.RunContext.from_track(args.given[0])))
     elif args.action == "make":
         if args.output is None:
             raise ValueError("name the file to write, such as -o dl19.track")
@@ -52,29 +49,29 @@ def run(args: argparse.Namespace) -> None:
         context, columns = _read(args, *args.given)
         with writing(args.output, "track"):
             context.save_track(args.output, columns, args.depth, **about)
-        print(_shown(package.RunContext.from_track(args.output)))
+        print(_describe(package.RunContext.from_track(args.output)))
     else:
-        _check(args, *args.given)
+        _check_files(args, *args.given)
 
 
 def _read(args: argparse.Namespace, qrels: str, *runs: str) -> tuple[RunContext, Any]:
-    """The runs, and the judgments."""
+    """Return a context of the runs of files, and the judgments."""
     from .inputs import read_pairs, read_qrels
 
     context, judged = package.RunContext.from_files(*runs), read_qrels(qrels)
-    given = {} if args.groups is None else read_pairs("--groups", args.groups, "run,group")
-    groups = {name: given.get(name, "other") for name in context.names} if given else context.groups
+    lines = {} if args.groups is None else read_pairs("--groups", args.groups, "run,group")
+    groups = {name: lines.get(name, "other") for name in context.names} if lines else context.groups
     num_docs = judged.num_docs if args.num_docs is None else args.num_docs
-    known = {"num_docs": num_docs, "grades": args.grades, "drop_self": args.drop_self}
-    return package.RunContext(context.runs, groups=groups, **known), judged.columns
+    about = {"num_docs": num_docs, "grades": args.grades, "drop_self": args.drop_self}
+    return package.RunContext(context.runs, groups=groups, **about), judged.columns
 
 
-def _check(args: argparse.Namespace, path: str, qrels: str, *runs: str) -> None:
-    """Say that a track is that of the files; ValueError that says where it differs."""
+def _check_files(args: argparse.Namespace, path: str, qrels: str, *runs: str) -> None:
+    """Say that a track is that of the files; raises ValueError, which says where it differs."""
     from ..formats.make_track import track_sha256
 
     track = package.RunContext.from_track(path)
-    known = {key: getattr(track, key) for key in ("groups", "num_docs", "grades", "drop_self")}
+    about = {key: getattr(track, key) for key in ("groups", "num_docs", "grades", "drop_self")}
     args.num_docs, args.grades, args.drop_self = track.num_docs, track.grades, track.drop_self
     context, columns = _read(args, qrels, *runs)
     if differing := set(track.names) ^ set(context.names):
@@ -84,17 +81,17 @@ def _check(args: argparse.Namespace, path: str, qrels: str, *runs: str) -> None:
     if args.groups is not None and context.groups != track.groups:
         raise ValueError(f"{path} is not the track of these files: --groups differs")
 
-    def hashed(runs: dict[str, Any], about: Any, **known: Any) -> str:
-        return track_sha256(package.RunContext(runs, **known), columns, track.track.depth, about)
+    def sha256(runs: dict[str, Any], about: Any, **collection: Any) -> str:
+        return track_sha256(package.RunContext(runs, **collection), columns, track.track.depth, about)
 
-    read = {name: context.runs[name] for name in track.names}
-    if hashed(read, track.track.about, **known) != track.track.sha256:
-        unlike = [n for n in track.names if hashed({n: read[n]}, {}) != hashed({n: track.runs[n]}, {})]
-        raise ValueError(f"{path} is not the track of these files: {few(unlike) or 'the judgments'} differ")
+    runs_read = {name: context.runs[name] for name in track.names}
+    if sha256(runs_read, track.track.about, **about) != track.track.sha256:
+        changed = [n for n in track.names if sha256({n: runs_read[n]}, {}) != sha256({n: track.runs[n]}, {})]
+        raise ValueError(f"{path} is not the track of these files: {few(changed) or 'the judgments'} differ")
     print(f"{escaped(path)} is the track of these files: {escaped(str(track.track))}")
 
 
-def _shown(context: RunContext) -> str:
+def _describe(context: RunContext) -> str:
     track = context.track
     lengths = sum(int(run.lengths.sum()) for run in context.runs.values())
     cut = next(iter(context.runs.values())).cut
@@ -119,3 +116,8 @@ def _shown(context: RunContext) -> str:
 def _is_track(path: str) -> bool:
     with open(path, "rb") as file:
         return file.read(2) == b"PK"
+
+
+track = Command(
+    _USAGE, "make campaign/qrels.txt campaign/runs --name demo -o demo.track", _add_arguments, _run
+)

@@ -1,4 +1,4 @@
-"""``trajectory``: what each further search of an agent, or of a user in a session, was worth."""
+"""``trajectory``: the worth of each further search of an agent, or of a user in a session."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ import os
 import ir_measures_relative as package
 
 from . import arguments
-from .tables import check_table, show
-
-USAGE = "QRELS TRACES [-k K] [--topic FILE] [--deeper RUN] [options]"
-EXAMPLE = "campaign/qrels.txt campaign/runs -k 10"
+from .arguments import Command
+from .tables import print_table
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("qrels", metavar="QRELS", help="a qrels file, or an ir_datasets id")
     parser.add_argument(
         "traces",
@@ -22,27 +20,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="CSV, JSON Lines, JSON or Parquet with the columns query_id, search, doc_id, and rank or score; or a "
         "folder of runs, which are the searches in the order of their names",
     )
-    parser.add_argument(
-        "-k", type=int, metavar="K", help="count the first K documents of each search (default: all)"
-    )
-    parser.add_argument(
-        "--topic", metavar="FILE", help="CSV of trajectory,topic, where trajectories share a topic"
-    )
+    text = "count the first K documents of each search (default: all)"
+    parser.add_argument("-k", type=int, metavar="K", help=text)
+    text = "CSV of trajectory,topic, where trajectories share a topic"
+    parser.add_argument("--topic", metavar="FILE", help=text)
     parser.add_argument("--deeper", metavar="RUN", help="search 1 as a longer run: compare at the same cost")
-    parser.add_argument(
-        "--margin", type=float, default=0.02, help="the smallest difference that matters (default: 0.02)"
-    )
-    parser.add_argument(
-        "--labels", choices=("judged", "strict"), help="what unjudged documents count as at the same cost"
-    )
-    parser.add_argument(
-        "--pays", type=float, metavar="N", help="new relevant documents that pay for a search"
-    )
+    text = "the smallest difference that matters (default: 0.02)"
+    parser.add_argument("--margin", type=float, default=0.02, help=text)
+    text = "what unjudged documents count as at the same cost"
+    parser.add_argument("--labels", choices=("judged", "strict"), help=text)
+    text = "new relevant documents that pay for a search"
+    parser.add_argument("--pays", type=float, metavar="N", help=text)
     arguments.add_table(parser)
 
 
-def run(args: argparse.Namespace) -> None:
-    check_table(args)
+def _run(args: argparse.Namespace) -> None:
     from .inputs import read_pairs, read_qrels
 
     topic = None if args.topic is None else read_pairs("--topic", args.topic, "trajectory,topic")
@@ -60,4 +52,12 @@ def run(args: argparse.Namespace) -> None:
     if args.output_format is None:
         print(answer)
     else:
-        show(answer.searches, args)
+        print_table(answer.searches, args)
+
+
+trajectory = Command(
+    "QRELS TRACES [-k K] [--topic FILE] [--deeper RUN] [options]",
+    "campaign/qrels.txt campaign/runs -k 10",
+    _add_arguments,
+    _run,
+)

@@ -85,7 +85,7 @@ def write(
     measures: Sequence[ir_measures.Measure],
     path: str | os.PathLike[str],
     *,
-    given: Scores | None = None,
+    scores: Scores | None = None,
     dataset: Any = None,
     queries: Mapping[str, str] | None = None,
     title: str | None = None,
@@ -103,7 +103,7 @@ def write(
 
     dataset = context.dataset if dataset is None else dataset
     asked = queries_of(dataset, queries)
-    campaign = campaign_of(context, qrels, measures, given=given, queries=asked, command=command)
+    campaign = campaign_of(context, qrels, measures, given=scores, queries=asked, command=command)
     n = len(context.names)
     judged_by = dataset_id(dataset) or "/".join(Path(collection or "").parts[-2:])
     title = title or f"{counted(n, 'run')} {f'on {judged_by}' if judged_by else 'compared'}"
