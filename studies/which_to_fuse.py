@@ -20,7 +20,7 @@ from tqdm import tqdm
 
 from ir_measures_relative import RunContext, UniqueRel, fuse
 from ir_measures_relative.context.collection import judged_collection
-from ir_measures_relative.decisions.fuse import Chooser, divided, reach_of_interval
+from ir_measures_relative.decisions.fuse import Chooser, interval_margin, split_topics
 from ir_measures_relative.decisions.fusion import FusedValues, Fusion
 
 DEPTH = 100
@@ -163,21 +163,21 @@ def _simulated(
     }
     held, width, naive = (dict.fromkeys(truth, 0.0) for _ in range(3))
     for i in tqdm(range(campaigns), desc="campaigns", disable=None, leave=False):
-        divisions = divided(n_topics, folds, 20 if folds == 2 else 8, i)
-        chooser = Chooser([Drawn(sets, rng.integers(size, size=n_topics))], n_runs, divisions)
+        splits = split_topics(n_topics, folds, 20 if folds == 2 else 8, i)
+        chooser = Chooser([Drawn(sets, rng.integers(size, size=n_topics))], n_runs, splits)
         best = chooser.choose("single", 1)
         for strategy, true in truth.items():
             found = chooser.choose(strategy, n)
             off = abs(found.held_out - best.held_out - true)
-            reach = reach_of_interval(found, best, divisions, 0.95)
+            reach = interval_margin(found, best, splits, 0.95)
             held[strategy] += (off <= reach) / campaigns
             width[strategy] += 2 * reach / campaigns
-            scored = divisions.held_out
+            scored = splits.held_out
             difference = (found.values - best.values)[: len(scored)] * scored
             means = difference.sum(axis=1) / scored.sum(axis=1)
             naive[strategy] += (off <= 2.0 * means.std(ddof=1) / len(means) ** 0.5) / campaigns
     return {
-        s: {"holds the truth": held[s], "mean width": width[s], "divisions as independent": naive[s]}
+        s: {"holds the truth": held[s], "mean width": width[s], "splits as independent": naive[s]}
         for s in truth
     }
 

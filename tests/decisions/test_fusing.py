@@ -18,7 +18,7 @@ from ir_measures_relative import RunContext, fuse
 from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.data.arrays import FloatArray
 from ir_measures_relative.decisions import fusion as fusion_module
-from ir_measures_relative.decisions.fuse import Chooser, FusionChoice, divided, reach_of_interval
+from ir_measures_relative.decisions.fuse import Chooser, FusionChoice, interval_margin, split_topics
 from ir_measures_relative.decisions.fusion import METHODS, FusedValues, Fusion, RunSet, fused_rankings
 from oracles.fusion import fuse_runs
 from random_campaigns import Labels, Run
@@ -119,7 +119,7 @@ def campaign(
 
 
 def test_a_table_worked_through_by_hand() -> None:
-    """Four runs, three topics, and the strategies in plain loops over the divisions."""
+    """Four runs, three topics, and the strategies in plain loops over the splits."""
     runs, qrels = campaign(4, 7, 1, good=(0.5, 1.0, 1.5, 1.0))
     strategies = ("single", "top", "greedy", "exact", "all")
     table = fuse(RunContext(runs), qrels, 2, "P@5", strategies=strategies, folds=3, repeats=4, seed=5)
@@ -148,14 +148,14 @@ def test_a_table_worked_through_by_hand() -> None:
         return max(pairs, key=lambda pair: mean(pair, topics))
 
     topics = list(qrels)
-    divisions = [np.flatnonzero(held_out) for held_out in divided(7, 3, 4, 5).held_out]
-    assert sorted(np.concatenate(divisions)) == sorted([*range(7)] * 4)
-    assert {len(part) for part in divisions} == {2, 3}
+    splits = [np.flatnonzero(held_out) for held_out in split_topics(7, 3, 4, 5).held_out]
+    assert sorted(np.concatenate(splits)) == sorted([*range(7)] * 4)
+    assert {len(part) for part in splits} == {2, 3}
     for row in table.itertuples(index=False):
         assert row.names == choose(row.strategy, topics)
         assert row.in_sample == pytest.approx(mean(row.names, topics))
         scored, count = [], dict.fromkeys(names, 0)
-        for part in divisions:
+        for part in splits:
             chosen = choose(row.strategy, [t for i, t in enumerate(topics) if i not in part])
             scored += [values[chosen][topics[i]] for i in part]
             for name in chosen:
@@ -255,38 +255,38 @@ def test_the_interval_holds_the_true_difference(folds: int, repeats: int, equal:
     expected = float(np.mean(true_choices))
     held, naive = 0, 0
     for seed in range(n_campaigns):
-        divisions = divided(n_topics, folds, repeats, seed)
-        chooser = Chooser([Table(draw(n_topics))], n_runs, divisions)
+        splits = split_topics(n_topics, folds, repeats, seed)
+        chooser = Chooser([Table(draw(n_topics))], n_runs, splits)
         single, exact = chooser.choose("single", 1), chooser.choose("exact", 2)
-        reach = reach_of_interval(exact, single, divisions, 0.95)
+        reach = interval_margin(exact, single, splits, 0.95)
         difference = exact.held_out - single.held_out
         held += abs(difference - expected) <= reach
-        means_of = ((exact.values - single.values)[: len(divisions.held_out)] * divisions.held_out).sum(
+        means_of = ((exact.values - single.values)[: len(splits.held_out)] * splits.held_out).sum(
             axis=1
-        ) / divisions.held_out.sum(axis=1)
+        ) / splits.held_out.sum(axis=1)
         naive += abs(difference - expected) <= 2 * means_of.std(ddof=1) / len(means_of) ** 0.5
     assert held / n_campaigns >= 0.92
-    assert naive / n_campaigns < 0.8  # the interval that takes the divisions for independent
+    assert naive / n_campaigns < 0.8  # the interval that takes the splits for independent
 
 
 def test_the_reach_is_nadeau_and_bengios_where_that_is_the_wider() -> None:
-    """As of divisions that differ alone: no topic moves the mean of all."""
-    divisions = divided(6, 2, 3, 0)
+    """As of splits that differ alone: no topic moves the mean of all."""
+    splits = split_topics(6, 2, 3, 0)
     of_division = np.random.default_rng(1).normal(size=6)
-    rows = np.concatenate([of_division, [0.0], of_division[divisions.division]])
+    rows = np.concatenate([of_division, [0.0], of_division[splits.split]])
     chosen, other = (FusionChoice(0, (0,), 0.0, 0.0, np.tile(v[:, None], 6), {}) for v in (rows, 0 * rows))
     variance = (1 / 6 + 1) * np.var(of_division, ddof=1)
     expected = scipy.stats.t(5).ppf(0.975) * np.sqrt(variance)
-    assert reach_of_interval(chosen, other, divisions, 0.95) == pytest.approx(expected)
+    assert interval_margin(chosen, other, splits, 0.95) == pytest.approx(expected)
 
 
 def test_a_fixed_choice_has_about_students_interval() -> None:
     """Where every division chooses the same, there is nothing but the topics to be unsure of."""
     rng = np.random.default_rng(9)
     values = {(0,): rng.normal(0, 0.1, 60), (1,): rng.normal(-5, 0.1, 60), (0, 1): rng.normal(1, 0.1, 60)}
-    divisions = divided(60, 2, 20, 0)
-    chooser = Chooser([Table(values)], 2, divisions)
-    reach = reach_of_interval(chooser.choose("exact", 2), chooser.choose("single", 1), divisions, 0.95)
+    splits = split_topics(60, 2, 20, 0)
+    chooser = Chooser([Table(values)], 2, splits)
+    reach = interval_margin(chooser.choose("exact", 2), chooser.choose("single", 1), splits, 0.95)
     student = 2.0 * (values[0, 1] - values[0,]).std(ddof=1) / 60**0.5
     assert 0.9 * student < reach < 1.6 * student
 

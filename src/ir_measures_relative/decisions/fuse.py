@@ -1,4 +1,4 @@
-"""Which runs to fuse, and what that gains on held-out topics."""
+"""Choose runs to fuse, and estimate the gain on held-out topics."""
 
 from __future__ import annotations
 
@@ -35,8 +35,7 @@ from .options import DEFAULT_DEPTH
 FIXED_BEFOREHAND = "greedy"
 #: How many sets of runs are tried at most, unless the caller says otherwise.
 MOST_SETS = 100_000
-_from_1 = partial(check_count, least=1)
-# For the jackknife: at most so many choices with one topic less, which limits the repetitions that it uses.
+# The most choices with one topic less, which limits the repetitions that the jackknife uses.
 _MOST_DELETIONS = 5_000
 _MEANS_AT_ONCE = 1 << 23
 
@@ -66,7 +65,7 @@ def fuse(
     max_sets: int = MOST_SETS,
     missing: str | None = None,
 ) -> pd.DataFrame:
-    """Which runs to fuse, and the gain of the fusion on held-out topics.
+    """Choose runs to fuse, and estimate the gain of the fusion on held-out topics.
 
     Each strategy chooses runs on a part of the topics, and is scored on the others, again and again:
 
@@ -79,14 +78,22 @@ def fuse(
     Martins and Magalhães, Computerized Medical Imaging and Graphics 39, 2015 (isr).
 
     Args:
+        context: the runs.
+        qrels: the judgments.
         n: the number of runs to fuse, or several; with a budget, the largest number.
         measure: an absolute measure.
-        method, k, depth: how the first ``depth`` documents of the runs are fused. A document's score is the sum of
-            1/(k + i) over its ranks i (``"rrf"``); of 1/i², times the number of runs that have it (``"isr"``); of its
-            scores, each scaled to [0, 1] (``"combsum"``); or of these, times that number (``"combmnz"``). Of several k
-            or depths, the best is chosen with the runs. By default the depth is 1,000, or what the track of a run has.
-        folds: the parts of the topics; the choice is made on all but one. ``repeats``: the number of random splits.
-        cost, budget: the cost of each run, and the highest cost of a set, or several.
+        method: a document's score is the sum of 1/(k + i) over its ranks i (``"rrf"``); of 1/i², times the number of
+            runs that have it (``"isr"``); of its scores, each scaled to [0, 1] (``"combsum"``); or of these, times that
+            number (``"combmnz"``).
+        k: of ``"rrf"``. Of several k or depths, the best is chosen with the runs.
+        depth: how many documents of each run are fused; default: 1,000, or as many as the track of a run has.
+        strategies: of those above.
+        folds: the parts of the topics; the choice is made on all but one.
+        repeats: the number of random splits.
+        seed: of the splits.
+        cost: of each run.
+        budget: the highest cost of a set, or several.
+        confidence: of the intervals.
         max_sets: the largest number of sets that ``"exact"`` may try.
         missing: topics that a run has no ranking for, as for :func:`decide`.
 
@@ -108,58 +115,54 @@ def fuse(
     view, note = check_topics(view, context.names, missing)
     if view.documents.n_queries < 2:
         raise ValueError("the qrels hold one topic; a choice is made on some and scored on others: give more")
-    _refuse_disjoint(view)
+    _check_common_topics(view)
     for name, value, least in (("seed", seed, 0), ("repeats", repeats, 1), ("max_sets", max_sets, 1)):
         check_count(name, value, least)
-    names, sizes = context.names, _several("n", n, _from_1)
+    names, sizes = context.names, _read_numbers("n", n, 1)
     if max(sizes) > len(names):
         raise ValueError(f"n={max(sizes)} is not allowed; the context holds {counted(len(names), 'run')}")
-    fitting = known_depth(view.rankings, DEFAULT_DEPTH)
-    settings = _settings(method, k, fitting if depth is None else depth)
+    available = known_depth(view.rankings, DEFAULT_DEPTH)
+    settings = _read_settings(method, k, available if depth is None else depth)
     check_whole_to(view.rankings, max(setting.depth for setting in settings))
     if not _is_list(strategies) or not len(strategies):
         raise ValueError(f"strategies={strategies!r} must be a list of some of {str([*STRATEGIES])[1:-1]}")
     for strategy in strategies:
         check_choice("strategies", strategy, tuple(STRATEGIES))
-    costs, budgets = _costs(cost, budget, names)
-    divisions = divided(view.documents.n_queries, folds, repeats, seed)
+    costs, budgets = _read_costs(cost, budget, names)
+    splits = split_topics(view.documents.n_queries, folds, repeats, seed)
     if "exact" in strategies:
-        wanted = sizes if budget is None else range(1, max(sizes) + 1)
-        number = len(settings) * sum(math.comb(len(names), size) for size in wanted)
-        if number > max_sets:
+        tried_sizes = sizes if budget is None else range(1, max(sizes) + 1)
+        n_sets = len(settings) * sum(math.comb(len(names), size) for size in tried_sizes)
+        if n_sets > max_sets:
             raise ValueError(
-                f"'exact' would try {number:,} sets of runs, and max_sets is {max_sets:,}; set more, or leave it out"
+                f"'exact' would try {n_sets:,} sets of runs, and max_sets is {max_sets:,}; set more, or leave it out"
             )
-    values = [FusedValues(view, base, one) for one in settings]
-    added = cache(partial(_added_by_nrg, view))
-    chooser = Chooser(values, len(names), divisions, lambda sets: np.array([added(one) for one in sets]))
-
-    def total(runs: RunSet) -> float:
-        return float(costs[list(runs)].sum())
-
+    values = [FusedValues(view, base, setting) for setting in settings]
+    chooser = Chooser(values, len(names), splits, cache(partial(_last_run_nrg, view)))
+    shows_depth = _is_list(depth) or (depth is None and available != DEFAULT_DEPTH)
     rows = []
-    of_one_size = {"single": [1], "all": [len(names)]}
     for limit in budgets:
-        within = None if limit is None else partial(lambda limit, runs: total(runs) <= limit, limit)
+
+        def allows(runs: RunSet, limit: float | None = limit) -> bool:
+            return limit is None or float(costs[list(runs)].sum()) <= limit
+
+        within = None if limit is None else allows
         single = chooser.choose("single", 1, within)
-        for strategy, size in ((s, n) for s in dict.fromkeys(strategies) for n in of_one_size.get(s, sizes)):
-            if strategy == "all" and within is not None and not within(tuple(range(size))):
-                continue
-            found = chooser.choose(strategy, size, within)
-            difference, setting = found.held_out - single.held_out, settings[found.setting]
-            reach = reach_of_interval(found, single, divisions, confidence)
-            row = {"strategy": strategy, "n": size, "names": tuple(names[i] for i in found.runs)}
-            row |= {"k": setting.k} if _is_list(k) else {}
-            row |= (
-                {"depth": setting.depth}
-                if _is_list(depth) or (depth is None and fitting != DEFAULT_DEPTH)
-                else {}
-            )
-            row |= {} if cost is None else {"cost": total(found.runs)}
-            row |= {} if limit is None else {"budget": limit}
-            row |= {"in_sample": found.in_sample, "held_out": found.held_out, "difference": difference}
-            row |= {"ci_lower": difference - reach, "ci_upper": difference + reach}
-            rows.append(row | {"chosen": {names[i]: share for i, share in found.shares.items()}})
+        for strategy in dict.fromkeys(strategies):
+            for size in {"single": [1], "all": [len(names)]}.get(strategy, sizes):
+                if strategy == "all" and not allows(tuple(range(size))):
+                    continue
+                choice = chooser.choose(strategy, size, within)
+                difference, setting = choice.held_out - single.held_out, settings[choice.setting]
+                margin = interval_margin(choice, single, splits, confidence)
+                row = {"strategy": strategy, "n": size, "names": tuple(names[i] for i in choice.runs)}
+                row |= {"k": setting.k} if _is_list(k) else {}
+                row |= {"depth": setting.depth} if shows_depth else {}
+                row |= {} if cost is None else {"cost": float(costs[list(choice.runs)].sum())}
+                row |= {} if limit is None else {"budget": limit}
+                row |= {"in_sample": choice.in_sample, "held_out": choice.held_out, "difference": difference}
+                row |= {"ci_lower": difference - margin, "ci_upper": difference + margin}
+                rows.append(row | {"chosen": {names[i]: share for i, share in choice.shares.items()}})
     if not rows:
         raise ValueError(f"budget={budget!r} is not enough for all runs; ask for another strategy than 'all'")
     table = pd.DataFrame(rows)
@@ -167,56 +170,56 @@ def fuse(
     return tell_of_missing_topics(table, note, missing, context)
 
 
-def _added_by_nrg(view: Collection, runs: RunSet) -> FloatArray:
-    """What the last run of a set adds to the others by NRG@10 on every topic."""
+def _last_run_nrg(view: Collection, runs: RunSet) -> FloatArray:
+    """Return the NRG@10 of the last run of a set given the others, on every topic."""
     *priors, name = (view.names[i] for i in runs)
     values: FloatArray = (NRG @ 10).score(Evaluated.of(view, name, priors))
     return values
 
 
-def _refuse_disjoint(view: Collection) -> None:
-    """Raises ValueError where two runs have no judged topic in common."""
+def _check_common_topics(view: Collection) -> None:
+    """Raise ValueError where two runs have no judged topic in common."""
     topics = np.arange(view.documents.n_queries)
-    held = np.array([np.isin(topics, view.documents.match_queries(run)) for run in view.runs.values()])
-    for a in np.flatnonzero(~held.any(axis=1))[:1]:
+    ranks = np.array([np.isin(topics, view.documents.match_queries(run)) for run in view.runs.values()])
+    for a in np.flatnonzero(~ranks.any(axis=1))[:1]:
         raise ValueError(f"run {view.names[a]!r} ranks no judged topic; leave it out")
-    for a, b in np.argwhere(~(held @ held.T))[:1]:  # of truth values: whether any topic is held by both
+    for a, b in np.argwhere(~(ranks @ ranks.T))[:1]:  # of truth values: whether both rank some topic
         raise ValueError(
             f"runs {view.names[a]!r} and {view.names[b]!r} have no judged topic in common; leave one out"
         )
-
-
-def _several(name: str, value: Any, check: Callable[[str, Any], None]) -> list[Any]:
-    """One number or several as a list, each checked."""
-    values = list(value) if _is_list(value) else [value]
-    if not values:
-        raise ValueError(f"{name} is empty; give a number, or a list of numbers")
-    for one in values:
-        check(name, one)
-    return list(dict.fromkeys(values))
 
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, (Sequence, np.ndarray)) and not isinstance(value, str)
 
 
-def _settings(method: str, k: Any, depth: Any) -> list[Fusion]:
+def _read_numbers(name: str, value: Any, least: int | None) -> list[Any]:
+    """Return one number or several as a list, checked: whole numbers from ``least`` on, or amounts where it is None."""
+    numbers = list(value) if _is_list(value) else [value]
+    if not numbers:
+        raise ValueError(f"{name} is empty; give a number, or a list of numbers")
+    for number in numbers:
+        check_amount(name, number) if least is None else check_count(name, number, least)
+    return list(dict.fromkeys(numbers))
+
+
+def _read_settings(method: str, k: Any, depth: Any) -> list[Fusion]:
     check_choice("method", method, METHODS)
     if method != "rrf" and (_is_list(k) or k != 60):
         raise ValueError(f"k={k!r} goes with method='rrf', not {method!r}; leave it out")
-    ks, depths = _several("k", k, partial(check_count, least=0)), _several("depth", depth, _from_1)
-    return [Fusion(method, int(one), int(d)) for one in ks for d in depths]
+    pairs = itertools.product(_read_numbers("k", k, 0), _read_numbers("depth", depth, 1))
+    return [Fusion(method, int(number), int(end)) for number, end in pairs]
 
 
-def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray, list[float | None]]:
-    """What each run costs, and the budgets; 0, and no budget, where they are not given."""
-    budgets = [None] if budget is None else _several("budget", budget, check_amount)
+def _read_costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray, list[float | None]]:
+    """Return the cost of each run, and the budgets; 0, and no budget, where they are not given."""
+    budgets = [None] if budget is None else _read_numbers("budget", budget, None)
     if cost is None and budget is not None:
         raise ValueError("budget= needs to know what each run costs: give cost={name: cost} as well")
     given = dict.fromkeys(names, 0.0) if cost is None else cost
     if not isinstance(given, Mapping) or {*given} != {*names}:
-        of = sorted({*given} ^ {*names}) if isinstance(given, Mapping) else given
-        raise ValueError(f"cost= must hold a number for each run, and no other; correct {of}")
+        wrong = sorted({*given} ^ {*names}) if isinstance(given, Mapping) else given
+        raise ValueError(f"cost= must hold a number for each run, and no other; correct {wrong}")
     for name, amount in given.items():
         check_amount(f"cost[{name!r}]", amount)
     costs = np.array([float(given[name]) for name in names])
@@ -230,99 +233,97 @@ def _costs(cost: Any, budget: Any, names: Sequence[str]) -> tuple[FloatArray, li
 # ---- choices on some topics, scored on others
 
 
-class Divisions(NamedTuple):
+class Splits(NamedTuple):
     """Random splits of the topics into those that choose and those that are held out, and scored."""
 
-    held_out: BoolArray  #: which topics each division scores, shape (divisions, topics); all equally often
-    folds: int  #: how many divisions are one repetition, in which every topic is scored once
-    division: IntArray  #: of each choice with one topic less, which division it is made in: the first ones
+    held_out: BoolArray  #: which topics each split scores, shape (splits, topics); all equally often
+    folds: int  #: how many splits are one repetition, in which every topic is scored once
+    split: IntArray  #: of each choice with one topic less, the split it is made in: the first ones
     deleted: IntArray  #: the topic that does not choose there
-    #: Of the topics that choose, with sum 1, shape (choices, topics): for each division, then for all topics, then for
-    #: each division with one topic less.
+    #: Of the topics that choose, with sum 1, shape (choices, topics): for each split, then for all topics, then for
+    #: each split with one topic less.
     weights: FloatArray
 
 
-def divided(n_topics: int, folds: int, repeats: int, seed: int) -> Divisions:
-    """Random divisions of the topics; ValueError for too few of them."""
+def split_topics(n_topics: int, folds: int, repeats: int, seed: int) -> Splits:
+    """Return random splits of the topics; raise ValueError for too few topics."""
     check_count("folds", folds, 2)
     if folds > n_topics:
         raise ValueError(f"folds={folds} is more than the {n_topics} topics; give at most {n_topics}")
     fold = shuffled_topics(repeats, n_topics, seed)[:, None] % folds  # of each topic in a random order
     held_out = (fold == np.arange(folds)[:, None]).reshape(-1, n_topics)
-    repeated = max(1, min(repeats, _MOST_DELETIONS // (n_topics * (folds - 1))))
-    division, deleted = np.nonzero(~held_out[: repeated * folds])
-    without = ~held_out[division]
-    without[np.arange(len(deleted)), deleted] = False
-    none_left = ~without.any(axis=1)  # of two topics
-    without[none_left, deleted[none_left]] = True
-    choose = np.concatenate([~held_out, np.ones((1, n_topics), dtype=bool), without])
-    return Divisions(held_out, folds, division, deleted, choose / choose.sum(axis=1, keepdims=True))
+    n_repeats = max(1, min(repeats, _MOST_DELETIONS // (n_topics * (folds - 1))))
+    split, deleted = np.nonzero(~held_out[: n_repeats * folds])
+    with_less = ~held_out[split]
+    with_less[np.arange(len(deleted)), deleted] = False
+    is_empty = ~with_less.any(axis=1)  # of two topics
+    with_less[is_empty, deleted[is_empty]] = True
+    choose = np.concatenate([~held_out, np.ones((1, n_topics), dtype=bool), with_less])
+    return Splits(held_out, folds, split, deleted, choose / choose.sum(axis=1, keepdims=True))
 
 
 class FusionChoice(NamedTuple):
-    """What a strategy chose, and what that is worth."""
+    """The choice of a strategy, and its value."""
 
     setting: int  #: which of the ways of fusion, chosen on all topics
     runs: RunSet  #: chosen on all topics
     in_sample: float  #: their mean value
     held_out: float  #: the mean value on held-out topics
-    values: FloatArray  #: of what each choice is worth on every topic, shape (choices, topics)
-    shares: dict[int, float]  #: in which share of the divisions each run was chosen
+    values: FloatArray  #: of each choice on every topic, shape (choices, topics)
+    shares: dict[int, float]  #: in which share of the splits each run was chosen
 
 
 class Chooser:
-    """The choices of the strategies, in every division of the topics and on all topics.
+    """The choices of the strategies, in every split of the topics and on all topics.
 
-    ``values`` has one function for each way of fusion; ``added`` is what the last run of a set adds to the others.
+    ``values`` has one function for each way of fusion; ``added`` returns what the last run of a set adds to the others.
     """
 
     def __init__(
-        self, values: Sequence[ValuesOfSets], n_runs: int, divisions: Divisions, added: Any = None
+        self,
+        values: Sequence[ValuesOfSets],
+        n_runs: int,
+        splits: Splits,
+        added: Callable[[RunSet], FloatArray] | None = None,
     ) -> None:
-        self.values, self.n_runs, self.divisions, self.added = values, n_runs, divisions, added
+        self.values, self.n_runs, self.splits, self.added = values, n_runs, splits, added
 
     def choose(self, strategy: str, n: int, within: Allows = None) -> FusionChoice:
-        """What a strategy chooses, and how that does on the topics that did not choose it."""
-        weights, held_out = self.divisions.weights, self.divisions.held_out
+        """Return the choice of a strategy, with its value on the topics that did not choose it."""
+        weights, held_out = self.splits.weights, self.splits.held_out
         sets = [STRATEGIES[strategy](self, values, n, within) for values in self.values]
-        of_settings = np.array([of(chosen) for of, chosen in zip(self.values, sets, strict=True)])
-        setting = (of_settings * weights).sum(axis=2).round(12).argmax(axis=0)
-        choices = np.arange(len(weights))
-        values, m = of_settings[setting, choices], len(held_out)
+        by_setting = np.array([values(chosen) for values, chosen in zip(self.values, sets, strict=True)])
+        setting = (by_setting * weights).sum(axis=2).round(12).argmax(axis=0)
+        values, m = by_setting[setting, np.arange(len(weights))], len(held_out)
         counts = Counter(run for i in range(m) for run in sets[setting[i]][i])
         shares = {run: count / m for run, count in counts.most_common()}
         # Every topic is held out as often as the others.
         in_sample, out = float(values[m].mean()), float(values[:m][held_out].mean())
         return FusionChoice(int(setting[m]), sets[setting[m]][m], in_sample, out, values, shares)
 
-    def best(self, values: ValuesOfSets, sizes: Iterable[int], within: Allows) -> list[RunSet]:
-        """The best set of some sizes for each choice."""
+    def choose_best(self, values: ValuesOfSets, sizes: Iterable[int], within: Allows) -> list[RunSet]:
+        """Return the best set of some sizes for each choice."""
         every = (sets for size in sizes for sets in itertools.combinations(range(self.n_runs), size))
-        allowed = list(filter(within, every))  # all of them by None
-        of_sets, step = values(allowed), max(1, _MEANS_AT_ONCE // len(allowed))
-        blocks = (slice(at, at + step) for at in range(0, len(self.divisions.weights), step))
-        return [allowed[i] for block in blocks for i in self._means(of_sets, block).argmax(axis=0).tolist()]
+        allowed = list(filter(within, every))  # without a budget all of them
+        set_values, step = values(allowed), max(1, _MEANS_AT_ONCE // len(allowed))
+        blocks = (slice(at, at + step) for at in range(0, len(self.splits.weights), step))
+        return [allowed[i] for rows in blocks for i in self._means(set_values, rows).argmax(axis=0).tolist()]
 
-    def _means(self, values: FloatArray, choices: slice | list[int] = slice(None)) -> FloatArray:
-        """The means on the topics of some choices, shape (sets, choices); rounded: of equal sets the first counts."""
-        return (values @ self.divisions.weights[choices].T).round(12)
+    def _means(self, values: FloatArray, choices: slice | list[int]) -> FloatArray:
+        """Return the means on the topics of some choices, shape (sets, choices); rounded, so that ties are ties."""
+        return (values @ self.splits.weights[choices].T).round(12)
 
-    def grown(
-        self,
-        values: ValuesOfSets,
-        n: int,
-        within: Allows = None,
-        while_better: bool = False,
-        enough: FloatArray | float = np.inf,
+    def grow(
+        self, values: ValuesOfSets, n: int, within: Allows = None, while_better: bool = False
     ) -> list[RunSet]:
-        """Run by run the best one for each choice, until that is ``enough``; the last run of a set is the new one."""
-        chosen: list[RunSet] = [()] * len(self.divisions.weights)
+        """Add the best run for each choice, again and again; the last run of a set is the new one."""
+        chosen: list[RunSet] = [()] * len(self.splits.weights)
         reached = np.full(len(chosen), -np.inf)
         for _ in range(n):
-            rows_of: dict[RunSet, list[int]] = {}
-            for row in np.flatnonzero(reached < enough).tolist():
-                rows_of.setdefault(chosen[row], []).append(row)
-            for runs, rows in rows_of.items():
+            rows_by_set: dict[RunSet, list[int]] = {}
+            for row, runs in enumerate(chosen):
+                rows_by_set.setdefault(runs, []).append(row)
+            for runs, rows in rows_by_set.items():
                 larger = [(*runs, i) for i in range(self.n_runs) if i not in runs]
                 if larger := list(filter(within, larger)):
                     means = self._means(values(larger), rows)
@@ -333,53 +334,53 @@ class Chooser:
         return chosen
 
 
-def in_order(values: ValuesOfSets) -> ValuesOfSets:
-    """The values of sets in any order of their runs."""
-    return lambda sets: values([tuple(sorted(s)) for s in sets])
-
-
 def _greedy(chooser: Chooser, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
-    """Run by run up to n; with a budget, only while the value rises."""
-    return chooser.grown(in_order(values), n, within, within is not None)
+    """Add run by run up to n; with a budget, only while the value rises."""
+    return chooser.grow(lambda sets: values([tuple(sorted(s)) for s in sets]), n, within, within is not None)
 
 
 def _exact(chooser: Chooser, values: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
-    """The best set of n runs; with a budget, of at most n."""
-    return chooser.best(values, [n] if within is None else range(1, n + 1), within)
+    """Choose the best set of n runs; with a budget, of at most n."""
+    return chooser.choose_best(values, [n] if within is None else range(1, n + 1), within)
 
 
-#: What each strategy chooses, of up to n runs.
+def _complementary(chooser: Chooser, _: ValuesOfSets, n: int, within: Allows) -> list[RunSet]:
+    """Add the run that adds most to those before, by ``added``."""
+    assert chooser.added is not None
+    added = chooser.added
+    return chooser.grow(lambda sets: np.array([added(runs) for runs in sets]), n, within)
+
+
+#: The choice of each strategy, of up to n runs.
 STRATEGIES: dict[str, Callable[[Chooser, ValuesOfSets, int, Allows], list[RunSet]]] = {
     "single": _exact,
-    "top": lambda of, values, n, within: of.grown(lambda sets: values([s[-1:] for s in sets]), n, within),
+    "top": lambda chooser, values, n, within: chooser.grow(lambda s: values([x[-1:] for x in s]), n, within),
     "greedy": _greedy,
     "exact": _exact,
-    "all": lambda of, values, n, within: of.best(values, [n], None),
-    "complementary": lambda of, values, n, within: of.grown(of.added, n, within),
+    "all": lambda chooser, values, n, within: chooser.choose_best(values, [n], None),
+    "complementary": _complementary,
 }
 
 
-def reach_of_interval(
-    chosen: FusionChoice, other: FusionChoice, divisions: Divisions, confidence: float
-) -> float:
-    """How far the interval of the difference of two strategies, on topics that did not choose, reaches to each side.
+def interval_margin(chosen: FusionChoice, other: FusionChoice, splits: Splits, confidence: float) -> float:
+    """Return half the width of the interval of the difference of two strategies on held-out topics.
 
     The larger of two estimates of the variance counts: ``(1/J + n_held/n_choose) · s²``, with s² the variance of the J
-    divisions' means (Nadeau and Bengio, Machine Learning, 2003), and the jackknife's, ``(T - 1)/T · Σ_t (d_t - d)²``,
-    with d_t the difference when topic t neither chooses nor is scored (Efron and Stein, Annals of Statistics, 1981).
+    splits' means (Nadeau and Bengio, Machine Learning, 2003), and the jackknife's, ``(T - 1)/T · Σ_t (d_t - d)²``, with
+    d_t the difference when topic t neither chooses nor is scored (Efron and Stein, Annals of Statistics, 1981).
     """
-    held_out, folds = divisions.held_out, divisions.folds
-    n_divisions, n_topics = held_out.shape
+    held_out, folds = splits.held_out, splits.folds
+    n_splits, n_topics = held_out.shape
     difference = chosen.values - other.values
-    scored = difference[:n_divisions] * held_out
+    scored = difference[:n_splits] * held_out
     means = scored.sum(axis=1) / held_out.sum(axis=1)
-    corrected = (1 / n_divisions + 1 / (folds - 1)) * float(means.var(ddof=1))
-    used = int(divisions.division.max()) + 1  # the first ones
-    with_less = difference[n_divisions + 1 :] * held_out[divisions.division]
-    changed = with_less.sum(axis=1) - scored.sum(axis=1)[divisions.division]
+    corrected = (1 / n_splits + 1 / (folds - 1)) * float(means.var(ddof=1))
+    used = int(splits.split.max()) + 1  # the first ones
+    with_less = difference[n_splits + 1 :] * held_out[splits.split]
+    changed = with_less.sum(axis=1) - scored.sum(axis=1)[splits.split]
     deleted = scored[:used].sum() - scored[:used].sum(axis=0)
-    deleted += np.bincount(divisions.deleted, weights=changed, minlength=n_topics)
+    deleted += np.bincount(splits.deleted, weights=changed, minlength=n_topics)
     deleted /= used / folds * (n_topics - 1)
     jackknife = (n_topics - 1) * float(deleted.var())
-    errors = (n_divisions, corrected), (n_topics, jackknife)
+    errors = (n_splits, corrected), (n_topics, jackknife)
     return max(float(stdtrit(n - 1, (1 + confidence) / 2)) * math.sqrt(variance) for n, variance in errors)
