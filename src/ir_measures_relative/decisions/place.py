@@ -1,4 +1,4 @@
-"""Where a run stands among the runs of a context, what it adds to them, and what it resembles."""
+"""The place of a run among the runs of a context: its rank, what it adds, and the runs that it resembles."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from .options import find_candidate
 from .rule import number
 from .similarity import score_pairs
 
-#: By which measures a run is placed, and what it adds.
+#: The measures by which a run is placed; the second is also what it adds.
 BY: tuple[ir_measures.Measure, ...] = (ir_measures.nDCG @ 10, NRG(norm="ideal") @ 10)
 _NEW = UniqueRel @ 10
-# How deep two runs are compared for the nearest ones, and how many of these are told.
+# How deep two runs are compared for the nearest ones, and how many of these are named.
 _DEPTH, _NEAREST = 50, 3
-_SECONDS = 30.0  # for what unjudged documents could change
+_SECONDS = 30.0  # for the bounds over unjudged documents
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +46,11 @@ class Place:
 
     text: str  #: the answer in sentences
     table: pd.DataFrame  #: what the run adds, a row for all runs, each group and each of the nearest runs
-    #: the ``rank`` by each measure, with ``best`` and ``worst`` rank for unjudged documents
+    #: the ``rank`` by each measure, with the ``best`` and ``worst`` rank allowing for unjudged documents
     standing: pd.DataFrame
     runs: pd.DataFrame  #: the means of every run, for :func:`.relative_against_absolute`
     groups: dict[str, str]  #: from run to group, for the picture
-    #: what to judge, the unjudged of its first ten, as ``query_id``, ``doc_id``, ``rank``
+    #: the unjudged documents of its first ten, as ``query_id``, ``doc_id``, ``rank``
     judge: pd.DataFrame
 
     def __str__(self) -> str:
@@ -60,7 +60,7 @@ class Place:
 def place(
     context: RunContext, qrels: Qrels | None, run: str | Run, *, llm_judgments: Qrels | None = None
 ) -> Place:
-    """Say where a run stands among the runs of a context, such as a track: is it new, or like one of them?
+    """Place a run among the runs of a context, such as a track: its rank, what it adds, and what it resembles.
 
     Every run is scored relative to all others, the placed one among them.
 
@@ -80,65 +80,68 @@ def place(
     """
     check_is_context(context)
     name, rankings, _ = find_candidate(context, run)
-    others = [other for other in context.names if other != name]
+    rivals = [other for other in context.names if other != name]
     if not len(rankings):
         raise ValueError(f"{rankings.name} has no ranking, so it has no place; check how it was written")
-    if not others:
+    if not rivals:
         raise ValueError("place() needs other runs; make the context of a track, or of a folder of runs")
-    known = {key: getattr(context, key) for key in ("groups", "num_docs", "grades", "drop_self")}
-    together = RunContext({**context.runs, name: rankings}, reference=name, **known)
+    settings = {key: getattr(context, key) for key in ("groups", "num_docs", "grades", "drop_self")}
+    together = RunContext({**context.runs, name: rankings}, reference=name, **settings)
     judgments = qrels_columns(fetch_qrels(context.dataset) if qrels is None else qrels)
     collection = judged_collection(together, judgments)
     check_runs(collection, BY)
-    runs = score_runs(collection, collection.names, BY).table()
+    means = score_runs(collection, collection.names, BY).table()
     model = {} if llm_judgments is None else {"relevance_model": "pool", "llm_judgments": llm_judgments}
     pairs = verdicts(together, judgments, BY, missing="zero", time_limit=_SECONDS, **model)
-    standing = _standing(runs, pairs, name)
-    nearest = _nearest(collection, name, others)
-    groups = {other: context.groups.get(other, "the others") for other in others}
-    table = _added(collection, name, groups if context.groups else {}, others, list(nearest))
-    judge = _unjudged(Evaluated.of(collection, name))
-    text = _describe(context, collection, name, standing, table, nearest, judge)
-    return Place(text, table, standing, runs, groups | {name: name}, judge)
+    placed, standing = Evaluated.of(collection, name), _tabulate_ranks(means, pairs, name)
+    nearest, judge = _find_nearest(collection, name, rivals), _list_unjudged(placed)
+    groups = {rival: context.groups.get(rival, "the others") for rival in rivals}
+    beside = {"all runs": rivals}
+    for rival, group in groups.items() if context.groups else ():
+        beside.setdefault(f"group {group}", []).append(rival)
+    table = _tabulate_additions(collection, name, beside | {f"run {rival}": [rival] for rival in nearest})
+    sentences = [
+        _describe_copy(placed, rivals),
+        _describe_ranks(placed, context, standing),
+        *_describe_additions(table),
+        f"It ranks most like {', '.join(f'{rival} ({overlap:.2f})' for rival, overlap in nearest.items())}, by RBO.",
+        _describe_unjudged(placed, judge),
+    ]
+    text = escaped(" ".join(filter(None, sentences)))
+    return Place(text, table, standing, means, groups | {name: name}, judge)
 
 
-def _standing(runs: pd.DataFrame, pairs: pd.DataFrame, name: str) -> pd.DataFrame:
-    """The rank of a run by each measure, and the ranks that labels of the unjudged documents could give it."""
-    rows: list[dict[str, Any]] = []
+def _tabulate_ranks(means: pd.DataFrame, pairs: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Return the rank of a run by each measure, and its ranks over all judgments of the unjudged documents."""
+    rows = []
     for measure in map(str, BY):
-        own, of_pairs = (
-            float(runs.loc[runs["name"] == name, measure].iloc[0]),
-            pairs[pairs["measure"] == measure],
+        value, of_measure = (
+            float(means.loc[means["name"] == name, measure].iloc[0]),
+            pairs["measure"] == measure,
         )
-        above = int((of_pairs["settled"] == "above").sum())
-        never = int(of_pairs["settled"].isin(["below", "equal"]).sum())  # above it
-        rank = 1 + int((runs[measure] > own + ROUNDED).sum())
-        row = {"measure": measure, "value": own, "rank": rank, "best": 1 + above, "worst": len(runs) - never}
-        expected = {"expected": 1 + float(of_pairs["probability"].sum())} if "probability" in of_pairs else {}
-        rows.append(row | expected)
+        settled = pairs.loc[of_measure, "settled"]
+        row: dict[str, Any] = {"measure": measure, "value": value}
+        row["rank"] = 1 + int((means[measure] > value + ROUNDED).sum())
+        row["best"] = 1 + int((settled == "above").sum())
+        row["worst"] = len(means) - int(settled.isin(["below", "equal"]).sum())
+        if "probability" in pairs:
+            row["expected"] = 1 + float(pairs.loc[of_measure, "probability"].sum())
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _nearest(collection: Collection, name: str, others: Sequence[str]) -> dict[str, float]:
-    """The runs that rank most like a run, and how much by RBO; the nearest first."""
+def _find_nearest(collection: Collection, name: str, rivals: Sequence[str]) -> dict[str, float]:
+    """Return the runs that rank most like a run, with their RBO; the nearest first."""
     depth = known_depth(collection.rankings, _DEPTH)
-    pairs = [(collection.index[name], collection.index[other]) for other in others]
-    alike = score_pairs(collection, RBO @ depth, pairs, Work()).mean(axis=1)
-    return {others[i]: float(alike[i]) for i in np.argsort(-alike, kind="stable")[:_NEAREST].tolist()}
+    pairs = [(collection.index[name], collection.index[rival]) for rival in rivals]
+    overlap = score_pairs(collection, RBO @ depth, pairs, Work()).mean(axis=1)
+    return {rivals[i]: float(overlap[i]) for i in np.argsort(-overlap, kind="stable")[:_NEAREST].tolist()}
 
 
-def _added(
-    collection: Collection,
-    name: str,
-    groups: Mapping[str, str],
-    others: Sequence[str],
-    nearest: Sequence[str],
+def _tabulate_additions(
+    collection: Collection, name: str, beside: Mapping[str, Sequence[str]]
 ) -> pd.DataFrame:
-    """What a run adds to all others, to those of each group, and to each of the nearest runs."""
-    beside = {"all runs": list(others)}
-    for other, group in groups.items():
-        beside.setdefault(f"group {group}", []).append(other)
-    beside |= {f"run {other}": [other] for other in nearest}
+    """Return what a run adds to each of some sets of runs."""
     values = [
         {"name": key, "query_id": query_id, "measure": str(measure), "value": value}
         for key, priors in beside.items()
@@ -148,17 +151,13 @@ def _added(
     means, margins = means_and_margins(pd.DataFrame(values), BY[1], _NEW)
     table = pd.DataFrame({"beside": means["name"], "runs": [len(priors) for priors in beside.values()]})
     for measure, column, prefix in ((BY[1], str(BY[1]), ""), (_NEW, "new_relevant", "new_")):
-        mean, (below, above) = means[str(measure)], margins[str(measure)]
-        table[column], table[f"{prefix}ci_lower"], table[f"{prefix}ci_upper"] = (
-            mean,
-            mean - below,
-            mean + above,
-        )
+        table[column], (below, above) = means[str(measure)], margins[str(measure)]
+        table[f"{prefix}ci_lower"], table[f"{prefix}ci_upper"] = table[column] - below, table[column] + above
     return table
 
 
-def _unjudged(run: Evaluated) -> pd.DataFrame:
-    """The unjudged documents of a run's first ten, from the highest rank on."""
+def _list_unjudged(run: Evaluated) -> pd.DataFrame:
+    """Return the unjudged documents of a run's first ten, from the highest rank on."""
     docs, position, _, _ = run.top(10)
     rows = np.flatnonzero(~docs.judged)
     rows = rows[np.argsort(position[rows], kind="stable")]
@@ -167,52 +166,60 @@ def _unjudged(run: Evaluated) -> pd.DataFrame:
     return pd.DataFrame(texts | {"rank": position[rows]})
 
 
-def _describe(
-    context: RunContext,
-    collection: Collection,
-    name: str,
-    standing: pd.DataFrame,
-    table: pd.DataFrame,
-    nearest: Mapping[str, float],
-    judge: pd.DataFrame,
-) -> str:
-    run, n = Evaluated.of(collection, name), len(collection.runs)
-    others = [other for other in collection.runs if other != name]
-    said = []
-    if copied := find_alike(run, others):
-        said = [f"{name} ranks exactly as {copied}: it is the same run, or a copy."]
-    elif copied := find_shorter_alike(run, others):
-        said = [
-            f"To the end of the shorter of the two, {name} ranks exactly as {copied}: one is cut from the other."
-        ]
-    topics = collection.documents.n_queries
-    if lacking := topics - int((np.bincount(run.top(1)[0].query, minlength=topics) > 0).sum()):
-        said.append(f"{name} ranks nothing for {lacking} of {topics} topics, which count as empty rankings.")
+# ---- the text
+
+
+def _describe_copy(run: Evaluated, rivals: Sequence[str]) -> str:
+    if original := find_alike(run, rivals):
+        return f"{run.name} ranks exactly as {original}: it is the same run, or a copy."
+    if original := find_shorter_alike(run, rivals):
+        same = f"{run.name} ranks exactly as {original}"
+        return f"To the end of the shorter of the two, {same}: one is cut from the other."
+    return ""
+
+
+def _describe_ranks(run: Evaluated, context: RunContext, standing: pd.DataFrame) -> str:
+    n_topics, n_runs = run.collection.documents.n_queries, len(run.collection.names)
+    missing = n_topics - int((np.bincount(run.top(1)[0].query, minlength=n_topics) > 0).sum())
+    sentence = ""
+    if missing:
+        sentence = (
+            f"{run.name} ranks nothing for {missing} of {n_topics} topics, which count as empty rankings. "
+        )
     places = []
     for row in standing.to_dict("records"):
-        reach = f"; {row['best']} to {row['worst']}, allowing for unjudged documents"
-        reach = reach if row["best"] < row["worst"] else ""
-        reach += f"; {row['expected']:.1f} on average by the relevance model" if "expected" in row else ""
-        places.append(f"by {row['measure']} it is number {row['rank']} of {n} ({row['value']:.3f}{reach})")
-    beside = " and ".join(cite_tracks(context.runs.values())) or counted(n - 1, "run")
-    said.append(f"{name} beside {beside}: {'; '.join(places)}.")
-    every, ends = table.iloc[0], ""
-    if every["new_ci_upper"] > 0:  # NaN where nothing is new
-        ends = f" (95 % interval {number(every['new_ci_lower'])} to {number(every['new_ci_upper'])})"
-    new = number(every["new_relevant"])
-    said.append(f"It adds {new} relevant documents per topic that no other run has in its first ten{ends}.")
-    groups = table[table["beside"].str.startswith("group ")].sort_values(str(BY[1]), kind="stable")
+        place = f"by {row['measure']} it is number {row['rank']} of {n_runs} ({row['value']:.3f}"
+        if row["best"] < row["worst"]:
+            place += f"; {row['best']} to {row['worst']}, allowing for unjudged documents"
+        if "expected" in row:
+            place += f"; {row['expected']:.1f} on average by the relevance model"
+        places.append(f"{place})")
+    rivals = " and ".join(cite_tracks(context.runs.values())) or counted(n_runs - 1, "run")
+    return f"{sentence}{run.name} beside {rivals}: {'; '.join(places)}."
+
+
+def _describe_additions(table: pd.DataFrame) -> list[str]:
+    to_all, interval = table.iloc[0], ""
+    if to_all["new_ci_upper"] > 0:  # NaN where nothing is new
+        interval = f" (95 % interval {number(to_all['new_ci_lower'])} to {number(to_all['new_ci_upper'])})"
+    sentences = [
+        f"It adds {number(to_all['new_relevant'])} relevant documents per topic that no other run has in its first ten"
+        f"{interval}."
+    ]
+    measure = str(BY[1])
+    groups = table[table["beside"].str.startswith("group ")].sort_values(measure, kind="stable")
     if len(groups) > 1:
-        least, most = ((row["beside"], number(row[str(BY[1])])) for _, row in groups.iloc[[0, -1]].iterrows())
-        said.append(
-            f"Alone, {least[0]} leaves it least to add ({least[1]} {BY[1]}), and {most[0]} most ({most[1]})."
+        (least, least_added), (most, most_added) = groups[["beside", measure]].iloc[[0, -1]].to_numpy()
+        sentences.append(
+            f"Alone, {least} leaves it least to add ({number(least_added)} {measure}), and {most} most "
+            f"({number(most_added)})."
         )
-    close = ", ".join(f"{other} ({value:.2f})" for other, value in nearest.items())
-    said.append(f"It ranks most like {close}, by RBO.")
-    shown = 100 * float(unjudged_shares([run], 10).mean())
+    return sentences
+
+
+def _describe_unjudged(run: Evaluated, judge: pd.DataFrame) -> str:
+    if judge.empty:
+        return "Its first ten documents are all judged."
+    share = 100 * float(unjudged_shares([run], 10).mean())
     first = ", ".join(f"{row.doc_id} of topic {row.query_id}" for row in judge.head(_NEAREST).itertuples())
-    unjudged = (
-        f"{shown:.2g} % of its first ten documents are unjudged, {len(judge)} in all; judge first {first}."
-    )
-    said.append(unjudged if len(judge) else "Its first ten documents are all judged.")
-    return escaped(" ".join(said))
+    return f"{share:.2g} % of its first ten documents are unjudged, {len(judge)} in all; judge first {first}."
