@@ -257,6 +257,9 @@ def test_names_fingerprints_and_tables_say_which_track(ten: RunContext, tmp_path
     track = RunContext.from_track(tmp_path / "x.track", priors="earlier")
     said = f"demo v2 (7 runs, sha256 {track.track.sha256[:8]}…)"
     assert str(track.track) == said and track.evaluate(None, [NRG @ 5]).attrs["beside"] == [said]
+    mixed = RunContext({**track.runs, "mine": demo.runs()["BM25"]})
+    values = mixed.evaluate(demo.generate().qrels, [nDCG @ 5])
+    assert values.attrs["beside"] == [said, "1 other run"] and mixed.fingerprint()["tracks"] == [said]
     assert track.fingerprint()["track"]["sha256"] == track.track.sha256
     assert track.fingerprint()["tracks"] == [said] and track.groups == demo.GROUPS and track.num_docs == 1200
     with pytest.raises(ValueError, match="colour='red' is not allowed; a track says by texts"):

@@ -353,7 +353,7 @@ class RunContext:
         parsed = parse_measures(measures)
         scores = score_runs(judged_collection(self, qrels), self.names, parsed)
         table = scores.long_table() if perquery else scores.table()
-        if tracks := cite_tracks(self.runs.values()):
+        if tracks := cite_tracks(self.runs.values(), count_others=True):
             table.attrs["beside"] = tracks  # for citing
         return table
 

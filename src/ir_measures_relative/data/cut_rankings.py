@@ -130,13 +130,21 @@ class CutRankings(Rankings):
         return result
 
 
-def cite_tracks(runs: Iterable[Rankings]) -> list[str]:
-    """Return the citations of the tracks that some of the runs are from, each once; of a part of a track as such."""
-    of_track = Counter(run.cut for run in runs if run.cut is not None)
-    return [
+def cite_tracks(runs: Iterable[Rankings], *, count_others: bool = False) -> list[str]:
+    """Return the citations of the tracks that some of the runs are from, each once; of a part of a track as such.
+
+    With ``count_others``, the runs that are from no track are counted behind the tracks.
+    """
+    n_runs = Counter(run.cut for run in runs)
+    n_others = n_runs.pop(None, 0)
+    citations = [
         cut.citation if n == cut.n_runs else f"{counted(n, 'run')} of {cut.citation}"
-        for cut, n in of_track.items()
+        for cut, n in n_runs.items()
+        if cut is not None
     ]
+    return (
+        [*citations, counted(n_others, "other run")] if citations and n_others and count_others else citations
+    )
 
 
 def check_whole_to(runs: Iterable[Rankings], depth: int | None, what: str = "this", times: int = 1) -> None:

@@ -251,7 +251,9 @@ def Experiment(
                 set_times(result, shown, list((times if isinstance(result, dict) else shown_times).values()))
     result = in_order(result, list(asked))
     if beside is not None and isinstance(result, pd.DataFrame):
-        result.attrs |= {"beside": tracks} if (tracks := cite_tracks(beside.runs.values())) else {}
+        result.attrs |= (
+            {"beside": tracks} if (tracks := cite_tracks(beside.runs.values(), count_others=True)) else {}
+        )
     return result
 
 
