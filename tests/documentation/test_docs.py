@@ -162,6 +162,17 @@ def test_links_exist_in_the_repository(page: Path) -> None:
     assert [t for t in targets if not t.exists() or t.is_relative_to(copied)] == []
 
 
+@pytest.mark.parametrize("page", [*PAGES, *sorted(ROOT.glob("[C-S]*.md"))], ids=lambda p: p.name)
+def test_links_to_headings_exist_in_the_repository(page: Path) -> None:
+    """Headings have the anchors that GitHub gives them; the site has the same."""
+    links = re.findall(r"\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)", page.read_text(encoding="utf-8"))
+    for path, anchor in links:
+        target = (page.parent / path).resolve() if path else page
+        headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
+        anchors = {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+        assert anchor in anchors, (path, anchor)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_no_line_starts_with_a_per_cent_sign(page: Path) -> None:
     """The site takes such a line for a comment, and leaves it out."""
