@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn import examples
-from ir_measures_relative.bounding.ap_relaxation import Quadratic, sum_of_precisions
+from ir_measures_relative.bounding.ap_relaxation import Quadratic, precision_sum
 from ir_measures_relative.bounding.med_searches import _ErrDifference
 
 DOCS = 6
@@ -83,7 +83,7 @@ def test_what_is_decided_is_so_in_a_best_labeling(
             whole = label.copy()
             whole[free] = values
             relevant, x = whole == 1, np.array(values, dtype=float)
-            value = sum_of_precisions(winner[relevant]) - sum_of_precisions(loser[relevant])
+            value = precision_sum(winner[relevant]) - precision_sum(loser[relevant])
             written = quadratic.constant + quadratic.linear @ x + x @ quadratic.pairs @ x / 2
             assert written == pytest.approx(value, abs=1e-12)
             value -= cost * sum(values)

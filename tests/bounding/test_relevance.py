@@ -18,17 +18,17 @@ from ir_measures_relative.bounding.llm_judge import (
     NO_LABEL,
     Judge,
     JudgedRelevance,
-    favour,
-    gate,
+    check_judge,
+    measure_favour,
 )
 from ir_measures_relative.bounding.relevance import (
     Pool,
     RelevanceModel,
+    count_groups,
     draw_grades,
-    intercepts,
+    fit_intercepts,
+    fit_logistic,
     log_loss,
-    logistic_fit,
-    n_groups,
 )
 
 
@@ -49,14 +49,14 @@ def test_fits_are_those_of_a_general_optimizer(seed: int) -> None:
         return np.logaddexp(0, np.where(labels[doc], -x, x)).sum() + (r**2).sum() / (2 * 0.7**2)
 
     expected = minimize(loss, np.zeros(4), tol=1e-10).x
-    assert logistic_fit(inputs, labels) == pytest.approx(expected, abs=1e-4)
+    assert fit_logistic(inputs, labels) == pytest.approx(expected, abs=1e-4)
     expected = minimize(loss_of_runs, np.zeros(4), tol=1e-10).x
-    assert intercepts(top, logits, labels) == pytest.approx(expected, abs=1e-4)
+    assert fit_intercepts(top, logits, labels) == pytest.approx(expected, abs=1e-4)
 
 
 def test_a_fit_to_separated_labels_ends() -> None:
     x = np.column_stack([np.ones(20), np.arange(20.0)])
-    assert np.isfinite(logistic_fit(x, (x[:, 1] > 9).astype(float))).all()
+    assert np.isfinite(fit_logistic(x, (x[:, 1] > 9).astype(float))).all()
 
 
 def test_the_chain_of_logits_gives_the_shares_of_grades() -> None:
@@ -97,12 +97,12 @@ def test_what_one_run_alone_retrieves_does_not_tell_its_intercept() -> None:
     judged = pool.in_top.any(axis=0)
     groups = np.array([0, 0, 1, 2, 3, 4, 5, 6])
     for of_runs in (None, groups):
-        alone = n_groups(pool.in_top, of_runs) == 1
+        alone = count_groups(pool.in_top, of_runs) == 1
         changed = np.where(alone & (np.arange(len(grade)) % 2 > 0), 3 - grade, grade)
         first, second = (RelevanceModel(pool, g, judged, groups=of_runs)._stages[0] for g in (grade, changed))
         x = np.zeros(int((~alone & judged).sum()))
         shared = ~alone & judged
-        of_shared = intercepts(pool.in_top[:, shared], x, (grade[shared] > 0).astype(float))
+        of_shared = fit_intercepts(pool.in_top[:, shared], x, (grade[shared] > 0).astype(float))
         assert np.corrcoef(first.intercepts, of_shared)[0, 1] > 0.7
         assert np.corrcoef(first.intercepts, second.intercepts)[0, 1] > 0.95
 
@@ -150,7 +150,7 @@ def test_documents_of_a_run_are_drawn_together() -> None:
 def test_the_gate(right: float, scale: Any, is_open: bool) -> None:
     pool, grade, judged = drawn_pool(5)
     label = scale(labels_of(grade, right))
-    found = gate(pool, grade, judged, label)
+    found = check_judge(pool, grade, judged, label)
     assert found.open == is_open, found.fall
     assert is_open or found.fall < LEAST_FALL / 2
     model = JudgedRelevance(pool, grade, judged, label)
@@ -166,9 +166,9 @@ def test_the_gate_needs_documents_that_people_judged_too() -> None:
     pool, grade, judged = drawn_pool(6)
     label = labels_of(grade, 0.9)
     few = np.where(np.cumsum(judged) < FEWEST_SHARED, label, NO_LABEL)
-    assert gate(pool, grade, judged, few).n_shared == FEWEST_SHARED - 1
+    assert check_judge(pool, grade, judged, few).n_shared == FEWEST_SHARED - 1
     for labels, grades in ((few, grade), (np.full(len(label), NO_LABEL), grade), (label, grade + 1)):
-        found = gate(pool, grades, judged, labels)
+        found = check_judge(pool, grades, judged, labels)
         assert not found.open and found.fall == 0.0
 
 
@@ -198,11 +198,11 @@ def test_favour_is_seen_where_enough_runs_show_it() -> None:
         label, last = labels_of(grade, 0.7), len(pool.places) - 1
         model = RelevanceModel(pool, grade, judged)
         lifted = np.where(~judged & pool.in_top[last], np.minimum(label + 1, 3), label)
-        both = [favour(model, pool, labels, judged, last) for labels in (label, lifted)]
+        both = [measure_favour(model, pool, labels, judged, last) for labels in (label, lifted)]
         assert None not in both
         lifts.append(both)
         few = pool._replace(places=pool.places[-4:])
-        assert favour(RelevanceModel(few, grade, judged), few, lifted, judged, 3) is None
+        assert measure_favour(RelevanceModel(few, grade, judged), few, lifted, judged, 3) is None
         used = JudgedRelevance(pool, grade, judged, lifted, candidate=last)
         assert used.favoured == (not used.uses_judge)
     honest, favouring = np.array(lifts, dtype=float).T

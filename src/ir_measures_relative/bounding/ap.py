@@ -11,7 +11,7 @@ from ..data.arrays import BoolArray, FloatArray, IntArray, query_slices
 from ..measures.bases.gains import reciprocal
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
-from .ap_relaxation import Quadratic, greatest_over_relevant, sum_of_precisions
+from .ap_relaxation import Quadratic, greatest_over_relevant, precision_sum
 from .ap_search import Search
 from .forms import FormLabelings
 from .intervals import END_SECONDS, Clock, End, Interval, PairSolver, bound_pairs, share
@@ -165,7 +165,7 @@ def sums_by_count(
         before = np.cumsum(judged)[is_open]
         after = (inverse * judged).sum() - np.cumsum(inverse * judged)[is_open]
         at = inverse[is_open]
-        start = sum_of_precisions(position[judged])
+        start = precision_sum(position[judged])
         first = (before + np.arange(1, n + 1)) * at + after  # those above it are relevant as well
         deeper = at.sum() - np.cumsum(at)
         last = ((before + 1) * at + after + deeper)[::-1]  # those below it are

@@ -1,4 +1,4 @@
-"""The difference of two sums of precisions as a function of the labels, and what it cannot exceed.
+"""The difference of two sums of precisions as a function of the labels, and bounds on it.
 
 With y_d the position of document d in ranking Y, and 1/y_d = 0 where it is absent, the sum of precisions is::
 
@@ -20,27 +20,23 @@ from ..measures.bases.gains import reciprocal
 from ..tolerances import LABELED_ALIKE, PROVED
 from .intervals import Clock, End
 
-# So many numbers at a time are computed in advance: enough to make few calls of numpy, few enough for the cache.
+# The number of values that are computed in advance: enough to make few calls of numpy, few enough for the cache.
 BLOCK = 1 << 15
 
-# How many nodes the search with weights looks at, times the square of the number of open documents.
+# The number of nodes that the search with weights visits, times the square of the number of open documents.
 _WORK = 200_000
 
 
-def sum_of_precisions(position: IntArray, weight: FloatArray | None = None) -> float:
-    """``Σ_d (1/p_d)·Σ_e weight(e)`` over relevant d and e, e no deeper than d; the weight is 1 if not given."""
-    if weight is None:
-        found = np.sort(position[position > 0])
-        weights: FloatArray | IntArray = np.arange(1, len(found) + 1)
-    else:
-        held = np.flatnonzero(position > 0)
-        order = held[np.argsort(position[held])]
-        found, weights = position[order], np.cumsum(weight[order])
-    return float((weights / found).sum())
+def precision_sum(position: IntArray, weight: FloatArray | None = None) -> float:
+    """Return ``Σ_d (1/p_d)·Σ_e weight(e)`` over relevant d and e, e no deeper than d; the default weight is 1."""
+    retrieved = np.flatnonzero(position > 0)
+    order = retrieved[np.argsort(position[retrieved])]
+    weights = np.arange(1, len(order) + 1) if weight is None else np.cumsum(weight[order])
+    return float((weights / position[order]).sum())
 
 
 class Quadratic(NamedTuple):
-    """``constant + linear·x + ½ xᵀ pairs x``, x the labels of the documents ``free``."""
+    """The function ``constant + linear·x + ½ xᵀ pairs x``, x the labels of the documents ``free``."""
 
     constant: float
     linear: FloatArray
@@ -49,36 +45,39 @@ class Quadratic(NamedTuple):
 
     @classmethod
     def of(
-        cls, x: IntArray, y: IntArray, known: BoolArray, free: IntArray, weight: FloatArray | None = None
+        cls,
+        x: IntArray,
+        y: IntArray,
+        is_relevant: BoolArray,
+        free: IntArray,
+        weight: FloatArray | None = None,
     ) -> Quadratic:
-        """The difference of two sums of precisions: ``known`` documents are relevant, ``free`` may be, others not."""
-        relevant = np.flatnonzero(known)
+        """Return the difference of two sums of precisions, where documents ``free`` may be relevant as well."""
+        relevant = np.flatnonzero(is_relevant)
         inverse = reciprocal(x), reciprocal(y)
 
-        def together(others: IntArray) -> FloatArray:
-            """What each of the free documents and each of these add: the weight of the higher over the deeper place."""
+        def add_pairs(partners: IntArray) -> FloatArray:
+            """Return what each free document adds with each partner: the weight of the higher over the deeper rank."""
             parts = []
             for position, one_over in zip((x, y), inverse, strict=True):
                 # 1/max(a, b) = min(1/a, 1/b), which is 0 as it should be if one of the two is absent.
-                part = np.minimum.outer(one_over[free], one_over[others])
+                part = np.minimum.outer(one_over[free], one_over[partners])
                 if weight is not None:
-                    higher = position[free][:, None] <= position[others]
-                    part *= np.where(higher, weight[free][:, None], weight[others])
+                    higher = position[free][:, None] <= position[partners]
+                    part *= np.where(higher, weight[free][:, None], weight[partners])
                 parts.append(part)
             return parts[0] - parts[1]
 
-        won, lost = (
-            sum_of_precisions(p[relevant], None if weight is None else weight[relevant]) for p in (x, y)
-        )
+        won, lost = (precision_sum(p[relevant], None if weight is None else weight[relevant]) for p in (x, y))
         alone = inverse[0][free] - inverse[1][free]
         if weight is not None:
             alone = alone * weight[free]
-        pairs = together(free)
+        pairs = add_pairs(free)
         np.fill_diagonal(pairs, 0.0)
-        return cls(won - lost, alone + together(relevant).sum(axis=1), pairs, free)
+        return cls(won - lost, alone + add_pairs(relevant).sum(axis=1), pairs, free)
 
     def greedy(self, least: float = -np.inf) -> tuple[IntArray, FloatArray]:
-        """The documents made relevant one by one, the one that adds most first, and the function after each."""
+        """Make documents relevant one by one, the one that adds most first; return them and the value after each."""
         gain, gains = self.linear.copy(), [self.constant]
         chosen: list[int] = []
         while len(chosen) < len(gain):
@@ -92,7 +91,7 @@ class Quadratic(NamedTuple):
         return np.array(chosen, dtype=np.int64), np.cumsum(gains)
 
     def decided(self, least: float, most: float) -> tuple[BoolArray, BoolArray]:
-        """Which documents are better not relevant, and which relevant, where one more costs from least to most."""
+        """Return whether documents are best not relevant, and best relevant, if one more costs from least to most."""
         linear = self.linear.copy()
         gains = np.maximum(self.pairs, 0).sum(axis=1)
         losses = self.pairs.sum(axis=1) - gains
@@ -101,19 +100,19 @@ class Quadratic(NamedTuple):
             undecided = ~(all_zeros | all_ones)
             zeros = undecided & (linear + gains <= least)
             ones = undecided & ~zeros & (linear + losses >= most)
-            done = zeros | ones
-            if not done.any():
+            decided = zeros | ones
+            if not decided.any():
                 return all_zeros, all_ones
             all_zeros |= zeros
             all_ones |= ones
-            pairs = self.pairs[:, done]
+            pairs = self.pairs[:, decided]
             gain = np.maximum(pairs, 0).sum(axis=1)
             gains -= gain
             losses -= pairs.sum(axis=1) - gain
             linear += self.pairs[:, ones].sum(axis=1)
 
-    def where(self, zeros: BoolArray, ones: BoolArray) -> Quadratic:
-        """The function of the other labels."""
+    def fix(self, zeros: BoolArray, ones: BoolArray) -> Quadratic:
+        """Return the function of the other labels."""
         rest = ~(zeros | ones)
         added = self.linear[ones].sum() + self.pairs[np.ix_(ones, ones)].sum() / 2
         linear = self.linear[rest] + self.pairs[np.ix_(rest, ones)].sum(axis=1)
@@ -121,12 +120,12 @@ class Quadratic(NamedTuple):
         return Quadratic(self.constant + float(added), linear, pairs, self.free[rest])
 
     def by_count(self) -> FloatArray:
-        """No less than the function where 0, 1, … labels are 1: each of two documents has half of what they add."""
+        """Return bounds on the function where 0, 1, … labels are 1; what two documents add is divided between them."""
         n = len(self.linear)
-        others = self.pairs.copy()
-        np.fill_diagonal(others, -np.inf)
-        # Of some number of documents in all, each has one fewer others beside it.
-        beside = np.cumsum(-np.sort(-others, axis=1), axis=1)[:, : max(n - 1, 0)]
+        partners = self.pairs.copy()
+        np.fill_diagonal(partners, -np.inf)
+        # With n documents in all, each has n - 1 partners.
+        beside = np.cumsum(-np.sort(-partners, axis=1), axis=1)[:, : max(n - 1, 0)]
         shares = np.repeat(self.linear[:, None], n, axis=1)
         shares[:, 1:] += beside / 2
         most = np.cumsum(-np.sort(-shares, axis=0), axis=0)
@@ -143,7 +142,7 @@ class Relaxation:
 
         SP(winner) - SP(loser) = Σ_i c_i (T(Y_i) - T(Z_i)) = Σ_i c_i (δ_i Y_i - T(δ_i - 1)),    δ_i = Y_i - Z_i.
 
-    Whatever the prices σ_i are, each term is at most
+    For any prices σ_i, each term is at most
 
         σ_i δ_i + H_i(Y_i - σ_i),    H_i(u) = max of u δ - T(δ - 1) over the δ that can occur at i,
 
@@ -161,40 +160,38 @@ class Relaxation:
         i = np.arange(1, cutoff + 1)
         self._weight = 1 / i - np.where(i < cutoff, 1 / (i + 1), 0)
         # Y_i and Z_i if no free document is relevant, and the range of δ_i.
-        self._known_won, self._known_lost = (self._by_depth(p[label == 1]) for p in (winner, loser))
-        lead = self._known_won - self._known_lost
+        self._judged_won, self._judged_lost = (self._by_depth(p[label == 1]) for p in (winner, loser))
+        lead = self._judged_won - self._judged_lost
         first = self._won < self._lost
         self._least = lead - self._by_depth(self._lost[~first]) + self._by_depth(self._won[~first])
         self._most = lead + self._by_depth(self._won[first]) - self._by_depth(self._lost[first])
 
     def _by_depth(self, positions: IntArray, share: FloatArray | None = None) -> FloatArray:
-        """How many of these positions (or what share of them) are at depth i or above, for i from 1."""
+        """Count these positions (or sum a share of each) at depth i or above, for i from 1."""
         count = np.bincount(positions, weights=share, minlength=self._depth + 2)
         return count[1 : self._depth + 1].cumsum().astype(np.float64)
 
     def won(self, share: FloatArray) -> FloatArray:
-        """Y_i, if this share of every free document is relevant."""
-        return self._known_won + self._by_depth(self._won, share)
+        """Return Y_i, if this share of every free document is relevant."""
+        return self._judged_won + self._by_depth(self._won, share)
 
     def lost(self, share: FloatArray) -> FloatArray:
-        """Z_i, if this share of every free document is relevant."""
-        return self._known_lost + self._by_depth(self._lost, share)
+        """Return Z_i, if this share of every free document is relevant."""
+        return self._judged_lost + self._by_depth(self._lost, share)
 
     def sum(self, by_depth: FloatArray) -> float:
-        """Σ_i c_i times the given."""
+        """Return the sum of values by depth, weighted by c_i."""
         return float(self._weight @ by_depth)
 
     def bounds(self, price: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
-        """What the difference cannot exceed if 0, 1, …, ``most`` free documents are relevant; and a table for
-        `labels`.
-        """
+        """Bound the difference if 0, 1, …, ``most`` free documents are relevant; and return a table for `labels`."""
         weighted = self._weight * price
         after = np.zeros(self._depth + 2)  # Σ_{i ≥ p} c_i σ_i
         after[1:-1] = weighted[::-1].cumsum()[::-1]
         linear = after[self._won] - after[self._lost]
-        gap = self._known_won - price
+        gap = self._judged_won - price
         delta = np.clip(np.ceil(gap), self._least, self._most)
-        known = self.sum(delta * gap - triangle(delta - 1) + price * (self._known_won - self._known_lost))
+        judged = self.sum(delta * gap - triangle(delta - 1) + price * (self._judged_won - self._judged_lost))
 
         size = len(self._won)
         table = np.empty((most + 1, size + 1))
@@ -209,14 +206,14 @@ class Relaxation:
             step *= self._weight[top:]
             below = step[:, ::-1].cumsum(axis=1)[:, ::-1]
             if self._won[-1] > self._depth:
-                below = np.pad(below, ((0, 0), (0, 1)))  # what the winner does not hold adds nothing to it
+                below = np.pad(below, ((0, 0), (0, 1)))  # documents that the winner lacks add nothing to it
             gain = below[:, self._won[start - 1 :] - 1 - top] + linear[start - 1 :]
             for i, row in zip(n.tolist(), gain, strict=True):
                 np.maximum.accumulate(table[i - 1, i - 1 : size] + row[i - start :], out=table[i, i:])
-        return table[:, size] + known, table
+        return table[:, size] + judged, table
 
     def labels(self, table: FloatArray, count: int) -> FloatArray:
-        """The labels of the free documents that attain the bound for `count` relevant ones."""
+        """Return the labels of the free documents that attain the bound for `count` relevant ones."""
         result = np.zeros(len(self._won))
         end = len(self._won)
         for n in range(count, 0, -1):
@@ -227,7 +224,7 @@ class Relaxation:
 
 
 class Mixture:
-    """An average of labelings that tends to the maximum of the relaxation (Frank and Wolfe).
+    """An average of labelings that converges to the maximum of the relaxation (Frank and Wolfe).
 
     While no δ_i is at the end of its range, the least bound is the maximum, over averages of labelings, of the concave
     Σ_i c_i (mean of T(Y_i) - T(mean of Z_i)), and σ_i = mean of Z_i + ½ is its slope.
@@ -241,11 +238,11 @@ class Mixture:
 
     @property
     def price(self) -> FloatArray:
-        """The σ_i that suit the average."""
+        """The prices σ_i that suit the average."""
         return self._lost + 0.5
 
     def add(self, labels: FloatArray) -> None:
-        """Move towards this labeling, as far as the function grows."""
+        """Move towards a labeling, as far as the function grows."""
         change = self._relaxation.lost(labels) - self._lost
         gain = self._relaxation.sum(triangle(self._relaxation.won(labels))) - self._gain
         slope = gain - self._relaxation.sum(change * self.price)
@@ -257,40 +254,40 @@ class Mixture:
 
 
 def triangle(n: FloatArray) -> FloatArray:
-    """T(n), the number of pairs among n documents, each with itself included."""
+    """Return T(n), the number of pairs among n documents, each with itself included."""
     result: FloatArray = n * (n + 1) / 2
     return result
 
 
 def greatest_over_relevant(quadratic: Quadratic, relevant: int, outside: int, clock: Clock) -> End:
-    """The greatest value over R: ``relevant`` documents beside those of the function, and up to ``outside`` more."""
+    """Maximize the function over R: ``relevant`` documents beside those of the function, and up to ``outside`` more."""
 
-    def divided(sums: FloatArray, known: int) -> FloatArray:
-        counts = np.maximum(known + np.arange(len(sums)), 1)
-        # More relevant documents elsewhere bring a value closer to 0.
+    def divide(sums: FloatArray, n_relevant: int) -> FloatArray:
+        counts = np.maximum(n_relevant + np.arange(len(sums)), 1)
+        # Further relevant documents bring a value closer to 0.
         result: FloatArray = sums / np.where(sums < 0, counts + outside, counts)
         return result
 
-    reached = float(divided(quadratic.greedy()[1], relevant).max())
-    bound = float(divided(quadratic.by_count(), relevant).max())
+    reached = float(divide(quadratic.greedy()[1], relevant).max())
+    bound = float(divide(quadratic.by_count(), relevant).max())
     age = itertools.count()
     nodes = [(-bound, next(age), quadratic, relevant)]
     for _ in range(_WORK // max(len(quadratic.linear), 1) ** 2):
         if not nodes or -nodes[0][0] <= reached + LABELED_ALIKE or clock.expired():
             break
-        priority, _, function, known = heapq.heappop(nodes)
+        priority, _, function, n_relevant = heapq.heappop(nodes)
         zeros, ones = function.decided(reached, -priority)
         if (zeros | ones).any():
             children = [(zeros, ones)]
-        else:  # the document that matters most to the others, either way
-            nothing = np.zeros(len(zeros), dtype=bool)
-            one = nothing.copy()
-            one[np.abs(function.pairs).sum(axis=1).argmax()] = True
-            children = [(one, nothing), (nothing, one)]
+        else:  # branch on the document that matters most to the others
+            none = np.zeros(len(zeros), dtype=bool)
+            branch = none.copy()
+            branch[np.abs(function.pairs).sum(axis=1).argmax()] = True
+            children = [(branch, none), (none, branch)]
         for zeros, ones in children:
-            part, size = function.where(zeros, ones), known + int(ones.sum())
-            reached = max(reached, float(divided(part.greedy()[1], size).max()))
-            bound = min(-priority, float(divided(part.by_count(), size).max()))
+            part, size = function.fix(zeros, ones), n_relevant + int(ones.sum())
+            reached = max(reached, float(divide(part.greedy()[1], size).max()))
+            bound = min(-priority, float(divide(part.by_count(), size).max()))
             if bound > reached + LABELED_ALIKE:
                 heapq.heappush(nodes, (-bound, next(age), part, size))
     return End(max(reached, -nodes[0][0] if nodes else reached), reached)

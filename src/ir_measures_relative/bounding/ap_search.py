@@ -1,4 +1,4 @@
-"""Branch and bound for sums of precisions: how far apart two runs can be by AP and SSP.
+"""Branch and bound for sums of precisions: the largest difference of two runs by AP and SSP.
 
 Source: A. Moffat, "Computing Maximized Effectiveness Distance for Recall-Based Metrics", §3 and §5.
 """
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..data.arrays import FloatArray, IntArray
 from ..tolerances import PROVED
-from .ap_relaxation import Mixture, Quadratic, Relaxation, sum_of_precisions
+from .ap_relaxation import Mixture, Quadratic, Relaxation, precision_sum
 from .intervals import Clock
 
 Norm: TypeAlias = Literal["k", "R", "min"]
@@ -22,25 +22,27 @@ Norm: TypeAlias = Literal["k", "R", "min"]
 #: The label of an open document.
 OPEN = -1
 
-#: How many prices are tried on one number of relevant documents before the search branches.
+#: The number of prices that are tried for one number of relevant documents before the search branches.
 ATTEMPTS = 12
 
 
 class Node(NamedTuple):
-    """A part of the search: some open documents are labeled."""
+    """A part of the search, in which some open documents are labeled."""
 
     winner: IntArray
     loser: IntArray
     label: IntArray
     bounds: FloatArray  #: on SP(winner) - SP(loser), by the number of relevant documents in the two lists
-    quadratic: Quadratic | None = None  #: if it is known already; it is too large to be kept for every node
+    quadratic: Quadratic | None = (
+        None  #: of the first nodes alone: it is too large to be stored with every node
+    )
 
 
 class Search:
-    """A search over labelings, ``best`` so far, from the greedy one on; arguments as for :func:`.med_sum_precision`.
+    """A search over labelings, from the greedy one on; arguments as for :func:`.med_sum_precision`.
 
-    The part with the largest bound is looked at first; of two, the older. With ``outside`` it maximizes M(Y) - M(Z)
-    for "R": that number of documents in neither ranking may be relevant.
+    The part with the largest bound is explored first; of two, the older. With ``outside``, it maximizes M(Y) - M(Z)
+    for "R", and that number of documents in neither ranking may be relevant.
     """
 
     def __init__(
@@ -64,7 +66,7 @@ class Search:
         grows = (norm == "R") | ((norm == "min") & (relevant < cutoff))
         self._growth = np.ones(len(relevant), dtype=np.int64) * grows
         self._signed = outside is not None
-        # N where the difference is below 0: everything outside is then best relevant.
+        # N where the difference is below 0: it is then best if everything outside is relevant.
         self._normalizer_below = self._normalizer + (outside or 0)
         self.difference = self._difference(self.best)
         for winner, loser in [(y, z)] if self._signed else [(y, z), (z, y)]:
@@ -80,39 +82,40 @@ class Search:
 
     @property
     def upper(self) -> float:
-        """No labeling exceeds this."""
+        """A bound that no labeling exceeds."""
         return max(self.value, -self._nodes[0][0] if self._nodes else self.value)
 
     def run(self, clock: Clock) -> None:
-        """Search until the value is proved to be the largest, or the time is up."""
+        """Search until the value is proved to be the largest, or the time is over."""
         while self.upper > self.value + self._tolerance and not clock.expired():
             bound, _, node = heapq.heappop(self._nodes)
             self._explore(node, -bound, clock)
 
     def _size(self, difference: float) -> float:
-        """What is to be as large as can be."""
+        """Return the quantity to maximize."""
         return difference if self._signed else abs(difference)
 
     def _divided(self, sums: FloatArray, counts: slice = slice(None)) -> FloatArray:
-        """The largest differences for these SP(winner) - SP(loser), by the number of relevant documents."""
+        """Return the largest differences for these SP(winner) - SP(loser), by the number of relevant documents."""
         normalizer, below = self._normalizer[counts], self._normalizer_below[counts]
         result: FloatArray = sums / (np.where(sums < 0, below, normalizer) if self._signed else normalizer)
         return result
 
     def _needed(self, counts: slice) -> FloatArray:
-        """What SP(winner) - SP(loser) must exceed to be worth a look, by the number of relevant documents."""
-        worth = self.value + self._tolerance
-        normalizer = self._normalizer if worth >= 0 else self._normalizer_below
-        needed: FloatArray = np.multiply(worth, normalizer[counts], dtype=np.float64)
+        """Return what SP(winner) - SP(loser) must exceed to improve the value, by the number of relevant documents."""
+        least = self.value + self._tolerance
+        normalizer = self._normalizer if least >= 0 else self._normalizer_below
+        needed: FloatArray = np.multiply(least, normalizer[counts], dtype=np.float64)
         return needed
 
     def _free(self, winner: IntArray, label: IntArray) -> IntArray:
-        """The open documents that the best labeling may make relevant, those of the winner first, in its order."""
-        own, lost = open_documents(winner, label)
-        return own if self.value >= 0 else np.append(own, lost)
+        """Return the open documents that may be relevant in the best labeling, the winner's first, in its order."""
+        free = np.flatnonzero((label == OPEN) & ((winner > 0) | (self.value < 0)))
+        in_order: IntArray = free[np.lexsort((winner[free], winner[free] == 0))]
+        return in_order
 
     def _push(self, node: Node) -> None:
-        """Leave a node for later."""
+        """Store a node for later."""
         bound = float(self._divided(node.bounds).max())
         heapq.heappush(self._nodes, (-bound, next(self._age), node))
 
@@ -124,8 +127,8 @@ class Search:
             self.best, self.difference = labels, difference
 
     def _greedy(self, label: IntArray, quadratic: Quadratic) -> None:
-        """Keep the best labeling that the greedy heuristic (Eq. 13) passes."""
-        # Below 0 what costs less than the mean is a gain.
+        """Keep the best labeling on the way of the greedy heuristic (Eq. 13), if it is better."""
+        # Below 0, a document that costs less than the mean is a gain.
         chosen, sums = quadratic.greedy(min(self.value, 0.0) + PROVED)
         if len(chosen):
             first = int((label == 1).sum()) + 1
@@ -142,26 +145,26 @@ class Search:
         if not len(free):
             return self._consider(label, [])
         relaxation = Relaxation(winner, loser, label, free, self._cutoff)
-        known = int((label == 1).sum())
-        reachable = slice(known, known + len(free) + 1)
+        n_relevant = int((label == 1).sum())
+        reachable = slice(n_relevant, n_relevant + len(free) + 1)
         all_bounds = np.full(len(node.bounds), -np.inf)
         all_bounds[reachable] = node.bounds[reachable]
         bounds = all_bounds[reachable]  # a view
         table: FloatArray = np.empty((0, 0))
         while (unproved := bounds > self._needed(reachable)).any():
-            # The first run of unproved counts. Prices that suit one count are good for those from about a third of
-            # it to three times as many, so it is best to aim beyond the first.
+            # Take the first run of unproved counts. Prices that suit one count are good for those from about a third
+            # of it to three times as many, so it is best to aim beyond the first.
             least = int(unproved.argmax())
             most = least + int((~unproved[least:]).argmax() or len(unproved) - least) - 1
             aim = min(max(2 * least, 1), most)
-            # The last prices, though they were found for fewer documents, tell which may be among that many.
+            # The last prices, although for fewer documents, indicate which may be among that many.
             share = relaxation.labels(table, aim) if aim < len(table) else np.zeros(len(free))
             mixture = Mixture(relaxation, share)
             for attempt in range(ATTEMPTS):
                 if clock.expired():
                     return self._push(Node(winner, loser, label, all_bounds))
-                found, table = relaxation.bounds(mixture.price, most)
-                np.minimum(bounds[: most + 1], found, out=bounds[: most + 1])
+                relaxed, table = relaxation.bounds(mixture.price, most)
+                np.minimum(bounds[: most + 1], relaxed, out=bounds[: most + 1])
                 share = relaxation.labels(table, aim)
                 self._consider(label, free[share > 0])
                 if bounds[aim] <= self._needed(reachable)[aim]:
@@ -180,13 +183,13 @@ class Search:
         return None
 
     def _decided(self, node: Node, bound: float) -> IntArray:
-        """The labels, with those set that any labeling of the node above the value has, by its bounds of λ."""
+        """Return the labels, with those set that every labeling of the node above the value has, by bounds of λ."""
         quadratic = node.quadratic
         if quadratic is None:
             free = self._free(node.winner, node.label)
             quadratic = Quadratic.of(node.winner, node.loser, node.label == 1, free)
-        known = int((node.label == 1).sum())
-        growth = self._growth[known : known + len(quadratic.free)]
+        n_relevant = int((node.label == 1).sum())
+        growth = self._growth[n_relevant : n_relevant + len(quadratic.free)]
         least, most = self.value * growth.min(initial=1), bound * growth.max(initial=0)
         zeros, ones = quadratic.decided(float(least), float(most))
         label = node.label.copy()
@@ -194,35 +197,28 @@ class Search:
         return label
 
     def _difference(self, labels: IntArray) -> float:
-        """M(Y) - M(Z), from the definition."""
+        """Return M(Y) - M(Z), from the definition."""
         relevant = labels == 1
-        difference = sum_of_precisions(self._y[relevant]) - sum_of_precisions(self._z[relevant])
+        difference = precision_sum(self._y[relevant]) - precision_sum(self._z[relevant])
         normalizer = self._normalizer_below if difference < 0 and self._signed else self._normalizer
         return float(difference / normalizer[np.count_nonzero(relevant)])
 
 
 def normalizers(norm: Norm, relevant: IntArray, cutoff: int) -> IntArray:
-    """N for these numbers R of relevant documents. Where R is 0 so is SP, and 0/1 is the 0 that 0/0 stands for."""
+    """Return N for these numbers R of relevant documents; 1 where R is 0, since SP is 0 too, and 0/0 counts as 0."""
     if norm == "k":
         return np.full(len(relevant), cutoff)
     return relevant.clip(1, cutoff if norm == "min" else None)
 
 
-def open_documents(winner: IntArray, label: IntArray) -> tuple[IntArray, IntArray]:
-    """The open documents that the winner holds, in its order, and those that it does not."""
-    own = np.flatnonzero((label == OPEN) & (winner > 0))
-    in_order: IntArray = own[winner[own].argsort()]
-    return in_order, np.flatnonzero((label == OPEN) & (winner == 0))
-
-
 def labeled(label: IntArray, relevant: npt.ArrayLike) -> IntArray:
-    """The labels with the documents `relevant` set to 1 and all other open ones to 0."""
+    """Return the labels with the documents `relevant` set to 1 and all other open ones to 0."""
     labels = np.where(label == OPEN, 0, label)
     labels[np.asarray(relevant, dtype=np.int64)] = 1
     return labels
 
 
 def most_in_doubt(winner: IntArray, loser: IntArray, free: IntArray, share: FloatArray) -> int:
-    """Which of the free documents is most in doubt; of two, the one that the winner ranks higher counts more."""
+    """Return the free document whose share is closest to ½, with more weight for those that the winner ranks high."""
     place = np.where(winner > 0, winner, np.maximum(loser, 1))[free]
     return int(((share * (1 - share) + 1e-9) / np.sqrt(place)).argmax())

@@ -224,41 +224,63 @@ class SumLabelings(FormLabelings):
         """
         least, added = self.ideals.least, self.ideals.added
         signed = ((sign * judged, sign * weight) for judged, weight in sums for sign in (-1.0, 1.0))
-        size, greatest = max(1, _AT_ONCE // max(added.size, 1)), [np.empty(0)]
+        size, greatest = max(1, _AT_ONCE // (added[:, :, 0].size * self._pair_width + 1)), [np.empty(0)]
         while block := list(itertools.islice(signed, size)):
             judged, weight = map(np.concatenate, zip(*block, strict=True))
-            n = len(block)
-            below = np.tile(least, n), np.tile(added, (n, 1, 1))
-            level_sums = LevelSums(self.split_by_level(judged, weight), below, np.tile(self.n_open, n))
-            greatest.append(level_sums.greatest())
+            greatest.append(self._sums_over_ideals(judged, weight).greatest())
         worst, best = np.concatenate(greatest).reshape(-1, 2, len(least)).swapaxes(0, 1)
         return Interval.attained(-worst, best)
 
-    def split_by_level(self, judged: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the numerator where all open items gain least, and what each level adds to it.
+    @cached_property
+    def _pair_width(self) -> int:
+        """The largest number of open items of a query that have a weight in one of two runs, and two more."""
+        counts = [
+            np.bincount(self.open_query[w != 0], minlength=self.docs.n_queries).max() for w in self.weights
+        ]
+        return min(2 * max(counts, default=0), int(self.n_open.max(initial=0))) + 2
 
-        The shapes are (sums · queries) and (sums · open items), for one sum or for several one after the other.
+    def _sums_over_ideals(self, judged: FloatArray, weight: FloatArray) -> LevelSums:
+        """Return sums over the ideal, for several runs or pairs one after the other.
+
+        Items without a weight change the ideal alone, which each of them raises: all of them get a level, or none. So
+        the numbers tried are those of the items with a weight, before and after all the others.
+
+        Args:
+            judged: the sum over the judged items, shape (sums · queries).
+            weight: of the open items, shape (sums · open items).
         """
-        n, _, width = self.ideals.added.shape
-        sums = len(judged) // n
-        query = (self.open_query + n * np.arange(sums)[:, None]).ravel()
-        _, won = sort_and_sum(weight, query, len(judged), width)
-        all_open = np.tile(self.n_open, sums)
-        least: FloatArray = judged + self.levels[0] * won[np.arange(len(judged)), all_open]
-        return least, np.diff(self.levels)[:, None] * won[:, None, :]
+        least, added = self.ideals.least, self.ideals.added
+        n, n_sums = len(least), len(judged) // len(least)
+        rows = np.flatnonzero(weight)
+        query, weight = (self.open_query + n * np.arange(n_sums)[:, None]).ravel()[rows], weight[rows]
+        weighted, positive = (np.bincount(q, minlength=len(judged)) for q in (query, query[weight > 0]))
+        width = int(weighted.max(initial=0)) + 2
+        _, won = sort_and_sum(weight, query, len(judged), width - 1)
+        place, size = np.arange(width), np.tile(self.n_open, n_sums)
+        after = place > positive[:, None]
+        number = np.minimum(place + after * (size - weighted - 1)[:, None], size[:, None])
+        won = np.take_along_axis(won, np.minimum(place - after, width - 2), axis=1)
+        above = judged + self.levels[0] * won[np.arange(len(judged)), weighted + 1]
+        row, level = np.tile(np.arange(n), n_sums)[:, None, None], np.arange(added.shape[1])[:, None]
+        below = np.tile(least, n_sums), added[row, level, number[:, None, :]]
+        return LevelSums((above, np.diff(self.levels)[:, None] * won[:, None, :]), below, weighted + 1)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
         moved, range_of_gains = np.abs(self.weights[a] - self.weights[b]), self.levels[-1] - self.levels[0]
         if not self.by_ideal:
             return self._pad(moved * range_of_gains / self.rule.over)
-        least, added = self.ideals.least, self.ideals.added
-        n = len(least)
-        lowest = least + added[..., 0].sum(axis=1)
-        highest = least + added[np.arange(n), :, self.n_open].sum(axis=1)
+        growth, ideal_share, scale = self._growth
         # An item that neither run retrieves counts by what it adds to the ideal.
-        grown = ratio(reach * (highest - lowest), highest * np.maximum(self.n_open, 1))
-        scale = ratio(np.full(n, range_of_gains), highest)
-        return self._pad(moved * scale[self.open_query] + grown[self.open_query])
+        return self._pad(moved * scale + ratio(reach * growth, ideal_share)[self.open_query])
+
+    @cached_property
+    def _growth(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The growth of the ideal by open items; the largest ideal times their number; the scale of gains per item."""
+        least, added, n = self.ideals.least, self.ideals.added, self.docs.n_queries
+        largest = least + added[np.arange(n), :, self.n_open].sum(axis=1)
+        growth = largest - (least + added[..., 0].sum(axis=1))
+        scale = ratio(np.full(n, self.levels[-1] - self.levels[0]), largest)
+        return growth, largest * np.maximum(self.n_open, 1), scale[self.open_query]
 
 
 class LargestLabelings(FormLabelings):

@@ -123,12 +123,14 @@ class LevelSums:
         step: FloatArray | None = None,
         falling: bool = False,
     ) -> None:
-        self._above, self._above_by_level = above
+        self._above, above_by_level = above
         self._below, self._below_by_level = below
         self._sizes, self._falling = sizes, falling
-        _, levels, width = self._above_by_level.shape
+        _, levels, width = above_by_level.shape
         self._step = np.ones(levels) if step is None else step
-        self._beyond = np.arange(width) > sizes[:, None]
+        # Entries beyond the open documents are never chosen.
+        beyond = (np.arange(width) > sizes[:, None])[:, None, :]
+        self._above_by_level = np.where(beyond, -np.inf, above_by_level)
         self.counts: IntArray = np.zeros((len(sizes), levels), dtype=np.int64)
 
     def greatest(self) -> FloatArray:
@@ -159,7 +161,6 @@ class LevelSums:
     def _maximize(self, rows: IntArray, least: FloatArray) -> FloatArray:
         """Return the ratios of some problems where ``above - least·below`` is greatest."""
         score = self._above_by_level[rows] - least[:, None, None] * self._below_by_level[rows]
-        score[np.broadcast_to(self._beyond[rows, None, :], score.shape)] = -np.inf
         if self._falling:
             chosen = np.minimum.accumulate(score.argmax(axis=2), axis=1)
         else:
@@ -180,16 +181,15 @@ class LevelSums:
 def _nested_choice(score: FloatArray) -> IntArray:
     """Return the ``n_1 ≥ n_2 ≥ …`` that maximize ``Σ_l score[l, n_l]``, shape (problems, levels)."""
     problems, levels, width = score.shape
-    places = np.arange(width)
+    places = np.arange(1, width)
     tail: FloatArray = np.zeros((problems, width))
-    at = np.empty((levels, problems, width), dtype=np.int64)
+    at = np.zeros((levels, problems, width), dtype=np.int64)
     for level in reversed(range(levels)):
         total = score[:, level] + tail
         tail = np.maximum.accumulate(total, axis=1)
         # Where the running maximum was last raised is where it is attained.
-        raised: BoolArray = np.ones_like(total, dtype=bool)
-        raised[:, 1:] = total[:, 1:] > tail[:, :-1]
-        at[level] = np.maximum.accumulate(np.where(raised, places, 0), axis=1)
+        raised = places * (total[:, 1:] > tail[:, :-1])
+        np.maximum.accumulate(raised, axis=1, out=at[level, :, 1:])
     chosen = np.empty((problems, levels), dtype=np.int64)
     limit = np.full(problems, width - 1)
     for level in range(levels):

@@ -1,7 +1,7 @@
 """Judgments by a language model as a further input of the relevance model, where they help.
 
-They never stand for people's judgments. A judge whose labels do not help on the documents that people judged as well is
-left out, and so is one that favours a candidate.
+They never replace people's judgments. A judge is not used if its labels do not help on the documents that people judged
+as well, or if it favours a candidate.
 """
 
 from __future__ import annotations
@@ -11,24 +11,24 @@ from typing import NamedTuple
 import numpy as np
 
 from ..data.arrays import BoolArray, FloatArray, IntArray
-from .relevance import FEWEST_RUNS, SHRINKAGE, Pool, RelevanceModel, log_loss, n_groups, shift_sd
+from .relevance import FEWEST_RUNS, SHRINKAGE, Pool, RelevanceModel, count_groups, log_loss, shift_sd
 
 #: The label of a document that the judge did not label.
 NO_LABEL = int(np.iinfo(np.int64).min)
-#: A judge that lowers the error by less is not used; one that is the only input lowers it further.
-LEAST_FALL, LEAST_FALL_ALONE = 0.1, 0.2
-#: A judge must share so many documents with people before it can be used.
+# A judge that lowers the error by less is not used; as the only input, it must lower it further.
+LEAST_FALL, _LEAST_FALL_ALONE = 0.1, 0.2
+#: The fewest documents that both a judge and people must have labelled.
 FEWEST_SHARED = 50
-#: A judge that likes a candidate's documents more than this, in standard deviations of other runs', is not used.
+#: A judge that favours a candidate's documents more than this, in standard deviations of other runs', is not used.
 MOST_FAVOUR = 1.65
-#: Fewer other runs do not show how much a judge's liking varies.
-FEWEST_OTHERS = 5
-#: A judge alone is checked on documents of which so many come from other runs: a candidate's are not like those of the
-#: deployed run, and with judgments of these alone errors were far larger than drawn.
-LEAST_ELSEWHERE = 0.25
-# Of how many unjudged documents of a candidate, and documents that another run alone retrieves, a mean says something.
-_FEWEST_UNJUDGED, _FEWEST_OWN = 10, 25
-# Labels in more grades than this are put into so many steps of about the same size.
+# Fewer other runs do not show how much a judge's favour varies.
+_FEWEST_OTHERS = 5
+# The least share of documents from outside the tops for the check of a judge that is the only input: a candidate's
+# documents are unlike those of the deployed run, and with judgments of these alone, errors were far larger than drawn.
+_LEAST_ELSEWHERE = 0.25
+# The fewest unjudged documents of a candidate, and documents that only one run retrieves, for a useful mean.
+_FEWEST_UNJUDGED, _FEWEST_UNIQUE = 10, 25
+# Labels in more grades are put into this number of steps of similar size.
 _MOST_STEPS = 6
 _FOLDS = 5
 
@@ -41,7 +41,7 @@ class Judge:
     Args:
         label: of each document of a pool; :data:`NO_LABEL` where there is none.
         topic: of each document.
-        n_topics: how many there are.
+        n_topics: the number of topics.
     """
 
     def __init__(self, label: IntArray, topic: IntArray, n_topics: int) -> None:
@@ -69,22 +69,23 @@ class Judge:
 
 
 class Gate(NamedTuple):
-    """Whether a judge helps on the documents that people judged as well."""
+    """The check of a judge on the documents that people judged as well."""
 
-    n_shared: int  #: documents that both labelled; in the tops, if places are inputs
-    n_not_relevant: int  #: of these, that people judged not relevant
-    fall: float  #: the share of the log loss by which the judge lowers it on held-out topics
-    elsewhere: float  #: the share of them that no run retrieves in its top
-    by_places: bool  #: whether places are inputs, beside which the judge must help
+    n_shared: int  #: documents that both labelled; in the tops, if ranks are inputs
+    n_not_relevant: int  #: those of these that people judged not relevant
+    fall: float  #: the relative reduction of the log loss on held-out topics by the judge
+    elsewhere: float  #: the share of these documents that no run retrieves in its top
+    by_places: bool  #: whether ranks are inputs, in addition to which the judge must help
 
     @property
     def least_fall(self) -> float:
-        return LEAST_FALL if self.by_places else LEAST_FALL_ALONE
+        """The fall that the judge needs."""
+        return LEAST_FALL if self.by_places else _LEAST_FALL_ALONE
 
     @property
     def representative(self) -> bool:
-        """Whether the documents that both labelled may stand for those that a candidate brings."""
-        return self.by_places or self.elsewhere >= LEAST_ELSEWHERE
+        """Whether the documents that both labelled may represent those of a candidate."""
+        return self.by_places or self.elsewhere >= _LEAST_ELSEWHERE
 
     @property
     def open(self) -> bool:
@@ -96,11 +97,11 @@ class Gate(NamedTuple):
 class JudgedRelevance:
     """The relevance model of a pool, with the labels of a judge as inputs where these help.
 
-    With fewer than :data:`.FEWEST_RUNS` runs, places say too little, and the judge alone is the model.
+    With fewer than :data:`.FEWEST_RUNS` runs, ranks predict too little, and the judge is the only input.
 
     Args:
         pool, grade, judged, groups: as for :class:`.RelevanceModel`.
-        label: of each document by the judge; :data:`NO_LABEL` where there is none. None without a judge.
+        label: the judge's label of each document; :data:`NO_LABEL` where there is none. None without a judge.
         candidate: the row of the run that the judge may favour.
     """
 
@@ -120,12 +121,12 @@ class JudgedRelevance:
         self._with: RelevanceModel | None = None
         #: Whether the judge helps; None without one.
         self.gate: Gate | None = None
-        #: How much the judge favours the candidate, in standard deviations; None where that is not known.
+        #: How much the judge favours the candidate, in standard deviations; None if unknown.
         self.favour: float | None = None
         if label is not None:
-            self.gate = gate(pool, grade, judged, label, groups=groups, by_places=by_places)
+            self.gate = check_judge(pool, grade, judged, label, groups=groups, by_places=by_places)
             if candidate is not None and by_places:
-                self.favour = favour(self._without, pool, label, judged, candidate, groups)
+                self.favour = measure_favour(self._without, pool, label, judged, candidate, groups)
             if self.gate.open and not self.favoured:
                 labelled = label != NO_LABEL
                 docs, label = pool.select(labelled), label[labelled]
@@ -151,7 +152,7 @@ class JudgedRelevance:
 
     @property
     def favoured(self) -> bool:
-        """Whether the judge likes the candidate's unjudged documents too much to be used."""
+        """Whether the judge favours the candidate's unjudged documents too much to be used."""
         return self.favour is not None and self.favour > MOST_FAVOUR
 
     @property
@@ -169,7 +170,7 @@ class JudgedRelevance:
         return logits
 
 
-def gate(
+def check_judge(
     pool: Pool,
     grade: IntArray,
     judged: BoolArray,
@@ -178,11 +179,11 @@ def gate(
     groups: IntArray | None = None,
     by_places: bool = True,
 ) -> Gate:
-    """Return how far a judge lowers the log loss of "relevant or not" on topics that the models were not fitted on.
+    """Return how far a judge lowers the log loss of "relevant or not" on held-out topics.
 
     Args:
         pool, grade, judged, groups, by_places: as for :class:`.RelevanceModel`.
-        label: of each document by the judge; :data:`NO_LABEL` where there is none.
+        label: the judge's label of each document; :data:`NO_LABEL` where there is none.
     """
     in_tops = np.asarray(pool.in_top.any(axis=0))
     both = judged & (label != NO_LABEL)
@@ -204,7 +205,7 @@ def gate(
     return Gate(len(shared), n_not_relevant, float(1.0 - with_judge / without), elsewhere, by_places)
 
 
-def favour(
+def measure_favour(
     model: RelevanceModel,
     pool: Pool,
     label: IntArray,
@@ -212,54 +213,56 @@ def favour(
     candidate: int,
     groups: IntArray | None = None,
 ) -> float | None:
-    """Return how much better a judge likes a candidate's unjudged documents than expected, in standard deviations.
+    """Return how much a judge favours a candidate's unjudged documents, in standard deviations.
 
-    What is expected of a label is a least-squares fit to the places of the document, the other labels of its topic, and
-    the probabilities of its grades without the judge. The candidate's unjudged documents are compared with its judged
-    ones; and so are, to standardise, the documents that other runs alone retrieve with their other documents. None
-    where too few runs or documents show it.
+    Labels are compared with a least-squares fit to the ranks of the document, the other labels of its topic, and the
+    probabilities of its grades without the judge. The candidate's unjudged documents are compared with its judged ones;
+    and so are, to standardise, the documents that only one other run retrieves with its other documents.
 
     Args:
         model: fitted without the judge.
         pool, groups: as for :class:`.RelevanceModel`.
-        label: of each document by the judge; :data:`NO_LABEL` where there is none.
-        judged: which documents people judged.
+        label: the judge's label of each document; :data:`NO_LABEL` where there is none.
+        judged: whether people judged each document.
         candidate: the row of the candidate among the runs.
+
+    Returns:
+        the favour; None if too few runs or documents show it.
     """
     labelled = label != NO_LABEL
     docs, judged = pool.select(labelled), judged[labelled]
     step = np.searchsorted(np.unique(label[labelled]), label[labelled]).astype(np.float64)
     top = docs.in_top
-    own = top & (n_groups(top, groups) == 1)
-    unlike = ~judged & top[candidate]
-    if unlike.sum() < _FEWEST_UNJUDGED:
+    unique = top & (count_groups(top, groups) == 1)
+    unjudged = ~judged & top[candidate]
+    if unjudged.sum() < _FEWEST_UNJUDGED:
         return None
-    better = step - _expected(model, docs, step)
+    surplus = step - _expected_steps(model, docs, step)
 
-    def liking(of_run: BoolArray, rest: BoolArray) -> float:
-        return float(better[of_run].mean() - (better[rest].mean() if rest.any() else 0.0))
+    def compare(some: BoolArray, rest: BoolArray) -> float:
+        return float(surplus[some].mean() - (surplus[rest].mean() if rest.any() else 0.0))
 
     others = [
-        liking(own[run], top[run] & ~own[run])
+        compare(unique[run], top[run] & ~unique[run])
         for run in range(len(top))
         if (run != candidate if groups is None else groups[run] != groups[candidate])
-        and own[run].sum() >= _FEWEST_OWN
+        and unique[run].sum() >= _FEWEST_UNIQUE
     ]
-    sd = np.std(others, ddof=1) if len(others) >= FEWEST_OTHERS else 0.0
+    sd = np.std(others, ddof=1) if len(others) >= _FEWEST_OTHERS else 0.0
     if not sd:
         return None
-    return float((liking(unlike, top[candidate] & judged) - np.mean(others)) / sd)
+    return float((compare(unjudged, top[candidate] & judged) - np.mean(others)) / sd)
 
 
-def _expected(model: RelevanceModel, docs: Pool, step: FloatArray) -> FloatArray:
-    """Return the least-squares fit to labels from places, topics and the model's probabilities of the grades."""
+def _expected_steps(model: RelevanceModel, docs: Pool, step: FloatArray) -> FloatArray:
+    """Return the least-squares fit to the labels from ranks, topics and the model's probabilities of the grades."""
     from scipy.special import expit
 
     n = np.bincount(docs.topic, minlength=docs.n_topics)[docs.topic] - 1
     sums = np.bincount(docs.topic, step, docs.n_topics)[docs.topic] - step
-    of_others = (sums + SHRINKAGE * step.mean()) / (n + SHRINKAGE)
+    mean_of_rest = (sums + SHRINKAGE * step.mean()) / (n + SHRINKAGE)
     reached = np.cumprod(expit(model.logits(docs)), axis=0)
-    inputs = np.column_stack([model.place_inputs(docs), of_others, *reached])
+    inputs = np.column_stack([model.place_inputs(docs), mean_of_rest, *reached])
     weights = np.linalg.lstsq(inputs, step, rcond=None)[0]
     expected: FloatArray = inputs @ weights
     return expected

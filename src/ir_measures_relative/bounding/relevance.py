@@ -1,14 +1,14 @@
-"""How likely each grade of an unjudged document is, from the documents that people judged.
+"""The relevance model: the probability of each grade of an unjudged document, learned from the judged documents.
 
 The grade y of a document follows a chain of logits, one for each level above the lowest::
 
     logit P(y >= level s | y >= level s - 1) = w_s · x + a_s · r_s
 
 The inputs x are the best rank of the document, the number of runs that retrieve it, and the share of its topic's other
-documents that reach the level; with LLM judgments also their grade. The intercept r_s of a run says how much more
-often its judged documents reach the level than x says. It is learned from documents that others retrieve too: what one
-run alone retrieves is judged in pooled runs, and unjudged in a new one. What the judged documents cannot say of the
-unjudged ones is a shift of all documents of a run, which is drawn.
+documents that reach the level; with LLM judgments also their grade. The intercept r_s of a run is how much more often
+its judged documents reach the level than x predicts. It is learned from documents that other runs retrieve too: those
+of one run alone are judged in pooled runs, and unjudged in a new one. The judged documents cannot show how unjudged
+documents of a run differ from them: that is a shift of all its documents, which is drawn.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ import numpy as np
 
 from ..data.arrays import BoolArray, FloatArray, IntArray
 
-#: How much the mean of all topics counts in that of one, in documents.
+#: The weight of the mean of all topics in that of one, in documents.
 SHRINKAGE = 10.0
-#: How many times as deep as the cutoff places count: what a run retrieves a little below it is a hint.
+#: The depth, as a multiple of the cutoff, to which ranks count: documents just below the cutoff are a hint.
 DEEPER = 10
 _RIDGE = 1.0
-# How far the log-odds of the documents of a run may be from what their places say, as a standard deviation.
-_INTERCEPT = 0.7
-#: From fewer runs, places in rankings do not say which documents are relevant.
+# The standard deviation of a run's intercept, in log-odds.
+_INTERCEPT_SD = 0.7
+#: With fewer runs, ranks do not predict which documents are relevant.
 FEWEST_RUNS = 4
-# From so many runs on, what they have in common says more of each.
+# With this number of runs or more, the shift of a run is smaller.
 _MANY_RUNS = 6
 # A larger step could overshoot where the curvature is small.
 _LONGEST_STEP = 2.0
 _PRECISION = 1e-10
-# How many random numbers are drawn at once.
+# The number of random numbers that are drawn at once.
 _DRAWN_AT_ONCE = 1 << 20
 
 
 def shift_sd(n_runs: int, with_judge: bool = False) -> float:
     """Return the standard deviation of the unknown shift of a run's documents, in log-odds.
 
-    These were measured: with them, errors of drawn differences are as large as the draws say.
+    The values were measured: with them, the errors of drawn differences are as large as the draws predict.
     """
     if with_judge:
         return 0.5
@@ -48,7 +48,7 @@ def shift_sd(n_runs: int, with_judge: bool = False) -> float:
 
 
 class Pool(NamedTuple):
-    """Documents, and where the runs of a pool retrieve them."""
+    """Documents, and the ranks at which the runs of a pool retrieve them."""
 
     places: IntArray  #: the rank of each document in every run from 1, 0 if not retrieved; shape (runs, documents)
     topic: IntArray  #: the topic of each document, from 0
@@ -57,7 +57,7 @@ class Pool(NamedTuple):
 
     @property
     def in_top(self) -> BoolArray:
-        """Which documents each run retrieves in its top, shape (runs, documents)."""
+        """Whether each run retrieves each document in its top, shape (runs, documents)."""
         return (self.places > 0) & (True if self.cutoff is None else self.places <= self.cutoff)
 
     def select(self, which: IntArray | BoolArray) -> Pool:
@@ -69,10 +69,10 @@ class _Stage(NamedTuple):
     """One logit of the chain, as fitted."""
 
     rate: float  # the share of all documents that reach the level
-    n_documents: IntArray  # of each topic, that reach the level before
-    n_above: IntArray  # of these, that reach this level
+    n_documents: IntArray  # the number of documents of each topic that reach the level before
+    n_above: IntArray  # the number of these that reach this level
     intercepts: FloatArray  # of the runs
-    weights: FloatArray  # of the inputs; the constant alone where nothing can be learned
+    weights: FloatArray  # of the inputs; only the constant where nothing can be learned
 
 
 class RelevanceModel:
@@ -82,13 +82,12 @@ class RelevanceModel:
 
     Args:
         pool: the documents to learn from.
-        grade: their grades, of which those below 0 count as 0; those of unjudged documents are not looked at.
-        judged: which of them are judged.
-        groups: a number for each run; runs with the same number come from one group. Default:
-            a group each, but duplicates together.
-        judge: further inputs, shape (inputs, documents); see :func:`.judge_inputs`.
-        levels: the grades to tell apart, from 0. Default: those of the judged documents in tops.
-        by_places: whether ranks, topics and runs are inputs; else the judge alone is.
+        grade: their grades; below 0 counts as 0, and those of unjudged documents do not count.
+        judged: whether each is judged.
+        groups: a number for each run, equal for runs of one group. Default: a group each, but duplicates together.
+        judge: further inputs, shape (inputs, documents); see :meth:`.Judge.inputs`.
+        levels: the grades to distinguish, from 0. Default: those of the judged documents in tops.
+        by_places: whether ranks, topics and runs are inputs; else only the judge is.
     """
 
     def __init__(
@@ -105,33 +104,33 @@ class RelevanceModel:
         self._by_places = by_places
         top = pool.in_top
         self._run_weights = _run_weights(top)
-        which = judged & top.any(axis=0) if by_places else judged
-        learned, of_learned = pool.select(which), np.maximum(grade[which], 0)
-        present = np.unique(np.append(0, of_learned))
+        is_learned = judged & top.any(axis=0) if by_places else judged
+        learned, learned_grade = pool.select(is_learned), np.maximum(grade[is_learned], 0)
+        present = np.unique(np.append(0, learned_grade))
         #: The grades that documents may have, ascending from 0.
         self.levels: IntArray = (
             levels if levels is not None else present if len(present) > 1 else np.arange(2)
         )
-        inputs = self._inputs(learned, None if judge is None else judge[:, which])
-        shared = n_groups(learned.in_top, groups) > 1
+        inputs = self._inputs(learned, None if judge is None else judge[:, is_learned])
+        shared = count_groups(learned.in_top, groups) > 1
         self._stages = []
         for before, level in zip(self.levels[:-1], self.levels[1:], strict=True):
-            reached = of_learned >= before
-            above = (of_learned[reached] >= level).astype(np.float64)
+            reached = learned_grade >= before
+            above = (learned_grade[reached] >= level).astype(np.float64)
             self._stages.append(self._fit(learned.select(reached), inputs[reached], above, shared[reached]))
 
     def logits(self, pool: Pool, judge: FloatArray | None = None) -> FloatArray:
-        """Return the logits of documents by their places in the same runs, shape (levels - 1, documents).
+        """Return the logits of documents by their ranks in the same runs, shape (levels - 1, documents).
 
-        Each topic is one of those that the model was fitted on; ``judge`` is as there.
+        The topics are those that the model was fitted on; ``judge`` is as for the model.
         """
         inputs = self._inputs(pool, judge)
         return np.array([self._logit(stage, pool, inputs) for stage in self._stages])
 
     def _fit(self, docs: Pool, inputs: FloatArray, above: FloatArray, shared: BoolArray) -> _Stage:
-        """Return a stage, from the documents that reach the level before, and which of them reach the level.
+        """Fit a stage to the documents that reach the level before; ``above`` is 1 for those that reach the level.
 
-        Intercepts are learned from the ``shared`` documents alone.
+        Intercepts are learned only from the ``shared`` documents.
         """
         rate = float(above.mean()) if len(above) else 0.0
         n_documents = np.bincount(docs.topic, minlength=docs.n_topics)
@@ -144,11 +143,11 @@ class RelevanceModel:
             return _Stage(rate, n_documents, n_above, none, np.array([constant]))
         stage = _Stage(rate, n_documents, n_above, none, none)
         x = self._with_rate(stage, docs, inputs, above)
-        weights = logistic_fit(x, above)
+        weights = fit_logistic(x, above)
         if not self._by_places:
             return stage._replace(weights=weights)
-        by_run = intercepts(docs.in_top[:, shared], (x @ weights)[shared], above[shared])
-        weights = logistic_fit(_with_intercepts(x, docs.in_top, by_run), above)
+        by_run = fit_intercepts(docs.in_top[:, shared], (x @ weights)[shared], above[shared])
+        weights = fit_logistic(_with_intercepts(x, docs.in_top, by_run), above)
         return stage._replace(intercepts=by_run, weights=weights)
 
     def _logit(self, stage: _Stage, docs: Pool, inputs: FloatArray) -> FloatArray:
@@ -161,7 +160,7 @@ class RelevanceModel:
         return result
 
     def place_inputs(self, docs: Pool) -> FloatArray:
-        """Return 1, and what the rankings say of each document, shape (documents, inputs)."""
+        """Return the inputs from rankings, the first of them 1, shape (documents, inputs)."""
         places, top = docs.places, docs.in_top
         best = np.where(places > 0, 1.0 / np.maximum(places, 1), 0.0).max(axis=0, initial=0.0)
         n_runs = self._run_weights @ top
@@ -175,21 +174,20 @@ class RelevanceModel:
         return np.stack(columns, axis=1)
 
     def _inputs(self, docs: Pool, judge: FloatArray | None) -> FloatArray:
-        """Return what all stages look at, shape (documents, inputs)."""
+        """Return the inputs of all stages, shape (documents, inputs)."""
         inputs = self.place_inputs(docs) if self._by_places else np.ones((len(docs.topic), 1))
         return inputs if judge is None else np.column_stack([inputs, *judge])
 
     def _with_rate(
         self, stage: _Stage, docs: Pool, inputs: FloatArray, above: FloatArray | None
     ) -> FloatArray:
-        """Add the log-odds of the rate of each document's topic; ``above`` is what it learns from, else None."""
+        """Add the log-odds of the rate of each document's topic; while fitting, ``above`` is what is learned."""
         if not self._by_places:
             return inputs
-        # A document's own grade must not speak for it: the rate is that of the topic's other documents.
+        # A document's own grade must not predict itself: the rate is that of the topic's other documents.
         size = stage.n_documents[docs.topic] - (above is not None)
         n_above = stage.n_above[docs.topic] - (0.0 if above is None else above)
-        rate = (n_above + SHRINKAGE * stage.rate) / (size + SHRINKAGE)
-        rate = np.clip(rate, 1e-4, 1 - 1e-4)
+        rate = np.clip((n_above + SHRINKAGE * stage.rate) / (size + SHRINKAGE), 1e-4, 1 - 1e-4)
         return np.column_stack([inputs, np.log(rate) - np.log1p(-rate)])
 
 
@@ -201,14 +199,17 @@ def draw_grades(
     samples: int,
     random: np.random.Generator,
 ) -> IntArray:
-    """Return drawn grades of documents, shape (samples, documents).
+    """Draw grades of documents, shape (samples, documents).
 
-    The documents of a run share a shift of all their logits; one of several runs has the mean of their shifts.
+    The documents of a run share a shift of all their logits; a document of several runs has the mean of their shifts.
 
     Args:
-        logits: as :meth:`RelevanceModel.logits` gives them for ``levels``.
-        in_top: which documents each run retrieves, shape (runs, documents).
+        logits: as :meth:`RelevanceModel.logits` returns them for ``levels``.
+        levels: the grades, ascending.
+        in_top: whether each run retrieves each document, shape (runs, documents).
         sd: the standard deviation of the shifts; see :func:`shift_sd`.
+        samples: how many grades of each document.
+        random: the source of random numbers.
     """
     from scipy.special import expit
 
@@ -234,7 +235,7 @@ def log_loss(logits: FloatArray, levels: IntArray, grade: IntArray) -> float:
     return float(loss.mean())
 
 
-def logistic_fit(inputs: FloatArray, labels: FloatArray) -> FloatArray:
+def fit_logistic(inputs: FloatArray, labels: FloatArray) -> FloatArray:
     """Return the weights of a logistic regression with a small ridge; the first input is constant, without a ridge."""
     from scipy.special import expit  # loading it takes longer than most verdicts, which need no model
 
@@ -253,12 +254,12 @@ def logistic_fit(inputs: FloatArray, labels: FloatArray) -> FloatArray:
     return weights
 
 
-def intercepts(in_top: BoolArray, logits: FloatArray, labels: FloatArray) -> FloatArray:
+def fit_intercepts(in_top: BoolArray, logits: FloatArray, labels: FloatArray) -> FloatArray:
     """Return by how much the log-odds of each run's documents differ from ``logits``, shrunken towards 0."""
     from scipy.special import expit
 
     run, doc = np.nonzero(in_top)
-    n_runs, prior = len(in_top), 1.0 / _INTERCEPT**2
+    n_runs, prior = len(in_top), 1.0 / _INTERCEPT_SD**2
     result = np.zeros(n_runs)
     for _ in range(100):
         probability = expit(logits[doc] + result[run])
@@ -272,25 +273,24 @@ def intercepts(in_top: BoolArray, logits: FloatArray, labels: FloatArray) -> Flo
     return result
 
 
-def _with_intercepts(inputs: FloatArray, in_top: BoolArray, of_runs: FloatArray) -> FloatArray:
+def _with_intercepts(inputs: FloatArray, in_top: BoolArray, intercept: FloatArray) -> FloatArray:
     """Add the mean and the highest intercept of the runs that retrieve each document."""
-    mean = of_runs @ in_top / np.maximum(in_top.sum(axis=0), 1)
-    highest = np.where(in_top, of_runs[:, None], -np.inf).max(axis=0)
+    mean = intercept @ in_top / np.maximum(in_top.sum(axis=0), 1)
+    highest = np.where(in_top, intercept[:, None], -np.inf).max(axis=0)
     return np.column_stack([inputs, mean, np.where(in_top.any(axis=0), highest, 0.0)])
 
 
 def _run_weights(in_top: BoolArray) -> FloatArray:
-    """Return what each run counts: the less, the more of its documents others retrieve; copies count once together."""
+    """Return the weight of each run: the lower, the more other runs retrieve its documents; copies share one weight."""
     shared = in_top.astype(np.float64) @ in_top.T
     size = np.maximum(np.diag(shared), 1.0)
     weights: FloatArray = 1.0 / np.maximum((shared / np.minimum.outer(size, size)).sum(axis=1), 1.0)
     return weights
 
 
-def n_groups(in_top: BoolArray, groups: IntArray | None) -> IntArray:
+def count_groups(in_top: BoolArray, groups: IntArray | None) -> IntArray:
     """Return how many groups of runs retrieve each document; without groups, runs with the same top are one."""
     if groups is None:
         groups = np.unique(in_top, axis=0, return_inverse=True)[1].reshape(-1)
-    of_groups = [in_top[groups == group].any(axis=0) for group in np.unique(groups)]
-    count: IntArray = np.array(of_groups).sum(axis=0)
+    count: IntArray = np.sum([in_top[groups == group].any(axis=0) for group in np.unique(groups)], axis=0)
     return count

@@ -20,7 +20,7 @@ from .ap import PrecisionLabelings
 from .forms import FormLabelings, SumLabelings
 from .intervals import Interval
 from .labelings import BOUNDS, Labelings
-from .level_sums import LevelSums
+from .level_sums import LevelSums, sort_and_sum
 
 
 class _AboveChance(FormLabelings):
@@ -67,8 +67,8 @@ class GainsAboveChance(_AboveChance, SumLabelings):
         exact = np.ones(self.judged_sums.shape, dtype=bool)
         uniform = self._has_uniform_pool(*room)
         for run, weight in enumerate(self.weights):
-            most, more = self.split_by_level(self.judged_sums[run], weight)
-            least, less = self.split_by_level(-self.judged_sums[run], -weight)
+            most, more = self._split_by_level(self.judged_sums[run], weight)
+            least, less = self._split_by_level(-self.judged_sums[run], -weight)
             if self.measure.get("version") == 1:
                 for end, sign, above in ((0, -1.0, (least, less)), (1, 1.0, (most, more))):
                     over_ideal, over_chance = (
@@ -90,6 +90,14 @@ class GainsAboveChance(_AboveChance, SumLabelings):
             ends[1, run] = np.clip(best, -1.0, 1.0)
             exact[run] = ~uniform
         return Interval(ends[0], ends[1], exact)
+
+    def _split_by_level(self, judged: FloatArray, weight: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the sum of each query where all open items gain least, and what each level adds to it."""
+        n, _, width = self.ideals.added.shape
+        _, won = sort_and_sum(weight, self.open_query, n, width)
+        return judged + self.levels[0] * won[np.arange(n), self.n_open], np.diff(self.levels)[:, None] * won[
+            :, None
+        ]
 
     def _has_uniform_pool(self, room: FloatArray, rooms: FloatArray) -> np.ndarray:
         """Return whether some labeling gives all documents of a query one gain: nothing to rank, and a value of 0."""

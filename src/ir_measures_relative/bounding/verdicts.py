@@ -221,9 +221,10 @@ def count_deciding(labelings: Labelings, a: IntArray, b: IntArray, interval: Int
         return result
     rows = np.flatnonzero(docs.exists & labelings.open)
     reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
-    for i, (x, y) in enumerate(zip(a, b, strict=True)):
-        moves = rows[labelings.influence(int(x), int(y), reach[i])[rows] > LABELED_ALIKE]
-        result[i] = np.bincount(docs.query[moves], minlength=n)
+    query = docs.query[rows]
+    for i, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        moves = labelings.influence(x, y, reach[i])[rows] > LABELED_ALIKE
+        result[i] = np.bincount(query[moves], minlength=n)
     return result
 
 
