@@ -23,13 +23,13 @@ from ir_measures import AP, ERR, P, Qrel, alpha_nDCG, nDCG
 
 import ir_measures_relative
 from ir_measures_relative import NRG, RelativeWarning, RunContext
-from ir_measures_relative.context.absolute import BY_PLACE, FAILURES, RELEVANT_ONLY, find_reads
+from ir_measures_relative.context.absolute import BY_PLACE, FAILURES, RELEVANT_ONLY, find_inputs
 from ir_measures_relative.context.measure_strings import (
     SHARES,
     check_host_measure,
+    explain_error,
     needs_subtopics,
     read_measure,
-    what_is_wrong,
 )
 from ir_measures_relative.hosts import compat
 from ir_measures_relative.measures.measure import RelativeMeasure, path_if_string
@@ -219,7 +219,7 @@ def test_aspects() -> None:
 def test_messages() -> None:
     with pytest.raises(AssertionError) as error:
         P.validate_params()
-    assert what_is_wrong(P, str(error.value)) == "'P': it needs the parameter cutoff: write P@10"
+    assert explain_error(P, str(error.value)) == "'P': it needs the parameter cutoff: write P@10"
 
 
 def test_by_place() -> None:
@@ -249,7 +249,7 @@ def test_one_evaluator_each() -> None:
     provider = next(p for p in compat.default_providers() if p.supports(measures[0]))
     alone = {m: m.calc_aggregate(ASPECTS, RUN) for m in measures}
     assert any(provider.calc_aggregate(order, ASPECTS, RUN) != alone for order in (measures, measures[::-1]))
-    assert len({find_reads(m, provider.NAME) for m in measures}) == 2
+    assert len({find_inputs(m, provider.NAME) for m in measures}) == 2
 
 
 def test_negative_labels() -> None:

@@ -26,7 +26,7 @@ from ir_measures_relative import (
     rrLP,
     select_complementary,
 )
-from ir_measures_relative.context.evaluate import Scores, one_topic_counts, topic_shares
+from ir_measures_relative.context.evaluate import Scores, describe_dominant_topics, topic_shares
 from ir_measures_relative.data.arrays import object_array
 
 QRELS = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
@@ -231,7 +231,7 @@ def test_shares() -> None:
     ],
 )
 def test_one_topic(values: Any, measure: Any, said: str | None) -> None:
-    found = one_topic_counts(scores(values, measure))
+    found = describe_dominant_topics(scores(values, measure))
     assert found is None if said is None else re.search(said, found or "")
 
 

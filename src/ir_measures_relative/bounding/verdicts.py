@@ -15,7 +15,7 @@ from ..arguments import check_count, is_number
 from ..context.collection import judged_collection
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import param_value
-from ..context.missing_topics import check_topics, tell_of_missing_topics
+from ..context.missing_topics import check_topics, note_missing_topics
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
 from ..data.documents import Judgments
@@ -148,7 +148,7 @@ def verdicts(
                 probability_above(drawn, a, b),
             )
         tables.append(table)
-    return tell_of_missing_topics(pd.concat(tables, ignore_index=True), note, missing, context)
+    return note_missing_topics(pd.concat(tables, ignore_index=True), note, missing, context)
 
 
 def _draw(

@@ -188,7 +188,7 @@ def read(
         raise ValueError(
             f"{same} both hold a run {duplicate!r}; leave one of them out, or name it by --names"
         )
-    runs = {new: run.named(f"run {new!r}") for new, run in zip(names, rankings, strict=True)}
+    runs = {new: run.with_attributes(name=f"run {new!r}") for new, run in zip(names, rankings, strict=True)}
     if args.drop_self:
         runs = {name: run.without_self() for name, run in runs.items()}
     by_file: dict[Path, list[str]] = {}

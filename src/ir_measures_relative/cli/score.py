@@ -41,13 +41,13 @@ def _run(args: argparse.Namespace) -> None:
     measures = arguments.named_measures(args)
     provider = arguments.named_provider(args, measures)
     # What follows reads runs; help, and a mistake in the arguments, need not wait for its import.
-    from ..context.evaluate import one_topic_counts
+    from ..context.evaluate import describe_dominant_topics
     from ..messages import warn
     from .inputs import read
 
     given = read(args, measures, shows_names=False)
     scores = given.scores(measures, provider)
-    warning = None if args.by_query else one_topic_counts(scores)
+    warning = None if args.by_query else describe_dominant_topics(scores)
     if warning is not None:
         warn(warning.replace("by topic", "by topic (-q)"))
     table = (

@@ -1,4 +1,4 @@
-"""Which context is active: the one that was entered last, in each thread and task."""
+"""The active context of each thread and task: the one that was entered last."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def active() -> ActiveContext | None:
 
 
 def leave(context: object, block: object) -> None:
-    """Take back the last entry of its own, with a warning where another was entered since, or it is not there."""
+    """Remove the last entry of a block; warn where another was entered since, or the entry is missing."""
     stack = _active.get()
-    own = [i for i, entry in enumerate(stack) if entry.context is context and entry.block is block]
-    after = stack[own[-1] + 1 :] if own else ()
-    if own:
-        _active.set(stack[: own[-1]] + after)
-    if after or not own:
+    entries = [i for i, entry in enumerate(stack) if entry.context is context and entry.block is block]
+    after = stack[entries[-1] + 1 :] if entries else ()
+    if entries:
+        _active.set(stack[: entries[-1]] + after)
+    if after or not entries:
         later = (
             f"while {after[-1].context!r}, entered later, is active" if after else "in another thread or task"
         )

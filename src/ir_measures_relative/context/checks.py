@@ -1,6 +1,6 @@
-"""Checks at the door, before anything is computed: of runs, their ids and topics, and of what measures need.
+"""Checks before anything is computed: of runs, their ids and topics, and of what measures need.
 
-A function ``check_…`` refuses, and may warn; ``warn_of_…`` only warns.
+A function ``check_…`` raises, and may warn; ``warn_about_…`` only warns.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import ir_measures
 import numpy as np
 
-from ..data.documents import NAME_NO_ASPECT, Judgments
+from ..data.documents import NAME_NO_ASPECT
 from ..data.rankings import Rankings
 from ..messages import few, some, warn
 from .collection import Collection
@@ -39,14 +39,13 @@ def check_runs(
     *,
     missing_topics: bool = True,
 ) -> None:
-    """Check the runs of a context, and others, and what measures ask of the judgments.
+    """Check the runs of a context, new runs, and the judgments that measures need.
 
-    ``missing_topics=False`` says nothing of topics that runs miss: for what calls :func:`.check_topics`, or where runs
-    miss topics by design.
+    ``missing_topics=False`` ignores topics that runs miss: for callers of :func:`.check_topics`, or by design.
 
     Raises:
-        ValueError: there is nothing to score, or a run shares no query with the judgments; what
-            :func:`check_measures` raises.
+        ValueError: there is nothing to score, a run shares no query with the judgments, or as
+            :func:`check_measures` says.
     """
     if not collection.documents.n_queries:
         raise ValueError("the qrels hold no judgment, so there is no query to score; give other qrels")
@@ -64,12 +63,12 @@ def check_runs(
 def check_collection(
     collection: Collection, measures: Sequence[ir_measures.Measure], *, may_be_batch: bool
 ) -> None:
-    """Check the runs of a context for an evaluator, which may get one batch of the topics, and others' runs.
+    """Check the runs of a context for an evaluator, whose judgments may be those of one batch of topics.
 
     Raises:
-        ValueError: what :func:`check_measures` raises.
+        ValueError: as :func:`check_measures` says.
     """
-    _warn_about_runs_of_other_topics(collection, may_be_batch=may_be_batch)
+    _warn_about_other_topics(collection, may_be_batch=may_be_batch)
     warn_about_similar_ids(collection, collection.rankings)
     check_measures(collection, measures)
     if not may_be_batch:
@@ -79,48 +78,50 @@ def check_collection(
 
 
 def check_queries(collection: Collection, run: Rankings, *, may_be_batch: bool = False) -> None:
-    """Raise ValueError where a run that holds queries shares none with the judgments.
+    """Raise ValueError if a run with queries shares none with the judgments.
 
-    Where the run may be one batch of PyTerrier's, this is a warning if the context knows both ids.
+    Where the run may be one batch of PyTerrier's, this is a warning if the context knows the queries of both.
     """
     docs = collection.documents
     if (docs.match_queries(run) >= 0).any() or not len(run) or not docs.n_queries:
         return
-    in_context = {q for other in collection.rankings for q in other.query_ids} if may_be_batch else set()
     message = (
         f"{run.name} has no query in common with the qrels: the run has {some(run.query_ids)}, "
         f"the qrels have {some(docs.query_ids)}"
     )
+    in_context = {q for other in collection.rankings for q in other.query_ids} if may_be_batch else set()
     if in_context.intersection(run.query_ids) and in_context.intersection(docs.query_ids):
         warn(message + "; its rankings count as empty: check the ids of both", collection.context)
+        return
+    query_ids = set(run.query_ids.tolist())
+    if nuggets := [q for q in docs.query_ids if q.rpartition("_")[0] in query_ids]:
+        remedy = (
+            f"{nuggets[0]!r} may be a nugget of a query: give judgments by query, the nugget in column two"
+        )
+    elif similar := find_similar_ids(docs.query_ids, run.query_ids, "the run has"):
+        remedy = f"{similar}: write the ids alike"
     else:
-        own = set(run.query_ids.tolist())
-        by_nugget = [q for q in docs.query_ids if q.rpartition("_")[0] in own]
-        alike = find_similar_ids(docs.query_ids, run.query_ids, "the run has")
         remedy = "is one of them numbered differently, or for other topics?"
-        if alike:
-            remedy = f"{alike}: write the ids alike"
-        if by_nugget:
-            remedy = f"{by_nugget[0]!r} may be a nugget of a query: give judgments by query, the nugget in column two"
-        raise ValueError(f"{message}; {remedy}")
+    raise ValueError(f"{message}; {remedy}")
 
 
-def _warn_about_runs_of_other_topics(collection: Collection, *, may_be_batch: bool) -> None:
+def _warn_about_other_topics(collection: Collection, *, may_be_batch: bool) -> None:
     """Warn of runs without a ranking, and of runs for other topics, unless the qrels may be a batch of PyTerrier's."""
-    match_queries, runs = collection.documents.match_queries, collection.rankings
+    docs, runs = collection.documents, collection.rankings
 
     def find() -> tuple[list[Rankings], list[Rankings]]:
-        unknown = [run for run in runs if not (match_queries(run) >= 0).any()]
-        counts = Counter(q for other in (runs if unknown else ()) for q in other.query_ids)
-        return unknown, [run for run in unknown if len(run) and all(counts[q] == 1 for q in run.query_ids)]
+        unmatched = [run for run in runs if not (docs.match_queries(run) >= 0).any()]
+        counts = Counter(q for run in (runs if unmatched else ()) for q in run.query_ids)
+        unique = [run for run in unmatched if len(run) and all(counts[q] == 1 for q in run.query_ids)]
+        return unmatched, unique
 
-    unknown, own = collection.memoize("of other topics", find)
-    warn_about_empty_runs(unknown, collection.context)
-    if own and not may_be_batch:
+    unmatched, unique = collection.memoize("of other topics", find)
+    warn_about_empty_runs(unmatched, collection.context)
+    if unique and not may_be_batch:
         warn(
-            f"{few(run.name for run in own)} of the context {'has' if len(own) == 1 else 'have'} no query in common "
-            f"with the qrels: {own[0].name} has {some(own[0].query_ids)}, the qrels have "
-            f"{some(collection.documents.query_ids)}; check whether one of them is numbered differently",
+            f"{few(run.name for run in unique)} of the context {'has' if len(unique) == 1 else 'have'} no query in "
+            f"common with the qrels: {unique[0].name} has {some(unique[0].query_ids)}, the qrels have "
+            f"{some(docs.query_ids)}; check whether one of them is numbered differently",
             collection.context,
         )
 
@@ -129,7 +130,7 @@ def _warn_about_runs_of_other_topics(collection: Collection, *, may_be_batch: bo
 
 
 def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], context: object) -> None:
-    """Raise ValueError for what is no group's name; warn of a new group that looks like one of the context's."""
+    """Raise ValueError if this is no name of a group; warn of a new group whose name resembles a known one."""
     if not isinstance(group, str) or not group:
         raise ValueError(f"group={group!r} must be the name of a group, such as 'CMU'")
     if finder_for_new_runs(policy) is None:
@@ -142,12 +143,12 @@ def check_group(group: Any, policy: PriorPolicy, groups: Mapping[str, str], cont
 
         lower = {name.lower().strip(): name for name in in_context}
         for close in difflib.get_close_matches(group.lower().strip(), lower, n=1, cutoff=0.8):
-            said = f"no run of the context is of this group; if {lower[close]!r} is meant, say so"
-            warn(f"group={group!r}: {said}", context)
+            hint = f"no run of the context is of this group; if {lower[close]!r} is meant, say so"
+            warn(f"group={group!r}: {hint}", context)
 
 
 def resolve_group(collection: Collection, run: Rankings, given: str | None) -> str | None:
-    """Return the group of a new run: as given, else its own; None where there is none, or priors go by none."""
+    """Return the group of a new run, as given or its own; None if there is none, or the priors use none."""
     policy, group = collection.policy, given
     if group is None and run.group is not None and finder_for_new_runs(policy) is not None:
         group = run.group
@@ -163,17 +164,17 @@ def resolve_group(collection: Collection, run: Rankings, given: str | None) -> s
     return group
 
 
-# ---- what measures ask of the judgments
+# ---- judgments that measures need
 
-# A pool with a smaller share of documents that are not relevant; in TREC's pools at least 7 % are not.
+# Warn of pools with a smaller share of documents that are not relevant; in TREC's pools at least 7 % are not.
 _FEW_NON_RELEVANT = 0.05
 
 
 def check_measures(collection: Collection, measures: Sequence[ir_measures.Measure]) -> None:
-    """Check that the judgments are what measures need; warn of what may mislead.
+    """Check that the judgments are what measures need; warn where values may mislead.
 
     Raises:
-        ValueError: a grade for which a measure has no gain, or no aspects for one that looks at them.
+        ValueError: a grade has no gain, or a measure of aspects has none.
     """
     warn_about_last_labels(collection, measures)
     for measure in filter(is_relative, measures):
@@ -200,7 +201,7 @@ def _warn_if_nothing_is_relevant(collection: Collection, measures: Iterable[ir_m
 
 
 def check_grades(measure: object, docs: Any, highest: int) -> None:
-    """Raise ValueError for a grade above the highest; names the measure and the query."""
+    """Raise ValueError for a grade above the highest."""
     grade = int(docs.grade.max(initial=0))
     if grade > highest:
         query = docs.query_ids[docs.query[int(docs.grade.argmax())]]
@@ -211,7 +212,7 @@ def check_grades(measure: object, docs: Any, highest: int) -> None:
 
 
 def warn_about_last_labels(collection: Collection, measures: Sequence[ir_measures.Measure]) -> None:
-    """Warn where measures that look at no aspects see one of several labels of a document."""
+    """Warn if documents have several labels, and measures that ignore aspects see only the last."""
     judgments = collection.judgments
     if not judgments.has_aspects:
         return
@@ -231,7 +232,7 @@ def warn_about_last_labels(collection: Collection, measures: Sequence[ir_measure
 
 
 def _warn_about_counts(collection: Collection, measure: Any) -> None:
-    """Warn of a measure that counts each label from 1 on alike, since nobody set ``rel``."""
+    """Warn of a measure that counts each label from 1 on alike, without ``rel``."""
     if "rel" in measure.params or measure.get("gains") is not None:
         return
     judgments = collection.judgments
@@ -248,7 +249,7 @@ def _warn_about_counts(collection: Collection, measure: Any) -> None:
 
 
 def _warn_about_pools(collection: Collection, measure: Any) -> None:
-    """Warn of pools of which hardly a document is not relevant: a random ranking of these is as good as any."""
+    """Warn of pools in which nearly all documents are relevant, so that a random ranking is as good as any."""
     docs, rel = collection.documents, max(int(measure.get("rel", 1)), 1)
 
     def find() -> tuple[int, float]:
@@ -268,15 +269,14 @@ def _warn_about_pools(collection: Collection, measure: Any) -> None:
         )
 
 
-# ---- what measures ask of the runs
+# ---- runs that measures need
 
-# How many topics are sampled for the share of judged documents that a run ranks, since whole rankings take time; and
-# the share below which users are warned.
-_TOPICS_LOOKED_AT, _HALF = 10, 0.5
+# The share of judged documents that a run must rank, and on how many topics it is estimated: whole rankings take time.
+_HALF, _TOPICS_SAMPLED = 0.5, 10
 
 
 def check_evaluated(runs: Sequence[Evaluated], measures: Sequence[ir_measures.Measure]) -> None:
-    """Warn of runs whose values by these measures may mislead; each kind of warning once."""
+    """Warn of runs whose values may mislead; each kind of warning once."""
     checks: list[Callable[[Sequence[Evaluated]], None]] = []
     for measure in measures:
         relative_to, params = getattr(measure, "RELATIVE_TO", None), measure.params
@@ -291,13 +291,14 @@ def check_evaluated(runs: Sequence[Evaluated], measures: Sequence[ir_measures.Me
 
 
 def check_host_run(run: Evaluated, measures: Sequence[ir_measures.Measure], *, may_be_batch: bool) -> None:
-    """Check a run that a host evaluates, which may be one batch of PyTerrier's, and has a frame without a row for none.
+    """Check a run that a host evaluates, which may be one batch of PyTerrier's.
 
     Raises:
         ValueError: it shares no query with the judgments.
     """
     collection = run.collection
-    if not _ranks_relevant_document(run, measures[0]):
+    # The measure needs these positions anyway.
+    if not run.positions(collection.documents.may_gain, measures[0].look).any():
         if not may_be_batch:
             warn_about_empty_runs([run.run], collection.context)
             warn_about_strange_ids(collection, [run.run], together=not collection.runs)
@@ -310,11 +311,6 @@ def check_host_run(run: Evaluated, measures: Sequence[ir_measures.Measure], *, m
         warn_about_odd_runs(collection, [run.run])
 
 
-def _ranks_relevant_document(run: Evaluated, measure: Any) -> bool:
-    """Return whether a run ranks a document that may gain where the measure looks: positions that it needs anyway."""
-    return bool(run.positions(run.collection.documents.may_gain, measure.look).any())
-
-
 def _warn_about_no_priors(runs: Sequence[Evaluated]) -> None:
     """Warn of a context that holds only the evaluated run."""
     for run in runs:
@@ -324,7 +320,7 @@ def _warn_about_no_priors(runs: Sequence[Evaluated]) -> None:
 
 
 def _warn_about_group_columns(runs: Sequence[Evaluated]) -> None:
-    """Warn of a new run of several groups, where groups are counted and policies do not ask for the column."""
+    """Warn of a new run of several groups, where groups are counted, but not used by the policy."""
     for run in runs:
         by_group = finder_for_new_runs(run.collection.policy) is not None
         if run.index is None and run.group is None and run.run.group == "" and not by_group:
@@ -355,13 +351,9 @@ def _share_ranked(run: Evaluated) -> float:
     judgments = run.collection.judgments
     judged = np.unique(judgments.match_queries(run.run))
     judged = judged[judged >= 0]
-    topics = judged[:: len(judged) // _TOPICS_LOOKED_AT + 1]
+    topics = judged[:: len(judged) // _TOPICS_SAMPLED + 1]
     keep = np.isin(np.arange(judgments.n_queries), topics)
-
-    def select() -> Judgments:
-        return judgments.select_queries(keep)
-
-    docs = run.collection.memoize(("of topics", topics.tobytes()), select)
+    docs = run.collection.memoize(("topics", topics.tobytes()), partial(judgments.select_queries, keep))
     is_ranked = np.zeros(len(docs), dtype=bool)
     for query_id in docs.query_ids:
         top = run.run.select_query(query_id).by_score()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 
 import ir_measures
 import numpy as np
@@ -25,15 +26,15 @@ _FEWEST = 10  # documents that a shorter duplicate must have in all; fewer may a
 def rank_alike(run: Evaluated, name: str, depth: int | None = None, *, partly: bool = False) -> bool:
     """Return whether a run ranks every judged topic as the context's run of that name does, to a depth.
 
-    Runs without a judged topic are not alike. ``partly``: every judged topic that the run ranks. What is not here whole
-    is compared as deep as it is here.
+    Runs without a judged topic are not alike. ``partly``: every judged topic that the run ranks. A ranking that is not
+    here whole is compared as deep as it is here.
     """
     collection, other = run.collection, run.collection.runs[name]
     depth = known_depth([run.run, other], depth)
     start = _START if depth is None else min(depth, _START)
-    own = _starts(collection, run.run, start, run.memo)
-    among = own != 0
-    differ = own != _starts(collection, other, start, collection.memo)
+    starts = _hash_starts(collection, run.run, start, run.memo)
+    among = starts != 0
+    differ = starts != _hash_starts(collection, other, start, collection.memo)
     if not among.any() or (differ & among if partly else differ).any():
         return False
     tops = run.top(depth), collection.top(other, depth)
@@ -42,10 +43,7 @@ def rank_alike(run: Evaluated, name: str, depth: int | None = None, *, partly: b
 
 def find_alike(run: Evaluated, names: Iterable[str], *, partly: bool = False) -> str | None:
     """Return the first of these runs that :func:`rank_alike` says the run ranks as; None where none is."""
-    for name in names:
-        if rank_alike(run, name, partly=partly):
-            return name
-    return None
+    return next((name for name in names if rank_alike(run, name, partly=partly)), None)
 
 
 def find_shorter_alike(run: Evaluated, names: Iterable[str]) -> str | None:
@@ -62,19 +60,7 @@ def find_shorter_alike(run: Evaluated, names: Iterable[str]) -> str | None:
     return None
 
 
-def _find_same_firsts(run: Evaluated, names: Iterable[str]) -> list[str]:
-    """Return those of these runs whose first document is the run's, for every judged topic that the run ranks."""
-    collection = run.collection
-    own, same = _starts(collection, run.run, _START, run.memo, first=True), []
-    among = own != 0
-    for name in names if among.any() else ():
-        other = _starts(collection, collection.runs[name], _START, collection.memo, first=True)
-        if (other == own)[among].all():
-            same.append(name)
-    return same
-
-
-def _starts(
+def _hash_starts(
     collection: Collection, run: Rankings, depth: int, memo: Memo, *, first: bool = False
 ) -> WordArray:
     """Return a hash of the first documents of each ranking, 0 without a ranking; collisions are rare.
@@ -100,21 +86,20 @@ def find_duplicates(collection: Collection, depth: int | None) -> dict[str, str]
     def find() -> dict[str, str]:
         whole_to = known_depth(collection.rankings, depth)
         start = _START if whole_to is None else min(whole_to, _START)
-        groups, duplicates = dict[Hashable, list[str]](), dict[str, str]()
+        by_start, duplicates = dict[Hashable, list[str]](), dict[str, str]()
         for name, run in collection.runs.items():
-            key = _starts(collection, run, start, collection.memo).tobytes()
-            first = next((o for o in groups.get(key, ()) if _are_alike(collection, name, o, depth)), None)
+            evaluated = Evaluated.of(collection, name)
+            candidates = by_start.setdefault(
+                _hash_starts(collection, run, start, collection.memo).tobytes(), []
+            )
+            first = next((other for other in candidates if rank_alike(evaluated, other, depth)), None)
             if first is None:
-                groups.setdefault(key, []).append(name)
+                candidates.append(name)
             else:
                 duplicates[name] = first
         return duplicates
 
     return collection.memoize(("duplicates", depth), find)
-
-
-def _are_alike(collection: Collection, name: str, other: str, depth: int | None) -> bool:
-    return rank_alike(Evaluated.of(collection, name), other, depth)
 
 
 def deepest_cutoff(measures: Iterable[ir_measures.Measure]) -> int | None:
@@ -131,17 +116,17 @@ def warn_about_duplicates(runs: Sequence[Evaluated], measures: Sequence[ir_measu
     relative = [m for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
     depth = deepest_cutoff(measures)
     first = find_duplicates(runs[0].collection, depth) if runs and depth != 0 else {}
-    of_name = {run.name: run for run in runs}
+    by_name = {run.name: run for run in runs}
 
     def priors(run: Evaluated) -> set[str]:
         return {run.collection.names[row] for m in relative for row in run.priors(m.get("prior")).tolist()}
 
-    for name, run in of_name.items() if first else ():
+    for name, run in by_name.items() if first else ():
         fixed = isinstance(run.collection.policy, FixedPriors)
         root = first.get(str(name), str(name))
-        alike = {root, *(n for n, of in first.items() if of == root)} - {name}
+        alike = {root, *(duplicate for duplicate, of in first.items() if of == root)} - {name}
         for same in [n for n in run.collection.names if n in alike and n in priors(run)]:
-            if fixed or same not in of_name or name in priors(of_name[same]):
+            if fixed or same not in by_name or name in priors(by_name[same]):
                 where = "" if depth is None else f" in their first {depth}"
                 warn(
                     f"{same!r} and {name!r} rank alike{where}, and {same!r} is a prior of {name!r}: leave one of them "
@@ -172,23 +157,31 @@ def warn_about_duplicate(run: Evaluated, measures: Sequence[ir_measures.Measure]
     if "systems" not in relative_to and run.group is not None:
         names = [name for name in names if collection.groups.get(name) != run.group]
     names = _find_same_firsts(run, names)
-    if not names:
-        return
-    name, alike = find_alike(run, names, partly=True), "ranks the judged topics that it has as does"
-    if name is not None:
-        whole = find_alike(run, names)
-        name, alike = whole or name, "ranks exactly as" if whole else alike
-    else:
-        name, alike = (
-            find_shorter_alike(run, names),
-            "ranks, to the end of the shorter of the two, exactly as",
-        )
-    if name is not None:
-        warn(
-            f"the evaluated run {alike} the context's run {name!r}, its prior: if it is that run, name it with a "
-            f"column name='{name}' (pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",
-            collection.context,
-        )
+    finds: dict[str, Callable[[], str | None]] = {
+        "ranks exactly as": partial(find_alike, run, names),
+        "ranks the judged topics that it has as does": partial(find_alike, run, names, partly=True),
+        "ranks, to the end of the shorter of the two, exactly as": partial(find_shorter_alike, run, names),
+    }
+    for alike, find in finds.items() if names else ():
+        if (name := find()) is not None:
+            warn(
+                f"the evaluated run {alike} the context's run {name!r}, its prior: if it is that run, name it with a "
+                f"column name='{name}' (pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",
+                collection.context,
+            )
+            return
+
+
+def _find_same_firsts(run: Evaluated, names: Iterable[str]) -> list[str]:
+    """Return those of these runs whose first document is the run's, for every judged topic that the run ranks."""
+    collection, same = run.collection, []
+    firsts = _hash_starts(collection, run.run, _START, run.memo, first=True)
+    among = firsts != 0
+    for name in names if among.any() else ():
+        other = _hash_starts(collection, collection.runs[name], _START, collection.memo, first=True)
+        if (other == firsts)[among].all():
+            same.append(name)
+    return same
 
 
 def why_incomparable(
@@ -206,18 +199,21 @@ def why_incomparable(
         return None
     names = collection.names
     if measure.RELATIVE_TO == "priors":
-        of_a, of_b = ({names[i] for i in priors_of(collection, n, measure, priors)} for n in (a, b))
-        if (b in of_a) != (a in of_b):
-            counts, other = (a, b) if b in of_a else (b, a)
-            return f"{other!r} is a prior of {counts!r}, and {counts!r} is not a prior of {other!r}"
-        alone = sorted((of_a - {b}) ^ (of_b - {a}))
-        if alone:
-            return f"{some(alone)} {'is a prior' if len(alone) == 1 else 'are priors'} of one and not of the other"
+        a_priors, b_priors = (
+            {names[i] for i in prior_indices(collection, n, measure, priors)} for n in (a, b)
+        )
+        if (b in a_priors) != (a in b_priors):
+            run, prior = (a, b) if b in a_priors else (b, a)
+            return f"{prior!r} is a prior of {run!r}, and {run!r} is not a prior of {prior!r}"
+        unshared = sorted((a_priors - {b}) ^ (b_priors - {a}))
+        if unshared:
+            are_priors = "is a prior" if len(unshared) == 1 else "are priors"
+            return f"{some(unshared)} {are_priors} of one and not of the other"
     systems = param_value(measure, "systems")
     if systems not in (None, "groups"):
-        counted = {a, b} & {*matching(systems, names, "systems")}
-        if len(counted) == 1:
-            return f"{counted.pop()!r} is one of systems={systems!r}, and the other run is not"
+        selected = {a, b} & {*matching(systems, names, "systems")}
+        if len(selected) == 1:
+            return f"{selected.pop()!r} is one of systems={systems!r}, and the other run is not"
     if measure.RELATIVE_TO == "reference" and not measure.SIGNED:
         reference = Evaluated.of(collection, collection.runs[a]).reference(measure.get("ref"))
         for name in (a, b):
@@ -226,7 +222,7 @@ def why_incomparable(
     return None
 
 
-def priors_of(
+def prior_indices(
     collection: Collection,
     name: str,
     measure: ir_measures.Measure,

@@ -37,15 +37,12 @@ class Scores(NamedTuple):
     values: FloatArray  #: shape (runs, measures, queries); NaN where ir_measures gives none
 
     def means(self) -> FloatArray:
-        """What each measure's own aggregator makes of the queries, shape (runs, measures)."""
-        result = np.empty(self.values.shape[:2])
-        for j, measure in enumerate(self.measures):
-            for i, values in enumerate(self.values[:, j]):
-                result[i, j] = aggregate(measure, values)
-        return result
+        """Return the mean of each run and measure, by the measure's own aggregator; shape (runs, measures)."""
+        rows = [[aggregate(m, v) for m, v in zip(self.measures, run, strict=True)] for run in self.values]
+        return np.array(rows, dtype=np.float64).reshape(self.values.shape[:2])
 
     def table(self) -> pd.DataFrame:
-        """One row a run: ``name``, and the mean of each measure."""
+        """Return a table with a row per run: ``name``, and the mean of each measure."""
         import pandas as pd
 
         means = self.means()
@@ -54,7 +51,7 @@ class Scores(NamedTuple):
         return pd.DataFrame(columns)
 
     def long_table(self) -> pd.DataFrame:
-        """One row a run, measure and query: ``name``, ``query_id``, ``measure``, ``value``."""
+        """Return a table with a row per run, measure and query: ``name``, ``query_id``, ``measure``, ``value``."""
         import pandas as pd
 
         n_names, n_measures, n_queries = self.values.shape
@@ -70,22 +67,21 @@ class Scores(NamedTuple):
 
 
 def aggregate(measure: ir_measures.Measure, values: FloatArray) -> float:
-    """What the measure's own aggregator makes of the values of the queries; those that are NaN are not there."""
+    """Return the mean of the queries' values by the measure's own aggregator, without those that are NaN."""
     aggregator = measure.aggregator()
-    for value in values.tolist():
-        if value == value:
-            aggregator.add(value)
+    for value in values[~np.isnan(values)].tolist():
+        aggregator.add(value)
     result: float = aggregator.result()
     return result
 
 
 def is_summed(measure: ir_measures.Measure) -> bool:
-    """Whether ir_measures adds up the queries' values: NumRet and its like count."""
+    """Return whether ir_measures adds up the queries' values: NumRet and its like count."""
     return isinstance(measure.aggregator(), SumAgg)
 
 
 def topic_shares(values: FloatArray) -> FloatArray:
-    """The share of each run's mean that comes from each topic, runs × topics; no shares, NaN, where none add up."""
+    """Return each topic's share of the mean of each run, shape (runs, topics); NaN where there are no shares."""
     if np.isnan(values).any() or values.min(initial=0) < -ROUNDED * values.max(initial=0):
         return np.full(values.shape, np.nan)
     positive = np.maximum(values, 0)
@@ -94,16 +90,16 @@ def topic_shares(values: FloatArray) -> FloatArray:
     return shares
 
 
-#: A topic that supplies more than this share of a mean is told of, where there are enough topics,
+#: A topic dominates a mean if it supplies more than this share, where there are enough topics,
 LARGE_SHARE, FEWEST_TOPICS = 0.25, 10
 #: and where the mean is at least this part of the highest: of a run that adds two documents in all, one topic has half.
 _SMALLEST_MEAN = 0.25
 
 
 def dominant_topics(scores: Scores, measure: int) -> list[tuple[float, str] | None]:
-    """The topic that supplies more than a quarter of each run's mean, with its share; None where none does.
+    """Return the topic that supplies more than a quarter of each run's mean, with its share; None where none does.
 
-    None of absolute measures, of measures with a value below 0, and of runs that hardly add anything, too.
+    There is none for absolute measures, measures with a value below 0, and runs that hardly add anything.
     """
     runs, _, topics = scores.values.shape
     if not is_relative(scores.measures[measure]) or topics < FEWEST_TOPICS:
@@ -113,26 +109,26 @@ def dominant_topics(scores: Scores, measure: int) -> list[tuple[float, str] | No
     counts = means >= _SMALLEST_MEAN * means.max()
     shares = np.nan_to_num(topic_shares(values)) * counts[:, None]
     return [
-        (float(of_run[topic]), str(scores.query_ids[topic])) if of_run[topic] > LARGE_SHARE else None
-        for of_run, topic in zip(shares, shares.argmax(axis=1), strict=True)
+        (float(row[topic]), str(scores.query_ids[topic])) if row[topic] > LARGE_SHARE else None
+        for row, topic in zip(shares, shares.argmax(axis=1), strict=True)
     ]
 
 
-def one_topic_counts(scores: Scores) -> str | None:
-    """What to say where one topic supplies more than a quarter of the mean of a relative measure; else None."""
-    found: list[tuple[float, str, str]] = []
+def describe_dominant_topics(scores: Scores) -> str | None:
+    """Return a message if one topic supplies more than a quarter of the mean of a relative measure, else None."""
+    largest, affected = (0.0, ""), []
     for j, measure in enumerate(scores.measures):
-        of_runs = dominant_topics(scores, j)
-        many = [(one, name) for one, name in zip(of_runs, scores.names, strict=True) if one is not None]
-        if many:
-            (share, topic), name = max(many, key=lambda one: one[0][0])
-            where = f"the mean {measure} of {name!r} over {len(scores.query_ids)} topics"
-            worst = f"{100 * share:.0f} % of {where} comes from topic {topic!r} alone"
-            found.append((share, worst, f"{len(many)} of {len(of_runs)} runs by {measure}"))
-    if not found:
+        topics = dict(zip(scores.names, dominant_topics(scores, j), strict=True))
+        dominant = [(*topic, name) for name, topic in topics.items() if topic is not None]
+        if dominant:
+            share, topic, name = max(dominant, key=lambda entry: entry[0])
+            mean = f"the mean {measure} of {name!r} over {len(scores.query_ids)} topics"
+            largest = max(largest, (share, f"{100 * share:.0f} % of {mean} comes from topic {topic!r} alone"))
+            affected.append(f"{len(dominant)} of {len(topics)} runs by {measure}")
+    if not affected:
         return None
     return (
-        f"{max(found)[1]}; one topic supplies more than a quarter of the mean of {', '.join(f[2] for f in found)}; "
+        f"{largest[1]}; one topic supplies more than a quarter of the mean of {', '.join(affected)}; "
         "look at the values by topic"
     )
 
@@ -148,9 +144,9 @@ def score_runs(
     part: bool = False,
     missing_topics: bool = True,
 ) -> Scores:
-    """Scores runs of a context, each as the member that it is, and new runs, each alone beside it.
+    """Score runs of a context, and new runs, each of which is scored beside the context alone.
 
-    ``part``: these are some of the queries, which some runs may not hold; the whole was checked, or will be.
+    ``part``: these are some of the queries, which some runs may not rank; the whole was checked, or will be.
     ``missing_topics`` is that of :func:`check_runs`.
     """
     query_ids, new_runs = collection.documents.query_ids, new_runs or {}
@@ -161,21 +157,21 @@ def score_runs(
         for n in names
     ]
     if part:
-        for run in new_runs.values():
-            check_queries(collection, run)
+        for new_run in new_runs.values():
+            check_queries(collection, new_run)
     else:
         check_runs(collection, measures, new_runs, missing_topics=missing_topics)
         check_evaluated(runs, measures)
-        warn_about_duplicates([one for one in runs if one.index is not None], measures)
+        warn_about_duplicates([run for run in runs if run.index is not None], measures)
     values = np.empty((len(runs), len(measures), len(query_ids)))
-    of_host = [j for j, measure in enumerate(measures) if not is_relative(measure)]
-    host = [measures[j] for j in of_host]
-    for i, one in enumerate(runs if part else progress(runs, "scoring runs", "run")):
-        if host:
-            values[i, of_host] = (absolute or collection.compute_absolute)(host, one.run)
-    # What a deep measure asks of the runs answers the others as well; and one measure after the other, since what it
-    # asks of all runs is kept for a while, and not for ever.
+    columns = [j for j, measure in enumerate(measures) if not is_relative(measure)]
+    host_measures = [measures[j] for j in columns]
+    for i, run in enumerate(runs if part else progress(runs, "scoring runs", "run")):
+        if host_measures:
+            values[i, columns] = (absolute or collection.compute_absolute)(host_measures, run.run)
+    # What a deep measure needs of the runs answers the others as well; and one measure after the other, since what it
+    # needs of all runs is kept for a while, and not for ever.
     for j in sorted(range(len(measures)), key=lambda j: -(param_value(measures[j], "cutoff") or math.inf)):
-        for i, one in enumerate(runs if is_relative(measures[j]) else ()):
-            values[i, j] = measures[j].score(one)
+        for i, run in enumerate(runs if is_relative(measures[j]) else ()):
+            values[i, j] = measures[j].score(run)
     return Scores(list(names), list(measures), query_ids, values)

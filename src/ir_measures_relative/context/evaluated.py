@@ -1,4 +1,4 @@
-"""Evaluated: one run of a collection, with its positions, and its priors or reference; the input of every measure."""
+"""One evaluated run in a collection, with its positions, and its priors or reference: the input of every measure."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .tops import Look, Top
 
 
 class HasGains(Protocol):
-    """The gain of grades; see :class:`.Gain`."""
+    """The part of :class:`.Gain` that an evaluated run needs."""
 
     @property
     def pays_below_1(self) -> bool:
@@ -34,9 +34,9 @@ class Evaluated:
 
     collection: Collection
     run: Rankings
-    name: str | None  #: the run of the context that it is, or replaces; None for a new run
+    name: str | None  #: the name of the run of the context that it is or replaces; None for a new run
     index: int | None  #: the index of the run called ``name``; None for a new run
-    given_priors: tuple[str, ...] | None  #: the names of its priors, instead of the policy's
+    given_priors: tuple[str, ...] | None  #: the names of its priors, if not the policy's
     group: str | None  #: the group of a new run, for a policy that uses groups; None if not given
     memo: Memo  #: for results on this run; see :meth:`Collection.memo_for`
 
@@ -53,6 +53,8 @@ class Evaluated:
         """Return a run of the collection, by its name, or a new run.
 
         Args:
+            collection: the runs that it is evaluated among.
+            run: a name, or the rankings of a new run.
             priors: the names of its priors, if not the policy's.
             group: of a new run, for a policy that uses groups.
             name: the name of the run of the context that ``run`` replaces, if any.
@@ -80,7 +82,7 @@ class Evaluated:
         return docs if gain.pays_below_1 else docs.may_gain
 
     def positions(self, docs: Documents, look: Look) -> IntArray:
-        """Return where the run ranks each of ``docs``, some of the collection's: from 1, 0 where not in its top."""
+        """Return the position of each of ``docs``, of the collection's, in the run: from 1, 0 where not in its top."""
         return self.collection.positions_in_run(self.run, docs, look, self.memo)
 
     def top(self, depth: int | None) -> Top:
@@ -94,7 +96,7 @@ class Evaluated:
     # ---- relative to the other runs
 
     def priors(self, prior: str | None = None) -> IntArray:
-        """Return its priors as ascending indices into the runs; ``prior`` is the measure's parameter."""
+        """Return its priors as ascending indices of the runs; ``prior`` is the measure's parameter."""
         return self._priors if prior is None else self._indices(matching(prior, self.collection.names))
 
     @cached_property
@@ -123,10 +125,7 @@ class Evaluated:
         look: Look,
         prior: str | None = None,
     ) -> FloatArray:
-        """Return what the priors leave of each of ``docs``: the product of ``factor`` of its position in each.
-
-        The ``factor`` is that of :meth:`Collection.product`.
-        """
+        """Return the share of each of ``docs`` that the priors leave; ``factor`` as for :meth:`Collection.product`."""
         return self.collection.product(factor, docs, look, self.priors(prior))
 
     def reference(self, ref: str | None = None) -> Rankings:
@@ -145,11 +144,11 @@ class Evaluated:
         names = self.collection.names
         if not names:
             raise ValueError("which run is the reference? set RunContext({…}, reference='BM25')")
-        others = [n for n in names if n != self.name]
-        if len(others) != 1:
+        candidates = [n for n in names if n != self.name]
+        if len(candidates) != 1:
             evaluated = f", and {self.name!r} is evaluated" if self.name else ""
             raise ValueError(
                 f"which run is the reference? The context holds {few_quoted(names)}{evaluated}; set "
                 "RunContext(…, reference=name), or ref='name' in the measure"
             )
-        return others[0]
+        return candidates[0]

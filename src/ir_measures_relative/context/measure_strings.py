@@ -1,4 +1,4 @@
-"""Measures by their strings, names and parameters alone: nothing here needs what computes them."""
+"""Measure strings, names and parameters, without the code that computes measures."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ MISSING: Any = ParamInfo().default  # ir_measures' mark of a parameter that was 
 
 
 def is_relative(measure: object) -> bool:
-    """Whether a measure is one of this package's, or of another that builds on it; also after a reload."""
+    """Return whether a measure is one of this package's, or of another that builds on it; also after a reload."""
     return isinstance(measure, Measure) and getattr(measure, "RELATIVE_TO", None) in RELATIVE_TO
 
 
 def param_value(measure: Measure, name: str, default: Any = None) -> Any:
-    """The value of a parameter of any measure: as given, else the measure's default, else ``default``."""
+    """Return the value of a parameter of any measure: as given, or the measure's default, or ``default``."""
     if name not in measure.SUPPORTED_PARAMS:
         return default
     value = measure[name]
@@ -41,7 +41,7 @@ SHARES = re.compile(
 
 
 def value_range(measure: Measure | str) -> tuple[float, float]:
-    """Between which values a measure lies on each query; infinite where there is no end, or it is not known."""
+    """Return the least and the greatest possible value of a query; infinite if there is none, or it is unknown."""
     try:
         parsed = parse_measure(measure)
     except ValueError:  # a table may hold what it likes
@@ -53,13 +53,13 @@ def value_range(measure: Measure | str) -> tuple[float, float]:
 
 
 def registered() -> dict[str, Measure]:
-    """The measures of this package, and those of others that build on it, by name; aliases left out."""
+    """Return the measures of this package, and those of others that build on it, by name; aliases left out."""
     registry = ir_measures.measures.registry
     return {name: m for name, m in registry.items() if is_relative(m) and name == m.NAME}
 
 
 def parse_measures(measures: Sequence[Measure | str], argument: str = "measures") -> list[Measure]:
-    """The measures, each once, with their parameters checked."""
+    """Return the measures, each once, with their parameters checked."""
     if isinstance(measures, (str, Measure)) or not isinstance(measures, Iterable):
         raise ValueError(f"{argument}={brief(measures)} must be a list, such as {brief(as_list(measures))}")
     parsed: list[Measure] = []
@@ -72,44 +72,40 @@ def parse_measures(measures: Sequence[Measure | str], argument: str = "measures"
 
 
 def as_list(measures: object) -> list[Any]:
-    """Return a list that works in place of what is none: a measure, or a string of one or several."""
+    """Return a valid list in place of an argument that is none: a measure, or a string of one or several."""
     if isinstance(measures, Measure):
         return [measures]
-    texts = [text.strip(",") for text in split_measures(measures)] if isinstance(measures, str) else []
-    found: list[Any] = []
-    for text in texts:
-        found += trec_measures(text) or split_measures(text, commas=True)
-    try:
-        for text in found:
-            parse_measure(text)
-    except ValueError:
-        found = []
-    return list(map(str, found)) or ["NRG@10"]
+    parts: list[Any] = []
+    for text in split_measures(measures) if isinstance(measures, str) else []:
+        parts += trec_measures(text.strip(",")) or split_measures(text.strip(","), commas=True)
+    with suppress(ValueError):
+        return [str(part) for part in parts if parse_measure(part)] or ["NRG@10"]
+    return ["NRG@10"]
 
 
-#: What a measure that cannot be read raises, in Python's parser and in ir_measures; else it is a mistake of ours.
+#: Errors of Python's parser and of ir_measures for a measure that cannot be read; others are mistakes of this package.
 _UNREADABLE = (
     ValueError, NameError, AssertionError, TypeError, AttributeError, SyntaxError, RecursionError, MemoryError,
 )  # fmt: skip
 
 
 def parse_measure(measure: Measure | str) -> Measure:
-    """The measure that an object or a string stands for, with its parameters checked."""
+    """Return the measure that an object or a string stands for, with its parameters checked."""
     if not (isinstance(measure, Measure) or is_text(measure)):
         why = ", since it is not text" if isinstance(measure, str) else ""
         raise ValueError(f"{measure!r} is not a measure{why}; give one such as NRG@10")
     if isinstance(measure, str):
         _check_name(measure)
     try:
-        one = measure if isinstance(measure, Measure) else read_measure(measure)
-        one.validate_params()
+        parsed = measure if isinstance(measure, Measure) else read_measure(measure)
+        parsed.validate_params()
     except _UNREADABLE as error:
         message = str(error) or type(error).__name__
-        said = isinstance(error, ValueError) and str(measure) in message
-        raise ValueError(message if said else what_is_wrong(measure, message)) from None
-    if not is_relative(one):
-        check_host_measure(one)
-    return one
+        names_measure = isinstance(error, ValueError) and str(measure) in message
+        raise ValueError(message if names_measure else explain_error(measure, message)) from None
+    if not is_relative(parsed):
+        check_host_measure(parsed)
+    return parsed
 
 
 #: A value of a parameter that is a word without quotation marks, as a shell leaves it.
@@ -145,7 +141,7 @@ def read_measure(text: str) -> Measure:
 
 
 def nearest_name(name: str, names: Sequence[str]) -> str | None:
-    """The name that looks most like this one, in small letters or capitals; None where none looks like it."""
+    """Return the name most similar to this one, ignoring case; None if none is similar."""
     import difflib
 
     lower = [n.lower() for n in names]
@@ -154,13 +150,15 @@ def nearest_name(name: str, names: Sequence[str]) -> str | None:
 
 
 def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
-    """That no measure has this name, and which of those there are is meant; ``rest`` is what followed the name."""
+    """Return a message that no measure has this name, and the likely one; ``rest`` is what followed the name."""
     if rest[:1] in ("", ".", ","):  # as trec_eval has it
         trec = trec_measures(name + rest)
         if trec:
             verb = "trec_eval's is" if len(trec) == 1 else "trec_eval's are"
             return f"no measure is called {name + rest!r}; {verb} {', '.join(map(str, trec))}"
-        if name in _not_of_ir_measures():
+        from pytrec_eval import supported_measures
+
+        if name in supported_measures and not trec_measures(name):
             return f"no measure is called {name!r}; trec_eval's is one that ir_measures does not compute"
     nearest = nearest_name(name, names)
     if nearest is None:
@@ -170,25 +168,18 @@ def no_such_measure(name: str, names: Sequence[str], rest: str = "") -> str:
 
 
 def trec_measures(text: str) -> list[Measure]:
-    """Return the measures that trec_eval calls so, such as ``ndcg_cut.10``, ``P_5`` or ``official``; else none."""
+    """Return the measures with trec_eval's name, such as ``ndcg_cut.10``, ``P_5`` or ``official``; none for others."""
     from pytrec_eval import supported_nicknames
 
-    found: list[Measure] = []
+    measures: list[Measure] = []
     for name in sorted(supported_nicknames.get(text, [text])):
         with suppress(ValueError):  # one that ir_measures does not have
-            found += ir_measures.parse_trec_measure(name)
-    return found
-
-
-def _not_of_ir_measures() -> set[str]:
-    """Return the names of trec_eval's measures that ir_measures does not have."""
-    from pytrec_eval import supported_measures
-
-    return {name for name in supported_measures if not trec_measures(name)}
+            measures += ir_measures.parse_trec_measure(name)
+    return measures
 
 
 def _check_name(text: str) -> None:
-    """Raises ValueError where the string starts with the name of no measure, or is trec_eval's; says what is meant."""
+    """Raise ValueError if the string does not start with the name of a measure, or is trec_eval's."""
     match = re.match(r"\w*", text[:_LONGEST])
     name = match[0] if match else ""
     registry = ir_measures.measures.registry
@@ -209,8 +200,8 @@ _LONGEST = 10_000  # characters of a measure string; ast.parse runs out of stack
 
 # Guess: messages. ir_measures says that a parameter is missing by ``invalid param cutoff=<object …``.
 # Ends with: messages there that name the measure and the parameter.
-def what_is_wrong(measure: object, message: str) -> str:
-    """What ir_measures says of a measure, in words that name it."""
+def explain_error(measure: object, message: str) -> str:
+    """Return a message of ir_measures about a measure, in words that name it."""
     text = str(measure)
     message = re.sub(r"invalid param (\w+)=<object.*", r"it needs the parameter \1", message)
     if message.endswith(" cutoff"):
@@ -225,7 +216,7 @@ _DEEPEST_OF_ASPECTS = 20
 # Guess: fatal parameters. pytrec_eval ends the process for a cutoff of 0, and ndeval looks at no more than 20 ranks.
 # Ends with: providers that check their parameters.
 def check_host_measure(measure: Measure) -> None:
-    """Raises ValueError for what trec_eval takes the whole process down for, or cannot count."""
+    """Raise ValueError for parameters with which trec_eval ends the process, or cannot count."""
     cutoff, deepest = param_value(measure, "cutoff"), _DEEPEST_OF_ASPECTS
     of_ndeval = needs_subtopics(measure) and "cutoff" in measure.SUPPORTED_PARAMS
     if of_ndeval and not (isinstance(cutoff, int) and 1 <= cutoff <= deepest):
@@ -242,28 +233,28 @@ def check_host_measure(measure: Measure) -> None:
 # Guess: aspects. What pyndeval supports reads aspects from the qrels' column ``iteration``, and nothing else does.
 # Ends with: ``iteration`` in ``Provider.qrel_inputs``.
 def needs_subtopics(measure: Measure) -> bool:
-    """Whether a measure of ir_measures rates diversity, by subtopics that stand in the qrels' iteration column."""
+    """Return whether a measure of ir_measures reads subtopics, which are in the qrels' iteration column."""
     return bool(ir_measures.providers.registry["pyndeval"].supports(measure))
 
 
-def absolute_measure(name: Measure | str, what: str = "measure") -> Measure:
-    """A measure of a run on its own, which messages call ``what``."""
-    what = f"{what}={brief(name)}"
+def absolute_measure(name: Measure | str, argument: str = "measure") -> Measure:
+    """Return a measure of a run on its own; messages name the ``argument``."""
+    value = f"{argument}={brief(name)}"
     try:
         measure = parse_measure(name)
     except ValueError as error:
-        raise ValueError(f"{what} is not a measure: {error}; give one such as 'nDCG@10'") from None
+        raise ValueError(f"{value} is not a measure: {error}; give one such as 'nDCG@10'") from None
     if is_relative(measure):
         wrong = "is itself relative to other runs"
     elif not any(provider.supports(measure) for provider in ir_measures.DefaultPipeline.providers):
         wrong = "is one that no provider of ir_measures computes, with these parameters"
     else:
         return measure
-    raise ValueError(f"{what} {wrong}; give a measure of one run, such as 'nDCG@10'")
+    raise ValueError(f"{value} {wrong}; give a measure of one run, such as 'nDCG@10'")
 
 
 def split_measures(text: str, *, commas: bool = False) -> list[str]:
-    """The measures of an argument, which spaces separate outside of brackets and quotes; or commas as well."""
+    """Split an argument into measures at spaces outside brackets and quotes, or at ``commas`` as well."""
     parts, depth, quote = [""], 0, ""
     for char in text:
         if quote:

@@ -1,4 +1,4 @@
-"""Values that are kept under keys of all that they depend on, within a limit."""
+"""A cache of computed values, whose keys say all that a value depends on."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import numpy as np
 
 T = TypeVar("T")
 
-# How much is kept: so many bytes, or tables of (runs × documents) numbers, whichever is more.
+# The limit: so many bytes, or tables of (runs × documents) numbers, whichever is more.
 _LEAST_BYTES, _TABLES = 3 << 24, 16
 
 
 class Memo:
-    """Values by keys that say all that they depend on, labels too; those that were asked for last stay longest.
+    """A cache, within a limit of bytes, that evicts what was used least recently.
 
-    Threads may share it: at worst two compute the same value. What is in a ``parent`` is found here as well; what is
-    kept here is not there, and goes when this does.
+    A key says all that its value depends on, labels too. Threads may share a memo: at worst two compute the same value.
+    A memo also finds the values of its ``parent``, and keeps its own to itself.
     """
 
     def __init__(self, n_runs: int = 0, n_docs: int = 0, parent: Memo | None = None) -> None:
@@ -28,21 +28,21 @@ class Memo:
         self._lock = Lock()
         self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
         self.nbytes = 0  #: of all values together
-        self.limit = _LEAST_BYTES  #: of bytes; beyond it the values are evicted that nobody asked for longest
+        self.limit = _LEAST_BYTES  #: of bytes; beyond it, the least recently used values are evicted
         if n_runs and n_docs:
             self.make_room(n_runs, n_docs)
 
     def make_room(self, n_runs: int, n_docs: int) -> None:
-        """Raise the limit to some tables of so many runs and documents: all that one measure may ask for again."""
+        """Raise the limit to some tables of so many runs and documents: all that one measure may use again."""
         self.limit = max(self.limit, _TABLES * 8 * n_runs * n_docs)
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Return the value of a key; computed if it is not here."""
+        """Return the value of a key, computed if it is missing."""
         value: T | None = self.find(key)
         return self.keep(key, compute()) if value is None else value
 
     def find(self, key: Hashable) -> Any:
-        """Return the value of a key; None if it is not here."""
+        """Return the value of a key, or None if it is missing."""
         with self._lock:  # another thread may evict the value between the two steps
             value, _ = self._values.get(key, (None, 0))
             if value is not None:
@@ -50,7 +50,7 @@ class Memo:
         return self._parent.find(key) if value is None and self._parent is not None else value
 
     def keep(self, key: Hashable, value: T) -> T:
-        """Keep a value under a key, in place of an earlier one. Returns it."""
+        """Keep a value under a key, in place of an earlier one, and return it."""
         size = value.nbytes if isinstance(value, np.ndarray) else _size(value)
         with self._lock:
             _, freed = self._values.pop(key, (None, 0))
@@ -62,7 +62,7 @@ class Memo:
         return value
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Without the values: other libraries' evaluators do not pickle."""
+        """Pickle without the values, since other libraries' evaluators do not pickle."""
         return _empty, (self.limit, self._parent)
 
 

@@ -1,4 +1,4 @@
-"""Missing topics: find and explain judged topics without a ranking; count them as empty, drop them, or refuse."""
+"""Judged topics that a run has no ranking for: find and explain them, count them as empty, drop or reject them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class MissingTopics(NamedTuple):
     name: str  #: the run
     topics: IntArray  #: the missing topics, as indices of the judged ones
     expected: int  #: of how many judged topics: those that another run ranks, or all
-    cause: str  #: why no run ranks them, by their ids or where the run ends; nothing where another run ranks them
+    cause: str  #: why no run ranks them, from their ids or the end of the run; '' if another run ranks them
 
     @property
     def is_tolerable(self) -> bool:
@@ -45,21 +45,19 @@ class MissingTopics(NamedTuple):
 
 
 def find_missing_topics(judged: Documents, runs: Mapping[str, Rankings]) -> list[MissingTopics]:
-    """Return for each run the judged topics that it misses and another run ranks; nothing for a run that misses none.
+    """Return the runs that miss judged topics which another run ranks.
 
-    A topic that a run is known to have been asked (:attr:`.Rankings.asked`) is answered, by an empty ranking. Topics
-    that no run ranks are usual: judgments may be of more topics than anyone ran. They are missing where ids, or the end
-    of a run, show that something went wrong.
+    A topic that a run was asked (:attr:`.Rankings.asked`) is not missing: its ranking is empty. Topics that no run
+    ranks are usual, since judgments may cover more topics than anyone ran. They are missing only where ids, or the end
+    of a run, show a mistake.
     """
     ranked = np.zeros((len(runs), judged.n_queries), dtype=bool)
     for row, run in zip(ranked, runs.values(), strict=True):
         code = judged.match_queries(run)
         row[code[code >= 0]] = True
-    answered = ranked
-    if any(run.asked for run in runs.values()):
-        answered = ranked.copy()
-        for row, run in zip(answered, runs.values(), strict=True):
-            row[[judged.query_code[q] for q in run.asked if q in judged.query_code]] = True
+    answered = ranked.copy()
+    for row, run in zip(answered, runs.values(), strict=True):
+        row[[judged.query_code[q] for q in run.asked if q in judged.query_code]] = True
     is_judged = np.diff(judged.starts) > 0 if len(judged) else np.ones(judged.n_queries, dtype=bool)
     elsewhere = (ranked.sum(axis=0) > ranked) & is_judged
     missing = elsewhere & ~answered
@@ -71,8 +69,8 @@ def find_missing_topics(judged: Documents, runs: Mapping[str, Rankings]) -> list
     unranked = np.flatnonzero(is_judged & ~answered.any(axis=0))
     if len(unranked):
         ids, n = judged.query_ids[unranked], int(np.count_nonzero(is_judged))
-        of_any = set().union(*(run.query_ids for run in runs.values())).difference(judged.query_code)
-        similar = find_similar_ids(ids, of_any, "a run has")
+        unmatched = set().union(*(run.query_ids for run in runs.values())).difference(judged.query_code)
+        similar = find_similar_ids(ids, unmatched, "a run has")
         for name, run in runs.items():
             cause = _describe_similar_ids(judged, ids, run) if similar else ""
             cause = cause or _describe_early_end(run, ids, [judged.query_ids], only_within=True)
@@ -84,11 +82,10 @@ def find_missing_topics(judged: Documents, runs: Mapping[str, Rankings]) -> list
 def check_topics(
     collection: Collection, names: Sequence[str], missing: str | None, *, relative: bool = False
 ) -> tuple[Collection, str]:
-    """Return the collection to decide on, and what the answer must say of topics that are missing; often nothing.
+    """Return the collection to decide on, and a note on missing topics for the answer, often ''.
 
-    All its runs say which topics there are. Only those of ``names`` are compared, so only they are refused. The others
-    do not change an absolute value. With ``relative`` measures they may: a prior without a ranking leaves
-    all documents new. That is a warning, since the value is defined, and these runs win or lose nothing by it.
+    All runs say which topics there are, but only those of ``names`` are compared, and rejected. With ``relative``
+    measures the others draw a warning: a prior without a ranking leaves all documents new.
 
     Raises:
         ValueError: a run of ``names`` misses more than one topic in twenty, or any with ``missing="raise"``, and
@@ -96,27 +93,25 @@ def check_topics(
     """
     if missing is not None:
         check_choice("missing", missing, MISSING)
-    every = find_missing_topics(collection.judgments, collection.runs)
-    if relative and (others := [entry for entry in every if entry.name not in names]):
-        described = _describe(collection, others, collection.runs)
+    entries = find_missing_topics(collection.judgments, collection.runs)
+    if relative and (not_compared := [entry for entry in entries if entry.name not in names]):
+        described = _describe(collection, not_compared, collection.runs)
         warn(f"{described}; as priors or reference they have empty rankings there", collection.context)
-    compared = [entry for entry in every if entry.name in names]
+    compared = [entry for entry in entries if entry.name in names]
     if missing not in ("zero", "drop"):
-        refused = [entry for entry in compared if missing == "raise" or not entry.is_tolerable]
-        if refused:
+        rejected = [entry for entry in compared if missing == "raise" or not entry.is_tolerable]
+        if rejected:
             raise ValueError(
-                f"{_describe(collection, refused, collection.runs)}: correct the run, or set missing='zero' to count "
+                f"{_describe(collection, rejected, collection.runs)}: correct the run, or set missing='zero' to count "
                 "these topics as empty rankings, or missing='drop' to leave them out for all runs"
             )
     warn_about_empty_runs(collection.runs.values(), collection.context)
     if not compared:
         return collection, ""
     described = _describe(collection, compared, collection.runs)
+    note = f"{described[0].upper()}{described[1:]}."
     if missing != "drop":
-        return (
-            collection,
-            f"{described[0].upper()}{described[1:]}. A missing topic counts as an empty ranking.",
-        )
+        return collection, f"{note} A missing topic counts as an empty ranking."
     keep = np.ones(collection.documents.n_queries, dtype=bool)
     keep[np.concatenate([entry.topics for entry in compared])] = False
     codes = (collection.judgments.match_queries(collection.runs[name]) for name in names)
@@ -124,13 +119,11 @@ def check_topics(
         raise ValueError(f"{described}: missing='drop' leaves no topic; correct the runs")
     n = int(np.count_nonzero(~keep))
     left_out = "This topic is" if n == 1 else f"These {n} topics are"
-    return collection.select_queries(
-        keep
-    ), f"{described[0].upper()}{described[1:]}. {left_out} left out for all runs."
+    return collection.select_queries(keep), f"{note} {left_out} left out for all runs."
 
 
-def tell_of_missing_topics(table: T, note: str, missing: str | None, context: object) -> T:
-    """Return a table whose ``attrs`` hold what :func:`check_topics` gave; warn of what nobody asked for."""
+def note_missing_topics(table: T, note: str, missing: str | None, context: object) -> T:
+    """Return the table with the note of :func:`check_topics` in its ``attrs``; warn, unless ``missing`` was set."""
     if note:
         table.attrs["missing_topics"] = note
         if missing not in ("zero", "drop"):
@@ -139,10 +132,7 @@ def tell_of_missing_topics(table: T, note: str, missing: str | None, context: ob
 
 
 def warn_about_missing_topics(collection: Collection, runs: Mapping[str, Rankings]) -> None:
-    """Warn of runs without any ranking, and once of all others that miss topics.
-
-    The hosts' evaluators do not call this: what they get may be one batch of topics.
-    """
+    """Warn of runs without any ranking, and once of all that miss topics; not for a batch of topics."""
     warn_about_empty_runs(runs.values(), collection.context)
     entries = [e for e in find_missing_topics(collection.judgments, runs) if len(runs[e.name])]
     if entries:
@@ -166,10 +156,7 @@ def warn_about_empty_runs(runs: Iterable[Rankings], context: object) -> None:
 
 
 def warn_about_similar_ids(collection: Collection, runs: Iterable[Rankings]) -> None:
-    """Warn of a run whose topics and the judged ones agree in part, and of which others differ in form alone.
-
-    This holds in a batch of topics too: an id that is in no other form among the judged ones is not missed.
-    """
+    """Warn of a run some of whose topics are judged, while others differ from judged ones in form alone."""
     judged = collection.judgments
     for run in runs:
         code = judged.match_queries(run)
@@ -177,31 +164,26 @@ def warn_about_similar_ids(collection: Collection, runs: Iterable[Rankings]) -> 
         n = int(np.count_nonzero(matched))
         if n == judged.n_queries or matched.all():
             continue
-        if alike := _describe_similar_ids(judged, np.delete(judged.query_ids, code[matched]), run):
-            said = (
-                f"{run.name} ranks {n} of the {judged.n_queries} judged topics; {alike}: write the ids alike"
-            )
-            warn(said, collection.context)
+        if similar := _describe_similar_ids(judged, np.delete(judged.query_ids, code[matched]), run):
+            ranks = f"{run.name} ranks {n} of the {judged.n_queries} judged topics"
+            warn(f"{ranks}; {similar}: write the ids alike", collection.context)
 
 
 def _describe(collection: Collection, entries: Sequence[MissingTopics], runs: Mapping[str, Rankings]) -> str:
     """Return the part of a message that names the runs, their missing topics, and the likely cause."""
-    judged, query_ids = (
-        "judged topics" if len(collection.judgments) else "topics",
-        collection.documents.query_ids,
-    )
+    judgments, query_ids = collection.judgments, collection.documents.query_ids
+    judged = "judged topics" if len(judgments) else "topics"
     parts = []
     for name, topics, expected, cause in entries[:_RUNS_NAMED]:
         ids, run = query_ids[topics], runs[name]
-        of = f"{len(ids)} of the {expected} {judged}"
+        share = f"{len(ids)} of the {expected} {judged}"
         if not cause:
-            of += " that other runs rank"
+            share += " that other runs rank"
             orders = [other.query_ids for other in runs.values() if other is not run]
-            cause = _describe_similar_ids(collection.judgments, ids, run) or _describe_early_end(
-                run, ids, [*orders, collection.documents.query_ids]
-            )
+            cause = _describe_similar_ids(judgments, ids, run)
+            cause = cause or _describe_early_end(run, ids, [*orders, query_ids])
         listed = few(map(repr, ids), _TOPICS_NAMED) + (f"; {cause}" if cause else "")
-        parts.append(f"run {name!r} has no ranking for {of} ({listed})")
+        parts.append(f"run {name!r} has no ranking for {share} ({listed})")
     more = len(entries) - _RUNS_NAMED
     return "; ".join(parts) + (f"; and {more} more" if more > 0 else "")
 
@@ -211,19 +193,19 @@ def _describe_similar_ids(judged: Documents, missing: ObjectArray, run: Rankings
 
 
 def find_similar_ids(missing: Iterable[str], unmatched: Iterable[str], source: str) -> str:
-    """Return the part of a message on unmatched ids that differ from ids of the qrels in form alone; '' for none.
+    """Return a message on unmatched ids that differ from ids of the qrels in form alone; '' for none.
 
     Form is leading zeros, case, a final ``.0`` and blanks.
     """
-    of_form = {_without_form(q): q for q in missing}
-    pairs = [(q, of_form[form]) for q in unmatched if (form := _without_form(q)) in of_form]
+    by_form = {_without_form(q): q for q in missing}
+    pairs = [(q, by_form[form]) for q in unmatched if (form := _without_form(q)) in by_form]
     if not pairs:
         return ""
-    own, other = pairs[0]
+    in_run, in_qrels = pairs[0]
     differ = "differs" if len(pairs) == 1 else "differ"
     return (
-        f"{len(pairs)} of these ids {differ} in leading zeros, case, '.0' or blanks alone: {source} {own!r}, the "
-        f"qrels {other!r}"
+        f"{len(pairs)} of these ids {differ} in leading zeros, case, '.0' or blanks alone: {source} {in_run!r}, the "
+        f"qrels {in_qrels!r}"
     )
 
 
@@ -236,15 +218,17 @@ def _describe_early_end(
 ) -> str:
     """Return where a run ends too early: the missing topics come last in the order of another run, or of the qrels.
 
-    Its last topic is cut where it has fewer rows than the others, which have equally many, or less than half as many;
-    with ``only_within`` no other end is described.
+    Its last topic is cut if it has fewer rows than the others, which have equally many, or less than half as many; with
+    ``only_within`` no other end is described.
     """
     if not len(run):
         return ""
     last, sizes = run.query_ids[-1], run.lengths
-    others, row = sizes[:-1], ", in the middle of a row" if run.ends_within_row else ""
-    usual = float(np.median(others)) if len(others) > 1 else 0.0  # the length of a single topic is not usual
-    within = bool(row) or sizes[-1] < (usual if (others == usual).all() else usual / 2)
+    earlier, row = sizes[:-1], ", in the middle of a row" if run.ends_within_row else ""
+    usual = (
+        float(np.median(earlier)) if len(earlier) > 1 else 0.0
+    )  # the length of a single topic is not usual
+    within = bool(row) or sizes[-1] < (usual if (earlier == usual).all() else usual / 2)
     if only_within and not within:
         return ""
     if not row and not any(_come_last(missing, run.query_ids, order) for order in orders):
@@ -256,9 +240,9 @@ def _describe_early_end(
     return f"the file ends within topic {last!r}{row}{instead}"
 
 
-def _come_last(missing: ObjectArray, own: ObjectArray, order: ObjectArray) -> bool:
-    """Return whether missing topics follow all of a run's own in an order, which must have the run's last one."""
+def _come_last(missing: ObjectArray, ranked: ObjectArray, order: ObjectArray) -> bool:
+    """Return whether missing topics follow all ranked ones in an order, which must have the last ranked one."""
     place = {q: i for i, q in enumerate(order)}
     later = [place[q] for q in missing if q in place]
-    earlier = [place[q] for q in own if q in place]
-    return own[-1] in place and bool(later) and max(earlier) < min(later)
+    earlier = [place[q] for q in ranked if q in place]
+    return ranked[-1] in place and bool(later) and max(earlier) < min(later)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..data.arrays import IntArray
+from ..data.arrays import BoolArray, IntArray
 from ..data.documents import Documents, Judgments
 from ..data.ids import Ids
-from ..data.rankings import Rankings
+from ..data.rankings import TIES_DEPTH, Rankings
 from ..messages import few, some, warn
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ _SELF_RANKS, _SELF_SHARE, _SELF_TOPICS = (1, 2, 3), 0.2, 3
 # More than which share of adjacent documents must tie: in 32 bits alone, or in 64 as well where ranks order them.
 # Counts and rounded scores tie on up to nine in ten, and these ties are the run's own.
 _TIED_IN_32_BITS, _TIED_IN_64_BITS = 0.5, 0.95
-# How many topics are looked at for one whose order the ties change, and how many documents a message shows.
-_TOPICS_LOOKED_AT, _DOCS_SHOWN = 100, 3
+# How many topics are checked for one whose order the ties change, and how many documents a message shows.
+_TOPICS_CHECKED, _DOCS_SHOWN = 100, 3
 
 
 def warn_about_odd_runs(collection: Collection, runs: Sequence[Rankings]) -> None:
     """Warn of runs that retrieve the query itself, and of runs that ids order instead of scores; once of each kind."""
-    _warn_about_self(collection, runs)
+    _warn_about_self_retrieval(collection, runs)
     _warn_about_ties(collection, runs)
 
 
@@ -44,34 +44,35 @@ def find_self_retrieval(judged: Documents, run: Rankings) -> IntArray:
     if len(run.query_ids) < _SELF_TOPICS:
         return np.empty(0, dtype=np.int64)
     code = judged.match_queries(run)
-    own = Ids.of(run.query_ids)
+    topic_ids = Ids.of(run.query_ids)
     retrieves_self = np.zeros(len(code), dtype=bool)
     for rank in _SELF_RANKS:
-        topics, ids = run.ids_at_rank(rank)
-        retrieves_self[topics] |= ids.equal(np.arange(len(topics)), own, topics)
+        rows = run.starts[:-1] + rank - 1
+        topics = np.flatnonzero(rows < run.starts[1:])
+        ids = run.ids_at(rows[topics], topics)
+        retrieves_self[topics] |= ids.equal(np.arange(len(topics)), topic_ids, topics)
     topics = np.flatnonzero(retrieves_self & (code >= 0))
     enough = max(_SELF_TOPICS, _SELF_SHARE * np.count_nonzero(code >= 0))
     if len(topics) >= enough:
-        row = judged.find_rows(code[topics], own.take(topics))
+        row = judged.find_rows(code[topics], topic_ids.take(topics))
         topics = topics[~np.isin(row, np.flatnonzero(judged.grade > 0))]
     return topics if len(topics) >= enough else topics[:0]
 
 
-def _warn_about_self(collection: Collection, runs: Sequence[Rankings]) -> None:
-    judged = collection.judgments
-    odd = []
+def _warn_about_self_retrieval(collection: Collection, runs: Sequence[Rankings]) -> None:
+    judged, odd = collection.judgments, []
     for run in runs:
-        topics = _find_once(collection, run, ("self", run, judged), partial(find_self_retrieval, judged, run))
-        if len(topics):
+        find = partial(find_self_retrieval, judged, run)
+        if len(topics := _find_once(collection, run, ("self-retrieval", run, judged), find)):
             odd.append((run, topics))
     if odd:
         run, topics = odd[0]
         also = f" (also {few(other.name for other, _ in odd[1:])})" if odd[1:] else ""
-        n, of = len(topics), int(np.count_nonzero(judged.match_queries(run) >= 0))
-        example = run.query_ids[topics[0]]
+        n_topics = int(np.count_nonzero(judged.match_queries(run) >= 0))
         warn(
-            f"{run.name}{also} retrieves the query itself in its top {len(_SELF_RANKS)} on {n} of {of} topics, such as "
-            f"{example!r}, where it is not judged relevant; set drop_self=True to remove it, as BEIR does",
+            f"{run.name}{also} retrieves the query itself in its top {len(_SELF_RANKS)} on {len(topics)} of {n_topics} "
+            f"topics, such as {run.query_ids[topics[0]]!r}, where it is not judged relevant; set drop_self=True to "
+            "remove it, as BEIR does",
             collection.context,
             "the query itself",
         )
@@ -81,10 +82,10 @@ class Ties(NamedTuple):
     """The effect of ties on the first documents of a run."""
 
     share: float  #: of adjacent documents of the first ten that tie
-    made: bool  #: whether most of these have different scores, which 32-bit floats make equal
+    in_32_bits: bool  #: whether most of these have different scores, which 32-bit floats make equal
     query_id: str  #: a topic whose order the ties change
-    counted: list[str]  #: its first documents, from where the orders differ
-    otherwise: list[str]  #: by the ranks of the run, or by its scores in 64 bits where it has none
+    by_id: list[str]  #: its first documents as trec_eval orders them, from where the orders differ
+    by_run: list[str]  #: by the ranks of the run, or by its scores in 64 bits where it has none
 
 
 def find_ties(run: Rankings) -> Ties | None:
@@ -97,44 +98,65 @@ def find_ties(run: Rankings) -> Ties | None:
     if not run.has_many_ties:
         return None
     rows, tied = run.ties_in_top()
-    made = run.differ_in_64_bits(rows) & tied
-    is_made = bool(made.mean() > _TIED_IN_32_BITS)
-    if not is_made and (run.ranks is None or tied.mean() <= _TIED_IN_64_BITS):
+    rounded = tied & (run.unrounded_scores(rows) != run.unrounded_scores(rows - 1))
+    in_32_bits = bool(rounded.mean() > _TIED_IN_32_BITS)
+    if not in_32_bits and (run.ranks is None or tied.mean() <= _TIED_IN_64_BITS):
         return None
-    decided = rows[tied if run.ranks is not None else made]
-    decided = decided[run.reordered(decided)]
-    topics = np.unique(np.searchsorted(run.starts, decided, side="right") - 1)
-    for query_id in islice(run.query_ids[topics], _TOPICS_LOOKED_AT):
-        counted, otherwise = run.first_in_both_orders(query_id)
-        differing = [i for i, (a, b) in enumerate(zip(counted, otherwise, strict=True)) if a != b]
+    decided_by_id = rows[tied if run.ranks is not None else rounded]
+    decided_by_id = decided_by_id[_reordered(run, decided_by_id)]
+    topics = np.unique(np.searchsorted(run.starts, decided_by_id, side="right") - 1)
+    for query_id in islice(run.query_ids[topics], _TOPICS_CHECKED):
+        by_id, by_run = _first_in_both_orders(run.select_query(query_id))
+        differing = [i for i, (a, b) in enumerate(zip(by_id, by_run, strict=True)) if a != b]
         if differing:
             shown = slice(differing[0], differing[0] + _DOCS_SHOWN)
-            return Ties(float(tied.mean()), is_made, query_id, counted[shown], otherwise[shown])
+            return Ties(float(tied.mean()), in_32_bits, query_id, by_id[shown], by_run[shown])
     return None
+
+
+def _reordered(run: Rankings, rows: IntArray) -> BoolArray:
+    """Return which rows, all tied with the row above, the ids put in another order than the run's own key."""
+    above_key, key = run.tie_key(rows - 1), run.tie_key(rows)
+    both = np.concatenate([rows - 1, rows])
+    ids = run.ids_at(both, np.searchsorted(run.starts, both, side="right") - 1)
+    at = np.arange(len(rows))
+    stays_above = ids.before(at + len(rows), at)  # of equal scores the last id comes first
+    reordered: BoolArray = np.where(stays_above, above_key > key, above_key < key)
+    return reordered
+
+
+def _first_in_both_orders(ranking: Rankings) -> tuple[list[str], list[str]]:
+    """Return the first documents of one query in trec_eval's order, and by the ranks, else the scores in 64 bits."""
+    _, ids, scores = ranking.rows()
+    end = int(np.count_nonzero(scores >= scores[min(TIES_DEPTH, len(scores)) - 1]))
+    key, docs = ranking.tie_key(np.arange(end)).tolist(), ids.take(slice(0, end)).strings().tolist()
+    order = sorted(range(end), key=lambda i: docs[i].encode(), reverse=True)  # as ties are broken
+    order.sort(key=key.__getitem__)
+    return ranking.top(TIES_DEPTH).doc_ids.tolist(), [docs[i] for i in order[:TIES_DEPTH]]
 
 
 def _warn_about_ties(collection: Collection, runs: Sequence[Rankings]) -> None:
     odd = []
     for run in runs:
-        ties = _find_once(collection, run, ("ties", run), partial(find_ties, run))
-        if ties is not None:
+        if (ties := _find_once(collection, run, ("ties", run), partial(find_ties, run))) is not None:
             odd.append((run, ties))
     if odd:
         run, ties = odd[0]
-        others = few(f"{other.name} ({of_other.share:.0%})" for other, of_other in odd[1:])
-        also = f" (also {others})" if others else ""
-        tie = "tie as 32-bit floats, which trec_eval compares" if ties.made else "have equal scores"
+        also = (
+            f" (also {few(f'{other.name} ({its.share:.0%})' for other, its in odd[1:])})" if odd[1:] else ""
+        )
+        tie = "tie as 32-bit floats, which trec_eval compares" if ties.in_32_bits else "have equal scores"
         order = "its scores in 64 bits give" if run.ranks is None else "its ranks give"
         warn(
             f"{run.name}{also}: {ties.share:.0%} of adjacent documents in the top 10 {tie}, so their ids decide: query "
-            f"{ties.query_id!r} is read as {ties.counted}, and {order} {ties.otherwise}; write scores as -rank",
+            f"{ties.query_id!r} is read as {ties.by_id}, and {order} {ties.by_run}; write scores as -rank",
             collection.context,
             "ties",
         )
 
 
 def _find_once(collection: Collection, run: Rankings, key: Hashable, find: Callable[[], T]) -> T:
-    """Return what ``find`` returns, computed once for each run of the context."""
+    """Return ``find()``, computed once for each run of the context."""
     if run not in collection.rankings:
         return find()
     return collection.memo.get(key, lambda: (find(),))[0]
@@ -155,57 +177,55 @@ def warn_about_strange_ids(
 ) -> None:
     """Warn where next to no judged document is in any of these runs ``together``, or none in one of them."""
     judgments = collection.judgments
-    find = partial(_find_strange_ids, judgments, runs, together)
-    strange, unjudged = collection.memoize("strange", find) if runs is collection.rankings else find()
-    if not unjudged:
+
+    def find() -> tuple[bool, list[tuple[Rankings, str]]]:
+        topic = _find_strange_topic(judgments, runs) if together else None
+        return (False, _find_unjudged(judgments, runs)) if topic is None else (True, [topic])
+
+    all_strange, examples = collection.memoize("strange", find) if runs is collection.rankings else find()
+    if not examples:
         return
-    run, query_id = unjudged[0]
+    run, query_id = examples[0]
     docs = run.select_query(query_id).rows()[1].take(slice(0, 4)).strings()
     shown = (
         f"for query {query_id!r} {run.name} has {some(docs)}, the qrels have "
         f"{some(judgments.select_query(query_id).doc_ids)}; check that both are of one version of"
     )
-    if strange:
+    if all_strange:
         few_judged = (
             f"under {_FEW:.0%} of the documents that are judged for the queries of the runs are in any run"
         )
         warn(f"{few_judged}, at any depth: {shown} the collection", collection.context)
         return
-    names, rank = few((run.name for run, _ in unjudged), 3), "ranks" if len(unjudged) == 1 else "rank"
+    names, rank = few((run.name for run, _ in examples), 3), "ranks" if len(examples) == 1 else "rank"
     warn(f"{names} {rank} no judged document: {shown} one collection", collection.context)
-
-
-def _find_strange_ids(
-    judgments: Judgments, runs: Sequence[Rankings], together: bool
-) -> tuple[bool, list[tuple[Rankings, str]]]:
-    """Return whether runs together rank few judged documents, and a run and a query to show; or those without any."""
-    strange = _find_strange_topic(judgments, runs) if together else None
-    return (True, [strange]) if strange is not None else (False, _find_unjudged(judgments, runs))
 
 
 def _find_unjudged(judgments: Judgments, runs: Iterable[Rankings]) -> list[tuple[Rankings, str]]:
     """Return the runs that share topics with the judgments, but no document, each with such a topic."""
-    without = []
     judged = set(judgments.query_ids[np.bincount(judgments.query, minlength=judgments.n_queries) > 0])
-    for run in runs:
-        topics = [query_id for query_id in run.query_ids if query_id in judged]
-        if topics and not _ranks_judged_document(judgments, run, topics):
-            without.append((run, topics[0]))
-    return without
+    topics = [(run, [query_id for query_id in run.query_ids if query_id in judged]) for run in runs]
+    return [(run, ids[0]) for run, ids in topics if ids and not _ranks_judged_document(judgments, run, ids)]
 
 
 def _ranks_judged_document(judgments: Judgments, run: Rankings, topics: Sequence[str]) -> bool:
     """Return whether a run ranks a judged document of one of these topics, the judged ones that it has."""
     try:
-        if any(_ranks_judged(judgments, run, query_id) for query_id in topics[:_QUERIES_AHEAD]):
+        if any(_ranks_share(judgments, run, query_id) for query_id in topics[:_QUERIES_AHEAD]):
             return True
-        query, ids, _ = run.rows()
-        return bool((judgments.find_rows(judgments.match_queries(run)[query], ids) >= 0).any())
+        return bool(len(_judged_rows(judgments, run)))
     except ValueError:  # an id of another type, deeper than any measure looks
         return True
 
 
-def _ranks_judged(judgments: Judgments, run: Rankings, query_id: str, share: float = 0.0) -> bool:
+def _judged_rows(judgments: Judgments, run: Rankings) -> IntArray:
+    """Return the rows of the judgments that a run ranks."""
+    query, ids, _ = run.rows()
+    row = judgments.find_rows(judgments.match_queries(run)[query], ids)
+    return row[row >= 0]
+
+
+def _ranks_share(judgments: Judgments, run: Rankings, query_id: str, share: float = 0.0) -> bool:
     """Return whether the first documents of a ranking hold more than a share of the judged ones of its query."""
     judged = judgments.select_query(query_id).ids.strings().tolist()
     docs = run.select_query(query_id).rows()[1].take(slice(0, _ROWS_AHEAD)).strings()
@@ -214,10 +234,12 @@ def _ranks_judged(judgments: Judgments, run: Rankings, query_id: str, share: flo
 
 def _find_strange_topic(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, str] | None:
     """Return a run and a query to show, where runs hold few of the documents judged for their queries; else None."""
-    few = [(run, q) for run in runs[:1] for q in run.query_ids[:_QUERIES_AHEAD] if q in judgments.query_code]
-    held = np.zeros(len(judgments), dtype=bool)
+    ahead = [
+        (run, q) for run in runs[:1] for q in run.query_ids[:_QUERIES_AHEAD] if q in judgments.query_code
+    ]
+    is_ranked = np.zeros(len(judgments), dtype=bool)
     try:
-        if any(_ranks_judged(judgments, run, query_id, _PLENTY) for run, query_id in few):
+        if any(_ranks_share(judgments, run, query_id, _PLENTY) for run, query_id in ahead):
             return None
         common = np.concatenate([judgments.match_queries(run) for run in runs]) if runs else np.empty(0)
         n_judged = int(np.isin(judgments.query, common).sum())
@@ -225,10 +247,8 @@ def _find_strange_topic(judgments: Judgments, runs: Sequence[Rankings]) -> tuple
             return None
         possible = min(n_judged, max(map(len, runs)))  # a short run holds few of many judged documents
         for run in runs:
-            query, ids, _ = run.rows()
-            row = judgments.find_rows(judgments.match_queries(run)[query], ids)
-            held[row[row >= 0]] = True
-            if np.count_nonzero(held) >= _FEW * possible:
+            is_ranked[_judged_rows(judgments, run)] = True
+            if np.count_nonzero(is_ranked) >= _FEW * possible:
                 return None
     except ValueError:  # an id of another type, deeper than any measure looks
         return None

@@ -1,4 +1,4 @@
-"""Which runs of a context are the priors of which.
+"""Policies for which runs of a context are the priors of which, and the names of runs.
 
 A new policy is a :class:`PriorPolicy`, here or anywhere; :data:`POLICIES` has those that a word stands for.
 """
@@ -21,7 +21,7 @@ from .measure_strings import absolute_measure
 
 
 class Systems(Protocol):
-    """What a policy may ask of the runs that it chooses from."""
+    """The runs that a policy chooses from."""
 
     @property
     def names(self) -> Sequence[str]:
@@ -32,13 +32,13 @@ class Systems(Protocol):
         """From run name to group name."""
 
     def means(self, measure: ir_measures.Measure) -> Mapping[str, float]:
-        """The mean over all queries of an absolute measure, for every run."""
+        """Return the mean over all queries of an absolute measure, for every run."""
 
 
 class PriorPolicy:
-    """Which runs a searcher has seen before another; what :class:`RunContext` takes as ``priors``.
+    """A policy for which runs a user has seen before another, as :class:`RunContext` takes it for ``priors``.
 
-    A policy that goes by groups may also have a method ``priors_of_new_run(systems, group)``: the names of the priors
+    A policy that uses groups may also have a method ``priors_of_new_run(systems, group)``: the names of the priors
     of a new run of a group, which may be a new group.
     """
 
@@ -46,11 +46,11 @@ class PriorPolicy:
     needs_groups = False  #: whether the groups of the runs decide
 
     def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
-        """The names of the priors of a run; None is a new run. The run itself need not be left out."""
+        """Return the names of the priors of a run; None is a new run. The run itself may be among them."""
         raise NotImplementedError
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
-        """Raises ValueError where a context of these runs and groups cannot have this policy."""
+        """Raise ValueError if a context of these runs and groups cannot have this policy."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Others(PriorPolicy):
 
 @dataclass(frozen=True)
 class Earlier(PriorPolicy):
-    """The runs given before it, so that the order of the runs is a history; for a new run, all."""
+    """The runs given before each run, whose order is a history; for a new run, all."""
 
     needs_order = True
 
@@ -87,7 +87,7 @@ class FixedPriors(PriorPolicy):
 
 @dataclass(frozen=True)
 class PriorsByRun(PriorPolicy):
-    """Those listed for each run; for a new run, all."""
+    """The runs listed for each run; for a new run, all."""
 
     priors: Mapping[str, Sequence[str]]
 
@@ -112,13 +112,13 @@ class Chosen(dict[str, list[str]]):
 
 @dataclass(frozen=True)
 class PriorsByGroup(PriorsByRun):
-    """Those listed for each run; for a new run of a group, the best runs of the other groups."""
+    """The runs listed for each run; for a new run of a group, the best runs of the other groups."""
 
     best: Mapping[str, str]  #: from group to the name of its best run
 
     def priors_of_new_run(self, systems: Systems, group: str) -> Collection[str]:
-        """The best run of every other group; the group of the run may be a new one."""
-        return [name for of, name in self.best.items() if of != group]
+        """Return the best run of every other group; the new run may be of a new group."""
+        return [name for other, name in self.best.items() if other != group]
 
 
 @dataclass(frozen=True)
@@ -140,16 +140,15 @@ class BestOfOtherGroups(PriorPolicy):
         return systems.names if name is None else self.priors_of_new_run(systems, systems.groups[name])
 
     def priors_of_new_run(self, systems: Systems, group: str) -> Collection[str]:
-        """The best run of every other group; the group of the run may be a new one."""
+        """Return the best run of every other group; the new run may be of a new group."""
         groups = systems.groups
         best = self._best(systems.means(self._measure()), groups)
         return [prior for prior in best if groups[prior] != group]
 
     def check(self, names: Sequence[str], groups: Mapping[str, str]) -> None:
-        lacking = [n for n in names if n not in groups]
-        if lacking:
+        if ungrouped := [n for n in names if n not in groups]:
             raise ValueError(
-                f"priors=BestOfOtherGroups() needs the group of every run; groups= lacks {few_quoted(lacking)}"
+                f"priors=BestOfOtherGroups() needs the group of every run; groups= lacks {few_quoted(ungrouped)}"
             )
         self._measure()
 
@@ -158,9 +157,11 @@ class BestOfOtherGroups(PriorPolicy):
 
     @classmethod
     def choose(cls, means: Mapping[str, float], groups: Mapping[str, str]) -> dict[str, list[str]]:
-        """The names of the priors of every run, from the mean effectiveness and the group of each.
+        """Return the priors of every run from means that were computed elsewhere, for ``RunContext(priors=…)``.
 
-        A dict that a context takes as its ``priors``: for runs whose means were computed elsewhere.
+        Args:
+            means: from run name to mean effectiveness.
+            groups: from run name to group name.
         """
         best = cls._best(means, groups)
         chosen = Chosen({name: [prior for prior in best if groups[prior] != groups[name]] for name in means})
@@ -169,7 +170,7 @@ class BestOfOtherGroups(PriorPolicy):
 
     @staticmethod
     def _best(means: Mapping[str, float], groups: Mapping[str, str]) -> list[str]:
-        """The best run of every group, in their order; NaN is below every number, and what rounding adds is no more."""
+        """Return the best run of every group, in the order of the runs; NaN is the worst, rounding is ignored."""
         best: dict[str, str] = {}
         for name, mean in means.items():
             before = means[best.setdefault(groups[name], name)]
@@ -189,7 +190,7 @@ POLICIES.register("best-of-other-groups")(BestOfOtherGroups())
 
 
 def resolve_policy(priors: Policy, names: Sequence[str], groups: Mapping[str, str]) -> PriorPolicy:
-    """The policy that the ``priors`` of a context stand for; what the caller does to them later does not count."""
+    """Return the policy that the ``priors`` of a context stand for; it keeps no reference to a list or dict."""
     policy: PriorPolicy
     if isinstance(priors, str) and priors in POLICIES:
         policy = POLICIES[priors]
@@ -209,26 +210,26 @@ def resolve_policy(priors: Policy, names: Sequence[str], groups: Mapping[str, st
 
 
 def priors_chosen_by_means(policy: PriorPolicy, systems: Systems) -> dict[str, list[str]] | None:
-    """The priors of every run by a policy that looks at means, which the judgments decide; None of another policy."""
-    asked = []
+    """Return the priors of every run by a policy that reads means, which depend on the judgments; None for others."""
+    measures = []
 
     def means(measure: ir_measures.Measure) -> Mapping[str, float]:
-        asked.append(measure)
+        measures.append(measure)
         return systems.means(measure)
 
     watched: Any = SimpleNamespace(names=systems.names, groups=systems.groups, means=means)
     chosen = {name: list(policy.priors_of(watched, name)) for name in systems.names}
-    return chosen if asked else None
+    return chosen if measures else None
 
 
 def finder_for_new_runs(policy: PriorPolicy) -> Callable[[Systems, str], Collection[str]] | None:
-    """What finds the priors of a new run of a group; None of a policy that does not go by groups."""
+    """Return the method for the priors of a new run of a group; None if the policy uses no groups."""
     return getattr(policy, "priors_of_new_run", None)
 
 
-def _names(what: str, chosen: Any) -> tuple[str, ...]:
+def _names(argument: str, chosen: Any) -> tuple[str, ...]:
     if isinstance(chosen, str):
-        raise ValueError(f"{what}={chosen!r} must be a list of run names, such as [{chosen!r}]")
+        raise ValueError(f"{argument}={chosen!r} must be a list of run names, such as [{chosen!r}]")
     return tuple(chosen)
 
 
@@ -236,37 +237,35 @@ def _names(what: str, chosen: Any) -> tuple[str, ...]:
 
 
 def check_run_names(names: Iterable[Any]) -> None:
-    """Raises ValueError for a name that no run of a context can have."""
+    """Raise ValueError for a name that no run can have."""
     for name in names:
         if not isinstance(name, str) or not name:
             problem = "is empty" if name == "" else "is not a string"
             raise ValueError(f"the run name {name!r} {problem}; name every run with a string")
 
 
-def check_names(what: str, chosen: Collection[str], names: Sequence[str]) -> None:
-    """Raises ValueError for names of runs that a context, or a table, does not hold."""
-    unknown = [n for n in chosen if n not in set(names)]
-    if unknown:
+def check_names(argument: str, chosen: Collection[str], names: Sequence[str]) -> None:
+    """Raise ValueError for names of runs that a context, or a table, does not hold."""
+    if unknown := [n for n in chosen if n not in set(names)]:
         raise ValueError(
-            f"{what} names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
+            f"{argument} names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
         )
 
 
 def fitting(pattern: str, names: Sequence[str]) -> list[str]:
-    """The runs that a name or a glob stands for; a name may hold glob characters, so the name itself goes first."""
+    """Return the runs that fit a name or a glob; a run of exactly this name goes first, as it may hold a ``*``."""
     return [pattern] if pattern in names else [n for n in names if fnmatch.fnmatchcase(n, pattern)]
 
 
 def matching(prior: str, names: Sequence[str], parameter: str = "prior") -> list[str]:
-    """The runs that ``prior=``, or another parameter, of a measure stands for: names or globs, separated by commas."""
+    """Return the runs that fit a parameter such as ``prior=``: names or globs, separated by commas."""
     if prior in names:  # a name may hold a comma, or blanks at its ends
         return [prior]
-    found: list[str] = []
+    runs: list[str] = []
     for pattern in filter(None, map(str.strip, prior.split(","))):
-        fit = fitting(pattern, names)
-        if not fit:
+        if not (fit := fitting(pattern, names)):
             raise ValueError(
                 f"{parameter}={prior!r}: {pattern!r} fits no run of the context; its runs are {few_quoted(names)}"
             )
-        found += fit
-    return found
+        runs += fit
+    return runs

@@ -186,7 +186,7 @@ class RunContext:
         allow_empty: bool = False,
         **options: Any,
     ) -> RunContext:
-        """A context of run files: TREC's format, JSON, Parquet and others, plain or packed (.gz, .bz2, .xz).
+        """Return a context of run files: TREC's format, JSON, Parquet and others, plain or packed (.gz, .bz2, .xz).
 
         The content of a file tells its format; the page "Formats" lists them. In a folder as downloaded from TREC's
         archive, the pages ``runs.md`` and ``participants.md`` name the group and the task of each run, and a file with
@@ -222,7 +222,7 @@ class RunContext:
 
     @classmethod
     def from_pipelines(cls, pipelines: Mapping[str, Any], topics: Any, **options: Any) -> RunContext:
-        """A context of the results of PyTerrier pipelines. Each pipeline runs once.
+        """Return a context of the results of PyTerrier pipelines. Each pipeline runs once.
 
         Inside it, give plain ``pt.Experiment`` the pipelines as ``pt.relative.named(pipelines)``.
 
@@ -233,12 +233,14 @@ class RunContext:
         """
         results, asked = run_pipelines(pipelines, topics)
         runs = {name: read_run(frame, f"run {name!r}") for name, frame in results.items()}
-        ran = {name: runs[name].described(asked=asked) for name in runs if not is_frame(pipelines[name])}
+        ran = {
+            name: runs[name].with_attributes(asked=asked) for name in runs if not is_frame(pipelines[name])
+        }
         return cls(runs | ran, **options)
 
     @classmethod
     def from_irds(cls, dataset: Any, *, name: str | None = "scoreddocs", **options: Any) -> RunContext:
-        """A context of the run that comes with a dataset of ir_datasets: its ``scoreddocs``, a first-stage ranking.
+        """Return a context of the run that comes with a dataset of ir_datasets: its ``scoreddocs``.
 
         The dataset also gives ``num_docs`` and ``grades``, unless these are given, and the judgments of
         :meth:`evaluate`.
@@ -261,7 +263,7 @@ class RunContext:
 
     @classmethod
     def from_track(cls, track: str | os.PathLike[str], **options: Any) -> RunContext:
-        """A context of the runs of a track: a file that keeps of each run what measures need.
+        """Return a context of the runs of a track: a file that keeps of each run what measures need.
 
         That is its first ``depth`` documents (100 in most tracks), and the positions of the judged documents below. To
         this cutoff values are those of the runs, to the last bit. What needs more is rejected.

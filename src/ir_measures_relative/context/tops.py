@@ -1,4 +1,4 @@
-"""The first documents of rankings, as deep as a measure looks."""
+"""The first documents of rankings, down to the depth that a measure reads."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 
 class Look(NamedTuple):
-    """How much of every ranking is looked at."""
+    """How much of every ranking a measure reads."""
 
-    depth: int | None = None  #: so many documents, or all
-    judged_only: bool = False  #: of the judged documents alone, in their order; or of all
+    depth: int | None = None  #: the number of documents; None for all
+    judged_only: bool = False  #: whether unjudged documents are skipped
 
 
 class Top(NamedTuple):
-    """The first documents of a run for the judged queries, judged or not; sorted by query, then by position."""
+    """The first documents of a run for the judged queries; sorted by query, then by position."""
 
     docs: Documents  #: judged or not
     position: IntArray  #: 1-based
@@ -31,23 +31,22 @@ class Top(NamedTuple):
     score: NDArray[np.float32]  #: as it is compared; equal where two documents of a query are tied
 
 
-def find_top(known: Documents, rankings: Rankings, depth: int | None) -> Top:
-    """The top of a run, with the grades of those that are known."""
+def find_top(judged: Documents, rankings: Rankings, depth: int | None) -> Top:
+    """Return the top of a run, with the grades of the judged documents in it."""
     top = rankings.top(depth)
-    query = known.match_queries(rankings)[top.query]
+    query = judged.match_queries(rankings)[top.query]
     rows = np.flatnonzero(query >= 0)
     rows = rows[np.argsort(query[rows], kind="stable")]
     query, ids, hashes = query[rows], top.ids.take(rows), top.hashes[rows]
-    row = known.find_rows(query, ids, hashes)
-    grade, judged = np.zeros_like(row), np.zeros(len(row), dtype=bool)
-    found = row >= 0
-    grade[found], judged[found] = known.grade[row[found]], known.judged[row[found]]
-    docs = Documents(known.query_ids, query, ids, grade, judged=judged)
+    row = judged.find_rows(query, ids, hashes)
+    grade, is_judged, matched = np.zeros_like(row), np.zeros(len(row), dtype=bool), row >= 0
+    grade[matched], is_judged[matched] = judged.grade[row[matched]], judged.judged[row[matched]]
+    docs = Documents(judged.query_ids, query, ids, grade, judged=is_judged)
     return Top(docs, top.position[rows], hashes, top.score[rows])
 
 
 def same_rankings(run: Top, reference: Top, among: BoolArray, *, to_shorter: bool = False) -> BoolArray:
-    """Which of the queries ``among`` the two runs rank alike, by their whole rankings or ``to_shorter`` of the two."""
+    """Return on which of the queries ``among`` two runs rank alike, in whole or to the end of the shorter ranking."""
     if run is reference or not among.any():
         return among
     n = len(among)

@@ -24,7 +24,7 @@ ObjectArray: TypeAlias = "NDArray[np.object_]"
 
 
 def object_array(values: Iterable[Any]) -> ObjectArray:
-    """The values as a one-dimensional array of Python objects."""
+    """Return the values as a one-dimensional array of Python objects."""
     items = list(values)
     result = np.empty(len(items), dtype=object)
     result[:] = items
@@ -32,7 +32,7 @@ def object_array(values: Iterable[Any]) -> ObjectArray:
 
 
 def block_starts(column: ObjectArray) -> IntArray:
-    """The row at which each run of equal values starts."""
+    """Return the row at which each run of equal values starts."""
     if not len(column):
         return np.empty(0, dtype=np.int64)
     # A column often holds one object again and again: where it is the same, it need not be looked into.
@@ -51,7 +51,7 @@ def block_starts(column: ObjectArray) -> IntArray:
 
 
 def addresses(column: ObjectArray) -> IntArray:
-    """Where the object of each row is: rows with one address hold one object."""
+    """Return where the object of each row is: rows with one address hold one object."""
     column = np.ascontiguousarray(column)  # of pointers to objects
     pointers = (ctypes.c_ssize_t * len(column)).from_address(column.ctypes.data)
     return np.ctypeslib.as_array(pointers).copy()  # which live no longer than the column
@@ -65,13 +65,13 @@ def rank_within(group: IntArray) -> IntArray:
 
 
 def query_slices(query: IntArray, n_queries: int) -> list[slice]:
-    """The rows of each query."""
+    """Return the rows of each query."""
     ends = np.searchsorted(query, np.arange(n_queries + 1)).tolist()
     return [slice(start, end) for start, end in itertools.pairwise(ends)]
 
 
 def sum_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
-    """The sum of the values of each query, shape (…, queries), of values of shape (…, rows); 0 without rows."""
+    """Return the sum of the values of each query, shape (…, queries), of values of shape (…, rows); 0 without rows."""
     if values.ndim == 1:
         return np.bincount(query, weights=values, minlength=n_queries).astype(np.float64, copy=False)
     many = math.prod(values.shape[:-1])
@@ -81,7 +81,7 @@ def sum_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatAr
 
 
 def max_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
-    """The largest value of each query, shape (…, queries), of values of shape (…, rows); 0 without rows."""
+    """Return the largest value of each query, shape (…, queries), of values of shape (…, rows); 0 without rows."""
     result = np.zeros((*values.shape[:-1], n_queries))
     at: Any = (..., query)
     np.maximum.at(result, at, values)
@@ -89,7 +89,7 @@ def max_by_query(values: FloatArray, query: IntArray, n_queries: int) -> FloatAr
 
 
 def table(values: FloatArray, query: IntArray, n_queries: int, fill: float) -> FloatArray:
-    """The values of each query in a row of their own, padded with ``fill``; shape (…, queries, longest)."""
+    """Return the values of each query in a row of their own, padded with ``fill``; shape (…, queries, longest)."""
     counts = np.bincount(query, minlength=n_queries)
     column = np.arange(len(query)) - np.repeat(np.cumsum(counts) - counts, counts)
     result = np.full((*values.shape[:-1], n_queries, int(counts.max(initial=0))), fill)
@@ -98,7 +98,7 @@ def table(values: FloatArray, query: IntArray, n_queries: int, fill: float) -> F
 
 
 def row_sums(values: FloatArray) -> FloatArray:
-    """The sums along the last axis, added from left to right; 0 where that axis is empty."""
+    """Return the sums along the last axis, added from left to right; 0 where that axis is empty."""
     if not values.shape[-1]:
         return np.zeros(values.shape[:-1])
     result: FloatArray = np.add.accumulate(values, axis=-1)[..., -1]
@@ -125,7 +125,7 @@ class PositionTable:
         self._values: FloatArray = np.zeros(1)
 
     def up_to(self, deepest: int) -> FloatArray:
-        """The values at the positions 0, 1, …, ``deepest``."""
+        """Return the values at the positions 0, 1, …, ``deepest``."""
         values: FloatArray = self._values
         if deepest >= len(values):
             start = np.arange(len(values), deepest + 1, self._BLOCK)
@@ -134,7 +134,7 @@ class PositionTable:
         return values[: deepest + 1]
 
     def __call__(self, position: IntArray) -> FloatArray:
-        """The value at each position; any shape."""
+        """Return the value at each position; any shape."""
         deepest = int(position.max(initial=0))
         values = self._values if deepest < len(self._values) else self.up_to(deepest)
         result: FloatArray = values[position]

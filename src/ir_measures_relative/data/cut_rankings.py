@@ -65,7 +65,7 @@ class CutRankings(Rankings):
         *,
         name: str,
     ) -> None:
-        """Takes the rows of each query by position, and how long each ranking is."""
+        """Take the rows of each query by position, and how long each ranking is."""
         self.name, self.tag, self.group, self.asked, self.ends_within_row = name, None, None, (), False
         self.query_ids, self.starts, self.ranks = query_ids, starts, None
         # A score that ties with none.
@@ -93,8 +93,8 @@ class CutRankings(Rankings):
             top.position = self._positions
         return top
 
-    def _of_queries(self, first: int, end: int) -> Rankings:
-        some = super()._of_queries(first, end)
+    def _slice_queries(self, first: int, end: int) -> Rankings:
+        some = super()._slice_queries(first, end)
         assert isinstance(some, CutRankings)
         some._lengths = self._lengths[first:end]
         some._positions = self._positions[self.starts[first] : self.starts[end]]

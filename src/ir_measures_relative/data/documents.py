@@ -52,6 +52,7 @@ class Documents:
         self.exists: BoolArray = np.ones(len(query), dtype=bool) if exists is None else exists
         self.version: Hashable = object()
         self.selected_from: tuple[Documents, BoolArray] | None = None
+        self._listed: dict[Any, BoolArray] = {}  # which rows a track lists, for each Cut
 
     def __len__(self) -> int:
         return len(self.query)
@@ -88,16 +89,12 @@ class Documents:
         """Return the rows where ``keep`` is true; all queries stay."""
         columns = self.query[keep], self.ids.take(keep), self.grade[keep]
         selected = Documents(self.query_ids, *columns, judged=self.judged[keep], exists=self.exists[keep])
-        selected._record_source(self, keep)
+        selected.selected_from = self, keep  # so that positions are selected too, and not computed again
+        selected.version = self.version, np.packbits(keep).tobytes()
         return selected
 
-    def _record_source(self, whole: Documents, keep: BoolArray) -> None:
-        """Record that these are some rows of ``whole``, so that positions of those are selected, not computed again."""
-        self.selected_from = whole, keep
-        self.version = whole.version, np.packbits(keep).tobytes()
-
     def sources(self) -> Iterator[tuple[Documents, IntArray]]:
-        """Return what these were selected from, what that was selected from, and so on; and at which rows of it."""
+        """Yield the documents that these were selected from, and so on up, with the rows of these among them."""
         docs, rows = self, np.arange(len(self) if self.selected_from else 0)
         while docs.selected_from is not None:
             docs, keep = docs.selected_from
@@ -111,13 +108,13 @@ class Documents:
         other.__dict__.update({name: self.__dict__[name] for name in _OF_ROWS if name in self.__dict__})
         return other
 
-    def followed_by(self, *others: Documents) -> Documents:
-        """Return these rows and those of others, of the same queries, sorted by query."""
-        parts = [self, *others]
+    def followed_by(self, *more: Documents) -> Documents:
+        """Return these rows and more, of the same queries, sorted by query."""
+        parts = [self, *more]
         query = np.concatenate([part.query for part in parts])
         order = np.argsort(query, kind="stable")
         ids = self.ids
-        for part in others:
+        for part in more:
             ids = ids.followed_by(part.ids)
         grade, judged, exists = (
             np.concatenate([getattr(part, column) for part in parts])[order]
@@ -134,9 +131,9 @@ class Documents:
     def _keys(self) -> tuple[int, WordArray, IntArray]:
         """The seed of the hash, the key of each row that has an id, ascending, and the row of each key."""
         rows, seed = np.flatnonzero(self.exists), 0
-        query, ids = (
-            (self.query, self.ids) if len(rows) == len(self) else (self.query[rows], self.ids.take(rows))
-        )
+        query, ids = self.query, self.ids
+        if len(rows) < len(self):
+            query, ids = query[rows], ids.take(rows)
         while True:
             keys = pair_keys(query, ids.hashes(seed))
             order = np.argsort(keys)
@@ -183,21 +180,21 @@ class Documents:
         seed, keys, order = self._keys
         shift, taken = self._first_bits
         wanted = pair_keys(query, ids.hashes(seed) if seed or hashes is None else hashes)
-        asked = np.flatnonzero(taken[(wanted >> shift).view(np.int64)])
-        wanted = wanted[asked]
+        candidate = np.flatnonzero(taken[(wanted >> shift).view(np.int64)])
+        wanted = wanted[candidate]
         at = np.minimum(_search(keys, wanted), len(keys) - 1)
         hit = np.flatnonzero(keys[at] == wanted)
-        match, asked = order[at[hit]], asked[hit]
-        same = (self.query[match] == query[asked]) & self.ids.equal(match, ids, asked)  # not only by hash
-        row[asked[same]] = match[same]
+        match, candidate = order[at[hit]], candidate[hit]
+        same = (self.query[match] == query[candidate]) & self.ids.equal(
+            match, ids, candidate
+        )  # not only by hash
+        row[candidate[same]] = match[same]
         return row
 
     def positions_in(self, rankings: Rankings, cutoff: int | None = None) -> IntArray:
         """Return the 1-based position of each row's document in the run; 0 where it is not in the top ``cutoff``."""
-        result, is_whole = (
-            np.zeros(len(self), dtype=np.int64),
-            rankings.cut is None or rankings.is_whole_to(cutoff),
-        )
+        result = np.zeros(len(self), dtype=np.int64)
+        is_whole = rankings.cut is None or rankings.is_whole_to(cutoff)
         every = cutoff is None or not is_whole
         for part in rankings.parts() if every else [rankings]:
             top = part.by_score() if every else part.top(cutoff)
@@ -208,29 +205,10 @@ class Documents:
             is_here = row >= 0
             result[row[is_here]] = top.position[is_here]
         if not is_whole:
-            self._check_positions(result, rankings)
+            _check_positions(self, result, rankings)
             if cutoff is not None:
                 result[result > cutoff] = 0
         return result
-
-    def _check_positions(self, position: IntArray, rankings: Rankings) -> None:
-        """Raise ValueError for a document that may be in the part of a ranking that is not here."""
-        cut, at = rankings.cut, self.match_queries(rankings)
-        assert cut is not None
-        if cut not in self._listed:  # the same for all runs of a track
-            queries = cut.listed.match_query_ids(self.query_ids)
-            self._listed[cut] = cut.listed.find_rows(queries[self.query], self.ids) >= 0
-        goes_on = np.zeros(self.n_queries, dtype=bool)
-        goes_on[at[at >= 0]] = rankings.lengths[at >= 0] > cut.depth
-        unknown = np.flatnonzero(~self._listed[cut] & (position == 0) & self.exists & goes_on[self.query])
-        if len(unknown):
-            row = int(unknown[0])
-            raise cut.refuse_document(rankings.name, self.query_ids[self.query[row]], self.ids.string(row))
-
-    @cached_property
-    def _listed(self) -> dict[Any, BoolArray]:
-        """A mask of the rows that a track lists, for each track."""
-        return {}
 
     def positions_among_judged(self, rankings: Rankings, cutoff: int | None = None) -> IntArray:
         """Return positions among these documents alone, without negative labels, as in trec_eval's ``-J``."""
@@ -242,6 +220,21 @@ class Documents:
         if cutoff is not None:
             result[result > cutoff] = 0
         return result
+
+
+def _check_positions(docs: Documents, position: IntArray, rankings: Rankings) -> None:
+    """Raise ValueError for a document that may be in the part of a ranking that is not here."""
+    cut, query = rankings.cut, docs.match_queries(rankings)
+    assert cut is not None
+    if cut not in docs._listed:  # the same for all runs of a track
+        query_in_track = cut.listed.match_query_ids(docs.query_ids)
+        docs._listed[cut] = cut.listed.find_rows(query_in_track[docs.query], docs.ids) >= 0
+    goes_on = np.zeros(docs.n_queries, dtype=bool)
+    goes_on[query[query >= 0]] = rankings.lengths[query >= 0] > cut.depth
+    unknown = np.flatnonzero(~docs._listed[cut] & (position == 0) & docs.exists & goes_on[docs.query])
+    if len(unknown):
+        row = int(unknown[0])
+        raise cut.refuse_document(rankings.name, docs.query_ids[docs.query[row]], docs.ids.string(row))
 
 
 def _search(keys: WordArray, wanted: WordArray) -> IntArray:
@@ -275,6 +268,11 @@ class Labels(NamedTuple):
         aspect = self.aspect.take(rows) if isinstance(self.aspect, Ids) else self.aspect[rows]
         return Labels(self.query[rows], self.ids.take(rows), aspect, self.grade[rows])
 
+    def select_queries(self, keep: BoolArray) -> Labels:
+        """Return the rows of some queries, which are numbered anew."""
+        some = self.take(np.flatnonzero(keep[self.query]))
+        return some._replace(query=(np.cumsum(keep) - 1)[some.query])
+
     def aspect_ids(self) -> Ids:
         """Return the aspects as strings, from any type; '' for a missing one."""
         if isinstance(self.aspect, Ids):
@@ -297,7 +295,7 @@ class Aspects:
 
 
 class Judgments(Documents):
-    """Documents that are all judged: ``labels`` by aspect where these are named, the last of which is the ``grade``."""
+    """Judged documents: ``labels`` by aspect where these are named, the last of which is the ``grade``."""
 
     def __init__(
         self, query_ids: ObjectArray, query: IntArray, ids: Ids, grade: IntArray, labels: Labels | None = None
@@ -321,23 +319,14 @@ class Judgments(Documents):
         """Return the rows of one query of these; without what was computed for all."""
         code = self.query_code[query_id]
         rows = slice(int(self.starts[code]), int(self.starts[code + 1]))
-        query = np.zeros(rows.stop - rows.start, dtype=np.int64)
-        labels = self.labels
-        if labels is not None:
-            labels = labels.take(np.flatnonzero(labels.query == code))
-            labels = labels._replace(query=np.zeros(len(labels.query), dtype=np.int64))
-        return Judgments(
-            self.query_ids[code : code + 1], query, self.ids.take(rows), self.grade[rows], labels
-        )
+        labels = self.labels and self.labels.select_queries(np.arange(self.n_queries) == code)
+        query, grade = np.zeros(rows.stop - rows.start, dtype=np.int64), self.grade[rows]
+        return Judgments(self.query_ids[code : code + 1], query, self.ids.take(rows), grade, labels)
 
     def select_queries(self, keep: BoolArray) -> Judgments:
         """Return the rows of some queries, as though the others were not judged."""
-        code = np.cumsum(keep) - 1
-        rows = np.flatnonzero(keep[self.query])
-        labels = self.labels
-        if labels is not None:
-            labels = labels.take(np.flatnonzero(keep[labels.query]))
-            labels = labels._replace(query=code[labels.query])
+        rows, code = np.flatnonzero(keep[self.query]), np.cumsum(keep) - 1
+        labels = self.labels and self.labels.select_queries(keep)
         query_ids, query = self.query_ids[keep], code[self.query[rows]]
         return Judgments(query_ids, query, self.ids.take(rows), self.grade[rows], labels)
 
@@ -352,9 +341,8 @@ class Judgments(Documents):
         if labels is None:
             return None
         row = self.find_rows(labels.query, labels.ids)
-        for first in row[labels.grade != self.grade[row]][:1].tolist():
-            return self.query_ids[self.query[first]], self.ids.string(first)
-        return None
+        unlike = row[labels.grade != self.grade[row]]
+        return (self.query_ids[self.query[unlike[0]]], self.ids.string(unlike[0])) if len(unlike) else None
 
     @cached_property
     def aspects(self) -> Aspects:
@@ -377,18 +365,18 @@ class Judgments(Documents):
         # A document that is judged twice for one aspect keeps the last label.
         pair = aspect * max(len(self), 1) + document
         by_pair = np.argsort(pair, kind="stable")
-        last = np.append(pair[by_pair[1:]] != pair[by_pair[:-1]], True)[: len(pair)]
-        kept, first = by_pair[last], order[new]
-        _warn_about_labels(self, labels, by_pair, last)
+        is_last = np.append(pair[by_pair[1:]] != pair[by_pair[:-1]], True)[: len(pair)]
+        last, first = by_pair[is_last], order[new]
+        _warn_about_labels(self, labels, by_pair, is_last)
         names = texts.take(first).strings()
-        aspects = Aspects(labels.query[first], names, document[kept], aspect[kept], labels.grade[kept])
+        aspects = Aspects(labels.query[first], names, document[last], aspect[last], labels.grade[last])
         _warn_about_no_aspect(self, aspects)
         return aspects
 
 
-def _warn_about_labels(judgments: Judgments, labels: Labels, order: IntArray, last: BoolArray) -> None:
+def _warn_about_labels(judgments: Judgments, labels: Labels, order: IntArray, is_last: BoolArray) -> None:
     """Warn of a document that has two labels for one aspect."""
-    clash = np.flatnonzero(~last[:-1] & (labels.grade[order[:-1]] != labels.grade[order[1:]]))
+    clash = np.flatnonzero(~is_last[:-1] & (labels.grade[order[:-1]] != labels.grade[order[1:]]))
     if len(clash):
         query, doc = judgments.query_ids[labels.query[order[clash[0]]]], labels.ids.string(order[clash[0]])
         warn(

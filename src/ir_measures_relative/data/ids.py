@@ -19,7 +19,7 @@ WordArray: TypeAlias = "NDArray[np.uint64]"
 ByteArray: TypeAlias = "NDArray[np.uint8]"
 
 _ALL = slice(None)
-# Rows that are looked at at a time: what is computed on the way stays in the processor's cache.
+# Rows that are processed at a time, so that what is computed on the way stays in the processor's cache.
 _BLOCK = 1 << 14
 _LITTLE_ENDIAN: np.dtype[np.uint64] = np.dtype("<u8")
 _SHIFT = np.uint64(29)
@@ -41,10 +41,8 @@ class Ids:
 
     @classmethod
     def of(cls, strings: ObjectArray | Sequence[str]) -> Ids:
-        """The ids of an array of strings."""
-        texts: list[bytes] = []
-        found: list[IntArray] = [np.empty(0, dtype=np.int64)]
-        size = 0
+        """Return the ids of an array of strings."""
+        texts, ends_by_block, size = list[bytes](), [np.empty(0, dtype=np.int64)], 0
         for at in range(0, len(strings), _BLOCK):
             block = strings[at : at + _BLOCK]
             items: list[str] = block.tolist() if isinstance(block, np.ndarray) else list(block)
@@ -55,24 +53,23 @@ class Ids:
             if len(ends) != len(items):  # line breaks in ids
                 ends = np.cumsum([len(s.encode()) + 1 for s in items]) - 1
             texts.append(text)
-            found.append(size + ends)
+            ends_by_block.append(size + ends)
             size += len(text) + 1
-        data, ends = np.frombuffer(b"\n".join(texts), dtype=np.uint8), np.concatenate(found)
+        data, ends = np.frombuffer(b"\n".join(texts), dtype=np.uint8), np.concatenate(ends_by_block)
         starts = np.zeros_like(ends)
         np.add(ends[:-1], 1, out=starts[1:])
         return cls(data, starts, ends)
 
     @classmethod
     def joined(cls, parts: Sequence[Ids]) -> Ids:
-        """The ids of each, one after the other, on bytes that hold nothing else."""
-        texts, lengths = [np.empty(0, dtype=np.uint8)], [np.empty(0, dtype=np.int64)]
+        """Return the ids of each, one after the other, on bytes that hold nothing else."""
+        texts = [np.empty(0, dtype=np.uint8)]
         for part in parts:
-            size = part.lengths
-            moved = part.starts - (np.cumsum(size) - size)
-            texts.append(part.data[np.repeat(moved, size) + np.arange(size.sum())])
-            lengths.append(size)
-        ends = np.cumsum(np.concatenate(lengths))
-        return cls(np.concatenate(texts), ends - np.concatenate(lengths), ends)
+            offset = part.starts - (np.cumsum(part.lengths) - part.lengths)
+            texts.append(part.data[np.repeat(offset, part.lengths) + np.arange(part.lengths.sum())])
+        lengths = np.concatenate([np.empty(0, dtype=np.int64), *(part.lengths for part in parts)])
+        ends = np.cumsum(lengths)
+        return cls(np.concatenate(texts), ends - lengths, ends)
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -83,37 +80,40 @@ class Ids:
         return self.ends - self.starts
 
     def take(self, rows: IntArray | NDArray[np.int32] | slice | BoolArray) -> Ids:
-        """The ids of some rows, on the same bytes."""
+        """Return the ids of some rows, on the same bytes."""
         return Ids(self.data, self.starts[rows], self.ends[rows])
 
     def followed_by(self, other: Ids) -> Ids:
-        """These ids, and then the other's."""
+        """Return these ids, and then the other's."""
         shift = 0 if other.data is self.data else len(self.data)
         data = self.data if not shift else np.concatenate([self.data, other.data])
         ends = np.concatenate([self.ends, other.ends + shift])
         return Ids(data, np.concatenate([self.starts, other.starts + shift]), ends)
 
     def strings(self) -> ObjectArray:
-        """The ids as Python strings."""
+        """Return the ids as Python strings."""
         if not len(self):
             return np.empty(0, dtype=object)
         low, high = int(self.starts.min()), int(self.ends.max())
         if high - low > 16 * int(self.lengths.sum()):  # a few, far apart
             ranges = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
             return object_array([self.data[a:b].tobytes().decode() for a, b in ranges])
-        data = self.data[low:high].tobytes()
-        starts, ends = (self.starts - low).tolist(), (self.ends - low).tolist()
+        data, starts, ends = (
+            self.data[low:high].tobytes(),
+            (self.starts - low).tolist(),
+            (self.ends - low).tolist(),
+        )
         if data.isascii():
             text = data.decode("ascii")
             return object_array([text[a:b] for a, b in zip(starts, ends, strict=True)])
         return object_array([data[a:b].decode() for a, b in zip(starts, ends, strict=True)])
 
     def string(self, row: int) -> str:
-        """One id as a Python string; what is not UTF-8 shows as such."""
+        """Return one id as a Python string; what is not UTF-8 shows as such."""
         return self.data[int(self.starts[row]) : int(self.ends[row])].tobytes().decode("utf-8", "replace")
 
     def word(self, i: int, rows: IntArray | slice = _ALL) -> WordArray:
-        """The i-th eight bytes of each id, as a number; 0 beyond its end."""
+        """Return the i-th eight bytes of each id, as a number; 0 beyond its end."""
         last = len(self.data) - 8
         words: WordArray = np.ndarray(last + 1, dtype=_LITTLE_ENDIAN, buffer=self.data, strides=(1,))
         at, ends = self.starts[rows], self.ends[rows]
@@ -137,7 +137,7 @@ class Ids:
         return (int(self.lengths.max(initial=0)) + 7) // 8
 
     def hashes(self, seed: int = 0) -> WordArray:
-        """A hash of each id: equal where two are, and hardly ever else."""
+        """Return a hash of each id: equal where two are, and hardly ever else."""
         result = np.empty(len(self), dtype=np.uint64)
         for at in range(0, len(self), _BLOCK):
             block = slice(at, at + _BLOCK)
@@ -156,7 +156,7 @@ class Ids:
         return result
 
     def equal(self, rows: IntArray, other: Ids, other_rows: IntArray) -> BoolArray:
-        """Whether the ids of ``rows`` are those of the other's ``other_rows``, byte by byte."""
+        """Return whether the ids of ``rows`` are those of the other's ``other_rows``, byte by byte."""
         lengths = self.ends[rows] - self.starts[rows]
         same: BoolArray = lengths == other.ends[other_rows] - other.starts[other_rows]
         for i in range((int(lengths[same].max(initial=0)) + 7) // 8):
@@ -165,30 +165,29 @@ class Ids:
         return same
 
     def same_bytes(self, other: Ids) -> bool:
-        """Whether the ids lie side by side as the others do; where they do not, they may be the same all the same."""
+        """Return whether the ids have the layout of the others in memory; the same ids may have another layout."""
         if not len(self) or len(self) != len(other):
             return False
         pairs = (self.data, other.data), (self.starts, other.starts), (self.ends, other.ends)
         if all(a.__array_interface__ == b.__array_interface__ for a, b in pairs):
             return True  # the same memory, as of an Arrow column that comes again
-        a, b = self.starts[0], other.starts[0]
-        starts, ends = self.starts - a, self.ends - a
-        if not (np.array_equal(starts, other.starts - b) and np.array_equal(ends, other.ends - b)):
+        (a, starts, ends), (b, other_starts, other_ends) = (
+            (ids.starts[0], ids.starts - ids.starts[0], ids.ends - ids.starts[0]) for ids in (self, other)
+        )
+        if not (np.array_equal(starts, other_starts) and np.array_equal(ends, other_ends)):
             return False
         low, high = int(starts.min()), int(ends.max())
         return np.array_equal(self.data[a + low : a + high], other.data[b + low : b + high])
 
     def changes(self) -> IntArray:
-        """The rows at which another id stands than in the row before, the first row included."""
-        if not len(self):
-            return np.empty(0, dtype=np.int64)
-        found: list[IntArray] = [np.zeros(1, dtype=np.int64)]
+        """Return the rows with another id than the row before, the first row included."""
+        blocks: list[IntArray] = [np.zeros(min(len(self), 1), dtype=np.int64)]
         for at in range(0, len(self) - 1, _BLOCK):
-            found.append(at + 1 + np.flatnonzero(self.take(slice(at, at + _BLOCK + 1))._differ()))
-        return np.concatenate(found)
+            blocks.append(at + 1 + np.flatnonzero(self.take(slice(at, at + _BLOCK + 1))._differ()))
+        return np.concatenate(blocks)
 
     def _differ(self) -> BoolArray:
-        """Whether each id but the first is another than the one before."""
+        """Return whether each id but the first is another than the one before."""
         lengths = self.lengths
         width = int(lengths[0])
         if 0 < width <= 8 and (lengths == width).all() and (self.starts[1:] == self.ends[:-1]).all():
@@ -208,12 +207,12 @@ class Ids:
                 different[at] = self.word(i, at + 1) != self.word(i, at)
         return different
 
-    def before(self, rows: IntArray, others: IntArray) -> BoolArray:
-        """Whether the ids of ``rows`` come before those of ``others``, in the order of strcmp."""
+    def before(self, rows: IntArray, other_rows: IntArray) -> BoolArray:
+        """Return whether the ids of ``rows`` come before those of ``other_rows``, in the order of strcmp."""
         result = np.zeros(len(rows), dtype=bool)
         undecided = np.arange(len(rows))
         for i in range(self.n_words):
-            word, other = (self.word(i, r[undecided]).byteswap() for r in (rows, others))
+            word, other = (self.word(i, r[undecided]).byteswap() for r in (rows, other_rows))
             result[undecided] = word < other
             undecided = undecided[word == other]
             if not len(undecided):
@@ -221,7 +220,7 @@ class Ids:
         return result
 
     def descending(self, group: IntArray) -> IntArray:
-        """The order of the rows by ``group``, from 0 up, then by id, from the last to the first by strcmp."""
+        """Return the order of the rows by ``group``, from 0 up, then by id, from the last to the first by strcmp."""
         rank, n = group, max(len(self), 1)
         most = int(group.max(initial=0)) + 1  # of the numbers that a row may have
         # Eight bytes of the ids after the other; each row has one number at any time.
@@ -242,12 +241,11 @@ def _ranks(values: IntArray | WordArray) -> IntArray:
 
 
 def repeated(query: IntArray, ids: Ids, hashes: WordArray) -> tuple[int, int] | None:
-    """The first row with the id of an earlier row of its query, behind that row; None where all differ."""
-    in_order = pair_keys(query, hashes)
-    in_order.sort()  # much faster than the order that a repeat is found by
+    """Return the first row with the id of an earlier row of its query, behind that row; None where all differ."""
+    keys = pair_keys(query, hashes)
+    in_order = np.sort(keys)  # much faster than argsort
     if not (in_order[1:] == in_order[:-1]).any():
         return None
-    keys = pair_keys(query, hashes)
     order = np.argsort(keys)
     same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
     seen: dict[tuple[int, str], int] = {}
@@ -259,7 +257,7 @@ def repeated(query: IntArray, ids: Ids, hashes: WordArray) -> tuple[int, int] | 
 
 
 def pair_keys(query: IntArray, hashes: WordArray) -> WordArray:
-    """A key of each (query, id), from the hash of the id: equal where both are, and hardly ever else."""
+    """Return a key of each (query, id), from the hash of the id: equal where both are, and hardly ever else."""
     with np.errstate(over="ignore"):
         keys = query.astype(np.uint64)
         keys += np.uint64(1)

@@ -30,7 +30,7 @@ TOO_LARGE = 2.0**128 - 2.0**103
 NOT_FINITE = "give a finite number, of a size below 3.4e38: trec_eval compares 32-bit floats"
 
 # How deep adjacent documents are compared, and more than which share of them must tie where ranks are to be kept.
-_TIES_DEPTH, _MANY_TIES = 10, 1 / 2
+TIES_DEPTH, _MANY_TIES = 10, 1 / 2
 
 
 @dataclass(eq=False)
@@ -55,9 +55,9 @@ class TopDocs:
         rows = np.flatnonzero(ties_above[:-1] | ties_above[1:])
         group = np.cumsum(~ties_above[rows]) - 1
         if wanted is not None and len(rows):
-            kept = np.zeros(group[-1] + 1, dtype=bool)
-            kept[group[wanted[rows]]] = True
-            rows, group = rows[kept[group]], group[kept[group]]
+            is_wanted = np.zeros(group[-1] + 1, dtype=bool)
+            is_wanted[group[wanted[rows]]] = True
+            rows, group = rows[is_wanted[group]], group[is_wanted[group]]
         if not len(rows):
             return None
         order = np.arange(len(self.query))
@@ -109,23 +109,20 @@ class Rankings:
                 f"{name}: query {brief(query)}, document {brief(doc)} has the score {scores[row]}; {NOT_FINITE}"
             )
         starts, heads = query_blocks(query_ids, name, "the qrels")
-        order: IntArray | None = None
-        if len(set(heads)) < len(heads):  # the rows of a query do not stand together
-            code_of = {q: i for i, q in enumerate(dict.fromkeys(heads))}
-            block_code = np.array([code_of[q] for q in heads], dtype=np.int64)
-            code = np.repeat(block_code, np.diff(np.append(starts, len(query_ids))))
-            order = np.lexsort((-score32, code))
-            heads = object_array(code_of)
-            counts = np.bincount(code, minlength=len(heads))
-            starts = np.cumsum(counts) - counts
-        else:
+        lengths = np.diff(starts, append=len(query_ids))
+        in_order = len(set(heads)) == len(heads)  # whether the rows of each query stand together
+        if in_order:
             falls = score32[1:] <= score32[:-1]
             falls[starts[1:] - 1] = True
-            if not falls.all():
-                code = np.repeat(np.arange(len(heads)), np.diff(np.append(starts, len(query_ids))))
-                order = np.lexsort((-score32, code))
+            in_order = bool(falls.all())
+        order: IntArray | None = None
+        if not in_order:
+            index = {q: i for i, q in enumerate(dict.fromkeys(heads))}
+            code = np.repeat(np.array([index[q] for q in heads], dtype=np.int64), lengths)
+            order = np.lexsort((-score32, code))
+            heads, lengths = object_array(index), np.bincount(code, minlength=len(index))
         self.query_ids = heads
-        self.starts: IntArray = np.append(starts, len(query_ids)).astype(np.int64)
+        self.starts: IntArray = np.append(0, np.cumsum(lengths)).astype(np.int64)
         self._scores = score32 if order is None else score32[order]
         self.ranks: NDArray[np.float64] | None = None
         self._given = scores
@@ -159,39 +156,33 @@ class Rankings:
         top = self._top.get(cutoff)
         if top is None:
             top = self._top[cutoff] = self._find_top(cutoff)
-            others = list(self._top.items())[:-1]
-            excess = sum(len(kept.query) for _, kept in others) - max(len(self), _LEAST_KEPT)
-            for other, kept in others:  # the oldest first
+            earlier = list(self._top.items())[:-1]
+            excess = sum(len(kept_top.query) for _, kept_top in earlier) - max(len(self), _LEAST_KEPT)
+            for depth, kept_top in earlier:  # the oldest first
                 if excess <= 0:
                     break
-                self._top.pop(other, None)
-                excess -= len(kept.query)
+                self._top.pop(depth, None)
+                excess -= len(kept_top.query)
         return top
 
-    def named(self, name: str) -> Rankings:
-        """Return the same rankings under another name, for messages."""
+    def with_attributes(self, **attributes: Any) -> Rankings:
+        """Return the same rankings with another ``name``, ``tag`` or ``group``, or other queries ``asked``."""
         other = copy.copy(self)
-        other.name = name
-        return other
-
-    def described(self, **known: Any) -> Rankings:
-        """Return the same rankings with another ``tag`` or ``group``, or with the queries that were ``asked``."""
-        other = copy.copy(self)
-        other.__dict__.update(known)
+        other.__dict__.update(attributes)
         return other
 
     def select_query(self, query_id: str) -> Rankings:
         """Return the ranking of one query, on the same rows; empty rankings if there is none."""
         at = np.flatnonzero(self.query_ids == query_id)
-        return self._of_queries(int(at[0]), int(at[0]) + 1) if len(at) else self._of_queries(0, 0)
+        return self._slice_queries(int(at[0]), int(at[0]) + 1) if len(at) else self._slice_queries(0, 0)
 
     def parts(self) -> Iterator[Rankings]:
         """Yield the rankings of a few queries at a time, on the same rows; few, to stay in the processor's cache."""
         cuts = np.searchsorted(self.starts, np.arange(0, len(self), _PART))
         for first, end in pairwise(sorted({*cuts.tolist(), len(self.query_ids)})):
-            yield self._of_queries(first, end)
+            yield self._slice_queries(first, end)
 
-    def _of_queries(self, first: int, end: int) -> Rankings:
+    def _slice_queries(self, first: int, end: int) -> Rankings:
         rows = slice(int(self.starts[first]), int(self.starts[end]))
         some = copy.copy(self)
         some.query_ids = self.query_ids[first:end]
@@ -220,10 +211,9 @@ class Rankings:
     def without_self(self) -> Rankings:
         """Return the rankings without the document whose id is the query's; the same where there is none."""
         query, ids, _ = self.rows()
-        own = ids.equal(np.arange(len(query)), Ids.of(self.query_ids), query)
-        if not own.any():
+        keep = ~ids.equal(np.arange(len(query)), Ids.of(self.query_ids), query)
+        if keep.all():
             return self
-        keep = ~own
         counts = np.bincount(query[keep], minlength=len(self.query_ids))
         other = copy.copy(self)
         other.query_ids = self.query_ids[counts > 0]
@@ -234,41 +224,22 @@ class Rankings:
         other._top = {}
         return other
 
-    def ids_at_rank(self, rank: int) -> tuple[IntArray, Ids]:
-        """Return which rankings have a document at this rank, before ties are broken, and the documents."""
-        rows = self.starts[:-1] + rank - 1
-        has = np.flatnonzero(rows < self.starts[1:])
-        return has, self._ids_at(rows[has], has)
-
     def ties_in_top(self) -> tuple[IntArray, BoolArray]:
         """Return the rows at ranks 2 to 10 of all rankings, and which of them have the score of the row above."""
-        rows = self.starts[:-1, None] + np.arange(1, _TIES_DEPTH)
+        rows = self.starts[:-1, None] + np.arange(1, TIES_DEPTH)
         rows = rows[rows < self.starts[1:, None]]
         return rows, self._scores[rows] == self._scores[rows - 1]
 
-    def differ_in_64_bits(self, rows: IntArray) -> BoolArray:
-        """Return which of the rows have another score than the row above, as they were given."""
-        different: BoolArray = self._given[self._as_given(rows)] != self._given[self._as_given(rows - 1)]
-        return different
+    def unrounded_scores(self, rows: IntArray) -> NDArray[np.float64]:
+        """Return the scores of some rows as they were given, in 64 bits."""
+        return self._given[rows if self._order is None else self._order[rows]]
 
-    def reordered(self, rows: IntArray) -> BoolArray:
-        """Return which rows, all tied with the row above, the ids put in another order than the run's own key."""
-        above, own = self._tie_key(rows - 1), self._tie_key(rows)
-        both = np.concatenate([rows - 1, rows])
-        ids = self._ids_at(both, np.searchsorted(self.starts, both, side="right") - 1)
-        place = np.arange(len(rows))
-        above_first = ids.before(place + len(rows), place)  # of equal scores the last id comes first
-        reordered: BoolArray = np.where(above_first, above > own, above < own)
-        return reordered
-
-    def _as_given(self, rows: IntArray) -> IntArray:
-        return rows if self._order is None else self._order[rows].astype(np.int64)
-
-    def _tie_key(self, rows: IntArray) -> FloatArray:
+    def tie_key(self, rows: IntArray) -> FloatArray:
         """Return the key by which the run itself orders tied rows, ascending: ranks, else scores in 64 bits."""
-        at = self._as_given(rows)
-        key: FloatArray = -self._given[at] if self.ranks is None else self.ranks[at]
-        return key
+        if self.ranks is None:
+            return -self.unrounded_scores(rows)
+        ranks: FloatArray = self.ranks[rows if self._order is None else self._order[rows]]
+        return ranks
 
     @property
     def has_many_ties(self) -> bool:
@@ -276,45 +247,28 @@ class Rankings:
         _, tied = self.ties_in_top()
         return bool(len(tied)) and bool(tied.mean() > _MANY_TIES)
 
-    def first_in_both_orders(self, query_id: str) -> tuple[list[str], list[str]]:
-        """Return the first documents of a query in trec_eval's order, and by the ranks, else the scores in 64 bits."""
-        ranking = self.select_query(query_id)
-        end = int(ranking._tie_ends(np.array([min(_TIES_DEPTH, len(ranking))]))[0])
-        key = ranking._tie_key(np.arange(end)).tolist()
-        docs = ranking.rows()[1].take(slice(0, end)).strings().tolist()
-        order = sorted(range(end), key=lambda i: docs[i].encode(), reverse=True)  # as ties are broken
-        order.sort(key=key.__getitem__)
-        return ranking.top(_TIES_DEPTH).doc_ids.tolist(), [docs[i] for i in order[:_TIES_DEPTH]]
-
     def to_dict(self, cutoff: int | None = None, *, unlike: Ids | None = None) -> dict[str, dict[str, float]]:
         """Return the first ``cutoff`` of each ranking as a dict for ir_measures; scores fall by one per rank."""
         top = self.top(cutoff)
         bounds = np.searchsorted(top.query, np.arange(len(self.query_ids) + 1))
-        return self._nested(top.ids, (-top.position).astype(np.float64), bounds)
+        return _as_dicts(self.query_ids, top.ids, (-top.position).astype(np.float64), bounds)
 
     def as_given(self) -> dict[str, dict[str, float]]:
         """Return each ranking as a dict for ir_measures, with the scores given; equal ones in the given order."""
         if not self._checked:
             self.check_documents()
-        return self._nested(self.rows()[1], self.given_scores, self.starts)
-
-    def _nested(self, ids: Ids, scores: NDArray[Any], bounds: IntArray) -> dict[str, dict[str, float]]:
-        docs, score, cuts = ids.strings().tolist(), scores.tolist(), bounds.tolist()
-        return {
-            q: dict(zip(docs[a:b], score[a:b], strict=True))
-            for q, a, b in zip(self.query_ids, cuts[:-1], cuts[1:], strict=True)
-        }
+        return _as_dicts(self.query_ids, self.rows()[1], self.given_scores, self.starts)
 
     def rows(self) -> tuple[IntArray, Ids, NDArray[np.float32]]:
         """Return every row: its query as an index into ``query_ids``, ascending; its document; its 32-bit score."""
         query = np.repeat(np.arange(len(self.query_ids)), np.diff(self.starts))
-        return query, self._ids_at(slice(None), query), self._scores
+        return query, self.ids_at(slice(None), query), self._scores
 
     def check_documents(self) -> None:
         """Raise ValueError for a document that is duplicated in a ranking, or an id that is not a string."""
         for part in self.parts():
             query, ids, _ = part.rows()
-            part._check_repeats(query, ids, ids.hashes())
+            _check_repeats(part, query, ids, ids.hashes())
         self._checked = True
 
     def _find_top(self, cutoff: int | None) -> TopDocs:
@@ -343,10 +297,10 @@ class Rankings:
             query = np.repeat(np.arange(len(sizes)), counts)
             position = np.arange(1, len(query) + 1) - np.repeat(np.cumsum(counts) - counts, counts)
             rows = self.starts[query] + position - 1
-        ids = self._ids_at(rows, query)
+        ids = self.ids_at(rows, query)
         hashes = ids.hashes()
         if not self._checked:
-            self._check_repeats(query, ids, hashes)
+            _check_repeats(self, query, ids, hashes)
         return TopDocs(query, position, ids, hashes, self._scores[rows])
 
     def _tie_ends(self, ends: IntArray) -> IntArray:
@@ -366,7 +320,7 @@ class Rankings:
         result[tied] = np.minimum(np.minimum.reduceat(np.where(other, row, len(self)), at), last[tied])
         return result
 
-    def _ids_at(self, rows: IntArray | slice, query: IntArray) -> Ids:
+    def ids_at(self, rows: IntArray | slice, query: IntArray) -> Ids:
         """Return the document ids of some rows; ``query`` names the query in an error."""
         at = rows if self._order is None else self._order[rows]
         if isinstance(self._doc_ids, Ids):
@@ -376,18 +330,28 @@ class Rankings:
             return Ids.of(strings)
         except (TypeError, UnicodeEncodeError):
             row, bad = next((i, d) for i, d in enumerate(strings) if not is_text(d))
-            raise ValueError(
-                f"{self.name}: query {brief(self.query_ids[query[row]])}: {not_an_id(bad, 'document', 'the qrels')}"
-            ) from None
+            query_id, reason = self.query_ids[query[row]], not_an_id(bad, "document", "the qrels")
+            raise ValueError(f"{self.name}: query {brief(query_id)}: {reason}") from None
 
-    def _check_repeats(self, query: IntArray, ids: Ids, hashes: WordArray) -> None:
-        rows = repeated(query, ids, hashes)
-        if rows is not None:
-            doc = ids.string(rows[1])
-            raise ValueError(
-                f"{self.name}: query {brief(self.query_ids[query[rows[1]]])} lists document {brief(doc)} more than "
-                "once; drop the duplicates, or give the runs of one table one by one"
-            )
+
+def _check_repeats(run: Rankings, query: IntArray, ids: Ids, hashes: WordArray) -> None:
+    rows = repeated(query, ids, hashes)
+    if rows is not None:
+        query_id, doc_id = run.query_ids[query[rows[1]]], ids.string(rows[1])
+        raise ValueError(
+            f"{run.name}: query {brief(query_id)} lists document {brief(doc_id)} more than once; drop the duplicates, "
+            "or give the runs of one table one by one"
+        )
+
+
+def _as_dicts(
+    query_ids: ObjectArray, ids: Ids, scores: NDArray[Any], bounds: IntArray
+) -> dict[str, dict[str, float]]:
+    docs, score, cuts = ids.strings().tolist(), scores.tolist(), bounds.tolist()
+    return {
+        q: dict(zip(docs[a:b], score[a:b], strict=True))
+        for q, a, b in zip(query_ids, cuts[:-1], cuts[1:], strict=True)
+    }
 
 
 def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> tuple[IntArray, ObjectArray]:

@@ -24,7 +24,7 @@ _WAITING: dict[str, dict[str, None]] = {}  # the modules that were not imported 
 
 
 def fill(modules: Mapping[str, Iterable[str]], package: str | None = None) -> None:
-    """Says which modules add to a registry, by its name; ``package`` is what a path such as ".a.b" starts from."""
+    """Say which modules add to a registry, by its name; ``package`` is what a path such as ".a.b" starts from."""
     for name, paths in modules.items():
         _WAITING.setdefault(name, {}).update(dict.fromkeys(resolve_name(path, package) for path in paths))
 
@@ -53,7 +53,7 @@ class Registry(Mapping[_K, _V]):
         self._entries: dict[_K, _V] = _ENTRIES.setdefault(name, {})
 
     def register(self, *keys: _K) -> Callable[[_V], _V]:
-        """A decorator that adds what it decorates under each of these keys; a later entry replaces an earlier."""
+        """Return a decorator that adds an entry under each of these keys; a later one replaces an earlier one."""
 
         def add(value: _V) -> _V:
             self._entries.update(dict.fromkeys(keys, value))

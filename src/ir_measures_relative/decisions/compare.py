@@ -15,10 +15,10 @@ from ..bounding.verdicts import unjudged_shares
 from ..context.checks import check_runs
 from ..context.collection import Collection, judged_collection
 from ..context.duplicates import deepest_cutoff, find_duplicates, why_incomparable
-from ..context.evaluate import aggregate, is_summed, one_topic_counts, score_runs
+from ..context.evaluate import aggregate, describe_dominant_topics, is_summed, score_runs
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import is_relative, param_value, parse_measures, value_range
-from ..context.missing_topics import check_topics, tell_of_missing_topics
+from ..context.missing_topics import check_topics, note_missing_topics
 from ..context.priors import FixedPriors, Policy, PriorPolicy, resolve_policy
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray
@@ -125,7 +125,7 @@ def compare(
         "simultaneous": correction == MAX_T and all(TESTS[c.test].by_t for c in comparisons),
         "unjudged": _find_unjudged_share(view, names, parsed),
     }
-    return tell_of_missing_topics(table, note, missing, context)
+    return note_missing_topics(table, note, missing, context)
 
 
 def _choose_runs(
@@ -203,7 +203,7 @@ def _score_pairs(
     """Yield the comparison by each measure; warn where one topic decides a mean."""
     scored = [measure for measure in measures if not is_pairwise(measure)]
     scores = score_runs(view, names, scored, priors=priors, missing_topics=False)
-    if (message := one_topic_counts(scores)) is not None:
+    if (message := describe_dominant_topics(scores)) is not None:
         warn(message)
     first_runs, second_runs = ([names.index(pair[side]) for pair in run_pairs] for side in (0, 1))
     for measure in tqdm(measures, desc="comparing", unit="measure", disable=None, leave=False):

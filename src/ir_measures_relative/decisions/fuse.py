@@ -19,7 +19,7 @@ from ..context.checks import check_runs
 from ..context.collection import Collection, judged_collection
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import absolute_measure
-from ..context.missing_topics import check_topics, tell_of_missing_topics
+from ..context.missing_topics import check_topics, note_missing_topics
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..data.cut_rankings import check_whole_to
@@ -167,7 +167,7 @@ def fuse(
         raise ValueError(f"budget={budget!r} is not enough for all runs; ask for another strategy than 'all'")
     table = pd.DataFrame(rows)
     table.attrs |= {"measure": str(base), "confidence": confidence}
-    return tell_of_missing_topics(table, note, missing, context)
+    return note_missing_topics(table, note, missing, context)
 
 
 def _last_run_nrg(view: Collection, runs: RunSet) -> FloatArray:

@@ -12,7 +12,7 @@ import pandas as pd
 from ..context.checks import check_runs
 from ..context.collection import Collection, judged_collection
 from ..context.evaluated import Evaluated
-from ..context.missing_topics import check_topics, tell_of_missing_topics
+from ..context.missing_topics import check_topics, note_missing_topics
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio
 from ..io.qrels import Qrels
@@ -133,7 +133,7 @@ def select_complementary(
     columns = {"marginal": marginals, "cumulative": cumulative, "bound": bound}
     table = pd.DataFrame({"name": [names[i] for i in chosen], **columns})
     table.attrs["measure"] = str(parsed)
-    return tell_of_missing_topics(table, note, missing, context)
+    return note_missing_topics(table, note, missing, context)
 
 
 def _choose_greedily(view: Collection, measure: RelativeMeasure, n: int) -> tuple[list[int], list[float]]:

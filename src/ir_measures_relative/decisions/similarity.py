@@ -14,7 +14,7 @@ import pandas as pd
 from ..bounding.bounds import measure_table
 from ..context.checks import check_runs
 from ..context.collection import Collection, judged_collection, new_collection
-from ..context.duplicates import priors_of
+from ..context.duplicates import prior_indices
 from ..context.evaluate import aggregate
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import parse_measure, parse_measures, registered
@@ -177,7 +177,9 @@ def score_nearest_copies(
     for name in names:
         row = view.index[name]
         rivals = (
-            priors_of(view, name, measure, priors) if to_priors else np.delete(np.arange(len(shared)), row)
+            prior_indices(view, name, measure, priors)
+            if to_priors
+            else np.delete(np.arange(len(shared)), row)
         )
         if not len(rivals):
             copies.append(None)

@@ -45,7 +45,7 @@ class Answers:
     gain: FloatArray  #: of each answer: its worth, above 0
 
     def found(self, position: IntArray) -> IntArray:
-        """The answers in a ranking, from the documents' positions in it: sorted by aspect, then from the top down."""
+        """Return the answers in a ranking from the documents' positions: sorted by aspect, then from the top down."""
         at = position[self.document]
         found = np.flatnonzero(at)
         return found[np.lexsort((at[found], self.aspect[found]))]
@@ -84,7 +84,7 @@ class AnswersOfQueries(NamedTuple):
     table: FloatArray  #: 1 where a document answers an aspect, shape (aspects of a query, queries, documents)
 
     def greedy(self, weight: FloatArray, alpha: float, depth: int | None) -> FloatArray:
-        """The gains of a ranking that takes the document of the largest gain at each place; 0 where none is left."""
+        """Return the gains of the ranking that takes the largest gain at each rank; 0 where no document is left."""
         width, n_queries, n_documents = self.table.shape
         left = np.zeros((width, n_queries))
         for aspect in range(width):
@@ -111,7 +111,7 @@ class AnswersOfQueries(NamedTuple):
 
 
 def ideal_alpha_dcg(answers: Answers, weight: FloatArray, alpha: float, depth: int | None) -> FloatArray:
-    """The α-DCG of each query's greedy ideal ranking, by the weights of the aspects."""
+    """Return the α-DCG of each query's greedy ideal ranking, by the weights of the aspects."""
     sums = []
     for block in answers.blocks:
         gains = block.greedy(weight, alpha, depth)
@@ -137,7 +137,7 @@ class NotMet:
 
 
 def best_shown(answers: Answers, position: IntArray) -> FloatArray:
-    """The largest gain of an answer to each aspect in a ranking; 0 where it shows none."""
+    """Return the largest gain of an answer to each aspect in a ranking; 0 where it shows none."""
     result = np.zeros(len(answers.query))
     shown = position[answers.document] > 0
     np.maximum.at(result, answers.aspect[shown], answers.gain[shown])
@@ -153,7 +153,7 @@ class OfAspects(RelativeMeasure):
     COUNTS = True
 
     def answers(self, collection: Collection) -> Answers:
-        """Which documents answer which aspects, by ``rel`` and ``gains``."""
+        """Return which documents answer which aspects, by ``rel`` and ``gains``."""
         rel, gains = self.get("rel"), self.get("gains")
         key = "answers", rel, None if gains is None else tuple(sorted(gains.items()))
         return collection.memoize(key, lambda: self._find_answers(collection.judgments, rel, gains))
@@ -177,7 +177,7 @@ class OfAspects(RelativeMeasure):
         return {"aspects": _listed(answers, np.ones_like(new)), "new aspects": _listed(answers, new)}
 
     def shown_by_runs(self, collection: Collection, answers: Answers) -> FloatArray:
-        """The largest gain of an answer to each aspect in the top of each run, shape (runs, aspects)."""
+        """Return the largest gain of an answer to each aspect in the top of each run, shape (runs, aspects)."""
 
         def compute() -> FloatArray:
             position = collection.positions(answers.docs, self.look)
@@ -256,7 +256,7 @@ class _alpha_NRG(OfAspects):
         return ratio(sum_by_query(terms, docs.query[document], docs.n_queries), ideal)
 
     def contributions(self, run: Evaluated) -> Contributions:
-        """The gain of each document over all of its aspects, and what it adds to the value of its query."""
+        """Return the gain of each document over all of its aspects, and what it adds to the value of its query."""
         answers, document, gain, ideal = self._gains(run)
         docs = answers.docs
         gain = sum_by_query(gain, document, len(docs))
@@ -265,7 +265,7 @@ class _alpha_NRG(OfAspects):
         return Contributions(docs, gain, share, self.aspects_of_documents(run, answers))
 
     def _gains(self, run: Evaluated) -> tuple[Answers, IntArray, FloatArray, FloatArray]:
-        """The documents of the answers in the ranking, what each answer gains, and N of each query.
+        """Return the documents of the answers in the ranking, what each answer gains, and N of each query.
 
         An answer gains its aspect's weight after the priors, times 1 - α for each answer above it. The answers are
         sorted by query, from the top down, then by aspect.
@@ -332,7 +332,7 @@ class _NewAspects(OfAspects):
         return sum_by_query(np.maximum(own - before, 0.0), answers.query, answers.docs.n_queries)
 
     def contributions(self, run: Evaluated) -> Contributions:
-        """An aspect counts for the first document that shows it best."""
+        """Return an aspect counts for the first document that shows it best."""
         answers, own, before = self._shown(run)
         found = answers.found(run.positions(answers.docs, self.look))
         aspect = answers.aspect[found]
@@ -343,13 +343,13 @@ class _NewAspects(OfAspects):
         return Contributions(answers.docs, gain, gain, self.aspects_of_documents(run, answers))
 
     def covered_by_runs(self, collection: Collection) -> tuple[FloatArray, FloatArray]:
-        """A group has each aspect as often, or with as large a gain, as one of its runs."""
+        """Return a group has each aspect as often, or with as large a gain, as one of its runs."""
         answers = self.answers(collection)
         most = best_shown(answers, np.ones(len(answers.docs), dtype=np.int64))
         return ratio(self.shown_by_runs(collection, answers), most), most
 
     def _shown(self, run: Evaluated) -> tuple[Answers, FloatArray, FloatArray]:
-        """The largest gain of an answer to each aspect: in the top of the run, and of any prior."""
+        """Return the largest gain of an answer to each aspect: in the top of the run, and of any prior."""
         answers = self.answers(run.collection)
         own = best_shown(answers, run.positions(answers.docs, self.look))
         priors = run.priors(self.prior)

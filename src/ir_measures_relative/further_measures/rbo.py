@@ -50,7 +50,7 @@ def rank_biased_overlap(pair: Pair, p: float, variant: str) -> FloatArray:
     weight = Geometric(p).share(depth)
 
     def weighted(values: FloatArray) -> FloatArray:
-        """The sum over the depths down to the end of the longer ranking."""
+        """Return the sum over the depths down to the end of the longer ranking."""
         return row_sums(np.where(depth <= long[:, None], values, 0.0) * weight)
 
     if variant == "min":  # what follows adds no overlap: common / d at each depth d
@@ -161,7 +161,7 @@ class _RBO(RelativeMeasure):
         return 0.0, 1.0
 
     def pair(self, run: Evaluated) -> Pair:
-        """The rankings of the run and of the reference, each to the cutoff."""
+        """Return the rankings of the run and of the reference, each to the cutoff."""
         reference, depth = run.reference(self.get("ref")), self.get("cutoff")
         tops, row = (run.top(depth), run.collection.top(reference, depth)), rows_in_top(run, reference, depth)
         shared = np.flatnonzero(row >= 0)

@@ -25,7 +25,7 @@ ADDITIVE = {name: BASES[name] for name in ("nDCG", "P", "RBP", "SDCG")}
 
 @lru_cache(maxsize=64)
 def quadrature(players: int) -> tuple[FloatArray, FloatArray]:
-    """The nodes and weights of the Gauss-Legendre rule on [0, 1], exact for products over the other players."""
+    """Return the nodes and weights of the Gauss-Legendre rule on [0, 1], exact for products over the other players."""
     nodes, weights = np.polynomial.legendre.leggauss((players + 1) // 2)
     return (nodes + 1.0) / 2.0, weights / 2.0
 
@@ -91,7 +91,7 @@ class _Shapley(RelativeMeasure):
         return Form(docs, run.positions(docs, self.look), self.rule, left=self.chance_to_be_new(run, docs))
 
     def chance_to_be_new(self, run: Evaluated, docs: Documents) -> FloatArray:
-        """The mean over all orders of the chance that a document is new when the system comes; 0 if it lacks it."""
+        """Return the mean probability over all orders that a document is new when the system comes."""
         browsing, collection, index = self.rule.seen, run.collection, run.index
         found, new = np.flatnonzero(browsing.seen(run.positions(docs, self.look))), np.zeros(len(docs))
         players = len(collection.runs) + (index is None)

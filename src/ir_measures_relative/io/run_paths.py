@@ -219,11 +219,11 @@ def read_runs(
             if may_be_judgments and file.resolve() not in certain:
                 doubtful += range(len(runs), len(runs) + len(runs_in_file))
             described = {key: value for key, value in described.items() if value is not None}
-            runs += [run.described(**described) for run in runs_in_file]
+            runs += [run.with_attributes(**described) for run in runs_in_file]
             file_by_run += [file] * len(runs_in_file)
     _check_doubtful(file_by_run, runs, doubtful)
     names = name_runs(file_by_run, runs)
-    return {name: run.named(f"run {name!r}") for name, run in zip(names, runs, strict=True)}
+    return {name: run.with_attributes(name=f"run {name!r}") for name, run in zip(names, runs, strict=True)}
 
 
 def _check_doubtful(files: Sequence[Path], runs: Sequence[Rankings], doubtful: Sequence[int]) -> None:

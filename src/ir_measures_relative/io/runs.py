@@ -181,7 +181,7 @@ def _read_run_file(path: str | os.PathLike[str], name: str) -> Rankings:
             f"{source}: the file holds the runs {', '.join(map(repr, tags))}; say which behind the path, such as "
             f"'{path}#{tags[0]}', or read them all by RunContext.from_files"
         )
-    return runs[0].named(name)
+    return runs[0].with_attributes(name=name)
 
 
 def read_runs_in_file(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings], bool]:

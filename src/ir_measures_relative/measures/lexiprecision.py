@@ -64,7 +64,7 @@ class RecallLevels(RelativeMeasure):
         return -1.0, 1.0
 
     def preference(self, run: FloatArray, reference: FloatArray, collection: Collection) -> FloatArray:
-        """One value a query, from the tables of :func:`reciprocal_ranks`: the sign where they first differ."""
+        """Return one value a query, from the tables of :func:`reciprocal_ranks`: the sign where they first differ."""
         step = -1 if self.FROM_THE_WORST else 1
         return np.sign(first_difference(run[:, ::step], reference[:, ::step]))
 

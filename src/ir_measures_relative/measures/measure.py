@@ -179,11 +179,11 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return None
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The value of a parameter, as ``param_value`` says."""
+        """Return the value of a parameter, as ``param_value`` says."""
         return param_value(self, name, default)
 
     def _check_values(self) -> None:
-        """Raises ValueError for an unknown parameter or a value that is not allowed, saying what is."""
+        """Raise ValueError for an unknown parameter or a value that is not allowed, saying what is."""
         for name, value in self.params.items():
             spec = self.SUPPORTED_PARAMS.get(name)
             if spec is None:
@@ -197,7 +197,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
                 )
 
     def validate_params(self) -> None:
-        """Raises ValueError for parameters that are missing or do not go together; called when the measure is used."""
+        """Raise ValueError for parameters that are missing or do not go together; called when the measure is used."""
         if self.validated:
             return
         self._check_values()
@@ -220,13 +220,13 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
 
 def bases_with(measure: RelativeMeasure, parameter: str) -> tuple[str, ...]:
-    """The bases that have a parameter which others lack; none where the measure has it whatever its base."""
+    """Return the bases that have a parameter which others lack; none where the measure has it whatever its base."""
     bases = measure.BASES if "base" in measure.SUPPORTED_PARAMS else {}
     return tuple(name for name, base in bases.items() if parameter in base.parameters)
 
 
 def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
-    """Makes the measure known to ``ir_measures.parse_measure``, also after its module was reloaded. Returns it.
+    """Make the measure known to ``ir_measures.parse_measure``, also after its module was reloaded. Returns it.
 
     A name that another package has taken stays with that package, and draws a warning: ``import pyterrier`` must work.
     """
@@ -251,7 +251,7 @@ def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
 # Guess: paths of qrels. A string is a sequence of characters to ir_measures; it hands a ``Path`` on as it is.
 # Ends with: paths that its conversion reads.
 def path_if_string(qrels: Qrels) -> Qrels:
-    """The qrels; a path instead of a string, over whose characters ir_measures would iterate."""
+    """Return the qrels; a path instead of a string, over whose characters ir_measures would iterate."""
     from pathlib import Path  # importing the package does without it
 
     return Path(qrels) if isinstance(qrels, str) else qrels
@@ -261,7 +261,7 @@ def path_if_string(qrels: Qrels) -> Qrels:
 
 
 def citations(measures: Iterable[Measure]) -> list[str]:
-    """The BibTeX entries of the measures' ``PAPERS``, each once, in the order of the file.
+    """Return the BibTeX entries of the measures' ``PAPERS``, each once, in the order of the file.
 
     The paper of a base is cited with that base, and by a bare ``NRG``, which may have any.
     """

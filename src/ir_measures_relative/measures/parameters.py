@@ -27,7 +27,7 @@ class Param(ParamInfo):  # type: ignore[misc]
         self.allowed = allowed
 
     def allows(self, value: Any) -> bool:
-        """Whether the parameter may have this value."""
+        """Return whether the parameter may have this value."""
         if self.choices is not MISSING:
             return any(type(value) is type(choice) and value == choice for choice in self.choices)
         if isinstance(value, bool) and self.dtype is not bool:

@@ -66,7 +66,7 @@ def n_retrieving(
 
 
 def _systems_of_runs(run: Evaluated, systems: str, place: int) -> IntArray:
-    """A number for the system of each run of the context, -1 for none, and of the evaluated run at its place."""
+    """Return a number for the system of each run of the context, -1 for none, and of the evaluated run at its place."""
     names, groups = run.collection.names, run.collection.groups
     own = range(max(len(names), place + 1))  # each run is a system of its own
     if systems != "groups":

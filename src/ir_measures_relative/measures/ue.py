@@ -185,7 +185,7 @@ class _UE(RelativeMeasure):
         return Normalizers(upper, expected, room, chance.deviation(pool) if chance.deviation and z else None)
 
     def _pool(self, run: Evaluated) -> RandomRanking:
-        """The pool of each query, its size n, and min(k, n)."""
+        """Return the pool of each query, its size n, and min(k, n)."""
         docs = run.collection.documents
         if self.get("judged_only"):  # a negative label counts as unjudged there, as in trec_eval -J
             docs = docs.select(docs.grade >= 0)

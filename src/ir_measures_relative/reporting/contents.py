@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from ..context.collection import Collection, judged_collection
-from ..context.evaluate import Scores, one_topic_counts, score_runs
+from ..context.evaluate import Scores, describe_dominant_topics, score_runs
 from ..context.measure_strings import is_relative, value_range
 from ..context.missing_topics import check_topics, find_missing_topics
 from ..context.priors import FixedPriors
@@ -107,7 +107,7 @@ class ReportedCampaign:
     @cached_property
     def one_topic(self) -> str | None:
         """What the reader is warned of, where a mean comes from one topic."""
-        return one_topic_counts(self.scores)
+        return describe_dominant_topics(self.scores)
 
     @cached_property
     def place(self) -> dict[str, int]:

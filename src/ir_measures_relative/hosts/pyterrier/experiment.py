@@ -23,7 +23,7 @@ from pyterrier import Experiment as OfPyTerrier  # pt.Experiment may be ours, if
 from ...context.absolute import provider_name
 from ...context.collection import Collection, judged_collection, new_collection
 from ...context.duplicates import warn_about_duplicate
-from ...context.evaluate import Scores, one_topic_counts, score_runs
+from ...context.evaluate import Scores, describe_dominant_topics, score_runs
 from ...context.evaluated import Evaluated
 from ...context.measure_strings import as_list, is_relative
 from ...context.missing_topics import find_similar_ids, warn_about_missing_topics
@@ -209,7 +209,7 @@ def Experiment(
         runs = {name: _read(frame, name) for name, frame in zip(names, caught.runs, strict=True)}
         # What a pipeline was asked and returned nothing for is an answer; results that are given may be cut.
         ran = {
-            name: runs[name].described(asked=topic_ids)
+            name: runs[name].with_attributes(asked=topic_ids)
             for name, system in zip(names, systems, strict=True)
             if not isinstance(system, pd.DataFrame)
         }
@@ -243,7 +243,7 @@ def Experiment(
             times = dict(zip(names, caught.times, strict=True))
             shown_times |= rounded(times, options.get("round"))
         if not options.get("perquery"):
-            if message := one_topic_counts(scores):
+            if message := describe_dominant_topics(scores):
                 warn(message)
             differing = incomparable(collection, relative, options) if beside is None else set()
             without_comparisons(result, differing, options)

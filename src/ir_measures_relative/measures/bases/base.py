@@ -101,7 +101,7 @@ def expected_sum(mean_gain: FloatArray, depth: IntArray, browsing: BrowsingModel
 
 
 def weighted_sum_deviation(pool: RandomRanking, browsing: BrowsingModel) -> FloatArray:
-    """The standard deviation of Σ_{i≤k} w(i)·g(d_i): ``Var = Σ_i (w_i - w̄)² · Σ_d (g_d - ḡ)² / (n - 1)``."""
+    """Return the standard deviation of Σ_{i≤k} w(i)·g(d_i): ``Var = Σ_i (w_i - w̄)² · Σ_d (g_d - ḡ)² / (n - 1)``."""
     docs, n_queries, size = pool.perfect, pool.n_queries, pool.size.astype(np.float64)
     highest = max_by_query(docs.gain, docs.query, n_queries)
     gain = ratio(docs.gain, highest[docs.query])  # up to 1, whose square is a number
@@ -124,7 +124,7 @@ def weighted_sum_deviation(pool: RandomRanking, browsing: BrowsingModel) -> Floa
 
 
 def once_each(function: Callable[..., FloatArray], *numbers: IntArray) -> FloatArray:
-    """A function of several columns of whole numbers, one value a row; computed once for rows that are the same."""
+    """Return a function of columns of whole numbers, one value a row, computed once for rows that are equal."""
     if not len(numbers[0]):
         return np.zeros(0)
     rows, which = np.unique(np.stack(numbers, axis=1), axis=0, return_inverse=True)
@@ -133,7 +133,7 @@ def once_each(function: Callable[..., FloatArray], *numbers: IntArray) -> FloatA
 
 
 def longest(depth: IntArray) -> int:
-    """The deepest of all."""
+    """Return the deepest of all."""
     return int(depth.max(initial=0))
 
 

@@ -18,7 +18,7 @@ class BrowsingModel(ABC):
 
     @abstractmethod
     def seen(self, position: IntArray) -> FloatArray:
-        """The chance that a user looks at each position, from 1; 0 is not retrieved, and never seen."""
+        """Return the chance that a user looks at each position, from 1; 0 is not retrieved, and never seen."""
 
     @property
     def total(self) -> float:

@@ -41,7 +41,7 @@ def total_discount(k: int) -> float:
 
 
 def ideal_dcg(gain: FloatArray, query: IntArray, n_queries: int, cutoff: int | None) -> FloatArray:
-    """The ``DCG@cutoff`` of each query's rows ranked by gain, highest first; gains are at least 0."""
+    """Return the ``DCG@cutoff`` of each query's rows ranked by gain, highest first; gains are at least 0."""
     longest = int(np.bincount(query).max(initial=0))
     if n_queries * longest > 2**20 + 16 * len(query):  # a table of queries would be large
         order = np.lexsort((-gain, query))
@@ -54,7 +54,7 @@ def ideal_dcg(gain: FloatArray, query: IntArray, n_queries: int, cutoff: int | N
 
 
 def compute_gains(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> FloatArray:
-    """The gain of each grade: mapped by ``gains``, then as is ('log2') or 2^grade - 1 ('exp-log2'); never below 0."""
+    """Return the gain of each grade: mapped by ``gains``, then as is ('log2') or 2^grade - 1 ('exp-log2')."""
     mapped = grade.astype(np.float64)
     for old, new in (gains or {}).items():
         mapped[grade == old] = new
@@ -73,7 +73,7 @@ _MOST_GRADES = 100_000
 
 
 def grades_between(lowest: int, highest: int) -> IntArray:
-    """All grades that an unjudged document may have, ascending; ValueError for more than 100,000."""
+    """Return all grades that an unjudged document may have, ascending; ValueError for more than 100,000."""
     if highest - lowest >= _MOST_GRADES:
         raise ValueError(
             f"documents may have grades from {lowest} to {highest}, and at most {_MOST_GRADES} different grades are "
@@ -83,7 +83,7 @@ def grades_between(lowest: int, highest: int) -> IntArray:
 
 
 def chance_to_satisfy(grade: IntArray, max_grade: int) -> FloatArray:
-    """The probability θ < 1 that each document satisfies: ``(2^grade - 1) / 2^max_grade``; 0 for a grade below 1."""
+    """Return the probability θ that each document satisfies: ``(2^grade - 1) / 2^max_grade``; 0 for a grade below 1."""
     result: FloatArray = np.ldexp(np.ldexp(1.0, np.maximum(grade, 0)) - 1.0, -max_grade)
     return result
 

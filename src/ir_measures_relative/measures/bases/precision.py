@@ -16,7 +16,7 @@ def expected_count(relevant: IntArray, pool: IntArray, depth: IntArray) -> Float
 
 
 def count_deviation(relevant: IntArray, pool: IntArray, depth: IntArray) -> FloatArray:
-    """The standard deviation of a hypergeometric number: ``√(d·(m/n)·(1 - m/n)·(n - d)/(n - 1))``, d = min(k, n)."""
+    """Return the deviation of a hypergeometric number: ``√(d·(m/n)·(1 - m/n)·(n - d)/(n - 1))``, d = min(k, n)."""
     m, n, d = (x.astype(np.float64) for x in (relevant, pool, depth))
     return np.sqrt(ratio(ratio(d * m, n) * ratio((n - m) * (n - d), n), n - 1.0))
 

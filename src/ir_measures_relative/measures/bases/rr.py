@@ -43,7 +43,7 @@ def expected_rr(first: First) -> FloatArray:
 
 
 def rr_deviation(first: First) -> FloatArray:
-    """The standard deviation of RR@k."""
+    """Return the standard deviation of RR@k."""
     mean, rr = expected_rr(first), reciprocal(np.arange(1, first.chance.shape[1] + 1))
     squares = row_sums(first.chance * (rr - mean[:, None]) ** 2) + first.none * mean**2
     result: FloatArray = np.sqrt(squares)
