@@ -1,4 +1,4 @@
-"""Runs on judged documents as arrays: positions, products over runs, absolute values."""
+"""The runs of a context on judged documents, as arrays: positions, products over runs, absolute values."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ T = TypeVar("T")
 class Collection:
     """The runs of a context on judged documents; immutable.
 
-    Its methods return other collections. Those with the same judgments share the ``memo``, so that what still holds is
-    not computed again.
+    Its methods return other collections. Those with the same judgments share the ``memo``, so that nothing is computed
+    again.
     """
 
     runs: Mapping[str, Rankings]  #: the runs, by name
@@ -86,56 +86,47 @@ class Collection:
 
     def select_queries(self, keep: BoolArray) -> Collection:
         """Return the collection of some of the queries, as though the others were not judged."""
-        return self._on(self.judgments.select_queries(keep))
+        return _with_judgments(self, self.judgments.select_queries(keep))
 
     def select_query(self, query_id: str) -> Collection:
         """Return the collection of one query, which the judgments hold."""
         runs = {name: run.select_query(query_id) for name, run in self.runs.items()}
-        return replace(self._on(self.judgments.select_query(query_id)), runs=runs, whole=False)
-
-    def _on(self, judgments: Judgments) -> Collection:
-        memo = Memo(len(self.runs), len(judgments))
-        return replace(self, documents=judgments, judgments=judgments, memo=memo)
+        return replace(_with_judgments(self, self.judgments.select_query(query_id)), runs=runs, whole=False)
 
     # ---- positions
 
     def positions_in_run(
         self, run: Rankings, docs: Documents, look: Look, memo: Memo | None = None
     ) -> IntArray:
-        """Return where any run ranks each of ``docs``, some of :attr:`documents`: from 1, 0 where not in its top.
+        """Return the position of each of ``docs`` in any run: from 1, 0 where it is not in its top.
 
-        They are kept in the ``memo``: by default in the collection's, which is for its runs alone.
+        Args:
+            run: any run.
+            docs: some of :attr:`documents`.
+            look: how much of the ranking counts.
+            memo: keeps them; by default the collection's, which is for its own runs alone.
         """
         memo = self.memo if memo is None else memo
         if look.judged_only:  # depends on the labels
-            compute = partial(self._positions_among_judged, run, docs, look)
+
+            def compute() -> IntArray:
+                position = self.documents.positions_among_judged(run, look.depth)
+                rows = (rows for source, rows in docs.sources() if source is self.documents)
+                return position if docs is self.documents else position[next(rows)]
+
             return memo.get(("positions among judged", run, docs, look), compute)
         key = "positions", run, docs.version
-        kept: _Positions | None = memo.find(key)
-        if kept is not None and kept.depth == look.depth:
-            return kept.position
-        if kept is not None and kept.reach(look.depth):
-            return kept.to(look.depth)
-        position = self._locate(run, docs, look.depth, memo)
+        computed: _Positions | None = memo.find(key)
+        if computed is not None and computed.depth == look.depth:
+            return computed.position
+        if computed is not None and computed.reach(look.depth):
+            return computed.to(look.depth)
+        position = _locate(run, docs, look.depth, memo)
         memo.keep(key, _Positions(position, look.depth))
         return position
 
-    def _locate(self, run: Rankings, docs: Documents, depth: int | None, memo: Memo) -> IntArray:
-        """Compute positions, or select them from those kept for documents that ``docs`` were selected from."""
-        for whole, rows in docs.sources() if docs.selected_from is not None else ():
-            kept: _Positions | None = memo.find(("positions", run, whole.version))
-            if kept is not None and kept.reach(depth):
-                return kept.to(depth)[rows]
-        return docs.positions_in(run, depth)
-
-    def _positions_among_judged(self, run: Rankings, docs: Documents, look: Look) -> IntArray:
-        position = self.documents.positions_among_judged(run, look.depth)
-        if docs is self.documents:
-            return position
-        return position[next(rows for whole, rows in docs.sources() if whole is self.documents)]
-
     def positions(self, docs: Documents, look: Look, of: IntArray | None = None) -> IntArray:
-        """Return where every run of the context, or some of them, ranks each of ``docs``; shape (runs, documents)."""
+        """Return the positions in every run of the context, or in those of ``of``; shape (runs, documents)."""
         runs = self.rankings if of is None else [self.rankings[i] for i in of.tolist()]
         rows = [self.positions_in_run(run, docs, look) for run in runs]
         return np.array(rows, dtype=np.int64).reshape(len(rows), len(docs))
@@ -154,7 +145,7 @@ class Collection:
     # ---- over runs
 
     def memoize(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Return what ``compute`` makes of the runs and the labels, once a key, which holds all else it depends on."""
+        """Return ``compute()``, computed once: the key holds all that it depends on beside the runs and the labels."""
         return self.memo.get((key, self.documents, self.rankings), compute)
 
     def product(
@@ -165,6 +156,8 @@ class Collection:
         Args:
             factor: works elementwise, and is its own key in the memo: a function of a module, or a frozen dataclass
                 with ``__call__``.
+            docs: some of :attr:`documents`.
+            look: how much of each ranking counts.
             of: the runs, as ascending indices.
         """
         n, m = len(self.runs), len(of)
@@ -221,11 +214,10 @@ class Collection:
     def absolute_values(
         self, measure: ir_measures.Measure, run: Rankings, memo: Memo | None = None
     ) -> FloatArray:
-        """Return one absolute measure of any run, one value a query; kept as :meth:`positions_in_run` says."""
+        """Return one absolute measure of any run, one value a query; ``memo`` as for :meth:`positions_in_run`."""
         key = "absolute", run, self.judgments, type(measure), measure
-        return (self.memo if memo is None else memo).get(
-            key, lambda: self.compute_absolute([measure], run)[0]
-        )
+        memo = self.memo if memo is None else memo
+        return memo.get(key, lambda: self.compute_absolute([measure], run)[0])
 
     def absolute_values_by_run(self, measure: ir_measures.Measure) -> FloatArray:
         """Return an absolute measure of every run of the context, shape (runs, queries)."""
@@ -245,21 +237,18 @@ class Collection:
         return dict(zip(self.runs, self.absolute_values_by_run(measure).mean(axis=1).tolist(), strict=True))
 
 
-# How many sets of judgments a context keeps the collection of: batches are one each.
+# For how many sets of judgments a context keeps its collection: each batch of topics is one.
 _KEPT = 8
 _KEEPING = Lock()
 
 
 def judged_collection(context: Any, qrels: Qrels | QrelsColumns | None) -> Collection:
-    """Return the collection of a context on judgments in any form, or on its dataset's.
-
-    It is kept for when the same judgments come again.
-    """
+    """Return the collection of a context on judgments in any form, by default its dataset's; kept for later calls."""
     columns = qrels_columns(datasets.fetch_qrels(context.dataset) if qrels is None else qrels)
     seen = list(context._collections)
     entry = next((entry for entry in seen if entry[0].equals(columns)), None)
     if entry is None:
-        columns = columns.copied()  # what the caller does to the qrels later was not judged
+        columns = columns.copied()  # the caller may change the qrels later
         entry = columns, new_collection(context, make_judgments(columns))
         queries = entry[1].documents.query_ids
         if len(queries) and not columns.n_rows:
@@ -269,8 +258,8 @@ def judged_collection(context: Any, qrels: Qrels | QrelsColumns | None) -> Colle
                 context,
             )
     with _KEEPING:
-        others = [other for other in context._collections if other is not entry]
-        context._collections[:] = [entry, *others][:_KEPT]
+        earlier = [other for other in context._collections if other is not entry]
+        context._collections[:] = [entry, *earlier][:_KEPT]
     return entry[1]
 
 
@@ -283,7 +272,7 @@ def new_collection(context: Any, judgments: Judgments, *, whole: bool = True) ->
         judgments=judgments,
         memo=Memo(len(context.runs), len(judgments)),
         context=context,
-        grades=_grades_of(context, judgments),
+        grades=_grade_range(context, judgments),
         grades_known=context.grades is not None,
         policy=context.policy,
         groups=context.groups,
@@ -304,22 +293,36 @@ def _check_cut_runs(runs: Iterable[Rankings], judgments: Judgments) -> None:
             )
 
 
-def _grades_of(context: Any, docs: Judgments) -> tuple[int, int]:
+def _grade_range(context: Any, docs: Judgments) -> tuple[int, int]:
     """Return the lowest and the highest grade of the context, else of the documents."""
-    own = int(docs.grade.min(initial=0)), int(docs.grade.max(initial=1))
+    lowest, highest = int(docs.grade.min(initial=0)), int(docs.grade.max(initial=1))
     if context.grades is None:
-        return own
+        return lowest, highest
     low, high = min(context.grades[0], 0), max(context.grades[1], 1)
-    if not (low <= own[0] and own[1] <= high):
-        beyond = own[1] if own[1] > context.grades[1] else own[0]
+    if not (low <= lowest and highest <= high):
+        beyond = highest if highest > context.grades[1] else lowest
         raise ValueError(
             f"the qrels hold the grade {beyond}, not of grades={context.grades}; correct RunContext(grades=)"
         )
     return low, high
 
 
+def _with_judgments(collection: Collection, judgments: Judgments) -> Collection:
+    memo = Memo(len(collection.runs), len(judgments))
+    return replace(collection, documents=judgments, judgments=judgments, memo=memo)
+
+
+def _locate(run: Rankings, docs: Documents, depth: int | None, memo: Memo) -> IntArray:
+    """Compute positions, or select them from those computed for documents that ``docs`` were selected from."""
+    for source, rows in docs.sources() if docs.selected_from is not None else ():
+        computed: _Positions | None = memo.find(("positions", run, source.version))
+        if computed is not None and computed.reach(depth):
+            return computed.to(depth)[rows]
+    return docs.positions_in(run, depth)
+
+
 class _Positions:
-    """The positions of documents in a run, down to the greatest depth asked for so far."""
+    """The positions of documents in a run, down to the greatest depth needed so far."""
 
     def __init__(self, position: IntArray, depth: int | None) -> None:
         self.position, self.depth, self.nbytes = position, depth, position.nbytes
