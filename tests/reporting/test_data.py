@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import pkgutil
 from dataclasses import replace
 from typing import Any
 
@@ -32,11 +31,11 @@ from ir_measures_relative import (
 from ir_measures_relative.context.measure_strings import parse_measures
 from ir_measures_relative.decisions import new_aspects
 from ir_measures_relative.io.qrels import qrels_columns
-from ir_measures_relative.reporting import sections
-from ir_measures_relative.reporting.contents import campaign_of, number, queries_of, slugs
-from ir_measures_relative.reporting.sections import SECTIONS, aspects, fusion, sections_of, unjudged
-from ir_measures_relative.reporting.sections import runs as table_of_runs
-from ir_measures_relative.reporting.sections.relative_to import _parts, formula
+from ir_measures_relative.reporting.contents import collect_contents, json_number, make_slugs, read_queries
+from ir_measures_relative.reporting.sections import Section, combinations, unjudged
+from ir_measures_relative.reporting.sections.contributions import aspects
+from ir_measures_relative.reporting.sections.relative_to import _split_code, describe_measure
+from ir_measures_relative.reporting.sections.runs import runs as table_of_runs
 from random_campaigns import Labels, Run, contexts, qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore::ir_measures_relative.RelativeWarning")
@@ -56,10 +55,10 @@ def data(context: RunContext, labels: Any, measures: list[Any]) -> dict[str, Any
     """What the page gets: the numbers that all of it knows, and the figures by name."""
     pytest.importorskip("jinja2", reason="the report needs Jinja2, of the extra [report]")
     pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the extra [report]")
-    from ir_measures_relative.reporting.page import as_json, figures
+    from ir_measures_relative.reporting.page import collect_figures, make_sections, script_json
 
-    campaign = campaign_of(context, qrels_columns(labels), parse_measures(measures))
-    return dict(json.loads(as_json(campaign.data | figures(sections_of(campaign)[0]))))
+    contents = collect_contents(context, qrels_columns(labels), parse_measures(measures))
+    return dict(json.loads(script_json(contents.data | collect_figures(make_sections(contents)[0]))))
 
 
 def test_numbers_are_those_of_the_analyses() -> None:
@@ -152,14 +151,17 @@ def test_fusion_is_what_fuse_says() -> None:
 
 def test_what_takes_long_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verdicts by one measure, the next one in its place, and fusion."""
+    pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the extra [report]")
+    from ir_measures_relative.reporting.page import make_sections
+
     monkeypatch.setattr(unjudged, "_PAIRS", 10)
-    monkeypatch.setattr(fusion, "_MOST_WORK", 8)
-    campaign = campaign_of(
+    monkeypatch.setattr(combinations, "_MOST_WORK", 8)
+    contents = collect_contents(
         RunContext(RUNS),
         qrels_columns(LABELS),
         parse_measures(["nDCG@2", "NRG(norm='ideal')@20", "UniqueRel@2"]),
     )
-    found, left_out = sections_of(campaign)
+    found, left_out = make_sections(contents)
     facts = next(one for one in found if one.anchor == "unjudged").facts
     assert facts["left_out"] == [("NRG(norm='ideal')@20", 9)] and facts["measures"] == [
         "nDCG@2",
@@ -174,8 +176,8 @@ def test_near_copies_and_runs_of_one_topic() -> None:
     other = {q: {f"e{i}": 30.0 - i for i in range(30)} for q in run}
     labels = {q: {"d0": 1, "d9": 1} for q in run} | {"q0": {"e0": 1, "e1": 1, "d0": 1}}
     context = RunContext({"one": run, "like it": swapped, "other": other})
-    campaign = campaign_of(context, qrels_columns(labels), parse_measures(["nDCG@10", "UniqueRel@10"]))
-    facts = table_of_runs.section(campaign).facts
+    contents = collect_contents(context, qrels_columns(labels), parse_measures(["nDCG@10", "UniqueRel@10"]))
+    facts = table_of_runs(contents).facts
     value = similarity(context, labels, ["RBO@50"])["value"][0]
     assert {run: [one for one, _ in near] for run, near in facts["near"].items()} == {0: [1], 1: [0]}
     assert facts["near"][0][0][1] == pytest.approx(value) and value >= 0.95
@@ -193,9 +195,9 @@ def test_what_is_added_to_the_measures() -> None:
 
 
 def test_runs_without_a_mean_come_last() -> None:
-    campaign = campaign_of(RunContext(RUNS), qrels_columns(LABELS), parse_measures(["nDCG@2"]))
-    less = replace(campaign, data={"means": [[None, -0.5, 0.25, -0.5]]})
-    assert less.best_first(0) == [2, 1, 3, 0]
+    contents = collect_contents(RunContext(RUNS), qrels_columns(LABELS), parse_measures(["nDCG@2"]))
+    less = replace(contents, data={"means": [[None, -0.5, 0.25, -0.5]]})
+    assert less.rank_runs(0) == [2, 1, 3, 0]
 
 
 def test_the_reference() -> None:
@@ -263,7 +265,7 @@ def test_no_query_in_common() -> None:
 
 @given(st.lists(st.text(min_size=1, max_size=100) | st.sampled_from([*NAMES, "\udcff half"]), unique=True))
 def test_addresses_are_unique_and_plain(ids: list[str]) -> None:
-    found = slugs(ids)
+    found = make_slugs(ids)
     assert len(set(found)) == len(ids)
     assert all(slug.isascii() and not set(slug) & set("&#<>\"' \n") and len(slug) < 100 for slug in found)
 
@@ -272,16 +274,16 @@ def test_addresses_are_unique_and_plain(ids: list[str]) -> None:
 def test_json_ends_no_script(text: str) -> None:
     pytest.importorskip("jinja2", reason="the report needs Jinja2, of the extra [report]")
     pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the extra [report]")
-    from ir_measures_relative.reporting.page import as_json
+    from ir_measures_relative.reporting.page import script_json
 
-    written = as_json({"a": text + "</script><!--\u2028"})
+    written = script_json({"a": text + "</script><!--\u2028"})
     assert not set(written) & set("<>&\u2028\u2029") and json.loads(written)["a"].startswith(text)
     written.encode()  # no half of a surrogate pair
 
 
 def test_numbers_that_json_does_not_have() -> None:
-    assert [number(x) for x in (math.nan, math.inf, -0.0, 0.123456789)] == [None, None, 0.0, 0.123456789]
-    assert str(number(-1e-12)) == "0.0"
+    assert [json_number(x) for x in (math.nan, math.inf, -0.0, 0.123456789)] == [None, None, 0.0, 0.123456789]
+    assert str(json_number(-1e-12)) == "0.0"
 
 
 def test_texts_of_topics(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -289,11 +291,11 @@ def test_texts_of_topics(monkeypatch: pytest.MonkeyPatch) -> None:
 
     demo.register()
     dataset = RunContext.from_irds(demo.DATASET_ID, name=None).dataset
-    assert set(queries_of(dataset, None)) == {q.query_id for q in dataset.queries_iter()}
-    shortened = queries_of(None, {"q": "word\n" * 200})["q"]
+    assert set(read_queries(dataset, None)) == {q.query_id for q in dataset.queries_iter()}
+    shortened = read_queries(None, {"q": "word\n" * 200})["q"]
     assert len(shortened) <= 300 and shortened.startswith("word word") and shortened.endswith("…")
     with pytest.raises(TypeError, match="queries is a list"):
-        queries_of(None, ["q"])  # type: ignore[arg-type]
+        read_queries(None, ["q"])  # type: ignore[arg-type]
 
     class Offline:
         def queries_iter(self) -> Any:
@@ -303,26 +305,22 @@ def test_texts_of_topics(monkeypatch: pytest.MonkeyPatch) -> None:
             return getattr(dataset, name)
 
     with pytest.warns(RelativeWarning, match="the report has no texts of topics"):
-        assert queries_of(Offline(), None) == {}
-
-
-def test_every_section_is_in_the_list() -> None:
-    assert {module.name for module in pkgutil.iter_modules(sections.__path__)} == {*SECTIONS}
+        assert read_queries(Offline(), None) == {}
 
 
 def test_formulas() -> None:
-    said = formula(NRG @ 10)
+    said = describe_measure(NRG @ 10)
     assert (said["measure"], said["title"]) == ("NRG@10", "Normalized Residual Gain") and said["short"]
     everything = "".join(text for _, parts in said["paragraphs"] for _, text in parts)
     assert ">>>" not in everything and ":class:" not in everything and "``" not in everything
     assert any(code and "Σ" in text for _, parts in said["paragraphs"] for code, text in parts)
     assert any(item for item, _ in said["paragraphs"])
-    host = formula(parse_measures(["nDCG@10"])[0])
+    host = describe_measure(parse_measures(["nDCG@10"])[0])
     assert "journals/tois/JarvelinK02" in str(host["paragraphs"])
 
 
 def test_marks_of_emphasis_are_not_shown() -> None:
-    found = [piece for _, piece in _parts("not *p-values*, **never** so; ``a*b*c`` and k * 2 * n stay")]
+    found = [piece for _, piece in _split_code("not *p-values*, **never** so; ``a*b*c`` and k * 2 * n stay")]
     assert found == ["not p-values, never so; ", "a*b*c", " and k * 2 * n stay"]
 
 
@@ -333,9 +331,9 @@ NUGGETS = [
 
 def test_new_aspects_are_those_of_the_function() -> None:
     context = RunContext(RUNS)
-    campaign = campaign_of(context, qrels_columns(NUGGETS), parse_measures(["P@2"]))
-    found = aspects.section(campaign)
-    assert isinstance(found, sections.Section)
+    contents = collect_contents(context, qrels_columns(NUGGETS), parse_measures(["P@2"]))
+    found = aspects(contents)
+    assert isinstance(found, Section)
     expected = new_aspects(context, NUGGETS, "NewAspects@2")
     table = found.tables["aspects"]
     assert [title for title, _ in table.columns] == ["run", *expected.columns[1:]]
@@ -345,8 +343,8 @@ def test_new_aspects_are_those_of_the_function() -> None:
 
 
 def test_new_aspects_are_left_out_in_words() -> None:
-    plain = campaign_of(RunContext(RUNS), qrels_columns(LABELS), parse_measures(["P@2"]))
-    assert aspects.section(plain) == "New aspects: the judgments name no aspects."
+    plain = collect_contents(RunContext(RUNS), qrels_columns(LABELS), parse_measures(["P@2"]))
+    assert aspects(plain) == "New aspects: the judgments name no aspects."
     nameless = qrels_columns([*NUGGETS, Qrel("q1", "c", 1, "")])
-    said = aspects.section(campaign_of(RunContext(RUNS), nameless, parse_measures(["P@2"])))
+    said = aspects(collect_contents(RunContext(RUNS), nameless, parse_measures(["P@2"])))
     assert isinstance(said, str) and said.startswith("New aspects: ")

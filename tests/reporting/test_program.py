@@ -16,7 +16,7 @@ def test_the_program_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     made = page._bundle.__wrapped__()
     (kept,) = (tmp_path / "home" / "ir_measures_relative").iterdir()
     assert "vegaEmbed" in made and kept.read_text(encoding="utf-8") == made
-    monkeypatch.setattr(page, "_made_bundle", lambda: pytest.fail("made again"))
+    monkeypatch.setattr(page, "_make_bundle", lambda: pytest.fail("made again"))
     assert page._bundle.__wrapped__() == made
 
 
@@ -25,5 +25,5 @@ def test_a_folder_that_nobody_may_write_to_is_none_for_it(
 ) -> None:
     (tmp_path / "home").write_text("a file")
     monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr(page, "_made_bundle", lambda: "program")
+    monkeypatch.setattr(page, "_make_bundle", lambda: "program")
     assert page._bundle.__wrapped__() == "program"

@@ -1,7 +1,7 @@
 """The report: one HTML file of a test collection, which opens from disk, without a network.
 
-``contents`` holds what the sections look at; each file of ``sections`` is a section; ``pair_page`` has what the page of
-two runs needs; ``page`` puts it all together. Needs the extra ``report``.
+``contents`` holds what the sections look at, ``sections`` makes them, and ``page`` puts them together. Needs the extra
+``report``.
 """
 
 from __future__ import annotations
@@ -63,14 +63,13 @@ def report(
     columns = qrels_columns(fetch_qrels(context.dataset) if qrels is None else qrels)
     collection = str(qrels) if isinstance(qrels, (str, os.PathLike)) else None
     more: dict[str, Any] = {"queries": queries, "title": title, "command": command, "collection": collection}
-    message = write(context, columns, parsed, target, **more)
-    if message is not None:
+    if (message := write(context, columns, parsed, target, **more)) is not None:
         warn(message)
     return target
 
 
 def require_packages() -> None:
-    """Raises ImportError, which says what to install, where a package is missing."""
+    """Raise ImportError, which says what to install, where a package is missing."""
     try:
         import jinja2  # noqa: F401
         import matplotlib  # noqa: F401
@@ -92,23 +91,19 @@ def write(
     command: str | None = None,
     collection: str | None = None,
 ) -> str | None:
-    """Write a report of what is read and checked already; return what its reader is warned of.
+    """Write a report of what is read and checked already; return a warning for its reader, or None.
 
     ``collection`` is the path of the judgments, which names the collection where there is no dataset.
     """
-    from .contents import campaign_of, queries_of
-    from .page import page
-    from .pair_page import pairs_of
-    from .sections import sections_of
+    from .contents import collect_contents, read_queries
+    from .page import render_page
 
     dataset = context.dataset if dataset is None else dataset
-    asked = queries_of(dataset, queries)
-    campaign = campaign_of(context, qrels, measures, given=scores, queries=asked, command=command)
-    n = len(context.names)
+    texts = read_queries(dataset, queries)
+    contents = collect_contents(context, qrels, measures, scores=scores, queries=texts, command=command)
     judged_by = dataset_id(dataset) or "/".join(Path(collection or "").parts[-2:])
-    title = title or f"{counted(n, 'run')} {f'on {judged_by}' if judged_by else 'compared'}"
-    shared = campaign.data | {"pairs": pairs_of(campaign)}
-    text = page(campaign, *sections_of(campaign), shared, title)
-    # What was there stays where it cannot be written.
-    write_whole(path, lambda beside: Path(beside).write_bytes(text.encode("utf-8", "replace")))
-    return campaign.one_topic
+    runs = counted(len(context.names), "run")
+    page = render_page(contents, title or f"{runs} {f'on {judged_by}' if judged_by else 'compared'}")
+    # An older file stays where the new one cannot be written.
+    write_whole(path, lambda temporary: Path(temporary).write_bytes(page.encode("utf-8", "replace")))
+    return contents.one_topic

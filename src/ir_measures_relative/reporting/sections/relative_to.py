@@ -1,4 +1,4 @@
-"""What a number is relative to: ``templates/fingerprint.html``, the measures in words, and their papers."""
+"""The section on what numbers are relative to: the fingerprint, the measures in words, and their papers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import ir_measures
 from ...context.measure_strings import is_relative
 from ...measures.measure import citations
 from ...messages import to_json
-from ..contents import ReportedCampaign
+from ..contents import Contents
 from . import Section
 
-WORDS = """
+_WORDS = """
 <p>A relative value depends on the runs, the priors and the judgments that it was computed with. Cite them by this
 fingerprint:</p>
 {% include "fingerprint.html" +%}
@@ -41,24 +41,24 @@ _EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2})(?=[^\s*])([^*]+?)(?<=[^\s*])\1(?![\
 _DBLP = re.compile(r"\.\. cite\.dblp:: (\S+)")
 
 
-def section(campaign: ReportedCampaign) -> Section:
-    """The fingerprint of the campaign, and what its measures are."""
+def relative_to(contents: Contents) -> Section:
+    """Return the fingerprint of the runs and judgments, and what the measures are."""
     facts = {
-        "mark": campaign.fingerprint,
-        "mark_as_json": to_json(campaign.fingerprint, indent=1),
-        "command": campaign.command,
-        "formulas": [formula(m) for m in campaign.measures],
-        "bibtex": "\n\n".join(citations(campaign.measures)),
+        "mark": contents.fingerprint,
+        "mark_as_json": to_json(contents.fingerprint, indent=1),
+        "command": contents.command,
+        "formulas": [describe_measure(m) for m in contents.measures],
+        "bibtex": "\n\n".join(citations(contents.measures)),
     }
-    return Section("relative-to", "How to check", "How to check the numbers", WORDS, facts)
+    return Section("relative-to", "How to check", "How to check the numbers", _WORDS, facts)
 
 
 #: Whether a paragraph is an item of a list; and its parts: whether each is code, and the text.
 Paragraph = tuple[bool, list[tuple[bool, str]]]
 
 
-def formula(measure: ir_measures.Measure) -> dict[str, Any]:
-    """The measure in the words of its docstring."""
+def describe_measure(measure: ir_measures.Measure) -> dict[str, Any]:
+    """Return a measure in the words of its docstring."""
     title = str(getattr(measure, "PRETTY_NAME", None) or measure.NAME)
     short = str(getattr(measure, "SHORT_DESC", None) or "") if is_relative(measure) else ""
     doc = inspect.getdoc(measure if not is_relative(measure) else type(measure)) or ""
@@ -76,11 +76,11 @@ def _paragraphs(doc: str) -> Iterator[Paragraph]:
             continue
         for item in re.split(r"\n(?=\s*- )", block):
             text = " ".join(item.split())
-            yield text.startswith("- "), _parts(text.removeprefix("- "))
+            yield text.startswith("- "), _split_code(text.removeprefix("- "))
 
 
-def _parts(text: str) -> list[tuple[bool, str]]:
-    """Text and code, in turn."""
+def _split_code(text: str) -> list[tuple[bool, str]]:
+    """Split a paragraph into text and code."""
     pieces = re.split(r"``(.+?)``", _ROLE.sub(r"``\2``", text))
     pieces[::2] = [_EMPHASIS.sub(r"\2", piece) for piece in pieces[::2]]
     return [(i % 2 == 1, piece) for i, piece in enumerate(pieces) if piece]

@@ -1,8 +1,9 @@
-"""The table of the runs, and which is best and which has most that is new. ``templates/runs.html`` writes the table."""
+"""The table of the runs, which ``templates/runs.html`` writes, and the headline on the best and the newest of them."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
 
 import ir_measures
 import numpy as np
@@ -15,10 +16,10 @@ from ...further_measures.rbo import RBO
 from ...stats.intervals import student_interval
 from ...tolerances import ROUNDED
 from ...work import Work
-from ..contents import ReportedCampaign, number
+from ..contents import Contents, json_number
 from . import COLOURS, Section
 
-WORDS = """
+_WORDS = """
 <p>Means over {{ n_topics }} topics. The bar is the 95 % interval of the mean. It says how precise the mean is, not
 whether two runs differ.
 {% if copies | select | list %}The upright line is the value of an exact copy of the run’s nearest prior. A run that
@@ -29,7 +30,7 @@ Click a column’s name to sort. Pin two runs with ☆ to compare them.</p>
 {% include "runs.html" %}
 """
 
-HEADLINE = """
+_HEADLINE = """
 {% if missing_topics %}<li><strong>Topics are missing.</strong> {{ missing_topics }}
 {%- if incomplete %} No verdict, test or choice in this report is about {{ incomplete }}.{% endif %}</li>{% endif %}
 {% macro lead(of) %}{% if of.tied %} <small>{{ run_name(of.second) }} is as high.</small>
@@ -51,7 +52,7 @@ chance.</small>{% endif %}{% endmacro %}
 {%- endif %}
 """
 
-# Two runs of at least this RBO are near-copies. They share at least this part of their first documents: less would
+# Two runs of at least this RBO are near-duplicates. They share at least this part of their first documents: less would
 # leave RBO (p = 0.9) below 0.95, wherever they differ.
 _NEAR, _LEAST_SHARED, _TOP = 0.95, 0.75, 10
 # RBO looks at so many documents; those that follow have 0.3 % of the weight.
@@ -70,91 +71,90 @@ class Leader(NamedTuple):
     tied: bool = False  #: whether the next one has the same mean
 
 
-def section(campaign: ReportedCampaign) -> Section:
-    """Every run with its means, sorted by the first relative measure."""
-    data = campaign.data
-    by = campaign.first_relative or 0
-    names = [measure.NAME for measure in campaign.measures]
+def runs(contents: Contents) -> Section:
+    """Return every run with its means, sorted by the first relative measure."""
+    data = contents.data
+    by = contents.first_relative or 0
+    names = [measure.NAME for measure in contents.measures]
     unique = names.index("UniqueRel") if "UniqueRel" in names else None
-    adds = _leader(campaign, campaign.first_relative) if campaign.several else None
+    adds = _find_leader(contents, contents.first_relative) if contents.several else None
     shows = None if unique is None or adds is None or not adds.adds else data["means"][unique][adds.run]
-    most = None if shows is None else _leader(campaign, unique)
+    most = None if shows is None else _find_leader(contents, unique)
     facts = {
         "n_topics": len(data["topics"]),
         "sorted_by": by,
-        "order": campaign.best_first(by),
-        "reference": campaign.reference,
+        "order": contents.rank_runs(by),
+        "reference": contents.reference,
         "colours": COLOURS,
-        "one_topic": campaign.one_topic,
-        "missing_topics": campaign.missing_topics,
-        "incomplete": ", ".join(campaign.incomplete),
-        "copies": [_copies(campaign, measure) for measure in campaign.measures],
+        "one_topic": contents.one_topic,
+        "missing_topics": contents.missing_topics,
+        "incomplete": ", ".join(contents.incomplete),
+        "copies": [_score_copies(contents, measure) for measure in contents.measures],
         "ranges": [
-            _scale(data[end][m] for end in ("ci_lower", "means", "ci_upper")) for m in range(len(names))
+            _value_range(data[end][m] for end in ("ci_lower", "means", "ci_upper")) for m in range(len(names))
         ],
-        "near": _near_copies(campaign),
+        "near": _find_near_duplicates(contents),
         "least": _NEAR,
-        "topic_of": [dominant_topics(campaign.scores, m) for m in range(len(names))],
-        "best": _leader(campaign, campaign.first_absolute),
+        "topic_of": [dominant_topics(contents.scores, m) for m in range(len(names))],
+        "best": _find_leader(contents, contents.first_absolute),
         "adds": adds,
         "unique": unique,
         "shows": shows,
         "most": (most.run, most.mean) if most is not None and most.mean > (shows or 0.0) + ROUNDED else None,
-        "graded": campaign.collection.grades[1] > 1,
-        "rel": None if unique is None else param_value(campaign.measures[unique], "rel"),
-        "top": None if unique is None else param_value(campaign.measures[unique], "cutoff"),
-        "others": campaign.context.priors == "others",
+        "graded": contents.collection.grades[1] > 1,
+        "rel": None if unique is None else param_value(contents.measures[unique], "rel"),
+        "top": None if unique is None else param_value(contents.measures[unique], "cutoff"),
+        "others": contents.context.priors == "others",
     }
-    return Section("runs", "Runs", "The runs", WORDS, data | facts, headline=HEADLINE)
+    return Section("runs", "Runs", "The runs", _WORDS, data | facts, headline=_HEADLINE)
 
 
-def _leader(campaign: ReportedCampaign, measure: int | None) -> Leader | None:
-    """The highest run by the measure in this place, and whether that is sure on other topics."""
-    if measure is None or campaign.data["means"][measure][0] is None:
+def _find_leader(contents: Contents, position: int | None) -> Leader | None:
+    """Return the highest run by the measure in this position, and whether it leads on other topics for sure."""
+    if position is None or contents.data["means"][position][0] is None:
         return None
-    means = np.array(campaign.data["means"][measure], dtype=float)
-    order, kind = campaign.best_complete_first(measure), campaign.measures[measure]
+    means = np.array(contents.data["means"][position], dtype=float)
+    order, measure = contents.rank_complete_runs(position), contents.measures[position]
     if not order:
         return None
-    adds = is_relative(kind) and kind.RELATIVE_TO == "priors"
+    adds = is_relative(measure) and measure.RELATIVE_TO == "priors"
     if len(order) == 1 or not np.isfinite(means[order[1]]):
-        return Leader(measure, order[0], float(means[order[0]]), None, True, adds)
+        return Leader(position, order[0], float(means[order[0]]), None, True, adds)
     first, second = order[:2]
-    values = campaign.scores.values[:, measure]
+    values = contents.scores.values[:, position]
     lower, _ = student_interval(values[first] - values[second], 0.95)
-    names = campaign.collection.names
-    alike = why_incomparable(campaign.collection, kind, names[first], names[second]) is None
-    clear = not alike or bool(lower > 0)
+    names = contents.collection.names
+    comparable = why_incomparable(contents.collection, measure, names[first], names[second]) is None
+    clear = not comparable or bool(lower > 0)
     tied = bool(means[first] - means[second] <= ROUNDED)
-    return Leader(measure, first, float(means[first]), second, clear, adds, tied)
+    return Leader(position, first, float(means[first]), second, clear, adds, tied)
 
 
-def _scale(columns: Any) -> tuple[float, float]:
-    known = [x for column in columns for x in column if x is not None] or [0.0]
-    return min(known), max(max(known), min(known) + ROUNDED)
+def _value_range(columns: Iterable[list[float | None]]) -> tuple[float, float]:
+    values = [x for column in columns for x in column if x is not None] or [0.0]
+    return min(values), max(max(values), min(values) + ROUNDED)
 
 
-def _near_copies(campaign: ReportedCampaign) -> dict[int, list[tuple[int, float]]]:
-    """From each run that has near-copies to these, with their RBO, the nearest first."""
-    shared = count_shared_documents(campaign.collection, _TOP)
-    own = np.diag(shared)
-    first, second = np.nonzero(np.triu(shared >= _LEAST_SHARED * np.maximum(own, own[:, None]), 1))
-    pairs = list(zip(first.tolist(), second.tolist(), strict=True))
-    found: dict[int, list[tuple[int, float]]] = {}
-    for (a, b), overlap in zip(
-        pairs, score_pairs(campaign.collection, RBO @ _DEPTH, pairs, Work(1)), strict=True
-    ):
+def _find_near_duplicates(contents: Contents) -> dict[int, list[tuple[int, float]]]:
+    """Return the near-duplicates of each run that has any, with their RBO, the nearest first."""
+    shared = count_shared_documents(contents.collection, _TOP)
+    lengths = np.diag(shared)
+    close = np.triu(shared >= _LEAST_SHARED * np.maximum(lengths, lengths[:, None]), 1)
+    pairs = list(zip(*(index.tolist() for index in np.nonzero(close)), strict=True))
+    overlaps = score_pairs(contents.collection, RBO @ _DEPTH, pairs, Work(1))
+    near: dict[int, list[tuple[int, float]]] = {}
+    for (a, b), overlap in zip(pairs, overlaps, strict=True):
         if (mean := float(overlap.mean())) >= _NEAR:
-            found.setdefault(a, []).append((b, mean))
-            found.setdefault(b, []).append((a, mean))
-    return {run: sorted(others, key=lambda one: (-one[1], one[0])) for run, others in found.items()}
+            near.setdefault(a, []).append((b, mean))
+            near.setdefault(b, []).append((a, mean))
+    return {run: sorted(twins, key=lambda twin: (-twin[1], twin[0])) for run, twins in near.items()}
 
 
-def _copies(
-    campaign: ReportedCampaign, measure: ir_measures.Measure
+def _score_copies(
+    contents: Contents, measure: ir_measures.Measure
 ) -> list[tuple[int, float | None] | None] | None:
-    """Of each run its nearest prior, by its place, and what a copy of that has; of measures by which it adds some."""
+    """Return for each run its nearest prior and the value of a copy of that, where a copy has a value to show."""
     if not is_relative(measure) or measure.RELATIVE_TO != "priors" or measure.zero_for_duplicate:
         return None
-    copies = score_nearest_copies(campaign.collection, campaign.collection.names, measure)
-    return [None if copy is None else (campaign.place[copy[0]], number(copy[1])) for copy in copies]
+    copies = score_nearest_copies(contents.collection, contents.collection.names, measure)
+    return [None if copy is None else (contents.position[copy[0]], json_number(copy[1])) for copy in copies]

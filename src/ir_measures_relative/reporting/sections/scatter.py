@@ -11,10 +11,10 @@ import numpy as np
 from ...context.measure_strings import is_relative
 from ...data.arrays import FloatArray, IntArray
 from ...plots.placement import frontier, place_labels, ticks_between
-from ..contents import ReportedCampaign
+from ..contents import Contents
 from . import Section
 
-WORDS = """
+_WORDS = """
 {% include "scatter.html" %}
 <p class="about">Each point is a run; a click pins it. The dashed line joins the runs that no other run beats on both
 axes, if there are several.
@@ -27,7 +27,7 @@ the first relative measure.{% endif %}</p>
 
 
 class Size(NamedTuple):
-    """Of a picture, in pixels."""
+    """The size of a picture, in pixels."""
 
     width: int
     height: int
@@ -51,64 +51,66 @@ _MOST_PAIRS = 15
 _PART_HIGHEST = 6
 
 
-def section(campaign: ReportedCampaign) -> Section | str:
-    """A point a run, relative over absolute; of one measure there is no such picture."""
-    if len(campaign.measures) < 2:
+def scatter(contents: Contents) -> Section | str:
+    """Return a picture of a point a run, relative over absolute."""
+    if len(contents.measures) < 2:
         return "The figure of two measures: there is only one measure."
-    pairs = _pairs(campaign)
-    known = [(pair, places) for pair in pairs if (places := _plane(campaign, *pair)) is not None]
-    if not known:
+    pairs = _pairs(contents)
+    planes = [
+        {"x": x, "y": y, "sizes": sizes} for x, y in pairs if (sizes := _plane(contents, x, y)) is not None
+    ]
+    if not planes:
         return "The figure of two measures: there is only one run."
-    n = len(campaign.measures)
+    n = len(contents.measures)
     facts = {
-        "runs": len(campaign.collection.names),
+        "runs": len(contents.collection.names),
         "on_a_screen": _SIZES[0].named,
         "on_a_phone": _SIZES[1].named,
         "left_out": n * (n - 1) // 2 - len(pairs),
     }
-    planes = [{"x": x, "y": y, "sizes": sizes} for (x, y), sizes in known]
     title = "What runs add, and how good they are on their own"
-    return Section("scatter", "Figure", title, WORDS, facts, data={"scatter": {"planes": planes}})
+    return Section("scatter", "Figure", title, _WORDS, facts, data={"scatter": {"planes": planes}})
 
 
-def _pairs(campaign: ReportedCampaign) -> list[tuple[int, int]]:
-    first = campaign.first_absolute or 0, campaign.first_relative or 0
-    relative = [is_relative(measure) for measure in campaign.measures]
+def _pairs(contents: Contents) -> list[tuple[int, int]]:
+    """Return the pairs of measures that are shown, the first absolute and relative ones first."""
+    first = contents.first_absolute or 0, contents.first_relative or 0
+    relative = [is_relative(measure) for measure in contents.measures]
     pairs = itertools.combinations(range(len(relative)), 2)
-    every = [(j, i) if relative[i] and not relative[j] else (i, j) for i, j in pairs]
-    if len(every) > _MOST_PAIRS:
-        every = [pair for pair in every if {*first} & {*pair}]
-    return sorted(every, key=lambda pair: (pair != first, pair))
+    ordered = [(j, i) if relative[i] and not relative[j] else (i, j) for i, j in pairs]
+    if len(ordered) > _MOST_PAIRS:
+        ordered = [pair for pair in ordered if {*first} & {*pair}]
+    return sorted(ordered, key=lambda pair: (pair != first, pair))
 
 
-def _plane(campaign: ReportedCampaign, x: int, y: int) -> list[dict[str, Any]] | None:
-    """Where everything stands, on a screen and on a phone; None where fewer than two runs have both values."""
+def _plane(contents: Contents, x: int, y: int) -> list[dict[str, Any]] | None:
+    """Return the picture for a screen and for a phone; None where fewer than two runs have both values."""
     means, lower, upper = (
-        np.array(campaign.data[key], dtype=float)[[x, y]] for key in ("means", "ci_lower", "ci_upper")
+        np.array(contents.data[key], dtype=float)[[x, y]] for key in ("means", "ci_lower", "ci_upper")
     )
     runs = np.flatnonzero(np.isfinite(means).all(axis=0))
     if len(runs) < 2:
         return None
     means = means[:, runs]
-    ends = [np.where(np.isnan(of[:, runs]), means, of[:, runs]) for of in (lower, upper)]
+    ends = [np.where(np.isnan(end[:, runs]), means, end[:, runs]) for end in (lower, upper)]
     best = frontier(*means)
-    names = [campaign.collection.names[r] for r in runs]
-    found = []
+    names = [contents.collection.names[r] for r in runs]
+    pictures = []
     for size in _SIZES:
-        named = _named(means, best, size.named)
-        found.append({"line": runs[best].tolist()} | _placed(means, ends, runs, best, names, named, size))
-    return found
+        named = _choose_named(means, best, size.named)
+        pictures.append({"line": runs[best].tolist()} | _place(means, ends, runs, best, names, named, size))
+    return pictures
 
 
-def _named(means: FloatArray, best: IntArray, most: int) -> IntArray:
-    """Which runs have their names beside them: all, unless that are too many."""
+def _choose_named(means: FloatArray, best: IntArray, most: int) -> IntArray:
+    """Return the runs that have their names beside them: all, unless that are too many."""
     if means.shape[1] <= most:
         return np.arange(means.shape[1])
     high = [np.argsort(-values, kind="stable")[: most // _PART_HIGHEST] for values in means]
     return np.unique(np.concatenate([best, *high]))
 
 
-def _placed(
+def _place(
     means: FloatArray,
     ends: list[FloatArray],
     runs: IntArray,
@@ -117,29 +119,29 @@ def _placed(
     named: IntArray,
     size: Size,
 ) -> dict[str, Any]:
-    """A picture of one size: points as [run, x, y, left, right, bottom, top], names as [run, x, y, end of the line]."""
+    """Return a picture: points as [run, x, y, left, right, bottom, top], names as [run, x, y, end of the line]."""
     width, height = size.width, size.height if len(runs) <= _CROWD else size.higher
     low, high = means.min(axis=1), means.max(axis=1)
     margin = _MARGIN * np.where(high > low, high - low, np.abs(high) + (high == 0))
     low, high = low - margin, high + margin
     corner, opposite = np.array([_LEFT, height - _BOTTOM]), np.array([width - _RIGHT, _TOP])
 
-    def shown(values: FloatArray) -> FloatArray:
-        """Runs × (x, y) in pixels, of (x, y) × runs."""
+    def to_pixels(values: FloatArray) -> FloatArray:
+        """Return runs × (x, y) in pixels, of (x, y) × runs."""
         return np.asarray(corner + (values.T - low) / (high - low) * (opposite - corner))
 
     def ticks(axis: int) -> list[Any]:
         values = ticks_between(low[axis], high[axis])
-        places = shown(np.array([values, values]))[:, axis].round(1)
+        places = to_pixels(np.array([values, values]))[:, axis].round(1)
         return [[place, f"{value:.3g}"] for place, value in zip(places.tolist(), values, strict=True)]
 
-    points = shown(means)
+    points = to_pixels(means)
     bounds = np.array([_LEFT, _TOP, width - _RIGHT, height - _BOTTOM], dtype=float)
     sizes = np.array([(_width(names[i]), _LINE) for i in named])
-    others = np.delete(points, named, axis=0)
-    taken = np.concatenate([others - _RADIUS, others + _RADIUS], axis=1)
-    found = place_labels(points[named], sizes, bounds, taken, _RADIUS, points[best])
-    (left, bottom), (right, top) = (np.clip(shown(of), bounds[:2], bounds[2:]).T for of in ends)
+    unnamed = np.delete(points, named, axis=0)
+    taken = np.concatenate([unnamed - _RADIUS, unnamed + _RADIUS], axis=1)
+    labels = place_labels(points[named], sizes, bounds, taken, _RADIUS, points[best])
+    (left, bottom), (right, top) = (np.clip(to_pixels(end), bounds[:2], bounds[2:]).T for end in ends)
     return {
         "width": width,
         "height": height,
@@ -147,7 +149,9 @@ def _placed(
         "x": ticks(0),
         "y": ticks(1),
         "points": _rows(runs, points, left, right, bottom, top),
-        "names": _rows(runs[named][found.placed], found.centres[found.placed], found.lines[found.placed, 1]),
+        "names": _rows(
+            runs[named][labels.placed], labels.centres[labels.placed], labels.lines[labels.placed, 1]
+        ),
     }
 
 
@@ -157,5 +161,6 @@ def _rows(runs: IntArray, *columns: FloatArray) -> list[list[float]]:
 
 
 def _width(name: str) -> float:
-    wide = [2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in name.strip()[:_LONGEST]]
-    return _LETTER * max(sum(wide), len("(no name)") if not wide else 1) + 4
+    letters = name.strip()[:_LONGEST] or "(no name)"
+    widths = (2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in letters)
+    return _LETTER * sum(widths) + 4

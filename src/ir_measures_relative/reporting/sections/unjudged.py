@@ -1,4 +1,4 @@
-"""What unjudged documents leave undecided."""
+"""The section on what unjudged documents leave undecided."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ...bounding.bounds import bounds
 from ...bounding.labelings import NotBoundedError
 from ...bounding.verdicts import verdicts
 from ...context.measure_strings import is_relative
-from ..contents import ReportedCampaign, are_few, intervals_of
-from . import Picture, Section, Table, intervals, square
+from ..contents import Contents
+from . import Picture, Section, Table, interval_rows, pair_squares
 
-WORDS = """
+_WORDS = """
 {% for reason in not_bounded %}<p>{{ reason }}.</p>{% endfor %}
 {% if left_out %}<p>Not here, because the verdicts would take too long:
 {% for measure, work in left_out %}{{ measure }}{{ ", " if not loop.last }}{% endfor %} (
@@ -40,7 +40,7 @@ case. A line above or below 0 is settled.{% endif %}</p>
 {% endfor %}
 """
 
-HEADLINE = """
+_HEADLINE = """
 {% if total %}<li><strong>Unjudged documents {{ "could" if undecided else "cannot" }} reverse
 {{ "{:,} of {:,}".format(undecided, total) if undecided else "any of {:,}".format(total) }} orders</strong> of two runs
 by {{ measures[0] }} on these topics
@@ -53,14 +53,14 @@ said with the other left aside: both together may reverse more orders.{% else %}
 _PAIRS, _PER_CUTOFF = 500_000, 10
 
 _ENDS = {"worst": "value", "value": "value", "best": "value"}
-_SAID_OF_ENDS = {"worst_shown": "worst case", "value_shown": "as judged", "best_shown": "best case"}
-_TURNED = {"above": "below", "below": "above"}
+_END_TITLES = {"worst_shown": "worst case", "value_shown": "as judged", "best_shown": "best case"}
 _SETTLED = ("above", "below", "equal", "undecided")
-_MIRRORED: dict[str, Any] = {"settled": _TURNED, "value": "value", "worst": "best", "best": "worst"}
+_SWAPPED = {"above": "below", "below": "above"}
+_MIRRORED: dict[str, Any] = {"settled": _SWAPPED, "value": "value", "worst": "best", "best": "worst"}
 
 
-class Open(NamedTuple):
-    """What unjudged documents leave undecided of one measure."""
+class Undecided(NamedTuple):
+    """What unjudged documents leave undecided by one measure."""
 
     measure: str
     bounds: list[list[Any]]  #: run, worst, value, best
@@ -68,109 +68,99 @@ class Open(NamedTuple):
     verdicts: list[list[Any]]
 
 
-def section(campaign: ReportedCampaign) -> Section | str:
-    """Bounds and verdicts; nothing where all is judged, or where the verdicts would take long."""
-    if not campaign.several:
-        return "What unjudged documents leave undecided: there is only one run."
-    if len(campaign.complete) < 2 or campaign.context.reference in campaign.incomplete:
-        return f"What unjudged documents leave undecided: {campaign.why_incomplete}."
-    found, left_out, not_bounded = _open(campaign)
-    if not found and not left_out:
-        why = not_bounded or ["nothing, or no measure has both a cutoff and bounds"]
-        return f"What unjudged documents leave undecided: {'; '.join(why)}."
-    against = campaign.reference is not None
-    pictures = {f"bounds-{i}": _bounds(one) for i, one in enumerate(found)}
-    pictures |= {f"verdicts-{i}": _against(one) if against else _map(one) for i, one in enumerate(found)}
-    words = [settled for _, _, settled, *_ in found[0].verdicts] if found else []
-    facts = {
-        "measures": [one.measure for one in found],
-        "reference": campaign.reference,
+def unjudged(contents: Contents) -> Section | str:
+    """Return bounds and verdicts, unless all is judged, or the verdicts would take long."""
+    title = "What unjudged documents leave undecided"
+    if not contents.several:
+        return f"{title}: there is only one run."
+    if len(contents.complete) < 2 or contents.context.reference in contents.incomplete:
+        return f"{title}: {contents.why_incomplete}."
+    undecided, left_out, not_bounded = _find_undecided(contents)
+    if not undecided and not left_out:
+        reasons = not_bounded or ["nothing, or no measure has both a cutoff and bounds"]
+        return f"{title}: {'; '.join(reasons)}."
+    draw_verdicts = _draw_map if contents.reference is None else _draw_differences
+    pictures = {f"bounds-{i}": _draw_bounds(part) for i, part in enumerate(undecided)}
+    pictures |= {f"verdicts-{i}": draw_verdicts(part) for i, part in enumerate(undecided)}
+    settled = [row[2] for row in undecided[0].verdicts] if undecided else []
+    chance = [row[6] for row in undecided[0].verdicts] if undecided else ["–"]
+    data = {"measures": [part.measure for part in undecided], "reference": contents.reference}
+    facts = data | {
         "left_out": left_out,
         "not_bounded": not_bounded,
-        "total": len(words),
-        "undecided": words.count("undecided"),
-        "chance": _count_of_chance(found),
+        "total": len(settled),
+        "undecided": settled.count("undecided"),
+        "chance": None if "–" in chance else chance.count("yes"),
     }
-    title, data = (
-        "What unjudged documents leave undecided",
-        {"verdicts": {k: facts[k] for k in ("measures", "reference")}},
-    )
-    return Section("unjudged", "Unjudged", title, WORDS, facts, pictures, data=data, headline=HEADLINE)
+    more = {"verdicts": data}
+    return Section("unjudged", "Unjudged", title, _WORDS, facts, pictures, data=more, headline=_HEADLINE)
 
 
-def _open(campaign: ReportedCampaign) -> tuple[list[Open], list[tuple[str, int]], list[str]]:
+def _find_undecided(contents: Contents) -> tuple[list[Undecided], list[tuple[str, int]], list[str]]:
     """Return the first absolute and the first relative measure with bounds, and which others take long or have none."""
-    n, kinds = len(campaign.collection.names), set()
-    work = n * (n - 1) // 2 * campaign.collection.documents.n_queries
-    found, left_out, not_bounded = [], [], []
-    for measure in campaign.measures:
+    n, done = len(contents.collection.names), set()
+    work = n * (n - 1) // 2 * contents.collection.documents.n_queries
+    undecided, left_out, not_bounded = [], [], []
+    for measure in contents.measures:
         cutoff, relative = measure.params.get("cutoff"), is_relative(measure)
-        if relative in kinds or not isinstance(cutoff, int):
+        if relative in done or not isinstance(cutoff, int):
             continue
         if work * max(1, cutoff // _PER_CUTOFF) > _PAIRS:
             left_out.append((str(measure), work))
             continue
-        asked = campaign.context, campaign.qrels, [measure]
         try:
-            ends = bounds(*asked)
+            ends = bounds(contents.context, contents.qrels, [measure])
         except NotBoundedError as error:
             not_bounded.append(str(error))
             continue
         except ValueError:  # such as one that looks at no judgment
             continue
-        kinds.add(relative)
+        done.add(relative)
         if (ends["worst"] < ends["best"]).any():  # else no label can change the measure
-            table = verdicts(*asked, missing="zero")
-            pairs = table[["name", "other"]].isin(campaign.complete).all(axis=1)
-            table = table[pairs].reset_index(drop=True)
-            table["chance"] = _chance(campaign, measure, table)
-            words = campaign.rows(table, "settled", *_ENDS, "chance", "n_deciding")
-            found.append(Open(str(measure), campaign.rows(ends, *_ENDS), words))
-    return found, left_out, not_bounded
+            table = verdicts(contents.context, contents.qrels, [measure], missing="zero")
+            complete = table[["name", "other"]].isin(contents.complete).all(axis=1)
+            table = table[complete].reset_index(drop=True)
+            table["chance"] = _judge_chance(contents, measure, table)
+            rows = contents.rows(table, "settled", *_ENDS, "chance", "n_deciding")
+            undecided.append(Undecided(str(measure), contents.rows(ends, *_ENDS), rows))
+    return undecided, left_out, not_bounded
 
 
-def _chance(campaign: ReportedCampaign, measure: ir_measures.Measure, table: pd.DataFrame) -> list[str]:
-    """Whether chance could explain the difference of each pair: its interval holds 0. "–" where that is not known."""
-    known = intervals_of(campaign, measure) if are_few(campaign) else {}
+def _judge_chance(contents: Contents, measure: ir_measures.Measure, table: pd.DataFrame) -> list[str]:
+    """Return for each pair whether chance could explain its difference, which is where its interval includes 0."""
+    intervals = contents.pair_intervals(measure) if contents.are_pairs_few else {}
     pairs = zip(table["name"], table["other"], strict=True)
-    ends = [known.get((a, b)) or known.get((b, a)) for a, b in pairs]
-    return ["–" if one is None else "yes" if one[0] <= 0 <= one[1] else "no" for one in ends]
+    ends = [intervals.get((a, b)) or intervals.get((b, a)) for a, b in pairs]
+    return ["–" if end is None else "yes" if end[0] <= 0 <= end[1] else "no" for end in ends]
 
 
-def _count_of_chance(found: list[Open]) -> int | None:
-    """Of how many pairs chance could explain the difference by the first measure; None where it is not known."""
-    words = [row[6] for row in found[0].verdicts] if found else ["–"]
-    return None if "–" in words else words.count("yes")
-
-
-def _bounds(found: Open) -> Picture:
-    rows = sorted(found.bounds, key=lambda row: -row[2])
-    columns = [("run", "run"), ("worst case", "value"), (found.measure, "value"), ("best case", "value")]
-    spec = intervals(len(rows), f"score ({found.measure})", run_name="run", **_SAID_OF_ENDS)
+def _draw_bounds(undecided: Undecided) -> Picture:
+    rows = sorted(undecided.bounds, key=lambda row: -row[2])
+    columns = [("run", "run"), ("worst case", "value"), (undecided.measure, "value"), ("best case", "value")]
+    spec = interval_rows(len(rows), f"score ({undecided.measure})", run_name="run", **_END_TITLES)
     table = Table("The worst-case and the best-case score of each run", columns, rows)
     return Picture(spec, {"run": "run"} | _ENDS, rows, table, names=[row[0] for row in rows])
 
 
-def _against(found: Open) -> Picture:
-    """The verdicts where all are on one run: the differences from it, as intervals."""
-    rows = sorted(found.verdicts, key=lambda row: -row[4])
-    columns = [
-        ("run", "run"),
-        ("is", "word"),
-        *((t, "value") for t in ("difference", "worst case", "best case")),
-    ]
+def _draw_differences(undecided: Undecided) -> Picture:
+    """Return the picture of the differences from the one run that all verdicts are on, as intervals."""
+    rows = sorted(undecided.verdicts, key=lambda row: -row[4])
+    columns = [("run", "run"), ("is", "word")]
+    columns += [(title, "value") for title in ("difference", "worst case", "best case")]
+    columns.append(("deciding documents", "count"))
     listed = [[run, settled, value, worst, best, n] for run, _, settled, worst, value, best, _, n in rows]
-    table = Table("What is settled of each run", [*columns, ("deciding documents", "count")], listed)
-    axis = f"difference in {found.measure}"
-    spec = intervals(len(rows), axis, run_name="run", settled="is", **_SAID_OF_ENDS)
-    drawn, names = [[run, *cells] for run, _, *cells, _, _ in rows], [row[0] for row in rows]
-    return Picture(spec, {"run": "run", "settled": "word"} | _ENDS, drawn, table, names)
+    table = Table("What is settled of each run", columns, listed)
+    axis = f"difference in {undecided.measure}"
+    spec = interval_rows(len(rows), axis, run_name="run", settled="is", **_END_TITLES)
+    drawn = [[run, *cells] for run, _, *cells, _, _ in rows]
+    fields = {"run": "run", "settled": "word"} | _ENDS
+    return Picture(spec, fields, drawn, table, [row[0] for row in rows])
 
 
-def _map(found: Open) -> Picture:
-    """Which run is settled above which: the row above the column."""
-    both = Counter((a, settled) for a, _, settled, *_ in found.verdicts)
-    both.update((b, _TURNED.get(settled, settled)) for _, b, settled, *_ in found.verdicts)
+def _draw_map(undecided: Undecided) -> Picture:
+    """Return the map of which run is settled above which: the row above the column."""
+    both = Counter((a, settled) for a, _, settled, *_ in undecided.verdicts)
+    both.update((b, _SWAPPED.get(settled, settled)) for _, b, settled, *_ in undecided.verdicts)
     count = {run: [both[run, word] for word in _SETTLED] for run in sorted({run for run, _ in both})}
     order = sorted(count, key=lambda run: count[run][1] - count[run][0])
     colour = {
@@ -179,26 +169,23 @@ def _map(found: Open) -> Picture:
         "scale": {"domain": list(_SETTLED), "range": [f"var(--{word})" for word in _SETTLED]},
         "legend": {"title": "the row is", "orient": "top"},
     }
-    spec = square(
-        colour, {"stroke": "var(--paper)", "strokeWidth": 0.5},
-        run_name="run", settled="is", other_name="other", value_shown="difference", range="between",
-        chance="chance could explain it",
-    )  # fmt: skip
+    titles = {"run_name": "run", "settled": "is", "other_name": "other", "value_shown": "difference"}
+    titles |= {"range": "between", "chance": "chance could explain it"}
+    spec = pair_squares(colour, {"stroke": "var(--paper)", "strokeWidth": 0.5}, **titles)
     pale = "datum.chance === 'yes' && datum.settled !== 'undecided' ? 'could be chance' : 'significant'"
     spec["transform"] = [
         {"calculate": "datum.worst_shown + ' and ' + datum.best_shown", "as": "range"},
         {"calculate": pale, "as": "pale"},
     ]
-    of_chance = {"title": "the difference", "orient": "top", "symbolFillColor": "var(--above)"}
+    legend = {"title": "the difference", "orient": "top", "symbolFillColor": "var(--above)"}
     spec["encoding"]["opacity"] = {
         "field": "pale",
         "type": "ordinal",
         "scale": {"domain": ["significant", "could be chance"], "range": [1, 0.35]},
-        "legend": of_chance if any(row[6] != "–" for row in found.verdicts) else None,
+        "legend": legend if any(row[6] != "–" for row in undecided.verdicts) else None,
     }
     fields = {"run": "run", "other": "run", "settled": "word"} | _ENDS | {"chance": "word"}
-    says = f"How many runs each is settled above or below by {found.measure}"
-    titles = ("above", "below", "equal to", "undecided")
-    columns = [("run", "run"), *((title, "count") for title in titles)]
-    table = Table(says, columns, [[run, *count[run]] for run in order])
-    return Picture(spec, fields, [row[:-1] for row in found.verdicts], table, order, _MIRRORED)
+    columns = [("run", "run"), *((title, "count") for title in ("above", "below", "equal to", "undecided"))]
+    caption = f"How many runs each is settled above or below by {undecided.measure}"
+    table = Table(caption, columns, [[run, *count[run]] for run in order])
+    return Picture(spec, fields, [row[:-1] for row in undecided.verdicts], table, order, _MIRRORED)
