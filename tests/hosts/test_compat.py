@@ -389,12 +389,12 @@ def test_comparison_columns(pt: Any) -> None:
 @pytest.mark.parametrize(
     "save_format", ["trec", pickle, (pd.read_pickle, pd.to_pickle)], ids=["trec", "module", "pair"]
 )
-def test_suffix_of_saved(pt: Any, tmp_path: Path, save_format: Any) -> None:
+def test_run_suffix(pt: Any, tmp_path: Path, save_format: Any) -> None:
     arguments = pipelines(pt), TOPICS, LABELS, [P @ 2]
     pt.Experiment(*arguments, save_dir=str(tmp_path), save_format=save_format)
-    suffix = compat.suffix_of_saved(save_format)
+    suffix = compat.run_suffix(save_format)
     assert {file.name for file in tmp_path.iterdir()} > {f"one.{suffix}", f"two.{suffix}"}
-    assert compat.suffix_of_saved("csv") is None
+    assert compat.run_suffix("csv") is None
     with pytest.raises(ValueError, match="csv"):
         pt.Experiment(*arguments, save_dir=str(tmp_path), save_format="csv")
 
@@ -404,13 +404,13 @@ def test_summaries(pt: Any, tmp_path: Path) -> None:
     assert {file.name for file in tmp_path.glob("*.csv")} == {*compat.SUMMARIES}
 
 
-def test_collections_of_garbage_spared() -> None:
+def test_brief_garbage_collections() -> None:
     multitest = pytest.importorskip("statsmodels.stats.multitest")
     gc.unfreeze()  # what another test left
     seen: list[tuple[str, int]] = []
     gc.callbacks.append(lambda phase, info: seen.append((phase, gc.get_freeze_count())))
     try:
-        with compat.collections_of_garbage_spared():
+        with compat.brief_garbage_collections():
             multitest.multipletests([0.1, 0.2], method="holm")
     finally:
         gc.callbacks.pop()

@@ -1,9 +1,9 @@
-"""Guesses about the hosts: what ir_measures, PyTerrier and pandas do, but do not promise.
+"""Guesses about the hosts: behaviour of ir_measures, PyTerrier and pandas that they do not promise.
 
-Each was seen in ir_measures 0.4.3 or PyTerrier 1.1.2, or the version that it names, and says which change of the host
-would end it: a patch is one of ``studies/upstream``. The test of that name in ``tests/hosts/test_compat.py`` checks it
-against the installed host. A guess of a lower module stands there, in a comment that starts with ``Guess:`` and the
-name of its test.
+Each was observed in ir_measures 0.4.3 or PyTerrier 1.1.2, or the version that it names. "Ends with" names the change of
+the host that would make it unnecessary; a patch is one of ``studies/upstream``. The test of the same name in
+``tests/hosts/test_compat.py`` checks it against the installed host. Guesses in lower modules are in comments that start
+with ``Guess:`` and the name of their test.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .. import messages
 
 
 def default_providers() -> list[Provider]:
-    """The providers that ir_measures asks in turn, which no function adds to; none while it is being imported.
+    """Return the providers that ir_measures tries in turn, as no function adds one; none while it is being imported.
 
     Ends with: entry points (``ir_measures-entry-points.patch``).
     """
@@ -34,7 +34,7 @@ def default_providers() -> list[Provider]:
 
 
 PRIORITY = 1000
-"""Behind ir_measures' own providers, in a version that orders providers by ``PRIORITY``: its branch "entry-points".
+"""Sorts our provider behind those of ir_measures, in its branch "entry-points", which orders them by ``PRIORITY``.
 
 Ends with: entry points, in a release (``ir_measures-entry-points.patch``).
 """
@@ -45,7 +45,7 @@ PACKAGES_OF_HOSTS = frozenset(
     {"ir_measures", "pyterrier", "pyterrier_alpha", "dask", "distributed", "joblib", "matplotlib", "pandas"}
     | {"tqdm", "concurrent", "contextlib", "importlib", "threading"}
 )
-"""Packages whose lines stand between the user's line and this package: a warning names the user's.
+"""Packages between the user's code and ours: a warning names the line in the user's code.
 
 Ends with: hosts that pass warnings on with ``skip_file_prefixes``.
 """
@@ -54,7 +54,7 @@ messages.NOT_THE_USERS |= PACKAGES_OF_HOSTS
 
 
 def asked_by_pyterrier() -> bool:
-    """Whether PyTerrier called the caller, through ir_measures: for the columns of a run, before it retrieves.
+    """Return whether PyTerrier, through ir_measures, asks for the columns of a run before it retrieves.
 
     Unless ``validate="ignore"``. Ends with: a provider's own check of measures, called before the host retrieves.
     """
@@ -65,7 +65,7 @@ def asked_by_pyterrier() -> bool:
 
 
 def may_be_batch(qrels: Any) -> bool:
-    """Whether qrels may be those of one batch: a frame cut out of another, so that its rows do not count from 0.
+    """Return whether qrels may be one batch: a frame cut out of another, whose rows do not count from 0.
 
     Ends with: one evaluator for all batches.
     """
@@ -78,7 +78,7 @@ def may_be_batch(qrels: Any) -> bool:
 
 
 def pyterrier_measures() -> ModuleType | None:
-    """``pyterrier.measures``, filled before modules are loaded by their entry points; None without PyTerrier.
+    """Return ``pyterrier.measures``, which is filled before entry points are loaded; None without PyTerrier.
 
     Ends with: entry points in ir_measures (``ir_measures-entry-points.patch``).
     """
@@ -86,7 +86,7 @@ def pyterrier_measures() -> ModuleType | None:
 
 
 def has_progress_bar(pt: Any) -> bool:
-    """Whether somebody sees ``pt.tqdm``: in a terminal or a notebook, where PyTerrier takes ``tqdm.notebook``.
+    """Return whether ``pt.tqdm`` is visible: in a terminal, or in a notebook, where it is ``tqdm.notebook``.
 
     Ends with: ``verbose="auto"`` that does this for ``plan="linear"``.
     """
@@ -94,34 +94,29 @@ def has_progress_bar(pt: Any) -> bool:
 
 
 RETRIEVAL_OPTIONS = (
-    "precompute_prefix",
-    "validate",
-    "verbose",
-    "plan",
-    "batch_size",
-    "save_mode",
-    "save_format",
+    *("precompute_prefix", "validate", "verbose", "plan"),
+    *("batch_size", "save_mode", "save_format"),
 )
-"""The options of ``pt.Experiment`` that matter where pipelines run, and not where results are evaluated.
+"""The options of ``pt.Experiment`` for running pipelines, which do not matter for evaluating results.
 
 Ends with: functions of PyTerrier for the two halves of an experiment.
 """
 
 TABLE_OPTIONS = ("perquery", "dataframe", "highlight")
-"""The options of ``pt.Experiment`` that matter where results are shown. Ends with: functions for the two halves."""
+"""The options of ``pt.Experiment`` for showing results. Ends with: functions for the two halves."""
 
 COMPARISON_COLUMNS = ("+", "-", "p-value", "reject", "p-value corrected")
-"""What ``pt.Experiment`` adds to the name of a measure for a ``baseline``; the last two with a ``correction``.
+"""The endings of the columns that a ``baseline`` adds for each measure; the last two with a ``correction``.
 
 Ends with: the system's name given to ``test=``.
 """
 
 SUMMARIES = ("aggregated.csv", "perquery.csv")
-"""The tables in ``save_dir``, whose rows of other systems stay there. Ends with: functions for the two halves."""
+"""The tables in ``save_dir``, which keep the rows of other systems. Ends with: functions for the two halves."""
 
 
-def suffix_of_saved(save_format: Any) -> str | None:
-    """The suffix of a run in ``save_dir``; None for a format that ``pt.Experiment`` does not take.
+def run_suffix(save_format: Any) -> str | None:
+    """Return the suffix of a run in ``save_dir``; None for a format that ``pt.Experiment`` rejects.
 
     Ends with: functions for the two halves.
     """
@@ -133,25 +128,25 @@ def suffix_of_saved(save_format: Any) -> str | None:
 
 
 @contextmanager
-def collections_of_garbage_spared() -> Iterator[None]:
-    """Inside, a collection of garbage, as in each correction of statsmodels 0.14.6, looks at what is made there alone.
+def brief_garbage_collections() -> Iterator[None]:
+    """Limit garbage collections, as in each correction of statsmodels 0.14.6, to objects made inside the block.
 
     Ends with: no collection there, which takes the time of a whole experiment.
     """
-    mine = not gc.get_freeze_count()  # else somebody else has something there that must stay
-    if mine:
+    is_unused = not gc.get_freeze_count()  # else the objects that somebody else froze must stay
+    if is_unused:
         gc.freeze()
     try:
         yield
     finally:
-        if mine:
+        if is_unused:
             gc.unfreeze()
 
 
 def highlight_only(styled: Any, columns: set[str]) -> None:
-    """Leaves out of a styled table's highlights what is not in ``columns``, by ``col_type`` as pandas 3.1 exports it.
+    """Limit the highlights of a styled table to these columns, by ``col_type`` in the export of pandas 3.1.
 
-    Ends with: highlights in PyTerrier that pass over columns without a number.
+    Ends with: highlights in PyTerrier that skip columns without a number.
     """
     for _, _, options in styled.export()["apply"]:
         for column in set(options.get("col_type", ())) - columns:

@@ -1,4 +1,4 @@
-"""The evaluator that ir_measures calls: it scores runs by relative measures, and knows none of these by name."""
+"""The evaluator of relative measures for ir_measures; it knows no measure by name."""
 
 from __future__ import annotations
 
@@ -45,22 +45,22 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         else:
             check_collection(self.collection, measures, may_be_batch=self._may_be_batch)
             if self._is_frame:
-                self._seen_parts.check_grades(self.collection, not self._may_be_batch, measures)
+                self._parts.check_grades(self.collection, not self._may_be_batch, measures)
         super().__init__(measures, set(query_ids))
 
     def iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
         """Yield a value for each measure and query, so that ir_measures never adds its default."""
-        evaluated = self._evaluated(read_run(run, copy=False))
+        evaluated = self._find_run(read_run(run, copy=False))
         check_host_run(evaluated, self.measures, may_be_batch=self._may_be_batch)
         if self._is_frame and self._by_policy and not (evaluated.index is None and evaluated.group is None):
-            self._seen_parts.check_choice(self.collection, not self._may_be_batch)
+            self._parts.check_choice(self.collection, not self._may_be_batch)
         query_ids = self.collection.documents.query_ids
         scores = [measure.score(evaluated).tolist() for measure in self.measures]
         for measure, values in zip(self.measures, scores, strict=True):
             for query_id, value in zip(query_ids, values, strict=True):
                 yield ir_measures.Metric(query_id=query_id, measure=measure, value=value)
 
-    def _evaluated(self, given: Rankings) -> Evaluated:
+    def _find_run(self, given: Rankings) -> Evaluated:
         """Return the run in the collection, as one of the context's runs or as a new run.
 
         A name or group set by :meth:`RunContext.evaluating`, now or at creation, goes before the run's own ``name``.
@@ -89,8 +89,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         return Evaluated.of(self.collection, run, group=None if name else group, name=name)
 
     @property
-    def _seen_parts(self) -> _SeenParts:
-        return _seen.setdefault(self.active.context, _SeenParts())
+    def _parts(self) -> _QrelsParts:
+        return _parts_by_context.setdefault(self.active.context, _QrelsParts())
 
 
 def check_context(measures: Iterable[RelativeMeasure]) -> None:
@@ -116,48 +116,50 @@ def check_context(measures: Iterable[RelativeMeasure]) -> None:
     raise ValueError(message)
 
 
-_MOST_PARTS = 10_000  # of the qrels that are remembered of a context
+_MAX_PARTS = 10_000  # remembered per context
 
 
 class _Part(NamedTuple):
-    whole: bool  #: whether its rows count from 0, so that it is no part of another frame
+    is_whole: bool  #: whether its rows count from 0, so that it is no part of another frame
     query_ids: frozenset[str]
     value: Any
 
 
-class _SeenParts:
-    """Parts of the qrels that evaluators of one context have seen: PyTerrier cuts one frame of qrels by topics.
+class _QrelsParts:
+    """The parts of qrels, which PyTerrier cuts by topics, that evaluators of one context have seen.
 
-    A part does not know the grades of the others, nor the means over all topics. Two whole frames have rows from 0.
+    A part does not know the grades of the others, nor means over all topics. Two whole frames have rows from 0.
     """
 
     def __init__(self) -> None:
         self._grades: list[_Part] = []
         self._choices: list[_Part] = []
 
-    def check_grades(self, collection: Collection, whole: bool, measures: Iterable[RelativeMeasure]) -> None:
-        """Raise ValueError where a measure needs the grades, and those of these qrels and of other topics differ."""
-        asked = [any(m.asks_for_grades[end] for m in measures) for end in (0, 1)]
-        if collection.grades_known or not any(asked):
+    def check_grades(
+        self, collection: Collection, is_whole: bool, measures: Iterable[RelativeMeasure]
+    ) -> None:
+        """Raise ValueError if a measure needs the grades, and those of these qrels and of other topics differ."""
+        is_needed = [any(m.asks_for_grades[end] for m in measures) for end in (0, 1)]
+        if collection.grades_known or not any(is_needed):
             return
         grades_here = collection.grades
-        for grades in _record_part(self._grades, collection, whole, grades_here):
-            if any(a and g != h for a, g, h in zip(asked, grades, grades_here, strict=True)):
+        for grades in _record_part(self._grades, collection, is_whole, grades_here):
+            if any(needed and g != h for needed, g, h in zip(is_needed, grades, grades_here, strict=True)):
                 raise ValueError(
                     f"the grades are {grades_here[0]} to {grades_here[1]} in these qrels, and {grades[0]} to "
                     f"{grades[1]} in those of other topics, so documents would be rated on two scales: where the qrels "
                     "come in batches or folds, set RunContext(…, grades=(lowest, highest)), or max_grade="
                 )
 
-    def check_choice(self, collection: Collection, whole: bool) -> None:
-        """Raise ValueError where means choose the priors, and those over other topics chose others."""
+    def check_choice(self, collection: Collection, is_whole: bool) -> None:
+        """Raise ValueError if means choose the priors, and those over other topics chose other runs."""
         policy = collection.policy
         if not getattr(policy, "needs_groups", False):
             return
         choice = collection.memoize("choice", lambda: priors_chosen_by_means(policy, collection) or {})
         if not choice:
             return
-        if any(other != choice for other in _record_part(self._choices, collection, whole, choice)):
+        if any(other != choice for other in _record_part(self._choices, collection, is_whole, choice)):
             raise ValueError(
                 "the means over these topics make other runs the priors than those over other topics; where the qrels "
                 "come in parts, such as PyTerrier's batches or folds, choose the priors by the whole, "
@@ -165,15 +167,15 @@ class _SeenParts:
             )
 
 
-def _record_part(seen: list[_Part], collection: Collection, whole: bool, value: Any) -> list[Any]:
+def _record_part(seen: list[_Part], collection: Collection, is_whole: bool, value: Any) -> list[Any]:
     """Record the value of this part of the qrels; return those of parts with other topics."""
-    part = _Part(whole, frozenset(collection.documents.query_ids), value)
-    others = [p.value for p in seen if not (whole and p.whole) and not part.query_ids & p.query_ids]
+    part = _Part(is_whole, frozenset(collection.documents.query_ids), value)
+    rest = [p.value for p in seen if not (is_whole and p.is_whole) and not part.query_ids & p.query_ids]
     if part not in seen:
         seen.append(part)
-        del seen[:-_MOST_PARTS]
-    return others
+        del seen[:-_MAX_PARTS]
+    return rest
 
 
-#: The parts seen in each context; weak keys, so that no entry outlives its context.
-_seen: WeakKeyDictionary[RunContext, _SeenParts] = WeakKeyDictionary()
+# The parts seen in each context; weak keys, so that no entry outlives its context.
+_parts_by_context: WeakKeyDictionary[RunContext, _QrelsParts] = WeakKeyDictionary()

@@ -1,4 +1,4 @@
-"""ir_measures' door: its Provider. What evaluates is imported when there is something to evaluate."""
+"""The provider for ir_measures; the evaluator is imported when there is something to evaluate."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from . import compat
 
 
 class RelativeProvider(Provider):  # type: ignore[misc]
-    """Computes the measures of this package, relative to the active :class:`RunContext`."""
+    """Provider of the measures of this package, which are relative to the active :class:`RunContext`."""
 
     NAME = "relative"
     PRIORITY = compat.PRIORITY
 
     @property
     def SUPPORTED_MEASURES(self) -> list[RelativeMeasure]:
-        """The measures that are registered."""
+        """The registered measures."""
         return list(registered().values())
 
     def supports(self, measure: ir_measures.Measure) -> bool:
-        """Whether it is a measure of this package, or one that has its values already."""
+        """Return whether a measure is one of this package, or has its values already."""
         measure.validate_params()
         return is_relative(measure) or isinstance(measure, Answered)
 
     def run_inputs(self, measures: Iterable[RelativeMeasure]) -> list[str]:
-        """The columns of a run that the measures need; ValueError where PyTerrier asks and a context is missing.
+        """Return the columns of a run that the measures need; raise ValueError if PyTerrier asks without a context.
 
-        It asks before it retrieves, unless it is told ``validate="ignore"``: there is no other place to say so in time.
+        PyTerrier asks before it retrieves, unless ``validate="ignore"``: nothing else is called in time.
         """
         answered = next((m for m in measures if isinstance(m, Answered)), None)
         if answered is not None:
@@ -49,17 +49,21 @@ class RelativeProvider(Provider):  # type: ignore[misc]
         from .evaluator import RelativeEvaluator
 
         answered = next((m for m in measures if isinstance(m, Answered)), None)
-        return RelativeEvaluator(list(measures), qrels) if answered is None else _Answer(answered, qrels)
+        return (
+            RelativeEvaluator(list(measures), qrels)
+            if answered is None
+            else _AnswerEvaluator(answered, qrels)
+        )
 
 
-#: From judgments and a run, as a host has them, to the values of several measures.
+#: Returns the values of several measures, from judgments and a run as the host has them.
 Answer: TypeAlias = Callable[[Any, Any], Iterable[ir_measures.Metric]]
 
 
 class Answered(ir_measures.Measure):  # type: ignore[misc]
-    """A measure that has its values already, under any name: what ``pt.Experiment`` gets to evaluate from us."""
+    """A measure under any name that has its values already: ``pt.Experiment`` evaluates it for us."""
 
-    NAME = "answered"  # which no provider takes for one of its own
+    NAME = "answered"  # not the name of any provider's measure
 
     def __init__(self, name: str, answer: Answer, inputs: Iterable[str] = ()) -> None:
         super().__init__()
@@ -74,7 +78,7 @@ class Answered(ir_measures.Measure):  # type: ignore[misc]
         return hash(self._name)
 
 
-class _Answer(Evaluator):  # type: ignore[misc]
+class _AnswerEvaluator(Evaluator):  # type: ignore[misc]
     def __init__(self, measure: Answered, qrels: Any) -> None:
         super().__init__([measure], ())
         self._qrels = qrels
@@ -88,14 +92,14 @@ relative = RelativeProvider()
 
 
 def registered_provider() -> RelativeProvider:
-    """The provider, known to ir_measures: in its registry, and in its default pipeline. May be called again."""
-    known = registry.get(relative.NAME, relative)
-    if _is_ours(known):
+    """Register the provider with ir_measures, in its registry and its default pipeline; may be called again."""
+    existing = registry.get(relative.NAME, relative)
+    if _is_ours(existing):
         registry[relative.NAME] = relative
     else:
         warn(
-            f"ir_measures has a provider {relative.NAME!r} of {type(known).__module__} already, which stays: give that "
-            "one another name"
+            f"ir_measures has a provider {relative.NAME!r} of {type(existing).__module__} already, which stays: give "
+            "that one another name"
         )
     providers = compat.default_providers()
     providers[:] = [*(p for p in providers if not _is_ours(p)), relative]
@@ -103,5 +107,5 @@ def registered_provider() -> RelativeProvider:
 
 
 def _is_ours(provider: Provider) -> bool:
-    """Whether it is a provider of this module, also one from before the module was reloaded."""
+    """Return whether a provider is from this module, also from before a reload."""
     return type(provider).__module__ == __name__

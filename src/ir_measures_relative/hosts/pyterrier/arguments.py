@@ -1,4 +1,4 @@
-"""The arguments of ``pt.relative.Experiment``, read and checked."""
+"""Reading and checking the arguments of ``pt.relative.Experiment``."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from ...context.measure_strings import parse_measure, trec_measures
 from ...context.run_context import check_is_context
 from ...messages import counted, kind_of, some
 
-#: The parameters that say what the systems are relative to.
-OF_CONTEXT = ("priors", "reference", "groups", "num_docs", "grades", "drop_self")
+#: The parameters of the context of an experiment.
+CONTEXT_ARGUMENTS = ("priors", "reference", "groups", "num_docs", "grades", "drop_self")
 
 
 def check_beside(beside: Any, names: Sequence[str], arguments: Mapping[str, Any]) -> None:
-    """Raise for what is no context, for what it says itself, and for a system that is called as one of its runs."""
+    """Raise TypeError for what is no context; ValueError for what it sets itself, or a system called like its run."""
     check_is_context(beside)
     defaults = {"priors": "others", "drop_self": False}
-    given = [name for name in OF_CONTEXT if arguments[name] != defaults.get(name)]
-    if given:
-        raise ValueError(f"{given[0]}= does not go with beside=; set it in that context, or leave it out")
+    if passed := [name for name in CONTEXT_ARGUMENTS if arguments[name] != defaults.get(name)]:
+        raise ValueError(f"{passed[0]}= does not go with beside=; set it in that context, or leave it out")
     if twice := [name for name in names if name in beside.runs]:
         raise ValueError(
             f"a system and a run of beside= are both called {twice[0]!r}; give the system another name"
@@ -33,7 +32,7 @@ def check_beside(beside: Any, names: Sequence[str], arguments: Mapping[str, Any]
 def systems_by_name(
     systems: Any, names: Sequence[str] | None, options: dict[str, Any]
 ) -> tuple[list[Any], list[str], list[str], dict[str, Any]]:
-    """The systems, their unique names, their names in the table, and the options with the baseline as a number."""
+    """Return the systems, their unique names, their names in the table, and the options with a numeric baseline."""
     if isinstance(systems, dict):
         names, systems = list(systems.keys()), list(systems.values())
     elif not isinstance(systems, list):
@@ -66,7 +65,7 @@ def systems_by_name(
 
 
 def parse_metrics(eval_metrics: Any) -> tuple[list[Any], dict[str, ir_measures.Measure | None]]:
-    """The metrics as ``pt.Experiment`` takes them, and the measure of each of their columns there, in that order."""
+    """Return the metrics for ``pt.Experiment``, and the measure of each of their columns, in their order."""
     metrics: list[Any] = []
     columns: dict[str, ir_measures.Measure | None] = {}
     for metric in eval_metrics:
@@ -85,14 +84,14 @@ def parse_metrics(eval_metrics: Any) -> tuple[list[Any], dict[str, ir_measures.M
 
 def check_topics_judged(topics: pd.DataFrame, qrels: pd.DataFrame) -> None:
     """Raise ValueError where the qrels judge none of the topics, with the ids and the types of both."""
-    asked, judged = topics["qid"].unique().tolist(), qrels["qid"].unique().tolist()
-    if not asked or not judged or set(asked) & set(judged):
+    topic_ids, judged = topics["qid"].unique().tolist(), qrels["qid"].unique().tolist()
+    if not topic_ids or not judged or set(topic_ids) & set(judged):
         return
-    types = [type(ids[0]).__name__ for ids in (asked, judged)]
+    types = [type(ids[0]).__name__ for ids in (topic_ids, judged)]
     remedy = "is one of them numbered differently? filter_by_topics=False scores all topics of the qrels"
     if types[0] != types[1]:
         remedy = "give strings in both, such as topics.assign(qid=topics['qid'].astype(str))"
     raise ValueError(
-        f"the topics and the qrels have no topic in common: the topics have {some(asked)} (type {types[0]}), the "
+        f"the topics and the qrels have no topic in common: the topics have {some(topic_ids)} (type {types[0]}), the "
         f"qrels have {some(judged)} (type {types[1]}); {remedy}"
     )

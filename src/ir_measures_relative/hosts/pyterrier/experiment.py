@@ -1,8 +1,8 @@
-"""``pt.relative.Experiment``: pipelines in, the table of ``pt.Experiment`` out, relative measures included.
+"""``pt.relative.Experiment``: the table of ``pt.Experiment``, with relative measures.
 
-There are two calls of ``pt.Experiment``. In the first, PyTerrier runs and times the pipelines; results are caught,
-and nothing is evaluated. They become a context, which scores them all at once. In the second, each system is a frame of
-one row, and each measure has its values already: PyTerrier compares, corrects, rounds, shows and saves.
+It calls ``pt.Experiment`` twice. The first call runs and times the pipelines, whose results are collected and not
+evaluated. They become a context, which scores them all at once. In the second call each system is a frame of one row,
+and each measure has its values already: PyTerrier compares, corrects, rounds, shows and saves them.
 """
 
 from __future__ import annotations
@@ -10,26 +10,24 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import ir_measures
 import numpy as np
 import pandas as pd
 import pyterrier as pt
-from pyterrier import Experiment as OfPyTerrier  # pt.Experiment may be ours, if a user has put it there
+from pyterrier import Experiment as PyTerrierExperiment  # pt.Experiment may be ours
 
-from ...context.absolute import provider_name
-from ...context.collection import Collection, judged_collection, new_collection
-from ...context.duplicates import warn_about_duplicate
-from ...context.evaluate import Scores, describe_dominant_topics, score_runs
-from ...context.evaluated import Evaluated
+from ...context.collection import judged_collection, new_collection
+from ...context.evaluate import describe_dominant_topics
 from ...context.measure_strings import as_list, is_relative
 from ...context.missing_topics import find_similar_ids, warn_about_missing_topics
 from ...context.priors import Policy
 from ...context.run_context import RunContext
-from ...data.arrays import BoolArray, FloatArray, IntArray
+from ...data.arrays import BoolArray
 from ...data.cut_rankings import cite_tracks
 from ...data.documents import Judgments
 from ...data.rankings import Rankings
@@ -38,66 +36,19 @@ from ...io.qrels import qrels_columns, read_qrels_file
 from ...io.readers import check_topics_once, read_topics
 from ...io.runs import read_run
 from ...messages import few_quoted, warn
-from ..compat import RETRIEVAL_OPTIONS, collections_of_garbage_spared
-from .arguments import OF_CONTEXT, check_beside, check_topics_judged, parse_metrics, systems_by_name
-from .runs import Caught, SavedRuns, first_rows, run_and_time, with_progress
+from ..compat import RETRIEVAL_OPTIONS, brief_garbage_collections
+from .arguments import CONTEXT_ARGUMENTS, check_beside, check_topics_judged, parse_metrics, systems_by_name
+from .runs import Results, SavedRuns, first_rows, run_and_time, with_progress
 from .tables import (
     answers_for,
     columns_by_measure,
     in_order,
     incomparable,
-    order_queries,
+    remove_comparisons,
     rounded,
+    score_systems,
     set_times,
-    without_comparisons,
 )
-
-
-def score_systems(
-    collection: Collection,
-    measures: Sequence[ir_measures.Measure],
-    systems: Mapping[str, Rankings],
-    caught: Caught,
-    qrels: pd.DataFrame,
-) -> tuple[Scores, list[IntArray]]:
-    """The values of every system; and of each its queries, in the order in which ``pt.Experiment`` would add them up.
-
-    Systems that are no runs of the collection are scored as new runs.
-
-    What the context cannot compute, such as with a document twice, ir_measures computes from the frames.
-    """
-    own = {m: provider_name(ir_measures.DefaultPipeline, m) for m in measures if not is_relative(m)}
-    frames = dict(zip(systems.values(), caught.runs, strict=True))
-    new_runs = {name: run for name, run in systems.items() if name not in collection.runs}
-
-    def absolute(measures: Sequence[ir_measures.Measure], run: Rankings) -> FloatArray:
-        by_host = [m for m in measures if own[m] == "runtime"]
-        here = [m for m in measures if m not in by_host]
-        values = np.full((len(measures), collection.documents.n_queries), np.nan)
-        row = {measure: i for i, measure in enumerate(measures)}
-        try:
-            if here:
-                values[[row[m] for m in here]] = collection.compute_absolute(here, run, as_given=True)
-        except ValueError:
-            by_host = list(measures)
-        if by_host:
-            given = map(pt.model.to_ir_measures, (qrels, pt.model.coerce_dataframe_types(frames[run].copy())))
-            for metric in ir_measures.iter_calc(by_host, *given):
-                if metric.query_id in collection.documents.query_code:
-                    values[row[metric.measure], collection.documents.query_code[metric.query_id]] = (
-                        metric.value
-                    )
-        return values
-
-    for run in new_runs.values():
-        warn_about_duplicate(Evaluated.of(collection, run), [m for m in measures if is_relative(m)])
-    how: dict[str, Any] = {"absolute": absolute, "new_runs": new_runs, "missing_topics": False}
-    scores = score_runs(collection, list(systems), measures, **how)
-    orders = [
-        order_queries(collection, run, judged, set(own.values()))
-        for run, judged in zip(systems.values(), caught.batches, strict=True)
-    ]
-    return scores, orders
 
 
 def Experiment(
@@ -134,9 +85,9 @@ def Experiment(
     plan: Literal["linear", "tree"] = "linear",
     **options: Any,
 ) -> Any:
-    """``pt.Experiment``, with its table and all its options, where every system is scored relative to the others.
+    """Score every system relative to the others; the table and the options are those of ``pt.Experiment``.
 
-    Runs every pipeline once. A DataFrame, or a run that is reused, has ``mrt`` 0. ``save_dir`` gets files once the
+    Every pipeline runs once. A DataFrame, or a run that is reused, has ``mrt`` 0. ``save_dir`` gets files once the
     whole experiment is done.
 
     Args:
@@ -148,8 +99,8 @@ def Experiment(
             for frames and for pipelines that are the same as strings. Of a dict the keys are the names, and
             ``names`` does not count, as in ``pt.Experiment``.
         beside: a context, such as that of a track: each system is then scored relative to the runs of this context,
-            which get no rows, and not to the other systems. ``qrels`` may be None, for its judgments. What a context
-            says, from ``priors`` to ``drop_self``, is set there.
+            which get no rows, and not to the other systems. ``qrels`` may be None, for its judgments. The arguments
+            from ``priors`` to ``drop_self`` are then set in that context.
         priors: which systems are the priors of which, as for :class:`RunContext`.
         reference: the name of the system that MED, RBO and lexiprecision compare with; ``baseline`` if not given.
         groups: from system name to group name, for :class:`BestOfOtherGroups`.
@@ -163,98 +114,166 @@ def Experiment(
     All other arguments are those of ``pt.Experiment``; ``options`` are those that a later version of it has.
     """
     arguments = locals()
-    # Those of the host are passed on where they are set: an older version may lack some.
-    options |= {name: arguments[name] for name, default in _OF_HOST.items() if arguments[name] is not default}
+    # The arguments of the host are passed on only if they are set: an older version may lack some.
+    options |= {
+        name: arguments[name] for name, default in _HOST_DEFAULTS.items() if arguments[name] is not default
+    }
     if isinstance(eval_metrics, (str, ir_measures.Measure)) or not isinstance(eval_metrics, Iterable):
         raise ValueError(f"eval_metrics={eval_metrics!r} must be a list, such as {as_list(eval_metrics)!r}")
     if not all(isinstance(metric, (str, ir_measures.Measure)) for metric in eval_metrics):
-        return OfPyTerrier(systems, topics, qrels, eval_metrics, names, **options)  # and its error
+        return PyTerrierExperiment(
+            systems, topics, qrels, eval_metrics, names, **options
+        )  # which raises its error
     systems, names, shown, options = systems_by_name(systems, names, options)
+    settings = {name: arguments[name] for name in CONTEXT_ARGUMENTS}
     if beside is not None:
         check_beside(beside, names, arguments)
-        priors, reference, groups, num_docs, grades, drop_self = (getattr(beside, n) for n in OF_CONTEXT)
+        settings = {name: getattr(beside, name) for name in CONTEXT_ARGUMENTS}
         qrels = fetch_qrels(beside.dataset) if qrels is None else qrels
     elif reference is None and options.get("baseline") is not None:
-        reference = names[options["baseline"]]
-    metrics, asked = parse_metrics(eval_metrics)
-    qrels, num_docs = _judgments(qrels, num_docs)
-    relative = [m for m in metrics if is_relative(m)]
-    context_options: dict[str, Any] = {"priors": priors, "reference": reference, "groups": groups}
-    context_options |= {"num_docs": num_docs, "grades": grades, "drop_self": drop_self}
-    others = names if beside is None else beside.names
-    judgments = _check(others, qrels, relative, options, context_options)
+        settings["reference"] = names[options["baseline"]]
+    metrics, columns = parse_metrics(eval_metrics)
+    qrels, settings["num_docs"] = _read_qrels(qrels, settings["num_docs"])
+    relative = [metric for metric in metrics if is_relative(metric)]
+    judgments = _check(names if beside is None else beside.names, qrels, relative, options, settings)
     topics = read_topics(topics)
     by_topics = options.get("filter_by_topics", True) and isinstance(topics, pd.DataFrame)
     if by_topics:
         check_topics_judged(topics, qrels)
     if relative:
         check_topics_once(topics, systems)
-    saved = SavedRuns(names, options)
-    systems = [saved.read(name, system) for name, system in zip(names, systems, strict=True)]
-    options = with_progress(options)
-    topic_ids = _topic_ids(topics, judgments)
-    shown_times: dict[str, float] = {}  # filled below, and read when the staging ends
-    with saved.staging(shown_times) as (for_runs, for_tables):
-        if not relative and not drop_self:
-            # Nothing to be relative to: PyTerrier does it all, and what a result must hold is for its measures to say.
-            given = {n: s for n, s in zip(names, systems, strict=True) if isinstance(s, pd.DataFrame)}
-            with suppress(ValueError):
-                runs = {name: _read(frame, name) for name, frame in given.items()}
-                _warn_of_missing_topics(RunContext(runs), judgments, topic_ids, runs)
-            result = OfPyTerrier(systems, topics, qrels, metrics, names=shown, **options | for_tables)
-            return in_order(result, list(asked))
-        caught = run_and_time(systems, topics, qrels, metrics, names, options | for_runs)
-        if drop_self:
-            caught = caught._replace(runs=list(map(_without_self, caught.runs)))
-        runs = {name: _read(frame, name) for name, frame in zip(names, caught.runs, strict=True)}
-        # What a pipeline was asked and returned nothing for is an answer; results that are given may be cut.
-        ran = {
-            name: runs[name].with_attributes(asked=topic_ids)
-            for name, system in zip(names, systems, strict=True)
-            if not isinstance(system, pd.DataFrame)
-        }
-        runs |= ran
-        context = RunContext(runs if beside is None else beside.runs, **context_options)
-        _warn_of_missing_topics(context, judgments, topic_ids, runs)
-        asked_for = qrels[qrels["qid"].isin(topics["qid"])] if by_topics else qrels
-        if len(asked_for) == len(qrels):
-            collection = new_collection(context, judgments)
-        else:
-            collection = judged_collection(context, asked_for)
-        columns = columns_by_measure(asked)
-        scores, orders = score_systems(collection, list(columns), runs, caught, qrels)
-        answers = answers_for(scores, list(columns.values()), orders)
-        second = {k: v for k, v in options.items() if k not in RETRIEVAL_OPTIONS} | for_tables
-        with collections_of_garbage_spared():
-            result = OfPyTerrier(
-                [
-                    pd.DataFrame({"qid": ["0"], "docno": ["0"], "score": [float(i)]})
-                    for i in range(len(names))
-                ],
-                topics,
-                first_rows(qrels),
-                [*answers, *(["mrt"] if "mrt" in metrics else [])],
-                names=shown,
-                verbose=False,
-                validate="ignore",
-                **second,
-            )
-        if "mrt" in metrics:
-            times = dict(zip(names, caught.times, strict=True))
-            shown_times |= rounded(times, options.get("round"))
-        if not options.get("perquery"):
-            if message := describe_dominant_topics(scores):
-                warn(message)
-            differing = incomparable(collection, relative, options) if beside is None else set()
-            without_comparisons(result, differing, options)
-            if shown_times:
-                set_times(result, shown, list((times if isinstance(result, dict) else shown_times).values()))
-    result = in_order(result, list(asked))
+    experiment = _Experiment(
+        names=names,
+        shown=shown,
+        metrics=metrics,
+        columns=columns,
+        topics=topics,
+        qrels=qrels,
+        scored_qrels=qrels[qrels["qid"].isin(topics["qid"])] if by_topics else qrels,
+        judgments=judgments,
+        beside=beside,
+        settings=settings,
+        options=with_progress(options),
+    )
+    result = in_order(experiment.run(systems), list(columns))
     if beside is not None and isinstance(result, pd.DataFrame):
         result.attrs |= (
             {"beside": tracks} if (tracks := cite_tracks(beside.runs.values(), count_others=True)) else {}
         )
     return result
+
+
+# The keyword arguments of ``pt.Experiment``, and their defaults.
+_HOST_DEFAULTS = {
+    name: parameter.default
+    for name, parameter in inspect.signature(Experiment).parameters.items()
+    if parameter.kind is parameter.KEYWORD_ONLY and name not in (*CONTEXT_ARGUMENTS, "beside")
+}
+
+
+@dataclass(frozen=True)
+class _Experiment:
+    """The checked arguments of an experiment."""
+
+    names: list[str]  # of the systems, each once
+    shown: list[str]  # in the table
+    metrics: list[Any]
+    columns: dict[str, ir_measures.Measure | None]  # in their order; None for the mean response time
+    topics: Any
+    qrels: pd.DataFrame
+    scored_qrels: pd.DataFrame  # of the topics
+    judgments: Judgments  # of all qrels
+    beside: RunContext | None
+    settings: dict[str, Any]  # of the context
+    options: dict[str, Any]  # of pt.Experiment
+
+    def run(self, systems: Sequence[Any]) -> Any:
+        """Run the systems, or read saved results, and evaluate them."""
+        saved = SavedRuns(self.names, self.options)
+        systems = [saved.read(name, system) for name, system in zip(self.names, systems, strict=True)]
+        topic_ids = _topic_ids(self.topics, self.judgments)
+        times: dict[str, float] = {}  # filled below, and read when the staging ends
+        with saved.staging(times) as (for_runs, for_tables):
+            if not self.settings["drop_self"] and not any(map(is_relative, self.metrics)):
+                return self._run_by_host(systems, topic_ids, for_tables)
+            results = run_and_time(
+                systems, self.topics, self.qrels, self.metrics, self.names, self.options | for_runs
+            )
+            return self._evaluate(systems, results, topic_ids, times, for_tables)
+
+    def _run_by_host(
+        self, systems: Sequence[Any], topic_ids: frozenset[str], for_tables: dict[str, Any]
+    ) -> Any:
+        """Let PyTerrier do it all where nothing is relative; its measures check results in their own way."""
+        with suppress(ValueError):
+            frames = {n: s for n, s in zip(self.names, systems, strict=True) if isinstance(s, pd.DataFrame)}
+            runs = {name: _read(frame, name) for name, frame in frames.items()}
+            self._warn_about_missing_topics(RunContext(runs), topic_ids, runs)
+        options = self.options | for_tables
+        return PyTerrierExperiment(
+            systems, self.topics, self.qrels, self.metrics, names=self.shown, **options
+        )
+
+    def _evaluate(
+        self,
+        systems: Sequence[Any],
+        results: Results,
+        topic_ids: frozenset[str],
+        times: dict[str, float],
+        for_tables: dict[str, Any],
+    ) -> Any:
+        """Score the results; return the table of ``pt.Experiment``, and fill in its response times."""
+        if self.settings["drop_self"]:
+            results = results._replace(runs=list(map(_without_self, results.runs)))
+        runs = {name: _read(frame, name) for name, frame in zip(self.names, results.runs, strict=True)}
+        for name, system in zip(self.names, systems, strict=True):
+            if not isinstance(
+                system, pd.DataFrame
+            ):  # no result of a pipeline is an answer; frames may be cut
+                runs[name] = runs[name].with_attributes(asked=topic_ids)
+        context = RunContext(runs if self.beside is None else self.beside.runs, **self.settings)
+        self._warn_about_missing_topics(context, topic_ids, runs)
+        if len(self.scored_qrels) == len(self.qrels):
+            collection = new_collection(context, self.judgments)
+        else:
+            collection = judged_collection(context, self.scored_qrels)
+        columns = columns_by_measure(self.columns)
+        scores, orders = score_systems(collection, list(columns), runs, results, self.qrels)
+        result = self._show(answers_for(scores, list(columns.values()), orders), for_tables)
+        mean_times: dict[str, float] = {}
+        if "mrt" in self.metrics:
+            mean_times = dict(zip(self.names, results.times, strict=True))
+            times |= rounded(mean_times, self.options.get("round"))
+        if not self.options.get("perquery"):
+            if message := describe_dominant_topics(scores):
+                warn(message)
+            relative = [metric for metric in self.metrics if is_relative(metric)]
+            invalid = incomparable(collection, relative, self.options) if self.beside is None else set()
+            remove_comparisons(result, invalid, self.options)
+            if mean_times:
+                shown_times = mean_times if isinstance(result, dict) else times
+                set_times(result, self.shown, list(shown_times.values()))
+        return result
+
+    def _show(self, answers: Sequence[Any], for_tables: dict[str, Any]) -> Any:
+        """Return the table that ``pt.Experiment`` makes of measures that have their values."""
+        options = {k: v for k, v in self.options.items() if k not in RETRIEVAL_OPTIONS} | for_tables
+        stubs = [
+            pd.DataFrame({"qid": ["0"], "docno": ["0"], "score": [float(i)]}) for i in range(len(self.names))
+        ]
+        metrics = [*answers, *(["mrt"] if "mrt" in self.metrics else [])]
+        options |= {"names": self.shown, "verbose": False, "validate": "ignore"}
+        with brief_garbage_collections():
+            return PyTerrierExperiment(stubs, self.topics, first_rows(self.qrels), metrics, **options)
+
+    def _warn_about_missing_topics(
+        self, context: RunContext, topic_ids: frozenset[str], runs: Mapping[str, Rankings]
+    ) -> None:
+        """Warn about runs that miss judged topics of the experiment; as in PyTerrier, others may be empty rankings."""
+        is_wanted: BoolArray = np.array(
+            [not topic_ids or query in topic_ids for query in self.judgments.query_ids], dtype=np.bool_
+        )
+        warn_about_missing_topics(new_collection(context, self.judgments.select_queries(is_wanted)), runs)
 
 
 def _without_self(frame: pd.DataFrame) -> pd.DataFrame:
@@ -264,16 +283,8 @@ def _without_self(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[frame["qid"].astype(str) != frame["docno"].astype(str)]
 
 
-# The parameters of ``pt.Experiment`` that are given by name, and their defaults.
-_OF_HOST = {
-    name: parameter.default
-    for name, parameter in inspect.signature(Experiment).parameters.items()
-    if parameter.kind is parameter.KEYWORD_ONLY and name not in (*OF_CONTEXT, "beside")
-}
-
-
 def _read(frame: pd.DataFrame, name: str) -> Rankings:
-    """What a run consists of, with the types that PyTerrier gives it; the frame itself stays as it is."""
+    """Return the run in a frame, with PyTerrier's types; the frame does not change."""
     needed = [c for c in ("qid", "query_id", "docno", "doc_id", "score") if c in frame.columns]
     typed = pt.model.coerce_dataframe_types(frame[needed].copy(deep=False))
     if "rank" in frame.columns:
@@ -282,30 +293,20 @@ def _read(frame: pd.DataFrame, name: str) -> Rankings:
 
 
 def _topic_ids(topics: Any, judgments: Judgments) -> frozenset[str]:
-    """Return the ids of the topics; warn of those without judgments that judged topics have in another form."""
+    """Return the ids of the topics; warn about topics without judgments whose id is judged in another form."""
     if not isinstance(topics, pd.DataFrame) or "qid" not in topics:
         return frozenset()
-    asked = frozenset(q for q in topics["qid"] if isinstance(q, str))
-    unasked = [q for q in judgments.query_ids if q not in asked]
-    alike = find_similar_ids(unasked, sorted(asked.difference(judgments.query_ids)), "the topics have")
-    if alike:
-        n = len(asked.intersection(judgments.query_ids))
-        warn(f"{n} of the {len(asked)} topics are judged; {alike}: write the ids alike")
-    return asked
+    ids = frozenset(q for q in topics["qid"] if isinstance(q, str))
+    missing = [q for q in judgments.query_ids if q not in ids]
+    similar = find_similar_ids(missing, sorted(ids.difference(judgments.query_ids)), "the topics have")
+    if similar:
+        n = len(ids.intersection(judgments.query_ids))
+        warn(f"{n} of the {len(ids)} topics are judged; {similar}: write the ids alike")
+    return ids
 
 
-def _warn_of_missing_topics(
-    context: RunContext, judgments: Judgments, topic_ids: Container[str], runs: Mapping[str, Rankings]
-) -> None:
-    """Warn of runs that miss judged topics that were asked; others may count as empty rankings, as in PyTerrier."""
-    asked: BoolArray = np.array(
-        [not topic_ids or q in topic_ids for q in judgments.query_ids], dtype=np.bool_
-    )
-    warn_about_missing_topics(new_collection(context, judgments.select_queries(asked)), runs)
-
-
-def _judgments(qrels: Any, num_docs: int | None) -> tuple[Any, int | None]:
-    """Qrels in any form as a frame of PyTerrier's, and the number of a dataset's documents if not given."""
+def _read_qrels(qrels: Any, num_docs: int | None) -> tuple[Any, int | None]:
+    """Return qrels in any form as a frame of PyTerrier, and the number of documents; by default of the dataset."""
     if is_dataset(qrels):
         dataset = load_dataset(qrels)
         columns = qrels_columns(fetch_qrels(dataset))
@@ -332,23 +333,23 @@ def _check(
     qrels: Any,
     relative: Sequence[Any],
     options: Mapping[str, Any],
-    context_options: dict[str, Any],
+    settings: dict[str, Any],
 ) -> Judgments:
-    """The judgments of all topics; ValueError for a wrong argument, before a pipeline runs.
+    """Return all judgments; raise ValueError for a wrong argument, before a pipeline runs.
 
-    Sets the ``grades`` in ``context_options`` to those of all topics, if they are not given.
+    Fills in the ``grades`` of the context, if they are not given, from all topics.
     """
     if options.get("perquery") and options.get("baseline") is not None:
         raise ValueError("baseline compares means, so it does not go with perquery; leave one of them out")
     if options.get("perquery") and isinstance(options.get("round"), dict):
         raise ValueError("round by measure goes with means only, not with perquery; give round as a number")
     judgments = judged_collection(RunContext({}), qrels).judgments
-    if context_options["grades"] is None and len(judgments):
-        context_options["grades"] = int(judgments.grade.min()), int(judgments.grade.max())
+    if settings["grades"] is None and len(judgments):
+        settings["grades"] = int(judgments.grade.min()), int(judgments.grade.max())
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # said when they are used
-        # The context's arguments, on runs of one document.
-        context = RunContext({name: {"q": {"d": 1.0}} for name in names}, **context_options)
+        warnings.simplefilter("ignore")  # the real runs warn
+        # The arguments of the context, on runs of one document.
+        context = RunContext({name: {"q": {"d": 1.0}} for name in names}, **settings)
         if relative:
             context.evaluate([ir_measures.Qrel("q", "d", 1, "an aspect")], relative)
     return judgments

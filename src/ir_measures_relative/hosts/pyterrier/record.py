@@ -1,4 +1,4 @@
-"""``pt.relative.record``: a retriever that remembers every search that an agent makes with it."""
+"""``pt.relative.record``: a retriever that records every search of an agent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COLUMNS = ["qid", "search", "query", "docno", "rank", "score"]
 
 
 def record(retriever: pt.Transformer, topic: str = "qid") -> Recorder:
-    """Return a transformer that passes results through unchanged, and remembers them for ``pt.relative.trajectory``.
+    """Return a transformer that passes results through unchanged, and records them for ``pt.relative.trajectory``.
 
     Args:
         retriever: what the agent searches with.
@@ -28,9 +28,9 @@ def record(retriever: pt.Transformer, topic: str = "qid") -> Recorder:
 
 
 class Recorder(pt.Transformer):  # type: ignore[misc]
-    """A retriever, and the searches that were made with it: :func:`record` makes one.
+    """A retriever that records its searches; :func:`record` makes one.
 
-    Search numbers of a topic go on where an experiment runs twice; ``clear()`` starts again. Threads may share it.
+    Search numbers of a topic continue if an experiment runs twice; ``clear()`` starts again. Threads may share it.
     """
 
     def __init__(self, retriever: pt.Transformer, topic: str = "qid") -> None:
@@ -70,12 +70,12 @@ class Recorder(pt.Transformer):  # type: ignore[misc]
                 "that names the trajectory"
             )
         with self._lock:
-            of_query = dict(iter(results.groupby("qid"))) if len(results) else {}
-            asked = queries.drop_duplicates("qid")
-            texts = asked["query"] if "query" in asked.columns else [""] * len(asked)
-            for qid, trajectory, text in zip(asked["qid"], asked[self.topic], texts, strict=True):
+            rankings = dict(iter(results.groupby("qid"))) if len(results) else {}
+            queries = queries.drop_duplicates("qid")
+            texts = queries["query"] if "query" in queries.columns else [""] * len(queries)
+            for qid, trajectory, text in zip(queries["qid"], queries[self.topic], texts, strict=True):
                 number = self._numbers[trajectory] = self._numbers.get(trajectory, 0) + 1
-                ranking = of_query.get(qid, pd.DataFrame({"docno": [""], "score": [0.0]}))
+                ranking = rankings.get(qid, pd.DataFrame({"docno": [""], "score": [0.0]}))
                 ranking = ranking.sort_values("rank" if "rank" in ranking.columns else "score", kind="stable")
                 if "rank" not in ranking.columns:
                     ranking = ranking[::-1]

@@ -1,4 +1,4 @@
-"""The runs of an experiment: a pipeline runs once, and what it gives is caught, and saved where asked for."""
+"""The runs of an experiment: each pipeline runs once, and its results are collected, and saved if asked for."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ import ir_measures
 import numpy as np
 import pandas as pd
 import pyterrier as pt
-from pyterrier import Experiment as OfPyTerrier
+from pyterrier import Experiment as PyTerrierExperiment
 
 from ...arguments import check_choice
 from ...context.priors import check_run_names
 from ...io.files import read_bytes
 from ...io.trec_files import read_trec_runs
 from ...messages import kind_of, warn
-from ..compat import SUMMARIES, TABLE_OPTIONS, has_progress_bar, suffix_of_saved
+from ..compat import SUMMARIES, TABLE_OPTIONS, has_progress_bar, run_suffix
 from ..provider import Answered
 
 
 def with_progress(options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of ``pt.Experiment``, where ``verbose="auto"`` shows progress if there is someone to see it."""
+    """Return the options, with ``verbose="auto"`` as whether there is someone to see a progress bar."""
     if options.get("verbose", "auto") != "auto" or options.get("plan", "linear") != "linear":
         return dict(options)
     return dict(options) | {"verbose": has_progress_bar(pt)}
 
 
-class Caught(NamedTuple):
-    """What ``pt.Experiment`` made of the systems."""
+class Results(NamedTuple):
+    """The results of the systems, in their order."""
 
-    runs: list[pd.DataFrame]  #: all that each returned
-    batches: list[list[set[str]]]  #: of each system, the judged queries of each batch that was evaluated
-    times: list[float]  #: the mean response times as PyTerrier measures them
+    runs: list[pd.DataFrame]
+    batches: list[list[set[str]]]  #: the judged queries of each batch of a system that was evaluated
+    times: list[float]  #: the mean response times that PyTerrier measured
 
 
 def run_and_time(
@@ -47,33 +47,31 @@ def run_and_time(
     metrics: Sequence[Any],
     names: Sequence[str],
     options: Mapping[str, Any],
-) -> Caught:
-    """Lets ``pt.Experiment`` run every pipeline once, evaluating nothing; frames alone need no such call.
+) -> Results:
+    """Let ``pt.Experiment`` run every pipeline once, evaluating nothing; frames alone need no such call.
 
-    PyTerrier looks for the columns of ``metrics``, which will be evaluated, in what the pipelines say of themselves.
+    PyTerrier checks that the pipelines return the columns that ``metrics`` will need.
     """
     inputs = {"query_id", "doc_id", "score"}
     inputs.update(ir_measures.run_inputs([m for m in metrics if isinstance(m, ir_measures.Measure)]))
     in_tree = options.get("plan") == "tree"  # where a frame is a transformer
-    is_whole = [isinstance(system, pd.DataFrame) and not in_tree for system in systems]
+    is_frame = [isinstance(system, pd.DataFrame) and not in_tree for system in systems]
     needed = {pt.model.from_ir_measures(column) for column in inputs}
-    spared = all(is_whole) and not options.get("precompute_prefix")  # else PyTerrier warns that there is none
-    if spared and all(len(frame) and needed.issubset(frame.columns) for frame in systems):
-        return Caught(list(systems), [[] for _ in systems], [0.0] * len(systems))
-    evaluated: list[_Catch] = []  # whose results are evaluated next
+    has_nothing_to_run = all(is_frame) and not options.get("precompute_prefix")  # else PyTerrier warns
+    if has_nothing_to_run and all(len(frame) and needed.issubset(frame.columns) for frame in systems):
+        return Results(list(systems), [[] for _ in systems], [0.0] * len(systems))
+    evaluated: list[_Collector] = []  # whose results are evaluated next
 
-    def judged(qrels: pd.DataFrame, _: pd.DataFrame) -> list[ir_measures.Metric]:
+    def record_judged(qrels: pd.DataFrame, _: pd.DataFrame) -> list[ir_measures.Metric]:
         if evaluated:
             evaluated.pop().judged.append(set(qrels["query_id"]))
         return [ir_measures.Metric(qrels["query_id"].iloc[0], nothing, 0.0)] if len(qrels) else []
 
-    nothing = Answered("nothing", judged, sorted(inputs))
-    catches = [_Catch(evaluated, whole=options.get("save_dir") is not None) for _ in systems]
-    averages = OfPyTerrier(
-        [
-            system.head(1) if whole else Ended(system, catch)
-            for system, catch, whole in zip(systems, catches, is_whole, strict=True)
-        ],
+    nothing = Answered("nothing", record_judged, sorted(inputs))
+    collectors = [_Collector(evaluated, whole=options.get("save_dir") is not None) for _ in systems]
+    parts = list(zip(systems, collectors, is_frame, strict=True))
+    averages = PyTerrierExperiment(
+        [system.head(1) if whole else Extended(system, collector) for system, collector, whole in parts],
         topics,
         first_rows(qrels),
         [nothing, "mrt"],
@@ -81,20 +79,17 @@ def run_and_time(
         dataframe=False,
         **{name: value for name, value in options.items() if name not in TABLE_OPTIONS},
     )
-    runs = [
-        system if whole else catch.result()
-        for system, catch, whole in zip(systems, catches, is_whole, strict=True)
-    ]
-    return Caught(runs, [catch.judged for catch in catches], [averages[name]["mrt"] for name in names])
+    runs = [system if whole else collector.result() for system, collector, whole in parts]
+    return Results(runs, [collector.judged for collector in collectors], [averages[n]["mrt"] for n in names])
 
 
 def first_rows(frame: Any) -> Any:
-    """The first row of every query of the qrels: a stub that costs PyTerrier no time to evaluate."""
+    """Return the first row of every query of the qrels: a stub that PyTerrier evaluates in no time."""
     return frame.drop_duplicates("qid") if "qid" in getattr(frame, "columns", ()) else frame
 
 
-class Ended(pt.Compose):  # type: ignore[misc]
-    """A pipeline with something at its end, and its own name; ``plan="tree"`` sees what it shares with others."""
+class Extended(pt.Compose):  # type: ignore[misc]
+    """A pipeline with a transformer at its end; ``plan="tree"`` still sees the parts that it shares with others."""
 
     def __init__(self, system: Any, end: pt.Transformer, shown: str | None = None) -> None:
         transformer = pt.Transformer.from_df(system) if isinstance(system, pd.DataFrame) else system
@@ -107,10 +102,10 @@ class Ended(pt.Compose):  # type: ignore[misc]
     __hash__ = pt.Compose.__hash__
 
 
-class _Catch(pt.Transformer):  # type: ignore[misc]
-    """The end of a pipeline: keeps what comes, and hands on a stub of it, or the whole where it is saved."""
+class _Collector(pt.Transformer):  # type: ignore[misc]
+    """The end of a pipeline: it keeps the results, and passes on a stub of them, or the whole to be saved."""
 
-    def __init__(self, evaluated: list[_Catch], whole: bool) -> None:
+    def __init__(self, evaluated: list[_Collector], whole: bool) -> None:
         self._evaluated = evaluated
         self._whole = whole
         self._batches: list[pd.DataFrame] = []
@@ -122,21 +117,23 @@ class _Catch(pt.Transformer):  # type: ignore[misc]
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         self._batches.append(inp)
         self._evaluated.append(self)
-        stub = isinstance(inp, pd.DataFrame) and not self._whole  # else PyTerrier has the error
+        stub = (
+            isinstance(inp, pd.DataFrame) and not self._whole
+        )  # PyTerrier raises the error for anything else
         return inp.head(1).copy() if stub else inp
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
         return input_columns
 
     def result(self) -> pd.DataFrame:
-        """All that came."""
+        """Return all results."""
         return self._batches[0] if len(self._batches) == 1 else pd.concat(self._batches, ignore_index=True)
 
 
 class SavedRuns:
-    """``save_dir``: which runs are there already, and where the new ones go.
+    """The runs in ``save_dir``: those that are reused, and those that are written.
 
-    PyTerrier writes into a folder inside it, so that it does not read again what is reused: that has lost its name.
+    PyTerrier writes into a folder inside it, and so does not read again what is reused, which has lost its name.
     """
 
     def __init__(self, names: Sequence[str], options: Mapping[str, Any]) -> None:
@@ -152,7 +149,7 @@ class SavedRuns:
         if not os.path.isdir(self._folder):
             raise ValueError(f"save_dir {self._folder} is not there or not a folder; make it first")
         check_choice("save_mode", mode, ("reuse", "overwrite", "warn", "error"))
-        suffix = suffix_of_saved(self._format)
+        suffix = run_suffix(self._format)
         if suffix is None:
             allowed = "give 'trec', a module such as pickle, or (read, write)"
             raise ValueError(f"save_format={self._format!r} is not allowed; {allowed}")
@@ -169,7 +166,7 @@ class SavedRuns:
                 warn(message)
 
     def read(self, name: str, system: Any) -> Any:
-        """The saved results of a system where they are to be reused, else the system."""
+        """Return the saved results of a system if they are to be reused, else the system."""
         path = self._paths.get(name)
         if path is None or not self._reuse or not path.exists():
             return system
@@ -180,9 +177,9 @@ class SavedRuns:
 
     @contextmanager
     def staging(self, times: Mapping[str, float]) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-        """Options with a ``save_dir`` for the runs, and for the tables; the files go where they belong at the end.
+        """Yield options with a ``save_dir`` for the runs, and for the tables; move the files into place at the end.
 
-        The ``times`` as they are then go into the summary in place of those that PyTerrier writes.
+        The ``times`` at the end replace those that PyTerrier writes into the summary.
         """
         if self._folder is None:
             yield {}, {}
@@ -196,10 +193,10 @@ class SavedRuns:
                     shutil.copy(os.path.join(self._folder, summary), tables)
             yield {"save_dir": str(runs)}, {"save_dir": str(tables)}
             if times:
-                # All else in it stays as it is.
-                table = pd.read_csv(tables / SUMMARIES[0], dtype=str, keep_default_na=False)
-                own = table["name"].map({name: str(time) for name, time in times.items()})
-                table.assign(mrt=own.fillna(table["mrt"])).to_csv(tables / SUMMARIES[0], index=False)
+                file = tables / SUMMARIES[0]
+                table = pd.read_csv(file, dtype=str, keep_default_na=False)  # so that nothing else changes
+                mrt = table["name"].map({name: str(time) for name, time in times.items()})
+                table.assign(mrt=mrt.fillna(table["mrt"])).to_csv(file, index=False)
             files = [*tables.iterdir(), *(file for file in runs.iterdir() if file.name not in SUMMARIES)]
             for file in files if self._format == "trec" else ():
                 if file.name in {path.name for path in self._paths.values()}:
@@ -209,18 +206,18 @@ class SavedRuns:
 
 
 def _read_trec(path: str) -> pd.DataFrame:
-    """A run file, in PyTerrier's columns; pandas would take some ids for missing values, and round scores."""
-    [run] = read_trec_runs(read_bytes(path, path), path)  # which may be empty, as a pipeline's results may
+    """Read a run file as PyTerrier's columns; pandas would read some ids as missing values, and round scores."""
+    [run] = read_trec_runs(read_bytes(path, path), path)  # it may be empty, like a pipeline's results
     query, docs, _ = run.rows()
     columns = {"qid": run.query_ids[query], "docno": docs.strings(), "score": run.given_scores}
     return pd.DataFrame(columns | {"rank": np.arange(len(run)) - run.starts[query]})
 
 
 def _check_readable(path: str, file: str) -> None:
-    """Raises ValueError where PyTerrier wrote a run whose ids no TREC file can hold."""
+    """Raise ValueError for a run with ids that a TREC file cannot hold."""
     data = read_bytes(path, file)
     try:
-        if b'"' in data:  # which PyTerrier writes twice, and around an id with a blank
+        if b'"' in data:  # PyTerrier doubles it, and writes it around an id with a blank
             raise ValueError
         read_trec_runs(data, file)
     except ValueError:
@@ -230,10 +227,10 @@ def _check_readable(path: str, file: str) -> None:
 
 
 def named(systems: Mapping[str, Any]) -> list[pt.Transformer]:
-    """The pipelines, each with its name in what it returns: for plain ``pt.Experiment`` inside a context.
+    """Name the results of pipelines, for plain ``pt.Experiment`` inside a context.
 
-    A run of a context must not be its own prior, and the context knows it by its name. What is put behind a named
-    pipeline by ``>>`` keeps the name; to name the longer pipeline, give it to this function as well.
+    A run of a context must not be its own prior, and the context knows it by its name. Stages behind a named pipeline
+    (``>>``) keep the name; to name the longer pipeline, pass it to this function as well.
 
     Args:
         systems: from name to transformer, or to a DataFrame of results.
@@ -241,8 +238,8 @@ def named(systems: Mapping[str, Any]) -> list[pt.Transformer]:
     Example:
         >>> import pandas as pd
         >>> import pyterrier as pt
-        >>> found = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})
-        >>> bm25, = pt.relative.named({"BM25": found})
+        >>> results = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})
+        >>> bm25, = pt.relative.named({"BM25": results})
         >>> bm25
         BM25
         >>> bm25(pd.DataFrame({"qid": ["1"], "query": ["tea"]}))
@@ -256,15 +253,17 @@ def named(systems: Mapping[str, Any]) -> list[pt.Transformer]:
         if not isinstance(system, (pd.DataFrame, pt.Transformer)):
             raise TypeError(f"the system {name!r} is {kind_of(system)}; give a transformer or a DataFrame")
     return [
-        Ended(_Given(system, name) if isinstance(system, pd.DataFrame) else system, _Name(name), name)
+        Extended(
+            _FixedResults(system, name) if isinstance(system, pd.DataFrame) else system, _Name(name), name
+        )
         for name, system in systems.items()
     ]
 
 
 class _Name(pt.Transformer):  # type: ignore[misc]
-    """Adds the column ``name``, or replaces it."""
+    """A transformer that sets the column ``name``."""
 
-    schematic = {"label": "name"}  #: what PyTerrier's drawing of a pipeline calls it
+    schematic = {"label": "name"}  #: its label in PyTerrier's drawing of a pipeline
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -279,8 +278,8 @@ class _Name(pt.Transformer):  # type: ignore[misc]
         return list(dict.fromkeys([*input_columns, "name"]))
 
 
-class _Given(pt.Transformer):  # type: ignore[misc]
-    """Gives rows of a frame, for the queries asked, in their order there."""
+class _FixedResults(pt.Transformer):  # type: ignore[misc]
+    """A transformer that returns the rows of a frame for the queries, in the order of the frame."""
 
     def __init__(self, results: pd.DataFrame, shown: str) -> None:
         self._results = results

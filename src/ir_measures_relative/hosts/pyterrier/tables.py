@@ -1,4 +1,4 @@
-"""The table of ``pt.Experiment``: measures that have their values already, its order, its comparisons, its times."""
+"""The scores of an experiment, and the table of ``pt.Experiment``: its order, its comparisons, its times."""
 
 from __future__ import annotations
 
@@ -8,19 +8,89 @@ from typing import Any
 import ir_measures
 import numpy as np
 import pandas as pd
+import pyterrier as pt
 
+from ...context.absolute import provider_name
 from ...context.collection import Collection
-from ...context.duplicates import why_incomparable
-from ...context.evaluate import Scores
-from ...data.arrays import IntArray
+from ...context.duplicates import warn_about_duplicate, why_incomparable
+from ...context.evaluate import Scores, score_runs
+from ...context.evaluated import Evaluated
+from ...context.measure_strings import is_relative
+from ...data.arrays import FloatArray, IntArray
 from ...data.rankings import Rankings
 from ...messages import warn
 from ..compat import COMPARISON_COLUMNS, highlight_only
 from ..provider import Answered
+from .runs import Results
+
+
+def score_systems(
+    collection: Collection,
+    measures: Sequence[ir_measures.Measure],
+    systems: Mapping[str, Rankings],
+    results: Results,
+    qrels: pd.DataFrame,
+) -> tuple[Scores, list[IntArray]]:
+    """Return the values of every system, and its queries in the order in which ``pt.Experiment`` would add them up.
+
+    Systems that are no runs of the collection are scored as new runs. ir_measures scores the frames where the context
+    cannot, such as those with a duplicate document.
+    """
+    providers = {m: provider_name(ir_measures.DefaultPipeline, m) for m in measures if not is_relative(m)}
+    frames = dict(zip(systems.values(), results.runs, strict=True))
+    new_runs = {name: run for name, run in systems.items() if name not in collection.runs}
+    query_code = collection.documents.query_code
+
+    def score_absolute(measures: Sequence[ir_measures.Measure], run: Rankings) -> FloatArray:
+        by_host = [m for m in measures if providers[m] == "runtime"]
+        here = [m for m in measures if m not in by_host]
+        values = np.full((len(measures), collection.documents.n_queries), np.nan)
+        row = {measure: i for i, measure in enumerate(measures)}
+        try:
+            if here:
+                values[[row[m] for m in here]] = collection.compute_absolute(here, run, as_given=True)
+        except ValueError:
+            by_host = list(measures)
+        if by_host:
+            frame = pt.model.coerce_dataframe_types(frames[run].copy())
+            for metric in ir_measures.iter_calc(by_host, *map(pt.model.to_ir_measures, (qrels, frame))):
+                if metric.query_id in query_code:
+                    values[row[metric.measure], query_code[metric.query_id]] = metric.value
+        return values
+
+    for run in new_runs.values():
+        warn_about_duplicate(Evaluated.of(collection, run), [m for m in measures if is_relative(m)])
+    options: dict[str, Any] = {"absolute": score_absolute, "new_runs": new_runs, "missing_topics": False}
+    scores = score_runs(collection, list(systems), measures, **options)
+    orders = [
+        _order_queries(collection, run, judged, set(providers.values()))
+        for run, judged in zip(systems.values(), results.batches, strict=True)
+    ]
+    return scores, orders
+
+
+def _order_queries(
+    collection: Collection, run: Rankings, judged: Sequence[set[str]], providers: set[str | None]
+) -> IntArray:
+    """Return the order in which ir_measures has the queries of a run, on which the last bit of a mean depends.
+
+    Batch by batch, first the queries of the run, then the missing ones, sorted; if all measures are relative, as in
+    the qrels.
+    """
+    code = collection.documents.query_code
+    order: dict[str, None] = {}
+    for batch in [*judged, set(code)]:
+        missing = [q for q in code if q in batch and q not in order]
+        answered = [q for q in run.query_ids if q in batch and q in code and q not in order]
+        if providers:
+            answered = sorted(answered) if "runtime" in providers else answered
+            missing = [*answered, *sorted(set(missing).difference(answered))]
+        order |= dict.fromkeys(missing)
+    return np.array([code[q] for q in order], dtype=np.int64)
 
 
 def answers_for(scores: Scores, columns: Sequence[str], orders: Sequence[IntArray]) -> list[Answered]:
-    """For each measure one of the same name that has its values already, of runs whose score is the system."""
+    """Return a measure for each column that has its values already, for runs whose score is the system's number."""
 
     def answer(_: pd.DataFrame, run: pd.DataFrame) -> Iterator[ir_measures.Metric]:
         system = int(run["score"].iloc[0])
@@ -36,7 +106,7 @@ def answers_for(scores: Scores, columns: Sequence[str], orders: Sequence[IntArra
 def incomparable(
     collection: Collection, relative: Sequence[Any], options: Mapping[str, Any]
 ) -> set[tuple[str, int]]:
-    """The measures and systems whose comparison with the baseline is not valid; and one warning that says why."""
+    """Return the measures and systems whose comparison with the baseline is not valid, with one warning."""
     baseline = options.get("baseline")
     if baseline is None or not options.get("dataframe", True):
         return set()
@@ -60,12 +130,12 @@ def incomparable(
     return {(str(measure), i) for measure, i in reasons}
 
 
-def without_comparisons(result: Any, invalid: set[tuple[str, int]], options: Mapping[str, Any]) -> None:
-    """Makes comparisons that are not valid NaN in a table of means, and corrects the others for their number."""
+def remove_comparisons(result: Any, invalid: set[tuple[str, int]], options: Mapping[str, Any]) -> None:
+    """Set invalid comparisons in a table of means to NaN, and correct the others for their number."""
     for measure in {measure for measure, _ in invalid}:
         table = _data(result)
         wins, losses, p, reject, corrected = (f"{measure} {column}" for column in COMPARISON_COLUMNS)
-        table.loc[[i for of, i in invalid if of == measure], [wins, losses, p]] = np.nan
+        table.loc[[i for name, i in invalid if name == measure], [wins, losses, p]] = np.nan
         if corrected in table:
             table[reject], table[corrected] = False, np.nan
             valid = table[p].notna()
@@ -73,53 +143,46 @@ def without_comparisons(result: Any, invalid: set[tuple[str, int]], options: Map
                 from statsmodels.stats.multitest import multipletests  # as pt.Experiment does
 
                 level = options.get("correction_alpha", 0.05)
-                found = multipletests(table.loc[valid, p], alpha=level, method=options["correction"])
-                table.loc[valid, reject], table.loc[valid, corrected] = found[:2]
+                tests = multipletests(table.loc[valid, p], alpha=level, method=options["correction"])
+                table.loc[valid, reject], table.loc[valid, corrected] = tests[:2]
     if invalid and not isinstance(result, pd.DataFrame):
-        numbers = result.data.columns[result.data.notna().any()]
-        highlight_only(result, set(numbers))
+        highlight_only(result, set(result.data.columns[result.data.notna().any()]))
 
 
 def _data(result: Any) -> pd.DataFrame:
     return result if isinstance(result, pd.DataFrame) else result.data
 
 
-def in_order(result: Any, asked: Sequence[str]) -> Any:
-    """What ``pt.Experiment`` returned, with its measures in the order asked; all else is as PyTerrier has it."""
+def in_order(result: Any, measures: Sequence[str]) -> Any:
+    """Return a result of ``pt.Experiment`` with its measures in this order; all else is as PyTerrier has it."""
+    place = {name: i for i, name in reversed(list(enumerate(measures)))}
+
+    def by_place(name: str) -> int:
+        return place.get(name, len(place))
+
+    def base(column: str) -> str:  # NRG@10 for NRG@10 p-value
+        return max((m for m in measures if column.startswith(f"{m} ")), key=len, default="")
+
     if isinstance(result, tuple):
-        both = [in_order(part, asked) for part in result]
+        both = [in_order(part, measures) for part in result]
         return type(result)(*both) if hasattr(result, "_fields") else tuple(both)
     if isinstance(result, dict):
         if any(isinstance(value, dict) for value in result.values()):
-            return {key: in_order(value, asked) for key, value in result.items()}
-        return {name: result[name] for name in sorted(result, key=_place_in(asked))}
+            return {key: in_order(value, measures) for key, value in result.items()}
+        return {name: result[name] for name in sorted(result, key=by_place)}
     if not isinstance(result, pd.DataFrame):  # a styled table
-        return in_order(result.data, asked).style.use(result.export())
+        return in_order(result.data, measures).style.use(result.export())
     if list(result.columns) == ["name", "qid", "measure", "value"]:
-        place = result["measure"].map(_place_in(asked))
-        return result.assign(_place=place).sort_values(["name", "qid", "_place"]).drop(columns="_place")
-    return result[_columns_in_order(list(result.columns), asked)]
-
-
-def _columns_in_order(columns: list[str], asked: Sequence[str]) -> list[str]:
-    """``name``, the measures, then what a baseline adds to each: ``NRG@10 +``, ``NRG@10 p-value`` and the like."""
-
-    def owner(column: str) -> str:
-        return max((m for m in asked if column.startswith(f"{m} ")), key=len, default="")
-
-    first, *rest = columns
-    place = _place_in(asked)
-    measures = sorted((c for c in rest if c in asked), key=place)
-    return [first, *measures, *sorted((c for c in rest if c not in asked), key=lambda c: place(owner(c)))]
-
-
-def _place_in(asked: Sequence[str]) -> Any:
-    place = {name: i for i, name in reversed(list(enumerate(asked)))}
-    return lambda name: place.get(name, len(place))
+        places = result["measure"].map(by_place)
+        return result.assign(_place=places).sort_values(["name", "qid", "_place"]).drop(columns="_place")
+    first, *rest = result.columns
+    means = sorted((column for column in rest if column in place), key=by_place)
+    comparisons = sorted((column for column in rest if column not in place), key=lambda c: by_place(base(c)))
+    return result[[first, *means, *comparisons]]
 
 
 def set_times(result: Any, names: Sequence[str], times: Sequence[float]) -> None:
-    """Puts the times of the pipelines where those of their stubs are, in the order of the systems."""
+    """Replace the times of the stubs by those of the pipelines, in the order of the systems."""
     if isinstance(result, dict):
         for name, time in zip(names, times, strict=True):
             result[name]["mrt"] = time
@@ -128,34 +191,15 @@ def set_times(result: Any, names: Sequence[str], times: Sequence[float]) -> None
 
 
 def rounded(times: Mapping[str, float], digits: Any) -> dict[str, float]:
-    """The times with as many digits as ``round=`` of ``pt.Experiment`` says."""
+    """Round the times as ``round=`` of ``pt.Experiment`` says."""
     digits = digits.get("mrt") if isinstance(digits, dict) else digits
     return {name: time if digits is None else round(time, digits) for name, time in times.items()}
 
 
-def columns_by_measure(asked: Mapping[str, ir_measures.Measure | None]) -> dict[ir_measures.Measure, str]:
-    """What ``pt.Experiment`` calls each measure: by its name in trec_eval, where it was asked for by one."""
+def columns_by_measure(measures: Mapping[str, ir_measures.Measure | None]) -> dict[ir_measures.Measure, str]:
+    """Return the column of each measure in ``pt.Experiment``: its trec_eval name, if only that was passed."""
     columns: dict[ir_measures.Measure, str] = {}
-    for column, measure in asked.items():
+    for column, measure in measures.items():
         if measure is not None and columns.get(measure, str(measure)) == str(measure):
             columns[measure] = column
     return columns
-
-
-def order_queries(
-    collection: Collection, run: Rankings, judged: Sequence[set[str]], providers: set[str | None]
-) -> IntArray:
-    """The order in which ir_measures has the queries of a run, batch by batch: means depend on it in their last bit.
-
-    First what the run holds, then what it lacks, sorted; where all is relative, as in the qrels.
-    """
-    code = collection.documents.query_code
-    order: dict[str, None] = {}
-    for batch in [*judged, set(code)]:
-        left = [q for q in code if q in batch and q not in order]
-        met = [q for q in run.query_ids if q in batch and q in code and q not in order]
-        if providers:
-            met = sorted(met) if "runtime" in providers else met
-            left = [*met, *sorted(set(left).difference(met))]
-        order |= dict.fromkeys(left)
-    return np.array([code[q] for q in order], dtype=np.int64)
