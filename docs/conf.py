@@ -154,7 +154,7 @@ def setup(app):
         if address:
             text = text.replace("](../studies/", f"]({address}/blob/main/studies/")
         else:  # the studies are no part of the site, so it names the file
-            text = re.sub(r"\[([^][]+)\]\(\.\./(studies/[\w-]+\.md)\)", r"\1 (`\2`)", text)
+            text = re.sub(r"\[([^][]+)\]\(\.\./(studies/[\w-]+\.md)[\w#-]*\)", r"\1 (`\2`)", text)
         if words := ", ".join(f"! {word}" for word in ANSWERS.get(name, ())):
             title, rest = text.split("\n", 1)
             text = f"{title}\n\n```{{index}} {words}\n```\n{rest}"

@@ -1,4 +1,4 @@
-"""How good the odds of open verdicts are: the table of the page "Unjudged documents", on real campaigns.
+"""How good the odds of open verdicts are: a table of the page "Unjudged documents, measured", on real campaigns.
 
 The runs of one group are left out at a time: the judgments are those of the other groups' top tens, as new runs would
 meet them. Then the hidden labels say what became of each open verdict between a run left out and another.

@@ -1,7 +1,7 @@
 """Runs of later years, which were never pooled, against those that were: what further judgments could overturn.
 
 Takes the folder of a campaign: runs/ is what was pooled, later/ the others, qrels.txt.gz the judgments, groups.csv who
-submitted what. Written for TREC 2019 Deep Learning; prints what the page "Unjudged documents" shows of it.
+submitted what. Written for TREC 2019 Deep Learning; prints what the page "Unjudged documents, measured" shows of it.
 """
 
 from __future__ import annotations

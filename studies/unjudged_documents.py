@@ -1,4 +1,4 @@
-"""What unjudged documents can overturn: the numbers of the page "Unjudged documents", on real campaigns.
+"""What unjudged documents can overturn: the numbers of the page "Unjudged documents, measured", on real campaigns.
 
 Judgments are hidden, and verdicts given on what is left; then the hidden labels say what became of them.
 """
