@@ -1,4 +1,4 @@
-"""Which test and which interval for which measure: the tables of the page "Tests and intervals, checked", on real campaigns.
+"""Which test and interval for which measure: tables of the page "Tests and intervals, checked", on real campaigns.
 
 The topics of a campaign are the population, so the truth is known; samples of 50 are drawn from them.
 

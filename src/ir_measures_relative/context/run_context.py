@@ -188,9 +188,9 @@ class RunContext:
     ) -> RunContext:
         """Return a context of run files: TREC's format, JSON, Parquet and others, plain or packed (.gz, .bz2, .xz).
 
-        The content of a file tells its format; the page "Formats" lists them. In a folder as downloaded from TREC's
-        archive, the pages ``runs.md`` and ``participants.md`` name the group and the task of each run, and a file with
-        ``qrels`` in its name holds the judgments.
+        The content of a file tells its format; the page "Files and libraries" lists the formats. In a folder as
+        downloaded from TREC's archive, the pages ``runs.md`` and ``participants.md`` name the group and the task of
+        each run, and a file with ``qrels`` in its name holds the judgments.
 
         Args:
             paths: a folder (every file in it is a run, or below it, if it holds folders alone), a glob, a path, or

@@ -86,7 +86,7 @@ def detect_format(content: Content) -> Format | None:
     shown = f" (its first keys are {brief(keys)})" if keys else ""
     raise ValueError(
         f"{content.source} is JSON of no kind that is read here{shown}; give {{query_id: {{doc_id: score}}}}, or "
-        'one of the kinds on the page "Formats"'
+        'one of the kinds on the page "Files and libraries"'
     )
 
 

@@ -38,7 +38,7 @@ def read_run(run: Run, name: str = "the run", *, copy: bool = True) -> Rankings:
 
     Args:
         run: a dict of dict, an iterable of ``ScoredDoc``, a DataFrame (ir_measures' or PyTerrier's columns), the path
-            of a file (TREC's format or one of the page "Formats"), or the object of another library.
+            of a file (TREC's format or one of the page "Files and libraries"), or the object of another library.
         name: what messages call it.
         copy: whether to copy the ids of a frame, so that later changes of the frame do not matter.
 
