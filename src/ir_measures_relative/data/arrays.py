@@ -1,4 +1,4 @@
-"""Types of arrays, and what is done to the rows of each query (``query`` is ascending): sums, maxima, ranks.
+"""Types of arrays, and sums, maxima and ranks of the rows of each query (``query`` is ascending).
 
 A query's value must not depend in its last bit on the other queries, since PyTerrier scores in batches. So use
 :func:`sum_by_query` or :func:`row_sums`, whose order of addition is that of the rows, and :class:`PositionTable`.
@@ -35,7 +35,7 @@ def block_starts(column: ObjectArray) -> IntArray:
     """Return the row at which each run of equal values starts."""
     if not len(column):
         return np.empty(0, dtype=np.int64)
-    # A column often holds one object again and again: where it is the same, it need not be looked into.
+    # A column often repeats one object: equal addresses need no comparison.
     address = addresses(column)
     rows = 1 + np.flatnonzero(address[1:] != address[:-1])
     if 2 * len(rows) > len(column):  # which then does not help
@@ -51,7 +51,7 @@ def block_starts(column: ObjectArray) -> IntArray:
 
 
 def addresses(column: ObjectArray) -> IntArray:
-    """Return where the object of each row is: rows with one address hold one object."""
+    """Return the address of each row's object: rows with the same address hold the same object."""
     column = np.ascontiguousarray(column)  # of pointers to objects
     pointers = (ctypes.c_ssize_t * len(column)).from_address(column.ctypes.data)
     return np.ctypeslib.as_array(pointers).copy()  # which live no longer than the column

@@ -20,23 +20,21 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Cut:
-    """What is known of rankings that are not here whole: their first ``depth`` documents, and the ``listed`` ones."""
+    """The known part of rankings that are cut: their first ``depth`` documents, and the ``listed`` ones."""
 
     source: str  #: what messages call where they come from
     depth: int
-    listed: (
-        Any  #: the ``Documents`` whose positions are known at any depth; nothing is known of other queries
-    )
+    listed: Any  #: the ``Documents`` with known positions at any depth; nothing is known of other queries
     citation: str = ""  #: of the track, as in "trec-dl-2019 v1 (37 runs, sha256 1f3a…)"
     n_runs: int = 0  #: how many runs the track has
     without_self: bool = False  #: whether the document whose id is the query's was removed
 
-    def refuse(self, needed: int | None, what: str = "this", times: int = 1) -> ValueError:
+    def refuse(self, needed: int | None, subject: str = "this", times: int = 1) -> ValueError:
         """Return the error for looking deeper than is known, where a cutoff is read ``times`` as deep."""
         reads = "whole rankings" if needed is None else f"the first {needed} documents"
         remedy = f"make it with {'a larger depth=' if needed is None else f'depth={needed}'}"
         remedy += f", or use @{self.depth // times}" if self.depth >= times else ""
-        return ValueError(f"{what} needs {reads}; {self.source} has {self.depth}: {remedy}")
+        return ValueError(f"{subject} needs {reads}; {self.source} has {self.depth}: {remedy}")
 
     def refuse_document(self, run: str, query_id: str, doc_id: str) -> ValueError:
         """Return the error for a document of which nothing is known."""
@@ -147,8 +145,10 @@ def cite_tracks(runs: Iterable[Rankings], *, count_others: bool = False) -> list
     )
 
 
-def check_whole_to(runs: Iterable[Rankings], depth: int | None, what: str = "this", times: int = 1) -> None:
+def check_whole_to(
+    runs: Iterable[Rankings], depth: int | None, subject: str = "this", times: int = 1
+) -> None:
     """Raise :meth:`Cut.refuse` for the first of some runs that is not here whole to a depth."""
     for run in runs:
         if run.cut is not None and not run.is_whole_to(depth):
-            raise run.cut.refuse(depth, what, times)
+            raise run.cut.refuse(depth, subject, times)

@@ -1,4 +1,4 @@
-"""What other parts of the package, or other packages, add to the core, imported when it is first asked for.
+"""Registries of what wings and other packages add to the core, imported at first use.
 
 In the core, in the package's ``__init__``, and in ``formats/csv.py``::
 
@@ -24,7 +24,7 @@ _WAITING: dict[str, dict[str, None]] = {}  # the modules that were not imported 
 
 
 def fill(modules: Mapping[str, Iterable[str]], package: str | None = None) -> None:
-    """Say which modules add to a registry, by its name; ``package`` is what a path such as ".a.b" starts from."""
+    """Name the modules that add to a registry; ``package`` is where a path such as ".a.b" starts."""
     for name, paths in modules.items():
         _WAITING.setdefault(name, {}).update(dict.fromkeys(resolve_name(path, package) for path in paths))
 

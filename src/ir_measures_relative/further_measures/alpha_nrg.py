@@ -30,25 +30,25 @@ from ..tolerances import ROUNDED
 if TYPE_CHECKING:
     from ..context.collection import Collection
     from ..context.evaluated import Evaluated
-    from ..data.documents import Documents, Judgments
+    from ..data.documents import Documents
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Which documents answer which aspects, one entry for each pair."""
+    """The documents that answer each aspect, one entry for each pair."""
 
     docs: Documents  #: all judged documents
     query: IntArray  #: the query of each aspect, ascending
     names: ObjectArray  #: of each aspect
     document: IntArray  #: of each answer: the row of its document
     aspect: IntArray  #: of each answer: its aspect
-    gain: FloatArray  #: of each answer: its worth, above 0
+    gain: FloatArray  #: of each answer, above 0
 
-    def found(self, position: IntArray) -> IntArray:
+    def in_ranking(self, position: IntArray) -> IntArray:
         """Return the answers in a ranking from the documents' positions: sorted by aspect, then from the top down."""
         at = position[self.document]
-        found = np.flatnonzero(at)
-        return found[np.lexsort((at[found], self.aspect[found]))]
+        rows = np.flatnonzero(at)
+        return rows[np.lexsort((at[rows], self.aspect[rows]))]
 
     @cached_property
     def blocks(self) -> list[AnswersOfQueries]:
@@ -66,10 +66,10 @@ class Answers:
         step = max(_CELLS // max(depth * width, 1), 1)
         for start in range(0, n_queries, step):
             end = min(start + step, n_queries)
-            own = np.flatnonzero((query >= start) & (query < end))
+            rows = np.flatnonzero((query >= start) & (query < end))
             table = np.zeros((width, end - start, depth))
-            local = self.aspect[own] - first[query[own]]
-            table[local, query[own] - start, place[self.document[own]]] = 1.0
+            local = self.aspect[rows] - first[query[rows]]
+            table[local, query[rows] - start, place[self.document[rows]]] = 1.0
             blocks.append(AnswersOfQueries(first[start : end + 1], table))
         return blocks
 
@@ -121,7 +121,7 @@ def ideal_alpha_dcg(answers: Answers, weight: FloatArray, alpha: float, depth: i
 
 @dataclass(frozen=True)
 class NotMet:
-    """From positions in priors to the chance that a user met no answer to each aspect there."""
+    """A function from positions in priors to the probability that a user met no answer to each aspect there."""
 
     answers: Answers
     alpha: float
@@ -129,10 +129,10 @@ class NotMet:
     def __call__(self, position: IntArray) -> FloatArray:
         """Shape (runs, documents) to (runs, aspects): ``Π (1 - α · seen)`` over the answers, from the top down."""
         result = np.ones((len(position), len(self.answers.query)))
-        for chance, of_run in zip(result, position, strict=True):
-            found = self.answers.found(of_run)
-            seen = discount(of_run[self.answers.document[found]])
-            np.multiply.at(chance, self.answers.aspect[found], 1.0 - self.alpha * seen)
+        for probability, in_run in zip(result, position, strict=True):
+            rows = self.answers.in_ranking(in_run)
+            seen = discount(in_run[self.answers.document[rows]])
+            np.multiply.at(probability, self.answers.aspect[rows], 1.0 - self.alpha * seen)
         return result
 
 
@@ -153,27 +153,30 @@ class OfAspects(RelativeMeasure):
     COUNTS = True
 
     def answers(self, collection: Collection) -> Answers:
-        """Return which documents answer which aspects, by ``rel`` and ``gains``."""
+        """Return the answers by ``rel`` and ``gains``."""
         rel, gains = self.get("rel"), self.get("gains")
         key = "answers", rel, None if gains is None else tuple(sorted(gains.items()))
-        return collection.memoize(key, lambda: self._find_answers(collection.judgments, rel, gains))
+        docs = collection.judgments
 
-    def _find_answers(self, judgments: Judgments, rel: int, gains: dict[int, int] | None) -> Answers:
-        found = judgments.aspects
-        gain = np.ones(len(found.grade)) if gains is None else compute_gains(found.grade, "log2", gains)
-        keep = (found.grade >= rel) & (gain > 0)
-        return Answers(
-            judgments, found.query, found.names, found.document[keep], found.aspect[keep], gain[keep]
-        )
+        def find() -> Answers:
+            labels = docs.aspects
+            grade = labels.grade
+            gain = np.ones(len(grade)) if gains is None else compute_gains(grade, "log2", gains)
+            keep = (grade >= rel) & (gain > 0)
+            return Answers(
+                docs, labels.query, labels.names, labels.document[keep], labels.aspect[keep], gain[keep]
+            )
 
-    def aspects_of_documents(self, run: Evaluated, answers: Answers) -> dict[str, ObjectArray]:
-        """For ``explain``: the aspects that each document answers, and those that none before it shows."""
+        return collection.memoize(key, find)
+
+    def list_aspects(self, run: Evaluated, answers: Answers) -> dict[str, ObjectArray]:
+        """Return the aspects that each document answers, and those that none before it answers, for ``explain``."""
         position, priors = run.positions(answers.docs, self.look), run.priors(self.prior)
         shown = self.shown_by_runs(run.collection, answers)[priors].max(axis=0, initial=0.0) > 0.0
-        found = answers.found(position)
-        first = rank_within(answers.aspect[found]) == 1
+        rows = answers.in_ranking(position)
+        first = rank_within(answers.aspect[rows]) == 1
         new = np.zeros(len(answers.document), dtype=bool)
-        new[found] = first & ~shown[answers.aspect[found]]
+        new[rows] = first & ~shown[answers.aspect[rows]]
         return {"aspects": _listed(answers, np.ones_like(new)), "new aspects": _listed(answers, new)}
 
     def shown_by_runs(self, collection: Collection, answers: Answers) -> FloatArray:
@@ -188,14 +191,14 @@ class OfAspects(RelativeMeasure):
 
 
 def _listed(answers: Answers, which: BoolArray) -> ObjectArray:
-    """For each document the names of its aspects, sorted, as a tuple."""
+    """Return the sorted names of each document's aspects."""
     names: list[list[str]] = [[] for _ in range(len(answers.docs))]
     rows = np.flatnonzero(which)
     for document, name in zip(
         answers.document[rows].tolist(), answers.names[answers.aspect[rows]], strict=True
     ):
         names[document].append(name)
-    return object_array(tuple(sorted(of_one)) for of_one in names)
+    return object_array(tuple(sorted(aspects)) for aspects in names)
 
 
 class _alpha_NRG(OfAspects):
@@ -262,7 +265,7 @@ class _alpha_NRG(OfAspects):
         gain = sum_by_query(gain, document, len(docs))
         terms = gain * discount(run.positions(docs, self.look))
         share = ratio(terms, ideal[docs.query])
-        return Contributions(docs, gain, share, self.aspects_of_documents(run, answers))
+        return Contributions(docs, gain, share, self.list_aspects(run, answers))
 
     def _gains(self, run: Evaluated) -> tuple[Answers, IntArray, FloatArray, FloatArray]:
         """Return the documents of the answers in the ranking, what each answer gains, and N of each query.
@@ -276,8 +279,8 @@ class _alpha_NRG(OfAspects):
         if priors := len(run.priors(prior)):
             weight = run.left_by_priors(NotMet(answers, alpha), answers.docs, look, prior)
         position = run.positions(answers.docs, look)
-        found = answers.found(position)
-        aspect, document = answers.aspect[found], answers.document[found]
+        rows = answers.in_ranking(position)
+        aspect, document = answers.aspect[rows], answers.document[rows]
         gain = weight[aspect] * powers(1.0 - alpha)(rank_within(aspect))
         order = np.lexsort((aspect, position[document], answers.query[aspect]))
         ideal = partial(ideal_alpha_dcg, answers, weight, alpha, depth)
@@ -328,22 +331,22 @@ class _NewAspects(OfAspects):
         return 0.0, math.inf
 
     def score(self, run: Evaluated) -> FloatArray:
-        answers, own, before = self._shown(run)
-        return sum_by_query(np.maximum(own - before, 0.0), answers.query, answers.docs.n_queries)
+        answers, shown, before = self._shown(run)
+        return sum_by_query(np.maximum(shown - before, 0.0), answers.query, answers.docs.n_queries)
 
     def contributions(self, run: Evaluated) -> Contributions:
-        """Return an aspect counts for the first document that shows it best."""
-        answers, own, before = self._shown(run)
-        found = answers.found(run.positions(answers.docs, self.look))
-        aspect = answers.aspect[found]
-        best = np.flatnonzero(answers.gain[found] == own[aspect])
+        """Return what each document adds: an aspect counts for the first document with its largest gain."""
+        answers, shown, before = self._shown(run)
+        rows = answers.in_ranking(run.positions(answers.docs, self.look))
+        aspect = answers.aspect[rows]
+        best = np.flatnonzero(answers.gain[rows] == shown[aspect])
         first = best[rank_within(aspect[best]) == 1]
-        new = np.maximum(own - before, 0.0)[aspect[first]]
-        gain = sum_by_query(new, answers.document[found[first]], len(answers.docs))
-        return Contributions(answers.docs, gain, gain, self.aspects_of_documents(run, answers))
+        new = np.maximum(shown - before, 0.0)[aspect[first]]
+        gain = sum_by_query(new, answers.document[rows[first]], len(answers.docs))
+        return Contributions(answers.docs, gain, gain, self.list_aspects(run, answers))
 
     def covered_by_runs(self, collection: Collection) -> tuple[FloatArray, FloatArray]:
-        """Return a group has each aspect as often, or with as large a gain, as one of its runs."""
+        """Return the covered share of each aspect: a group covers it as well as the best of its runs."""
         answers = self.answers(collection)
         most = best_shown(answers, np.ones(len(answers.docs), dtype=np.int64))
         return ratio(self.shown_by_runs(collection, answers), most), most
@@ -351,9 +354,9 @@ class _NewAspects(OfAspects):
     def _shown(self, run: Evaluated) -> tuple[Answers, FloatArray, FloatArray]:
         """Return the largest gain of an answer to each aspect: in the top of the run, and of any prior."""
         answers = self.answers(run.collection)
-        own = best_shown(answers, run.positions(answers.docs, self.look))
+        shown = best_shown(answers, run.positions(answers.docs, self.look))
         priors = run.priors(self.prior)
-        return answers, own, self.shown_by_runs(run.collection, answers)[priors].max(axis=0, initial=0.0)
+        return answers, shown, self.shown_by_runs(run.collection, answers)[priors].max(axis=0, initial=0.0)
 
 
 alpha_NRG = register(_alpha_NRG())

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..context.tops import Top
     from ..data.rankings import Rankings
 
-# About how many positions of rankings are looked at together: what is computed on the way stays in the cache.
+# About how many positions of rankings are processed together, to stay in the processor's cache.
 _TOGETHER = 1 << 16
 
 
@@ -34,7 +34,7 @@ class Pair(NamedTuple):
 
 
 def rank_biased_overlap(pair: Pair, p: float, variant: str) -> FloatArray:
-    """RBO of each query, but for rounding beyond its range. See :class:`RBO`."""
+    """Return RBO of each query, which rounding may put outside its range. See :class:`RBO`."""
     length, query, deeper = pair.length, pair.query, pair.position.max(axis=0)
     n_queries, short, long = length.shape[1], length.min(axis=0), length.max(axis=0)
     depth = np.arange(1, int(long.max(initial=1)) + 1)
@@ -96,15 +96,15 @@ def rows_in_top(run: Evaluated, other: Rankings, depth: int | None) -> IntArray:
 
 
 def numbered(tops: Sequence[Top]) -> list[IntArray]:
-    """Of each top a number for each document, by query: one number for one document in all of them."""
+    """Return a number for each document of each top: the same for the same document of a query in all tops."""
     query = np.concatenate([top.docs.query for top in tops])
     ids, ends = Ids.joined([top.docs.ids for top in tops]), np.cumsum([len(top.position) for top in tops])
     for seed in itertools.count():
         hashes = ids.hashes(seed) if seed else np.concatenate([top.hashes for top in tops])
         _, first, number = np.unique(pair_keys(query, hashes), return_index=True, return_inverse=True)
         rows = np.flatnonzero(first[number] != np.arange(len(query)))
-        known = first[number[rows]]
-        if (query[rows] == query[known]).all() and ids.equal(rows, ids, known).all():
+        earlier = first[number[rows]]
+        if (query[rows] == query[earlier]).all() and ids.equal(rows, ids, earlier).all():
             return np.split(number, ends[:-1])
     raise AssertionError  # seeds do not end
 

@@ -1,4 +1,4 @@
-"""Shapley values: each system's fair share of what a group of systems finds."""
+"""Shapley values: each system's fair share of what a group of systems retrieves."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def unseen_by_all(seen: Iterable[FloatArray], n_docs: int, players: int) -> Floa
     nodes, _ = quadrature(players)
     product = np.ones((n_docs, len(nodes)))
     for row in seen:
-        found = np.flatnonzero(row)
-        product[found] *= 1.0 - row[found, None] * nodes
+        retrieved = np.flatnonzero(row)
+        product[retrieved] *= 1.0 - row[retrieved, None] * nodes
     return product
 
 
@@ -63,7 +63,7 @@ class _Shapley(RelativeMeasure):
     PAPERS = {"nrg2024": "", "shapley1953value": ""}
     RELATIVE_TO = "systems"
     PRETTY_NAME = "Shapley Value"
-    SHORT_DESC = "A system's fair share of what all systems find together."
+    SHORT_DESC = "A system's fair share of what all systems retrieve together."
     FORMULA = (
         r"\varphi_i = \frac{1}{N} \sum_{d} G(d)\, a_{id} \int_0^1 \prod_{j \neq i} (1 - t\, a_{jd})\, dt, \qquad "
         r"a_{jd} = \mathrm{seen}(\mathrm{pos}_j(d))"
@@ -93,20 +93,22 @@ class _Shapley(RelativeMeasure):
     def chance_to_be_new(self, run: Evaluated, docs: Documents) -> FloatArray:
         """Return the mean probability over all orders that a document is new when the system comes."""
         browsing, collection, index = self.rule.seen, run.collection, run.index
-        found, new = np.flatnonzero(browsing.seen(run.positions(docs, self.look))), np.zeros(len(docs))
+        retrieved, new = np.flatnonzero(browsing.seen(run.positions(docs, self.look))), np.zeros(len(docs))
         players = len(collection.runs) + (index is None)
 
         def unseen_by_runs() -> FloatArray:
             positions = collection.positions(docs, self.look)
             return unseen_by_all(map(browsing.seen, positions), len(docs), players)
 
-        unseen = collection.memoize(("Shapley", browsing, docs, self.look, players), unseen_by_runs)[found]
+        unseen = collection.memoize(("Shapley", browsing, docs, self.look, players), unseen_by_runs)[
+            retrieved
+        ]
         if index is not None:  # is one of those; no factor is 0, since no node is 1
-            in_its_place = collection.positions_in_run(collection.rankings[index], docs, self.look)
-            of_member = browsing.seen(in_its_place[found])
-            unseen = unseen / (1.0 - of_member[:, None] * quadrature(players)[0])
+            replaced = collection.positions_in_run(collection.rankings[index], docs, self.look)
+            seen_by_member = browsing.seen(replaced[retrieved])
+            unseen = unseen / (1.0 - seen_by_member[:, None] * quadrature(players)[0])
         # The mean over all orders, ∫₀¹ Π_{j≠i} (1 - t·a_jd) dt.
-        new[found] = row_sums(unseen * quadrature(players)[1])
+        new[retrieved] = row_sums(unseen * quadrature(players)[1])
         return new
 
 

@@ -32,11 +32,11 @@ _M = TypeVar("_M", bound="RelativeMeasure")
 
 
 class Contributions(NamedTuple):
-    """What each judged document gives to the score of its query; see :func:`~ir_measures_relative.explain`."""
+    """The contribution of each judged document to its query's score; see :func:`~ir_measures_relative.explain`."""
 
     docs: Documents  #: the documents
-    gain: FloatArray  #: what finding the document is worth, before its position counts
-    contribution: FloatArray  #: what it adds; the contributions of a query sum to its score
+    gain: FloatArray  #: the gain of the document, before its position counts
+    contribution: FloatArray  #: the contributions of a query sum to its score
     #: What else ``explain`` says of each document, by the name of a column: a tuple of names, () for none.
     names: Mapping[str, ObjectArray] = {}
 
@@ -44,7 +44,7 @@ class Contributions(NamedTuple):
 class RelativeMeasure(Measure):  # type: ignore[misc]
     """A measure that scores a run relative to a context.
 
-    A wrong parameter is refused at once; what does not go together, as in ``NRG(rel=2) @ 10``, when it is used.
+    A wrong parameter is rejected at once, and inconsistent ones, as in ``NRG(rel=2) @ 10``, when the measure is used.
     """
 
     PRETTY_NAME: str
@@ -114,12 +114,12 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
     @property
     def value_range(self) -> tuple[float, float]:
-        """Between which values each query's lies."""
+        """The least and the greatest possible value of a query."""
         return -math.inf, math.inf
 
     @property
     def looks_at_aspects(self) -> bool:
-        """Whether it looks at the labels of documents for aspects, and not at one label a document."""
+        """Whether it reads the labels of documents for aspects, and not one label a document."""
         return False
 
     @property
@@ -129,7 +129,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
     @cached_property
     def rule(self) -> Rule:
-        """What a ranking is worth by its base, of a measure that has one rule."""
+        """The rule of its base, for a measure that has one."""
         raise AttributeError(f"{self!r} has no rule")
 
     @property
@@ -140,17 +140,17 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
     @cached_property
     def look(self) -> Look:
-        """How much it looks at of every ranking."""
+        """The part of every ranking that it reads."""
         return Look(self.get("cutoff"), bool(self.get("judged_only", False)))
 
     @cached_property
     def prior(self) -> str | None:
-        """Which runs are the priors, in place of those of the context's policy."""
+        """The names or globs of its priors; None for those of the context's policy."""
         prior: str | None = self.get("prior")
         return prior
 
     def form(self, run: Evaluated) -> Form:
-        """Return what the measure is, of one run. A measure that has no form overrides :meth:`score`."""
+        """Return the form of the measure for one run. A measure without a form overrides :meth:`score`."""
         raise NotImplementedError
 
     @property
@@ -163,7 +163,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return self.form(run).values()
 
     def contributions(self, run: Evaluated) -> Contributions:
-        """Return what each document gives to the score, for a measure that is a sum over documents."""
+        """Return the contribution of each document to the score, for a measure that is a sum over documents."""
         if not self.has_form:
             why = "looks at no judgment" if self.JUDGMENTS == "ignored" else "is not a sum over documents"
             raise ValueError(f"{self!r} {why}; explain NRG, UniqueRel, P_Rareness or AP_Rareness")
@@ -172,32 +172,35 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return Contributions(form.items, *form.contributions())
 
     def covered_by_runs(self, collection: Collection) -> tuple[FloatArray, FloatArray] | None:
-        """Return how far each run covers each item, shape (runs, items), and what the items are worth.
+        """Return how far each run covers each item, shape (runs, items), and the items' weights.
 
         For a measure without a form by which a group of runs covers an item as far as the best of them; else None.
         """
         return None
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the value of a parameter, as ``param_value`` says."""
+        """Return the value of a parameter; see :func:`.param_value`."""
         return param_value(self, name, default)
 
     def _check_values(self) -> None:
-        """Raise ValueError for an unknown parameter or a value that is not allowed, saying what is."""
+        """Raise ValueError for an unknown parameter, or a value that is not allowed."""
         for name, value in self.params.items():
             spec = self.SUPPORTED_PARAMS.get(name)
             if spec is None:
-                known = ", ".join(self.SUPPORTED_PARAMS)
-                close = nearest_name(name, list(self.SUPPORTED_PARAMS))
+                names = list(self.SUPPORTED_PARAMS)
+                close = nearest_name(name, names)
                 hint = f"; did you mean {close!r}?" if close else ""
-                raise ValueError(f"{self.NAME} has no parameter {name!r}{hint}; its parameters are {known}")
+                message = (
+                    f"{self.NAME} has no parameter {name!r}{hint}; its parameters are {', '.join(names)}"
+                )
+                raise ValueError(message)
             if not spec.allows(value):
                 raise ValueError(
                     f"{self.NAME}: {name}={value!r} is not allowed; it must be {spec.describe()}"
                 )
 
     def validate_params(self) -> None:
-        """Raise ValueError for parameters that are missing or do not go together; called when the measure is used."""
+        """Raise ValueError for missing or inconsistent parameters; called when the measure is used."""
         if self.validated:
             return
         self._check_values()
@@ -207,8 +210,8 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
                 raise ValueError(f"{self!r} needs {name}, {spec.describe()}: write {example}")
             bases = bases_with(self, name)
             if name in self.params and bases and self.get("base") not in bases:
-                known = ", ".join(map(repr, bases))
-                raise ValueError(f"{self!r}: {name} goes with base {known}, not {self.get('base')!r}")
+                listed = ", ".join(map(repr, bases))
+                raise ValueError(f"{self!r}: {name} goes with base {listed}, not {self.get('base')!r}")
         base = self.BASES.get(self.get("base"))
         if base is not None and base.needs_cutoff and self.get("cutoff") is None:
             raise ValueError(f"{self!r} needs a cutoff: write {self!r}@10")
@@ -216,17 +219,17 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         self.validated = True
 
     def check_together(self) -> None:
-        """For a measure with conditions that span several parameters: raises ValueError where one fails."""
+        """Raise ValueError if parameters are inconsistent, for a measure with such conditions."""
 
 
 def bases_with(measure: RelativeMeasure, parameter: str) -> tuple[str, ...]:
-    """Return the bases that have a parameter which others lack; none where the measure has it whatever its base."""
+    """Return the bases that have a parameter, if others lack it; none if the measure has it for every base."""
     bases = measure.BASES if "base" in measure.SUPPORTED_PARAMS else {}
     return tuple(name for name, base in bases.items() if parameter in base.parameters)
 
 
 def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
-    """Make the measure known to ``ir_measures.parse_measure``, also after its module was reloaded. Returns it.
+    """Register the measure with ``ir_measures.parse_measure``, also after a reload, and return it.
 
     A name that another package has taken stays with that package, and draws a warning: ``import pyterrier`` must work.
     """
@@ -237,13 +240,13 @@ def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
         )
     registry = ir_measures.measures.registry
     for name in (measure.NAME, *aliases):
-        known = type(registry.get(name, measure))
-        if (known.__module__, known.__qualname__) == (kind.__module__, kind.__qualname__):
+        registered = type(registry.get(name, measure))
+        if (registered.__module__, registered.__qualname__) == (kind.__module__, kind.__qualname__):
             registry[name] = measure
         else:
             warn(
-                f"ir_measures has a measure {name!r} already, of {known.__module__}; measure strings mean that one; "
-                f"for this one, use the object {kind.__module__.partition('.')[0]}.{name}"
+                f"ir_measures has a measure {name!r} already, of {registered.__module__}; measure strings mean "
+                f"that one; for this one, use the object {kind.__module__.partition('.')[0]}.{name}"
             )
     return measure
 
@@ -251,7 +254,7 @@ def register(measure: _M, aliases: Sequence[str] = ()) -> _M:
 # Guess: paths of qrels. A string is a sequence of characters to ir_measures; it hands a ``Path`` on as it is.
 # Ends with: paths that its conversion reads.
 def path_if_string(qrels: Qrels) -> Qrels:
-    """Return the qrels; a path instead of a string, over whose characters ir_measures would iterate."""
+    """Return the qrels, a string as a path, since ir_measures would iterate over its characters."""
     from pathlib import Path  # importing the package does without it
 
     return Path(qrels) if isinstance(qrels, str) else qrels

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class MEDBase:
-    """What MED asks of a base."""
+    """A base of MED."""
 
     parameters: Collection[str]  #: those of MED that it has, and other bases lack
-    needs_cutoff: bool = False  #: whether it is nothing without ``@k``
+    needs_cutoff: bool = False  #: whether it requires ``@k``
     graded: bool = False  #: whether an unjudged document may take any grade
 
 
@@ -40,7 +40,7 @@ BASES = {
     "SDCG": MEDBase(parameters=_GRADED, needs_cutoff=True, graded=True),
 }
 
-#: What finds the largest difference of a run from its reference, by the name of the base: an object with ``value``.
+#: Searches for the largest difference of a run from its reference, by base; they return an object with ``value``.
 SEARCHES: Registry[str, Callable[[Evaluated, RelativeMeasure], Any]] = Registry("MED searches")
 
 #: A parameter that is a grade above 0.
@@ -87,7 +87,7 @@ class _MED(RelativeMeasure):
         "cutoff": parameters.cutoff(),
         "base": Param(str, "the measure whose difference is maximized", default="nDCG", choices=tuple(BASES)),
         "ref": parameters.ref(),
-        "judged": Param(bool, "whether the qrels count; False leaves every document open", default=True),
+        "judged": Param(bool, "whether the qrels count; False leaves every document unjudged", default=True),
         "rel": _grade(
             "minimum relevance score to be considered relevant; 1 if not given; makes SDCG and nDCG binary"
         ),
@@ -116,7 +116,7 @@ class _MED(RelativeMeasure):
 
     @property
     def asks_for_grades(self) -> tuple[bool, bool]:
-        """Where open documents may take any grade: the lowest if a label below 0 gains, the highest if not given."""
+        """Whether values depend on the lowest grade, if a label below 0 gains, and on the highest, if not given."""
         graded = BASES[self.get("base")].graded and "rel" not in self.params
         low = any(label < 0 < gain for label, gain in (self.get("gains") or {}).items())
         return graded and low, graded and "max_grade" not in self.params

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ir_measures.measures import ParamInfo
@@ -41,10 +41,15 @@ class Param(ParamInfo):  # type: ignore[misc]
         return not self.required if value is MISSING else self.allows(value)
 
     def describe(self) -> str:
-        """What is allowed, in words."""
+        """Return the allowed values in words."""
         if self.choices is not MISSING:
             return "one of " + ", ".join(map(repr, self.choices))
         return self.allowed or ("True or False" if self.dtype is bool else f"of type {self.dtype.__name__}")
+
+
+def pick(params: Mapping[str, Param], *names: str) -> dict[str, Param]:
+    """Return some of a measure's parameters, for a measure that extends it."""
+    return {name: params[name] for name in names}
 
 
 # Parameters that several measures share, with the names and meanings that ir_measures gives them.

@@ -26,13 +26,13 @@ BASES = {name: ALL_BASES[name] for name in ("nDCG", "P", "AP", "RBP", "ERR")}
 
 
 def rarity(retrieving: IntArray, systems: int, kind: str = "linear", bounded: bool = False) -> FloatArray:
-    """How rare documents are: R(d) (Eq. 2), R'(d) where ``bounded`` (§5.2), or by ``kind="log"`` in [0, 1] always.
+    """Return the rarity of documents: R(d) (Eq. 2), R'(d) if ``bounded`` (§5.2), or by ``kind="log"``, in [0, 1].
 
     ``retrieving`` is S_d, how many of the S ``systems`` retrieve each document. With one system rareness is 0.
     """
     if kind == "log":
-        of_count = [math.log(systems / max(count, 1)) for count in range(systems + 1)]
-        return np.array(of_count)[retrieving] / (math.log(systems) or 1.0)
+        by_count = [math.log(systems / max(count, 1)) for count in range(systems + 1)]
+        return np.array(by_count)[retrieving] / (math.log(systems) or 1.0)
     if not bounded:
         return 1.0 - retrieving / systems
     if systems == 1:
@@ -48,35 +48,35 @@ def n_retrieving(
     Systems are all runs, the evaluated one too; with ``systems`` those of these names or globs, or the groups.
     """
     collection = run.collection
-    own, n = run.positions(docs, look) > 0, len(collection.runs)
-    place = n if run.index is None else run.index
+    retrieved, n = run.positions(docs, look) > 0, len(collection.runs)
+    index = n if run.index is None else run.index
     if systems is not None:
-        held = collection.positions(docs, look) > 0
-        held = np.vstack([held[:place], own, held[place + 1 :]])
-        system = _systems_of_runs(run, systems, place)
-        by_system = np.array([held[system == s].any(axis=0) for s in np.unique(system[system >= 0])])
+        by_run = collection.positions(docs, look) > 0
+        by_run = np.vstack([by_run[:index], retrieved, by_run[index + 1 :]])
+        system = _number_systems(run, systems, index)
+        by_system = np.array([by_run[system == s].any(axis=0) for s in np.unique(system[system >= 0])])
         return by_system.sum(axis=0), len(by_system)
     count = collection.memoize(
         ("retrieving", docs, look), lambda: (collection.positions(docs, look) > 0).sum(axis=0)
     )
     if run.index is None:
-        return count + own, n + 1
-    in_its_place = collection.positions_in_run(collection.rankings[place], docs, look) > 0
-    return count - in_its_place + own, n
+        return count + retrieved, n + 1
+    replaced = collection.positions_in_run(collection.rankings[index], docs, look) > 0
+    return count - replaced + retrieved, n
 
 
-def _systems_of_runs(run: Evaluated, systems: str, place: int) -> IntArray:
-    """Return a number for the system of each run of the context, -1 for none, and of the evaluated run at its place."""
+def _number_systems(run: Evaluated, systems: str, index: int) -> IntArray:
+    """Return the number of each run's system, -1 for none; the evaluated run is at its index."""
     names, groups = run.collection.names, run.collection.groups
-    own = range(max(len(names), place + 1))  # each run is a system of its own
+    rows = range(max(len(names), index + 1))  # each run is a system of its own
     if systems != "groups":
-        chosen = {*matching(systems, names, "systems")}
-        return np.array([i if i == place or names[i] in chosen else -1 for i in own])
+        selected = {*matching(systems, names, "systems")}
+        return np.array([i if i == index or names[i] in selected else -1 for i in rows])
     if not groups:
         raise ValueError("systems='groups' needs groups; set RunContext(…, groups={'run': 'group'})")
-    group = run.group or run.run.group  # a policy that goes by no groups does not ask for the column
-    of_runs = [*map(groups.get, names), group or None][: len(own)]
-    return np.array([of_runs.index(group) if group is not None else i for i, group in enumerate(of_runs)])
+    group = run.group or run.run.group  # a policy that uses no groups does not ask for the column
+    run_groups = [*map(groups.get, names), group or None][: len(rows)]
+    return np.array([run_groups.index(name) if name is not None else i for i, name in enumerate(run_groups)])
 
 
 class _Rareness(RelativeMeasure):
@@ -168,15 +168,11 @@ class _Rareness(RelativeMeasure):
         return Form(docs, run.positions(docs, self.look), self.rule, left=self.weights(*counts))
 
     def weights(self, retrieving: IntArray, systems: int) -> FloatArray:
-        """What documents count if relevant: 1 + αR(d) (Eqs. 1-2), or (1 - α) + αR'(d) (Eq. 4); as in :func:`rarity`."""
+        """Return the weights of relevant documents: 1 + αR(d) (Eqs. 1-2), or (1 - α) + αR'(d) (Eq. 4)."""
         alpha, bounded = self.get("alpha"), self.get("bounded")
         rare = rarity(retrieving, systems, self.get("rarity"), bounded)
         weight: FloatArray = (1.0 - alpha) + alpha * rare if bounded else 1.0 + alpha * rare
         return weight
-
-
-def _some_of(*names: str) -> dict[str, Param]:
-    return {name: _Rareness.SUPPORTED_PARAMS[name] for name in names}
 
 
 class _P_Rareness(_Rareness):
@@ -207,7 +203,9 @@ class _P_Rareness(_Rareness):
     SEE_ALSO = ("AP_Rareness", "Rareness", "UniqueRel", "NRG")
     SUPPORTED_PARAMS = {
         "cutoff": parameters.cutoff(required=True),
-        **_some_of("alpha", "rarity", "systems", "rel", "bounded", "judged_only"),
+        **parameters.pick(
+            _Rareness.SUPPORTED_PARAMS, "alpha", "rarity", "systems", "rel", "bounded", "judged_only"
+        ),
     }
     base_name = "P"
 
@@ -236,7 +234,9 @@ class _AP_Rareness(_Rareness):
     )
     SEE_ALSO = ("P_Rareness", "Rareness", "NRG")
 
-    SUPPORTED_PARAMS = _some_of("cutoff", "alpha", "rarity", "systems", "rel", "bounded", "judged_only")
+    SUPPORTED_PARAMS = parameters.pick(
+        _Rareness.SUPPORTED_PARAMS, "cutoff", "alpha", "rarity", "systems", "rel", "bounded", "judged_only"
+    )
     base_name = "AP"
 
 

@@ -25,7 +25,7 @@ BASES = {name: base for name, base in ALL_BASES.items() if base.chance}
 
 
 class Normalizers(NamedTuple):
-    """What a ranking is measured against, one value a query."""
+    """The upper bound and the expected value of each query, against which rankings are normalized."""
 
     upper: FloatArray  #: IUB: the value of a perfect ranking of the pool
     expected: FloatArray  #: REB: the mean over all rankings of the pool
@@ -130,7 +130,7 @@ class _UE(RelativeMeasure):
 
     @property
     def chance(self) -> Chance:
-        """What a ranking and a random ranking are worth by the base."""
+        """The expectations of the base over random rankings."""
         assert self.base.chance is not None  # or it is none of BASES
         return self.base.chance
 
@@ -140,10 +140,10 @@ class _UE(RelativeMeasure):
 
     def check_together(self) -> None:
         if self.get("version") == "z" and self.chance.deviation is None:
-            known = ", ".join(repr(n) for n, b in BASES.items() if b.chance and b.chance.deviation)
+            bases = ", ".join(repr(n) for n, b in BASES.items() if b.chance and b.chance.deviation)
             raise ValueError(
                 f"{self!r}: version='z' needs the standard deviation over all rankings, which is not computed for "
-                f"{self.base.name}; use version=2, or one of the bases {known}"
+                f"{self.base_name}; use version=2, or one of the bases {bases}"
             )
         corpus = self.get("pool") == "corpus"
         if corpus and self.get("cutoff") is None:
@@ -167,7 +167,7 @@ class _UE(RelativeMeasure):
         return normalize(self.actual(run), normalizers, version)
 
     def actual(self, run: Evaluated) -> FloatArray:
-        """A@k of the evaluated run, among the relevant documents of its pool."""
+        """Return A@k of the evaluated run, among the relevant documents of its pool."""
         docs = run.documents_for(self.rule.gain)
         gain, position, query = self.rule.gain(docs.grade), run.positions(docs, self.look), docs.query
         if self.get("pool") == "run":  # R is divided by the relevant documents of the pool
@@ -176,7 +176,7 @@ class _UE(RelativeMeasure):
         return RankedGains(gain, position, query, docs.n_queries).value(self.rule)
 
     def normalizers(self, run: Evaluated) -> Normalizers:
-        """IUB and REB, which depend on the judgments and the pool alone; and σ, in version 'z'."""
+        """Return IUB, REB and, in version 'z', σ, which depend on the judgments and the pool alone."""
         chance, pool, z = self.chance, self._pool(run), self.get("version") == "z"
         upper = pool.perfect.value(self.rule)
         # Where all of the pool has one gain, any ranking is perfect: IUB and REB differ by rounding alone.
@@ -212,10 +212,6 @@ class _UE(RelativeMeasure):
         return np.full(len(judged), num_docs, dtype=np.int64)
 
 
-def _some_of(*names: str) -> dict[str, Param]:
-    return {name: _UE.SUPPORTED_PARAMS[name] for name in names}
-
-
 class _nDCG_UE(_UE):
     """For reranking and learning to rank: DCG on a scale from a random to a perfect ranking of the query's pool.
 
@@ -239,7 +235,9 @@ class _nDCG_UE(_UE):
         "For reranking: where a ranking's DCG stands between that of a random (0) and a perfect one (1)."
     )
     SEE_ALSO = ("UE", "AP_UE")
-    SUPPORTED_PARAMS = _some_of("cutoff", "version", "dcg", "gains", "pool", "judged_only")
+    SUPPORTED_PARAMS = parameters.pick(
+        _UE.SUPPORTED_PARAMS, "cutoff", "version", "dcg", "gains", "pool", "judged_only"
+    )
     base_name = "nDCG"
 
 
@@ -272,7 +270,9 @@ class _AP_UE(_UE):
         r"\mathrm{REB} = \mathrm{E}[A]"
     )
     SEE_ALSO = ("UE", "nDCG_UE")
-    SUPPORTED_PARAMS = _some_of("cutoff", "version", "expected", "pool", "rel", "judged_only")
+    SUPPORTED_PARAMS = parameters.pick(
+        _UE.SUPPORTED_PARAMS, "cutoff", "version", "expected", "pool", "rel", "judged_only"
+    )
     base_name = "AP"
 
 

@@ -1,4 +1,4 @@
-"""What a base is: a measure that NRG, Rareness, Shapley and UE extend, and what each of them asks of it.
+"""Bases: the measures that NRG, Rareness, Shapley and UE extend, and their means over random rankings.
 
 Means and standard deviations are over all rankings of a pool of n documents, and exact; ``depth`` is min(k, n).
 """
@@ -40,7 +40,7 @@ class RankedGains(NamedTuple):
     n_queries: int
 
     def value(self, rule: Rule) -> FloatArray:
-        """Return what a rule makes of the ranking, one value a query."""
+        """Return the value of the ranking by a rule, one a query."""
         # The gains are given, so that the form asks for no grade.
         form = Form(cast("Items", self), self.position, rule, left=np.ones(len(self.position)))
         return ratio(form.joined(self.gain), form.over(self.gain))
@@ -48,7 +48,7 @@ class RankedGains(NamedTuple):
 
 @dataclass(frozen=True)
 class RandomRanking:
-    """What the perfect and the random ranking rank."""
+    """The pool of each query, as the perfect and the random ranking order it."""
 
     gain: FloatArray  #: of each judged document
     query: IntArray  #: its query, ascending
@@ -62,7 +62,7 @@ class RandomRanking:
 
     @property
     def numbers(self) -> tuple[IntArray, IntArray, IntArray]:
-        """What the expectations of a binary base ask for: m, n, min(k, n)."""
+        """The arguments of the expectations of a binary base: m, n, min(k, n)."""
         return self.relevant, self.size, self.depth
 
     @cached_property
@@ -109,16 +109,16 @@ def weighted_sum_deviation(pool: RandomRanking, browsing: BrowsingModel) -> Floa
     gain, query = gain[order], docs.query[order]
     mean = ratio(sum_by_query(gain, query, n_queries), size)
     without = size - np.bincount(query, minlength=n_queries)
-    of_gains = sum_by_query((gain - mean[query]) ** 2, query, n_queries) + without * mean**2
+    gain_squares = sum_by_query((gain - mean[query]) ** 2, query, n_queries) + without * mean**2
 
-    def of_weights(size: IntArray, depth: IntArray) -> FloatArray:
+    def weight_squares(size: IntArray, depth: IntArray) -> FloatArray:
         weights = browsing.seen(np.arange(1, longest(depth) + 1))
         mean = ratio(partial_sums(weights)[depth], size.astype(np.float64))
         inside = np.arange(1, len(weights) + 1) <= depth[:, None]
         squares = np.where(inside, (weights - mean[:, None]) ** 2, 0.0)
         return row_sums(squares) + (size - depth) * mean**2
 
-    variance = ratio(once_each(of_weights, pool.size, pool.depth) * of_gains, size - 1.0)
+    variance = ratio(once_each(weight_squares, pool.size, pool.depth) * gain_squares, size - 1.0)
     result: FloatArray = highest * np.sqrt(variance)
     return result
 
@@ -133,7 +133,7 @@ def once_each(function: Callable[..., FloatArray], *numbers: IntArray) -> FloatA
 
 
 def longest(depth: IntArray) -> int:
-    """Return the deepest of all."""
+    """Return the greatest depth."""
     return int(depth.max(initial=0))
 
 
@@ -144,23 +144,23 @@ def partial_sums(values: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, kw_only=True)
 class Chance:
-    """What UE asks of a base; what is proportional to it serves as well."""
+    """The expectations of a base over random rankings, for UE; a common factor does not matter."""
 
     expected: Callable[[RandomRanking], FloatArray]  #: its mean over all rankings of the pool
     #: The upper bound less the mean, where rounding would not leave it.
     room: Callable[[RandomRanking], FloatArray] | None = None
     deviation: Callable[[RandomRanking], FloatArray] | None = None  #: σ over these, where computed
-    over: float | None = None  #: what the value is divided by, where that is not what the rule says
+    over: float | None = None  #: the divisor, if it is not the rule's
 
 
 @dataclass(frozen=True, kw_only=True)
 class Base:
-    """A measure that others extend, which they name by their parameter ``base``."""
+    """A measure that others extend, by their parameter ``base``."""
 
     name: str
-    rule: Callable[[Get], Rule]  #: what it is, by the parameters of the measure that extends it
-    parameters: Collection[str] = ()  #: those that it has, and other bases lack
-    needs_cutoff: bool = False  #: whether it is nothing without ``@k``
+    rule: Callable[[Get], Rule]  #: its rule, from the parameters of the measure that extends it
+    parameters: Collection[str] = ()  #: those that other bases lack
+    needs_cutoff: bool = False  #: whether it requires ``@k``
     residual: bool = False  #: whether NRG extends it
     chance: Chance | None = None  #: for UE
 

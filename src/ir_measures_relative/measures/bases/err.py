@@ -35,8 +35,8 @@ class Reader(BrowsingModel):
 
 def chance_to_reach(position: IntArray, theta: FloatArray, query: IntArray, n_queries: int) -> FloatArray:
     """``Π (1 - θ)`` over the documents above each one, 0 where not retrieved; ``theta`` has shape (…, documents)."""
-    found = np.flatnonzero(position)
-    order = found[np.lexsort((position[found], query[found]))]
+    retrieved = np.flatnonzero(position)
+    order = retrieved[np.lexsort((position[retrieved], query[retrieved]))]
     query = query[order]
     rank = rank_within(query)
     left = np.ones((*theta.shape[:-1], n_queries, int(rank.max(initial=0)) + 1))
@@ -61,7 +61,7 @@ def expected_err(pool: RandomRanking) -> FloatArray:
     result = np.zeros(n_queries)
     for start in range(0, n_queries, at_once):
         rows = most_first[start : start + at_once]
-        result[rows] = _err_of_block(theta[rows], relevant[rows], pool.size[rows], pool.depth[rows])
+        result[rows] = _block_err(theta[rows], relevant[rows], pool.size[rows], pool.depth[rows])
     return result
 
 
@@ -69,7 +69,7 @@ def expected_err(pool: RandomRanking) -> FloatArray:
 _ELEMENTS = 2**15
 
 
-def _err_of_block(theta: FloatArray, relevant: IntArray, size: IntArray, depth: IntArray) -> FloatArray:
+def _block_err(theta: FloatArray, relevant: IntArray, size: IntArray, depth: IntArray) -> FloatArray:
     """:func:`expected_err` of queries with ever fewer relevant documents, whose chances stand in ``theta``."""
     i = np.arange(1, longest(depth) + 1)
     leave, go_on = np.zeros((len(size), len(i) + 1)), np.ones((len(size), len(i) + 1))

@@ -1,4 +1,4 @@
-"""RR and Success: where the first relevant document stands."""
+"""RR and Success, which depend on the first relevant document."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from .gains import reciprocal
 
 
 class First(NamedTuple):
-    """Where the first relevant document of a random ranking stands."""
+    """The probabilities of each position of the first relevant document in a random ranking."""
 
-    chance: FloatArray  #: that it is at i = 1, 2, …; shape (queries, longest depth), 0 beyond the depth
-    none: FloatArray  #: that there is none down to the depth
+    chance: FloatArray  #: of position i = 1, 2, …; shape (queries, longest depth), 0 beyond the depth
+    none: FloatArray  #: of none down to the depth
 
 
 def first_relevant(relevant: IntArray, pool: IntArray, depth: IntArray) -> First:
     """``C(n - i, m - 1)/C(n, m)`` and ``C(n - m, min(k, n))/C(n, min(k, n))``, as running products."""
     i = np.arange(1, longest(depth) + 1)
     left = np.maximum(pool[:, None] - i + 1, 1)  # documents that may stand at i
-    others = np.maximum(pool[:, None] - relevant[:, None] - i + 1, 0)
+    non_relevant = np.maximum(pool[:, None] - relevant[:, None] - i + 1, 0)
     none = np.ones((len(pool), len(i) + 1))
-    np.multiply.accumulate(others / left, axis=1, out=none[:, 1:])
+    np.multiply.accumulate(non_relevant / left, axis=1, out=none[:, 1:])
     chance = np.where(i <= depth[:, None], none[:, :-1] * (relevant[:, None] / left), 0.0)
     return First(chance, none[np.arange(len(pool)), depth])
 
 
-def of_first(function: Callable[[First], FloatArray], pool: RandomRanking) -> FloatArray:
-    """What a function makes of where the first relevant document of a random ranking stands; one value a query."""
+def from_first_relevant(function: Callable[[First], FloatArray], pool: RandomRanking) -> FloatArray:
+    """Return a function of :class:`First`, one value a query."""
     return once_each(lambda *numbers: function(first_relevant(*numbers)), *pool.numbers)
 
 
@@ -57,8 +57,8 @@ RR = add(
         parameters=("rel",),
         residual=True,
         chance=Chance(
-            expected=lambda pool: of_first(expected_rr, pool),
-            deviation=lambda pool: of_first(rr_deviation, pool),
+            expected=lambda pool: from_first_relevant(expected_rr, pool),
+            deviation=lambda pool: from_first_relevant(rr_deviation, pool),
         ),
     )
 )
@@ -70,9 +70,13 @@ Success = add(
         parameters=("rel",),
         needs_cutoff=True,
         chance=Chance(
-            expected=lambda pool: np.minimum(of_first(lambda first: row_sums(first.chance), pool), 1.0),
+            expected=lambda pool: np.minimum(
+                from_first_relevant(lambda first: row_sums(first.chance), pool), 1.0
+            ),
             # However small the chance is that the top k holds no relevant document.
-            room=lambda pool: np.where(pool.relevant > 0, of_first(lambda first: first.none, pool), 0.0),
+            room=lambda pool: np.where(
+                pool.relevant > 0, from_first_relevant(lambda first: first.none, pool), 0.0
+            ),
         ),
     )
 )
