@@ -193,8 +193,8 @@ def test_inputs_of_a_judge_are_steps_of_its_own_grades() -> None:
 
 def test_favour_is_seen_where_enough_runs_show_it() -> None:
     lifts = []
-    for seed in range(8):
-        pool, grade, judged = drawn_pool(seed, n_runs=10, n_topics=40, n_docs=150)
+    for seed in range(5):
+        pool, grade, judged = drawn_pool(seed, n_runs=10, n_topics=40, n_docs=100)
         label, last = labels_of(grade, 0.7), len(pool.places) - 1
         model = RelevanceModel(pool, grade, judged)
         lifted = np.where(~judged & pool.in_top[last], np.minimum(label + 1, 3), label)
@@ -206,15 +206,14 @@ def test_favour_is_seen_where_enough_runs_show_it() -> None:
         used = JudgedRelevance(pool, grade, judged, lifted, candidate=last)
         assert used.favoured == (not used.uses_judge)
     honest, favouring = np.array(lifts, dtype=float).T
-    assert (honest > MOST_FAVOUR).sum() <= 2 and (favouring > MOST_FAVOUR).sum() >= 7
+    assert (honest > MOST_FAVOUR).sum() <= 1 and (favouring > MOST_FAVOUR).sum() >= 4
 
 
 def test_with_a_judge_two_runs_are_enough() -> None:
     context, qrels, llm = collection(2)
     found = verdicts(context, qrels, ["nDCG@5"], relevance_model="pool", llm_judgments=llm)
-    assert (
-        found.loc[0, "settled"] == "undecided" and found.loc[0, "probability"] < 0.2
-    )  # the second is better
+    # The second run is better.
+    assert found.loc[0, "settled"] == "undecided" and found.loc[0, "probability"] < 0.2
     first = context.runs["r0"].to_dict(5)
     own = {q: {d: grade for d, grade in docs.items() if d in first[q]} for q, docs in qrels.items()}
     with pytest.raises(ValueError, match=r"tops of these runs \(100 %\); .* needs at least 4 runs"):
@@ -231,12 +230,9 @@ BAD_JUDGES: Any = {
     "no qrels": (lambda llm: 7, "llm_judgments: the qrels"),
     "other documents": (
         lambda llm: {q: {"none": 1} for q in llm},
-        "No run retrieves in its top what the language model judged",
+        "No run retrieves in its top what the language",
     ),
-    "few documents": (
-        lambda llm: {"q0": llm["q0"]},
-        "; 50 are needed to check it, so",
-    ),
+    "few documents": (lambda llm: {"q0": llm["q0"]}, "; 50 are needed to check it, so"),
 }
 
 
@@ -244,6 +240,8 @@ BAD_JUDGES: Any = {
 def test_bad_judgments_by_a_language_model(bad: str) -> None:
     change, words = BAD_JUDGES[bad]
     context, qrels, llm = collection(5)
+    with pytest.raises(ValueError, match="set relevance_model='pool' too"):
+        verdicts(context, qrels, ["P@5"], llm_judgments=llm)
     options: Any = {"relevance_model": "pool", "samples": 50}
     if bad in ("other topics", "no qrels"):
         with pytest.raises(ValueError, match=words):
@@ -254,9 +252,3 @@ def test_bad_judgments_by_a_language_model(bad: str) -> None:
         found = verdicts(context, qrels, ["P@5"], llm_judgments=change(llm), **options)
     assert found.equals(plain)
     assert not verdicts(context, qrels, ["P@5"], llm_judgments=llm, **options).equals(plain)
-
-
-def test_a_judge_needs_the_model_of_the_pool() -> None:
-    context, qrels, llm = collection(5)
-    with pytest.raises(ValueError, match="set relevance_model='pool' too"):
-        verdicts(context, qrels, ["P@5"], llm_judgments=llm)

@@ -174,9 +174,7 @@ def test_copies_of_a_run_say_what_the_run_says() -> None:
     runs, qrels = drawn_campaign(1, 6)
     alone = chances(runs, qrels)
     copied = chances(runs | {f"copy{i}": runs["r0"] for i in range(6)}, qrels)
-    tops = {
-        name: {(q, d) for q in run for d in sorted(run[q], key=run[q].get)[-5:]} for name, run in runs.items()
-    }
+    tops = {n: {(q, d) for q in run for d in sorted(run[q], key=run[q].get)[-5:]} for n, run in runs.items()}
     only = tops["r0"].difference(*(tops[name] for name in runs if name != "r0")) & set(alone)
     assert len(only) > 5
     rise = [copied[pair] - alone[pair] for pair in only]
@@ -213,12 +211,7 @@ def test_no_open_verdict_is_certain_by_its_odds(samples: int) -> None:
 def test_fewer_runs_have_more_spread() -> None:
     runs, qrels = drawn_campaign(4, 6)
     a_function = lambda q, d: 0.3  # noqa: E731
-    for n, odds, spread in (
-        (2, a_function, 1.2),
-        (6, a_function, 0.8),
-        (5, "pool", 0.85),
-        (6, "pool", 0.6),
-    ):
+    for n, odds, spread in ((2, a_function, 1.2), (6, a_function, 0.8), (5, "pool", 0.85), (6, "pool", 0.6)):
         context = RunContext(dict(list(runs.items())[:n]))
         default, given = (
             verdicts(context, qrels, ["P@5"], relevance_model=odds, samples=50, **more)
@@ -231,9 +224,8 @@ def test_odds_where_nothing_is_open_and_of_documents_elsewhere() -> None:
     """A half where all is judged, and 0; what no run holds is asked of nobody, and no run of P is better for it."""
     context = RunContext(RUNS, grades=(0, 1))
     nothing = {q: dict.fromkeys("ABCXYZ", 0) for q in QRELS}
-    settled = verdicts(
-        RunContext(FOUR, grades=(0, 1)), nothing, ["NRG@3", "P@3", "nDCG@3"], relevance_model="pool"
-    )
+    four = RunContext(FOUR, grades=(0, 1))
+    settled = verdicts(four, nothing, ["NRG@3", "P@3", "nDCG@3"], relevance_model="pool", samples=50)
     assert (settled["probability"] == 0.5).all() and (settled["settled"] == "equal").all()
     asked = set()
 
@@ -361,9 +353,8 @@ def test_no_label_tells_a_run_from_its_copy() -> None:
     qrels = {"q": {f"d{i}": rng.randint(0, 3) for i in range(0, 40, 4)}}
     found = verdicts(context, qrels, ["NRG(norm='ideal')@10", "UniqueRel@10"], unretrieved_relevant=3)
     of_copy = found[found["name"].eq("a") & found["other"].eq("copy")]
-    assert (
-        (of_copy["settled"] == "equal").all() and of_copy["exact"].all() and not of_copy["n_deciding"].any()
-    )
+    assert (of_copy["settled"] == "equal").all()
+    assert of_copy["exact"].all() and not of_copy["n_deciding"].any()
     assert judge_next(context, qrels, "NRG(norm='ideal')@10", 5, between=("a", "copy")).empty
 
 
@@ -371,13 +362,12 @@ def test_a_measure_without_strict_bounds_never_stops_the_others() -> None:
     """Its ends are not known, and a relevance model says how probable an order is."""
     context = RunContext(FOUR, grades=(0, 1))
     measures = ["P@3", "NRG@3", "rrLP(ref='a')@3", "TaSC(base='P@3')"]
-    with pytest.warns(
-        RelativeWarning, match=r"NRG@3 has no strict bounds; NRG\(norm='ideal'\)@3 has\..*left out"
-    ):
+    words = r"NRG@3 has no strict bounds; NRG\(norm='ideal'\)@3 has\..*left out"
+    with pytest.warns(RelativeWarning, match=words):
         ends = bounds(context, QRELS, measures).set_index("measure")
     with pytest.warns(RelativeWarning):
         alone = verdicts(context, QRELS, measures).set_index("measure")
-    with_model = verdicts(context, QRELS, measures, relevance_model="pool").set_index("measure")
+    with_model = verdicts(context, QRELS, measures, relevance_model="pool", samples=50).set_index("measure")
     for measure in measures:
         bounded = measure == "P@3"
         for table in (ends.loc[measure], alone.loc[measure]):
