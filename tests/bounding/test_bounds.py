@@ -38,7 +38,7 @@ def measures_at(cutoff: int | None, graded: bool, judged_only: bool) -> list[str
             "P(", "R(", "Success(", "UniqueRel(", "NRG(base='P',", "Shapley(", "P_Rareness(",
             "P_Rareness(bounded=True,alpha=0.5,")]  # fmt: skip
         found += [f"NRG(base='P',norm=None,{flag}){at}"]
-        found += [] if judged_only else [f"ERR{at}"]
+        found += [] if judged_only else [f"ERR{at}", f"RR(rel={rel}){at}", f"nDCG(dcg='exp-log2'){at}"]
     if graded:
         found += [f"{name}(gains={{1:3,2:1}},{flag}){at}" for name in ("nDCG", "Rareness")]
         found += [f"{name}gains={{0:1,2:3}},{flag}){at}" for name in (

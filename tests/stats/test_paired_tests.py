@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
-from ir_measures import RR, P, nDCG
 
 from drawn import examples
-from ir_measures_relative import NRG, RunContext, UniqueRel, compare, rrLP, sgnLP, similarity
 from ir_measures_relative.stats import sign_test
 from ir_measures_relative.stats.intervals import resampled_t, student_interval, topic_counts
 from ir_measures_relative.stats.paired_tests import (
@@ -261,74 +257,3 @@ def test_worked_numbers() -> None:
 def test_what_is_no_pair_of_lists(a: Any, b: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         sign_test(a, b)
-
-
-#: Values with many ties, with few, and of runs that are copies but for rounding.
-MEASURES = [P @ 2, RR, nDCG @ 5, NRG @ 5, UniqueRel @ 3]
-SIGNED = [rrLP, sgnLP]
-
-
-def campaign(seed: int, topics: int) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-    rng = np.random.default_rng(seed)
-    docs, qids = [f"d{i}" for i in range(12)], [f"q{i}" for i in range(topics)]
-    runs = {}
-    for name in ("one", "two", "three", "copy", "nearly"):
-        rows = [(q, d, float(-i)) for q in qids for i, d in enumerate(rng.permutation(docs)[:6])]
-        runs[name] = pd.DataFrame(rows, columns=["qid", "docno", "score"])
-    runs["copy"] = runs["one"].copy()
-    runs["nearly"] = pd.concat([runs["one"][:12], runs["nearly"][12:18], runs["one"][18:]])
-    labels = [(q, d, int(rng.integers(0, 3))) for q in qids for d in docs]
-    return runs, pd.DataFrame(labels, columns=["qid", "docno", "label"])
-
-
-def by_pair(table: pd.DataFrame) -> dict[tuple[str, ...], float]:
-    keys = zip(table["measure"].astype(str), table["name"], table["other"], strict=True)
-    return dict(zip(keys, table["p"], strict=True))
-
-
-def p_values(values: pd.DataFrame, pairs: pd.DataFrame, test: str, options: Any) -> dict[Any, float]:
-    """Of every two runs of a table of values, and of one of pairs."""
-    found = {}
-    for measure, rows in values.groupby("measure"):
-        wide = rows.pivot(index="name", columns="query_id", values="value")
-        wide = wide.loc[rows["name"].unique(), rows["query_id"].unique()]
-        names = list(itertools.combinations(wide.index, 2))
-        one, other = (wide.loc[list(side)].to_numpy() for side in zip(*names, strict=True))
-        p = paired_test(Pairs.between(one, other), test, options).p
-        found |= {(measure, *two): value for two, value in zip(names, p, strict=True)}
-    for measure, rows in pairs.groupby("measure"):
-        wide = rows.pivot(index=["name", "other"], columns="query_id", values="value")
-        wide = wide[rows["query_id"].unique()]
-        p = paired_test(Pairs.from_differences(wide.to_numpy()), test, options).p
-        found |= {(measure, *two): value for two, value in zip(wide.index, p, strict=True)}
-    return found
-
-
-@pytest.mark.parametrize(
-    ("test", "topics"),
-    [("t", 25), ("wilcoxon", 9), ("wilcoxon", 25), ("sign", 9), ("randomization", 9), ("bootstrap", 25)],
-)
-def test_compare_and_tests_of_tables_say_the_same(test: str, topics: int) -> None:
-    seed = topics
-    runs, qrels = campaign(seed, topics)
-    context = RunContext(runs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        compared = compare(
-            context, qrels, [*MEASURES, *SIGNED], test=test, correction=None, resamples=999, seed=seed
-        )
-    values = context.evaluate(qrels, MEASURES, perquery=True)
-    pairs = similarity(context, qrels, SIGNED, perquery=True)
-    options = PairedTestOptions(resamples=999, seed=seed)
-    ours, theirs = by_pair(compared), p_values(values, pairs, test, options)
-    assert len(ours) == len(theirs) == 70
-    for (measure, a, b), p in ours.items():
-        there = theirs[measure, a, b] if (measure, a, b) in theirs else theirs[measure, b, a]
-        assert p == pytest.approx(there, rel=1e-12, nan_ok=True), (measure, a, b)
-    assert not np.isnan(list(ours.values())).all() and ours["P@2", "one", "copy"] == 1
-    of_run = {key: v["value"].to_numpy() for key, v in values.groupby(["measure", "name"])}
-    for row in compared[compared["measure"].isin(list(map(str, MEASURES)))].itertuples():
-        found = sign_test(of_run[row.measure, row.name], of_run[row.measure, row.other])
-        assert found.statistic == row.wins
-        if test == "sign":
-            assert found.pvalue == row.p
