@@ -1,8 +1,8 @@
 """Measures that score a ranking relative to the rankings that exist already, for ir_measures and PyTerrier.
 
 Importing the package registers its measures with ir_measures, and its provider as
-``ir_measures.providers.registry["relative"]``, also in ``ir_measures.DefaultPipeline``. What is not a measure is
-imported when it is first asked for.
+``ir_measures.providers.registry["relative"]``, also in ``ir_measures.DefaultPipeline``. Everything else is imported on
+first use.
 """
 
 from typing import TYPE_CHECKING
@@ -43,7 +43,7 @@ __version__ = "0.4.0"
 
 relative: RelativeProvider = registered_provider()
 
-# What is found when it is first asked for: the modules that add to each registry.
+# The modules that add to each registry; they are imported on first use.
 _fill(
     {
         "bounds": [".bounding.ue"],

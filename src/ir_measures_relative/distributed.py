@@ -1,8 +1,8 @@
 """Runs larger than one machine: :func:`evaluate` on Dask, and :func:`evaluate_part` for any engine.
 
-The value of a query does not depend, not in its last bit, on the queries it is computed with. So the rows are split by
-query, and each part is scored on its own. What a part does not know is passed to it: the names of all runs, the range
-of the grades, and priors that follow from means over all queries.
+The value of a query does not depend, even in its last bit, on the other queries. So the rows are split by query, and
+each part is scored on its own, with what it cannot know: the names of all runs, the range of the grades, and the priors
+that follow from means over all queries.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def evaluate(
     drop_self: bool = False,
     perquery: bool = False,
 ) -> pd.DataFrame:
-    """``RunContext(runs, …).evaluate(qrels, measures)`` for runs that no machine can hold.
+    """Evaluate runs that no machine can hold, like ``RunContext(runs, …).evaluate(qrels, measures)``.
 
     If all rows of a query are in one partition, each partition is scored as it is. Else Dask first shuffles the rows by
     query, which takes longer. A worker needs some 150 bytes for a row of its partition. Without a Dask client, Dask's
@@ -74,18 +74,18 @@ def evaluate(
     if names is None and getattr(policy, "needs_order", False):
         raise ValueError(f"priors={priors!r} needs the order of the runs: give names=[first, second, …]")
 
-    campaign = _Campaign(runs, qrels, names, groups or {}, drop_self)
+    parts = _Parts(runs, qrels, names, groups or {}, drop_self)
     options: dict[str, Any] = {
         "reference": reference,
         "groups": groups,
         "num_docs": num_docs,
     }
-    # Refuses what no worker could use.
-    context = RunContext({name: {} for name in campaign.names}, priors=priors, drop_self=drop_self, **options)
-    # A part cannot ask for means over all queries; here it is known what the policy makes of them.
-    options["priors"] = {name: list(context.policy.priors_of(campaign, name)) for name in campaign.names}
+    # Rejects arguments that no worker could use.
+    context = RunContext({name: {} for name in parts.names}, priors=priors, drop_self=drop_self, **options)
+    # A part does not know means over all queries, so the policy chooses here.
+    options["priors"] = {name: list(context.policy.priors_of(parts, name)) for name in parts.names}
 
-    scores = campaign.scores(parsed, options)
+    scores = parts.scores(parsed, options)
     return scores.long_table() if perquery else scores.table()
 
 
@@ -102,7 +102,7 @@ def evaluate_part(
     num_docs: int | None = None,
     drop_self: bool = False,
 ) -> pd.DataFrame:
-    """Scores of all runs on all measures, for some of the queries.
+    """Score all runs on all measures, for some of the queries.
 
     Args:
         runs: all rows of these queries, of all runs: ``name``, ``query_id``, ``doc_id``, ``score``, or PyTerrier's.
@@ -128,7 +128,7 @@ def score_part(
     measures: Sequence[ir_measures.Measure],
     settings: Mapping[str, Any],
 ) -> Scores:
-    """:func:`evaluate_part`, as an array; ``settings`` are its keyword arguments."""
+    """Return the scores of :func:`evaluate_part`; ``settings`` are its keyword arguments."""
     judgments = make_judgments(qrels_columns(qrels))
     options = dict(settings)
     names = options.pop("names")
@@ -153,8 +153,8 @@ def _split(runs: pd.DataFrame, names: Sequence[str], judged: set[str]) -> dict[s
     return {name: by_name.get(name, {}) for name in names}
 
 
-class _Campaign:
-    """The partitions, each with all rows of its queries, and the runs that they hold."""
+class _Parts:
+    """The partitions, each with all rows of its queries, and the names of the runs."""
 
     def __init__(
         self,
@@ -175,7 +175,9 @@ class _Campaign:
         if not self.query_ids:
             raise ValueError("the qrels hold no judgment, so there is no query to score")
         runs = _with_query_column(runs)
-        columns = [of[0] for of in column_names(runs, ("name", "query_id", "doc_id", "score"), "the runs")]
+        columns = [
+            names[0] for names in column_names(runs, ("name", "query_id", "doc_id", "score"), "the runs")
+        ]
         judged = dask.delayed(frozenset(self.query_ids))
         surveys = dask.compute(
             *(dask.delayed(_survey)(part, judged) for part in _partitions(runs, columns[:2]))
@@ -188,19 +190,18 @@ class _Campaign:
         else:
             parts = _partitions(runs, columns)
         no_run = [query for query in self.query_ids if query not in places]
-        labels, asked = dask.delayed(_frame_of(judgments)), dask.delayed(self.query_ids)
-        #: Each partition and its judgments, still to be computed; the first has the queries that no run holds.
+        labels, query_ids = dask.delayed(_as_frame(judgments)), dask.delayed(self.query_ids)
+        # Each partition and its judgments, still to be computed; the first has the queries of no run.
         self.parts = [
-            (part, dask.delayed(_judgments_for)(labels, asked, part[columns[1]], [] if i else no_run))
+            (part, dask.delayed(_judgments_for)(labels, query_ids, part[columns[1]], [] if i else no_run))
             for i, part in enumerate(parts)
         ]
 
     def scores(self, measures: list[ir_measures.Measure], options: Mapping[str, Any]) -> Scores:
         """Compute the values of all parts, with the queries in the order of the qrels."""
         dask = _dask()
-        # Sent to a worker once.
-        of_all = {"names": self.names, "grades": self.grades, "drop_self": self.drop_self}
-        settings = dask.delayed(of_all | dict(options))
+        common = {"names": self.names, "grades": self.grades, "drop_self": self.drop_self}
+        settings = dask.delayed(common | dict(options))  # sent to each worker once
         parts = dask.compute(*(dask.delayed(score_part)(*part, measures, settings) for part in self.parts))
         index = {query: i for i, query in enumerate(self.query_ids)}
         places = [[index[query] for query in part.query_ids] for part in parts]
@@ -211,7 +212,7 @@ class _Campaign:
         return Scores(self.names, measures, object_array(self.query_ids), values)
 
     def means(self, measure: ir_measures.Measure) -> dict[str, float]:
-        """The mean of an absolute measure over the queries, as a context computes it."""
+        """Return the mean of an absolute measure over the queries, for each run."""
         if measure not in self._means:
             values = self.scores([measure], {}).values[:, 0].mean(axis=1)
             self._means[measure] = dict(zip(self.names, values.tolist(), strict=True))
@@ -220,12 +221,11 @@ class _Campaign:
 
 def _survey(part: pd.DataFrame, judged: frozenset[str]) -> tuple[set[str], pd.DataFrame]:
     """Return the judged queries of a partition, and of each run a query: a judged one where it has one."""
-    for what, column in zip(("name", "query id"), part.columns, strict=True):
-        wrong = [v for v in part[column].unique().tolist() if not isinstance(v, str)]
-        if wrong:
+    for noun, column in zip(("name", "query id"), part.columns, strict=True):
+        if wrong := [value for value in part[column].unique().tolist() if not isinstance(value, str)]:
             kind = type(wrong[0]).__name__
             raise ValueError(
-                f"the runs: the {what} {wrong[0]!r} is of type {kind}; convert it with .astype(str)"
+                f"the runs: the {noun} {wrong[0]!r} is of type {kind}; convert it with .astype(str)"
             )
     pairs = part.drop_duplicates().set_axis(["name", "query_id"], axis=1).astype(object)
     pairs["judged"] = pairs["query_id"].isin(judged)
@@ -252,7 +252,7 @@ def _check_runs(examples: pd.DataFrame, names: Sequence[str] | None, query_ids: 
     return present if names is None else list(dict.fromkeys(names))
 
 
-def _frame_of(judgments: Judgments) -> pd.DataFrame:
+def _as_frame(judgments: Judgments) -> pd.DataFrame:
     labels = judgments.labels
     rows: Judgments | Labels = judgments if labels is None else labels
     columns: dict[str, Any] = {

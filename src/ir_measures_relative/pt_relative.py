@@ -1,7 +1,7 @@
-"""``pt.relative``: what the package holds, for PyTerrier users; imported when one of its names is first asked for.
+"""``pt.relative``: the package for PyTerrier users; its names are imported on first use.
 
-The tables of its functions have PyTerrier's column names: ``qid``, ``docno`` and ``label``. Nothing here may import
-PyTerrier at the top, nor fail or warn where an optional dependency is missing.
+The tables of its functions have PyTerrier's column names: ``qid``, ``docno`` and ``label``. This module must not import
+PyTerrier at the top, nor fail or warn if an optional dependency is missing.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = [*_package.__all__, "Experiment", "named", "record"]
 
-# What imports PyTerrier, and the module of each.
-_OF_PYTERRIER = {
+# The names whose modules import PyTerrier.
+_PYTERRIER_MODULES = {
     "Experiment": "hosts.pyterrier.experiment",
     "named": "hosts.pyterrier.runs",
     "record": "hosts.pyterrier.record",
@@ -38,23 +38,23 @@ _OF_PYTERRIER = {
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if name in _OF_PYTERRIER:
+    if name in _PYTERRIER_MODULES:
         from .io.readers import import_pyterrier
 
         import_pyterrier()
-        return getattr(import_module(f".{_OF_PYTERRIER[name]}", _package.__name__), name)
+        return getattr(import_module(f".{_PYTERRIER_MODULES[name]}", _package.__name__), name)
     value = getattr(_package, name)
-    return _with_pyterriers_names(value) if inspect.isfunction(value) else value
+    return _with_pyterrier_columns(value) if inspect.isfunction(value) else value
 
 
 def __dir__() -> list[str]:
-    """What is public, and nothing else."""
+    """Return the public names only."""
     return sorted(__all__)
 
 
 @functools.cache
-def _with_pyterriers_names(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function; a table that it returns, and each table of an answer, has PyTerrier's column names."""
+def _with_pyterrier_columns(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function with PyTerrier's column names in its table, or in the tables of its answer."""
 
     @functools.wraps(function)
     def renamed(*args: Any, **kwargs: Any) -> Any:
@@ -62,8 +62,8 @@ def _with_pyterriers_names(function: Callable[..., Any]) -> Callable[..., Any]:
 
         result = function(*args, **kwargs)
         if is_dataclass(result) and not isinstance(result, type):
-            held = {field.name: getattr(result, field.name) for field in fields(result)}
-            tables = {name: table.rename(columns=NAMES) for name, table in held.items() if is_frame(table)}
+            values = {field.name: getattr(result, field.name) for field in fields(result)}
+            tables = {name: value.rename(columns=NAMES) for name, value in values.items() if is_frame(value)}
             return replace(result, **tables)
         return result.rename(columns=NAMES) if is_frame(result) else result
 
@@ -71,7 +71,7 @@ def _with_pyterriers_names(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _add_to_pyterrier_measures() -> None:
-    """Adds the measures to ``pyterrier.measures``, which was filled before this package was loaded."""
+    """Add the measures to ``pyterrier.measures``, which PyTerrier filled before it loaded this package."""
     module = _pyterrier_measures()
     if module is not None:
         for name, measure in _registry.items():

@@ -1,4 +1,4 @@
-"""How work is done: in how many processes, for how long at most; and how its results become files, whole or not."""
+"""Work in several processes and within a time limit; files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Result = TypeVar("Result")
 
 
 class Work:
-    """How much work a call may do: in how many processes (-1: one a core), for how many seconds (None: no limit).
+    """The processes (-1: one per core) and the seconds (None: no limit) that a call may use.
 
-    The seconds count from when it is made; another process gets those that are left.
+    The seconds count from the creation of the object; another process gets those that remain.
     """
 
     def __init__(self, jobs: int = 1, time_limit: float | None = None) -> None:
-        whole = isinstance(jobs, (int, np.integer)) and not isinstance(jobs, bool)
-        if not whole or (jobs < 1 and jobs != -1):
+        is_whole = isinstance(jobs, (int, np.integer)) and not isinstance(jobs, bool)
+        if not is_whole or (jobs < 1 and jobs != -1):
             raise ValueError(f"jobs={jobs!r} is not allowed; give a whole number of at least 1, or -1")
         if time_limit is not None and not (is_number(time_limit) and time_limit >= 0):
             raise ValueError(f"time_limit={time_limit!r} is not allowed; give seconds from 0 up, or None")
@@ -37,11 +37,11 @@ class Work:
         self._end = None if time_limit is None else time.monotonic() + float(time_limit)
 
     def remaining(self) -> float | None:
-        """The seconds that are left, at least 0; None where there is no limit."""
+        """Return the seconds that remain, at least 0; None without a limit."""
         return None if self._end is None else max(self._end - time.monotonic(), 0.0)
 
     def expired(self) -> bool:
-        """Whether the time is over."""
+        """Return whether the time is over."""
         return self._end is not None and time.monotonic() >= self._end
 
     def __reduce__(self) -> Any:
@@ -57,9 +57,9 @@ def map_tasks(
     desc: str,
     unit: str = "task",
 ) -> Iterator[Result]:
-    """What the function makes of each task, in their order; the same in however many processes (-1: one a core).
+    """Yield the result of the function for each task, in their order, from one process or several (-1: one per core).
 
-    Tasks are made as they are needed. Our warnings in other processes are raised here, each once.
+    Tasks are made when they are needed. Each warning of this package in another process is issued here, once.
     """
     from tqdm import tqdm
 
@@ -77,8 +77,10 @@ def map_tasks(
     parallel = Parallel(n_jobs=jobs, return_as="generator")
     messages: dict[str, None] = {}
     try:
-        for result, said in tqdm(parallel(delayed(_with_warnings)(function, task) for task in tasks), **show):
-            messages.update(dict.fromkeys(said))
+        for result, warned in tqdm(
+            parallel(delayed(_with_warnings)(function, task) for task in tasks), **show
+        ):
+            messages.update(dict.fromkeys(warned))
             yield result
     except BrokenProcessPool as error:
         codes = ", ".join(re.findall(r"[A-Z]+\(-?\d+\)", str(error))) or "nobody knows how"
@@ -90,43 +92,43 @@ def map_tasks(
 
 
 def _with_warnings(function: Callable[[Task], Result], task: Task) -> tuple[Result, list[str]]:
-    """The result, and what this package warned of, for the process that asked."""
+    """Return the result, and the warnings of this package."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         result = function(task)
     return result, [str(w.message) for w in caught if issubclass(w.category, RelativeWarning)]
 
 
-def check_writable(path: str | os.PathLike[str], called: str = "") -> None:
-    """Raises OSError where no file can be written; ``called`` names it, if not the path."""
+def check_writable(path: str | os.PathLike[str], name: str = "") -> None:
+    """Raise OSError if no file can be written; ``name`` is its name in messages, if not the path."""
     folder = os.path.dirname(os.path.realpath(path))  # a link stays one
     if not os.fspath(path):
-        raise FileNotFoundError(f"{called.strip() or 'the path'}: the name of the file is empty; give one")
+        raise FileNotFoundError(f"{name.strip() or 'the path'}: the name of the file is empty; give one")
     if not os.path.isdir(folder):
-        raise FileNotFoundError(f"{called or path}: there is no folder {folder}; make it first")
+        raise FileNotFoundError(f"{name or path}: there is no folder {folder}; make it first")
     if not all(os.access(place, os.W_OK) for place in (folder, path) if os.path.exists(place)):
-        raise PermissionError(f"{called or path}: cannot be written; give another path")
+        raise PermissionError(f"{name or path}: cannot be written; give another path")
 
 
 def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) -> None:
-    """Writes a file beside its place first, with its ending, so that nothing half written is there; a link stays."""
+    """Write a file under a temporary name with its ending, then rename it, so that it is never partial."""
     import secrets  # which loads OpenSSL
 
-    target = Path(os.path.realpath(path))
-    # A name that starts with a dot: should it be left over, it is not a run of the folder.
-    beside = target.parent / f".{secrets.token_hex(8)}{target.suffix}"
+    target = Path(os.path.realpath(path))  # a link stays one
+    # The name starts with a dot: a file that is left over is not a run of the folder.
+    temporary = target.parent / f".{secrets.token_hex(8)}{target.suffix}"
     try:  # a signal may come as soon as the file is there
-        os.close(os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        write(str(beside))
-        os.chmod(beside, _mode(target))
-        os.replace(beside, target)
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        write(str(temporary))
+        os.chmod(temporary, _mode(target))
+        os.replace(temporary, target)
     finally:
         with suppress(FileNotFoundError):
-            os.unlink(beside)
+            os.unlink(temporary)
 
 
 def _mode(target: Path) -> int:
-    """The permissions that the file has, or that a new one gets."""
+    """Return the permissions of the file, or of a new one."""
     if target.exists():
         return stat.S_IMODE(target.stat().st_mode)
     mask = os.umask(0)
