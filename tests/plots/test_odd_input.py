@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from ir_measures_relative import RelativeWarning, RunContext, plots
-from ir_measures_relative.plots.figures import as_text, legend_label, short_names, title
+from ir_measures_relative.plots.figures import as_text, break_title, legend_label, short_names
 
 IDEAL = "NRG(norm='ideal')@10"
 
@@ -135,8 +135,10 @@ def test_the_title_shows_the_measure_as_it_is() -> None:
 
 
 def test_titles_have_few_lines() -> None:
-    assert title("x" * 10_000, 500.0, 10.0).count("\n") == 2 and "…" in title("x" * 10_000, 500.0, 10.0)
-    assert title("", 500.0, 10.0) == ""
+    assert break_title("x" * 10_000, 500.0, 10.0).count("\n") == 2 and "…" in break_title(
+        "x" * 10_000, 500.0, 10.0
+    )
+    assert break_title("", 500.0, 10.0) == ""
 
 
 # ---- values ----------------------------------------------------------------------------------------------

@@ -34,10 +34,10 @@ from ..arguments import check_choice
 
 __all__ = ["DATASET_ID", "GROUPS", "generate", "nuggets", "pipelines", "register", "runs"]
 
-#: What ir_datasets calls the collection.
+#: The id of the collection in ir_datasets.
 DATASET_ID = "relative-demo"
 
-#: Which of the retrievers are alike.
+#: The group of each retriever.
 GROUPS = {
     "BM25": "words",
     "BM25-long": "words",
@@ -48,13 +48,13 @@ GROUPS = {
     "feedback-20": "feedback",
 }
 
-# How many documents a retriever finds, and how many tokens feedback adds.
+# How many documents a retriever returns, and how many tokens feedback adds.
 _DEPTH = 100
 _NEW_TOKENS = 10
 
 
 class DemoCollection(NamedTuple):
-    """What :func:`generate` makes."""
+    """A generated collection, as ir_datasets has its parts."""
 
     docs: tuple[formats.GenericDoc, ...]
     queries: tuple[formats.GenericQuery, ...]
@@ -77,23 +77,23 @@ class Subject(NamedTuple):
 
 
 def subjects() -> list[Subject]:
-    """From ``subjects.txt``: common words, then four concepts, of synonyms and the words that go with any of them."""
-    found = []
-    for line in re.sub(r"([;,])\s+", r"\1", _written("subjects.txt")).strip().splitlines():
+    """Read ``subjects.txt``: common words, then four concepts, of synonyms and the words that go with any of them."""
+    result = []
+    for line in re.sub(r"([;,])\s+", r"\1", _read("subjects.txt")).strip().splitlines():
         words, concepts = line.split(": ")
         sides = (concept.split(",") for concept in concepts.split(";"))
         parsed = (Concept(tuple(synonyms.split()), tuple(company.split())) for synonyms, company in sides)
-        found.append(Subject(tuple(words.split()), tuple(parsed)))
-    return found
+        result.append(Subject(tuple(words.split()), tuple(parsed)))
+    return result
 
 
 @lru_cache
-def _written(name: str) -> str:
+def _read(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
 class _Dice(random.Random):
-    """Draws by ``random()`` alone, the one method whose sequence is the same in every version of Python."""
+    """A random number generator whose draws are the same in every version of Python: they use ``random()`` alone."""
 
     def pick(self, items: Sequence[str]) -> str:
         return items[self.below(len(items))]
@@ -102,7 +102,7 @@ class _Dice(random.Random):
         return int(self.random() * n)
 
     def deal(self, n: int) -> list[int]:
-        """The numbers below n in random order."""
+        """Return the numbers below n in random order."""
         return [i for _, i in sorted((self.random(), i) for i in range(n))]
 
 
@@ -134,8 +134,8 @@ def generate(seed: int = 1, n_docs: int = 1200, judgments: str = "pool") -> Demo
             query_id = str(len(queries) + 1)
             first, second = (dice.pick(subject.concepts[c].synonyms) for c in (a, b))
             queries.append(formats.GenericQuery(query_id, f"{first} and {second}"))
-            for doc, (of, main_concepts, passing_concepts) in zip(docs, contents, strict=True):
-                if of == field and {a, b} & main_concepts:
+            for doc, (doc_field, main_concepts, passing_concepts) in zip(docs, contents, strict=True):
+                if doc_field == field and {a, b} & main_concepts:
                     grade = 2 if {a, b} <= main_concepts else int({a, b} <= main_concepts | passing_concepts)
                     qrels.append(formats.TrecQrel(query_id, doc.doc_id, grade, "0"))
                 elif judgments == "all":
@@ -150,26 +150,26 @@ def generate(seed: int = 1, n_docs: int = 1200, judgments: str = "pool") -> Demo
 
 
 def nuggets() -> list[formats.TrecQrel]:
-    """Judgments of six nuggets a topic, named in the column ``iteration``: the words that go with its two concepts.
+    """Return judgments of six nuggets a topic, which are the words that go with its two concepts.
 
-    A document of a grade above 0 has the label 1 for the nuggets that it contains.
+    The column ``iteration`` names the nugget. A document of a grade above 0 has the label 1 for the nuggets in it.
     """
     collection = generate()
-    held = {doc.doc_id: set(words(doc.text)) for doc in collection.docs}
+    doc_words = {doc.doc_id: set(words(doc.text)) for doc in collection.docs}
     company = {synonym: c.company for s in subjects() for c in s.concepts for synonym in c.synonyms}
-    asked = {
+    topic_words = {
         q.query_id: [w for name in q.text.split(" and ") for w in company[name]] for q in collection.queries
     }
     return [
-        formats.TrecQrel(query_id, doc_id, int(grade > 0 and word in held[doc_id]), word)
+        formats.TrecQrel(query_id, doc_id, int(grade > 0 and word in doc_words[doc_id]), word)
         for query_id, doc_id, grade, _ in collection.qrels
-        for word in asked[query_id]
+        for word in topic_words[query_id]
     ]
 
 
 def _write(dice: _Dice, fields: list[Subject], field: int, main: list[int], passing: list[int]) -> str:
-    """A text about the concepts ``main`` of a subject that mentions those of ``passing`` once."""
-    subject, templates = fields[field], json.loads(_written("sentences.json"))
+    """Return a text about the concepts ``main`` of a subject that mentions those of ``passing`` once."""
+    subject, templates = fields[field], json.loads(_read("sentences.json"))
     word = {c: dice.pick(subject.concepts[c].synonyms) for c in main + passing}
 
     def named(concept: int) -> str:
@@ -213,18 +213,18 @@ class Index:
 
 @dataclass(frozen=True)
 class Retriever:
-    """BM25, whose query may be extended by the tokens that stand out in the best documents for it."""
+    """BM25, which may extend the query by the most distinctive tokens of its best documents."""
 
     index: Index
-    k1: float = 0.9  #: how much a token counts that occurs again
-    b: float = 0.4  #: how much long documents pay for their length
-    feedback: int = 0  #: from how many documents the query is extended
+    k1: float = 0.9  #: how much further occurrences of a token count
+    b: float = 0.4  #: how much the length of a document counts
+    feedback: int = 0  #: how many documents extend the query
 
     def __call__(self, text: str) -> list[tuple[str, float]]:
-        """The 100 best documents for a text, with scores that every machine computes alike."""
+        """Return the 100 best documents for a text, with scores that are equal on every machine."""
         query = Counter(self.index.tokens(text))
-        found = self._search(query)
-        return self._search(self._extended(query, found[: self.feedback])) if self.feedback else found
+        ranking = self._search(query)
+        return self._search(self._extend(query, ranking[: self.feedback])) if self.feedback else ranking
 
     def _search(self, query: Mapping[str, float]) -> list[tuple[str, float]]:
         index, k1, b = self.index, self.k1, self.b
@@ -236,9 +236,9 @@ class Retriever:
         best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))[:_DEPTH]
         return [(doc_id, round(score, 6)) for doc_id, score in best]
 
-    def _extended(self, query: Counter[str], found: list[tuple[str, float]]) -> dict[str, float]:
+    def _extend(self, query: Counter[str], ranking: list[tuple[str, float]]) -> dict[str, float]:
         counts: Counter[str] = Counter()
-        for doc_id, _ in found:
+        for doc_id, _ in ranking:
             counts.update(self.index.counts[doc_id])
         weight = {token: round(count * self.index.idf(token), 6) for token, count in counts.items()}
         chosen = sorted(weight, key=lambda token: (-weight[token], token))[:_NEW_TOKENS]
@@ -248,7 +248,7 @@ class Retriever:
 
 
 def words(text: str) -> list[str]:
-    """The words as they stand, in small letters."""
+    """Return the words of a text in lower case."""
     return re.findall(r"\w+", text.lower())
 
 
@@ -258,7 +258,7 @@ def _letters(text: str, n: int) -> list[str]:
 
 
 def runs() -> dict[str, pd.DataFrame]:
-    """The runs of seven small retrievers: frames with query_id, doc_id and score, 100 documents a query, best first.
+    """Return the runs of seven small retrievers: query_id, doc_id and score, 100 documents a query, best first.
 
     ``BM25`` and ``BM25-long`` (k1 = 2, b = 1) use words, ``prefixes`` their first five letters, ``4-grams`` and
     ``3-grams`` characters. ``feedback-5`` and ``feedback-20`` extend the query from its 5 or 20 best documents.
@@ -270,7 +270,7 @@ def runs() -> dict[str, pd.DataFrame]:
 def _runs() -> dict[str, pd.DataFrame]:
     result = {}
     for name, search in _retrievers().items():
-        rows = [(q.query_id, *found) for q in generate().queries for found in search(q.text)]
+        rows = [(q.query_id, doc_id, score) for q in generate().queries for doc_id, score in search(q.text)]
         result[name] = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
     return result
 
@@ -291,7 +291,7 @@ def _retrievers() -> dict[str, Retriever]:
 
 
 def pipelines() -> dict[str, Any]:
-    """The retrievers of :func:`runs` as PyTerrier transformers, by name; k1, b and feedback can be tuned."""
+    """Return the retrievers of :func:`runs` as PyTerrier transformers; k1, b and feedback can be tuned."""
     from .transformer import Pipeline
 
     return {name: Pipeline(name, retriever) for name, retriever in _retrievers().items()}
@@ -363,7 +363,7 @@ class _ScoredDocs(formats.BaseScoredDocs):  # type: ignore[misc]
 
 
 def register() -> str:
-    """Makes the collection known to ir_datasets, and returns its id, ``relative-demo``."""
+    """Register the collection with ir_datasets, and return its id, ``relative-demo``."""
     if DATASET_ID not in set(ir_datasets.registry):
         dataset = ir_datasets.Dataset(_Docs(), _Queries(), _Qrels(), _ScoredDocs())
         ir_datasets.registry.register(DATASET_ID, dataset)

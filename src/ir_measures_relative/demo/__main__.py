@@ -1,4 +1,4 @@
-"""``python -m ir_measures_relative.demo FOLDER``: the generated campaign as files."""
+"""``python -m ir_measures_relative.demo FOLDER``: the generated collection as files."""
 
 from __future__ import annotations
 

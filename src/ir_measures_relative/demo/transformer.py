@@ -21,7 +21,7 @@ class Pipeline(pt.Transformer):  # type: ignore[misc]
         return self.name
 
     def transform(self, topics: pd.DataFrame) -> pd.DataFrame:
-        """The results for topics with the columns qid and query."""
+        """Return the results for topics with the columns qid and query."""
         pt.validate.query_frame(topics, extra_columns=["query"])
         search = replace(self.retriever, k1=self.k1, b=self.b, feedback=self.feedback)
         rows = [

@@ -1,14 +1,9 @@
-"""Pictures of runs, and of what the other functions of the package return.
+"""Figures of runs, and of the tables that the other functions of the package return.
 
 Each takes the ``ax`` to draw on and returns it. Without one it makes a figure by pyplot, which is left alone with one.
 All raise ValueError for another table than the one they draw, or one without rows. Needs the extra ``plot``.
-
-A kind of picture is a file here; what they share is in ``figures``.
 """
 
-from typing import TYPE_CHECKING
-
-from ..data.registry import imported_later
 from ..messages import needs_extra
 
 try:
@@ -16,11 +11,10 @@ try:
 except ImportError:
     raise needs_extra("drawing pictures", "plot") from None
 
-if TYPE_CHECKING:
-    from .curves import chronological, fusion
-    from .figures import new_figure
-    from .matrices import matrix_of_verdicts, similarity
-    from .scatter import intervals, relative_against_absolute
+from .curves import chronological, fusion
+from .figures import new_figure
+from .matrices import matrix_of_verdicts, similarity
+from .scatter import intervals, relative_against_absolute
 
 __all__ = [
     "chronological",
@@ -31,14 +25,3 @@ __all__ = [
     "relative_against_absolute",
     "similarity",
 ]
-
-_MODULES = {
-    "chronological": "curves",
-    "fusion": "curves",
-    "intervals": "scatter",
-    "matrix_of_verdicts": "matrices",
-    "new_figure": "figures",
-    "relative_against_absolute": "scatter",
-    "similarity": "matrices",
-}
-__getattr__, __dir__ = imported_later(__name__, _MODULES)

@@ -15,14 +15,14 @@ from ..io.qrels import Qrels
 from .figures import (
     COLOURS,
     MARKERS,
+    axes_size,
     check_table,
-    given_or_new_axes,
+    fit_names,
     legend_label,
-    names_and_values,
-    names_that_fit,
+    make_axes,
+    read_values,
     short_names,
-    size_of,
-    width_of,
+    text_width,
     write_axis_titles,
     write_frame,
 )
@@ -36,14 +36,15 @@ _BESIDE = {"single": "best\nsingle run", "all": "all\nruns"}
 def fusion(
     table: pd.DataFrame, measure: ir_measures.Measure | str = "nDCG@10", ax: Axes | None = None
 ) -> Axes:
-    """What each strategy is worth: filled on held-out topics, hollow on those that chose its runs.
+    """Draw what each strategy is worth: filled on held-out topics, hollow on those that chose its runs.
 
     By the number of runs, a bar is the interval of the difference from the best single run, drawn from the line of that
     run. Of several budgets, a line a strategy shows what each budget buys.
 
     Args:
         table: what :func:`ir_measures_relative.fuse` returned.
-        measure: what it was made with, for the axis.
+        measure: the measure that it was made with, for the axis.
+        ax: the axes to draw on; default: those of a new figure.
     """
     columns = ["in_sample", "held_out", "ci_lower", "ci_upper"]
     check_table(table, "fuse(context, qrels, n)", "strategy", "n", "difference", *columns)
@@ -54,7 +55,7 @@ def fusion(
     between = [s for s in strategies if s not in _BESIDE]
     label = table["strategy"].map(_BESIDE).fillna(table["n"].astype(str))
     labels = list(dict.fromkeys(label[table["n"].sort_values(kind="stable").index]))
-    ax = given_or_new_axes(ax)
+    ax = make_axes(ax)
     single = float((table["held_out"] - table["difference"]).iloc[0])
     for i, strategy in enumerate(strategies):
         rows = table[table["strategy"] == strategy]
@@ -90,7 +91,7 @@ def chronological(
     absolute: ir_measures.Measure | str = "nDCG@10",
     ax: Axes | None = None,
 ) -> Axes:
-    """How good each system was when it came, and what it added to those before it (Fig. 1a of the NRG paper).
+    """Draw how good each system was when it came, and what it added to those before it (Fig. 1a of the NRG paper).
 
     Where one of the two measures is more than four times as large as the other, each has a y-axis of its own.
 
@@ -98,6 +99,9 @@ def chronological(
         systems: a context, of which each run has those before it as its priors, whatever its ``priors`` are; or a table
             that was made with ``priors="earlier"``, as for :func:`relative_against_absolute`, with its rows in order.
         qrels: the judgments, for a context.
+        relative: the measure of what each system adds.
+        absolute: the measure of how good each is on its own.
+        ax: the axes to draw on; default: those of a new figure.
 
     Returns:
         the axes, on which the absolute measure is drawn.
@@ -107,23 +111,23 @@ def chronological(
             raise ValueError("chronological(context, qrels, …) needs the qrels")
         same = {name: getattr(systems, name) for name in ("reference", "num_docs", "grades", "drop_self")}
         systems = RunContext(systems.runs, priors="earlier", **same).evaluate(qrels, [absolute, relative])
-    names, (first, second) = names_and_values(systems, absolute, relative)
+    names, (first, second) = read_values(systems, absolute, relative)
     n = len(names)
-    ax = given_or_new_axes(ax, width=min(max(9.0, 2.0 + 0.13 * n), 24.0))
+    ax = make_axes(ax, width=min(max(9.0, 2.0 + 0.13 * n), 24.0))
     largest = [float(np.nanmax(np.abs(v), initial=0.0)) for v in (first, second)]
     apart = min(largest) > 0 and max(largest) > 4 * min(largest)
-    other = ax.twinx() if apart else ax
+    second_ax = ax.twinx() if apart else ax
     at = np.arange(n)
     # Hollow and full, large and small: two points in one place both show.
     labels = legend_label(f"{absolute} (absolute)"), legend_label(f"{relative} (relative)")
     hollow: dict[str, Any] = {"markersize": 9, "markerfacecolor": "white", "markeredgewidth": 1.8}
     lines = ax.plot(at, first, "o-", color=COLOURS[0], linewidth=1.8, label=labels[0], **hollow)
-    lines += other.plot(at, second, "s--", color=COLOURS[1], linewidth=1.8, label=labels[1], markersize=5)
-    width, height = size_of(ax)
-    columns = 2 if sum(width_of(line.get_label(), 10.0) + 40.0 for line in lines) < width else 1
+    lines += second_ax.plot(at, second, "s--", color=COLOURS[1], linewidth=1.8, label=labels[1], markersize=5)
+    width, height = axes_size(ax)
+    columns = 2 if sum(text_width(line.get_label(), 10.0) + 40.0 for line in lines) < width else 1
     above = min((3 - columns) * 40.0 / height, 0.5)
     if apart:
-        for axes, values, measure, colour in ((ax, first, absolute, 0), (other, second, relative, 1)):
+        for axes, values, measure, colour in ((ax, first, absolute, 0), (second_ax, second, relative, 1)):
             _scale_to(axes, values, above)
             write_axis_titles(axes, None, str(measure), color=COLOURS[colour])
             axes.tick_params(axis="y", colors=COLOURS[colour])
@@ -135,12 +139,12 @@ def chronological(
     write_frame(
         ax, "run, in the order of the context", None, "What each run adds to those before it", grid="y"
     )
-    other.legend(handles=lines, loc="upper center", ncols=columns, frameon=False)
+    second_ax.legend(handles=lines, loc="upper center", ncols=columns, frameon=False)
     return ax
 
 
 def _scale_to(ax: Axes, values: FloatArray, above: float) -> None:
-    """Scales the y-axis to the values and 0, with room for the legend above them: this part of the axes."""
+    """Scale the y-axis to the values and 0, with this part of the axes above them for the legend."""
     low, high = float(np.nanmin(values, initial=0.0)), float(np.nanmax(values, initial=0.0))
     span = (high - low) or 1.0
     ax.set_ylim(low - 0.05 * span if low < 0 else 0.0, high + above / (1 - above) * span)
@@ -149,11 +153,11 @@ def _scale_to(ax: Axes, values: FloatArray, above: float) -> None:
 
 
 def _name_systems(ax: Axes, labels: list[str]) -> None:
-    """Writes the names along the x-axis: level, slanted or upright, as there is room."""
-    room, labels = size_of(ax)[0] / max(len(labels), 1), short_names(labels)
-    size, fitting = names_that_fit(room, len(labels))
+    """Write the names along the x-axis: level, slanted or upright, as there is room."""
+    room, labels = axes_size(ax)[0] / max(len(labels), 1), short_names(labels)
+    size, fitting = fit_names(room, len(labels))
     ax.set_xticks(fitting, [labels[i] for i in fitting], fontsize=size)
-    if width_of(max(labels, key=len, default=""), size) < room - 2.0:
+    if text_width(max(labels, key=len, default=""), size) < room - 2.0:
         return
     upright = room < 2 * size
     ax.tick_params(axis="x", labelrotation=90 if upright else 40)

@@ -1,4 +1,4 @@
-"""What the pictures share: axes, text that draws any string as it is, colours of groups, tables."""
+"""Parts that figures share: axes, text that draws any string as it is, colours of groups, tables."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from ..messages import warn
 #: Okabe and Ito's colours, which the colour-blind tell apart, without their yellow, which is faint on white
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 
-#: Of the groups, or lines, in turn
+#: The markers of groups, or lines, in turn
 MARKERS = "os^DvPX"
 _NO_GROUP = "no group"
 
 # Names of systems along an axis, in points.
 _LARGEST, _SMALLEST = 9.0, 4.5
 # The part of a figure that matplotlib gives to axes before the layout is made.
-_OF_A_FIGURE = 0.77
+_PART_OF_FIGURE = 0.77
 
 # Names longer than the first are shortened where they stay different, and those longer than the second in any case.
 _LONG, _LONGEST = 36, 72
@@ -36,14 +36,14 @@ _NARROWEST, _WIDEST, _LINES = 24, 72, 3
 
 
 def new_figure(width: float = 9.0, height: float = 6.5) -> Figure:
-    """An empty figure that pyplot does not know of: no window opens, and no backend is chosen."""
+    """Return an empty figure that pyplot does not know of: no window opens, and no backend is chosen."""
     figure = Figure(figsize=(width, height), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)  # type: ignore[union-attr]
     return figure
 
 
-def given_or_new_axes(ax: Axes | None, width: float = 9.0, height: float = 6.5) -> Axes:
-    """``ax``, or that of a new figure of pyplot's of this size, in inches."""
+def make_axes(ax: Axes | None, width: float = 9.0, height: float = 6.5) -> Axes:
+    """Return ``ax``, or that of a new figure of pyplot's of this size, in inches."""
     if ax is not None:
         return ax
     import matplotlib.pyplot  # which chooses a backend: not where axes are given
@@ -51,50 +51,50 @@ def given_or_new_axes(ax: Axes | None, width: float = 9.0, height: float = 6.5) 
     return matplotlib.pyplot.subplots(figsize=(width, height), layout="constrained")[1]
 
 
-def size_of(ax: Axes) -> tuple[float, float]:
-    """Width and height of the axes in points, before the layout is made."""
+def axes_size(ax: Axes) -> tuple[float, float]:
+    """Return width and height of the axes in points, before the layout is made."""
     point = ax.figure.dpi / 72.0
     return ax.bbox.width / point, ax.bbox.height / point
 
 
-def size_with_margins(ax: Axes) -> tuple[float, ...]:
-    """Width and height, in points, that the axes have together with what is written beside them."""
-    return tuple(side / _OF_A_FIGURE for side in size_of(ax))
+def outer_size(ax: Axes) -> tuple[float, ...]:
+    """Return width and height, in points, of the axes with what is written beside them."""
+    return tuple(side / _PART_OF_FIGURE for side in axes_size(ax))
 
 
 def write_title(ax: Axes, text: str) -> None:
-    """Writes a title above the axes."""
-    ax.set_title(title(text, 1.15 * size_of(ax)[0], 12.0))
+    """Write a title above the axes."""
+    ax.set_title(break_title(text, 1.15 * axes_size(ax)[0], 12.0))
 
 
 def write_axis_titles(ax: Axes, x: str | None, y: str | None, **style: Any) -> None:
-    """Writes titles beside the axes."""
-    width, height = size_with_margins(ax)
+    """Write titles beside the axes."""
+    width, height = outer_size(ax)
     if x is not None:
-        ax.set_xlabel(title(x, width, 10.0), **style)
+        ax.set_xlabel(break_title(x, width, 10.0), **style)
     if y is not None:
-        ax.set_ylabel(title(y, height, 10.0), **style)
+        ax.set_ylabel(break_title(y, height, 10.0), **style)
 
 
 def write_frame(ax: Axes, x: str | None, y: str | None, above: str, grid: Any = "both") -> None:
-    """Writes the titles of a picture, and draws a grid behind it."""
+    """Write the titles of a figure, and draw a grid behind it."""
     ax.grid(color="0.9", linewidth=0.6, axis=grid)
     ax.set_axisbelow(True)
     write_axis_titles(ax, x, y)
     write_title(ax, above)
 
 
-def names_that_fit(room: float, n: int) -> tuple[float, range]:
-    """The size of the names of ``n`` systems along an axis that has this room, in points, for each; which fit there."""
+def fit_names(room: float, n: int) -> tuple[float, range]:
+    """Return the size of the names of systems along an axis with so many points for each, and which names fit."""
     size = max(_SMALLEST, min(_LARGEST, 0.8 * room))
     fitting = range(0, n, max(1, -int(-size // max(room, 1e-3))))
     if len(fitting) < n:
-        warn_of_names_left_out(len(fitting), n)
+        warn_of_missing_names(len(fitting), n)
     return size, fitting
 
 
-def warn_of_names_left_out(shown: int, n: int) -> None:
-    """Warns that only some systems are named on a picture."""
+def warn_of_missing_names(shown: int, n: int) -> None:
+    """Warn that only some systems are named on a figure."""
     warn(
         f"all {n} systems are drawn, but only {shown} have their names beside them, since there is no room for more: "
         "a larger figure has room (ax=plots.new_figure(24, 18).subplots()), or draw fewer systems"
@@ -102,14 +102,14 @@ def warn_of_names_left_out(shown: int, n: int) -> None:
 
 
 def as_text(name: str) -> str:
-    """The name in one line of characters that can be drawn; those that only steer others are left out."""
+    """Return a name in one line of characters that can be drawn; those that only steer others are left out."""
     visible = (c for c in " ".join(name.split()) if unicodedata.category(c) != "Cf")
     line = "".join(c if c.isprintable() else "�" for c in visible)
     return (line.strip() or repr(name)).replace("$", r"\$")
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """The names as text; long ones without their middle, numbered where they differ in it alone."""
+    """Return names as text; long ones without their middle, numbered where they differ in it alone."""
     short = {name: _without_middle(name, _LONG) for name in names}
     count = Counter(short.values())
     shown: dict[str, str] = {}
@@ -121,9 +121,9 @@ def short_names(names: Sequence[str]) -> list[str]:
     return [shown[name] for name in names]
 
 
-def title(text: str, room: float, size: float) -> str:
-    """What stands above or beside the axes, in lines that have room; very long text without its middle."""
-    width = max(_NARROWEST, min(_WIDEST, int(room / width_of("x", size))))
+def break_title(text: str, room: float, size: float) -> str:
+    """Break a title into lines that have room; very long text loses its middle."""
+    width = max(_NARROWEST, min(_WIDEST, int(room / text_width("x", size))))
     text = _without_middle(" ".join(text.split()), width * _LINES)
     # A long measure breaks between its parameters, and no other word where the line has room for it.
     text = " ".join(w.replace(",", ", ") if len(w) > width else w for w in text.split())
@@ -137,13 +137,13 @@ def title(text: str, room: float, size: float) -> str:
     return "\n".join(map(as_text, lines))
 
 
-def width_of(text: str, size: float) -> float:
-    """About how wide text is in letters of this size."""
+def text_width(text: str, size: float) -> float:
+    """Return about how wide text is in letters of this size."""
     return 0.57 * size * len(text)
 
 
 def legend_label(label: str, longest: int = 48) -> str:
-    """The label of an entry in a legend."""
+    """Return the label of an entry in a legend."""
     text = as_text(_without_middle(label, longest))
     # matplotlib leaves a label that starts with "_" out of the legend; behind a space of no width it does not.
     return f"\u200b{text}" if text.startswith("_") else text
@@ -155,31 +155,31 @@ def _without_middle(text: str, longest: int) -> str:
 
 
 class GroupStyle(NamedTuple):
-    """Systems that look alike."""
+    """The look of the systems of a group."""
 
     label: str
-    rows: list[int]  #: which of the systems
+    rows: list[int]  #: the systems
     colour: str
     marker: str
 
 
-def groups_of(names: Sequence[str], groups: Mapping[str, str] | None) -> list[GroupStyle]:
-    """The groups in alphabetical order, then the systems that are in none; one if there are no groups at all."""
+def style_groups(names: Sequence[str], groups: Mapping[str, str] | None) -> list[GroupStyle]:
+    """Return the groups in alphabetical order, then the systems that are in none; one if there are no groups."""
     if not groups:
         return [GroupStyle("", list(range(len(names))), COLOURS[0], MARKERS[0])]
-    of_system = [str(groups[n]) if n in groups else None for n in names]
+    labels = [str(groups[n]) if n in groups else None for n in names]
     result = []
-    for i, group in enumerate(sorted({g for g in of_system if g is not None})):
-        rows = [row for row, g in enumerate(of_system) if g == group]
+    for i, group in enumerate(sorted({label for label in labels if label is not None})):
+        rows = [row for row, label in enumerate(labels) if label == group]
         # Every seven groups the markers move on by one, so that 49 groups look different.
         marker = MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]
         result.append(GroupStyle(legend_label(group, 36), rows, COLOURS[i % len(COLOURS)], marker))
-    rest = [row for row, g in enumerate(of_system) if g is None]
+    rest = [row for row, label in enumerate(labels) if label is None]
     return [*result, GroupStyle(_NO_GROUP, rest, "#808080", "o")] if rest else result
 
 
 def add_legend(ax: Axes, entries: int) -> None:
-    """A legend of the groups: beside the axes where the figure makes room for it, else inside."""
+    """Add a legend of the groups: beside the axes where the figure makes room for it, else inside."""
     if ax.figure.get_layout_engine() is not None:
         columns = 1 + (entries - 1) // 25
         place = {"bbox_to_anchor": (1.01, 1.0), "loc": "upper left", "borderaxespad": 0.0}
@@ -188,10 +188,10 @@ def add_legend(ax: Axes, entries: int) -> None:
         ax.legend(title="group", loc="best", fontsize=7, framealpha=0.9)
 
 
-def names_and_values(
+def read_values(
     table: pd.DataFrame, *measures: ir_measures.Measure | str
 ) -> tuple[list[str], list[FloatArray]]:
-    """The names of the systems, and their values of each measure; NaN where there is none, or no finite one."""
+    """Return the names of the systems, and their values of each measure; NaN where there is no finite one."""
     for column in ("name", *map(str, measures)):
         columns = getattr(table, "columns", ())
         if column not in columns:
@@ -209,22 +209,22 @@ def names_and_values(
 
 
 def check_table(table: pd.DataFrame, made_by: str, *columns: str) -> None:
-    """Raises ValueError for a table that lacks columns or has no rows; ``made_by`` is the call that makes one."""
+    """Raise ValueError for a table that lacks columns or has no rows; ``made_by`` is the call that makes one."""
     lacking = [c for c in columns if c not in getattr(table, "columns", ())]
     if lacking or not len(table):
-        what = f"lacks {', '.join(lacking)}" if lacking else "has no rows"
-        raise ValueError(f"the table {what}; give the one that {made_by} returns")
+        problem = f"lacks {', '.join(lacking)}" if lacking else "has no rows"
+        raise ValueError(f"the table {problem}; give the one that {made_by} returns")
 
 
-def rows_of_measure(
+def select_measure(
     table: pd.DataFrame, measure: ir_measures.Measure | str | None, made_by: str, columns: Sequence[str]
 ) -> tuple[pd.DataFrame, str]:
-    """The rows of one measure, the first if none is given, and its name."""
+    """Return the rows of one measure, the first if none is given, and its name."""
     check_table(table, f"{made_by}(context, qrels, measures)", *columns)
     if "query_id" in table.columns or "qid" in table.columns:
         raise ValueError(f"give the table of {made_by} without perquery")
-    known = list(dict.fromkeys(table["measure"]))
-    shown = (known[0] if known else "") if measure is None else str(measure)
-    if shown not in known:
-        raise ValueError(f"the table holds no {shown or 'measure'}; its measures are {known}")
+    measures = list(dict.fromkeys(table["measure"]))
+    shown = (measures[0] if measures else "") if measure is None else str(measure)
+    if shown not in measures:
+        raise ValueError(f"the table holds no {shown or 'measure'}; its measures are {measures}")
     return table[table["measure"] == shown], shown

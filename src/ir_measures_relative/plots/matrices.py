@@ -22,14 +22,14 @@ from ..decisions.similarity import (
 )
 from ..io.qrels import Qrels
 from .figures import (
-    given_or_new_axes,
-    names_that_fit,
-    rows_of_measure,
+    axes_size,
+    break_title,
+    fit_names,
+    make_axes,
+    outer_size,
+    select_measure,
     short_names,
-    size_of,
-    size_with_margins,
-    title,
-    width_of,
+    text_width,
     write_title,
 )
 
@@ -39,7 +39,7 @@ _SMALLEST_VALUE = 4.0
 # How wide a cell is at least, in sizes of a letter: -0.43 takes 2.6.
 _WIDTH_OF_VALUE = 2.9
 
-# Told apart without colour by their brightness.
+# Distinct without colour by their brightness.
 _SETTLED = {"above": "#08519c", "below": "#fdae6b", "equal": "#bdbdbd", "undecided": "#f7f7f7"}
 
 
@@ -51,15 +51,17 @@ def similarity(
     ax: Axes | None = None,
     jobs: int = 1,
 ) -> Axes:
-    """Which runs are similar: a heat map of the distance of each two, clustered (average linkage, optimal leaf order).
+    """Draw a heat map of the distance of each two runs, clustered (average linkage, optimal leaf order).
 
     The distance is the mean over topics of the measure's absolute value; of 1 minus the measure by RBO. Values
     far outside the others have the last colour.
 
     Args:
+        context: the runs.
         qrels: the judgments. Default: those of the context's dataset, or none, which MED and RBO can do without.
         measure: a measure with a reference run: MED, RBO, rrLP, sgnLP, sgnLR or RPP.
         signed: show the mean with its sign instead (above 0: row beats column), for rrLP and its siblings.
+        ax: the axes to draw on; default: those of a new figure.
         jobs: the number of processes; -1 for one a core.
 
     Raises:
@@ -85,10 +87,10 @@ def similarity(
     low, high, extend = inner_range(shown[apart], signed)
     says = f"{says}, by {parsed}: similar runs are side by side"
     side = min(3.5 + 0.42 * n, 16.0)
-    ax = given_or_new_axes(ax, width=side + 1.0, height=side)
+    ax = make_axes(ax, width=side + 1.0, height=side)
     image = ax.imshow(shown, cmap="PuOr" if signed else "viridis", vmin=low, vmax=high)
     ax.set_facecolor("0.93")
-    label = title(label, 0.8 * size_of(ax)[1], 10.0)
+    label = break_title(label, 0.8 * axes_size(ax)[1], 10.0)
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label, extend=extend)
     room = _side(ax, names) / n
     size = _name_both_axes(ax, names, room)
@@ -101,29 +103,31 @@ def similarity(
 def matrix_of_verdicts(
     table: pd.DataFrame, measure: ir_measures.Measure | str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Which run is settled above which, in the table of :func:`~ir_measures_relative.verdicts` for all pairs.
+    """Draw which run is settled above which.
 
     Args:
-        measure: which of its measures; the first if not given.
+        table: what :func:`~ir_measures_relative.verdicts` returned for all pairs.
+        measure: one of its measures; default: the first.
+        ax: the axes to draw on; default: those of a new figure.
     """
     columns = ("name", "other", "measure", "value", "settled")
-    rows, shown = rows_of_measure(table, measure, "verdicts", columns)
+    rows, shown = select_measure(table, measure, "verdicts", columns)
     runs = list(dict.fromkeys([*rows["name"], *rows["other"]]))
     at, n, words = {run: i for i, run in enumerate(runs)}, len(runs), list(_SETTLED)
-    turned = {"above": "below", "below": "above"}
+    swapped = {"above": "below", "below": "above"}
     settled = np.full((n, n), -1)
     value = np.zeros((n, n))
     for a, b, _, difference, word in rows[[*columns]].itertuples(index=False):
         i, j = at[a], at[b]
-        settled[i, j], settled[j, i] = words.index(word), words.index(turned.get(word, word))
+        settled[i, j], settled[j, i] = words.index(word), words.index(swapped.get(word, word))
         value[i, j], value[j, i] = difference, -difference
     order = np.lexsort((-value.sum(axis=1), (settled == 1).sum(axis=1) - (settled == 0).sum(axis=1)))
     side = min(3.5 + 0.35 * n, 16.0)
-    ax = given_or_new_axes(ax, width=side + 1.5, height=side)
+    ax = make_axes(ax, width=side + 1.5, height=side)
     cells = np.where(settled < 0, np.nan, settled)[np.ix_(order, order)]
     ax.imshow(cells, cmap=ListedColormap(list(_SETTLED.values())), vmin=-0.5, vmax=3.5)
     ax.set_facecolor("0.85")
-    _name_both_axes(ax, short_names([runs[i] for i in order]), min(size_of(ax)) / max(n, 1))
+    _name_both_axes(ax, short_names([runs[i] for i in order]), min(axes_size(ax)) / max(n, 1))
     present = [words[i] for i in np.unique(settled[settled >= 0])]
     patches = [Patch(facecolor=_SETTLED[w], edgecolor="0.5", label=w) for w in present]
     place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
@@ -133,14 +137,14 @@ def matrix_of_verdicts(
 
 
 def _side(ax: Axes, names: list[str]) -> float:
-    """How long a side of the heat map will be, in points, about: the longest name needs room beside it as well."""
-    beside = width_of(max(names, key=len), 12.0) + 50.0  # with the title
-    return max(min(*size_of(ax), min(size_with_margins(ax)) - beside), 1.0)
+    """Return about how many points a side of the heat map will have: the longest name needs room beside it as well."""
+    beside = text_width(max(names, key=len), 12.0) + 50.0  # with the title
+    return max(min(*axes_size(ax), min(outer_size(ax)) - beside), 1.0)
 
 
 def _name_both_axes(ax: Axes, names: list[str], room: float) -> float:
-    """Writes the names beside rows and columns, which have this room each, in points; the size of the letters."""
-    size, fitting = names_that_fit(room, len(names))
+    """Write the names beside rows and columns of so many points each, and return the size of the letters."""
+    size, fitting = fit_names(room, len(names))
     ax.set_xticks(fitting, [names[i] for i in fitting], rotation=90, fontsize=size)
     ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)
     ax.tick_params(length=0)
@@ -148,7 +152,7 @@ def _name_both_axes(ax: Axes, names: list[str], room: float) -> float:
 
 
 def _write_values(ax: Axes, image: Any, values: FloatArray, largest: float, room: float) -> None:
-    """Writes each value into its cell, which has this room, in points; nothing where letters would be too small."""
+    """Write each value into its cell of so many points, unless the letters would be too small."""
     size = min(largest, room / _WIDTH_OF_VALUE)
     if size < _SMALLEST_VALUE:
         return

@@ -1,4 +1,4 @@
-"""Where points and their labels go in a picture of runs, whatever draws it."""
+"""Places of points and their labels in a picture of runs, whatever draws it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ALONG = np.linspace(0.0, 1.0, 40)[:, None]
 
 
 class Placement(NamedTuple):
-    """Where the labels went."""
+    """The places of labels."""
 
     centres: FloatArray  #: shape (labels, 2); the point itself for a label without a place
     lines: FloatArray  #: from point to label, shape (labels, 2, 2); of length 0 where none is needed
@@ -85,14 +85,14 @@ def boxes_around(centres: FloatArray, half: Any) -> FloatArray:
 
 
 def _meet(boxes: FloatArray, others: FloatArray) -> BoolArray:
-    """Whether each box overlaps each of the others."""
+    """Return whether each box overlaps each of the others."""
     left, bottom, right, top = boxes[:, :, None].transpose(1, 0, 2)
     x, y, end, above = others.T
     return np.asarray((left < end) & (right > x) & (bottom < above) & (top > y))
 
 
 def frontier(x: FloatArray, y: FloatArray) -> IntArray:
-    """The points that no other point beats: is as high on both axes, and higher on one. By x, the lowest first.
+    """Return the points that no other point beats, by x: none is as high on both axes, and higher on one.
 
     >>> frontier(np.array([1.0, 2.0, 0.5]), np.array([3.0, 1.0, 2.0])).tolist()
     [0, 1]
@@ -104,7 +104,7 @@ def frontier(x: FloatArray, y: FloatArray) -> IntArray:
 
 
 def ticks_between(low: float, high: float, most: int = 6) -> list[float]:
-    """The multiples of 1, 2 or 5 times a power of ten between two numbers, at most so many intervals.
+    """Return the multiples of 1, 2 or 5 times a power of ten between two numbers, for at most so many intervals.
 
     >>> ticks_between(0.13, 0.52)
     [0.2, 0.3, 0.4, 0.5]

@@ -21,19 +21,19 @@ from ..messages import few, warn
 from ..stats.intervals import means_and_margins
 from .figures import (
     add_legend,
-    given_or_new_axes,
-    groups_of,
-    names_and_values,
-    names_that_fit,
-    rows_of_measure,
+    axes_size,
+    fit_names,
+    make_axes,
+    read_values,
+    select_measure,
     short_names,
-    size_of,
-    warn_of_names_left_out,
+    style_groups,
+    warn_of_missing_names,
     write_frame,
 )
 from .placement import boxes_around, frontier, place_labels
 
-#: Of the points of a figure, in points.
+#: The size of a marker, in points.
 MARKER_SIZE = 6.5
 
 
@@ -45,7 +45,7 @@ class _PlacedLabels(Artist):  # type: ignore[misc]
     ) -> None:
         super().__init__()
         self.set_zorder(0.5)
-        width, height = size_of(ax)
+        width, height = axes_size(ax)
         room = width * height / max(len(labelled), 1)  # of 25 and 40 labels on a new figure: 7,239 and 4,525
         size = 8.5 if room > 7_000 else 7.5 if room > 4_500 else 6.0
         style: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": size, "zorder": 4}
@@ -92,7 +92,7 @@ class _PlacedLabels(Artist):  # type: ignore[misc]
         within = int((np.clip(points, bounds[:2], bounds[2:]) == points).all(axis=1).sum())
         before, self.left_out = self.left_out, within - int(self.placed.sum())
         if self.left_out > before:
-            warn_of_names_left_out(within - self.left_out, within)
+            warn_of_missing_names(within - self.left_out, within)
 
 
 # How many systems have room on a figure of the usual size; a new one grows for more, up to twice its size.
@@ -109,7 +109,7 @@ def relative_against_absolute(
     ci: bool = False,
     named: Collection[str] | None = None,
 ) -> Axes:
-    """A point a run: what it adds to the others, over how good it is on its own (Figs. 2-5 of the NRG paper).
+    """Draw what each run adds to the others, over how good it is on its own (Figs. 2-5 of the NRG paper).
 
     The dashed line joins the runs that no other run beats on both axes. Labels cover neither each other nor the
     points; a thin line leads to one that is further away. Labels that find no room are left out, with a warning.
@@ -117,11 +117,14 @@ def relative_against_absolute(
     Args:
         table: one row a run: the column ``name`` and one for each of the two measures, as from
             :meth:`RunContext.evaluate` or ``pt.Experiment``.
+        relative: the measure on the y-axis.
+        absolute: the measure on the x-axis.
         groups: from name to group, such as ``context.groups``: a colour and a marker for each group.
+        ax: the axes to draw on; default: those of a new figure.
         ci: draw the 95 % intervals of both means as bars. ``table`` then has a row a topic, as from
             ``context.evaluate(…, perquery=True)``. Whether two runs differ, only
             :func:`ir_measures_relative.compare` says.
-        named: which runs have their names beside them; all if not given.
+        named: the runs that have their names beside them; default: all.
 
     Raises:
         ValueError: a column is missing or is not all numbers, or a name is not in the table.
@@ -129,7 +132,7 @@ def relative_against_absolute(
     margins: dict[str, list[FloatArray]] = {}
     if ci:
         table, margins = means_and_margins(table, absolute, relative)
-    names, (x, y) = names_and_values(table, absolute, relative)
+    names, (x, y) = read_values(table, absolute, relative)
     check_names("named", named or (), names)
     drawn = ~np.isnan(x + y)
     if not drawn.all():
@@ -140,10 +143,10 @@ def relative_against_absolute(
         )
     names, x, y = [n for n, d in zip(names, drawn, strict=True) if d], x[drawn], y[drawn]
     larger = min(2.0, max(1.0, len(names) / _COMFORTABLE) ** 0.5)
-    ax = given_or_new_axes(ax, width=9.0 * larger, height=6.5 * larger)
-    found = groups_of(names, groups)
+    ax = make_axes(ax, width=9.0 * larger, height=6.5 * larger)
+    styles = style_groups(names, groups)
     colours = [""] * len(names)
-    for group in found:
+    for group in styles:
         ax.plot(
             x[group.rows], y[group.rows], linestyle="", marker=group.marker, markersize=MARKER_SIZE,
             color=group.colour, alpha=0.9, markeredgecolor="white", markeredgewidth=0.6, label=group.label, zorder=3,
@@ -167,7 +170,7 @@ def relative_against_absolute(
     axes = f"on its own ({absolute})", f"relative to other runs ({relative})"
     write_frame(ax, *axes, "How good each run is on its own, and relative to other runs")
     if groups:
-        add_legend(ax, len(found))
+        add_legend(ax, len(styles))
     labelled = np.flatnonzero([named is None or name in {*named} for name in names])
     _PlacedLabels(ax, np.column_stack([x, y]), short_names(names), colours, labelled)
     return ax
@@ -176,19 +179,21 @@ def relative_against_absolute(
 def intervals(
     table: pd.DataFrame, measure: ir_measures.Measure | str | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Runs as intervals, in the table of :func:`~ir_measures_relative.bounds`, the best by value on top.
+    """Draw runs as intervals, the best by value on top.
 
     Args:
-        measure: which of its measures; the first if not given.
+        table: what :func:`~ir_measures_relative.bounds` returned.
+        measure: one of its measures; default: the first.
+        ax: the axes to draw on; default: those of a new figure.
     """
-    rows, shown = rows_of_measure(table, measure, "bounds", ("name", "measure", "worst", "value", "best"))
+    rows, shown = select_measure(table, measure, "bounds", ("name", "measure", "worst", "value", "best"))
     rows = rows.sort_values("value", kind="stable")
     names, n = short_names(rows["name"].tolist()), len(rows)
-    ax = given_or_new_axes(ax, height=max(2.5, min(1.5 + 0.25 * n, 16.0)))
+    ax = make_axes(ax, height=max(2.5, min(1.5 + 0.25 * n, 16.0)))
     place = np.arange(n)
     ax.hlines(place, rows["worst"], rows["best"], color=_INTERVAL, linewidth=3.0, alpha=0.45)
     ax.plot(rows["value"], place, "o", color=_INTERVAL, markersize=4.5)
-    size, fitting = names_that_fit(size_of(ax)[1] / max(n, 1), n)
+    size, fitting = fit_names(axes_size(ax)[1] / max(n, 1), n)
     ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)
     ax.set_ylim(-0.7, n - 0.3)
     says = f"Worst-case and best-case {shown} of each run, given the unjudged documents"

@@ -60,7 +60,7 @@ _MIRRORED: dict[str, Any] = {"settled": _SWAPPED, "value": "value", "worst": "be
 
 
 class Undecided(NamedTuple):
-    """What unjudged documents leave undecided by one measure."""
+    """The bounds and verdicts of one measure."""
 
     measure: str
     bounds: list[list[Any]]  #: run, worst, value, best
