@@ -198,3 +198,10 @@ def test_ci_runs_the_command_of_the_readme() -> None:
     tests = [c for c in commands if "pytest" in c]
     run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert len(tests) == 1 and tests[0] in map(str.strip, run.splitlines())
+
+
+def test_the_readme_quotes_the_open_answer_of_the_page_on_decisions() -> None:
+    """Whose example is run."""
+    quoted = re.findall(r"^```text\n(Open\. .*?)```$", README.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    page = (ROOT / "docs" / "keep-add-replace-drop.md").read_text(encoding="utf-8")
+    assert len(quoted) == 1 and " ".join(quoted[0].split()) in page
