@@ -67,40 +67,71 @@ def make_parser(name: str, summary: str, command: Command) -> Parser:
     return parser
 
 
+#: Options that several commands have, and what the parser is told of each.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "--allow-empty": {
+        "action": "store_true",
+        "help": "a run file may hold no ranking, which is an error otherwise",
+    },
+    "--by_query": {"action": "store_true", "help": "print a row for every query"},
+    "--drop-self": {
+        "action": "store_true",
+        "help": "remove the document whose id is the query's from every run, as BEIR does",
+    },
+    "--grades": {
+        "type": int,
+        "nargs": 2,
+        "metavar": ("LOW", "HIGH"),
+        "help": "lowest and highest grade of the collection",
+    },
+    "--groups": {"metavar": "CSV", "help": "two columns: run, group; other runs get the group 'other'"},
+    "--jobs": {"type": int, "metavar": "N", "default": 1, "help": "number of processes (default: 1)"},
+    "--llm-judgments": {
+        "metavar": "FILE",
+        "help": "judgments by a language model, for the relevance model",
+    },
+    "--missing": {
+        "choices": ("zero", "drop"),
+        "metavar": "HOW",
+        "help": "topics that a run has no ranking for: zero (empty rankings) or drop (left out for all runs). Default: "
+        "zero, if each run misses at most one topic in twenty; else an error",
+    },
+    "--names": {"metavar": "CSV", "help": "two columns: run file or tag, display name"},
+    "--num_docs": {"type": int, "metavar": "N", "help": "number of documents in the collection"},
+    "--provider": {
+        "choices": ir_measures.providers.registry,
+        "metavar": "NAME",
+        "help": "ir_measures provider that computes absolute measures, such as pytrec_eval",
+    },
+    "--reference": {"metavar": "RUN", "help": "the run that MED, RBO, rrLP … compare with"},
+    "--track": {"metavar": "TRACK", "help": f"the runs of a track, as those of --to: {TRACK}"},
+}
+_SHORT = {"--by_query": ("-q",)}
+
+
+def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Add some of :data:`OPTIONS`."""
+    for name in names:
+        parser.add_argument(*_SHORT.get(name, ()), name, **OPTIONS[name])
+
+
 def add_runs(
     parser: argparse.ArgumentParser, metavar: str = "RUNS", *, to: Sequence[str] = ("--to",), qrels: str = ""
 ) -> None:
     """Add QRELS, the runs that the command is about, and those that they are compared with."""
-    parser.add_argument(
-        "qrels",
-        metavar="QRELS",
-        help=f"judgments: a TREC qrels file (may be compressed), or an ir_datasets id{qrels}",
-    )
-    parser.add_argument(
-        "run",
-        metavar=metavar,
-        help="a run file, a folder of run files, a glob in quotes, or - for standard input",
-    )
+    text = f"judgments: a TREC qrels file (may be compressed), or an ir_datasets id{qrels}"
+    parser.add_argument("qrels", metavar="QRELS", help=text)
+    text = "a run file, a folder of run files, a glob in quotes, or - for standard input"
+    parser.add_argument("run", metavar=metavar, help=text)
     if to:
         text = (
             f"runs to compare {metavar} with: file, folder or glob; repeatable. Without --to: with each other"
         )
         parser.add_argument(*to, dest="to", action="append", metavar="RUNS", help=text)
-    parser.add_argument("--names", metavar="CSV", help="two columns: run file or tag, display name")
-    add_drop_self(parser, "remove the document whose id is the query's from every run, as BEIR does")
-    parser.add_argument(
-        "--allow-empty",
-        action="store_true",
-        help="a run file may hold no ranking, which is an error otherwise",
-    )
-    # The arguments that readers of runs look at, and not every command has.
+    add_options(parser, "--names", "--drop-self", "--allow-empty")
+    # What readers of runs look at, and not every command has.
     absent = dict.fromkeys(("priors", "groups", "reference", "track", "baseline", "num_docs", "grades"))
     parser.set_defaults(metavar=metavar, to=[], others=[], **absent)
-
-
-def add_drop_self(parser: argparse.ArgumentParser, text: str) -> None:
-    """Add ``--drop-self``."""
-    parser.add_argument("--drop-self", action="store_true", help=text)
 
 
 def add_context(parser: argparse.ArgumentParser) -> None:
@@ -114,37 +145,15 @@ def add_context(parser: argparse.ArgumentParser) -> None:
         help="runs that each run is scored against. Default: those of --to, else all others. earlier: those before it "
         "by name; best-of-other-groups: the best of each other group by nDCG@10 (needs --groups)",
     )
-    parser.add_argument(
-        "--groups", metavar="CSV", help="two columns: run, group; other runs get the group 'other'"
-    )
-    parser.add_argument("--reference", metavar="RUN", help="the run that MED, RBO, rrLP … compare with")
-    parser.add_argument("--track", metavar="TRACK", help=f"the runs of a track, as those of --to: {TRACK}")
-    add_collection(parser)
-
-
-def add_collection(parser: argparse.ArgumentParser) -> None:
-    """Add what is known of the collection."""
-    parser.add_argument("--num_docs", type=int, metavar="N", help="number of documents in the collection")
-    text = "lowest and highest grade of the collection"
-    parser.add_argument("--grades", type=int, nargs=2, metavar=("LOW", "HIGH"), help=text)
-
-
-def add_llm_judgments(parser: argparse.ArgumentParser) -> None:
-    """Add ``--llm-judgments``."""
-    text = "judgments by a language model, for the relevance model"
-    parser.add_argument("--llm-judgments", metavar="FILE", help=text)
+    add_options(parser, "--groups", "--reference", "--track", "--num_docs", "--grades")
 
 
 def add_measures(parser: argparse.ArgumentParser, *defaults: str) -> None:
     """Add MEASURE…, of which there must be one where there are no defaults."""
     default = f"; default: {' '.join(defaults)}" if defaults else ""
-    parser.add_argument(
-        "measures",
-        metavar="MEASURE",
-        nargs="*" if defaults else "+",
-        default=list(defaults),
-        help=f"measures of this package or of ir_measures: nDCG@10, \"NRG(base='RBP')@10\"{default}",
-    )
+    text = f"measures of this package or of ir_measures: nDCG@10, \"NRG(base='RBP')@10\"{default}"
+    nargs = "*" if defaults else "+"
+    parser.add_argument("measures", metavar="MEASURE", nargs=nargs, default=list(defaults), help=text)
 
 
 def add_measure(parser: argparse.ArgumentParser, default: str) -> None:
@@ -152,48 +161,18 @@ def add_measure(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument("measures", metavar="MEASURE", nargs="?", default=default, help=f"default: {default}")
 
 
-def add_by_query(parser: argparse.ArgumentParser) -> None:
-    """Add ``--by_query``."""
-    parser.add_argument("-q", "--by_query", action="store_true", help="print a row for every query")
-
-
-def add_missing(parser: argparse.ArgumentParser) -> None:
-    """Add ``--missing``."""
-    parser.add_argument(
-        "--missing",
-        choices=("zero", "drop"),
-        metavar="HOW",
-        help="topics that a run has no ranking for: zero (empty rankings) or drop (left out for all runs). Default: "
-        "zero, if each run misses at most one topic in twenty; else an error",
-    )
-
-
-def add_provider(parser: argparse.ArgumentParser) -> None:
-    """Add ``--provider``."""
-    text = "ir_measures provider that computes absolute measures, such as pytrec_eval"
-    parser.add_argument("--provider", choices=ir_measures.providers.registry, metavar="NAME", help=text)
-
-
 def add_table(parser: argparse.ArgumentParser, answers: bool = False) -> None:
     """Add the format of a table; of a command that ``answers`` in a sentence and a short table, also its columns."""
     default = "the answer, and a short table" if answers else "tsv, aligned on a terminal"
     if answers:
-        parser.add_argument(
-            "--columns", metavar="NAMES", help="print these columns, with commas between; -o csv prints all"
-        )
+        text = "print these columns, with commas between; -o csv prints all"
+        parser.add_argument("--columns", metavar="NAMES", help=text)
     text = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; default: {default}"
     parser.add_argument("-o", "--output_format", choices=FORMATS, metavar="FORMAT", help=text)
-    parser.add_argument(
-        "-p", "--places", type=int, default=DEFAULT_PLACES, help="decimal places; -1 for all (default: 4)"
-    )
-    parser.add_argument(
-        "--sort", metavar="COLUMN", help="sort by this column: numbers descending, text ascending"
-    )
-
-
-def add_jobs(parser: argparse.ArgumentParser) -> None:
-    """Add ``--jobs``."""
-    parser.add_argument("--jobs", type=int, metavar="N", default=1, help="number of processes (default: 1)")
+    text = "decimal places; -1 for all (default: 4)"
+    parser.add_argument("-p", "--places", type=int, default=DEFAULT_PLACES, help=text)
+    text = "sort by this column: numbers descending, text ascending"
+    parser.add_argument("--sort", metavar="COLUMN", help=text)
 
 
 def named_measures(args: argparse.Namespace) -> list[ir_measures.Measure]:

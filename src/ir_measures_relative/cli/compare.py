@@ -38,7 +38,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="a row for each run, a column for each measure, and letters for the runs that it is significantly above",
     )
-    arguments.add_missing(parser)
+    arguments.add_options(parser, "--missing")
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default: %(default)s")
     arguments.add_table(parser, answers=True)
 

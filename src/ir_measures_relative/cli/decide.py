@@ -55,8 +55,7 @@ def _add_arguments(parser: argparse.ArgumentParser, codes: str, margin: str) -> 
     parser.add_argument("--judge", type=int, metavar="N", help=text)
     text = "write these, or all that could change the verdict, as a pool file"
     parser.add_argument("--judge-file", metavar="FILE", help=text)
-    arguments.add_collection(parser)
-    arguments.add_missing(parser)
+    arguments.add_options(parser, "--num_docs", "--grades", "--missing")
     text = f"set the exit code. {codes}; 3: open, or no verdict; 2: wrong input. Without --gate: 0"
     parser.add_argument("--gate", action="store_true", help=text)
     parser.add_argument(
@@ -87,7 +86,7 @@ def _add_labels(parser: argparse.ArgumentParser) -> None:
         metavar="RUNS",
         help="further runs for the relevance model: file, folder or glob; repeatable",
     )
-    arguments.add_llm_judgments(parser)
+    arguments.add_options(parser, "--llm-judgments")
 
 
 def _add_worth_arguments(parser: argparse.ArgumentParser) -> None:

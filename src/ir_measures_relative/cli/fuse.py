@@ -28,7 +28,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAMES",
         help="how runs are chosen (default: %(default)s); with many runs, leave out exact",
     )
-    arguments.add_missing(parser)
+    arguments.add_options(parser, "--missing")
     arguments.add_table(parser, answers=True)
 
 

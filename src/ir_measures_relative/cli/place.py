@@ -16,7 +16,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="a run file")
     parser.add_argument("--track", metavar="TRACK", required=True, help=arguments.TRACK)
     parser.add_argument("--qrels", metavar="QRELS", help="judgments; by default the track's own")
-    arguments.add_llm_judgments(parser)
+    arguments.add_options(parser, "--llm-judgments")
     parser.add_argument("--output", metavar="FILE", help="also draw a picture: .png, .pdf, .svg …")
     arguments.add_table(parser)
 

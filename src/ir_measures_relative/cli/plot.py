@@ -19,7 +19,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "the file to write; its ending sets the format: .png, .pdf, .svg …"
     parser.add_argument("--output", required=True, metavar="FILE", help=text)
     arguments.add_context(parser)
-    arguments.add_provider(parser)
+    arguments.add_options(parser, "--provider")
 
 
 def _run(args: argparse.Namespace) -> None:

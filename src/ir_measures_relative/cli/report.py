@@ -18,7 +18,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
     parser.add_argument("--title", metavar="TEXT", help="title of the report")
     arguments.add_context(parser)
-    arguments.add_provider(parser)
+    arguments.add_options(parser, "--provider")
 
 
 def _run(args: argparse.Namespace) -> None:

@@ -22,7 +22,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, "RUN", to=("--to", "--prior"))
     arguments.add_measures(parser)
     arguments.add_context(parser)
-    arguments.add_provider(parser)
+    arguments.add_options(parser, "--provider")
     text = "print a row for every query, then the means"
     parser.add_argument("--by_query", "-q", action="store_true", help=text)
     parser.add_argument("--no_summary", "-n", action="store_true", help="with -q: do not print the means")

@@ -16,7 +16,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_measure(parser, "UniqueRel(rel=1)@10")
     text = "number of runs to choose (default: %(default)s)"
     parser.add_argument("--number", type=int, default=3, metavar="N", help=text)
-    arguments.add_missing(parser)
+    arguments.add_options(parser, "--missing")
     arguments.add_table(parser, answers=True)
 
 

@@ -16,8 +16,7 @@ _COLUMNS = ("name", "other", "measure", "query_id", "value", "distance")
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, qrels=", or none for no judgments")
     arguments.add_measures(parser, "RBO")
-    arguments.add_by_query(parser)
-    arguments.add_jobs(parser)
+    arguments.add_options(parser, "--by_query", "--jobs")
     arguments.add_table(parser, answers=True)
 
 

@@ -26,13 +26,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("given", nargs="+", metavar="FILE", help="QRELS RUNS…, TRACK, or TRACK QRELS RUNS…")
     parser.add_argument("-o", "--output", metavar="FILE", help="make: the file to write, such as dl19.track")
     parser.add_argument("--depth", type=int, metavar="N", help="documents kept of a ranking (default: 100)")
-    parser.add_argument("--groups", metavar="CSV", help="two columns: run, group")
+    arguments.add_options(parser, "--groups")
     dataset = "an id of ir_datasets, which has the judgments; the track then holds no grades"
     for key in ABOUT:
         text = dataset if key == "dataset" else f"its {key}, for citing it"
         parser.add_argument(f"--{key}", metavar="TEXT", help=text)
-    arguments.add_collection(parser)
-    arguments.add_drop_self(parser, "remove the document whose id is the query's")
+    arguments.add_options(parser, "--num_docs", "--grades", "--drop-self")
 
 
 def _run(args: argparse.Namespace) -> None:

@@ -32,10 +32,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="add the probability that the first run scores higher (4 runs or more, or --llm-judgments; for UniqueRel, "
         "values below 0.99 may be 0.1 too high)",
     )
-    arguments.add_llm_judgments(parser)
-    arguments.add_by_query(parser)
-    arguments.add_missing(parser)
-    arguments.add_jobs(parser)
+    arguments.add_options(parser, "--llm-judgments", "--by_query", "--missing", "--jobs")
     arguments.add_table(parser, answers=True)
 
 
