@@ -102,7 +102,9 @@ def test_the_sessions_of_users() -> None:
 def test_three_zeros_have_three_names() -> None:
     qrels = {q: {"d0": 1, "d1": 1} for q in "abc"}
     searches = {"a": [["d0", "d1"], ["d0"]], "b": [["d0"], ["d5"]], "c": [["d0"]]}
-    second = trajectory(searches, qrels).searches.iloc[1]
+    answer = trajectory(searches, qrels)
+    assert answer.text.startswith("Search 2 brought 0 new relevant documents on average (2 trajectories")
+    second = answer.searches.iloc[1]
     assert (second["trajectories"], second["nothing_new"], second["nothing_left"]) == (2, 1, 1)
 
 

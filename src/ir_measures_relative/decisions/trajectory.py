@@ -246,7 +246,7 @@ def _describe(by_search: pd.DataFrame, stopping: pd.DataFrame, pays: float | Non
     further = by_search[by_search["search"] > 1]
     if further.empty:
         return ["No trajectory has a second search, so there is nothing to compare."]
-    second = further.iloc[0]
+    second = further.to_dict("records")[0]  # a Series would make all of it floats
     interval = ""
     if not np.isnan(second["ci_lower"]):
         interval = f", 95 % interval {number(second['ci_lower'])} to {number(second['ci_upper'])}"
