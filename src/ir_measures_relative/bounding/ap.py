@@ -77,7 +77,6 @@ class PrecisionLabelings(FormLabelings):
         return total / np.maximum(n_relevant, 1)
 
     def bound_runs(self, work: Work) -> Interval:
-        self.check_bounded()
         n_runs, n_queries = len(self.position), len(self.rows)
         if self.even:
             ends = [[self._extremes(run, q) for q in range(n_queries)] for run in range(n_runs)]

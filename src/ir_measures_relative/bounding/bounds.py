@@ -54,7 +54,8 @@ def bounds(
         perquery: one row per query too.
         unretrieved_relevant: how many further documents per query, which no run retrieves, may be relevant. Default:
             0 with three runs or more, else the measure's cutoff, or 0 with a warning.
-        jobs, time_limit: as for :func:`verdicts`; here, only AP_Rareness uses ``jobs``.
+        jobs: number of processes; only AP_Rareness uses more than one.
+        time_limit: as for :func:`verdicts`.
 
     Returns:
         one row per run and measure (and query): ``name``, ``measure``, ``query_id``; ``worst`` and ``best``: no

@@ -19,7 +19,7 @@ from ..measures.bases.gains import Clipped, Gain
 from ..measures.form import Form, Ideal, Rule
 from ..work import Work
 from .intervals import Interval
-from .labelings import Labelings, NotBoundedError
+from .labelings import Labelings
 from .level_sums import LevelSums, OpenIdeals, greatest_lead, sort_and_sum, swings
 
 # The number of sums over the gain levels that are in memory at once.
@@ -98,11 +98,6 @@ class FormLabelings(Labelings):
             return super().why_not_bounded
         return None
 
-    def check_bounded(self) -> None:
-        """Raise NotBoundedError where there are no strict bounds."""
-        if self.why_not_bounded:
-            raise NotBoundedError(self.why_not_bounded)
-
     # ---- the items: all that can gain, judged or open
 
     @cached_property
@@ -174,7 +169,6 @@ class FormLabelings(Labelings):
         return np.array([ratio(form.joined(gain), form.over(gain)) for form in self.forms])
 
     def bound_runs(self, work: Work) -> Interval:
-        self.check_bounded()
         # A higher gain never lowers these values: they are extreme where all open documents gain least, or most.
         ends = np.repeat(self.levels[[0, -1], None], len(self.open_items), axis=1)
         worst, best = self._values_by_gain(ends).swapaxes(0, 1)
@@ -198,11 +192,9 @@ class SumLabelings(FormLabelings):
     def bound_runs(self, work: Work) -> Interval:
         if not self.by_ideal:
             return super().bound_runs(work)
-        self.check_bounded()
         return self._bound_ratios(zip(self.judged_sums, self.weights, strict=True))
 
     def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        self.check_bounded()
         judged, weight, pairs = self.judged_sums, self.weights, list(zip(a, b, strict=True))
         differences = ((judged[x] - judged[y], weight[x] - weight[y]) for x, y in pairs)
         return self._bound_ratios(differences) if self.by_ideal else self._bound_sums(differences)
@@ -287,7 +279,6 @@ class LargestLabelings(FormLabelings):
     """Labelings of a measure by the largest term: bounds are exact for two runs of binary gains."""
 
     def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        self.check_bounded()
         if len(self.levels) > 2:
             return super().bound_differences(a, b, work)
         ends = [(-self._greatest_lead(y, x), self._greatest_lead(x, y)) for x, y in zip(a, b, strict=True)]

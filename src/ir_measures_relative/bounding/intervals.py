@@ -97,15 +97,10 @@ def bound_pairs(
     b: IntArray,
     work: Work,
 ) -> Interval:
-    """Return the intervals of run a[i] less run b[i], shape (pairs, queries), infinite on the other queries.
+    """Return the intervals of run a[i] less run b[i], shape (pairs, queries); infinite on queries that do not count.
 
-    Args:
-        solver: from a query to the solver of its pairs.
-        position: the position of each item in every run, shape (runs, items).
-        rows: the items of each query that matter.
-        queries: the queries to bound.
-        a, b: rows of runs.
-        work: the processes and the time.
+    ``solver`` returns the solver of a query, ``position`` has the shape (runs, items), and ``rows`` are the items
+    of each query that matter.
     """
     parts = [slice(start, start + _PAIRS) for start in range(0, len(a), _PAIRS)]
     where = [(part, q) for q in np.flatnonzero(queries).tolist() for part in parts]

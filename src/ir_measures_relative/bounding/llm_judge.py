@@ -179,11 +179,9 @@ def check_judge(
     groups: IntArray | None = None,
     by_places: bool = True,
 ) -> Gate:
-    """Return how far a judge lowers the log loss of "relevant or not" on held-out topics.
+    """Check how far a judge lowers the log loss of "relevant or not" on held-out topics.
 
-    Args:
-        pool, grade, judged, groups, by_places: as for :class:`.RelevanceModel`.
-        label: the judge's label of each document; :data:`NO_LABEL` where there is none.
+    The arguments are those of :class:`JudgedRelevance`; without ``by_places``, the judge is the only input.
     """
     in_tops = np.asarray(pool.in_top.any(axis=0))
     both = judged & (label != NO_LABEL)
@@ -219,15 +217,8 @@ def measure_favour(
     probabilities of its grades without the judge. The candidate's unjudged documents are compared with its judged ones;
     and so are, to standardise, the documents that only one other run retrieves with its other documents.
 
-    Args:
-        model: fitted without the judge.
-        pool, groups: as for :class:`.RelevanceModel`.
-        label: the judge's label of each document; :data:`NO_LABEL` where there is none.
-        judged: whether people judged each document.
-        candidate: the row of the candidate among the runs.
-
-    Returns:
-        the favour; None if too few runs or documents show it.
+    The model is one without the judge, the other arguments are those of :class:`JudgedRelevance`. None if too few runs
+    or documents show the favour.
     """
     labelled = label != NO_LABEL
     docs, judged = pool.select(labelled), judged[labelled]

@@ -61,13 +61,17 @@ def verdicts(
 
     Args:
         context: the runs. With a ``reference``, only its pairs are compared; it is then the ``other``.
-        qrels, measures, perquery, unretrieved_relevant: as for :func:`bounds`.
+        qrels: as for :func:`bounds`.
+        measures: as for :func:`bounds`.
+        perquery: as for :func:`bounds`.
+        unretrieved_relevant: as for :func:`bounds`.
         relevance_model: adds ``probability``: how likely M(name) > M(other) is; a tie counts half. ``"pool"`` learns
             from judged documents with similar ranks (needs four runs). Or a function from query id and document id to
             the probability that the document is relevant.
         llm_judgments: judgments by a language model, an input of ``"pool"``, with which two runs may be enough. They
             are used only if they help on the documents that people judged too; a warning says if not.
-        samples, seed: number of labelings drawn for it, and the random seed.
+        samples: number of labelings drawn for it.
+        seed: the random seed.
         log_odds_sd: the common error of the probabilities of all documents of one run, in log-odds. Default: of
             ``"pool"`` 0.6, with fewer than six runs 0.85, with LLM judgments 0.5; of a function 0.8 and 1.2.
         jobs: number of processes for AP, AP_Rareness and ERR. The rows are the same.
@@ -220,8 +224,7 @@ def count_deciding(labelings: Labelings, a: IntArray, b: IntArray, interval: Int
     if labelings.why_not_bounded is not None:
         return result
     rows = np.flatnonzero(docs.exists & labelings.open)
-    reach = np.maximum(np.abs(interval.lower), np.abs(interval.upper))
-    query = docs.query[rows]
+    query, reach = docs.query[rows], np.maximum(np.abs(interval.lower), np.abs(interval.upper))
     for i, (x, y) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
         moves = labelings.influence(x, y, reach[i])[rows] > LABELED_ALIKE
         result[i] = np.bincount(query[moves], minlength=n)
@@ -267,10 +270,14 @@ def judge_next(
 
     Args:
         context: the runs; with a ``reference``, only the pairs with it.
+        qrels: as for :func:`verdicts`.
+        measure: one measure, as for :func:`verdicts`.
         n: how many documents; fewer are listed where no more take part in an undecided pair.
         between: two runs, if only their order counts.
         path: a file to write the documents to as a pool, one ``query_id doc_id`` per line.
-        qrels, measure, unretrieved_relevant, jobs, time_limit: as for :func:`verdicts`.
+        unretrieved_relevant: as for :func:`verdicts`.
+        jobs: as for :func:`verdicts`.
+        time_limit: as for :func:`verdicts`.
 
     Returns:
         one row per document, in the order in which to judge: ``query_id``, ``doc_id``, the ``weight`` by which they

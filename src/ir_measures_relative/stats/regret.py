@@ -86,7 +86,9 @@ def strict_option_bounds(
     Args:
         most: the largest value of option i less option j on every topic, shape (options, options, topics). The
             smallest of j less i is its negative.
-        ends, confidence, seed: as for :func:`option_bounds`.
+        ends: as for :func:`option_bounds`.
+        confidence: as for :func:`option_bounds`.
+        seed: as for :func:`option_bounds`.
     """
     return _option_bounds(most, most.shape[-1], ends, confidence, seed)
 
