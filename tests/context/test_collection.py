@@ -131,16 +131,8 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
     dice = random.Random(3)
     runs = {n: {q: {d: dice.random() for d in docs[: dice.choice([5, 14])]} for q in queries} for n in "ABCD"}
     labels = {q: {d: dice.choice([-1, 0, 0, 1, 2]) for d in docs} for q in queries}
-    absolute = [
-        P @ 1,
-        P @ 3,
-        P(rel=2) @ 3,
-        nDCG @ 3,
-        nDCG(judged_only=True) @ 3,
-        P(judged_only=True) @ 3,
-        AP,
-        RR,
-    ]
+    absolute = [P @ 1, P @ 3, P(rel=2) @ 3, nDCG @ 3]
+    absolute += [nDCG(judged_only=True) @ 3, P(judged_only=True) @ 3, AP, RR]
     depths: list[int | None] = [1, 3, None]
 
     def ask(context: RunContext, what: str, *about: Any) -> Any:
@@ -174,7 +166,7 @@ def test_what_is_kept_for_one_question_is_no_answer_to_another() -> None:
     questions += [("product", *of, p, h) for of in about for p in (None, "A,B", "B,D") for h in (0.5, 0.25)]
     expected = [ask(RunContext(runs), *question) for question in questions]
     assert len({str(value) for value in expected}) > len(expected) / 2  # else it would say little
-    for seed in range(3):
+    for seed in range(2):
         asked = RunContext(runs)
         for i in random.Random(seed).sample(range(len(questions)), len(questions)):
             assert ask(asked, *questions[i]) == expected[i], questions[i]
@@ -190,7 +182,7 @@ def test_many_cutoffs_keep_as_much_as_a_few(monkeypatch: pytest.MonkeyPatch) -> 
     }
     qrels = {q: {f"d{i}": i % 3 for i in range(60)} for q in "pq"}
     context = RunContext(runs)
-    for k in range(1, 80):
+    for k in range(1, 40):
         at_k = [measure @ k for measure in (NRG, P_Rareness, MED(base="P", ref="a"))]
         table = context.evaluate(qrels, at_k)
         if k % 13 == 0:
@@ -221,7 +213,7 @@ def test_each_thread_has_the_values_of_its_own_priors() -> None:
     sys.setswitchinterval(1e-6)  # threads take turns as often as they can
     try:
         with ThreadPoolExecutor(len(measures)) as pool:
-            found = [pool.submit(values, measure, context, 2000) for measure in measures]
+            found = [pool.submit(values, measure, context, 1000) for measure in measures]
             assert [future.result() for future in found] == expected
     finally:
         sys.setswitchinterval(before)

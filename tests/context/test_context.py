@@ -124,10 +124,8 @@ def test_list_and_dict() -> None:
 
 
 def test_best_of_other_groups() -> None:
-    labels, runs = (
-        {"q": {"A": 2, "B": 1, "C": 1, "D": 1, "E": 1}},
-        {"B": B, "A": {"q": {"X": 2.0, "A": 1.0}}, "C": C},
-    )
+    labels = {"q": {"A": 2, "B": 1, "C": 1, "D": 1, "E": 1}}
+    runs = {"B": B, "A": {"q": {"X": 2.0, "A": 1.0}}, "C": C}
     policy = BestOfOtherGroups(by="nDCG@3")
     context = RunContext(runs, priors=policy, groups={"A": "g", "B": "g", "C": "h"})
     table = context.evaluate(labels, [U, "nDCG@3"]).set_index("name")

@@ -47,26 +47,11 @@ from random_campaigns import Labels, Run, contexts, qrels
 REFUSED = re.compile(
     r"needs (whole rankings|the first \d+ documents)|does not know where|knows nothing of topic|has positions and no"
 )
-OF_HOST = [
-    ir_measures.parse_measure(m)
-    for m in (
-        *(
-            "nDCG@3",
-            "nDCG",
-            "AP",
-            "AP@2",
-            "P@3",
-            "R@2",
-            "RR",
-            "Rprec",
-            "Success@2",
-            "Bpref",
-            "Judged@3",
-            "infAP",
-        ),
-        *("NumRet", "NumRel", "IPrec@0.1", "nDCG(judged_only=True)@3", "SetP", "SetF", "Compat(p=0.8)"),
-    )
-]
+HOST_MEASURES = """
+    nDCG@3 nDCG AP AP@2 P@3 R@2 RR Rprec Success@2 Bpref Judged@3 infAP NumRet NumRel IPrec@0.1 SetP SetF
+    nDCG(judged_only=True)@3 Compat(p=0.8)
+"""
+OF_HOST = [*map(ir_measures.parse_measure, HOST_MEASURES.split())]
 
 
 def tracked(context: RunContext, labels: Any, depth: int = 100, **options: Any) -> RunContext:
@@ -114,7 +99,7 @@ def agree(runs: RunContext, track: RunContext, labels: Any, measure: Any, depth:
 
 
 @given(contexts, qrels, qrels, st.sampled_from([1, 2, 3, 5]), st.randoms(use_true_random=False))
-@examples(20)
+@examples(12)
 def test_a_track_answers_as_its_runs_or_refuses(
     runs: dict[str, Run], labels: Labels, others: Labels, depth: int, rng: random.Random
 ) -> None:
@@ -143,11 +128,13 @@ def test_a_track_answers_as_its_runs_or_refuses(
 # ---- on real runs
 
 
-@pytest.mark.parametrize("name", ["dl19", "dl21", "robust03"])
+@pytest.mark.parametrize("name", ["dl19", "robust03"])
 def test_real_runs(name: str, request: pytest.FixtureRequest) -> None:
     folder, depth = request.getfixturevalue(f"{name}_path"), 50
-    files = sorted((folder / "runs").iterdir())[::6]
+    files = sorted((folder / "runs").iterdir())[::9]
     judged = list(read_qrels_file(folder / "qrels.txt.gz").rows())
+    topics = sorted({row.query_id for row in judged})[::3]
+    judged = [row for row in judged if row.query_id in topics]
     context = RunContext.from_files(files, num_docs=9_000_000)
     first = context.names[0]
     track = tracked(context, judged, depth)
@@ -158,34 +145,11 @@ def test_real_runs(name: str, request: pytest.FixtureRequest) -> None:
         for docs in [list(ranking)[60:]]
         if query == judged[0].query_id and docs
     )
-    more = [
-        [r for r in judged if r.doc_id != doc],
-        [*judged, Qrel(query, doc, 1)],
-        [*judged, Qrel(query, doc, 0)],
-    ]
-    kinds = [judged, random.Random(1).sample(judged, len(judged) // 2), *more]
-    measures = [
-        NRG(norm="ideal"),
-        NRG,
-        UniqueRel,
-        UE,
-        rrLP(ref=first),
-        MED(ref=first),
-        RBO(ref=first),
-        nDCG,
-        AP,
-        RR,
-    ]
-    answered = [
-        agree(context, track, labels, measure, depth)
-        for labels in kinds
-        for plain in measures
-        for measure in (
-            [plain @ k for k in (5, 50, 1000)] + [plain]
-            if plain not in (rrLP(ref=first), UE, RR)
-            else [plain]
-        )
-    ]
+    without, with_another = [r for r in judged if r.doc_id != doc], [*judged, Qrel(query, doc, 1)]
+    kinds = [judged, random.Random(1).sample(judged, len(judged) // 2), without, with_another]
+    deep = [NRG(norm="ideal"), NRG, UniqueRel, MED(ref=first), RBO(ref=first), nDCG, AP]
+    measures = [UE, rrLP(ref=first), RR, *deep, *(measure @ k for measure in deep for k in (50, 1000))]
+    answered = [agree(context, track, labels, m, depth) for labels in kinds for m in measures]
     assert 0.5 < np.mean(answered) < 1.0
 
 

@@ -191,18 +191,13 @@ def test_every_binary_labeling(base: str, cutoff: int | None) -> None:
             assert set(labeling.values()) <= {rel}
 
 
+GAINS = [{1: 2, 2: 3, 3: 7}, {1: 3, 2: 1, 3: 1}]
+GRADED_PARAMS = [{}, {"dcg": "exp-log2"}, *({"gains": gains} for gains in GAINS)]
+GRADED_PARAMS += [{"gains": {-1: 1, 0: 2, 2: 0}, "dcg": "exp-log2"}]
+
+
 @pytest.mark.parametrize("base", ["SDCG", "nDCG"])
-@pytest.mark.parametrize(
-    "params",
-    [
-        {},
-        {"dcg": "exp-log2"},
-        {"gains": {1: 2, 2: 3, 3: 7}},
-        {"gains": {1: 3, 2: 1, 3: 1}},
-        {"gains": {-1: 1, 0: 2, 2: 0}, "dcg": "exp-log2"},
-    ],
-    ids=json.dumps,
-)
+@pytest.mark.parametrize("params", GRADED_PARAMS, ids=json.dumps)
 def test_every_assignment_of_grades(base: str, params: dict[str, Any]) -> None:
     middle = 0
     for cutoff in (1, 2, 4, 8) if base == "SDCG" else (1, 2, 4, 8, None):
