@@ -28,8 +28,7 @@ from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions.decide import Comparison, compare_options
 from ir_measures_relative.decisions.options import Option, options_with_candidate, removals, without
 from ir_measures_relative.decisions.rule import OPEN, decide_by, read_terms
-from ir_measures_relative.decisions.values import average_labelings
-from ir_measures_relative.stats.regret import option_bounds, upper_bounds
+from ir_measures_relative.stats.regret import average_labelings, option_bounds, upper_bounds
 
 BY, MARGIN, ENDS = "nDCG@10", 0.02, (-1.0, 1.0)
 MARGINS = (0.0, 0.01, 0.02, 0.03)

@@ -176,7 +176,7 @@ def errors(case: Case, label: Any, samples: int, random: Any) -> tuple[Any, Any,
     unjudged = np.flatnonzero(case.hidden)
     docs = case.pool.select(unjudged)
     logits = model.logits(docs, None if label is None else label[unjudged])
-    retrieved = docs.in_top | ((docs.places > 0) & ~docs.in_top.any(axis=0))
+    retrieved = docs.in_top | ((docs.ranks > 0) & ~docs.in_top.any(axis=0))
     grades = np.repeat(case.grade[None], samples, axis=0)
     grades[:, unjudged] = draw_grades(logits, model.levels, retrieved, model.sd, samples, random)
     drawn = gains_over_keep(case, grades)

@@ -84,7 +84,7 @@ def test_what_logits_do_not_depend_on() -> None:
     assert scaled.logits(pool) == pytest.approx(expected)
     other = np.where(judged, grade, 3)
     assert (RelevanceModel(pool, other, judged).logits(pool) == expected).all()
-    turned = pool._replace(places=pool.places[::-1], topic=pool.n_topics - 1 - pool.topic)
+    turned = pool._replace(ranks=pool.ranks[::-1], topic=pool.n_topics - 1 - pool.topic)
     assert RelevanceModel(turned, grade, judged).logits(turned) == pytest.approx(expected)
     mixed = np.random.default_rng(0).permutation(len(grade))
     model = RelevanceModel(pool.select(mixed), grade[mixed], judged[mixed])
@@ -195,13 +195,13 @@ def test_favour_is_seen_where_enough_runs_show_it() -> None:
     lifts = []
     for seed in range(5):
         pool, grade, judged = drawn_pool(seed, n_runs=10, n_topics=40, n_docs=100)
-        label, last = labels_of(grade, 0.7), len(pool.places) - 1
+        label, last = labels_of(grade, 0.7), len(pool.ranks) - 1
         model = RelevanceModel(pool, grade, judged)
         lifted = np.where(~judged & pool.in_top[last], np.minimum(label + 1, 3), label)
         both = [measure_favour(model, pool, labels, judged, last) for labels in (label, lifted)]
         assert None not in both
         lifts.append(both)
-        few = pool._replace(places=pool.places[-4:])
+        few = pool._replace(ranks=pool.ranks[-4:])
         assert measure_favour(RelevanceModel(few, grade, judged), few, lifted, judged, 3) is None
         used = JudgedRelevance(pool, grade, judged, lifted, candidate=last)
         assert used.favoured == (not used.uses_judge)

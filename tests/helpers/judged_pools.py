@@ -40,7 +40,7 @@ def collection(
     for row, topic in enumerate(pool.topic):
         query, doc = f"q{topic}", f"d{row % n_docs}"
         for i, run in enumerate(runs.values()):
-            run.setdefault(query, {})[doc] = -float(pool.places[i, row])
+            run.setdefault(query, {})[doc] = -float(pool.ranks[i, row])
         if pool.in_top[0, row] or row % n_docs < 0.4 * n_docs:
             qrels.setdefault(query, {})[doc] = int(grade[row])
         llm.setdefault(query, {})[doc] = int(label[row])

@@ -61,7 +61,9 @@ class Search:
         self._age = itertools.count()
         self.best = labeled(label, [])
         relevant = np.arange(other_relevant, other_relevant + len(label) + 1)
-        self._normalizer = normalizers(norm, relevant, cutoff)
+        # N is 1 where R is 0, since SP is 0 too, and 0/0 counts as 0.
+        highest = cutoff if norm == "min" else None
+        self._normalizer = np.full_like(relevant, cutoff) if norm == "k" else relevant.clip(1, highest)
         # Whether one more relevant document adds 1 to N, or nothing.
         grows = (norm == "R") | ((norm == "min") & (relevant < cutoff))
         self._growth = np.ones(len(relevant), dtype=np.int64) * grows
@@ -174,7 +176,9 @@ class Search:
                 else:  # it began with a guess
                     mixture = Mixture(relaxation, share)
             else:
-                doubt = most_in_doubt(winner, loser, free, mixture.share)
+                # The free document whose share is closest to ½, with more weight for the winner's high ranks.
+                place = np.where(winner > 0, winner, np.maximum(loser, 1))[free]
+                doubt = int(((mixture.share * (1 - mixture.share) + 1e-9) / np.sqrt(place)).argmax())
                 for relevant in (0, 1):
                     labels = label.copy()
                     labels[free[doubt]] = relevant
@@ -204,21 +208,8 @@ class Search:
         return float(difference / normalizer[np.count_nonzero(relevant)])
 
 
-def normalizers(norm: Norm, relevant: IntArray, cutoff: int) -> IntArray:
-    """Return N for these numbers R of relevant documents; 1 where R is 0, since SP is 0 too, and 0/0 counts as 0."""
-    if norm == "k":
-        return np.full(len(relevant), cutoff)
-    return relevant.clip(1, cutoff if norm == "min" else None)
-
-
 def labeled(label: IntArray, relevant: npt.ArrayLike) -> IntArray:
     """Return the labels with the documents `relevant` set to 1 and all other open ones to 0."""
     labels = np.where(label == OPEN, 0, label)
     labels[np.asarray(relevant, dtype=np.int64)] = 1
     return labels
-
-
-def most_in_doubt(winner: IntArray, loser: IntArray, free: IntArray, share: FloatArray) -> int:
-    """Return the free document whose share is closest to ½, with more weight for those that the winner ranks high."""
-    place = np.where(winner > 0, winner, np.maximum(loser, 1))[free]
-    return int(((share * (1 - share) + 1e-9) / np.sqrt(place)).argmax())

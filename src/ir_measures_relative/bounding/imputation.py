@@ -35,7 +35,8 @@ def check_relevance_model(
     with_llm: bool = False,
 ) -> None:
     """Raise ValueError where the model cannot draw labelings for these measures, or has too few runs to learn from."""
-    if with_llm and not (isinstance(relevance_model, str) and relevance_model == "pool"):
+    by_pool = isinstance(relevance_model, str) and relevance_model == "pool"
+    if with_llm and not by_pool:
         raise ValueError(
             "llm_judgments= is an input of the model of the pool; set relevance_model='pool' too"
         )
@@ -52,23 +53,16 @@ def check_relevance_model(
                 f"{measure}: relevance_model= gives the probability of being relevant, and its gains give "
                 f"{rewarded[0]}, the label of what is not, a gain; leave relevance_model= out"
             )
-    if isinstance(relevance_model, str):
-        if relevance_model != "pool":
-            raise _refuse_model(relevance_model)
-        if n_runs < FEWEST_RUNS and not with_llm:
-            raise ValueError(
-                f"relevance_model='pool' needs at least {FEWEST_RUNS} runs to learn from, and there are {n_runs}: add "
-                "runs of the collection, give llm_judgments=, leave relevance_model= out, or give a function"
-            )
-    elif not callable(relevance_model):
-        raise _refuse_model(relevance_model)
-
-
-def _refuse_model(relevance_model: object) -> ValueError:
-    return ValueError(
-        f"relevance_model={relevance_model!r} is not allowed; give 'pool', or a function from query id and "
-        "document id to the probability that the document is relevant"
-    )
+    if not by_pool and not callable(relevance_model):
+        raise ValueError(
+            f"relevance_model={relevance_model!r} is not allowed; give 'pool', or a function from query id and "
+            "document id to the probability that the document is relevant"
+        )
+    if by_pool and n_runs < FEWEST_RUNS and not with_llm:
+        raise ValueError(
+            f"relevance_model='pool' needs at least {FEWEST_RUNS} runs to learn from, and there are {n_runs}: add runs "
+            "of the collection, give llm_judgments=, leave relevance_model= out, or give a function"
+        )
 
 
 class Imputation:
@@ -121,7 +115,7 @@ class Imputation:
         pool = self._pool(docs)
         logits = self.model.logits(pool, self._labels(docs))
         retrieved = pool.in_top
-        retrieved |= (pool.places > 0) & ~retrieved.any(axis=0)
+        retrieved |= (pool.ranks > 0) & ~retrieved.any(axis=0)
         for start in range(0, samples, _BATCH):
             size = min(_BATCH, samples - start)
             grade = np.zeros((size, len(opened)), dtype=np.int64)

@@ -75,17 +75,17 @@ class Gate(NamedTuple):
     n_not_relevant: int  #: those of these that people judged not relevant
     fall: float  #: the relative reduction of the log loss on held-out topics by the judge
     elsewhere: float  #: the share of these documents that no run retrieves in its top
-    by_places: bool  #: whether ranks are inputs, in addition to which the judge must help
+    by_ranks: bool  #: whether ranks are inputs, in addition to which the judge must help
 
     @property
     def least_fall(self) -> float:
         """The fall that the judge needs."""
-        return LEAST_FALL if self.by_places else _LEAST_FALL_ALONE
+        return LEAST_FALL if self.by_ranks else _LEAST_FALL_ALONE
 
     @property
     def representative(self) -> bool:
         """Whether the documents that both labelled may represent those of a candidate."""
-        return self.by_places or self.elsewhere >= _LEAST_ELSEWHERE
+        return self.by_ranks or self.elsewhere >= _LEAST_ELSEWHERE
 
     @property
     def open(self) -> bool:
@@ -115,17 +115,17 @@ class JudgedRelevance:
         groups: IntArray | None = None,
         candidate: int | None = None,
     ) -> None:
-        n_runs = len(pool.places)
-        by_places = n_runs >= FEWEST_RUNS
-        self._without = RelevanceModel(pool, grade, judged, groups=groups, by_places=by_places)
+        n_runs = len(pool.ranks)
+        by_ranks = n_runs >= FEWEST_RUNS
+        self._without = RelevanceModel(pool, grade, judged, groups=groups, by_ranks=by_ranks)
         self._with: RelevanceModel | None = None
         #: Whether the judge helps; None without one.
         self.gate: Gate | None = None
         #: How much the judge favours the candidate, in standard deviations; None if unknown.
         self.favour: float | None = None
         if label is not None:
-            self.gate = check_judge(pool, grade, judged, label, groups=groups, by_places=by_places)
-            if candidate is not None and by_places:
+            self.gate = check_judge(pool, grade, judged, label, groups=groups, by_ranks=by_ranks)
+            if candidate is not None and by_ranks:
                 self.favour = measure_favour(self._without, pool, label, judged, candidate, groups)
             if self.gate.open and not self.favoured:
                 labelled = label != NO_LABEL
@@ -138,10 +138,10 @@ class JudgedRelevance:
                     groups=groups,
                     judge=self._judge.inputs(label, docs.topic),
                     levels=self.levels,
-                    by_places=by_places,
+                    by_ranks=by_ranks,
                 )
         #: Whether there is a model; with few runs there is none without a judge that helps.
-        self.exists = by_places or self.uses_judge
+        self.exists = by_ranks or self.uses_judge
         #: The standard deviation of the unknown shift of a run's documents, in log-odds.
         self.sd = shift_sd(n_runs, with_judge=self.uses_judge)
 
@@ -177,30 +177,30 @@ def check_judge(
     label: IntArray,
     *,
     groups: IntArray | None = None,
-    by_places: bool = True,
+    by_ranks: bool = True,
 ) -> Gate:
     """Check how far a judge lowers the log loss of "relevant or not" on held-out topics.
 
-    The arguments are those of :class:`JudgedRelevance`; without ``by_places``, the judge is the only input.
+    The arguments are those of :class:`JudgedRelevance`; without ``by_ranks``, the judge is the only input.
     """
     in_tops = np.asarray(pool.in_top.any(axis=0))
     both = judged & (label != NO_LABEL)
-    shared = np.flatnonzero(both & in_tops if by_places else both)
+    shared = np.flatnonzero(both & in_tops if by_ranks else both)
     elsewhere = float(1.0 - np.mean(in_tops[shared])) if len(shared) else 0.0
     docs, label, relevant = pool.select(shared), label[shared], (grade[shared] > 0).astype(np.int64)
     n_not_relevant = int((relevant == 0).sum())
     fold = np.unique(docs.topic, return_inverse=True)[1] % _FOLDS
     if len(shared) < FEWEST_SHARED or not 0 < n_not_relevant < len(shared) or not fold.any():
-        return Gate(len(shared), n_not_relevant, 0.0, elsewhere, by_places)
+        return Gate(len(shared), n_not_relevant, 0.0, elsewhere, by_ranks)
     inputs = Judge(label, docs.topic, docs.n_topics).inputs(label, docs.topic)
     levels, losses = np.arange(2), np.zeros(2)
     for held_out in (fold == i for i in np.unique(fold)):
         for i, judge in enumerate((inputs[:0], inputs)):
-            model = RelevanceModel(docs, relevant, ~held_out, groups=groups, judge=judge, by_places=by_places)
+            model = RelevanceModel(docs, relevant, ~held_out, groups=groups, judge=judge, by_ranks=by_ranks)
             logits = model.logits(docs.select(held_out), judge[:, held_out])
             losses[i] += held_out.sum() * log_loss(logits, levels, relevant[held_out])
     without, with_judge = losses
-    return Gate(len(shared), n_not_relevant, float(1.0 - with_judge / without), elsewhere, by_places)
+    return Gate(len(shared), n_not_relevant, float(1.0 - with_judge / without), elsewhere, by_ranks)
 
 
 def measure_favour(
@@ -253,7 +253,7 @@ def _expected_steps(model: RelevanceModel, docs: Pool, step: FloatArray) -> Floa
     sums = np.bincount(docs.topic, step, docs.n_topics)[docs.topic] - step
     mean_of_rest = (sums + SHRINKAGE * step.mean()) / (n + SHRINKAGE)
     reached = np.cumprod(expit(model.logits(docs)), axis=0)
-    inputs = np.column_stack([model.place_inputs(docs), mean_of_rest, *reached])
+    inputs = np.column_stack([model.rank_inputs(docs), mean_of_rest, *reached])
     weights = np.linalg.lstsq(inputs, step, rcond=None)[0]
     expected: FloatArray = inputs @ weights
     return expected

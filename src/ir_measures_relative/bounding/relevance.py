@@ -50,7 +50,7 @@ def shift_sd(n_runs: int, with_judge: bool = False) -> float:
 class Pool(NamedTuple):
     """Documents, and the ranks at which the runs of a pool retrieve them."""
 
-    places: IntArray  #: the rank of each document in every run from 1, 0 if not retrieved; shape (runs, documents)
+    ranks: IntArray  #: the rank of each document in every run from 1, 0 if not retrieved; shape (runs, documents)
     topic: IntArray  #: the topic of each document, from 0
     n_topics: int
     cutoff: int | None  #: the tops of the runs end here; None if they are whole rankings
@@ -58,11 +58,11 @@ class Pool(NamedTuple):
     @property
     def in_top(self) -> BoolArray:
         """Whether each run retrieves each document in its top, shape (runs, documents)."""
-        return (self.places > 0) & (True if self.cutoff is None else self.places <= self.cutoff)
+        return (self.ranks > 0) & (True if self.cutoff is None else self.ranks <= self.cutoff)
 
     def select(self, which: IntArray | BoolArray) -> Pool:
         """Return some of the documents."""
-        return self._replace(places=self.places[:, which], topic=self.topic[which])
+        return self._replace(ranks=self.ranks[:, which], topic=self.topic[which])
 
 
 class _Stage(NamedTuple):
@@ -78,7 +78,7 @@ class _Stage(NamedTuple):
 class RelevanceModel:
     """The probabilities of the grades of documents, fitted on the judged documents in the tops of a pool's runs.
 
-    Without places, it is fitted on all judged documents.
+    Without ranks, it is fitted on all judged documents.
 
     Args:
         pool: the documents to learn from.
@@ -87,7 +87,7 @@ class RelevanceModel:
         groups: a number for each run, equal for runs of one group. Default: a group each, but duplicates together.
         judge: further inputs, shape (inputs, documents); see :meth:`.Judge.inputs`.
         levels: the grades to distinguish, from 0. Default: those of the judged documents in tops.
-        by_places: whether ranks, topics and runs are inputs; else only the judge is.
+        by_ranks: whether ranks, topics and runs are inputs; else only the judge is.
     """
 
     def __init__(
@@ -99,12 +99,12 @@ class RelevanceModel:
         groups: IntArray | None = None,
         judge: FloatArray | None = None,
         levels: IntArray | None = None,
-        by_places: bool = True,
+        by_ranks: bool = True,
     ) -> None:
-        self._by_places = by_places
+        self._by_ranks = by_ranks
         top = pool.in_top
         self._run_weights = _run_weights(top)
-        is_learned = judged & top.any(axis=0) if by_places else judged
+        is_learned = judged & top.any(axis=0) if by_ranks else judged
         learned, learned_grade = pool.select(is_learned), np.maximum(grade[is_learned], 0)
         present = np.unique(np.append(0, learned_grade))
         #: The grades that documents may have, ascending from 0.
@@ -135,7 +135,7 @@ class RelevanceModel:
         rate = float(above.mean()) if len(above) else 0.0
         n_documents = np.bincount(docs.topic, minlength=docs.n_topics)
         n_above = np.bincount(docs.topic[above > 0], minlength=docs.n_topics)
-        none = np.zeros(len(docs.places))
+        none = np.zeros(len(docs.ranks))
         if not 0.0 < rate < 1.0:
             probability = (above.sum() + 0.5) / (len(above) + 1.0) if len(above) else 0.0
             with np.errstate(divide="ignore"):
@@ -144,7 +144,7 @@ class RelevanceModel:
         stage = _Stage(rate, n_documents, n_above, none, none)
         x = self._with_rate(stage, docs, inputs, above)
         weights = fit_logistic(x, above)
-        if not self._by_places:
+        if not self._by_ranks:
             return stage._replace(weights=weights)
         by_run = fit_intercepts(docs.in_top[:, shared], (x @ weights)[shared], above[shared])
         weights = fit_logistic(_with_intercepts(x, docs.in_top, by_run), above)
@@ -154,35 +154,35 @@ class RelevanceModel:
         if len(stage.weights) == 1:
             return np.full(len(docs.topic), stage.weights[0])
         x = self._with_rate(stage, docs, inputs, None)
-        if self._by_places:
+        if self._by_ranks:
             x = _with_intercepts(x, docs.in_top, stage.intercepts)
         result: FloatArray = x @ stage.weights
         return result
 
-    def place_inputs(self, docs: Pool) -> FloatArray:
+    def rank_inputs(self, docs: Pool) -> FloatArray:
         """Return the inputs from rankings, the first of them 1, shape (documents, inputs)."""
-        places, top = docs.places, docs.in_top
-        best = np.where(places > 0, 1.0 / np.maximum(places, 1), 0.0).max(axis=0, initial=0.0)
+        ranks, top = docs.ranks, docs.in_top
+        best = np.where(ranks > 0, 1.0 / np.maximum(ranks, 1), 0.0).max(axis=0, initial=0.0)
         n_runs = self._run_weights @ top
-        deeper = (places > 0).sum(axis=0)
+        deeper = (ranks > 0).sum(axis=0)
         columns = [
             np.ones(len(docs.topic)),
             np.log(np.maximum(best, 1e-6)),
             np.log(np.where(top.any(axis=0), n_runs, 1.0)),
-            np.log1p(deeper) / np.log1p(max(len(places), 1)),
+            np.log1p(deeper) / np.log1p(max(len(ranks), 1)),
         ]
         return np.stack(columns, axis=1)
 
     def _inputs(self, docs: Pool, judge: FloatArray | None) -> FloatArray:
         """Return the inputs of all stages, shape (documents, inputs)."""
-        inputs = self.place_inputs(docs) if self._by_places else np.ones((len(docs.topic), 1))
+        inputs = self.rank_inputs(docs) if self._by_ranks else np.ones((len(docs.topic), 1))
         return inputs if judge is None else np.column_stack([inputs, *judge])
 
     def _with_rate(
         self, stage: _Stage, docs: Pool, inputs: FloatArray, above: FloatArray | None
     ) -> FloatArray:
         """Add the log-odds of the rate of each document's topic; while fitting, ``above`` is what is learned."""
-        if not self._by_places:
+        if not self._by_ranks:
             return inputs
         # A document's own grade must not predict itself: the rate is that of the topic's other documents.
         size = stage.n_documents[docs.topic] - (above is not None)

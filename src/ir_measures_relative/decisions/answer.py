@@ -19,10 +19,11 @@ from ..context.collection import Collection
 from ..context.measure_strings import param_value
 from ..data.arrays import FloatArray
 from ..messages import counted, escaped, few, markdown_text, to_json, warn
+from ..stats.regret import average_labelings
 from .options import Option, OptionLists
 from .rule import NEEDED, Terms, number
 from .text import capital, format_margin, format_share
-from .values import OptionValues, average_labelings, won_and_lost
+from .values import OptionValues, won_and_lost
 
 # What no XML document can hold.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

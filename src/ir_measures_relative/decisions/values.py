@@ -264,8 +264,3 @@ def won_and_lost(differences: FloatArray) -> tuple[IntArray, IntArray]:
     """Count the topics on which each difference, shape (options, topics), is above 0, and below."""
     exact = round_to_zero(differences)
     return (exact > 0).sum(axis=1), (exact < 0).sum(axis=1)
-
-
-def average_labelings(values: FloatArray) -> FloatArray:
-    """Return the values by topic, as means over labelings where there are some."""
-    return values if values.ndim == 2 else values.mean(axis=1)

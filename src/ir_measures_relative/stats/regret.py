@@ -132,8 +132,8 @@ def upper_bounds(
     if topics < FEWEST_DIFFERING:
         result[rows] = ends[1]
         return result
-    rows = rows[np.lexsort(_average_labelings(differences[rows]).T)]  # an order of their own
-    by_topic = _average_labelings(differences[rows])
+    rows = rows[np.lexsort(average_labelings(differences[rows]).T)]  # an order of their own
+    by_topic = average_labelings(differences[rows])
     covariance, degrees = mean_covariance(differences[rows])
     mean, error = by_topic.mean(axis=1), np.sqrt(np.diag(covariance))
     constant = np.ptp(by_topic, axis=-1) <= ROUNDED * np.maximum(np.abs(by_topic).max(axis=-1), 1.0)
@@ -173,7 +173,7 @@ def mean_covariance(values: FloatArray) -> tuple[FloatArray, int]:
         values: shape (rows, topics) or (rows, labelings, topics).
     """
     topics = values.shape[-1]
-    covariance, degrees = np.atleast_2d(np.cov(_average_labelings(values))) / topics, topics - 1
+    covariance, degrees = np.atleast_2d(np.cov(average_labelings(values))) / topics, topics - 1
     if values.ndim == 3:
         m = values.shape[1]
         covariance = covariance + (1.0 + 1.0 / m) * np.atleast_2d(np.cov(values.mean(axis=-1)))
@@ -181,7 +181,7 @@ def mean_covariance(values: FloatArray) -> tuple[FloatArray, int]:
     return covariance, degrees
 
 
-def _average_labelings(values: FloatArray) -> FloatArray:
+def average_labelings(values: FloatArray) -> FloatArray:
     """Return the values of each topic, averaged over labelings if there are any."""
     return values if values.ndim == 2 else values.mean(axis=1)
 

@@ -10,7 +10,7 @@ import numpy as np
 from ..data.arrays import BoolArray, FloatArray, IntArray
 from ..tolerances import LABELED_ALIKE, ROUNDED
 from .intervals import FEWEST_DIFFERING, mean_and_error, student_quantile
-from .regret import critical_value, mean_covariance
+from .regret import average_labelings, critical_value, mean_covariance
 
 #: Larger numbers of topics are not computed.
 MOST_TOPICS = 10_000
@@ -51,8 +51,9 @@ def topics_needed(
     if topics < FEWEST_DIFFERING:
         return None
     random = np.random.default_rng(seed)
-    by_topic = values if values.ndim == 2 else values.mean(axis=1)
-    resampled = by_topic[:, random.integers(topics, size=(_POPULATIONS, topics))].swapaxes(0, 1)
+    resampled = average_labelings(values)[:, random.integers(topics, size=(_POPULATIONS, topics))].swapaxes(
+        0, 1
+    )
     mean = resampled.mean(axis=2)
     centred = (resampled - mean[:, :, None]) / np.sqrt(topics - 1)
     # For one topic: the deviations of drawn means, and the variances of differences; for n topics, over n.
@@ -113,10 +114,10 @@ def _critical_values(values: FloatArray, confidence: float, seed: int) -> FloatA
     """Return the critical value of each option as the control of the others; 0 where it equals them all."""
     result = np.zeros(len(values))
     for i, control in enumerate(values):
-        less = np.delete(control - values, i, axis=0)
-        less = less[np.abs(less).reshape(len(less), -1).max(axis=1) > LABELED_ALIKE]
-        if len(less):
-            covariance, degrees = mean_covariance(less)
+        differences = np.delete(control - values, i, axis=0)
+        differs = np.abs(differences).reshape(len(differences), -1).max(axis=1, initial=0.0) > LABELED_ALIKE
+        if differs.any():
+            covariance, degrees = mean_covariance(differences[differs])
             varies = np.sqrt(np.diag(covariance)) > ROUNDED
             if varies.any():
                 result[i] = critical_value(covariance[np.ix_(varies, varies)], degrees, confidence, seed)
