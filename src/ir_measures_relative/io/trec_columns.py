@@ -6,7 +6,7 @@ White space is C's ``isspace``, as in trec_eval. Characters and numbers that C a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -27,7 +27,6 @@ _NUMBER_CHARACTERS = b"0123456789+-.eE"
 _ROWS = (
     1 << 15
 )  # rows whose numbers are read at a time, so that intermediate results stay in the processor's cache
-_PIECE = 1 << 20  # bytes to decode at a time
 
 _NUMBER = re.compile(rb"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?")
 _BINARY = re.compile(rb"[\0-\x08\x0e-\x1f]|\A\x80")  # in the first bytes of binary files
@@ -142,7 +141,7 @@ def _check_characters(data: bytes, counts: IntArray) -> None:
         raise ValueError
     if counts[ord("\r")] and _BARE_RETURN.search(data):
         raise ValueError
-    if not data.isascii() and any(_OTHER_SPACE.search(piece.decode()) for piece in _pieces(data)):
+    if not data.isascii() and _OTHER_SPACE.search(data.decode()):
         raise ValueError
 
 
@@ -245,15 +244,6 @@ _PAIRS = tuple(
     (np.uint64(mask), np.uint64((10**n << 8 * n) + 1), np.uint64(8 * n))
     for n, mask in ((1, 0x0F0F0F0F0F0F0F0F), (2, 0x00FF00FF00FF00FF), (4, 0x0000FFFF0000FFFF))
 )
-
-
-def _pieces(data: bytes) -> Iterator[bytes]:
-    """Yield the text in pieces of whole lines."""
-    start = 0
-    while start < len(data):
-        end = data.find(b"\n", start + _PIECE) + 1 or len(data)
-        yield data[start:end]
-        start = end
 
 
 def parse_lines(data: bytes, source: str, parse: Callable[[bytes], T], explain: Callable[[bytes], str]) -> T:
