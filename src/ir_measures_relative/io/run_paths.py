@@ -149,8 +149,16 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 def _is_in_loop(path: Path) -> bool:
     """Return whether a path passes through a link to a folder that contains the link."""
-    folders = [os.path.realpath(folder) for folder in (path.absolute(), *path.absolute().parents)]
-    return len({*folders}) < len(folders)
+    absolute = path.absolute()
+    real, seen = absolute.anchor, set[str]()
+    for part in absolute.parts[1:]:
+        real = os.path.join(real, part)
+        if os.path.islink(real):
+            real = os.path.realpath(real)
+        if real in seen:
+            return True
+        seen.add(real)
+    return False
 
 
 def _has_runs_below(folder: Path) -> bool:
