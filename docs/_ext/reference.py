@@ -200,20 +200,17 @@ def in_the_package(
     return None
 
 
-def linked_names() -> dict[str, tuple[str, str, str]]:
-    """Map what pages may call something public to its place in the reference: domain, type and target of a link."""
-    names = {n: ("py", "obj", f"{PACKAGE}.{n}") for n in ir_measures_relative.__all__}
+def linked_names() -> dict[str, str]:
+    """Map what pages may call something public to its full name in the reference."""
+    names = {n: f"{PACKAGE}.{n}" for n in (*ir_measures_relative.__all__, *registered())}
     for module in ("plots", "decisions", "distributed"):
         members = MODULES[module] or import_module(f"{PACKAGE}.{module}").__all__
-        names |= {f"{module}.{n}": ("py", "obj", f"{PACKAGE}.{module}.{n}") for n in members}
+        names |= {f"{module}.{n}": f"{PACKAGE}.{module}.{n}" for n in members}
     for module, members in MODULES.items():
-        names |= {
-            n: ("py", "obj", f"{PACKAGE}.{module}.{n}") for n in members if n[0].isupper() and n not in names
-        }
+        names |= {n: f"{PACKAGE}.{module}.{n}" for n in members if n[0].isupper() and n not in names}
     methods = [n for n in vars(ir_measures_relative.RunContext) if not n.startswith("_")]
-    names |= {f"RunContext.{n}": ("py", "obj", f"{PACKAGE}.RunContext.{n}") for n in methods}
-    names |= {f"pt.relative.{n}": ("py", "obj", f"{PACKAGE}.pt_relative.{n}") for n in MODULES["pt_relative"]}
-    return names | {name: ("std", "ref", f"measure-{name}".lower()) for name in registered()}
+    names |= {f"RunContext.{n}": f"{PACKAGE}.RunContext.{n}" for n in methods}
+    return names | {f"pt.relative.{n}": f"{PACKAGE}.pt_relative.{n}" for n in MODULES["pt_relative"]}
 
 
 def is_linked(node: Element) -> bool:
@@ -236,9 +233,8 @@ def link_names(app: Sphinx, doctree: document) -> None:
         if name in linked or name not in names:
             continue
         linked.add(name)
-        domain, kind, target = names[name]
-        options = {"refdomain": domain, "reftype": kind, "reftarget": target, "refexplicit": True}
-        link = pending_xref("", span.deepcopy(), refdoc=page, refwarn=True, **options)
+        target = {"refdomain": "py", "reftype": "obj", "reftarget": names[name], "refexplicit": True}
+        link = pending_xref("", span.deepcopy(), refdoc=page, refwarn=True, **target)
         span.replace_self(link)
 
 

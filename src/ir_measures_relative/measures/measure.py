@@ -179,7 +179,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
         return None
 
     def get(self, name: str, default: Any = None) -> Any:
-        """Return the value of a parameter; see :func:`.param_value`."""
+        """Return the value of a parameter, as ``param_value`` does."""
         return param_value(self, name, default)
 
     def _check_values(self) -> None:
