@@ -15,9 +15,9 @@ from ir_measures_relative.stats.intervals import (
     means_and_margins,
     student_interval,
     topic_counts,
+    topics_for_power,
 )
 from ir_measures_relative.stats.regret import cautious_interval
-from ir_measures_relative.stats.topics_needed import topics_for_power
 
 
 @pytest.mark.parametrize(

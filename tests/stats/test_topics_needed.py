@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from ir_measures_relative.decisions.rule import OPEN, decide_by
-from ir_measures_relative.stats.regret import option_bounds
-from ir_measures_relative.stats.topics_needed import topics_needed
+from ir_measures_relative.stats.regret import option_bounds, topics_needed
 
 
 def drawn(seed: int, topics: int, means: tuple[float, ...], sd: float = 0.2) -> np.ndarray:

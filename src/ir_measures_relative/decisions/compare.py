@@ -27,9 +27,8 @@ from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
 from ..messages import counted, few_quoted, kind_of, warn
 from ..stats.families import MAX_T, Corrected, Family
-from ..stats.intervals import effect_interval, mean_and_error, means_and_margins
+from ..stats.intervals import effect_interval, mean_and_error, means_and_margins, topics_to_settle
 from ..stats.paired_tests import TESTS, PairedTestOptions, Pairs, check_test, tie_limit
-from ..stats.topics_needed import topics_to_settle
 
 _COUNTS = ("wins", "ties", "losses")
 _EFFECT = ("effect", "effect_ci_lower", "effect_ci_upper")

@@ -18,8 +18,7 @@ from ..context.run_context import RunContext
 from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
 from ..messages import escaped
-from ..stats.regret import OptionBounds
-from ..stats.topics_needed import TopicsNeeded, topics_needed
+from ..stats.regret import OptionBounds, TopicsNeeded, topics_needed
 from .answer import Decision, ScoredOptions
 from .fusion import list_cutoff
 from .options import INTERLEAVE, Combination, Option, OptionLike, OptionLists, read_options

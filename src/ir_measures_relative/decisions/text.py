@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..messages import counted, escaped, few
-from ..stats.intervals import FEWEST_DIFFERING
+from ..stats.intervals import FEWEST_DIFFERING, MOST_TOPICS
 from ..stats.regret import OptionBounds
-from ..stats.topics_needed import MOST_TOPICS
 from .rule import (
     AS_WELL,
     BETTER,

@@ -1,10 +1,11 @@
-"""Confidence intervals of means over topics: Student's, on a logarithmic scale, and by resampling the topics."""
+"""Confidence intervals of means over topics: Student's, on a logarithmic scale, by resampling; and their power."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import ir_measures
 import numpy as np
@@ -14,8 +15,12 @@ from numpy.typing import NDArray
 from ..arguments import check_confidence
 from ..context.measure_strings import value_range
 from ..data.arrays import BoolArray, FloatArray, IntArray
-from ..tolerances import ROUNDED, TIED
+from ..tolerances import LABELED_ALIKE, ROUNDED, TIED
 
+#: Larger numbers of topics are not computed.
+MOST_TOPICS = 10_000
+#: The power of a test, or the probability of a verdict, for which topics are counted.
+POWER = 0.8
 #: The bootstrap is not used where fewer topics differ, or where more than this share of the resamples has no spread: t
 #: is infinite in a resample without any of the differing topics.
 FEWEST_DIFFERING, MOST_WITHOUT_SPREAD = 5, 0.01
@@ -262,3 +267,74 @@ def _interval_or_mean(
     """Return the means and the ends of their intervals; where all values are the same, both ends are the mean."""
     (mean, _, n), ends = mean_and_error(values), np.array(interval(values, confidence))
     return mean, np.where(np.isnan(ends[0]) & (n > 1), mean, ends)
+
+
+class TopicsForPower(NamedTuple):
+    """Numbers of topics that would settle a question with some power, if topics vary as in the sample."""
+
+    needed: int  #: at the spread of the sample
+    fewest: int  #: at the lower end of the interval of the spread
+    most: int  #: at its upper end
+
+    @property
+    def possible(self) -> bool:
+        """Whether so many topics could be judged."""
+        return self.needed <= MOST_TOPICS
+
+
+def topics_to_settle(
+    values: FloatArray, reach: float, threshold: float, confidence: float
+) -> TopicsForPower | None:
+    """Return how many topics would settle, with 80 % power, on which side of a threshold a mean is.
+
+    Args:
+        values: one a topic.
+        reach: how far the interval of the mean reaches to that side.
+        threshold: what the mean is compared with.
+        confidence: of the interval.
+
+    Returns:
+        the numbers; None where the values have no spread, or the mean is at the threshold.
+    """
+    n, differing = len(values), int(np.count_nonzero(np.abs(values) > LABELED_ALIKE))
+    _, error, _ = mean_and_error(values)
+    if not error > 0:
+        return None
+    if differing >= FEWEST_DIFFERING:
+        widening = max(float(reach / (error * student_quantile(n - 1, (1 + confidence) / 2))), 1.0)
+        return topics_for_power(values, threshold, confidence, widening)
+    topics = topics_for_power(values, threshold, confidence)
+    least = -(-FEWEST_DIFFERING * n // differing)  # so many have enough topics that differ
+    return topics and TopicsForPower(*(max(n, least) for n in topics))
+
+
+def topics_for_power(
+    values: FloatArray, threshold: float, confidence: float, widening: float = 1.0
+) -> TopicsForPower | None:
+    """Return how many topics have an interval that excludes a threshold, with 80 % power.
+
+    It is the smallest N with ``sqrt(N)·|mean - threshold|/s >= widening·t(N - 1, (1 + confidence)/2) + t(N - 1, 0.8)``.
+    s is itself known from a sample: ``fewest`` and ``most`` are N at the ends of its 95 % interval. None where the mean
+    is at the threshold.
+    """
+    from scipy.special import chdtri
+
+    n = len(values)
+    if n < 2:
+        return None
+    gap, sd = abs(float(values.mean()) - threshold), float(values.std(ddof=1))
+    if gap <= 1e-12:
+        return None
+    narrow, wide = (math.sqrt((n - 1) / float(chdtri(n - 1, tail))) for tail in (0.025, 0.975))
+    effects = (gap / (sd * factor) for factor in (1.0, narrow, wide))
+    return TopicsForPower(*(_smallest_sample(effect, confidence, widening) for effect in effects))
+
+
+def _smallest_sample(effect: float, confidence: float, widening: float) -> int:
+    """Return the smallest N of :func:`topics_for_power`, at most 100 times :data:`MOST_TOPICS`."""
+    low, high = 1, 100 * MOST_TOPICS
+    while high - low > 1:
+        n = (low + high) // 2
+        reach = widening * student_quantile(n - 1, (1 + confidence) / 2) + student_quantile(n - 1, POWER)
+        low, high = (low, n) if math.sqrt(n) * effect >= reach else (n, high)
+    return high
