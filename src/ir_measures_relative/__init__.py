@@ -49,11 +49,7 @@ _fill(
         "bounds": [".bounding.ue"],
         "MED searches": [".bounding.med_pairs", ".bounding.med_searches"],
         "descriptions of contexts": [".formats.fingerprint", ".formats.track", ".formats.make_track"],
-        "file formats": [
-            ".formats.foreign_files",
-            ".formats.json_runs",
-            ".formats.tables",
-        ],
+        "file formats": [".formats.foreign_files", ".formats.json_runs", ".formats.tables"],
         "readers of files": [".formats.foreign_files"],
         "readers of folders": [".formats.folders"],
         "readers of objects": [".formats.objects"],

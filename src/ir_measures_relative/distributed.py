@@ -75,11 +75,7 @@ def evaluate(
         raise ValueError(f"priors={priors!r} needs the order of the runs: give names=[first, second, …]")
 
     parts = _Parts(runs, qrels, names, groups or {}, drop_self)
-    options: dict[str, Any] = {
-        "reference": reference,
-        "groups": groups,
-        "num_docs": num_docs,
-    }
+    options: dict[str, Any] = {"reference": reference, "groups": groups, "num_docs": num_docs}
     # Rejects arguments that no worker could use.
     context = RunContext({name: {} for name in parts.names}, priors=priors, drop_self=drop_self, **options)
     # A part does not know means over all queries, so the policy chooses here.

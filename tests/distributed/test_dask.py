@@ -30,13 +30,7 @@ distributed = pytest.importorskip("distributed")
 from ir_measures_relative.distributed import evaluate  # noqa: E402
 
 # With the absolute measures, a sum, and the two that depend on the grades of all the qrels.
-MEASURES = [
-    *PLAIN_EXAMPLES,
-    "nDCG@3",
-    "AP",
-    "NumRet",
-    MED(base="SDCG", gains={-1: 2, 2: 5}) @ 3,
-]
+MEASURES = [*PLAIN_EXAMPLES, "nDCG@3", "AP", "NumRet", MED(base="SDCG", gains={-1: 2, 2: 5}) @ 3]
 SOME = MEASURES[::3]
 
 

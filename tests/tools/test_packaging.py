@@ -53,10 +53,7 @@ def test_what_only_work_on_the_package_needs_is_no_extra() -> None:
 
 def test_all_that_install_the_groups_use_the_same_extras() -> None:
     """README, CI, contributing, workflows, the site and the tools; and a pip that knows groups comes first."""
-    whole, site = (
-        "-e '.[all,examples,dask]' --group dev",
-        "-e '.[pyterrier,plot,dask]' --group docs",
-    )
+    whole, site = ("-e '.[all,examples,dask]' --group dev", "-e '.[pyterrier,plot,dask]' --group docs")
     places = {
         "README.md": (whole, site),
         ".ci/run": (whole,),
