@@ -36,7 +36,7 @@ from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions import mean_intervals
 from ir_measures_relative.decisions.similarity import score_nearest_copies
 from ir_measures_relative.stats import paired_tests
-from random_campaigns import graded_campaign
+from random_campaigns import full_campaign, graded_campaign
 
 TESTS = list(paired_tests.TESTS)
 
@@ -56,26 +56,19 @@ COLUMNS = [
     "test",
     "p",
     "p_corrected",
+    "effect",
+    "effect_ci_lower",
+    "effect_ci_upper",
+    "wins",
+    "ties",
+    "losses",
+    "topics",
+    "topics_needed",
+    "topics_fewest",
+    "topics_most",
 ]
-COLUMNS += ["effect", "effect_ci_lower", "effect_ci_upper", "wins", "ties", "losses", "topics"]
-COLUMNS += ["topics_needed", "topics_fewest", "topics_most"]
 
-
-def campaign(n_runs: int = 4, n_queries: int = 25, seed: int = 0) -> tuple[dict, dict]:
-    rng = np.random.default_rng(seed)
-    docs = [f"d{i}" for i in range(15)]
-    queries = [f"q{i}" for i in range(n_queries)]
-    runs = {
-        f"r{i}": {
-            q: {d: float(-j) for j, d in enumerate(rng.choice(docs, 6, replace=False).tolist())}
-            for q in queries
-        }
-        for i in range(n_runs)
-    }
-    return runs, {q: dict(zip(docs, rng.integers(0, 3, 15).tolist(), strict=True)) for q in queries}
-
-
-RUNS, LABELS = campaign()
+RUNS, LABELS = full_campaign(0, 4, 25, n_docs=15, depth=6, grades=3)
 CONTEXT = RunContext(RUNS)
 
 
@@ -165,7 +158,7 @@ def test_corrections(correction, family) -> None:
 )
 def test_the_interval_says_what_the_corrected_p_says(test, correction, confidence) -> None:
     """It does not hold 0 just where p is below 1 - confidence; and no more does the interval of the effect."""
-    runs, labels = campaign(6, seed=4)
+    runs, labels = full_campaign(4, 6, 25, n_docs=15, depth=6, grades=3)
     runs["best"] = {q: {d: float(g) for d, g in of_query.items()} for q, of_query in labels.items()}
     measures = [NRG @ 5, TaSC, "nDCG@5"]
     for family in ("call", "measure"):
@@ -229,7 +222,7 @@ def test_one_pair_is_not_corrected() -> None:
 
 def test_rows_that_cannot_be_resampled_are_corrected_by_bonferroni() -> None:
     """Where fewer than five topics differ; and tests that do not go by t are corrected by Holm's method."""
-    runs, labels = campaign(3, seed=1)
+    runs, labels = full_campaign(1, 3, 25, n_docs=15, depth=6, grades=3)
     near = {**runs["r0"], **{q: runs["r1"][q] for q in list(labels)[:4]}}
     context = RunContext(runs | {"near": near})
     found, alone = (compare(context, labels, ["nDCG@5"], correction=c) for c in ("max-t", None))

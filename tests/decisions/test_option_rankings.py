@@ -75,7 +75,7 @@ def test_fused_and_interleaved_lists_are_those_of_plain_python(
     """However deep the rankings are looked at first."""
     monkeypatch.setattr(fusion_module, "_FIRST", first)
     rng, compared = random.Random(1), 0
-    for _ in range(60):
+    for _ in range(55):
         runs, qrels = some_runs(rng), some_qrels(rng)
         options = some_options(rng, list(runs))
         method, length, depth = rng.choice(ALL_METHODS), rng.choice([1, 3, 5, 20]), rng.choice([2, 5, 1000])
@@ -90,7 +90,7 @@ def test_fused_and_interleaved_lists_are_those_of_plain_python(
 
 def test_pools_ceilings_and_fates() -> None:
     rng, compared = random.Random(2), 0
-    for _ in range(50):
+    for _ in range(40):
         runs, qrels = some_runs(rng), some_qrels(rng)
         options = some_options(rng, list(runs))
         reranker = {q: {doc: rng.choice(_SCORES) for doc in DOCS} for q in QUERIES}

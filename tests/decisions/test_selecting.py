@@ -18,7 +18,7 @@ from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions.select import coverage_function
 from oracles.nrg import nrg_oracle, nrg_residual
 from oracles.shapley import set_value_oracle
-from random_campaigns import contexts, qrels
+from random_campaigns import contexts, full_campaign, qrels
 from scored import assume_common, ranking
 from work import instructions
 
@@ -34,18 +34,7 @@ SUMS = [
 
 
 def campaign(seed: int, n_runs: int = 12, n_queries: int = 4) -> tuple[RunContext, dict[str, dict[str, int]]]:
-    """Runs over thirty documents that hold eight each."""
-    rng = np.random.default_rng(seed)
-    docs = [f"d{i}" for i in range(30)]
-    queries = [f"q{i}" for i in range(n_queries)]
-    runs = {
-        f"r{i}": {
-            q: {d: float(-j) for j, d in enumerate(rng.choice(docs, 8, replace=False).tolist())}
-            for q in queries
-        }
-        for i in range(n_runs)
-    }
-    labels = {q: {d: int(g) for d, g in zip(docs, rng.integers(0, 4, 30), strict=True)} for q in queries}
+    runs, labels = full_campaign(seed, n_runs, n_queries, n_docs=30, depth=8, grades=4)
     return RunContext(runs), labels
 
 

@@ -99,9 +99,9 @@ def test_compare_with_a_baseline(given: tuple[RunContext, Any]) -> None:
 
 def test_compare_one_pair(given: tuple[RunContext, Any]) -> None:
     for test in ("t", "sign", "bootstrap"):
+        pairs = compare(*given, [MEASURE], test=test)
         for row in range(0, 21, 4):
-            table = compare(*given, [MEASURE], test=test).iloc[[row]]
-            values = table.iloc[0]
+            table, values = pairs.iloc[[row]], pairs.iloc[row]
             names = [values["name"], values["other"]][:: 1 if values["difference"] > 0 else -1]
             sign = 1 if values["difference"] > 0 else -1
             first, second, gap, claim, in_brackets = parts(
@@ -151,9 +151,9 @@ def test_verdicts_and_bounds(given: tuple[RunContext, Any]) -> None:
 
 def test_similarity(given: tuple[RunContext, Any]) -> None:
     for by_query in (False, True):
-        table = similarity(*given, ["RBO"], perquery=by_query)
+        table = similarity(*given, ["RBO@20"], perquery=by_query)
         a, b, n, low, c, d, high = parts(
-            r"By RBO, (\S+) and (\S+) are the most similar of (\d+) pairs \(distance (\S+)\), and (\S+) and (\S+) the "
+            r"By RBO@20, (\S+) and (\S+) are the most similar of (\d+) pairs \(distance (\S+)\), and (\S+) and (\S+) the "
             r"least \((\S+)\)\.",
             table,
         )
@@ -165,16 +165,16 @@ def test_similarity(given: tuple[RunContext, Any]) -> None:
 def test_fuse(given: tuple[RunContext, Any]) -> None:
     table = fuse(*given, 2, strategies=["single", "top", "greedy"], depth=100, repeats=5)
     row = table.set_index("strategy").loc["greedy"]
-    said = sentence(table)
+    text = sentence(table)
     sign = 1 if row["difference"] > 0 else -1
     low, high = sorted(sign * row[end] for end in ("ci_lower", "ci_upper"))
     runs = " and ".join(row["names"])
     single = f"Keep {table['names'][0][0]} instead of fusing {runs}"
     start = single if sign < 0 else f"Fuse {runs}" if low > 0 else f"Whether to fuse {runs} is undecided"
-    assert said.startswith(f"{start}: on held-out topics") and said.endswith("; greedy).")
-    assert numbers(said.split("fusion has ")[1].split()[0]) == near(abs(row["difference"]))
-    assert (" more than" if sign > 0 else " less than") in said
-    assert numbers(re.search(r"interval (\S+ to [^;]+)", said)[1]) == near(low, high)
+    assert text.startswith(f"{start}: on held-out topics") and text.endswith("; greedy).")
+    assert numbers(text.split("fusion has ")[1].split()[0]) == near(abs(row["difference"]))
+    assert (" more than" if sign > 0 else " less than") in text
+    assert numbers(re.search(r"interval (\S+ to [^;]+)", text)[1]) == near(low, high)
     assert sentence(table.head(1)).startswith(
         f"Keep {table['names'][0][0]}: of the single runs it has the highest"
     )
@@ -226,34 +226,25 @@ A, B, C = run("ABC", "ABC", "BAC", "ABC"), run("BAC", "BAC", "ABC", "ABC"), run(
 
 
 def test_equal_runs() -> None:
-    context = RunContext({"a": A, "b": A, "c": C})
-    assert (
-        sentence(compare(context, QRELS, ["P@1"], names=["a", "b"]))
-        == "a and b have the same P@1 on each of 4 topics."
-    )
-    assert sentence(compare(context, QRELS, ["P@1"], test="sign")).startswith(
-        "a and b have the highest P@1 (0.75) and lead "
-    )
-    context = RunContext({"a": A, "b": A})
-    assert (
-        sentence(similarity(context, None, ["RBO"]))
-        == "a and b have a distance of 0 by RBO (0: no difference)."
-    )
-    same = sentence(verdicts(context, QRELS, ["P@1"]))
-    assert same == "a and b have the same P@1 on these topics, and no unjudged document can change that."
-    assert sentence(bounds(context, QRELS, ["P@1"])) == "No unjudged document can change P@1 of 2 runs."
-    same = sentence(fuse(context, QRELS, 2, strategies=["all"]))
-    assert same.startswith(
+    two, three = RunContext({"a": A, "b": A}), RunContext({"a": A, "b": A, "c": A})
+    unlike = RunContext({"a": A, "b": A, "c": C})
+    alike = "a and b have the same P@1 on these topics, and no unjudged document can change that."
+    nothing = "Unjudged documents cannot reverse the order of any of 3 pairs of runs by P@1: none counts."
+    fused = (
         "Keep the best single run instead of fusing a and b: on held-out topics, their fusion has the same "
     )
-    three = RunContext({"a": A, "b": A, "c": A})
-    assert sentence(compare(three, QRELS, ["P@1"], test="sign")) == "All 3 runs have the same P@1 (0.75)."
-    assert sentence(similarity(three, None, ["RBO"])) == "By RBO, all 3 pairs have the same distance (0)."
-    nothing = sentence(verdicts(three, QRELS, ["P@1"]))
-    assert (
-        nothing
-        == "Unjudged documents cannot reverse the order of any of 3 pairs of runs by P@1: none counts."
-    )
+    for table, start in (
+        (compare(unlike, QRELS, ["P@1"], ["a", "b"]), "a and b have the same P@1 on each of 4 topics."),
+        (compare(unlike, QRELS, ["P@1"], test="sign"), "a and b have the highest P@1 (0.75) and lead "),
+        (compare(three, QRELS, ["P@1"], test="sign"), "All 3 runs have the same P@1 (0.75)."),
+        (similarity(two, None, ["RBO"]), "a and b have a distance of 0 by RBO (0: no difference)."),
+        (similarity(three, None, ["RBO"]), "By RBO, all 3 pairs have the same distance (0)."),
+        (verdicts(two, QRELS, ["P@1"]), alike),
+        (verdicts(three, QRELS, ["P@1"]), nothing),
+        (bounds(two, QRELS, ["P@1"]), "No unjudged document can change P@1 of 2 runs."),
+        (fuse(two, QRELS, 2, strategies=["all"]), fused),
+    ):
+        assert sentence(table).startswith(start)
 
 
 def test_no_p_and_no_comparison() -> None:

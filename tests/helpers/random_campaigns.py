@@ -11,6 +11,7 @@ import itertools
 import random
 from typing import TypeAlias, TypeVar
 
+import numpy as np
 from hypothesis import strategies as st
 
 #: {query: {doc: score}}
@@ -101,3 +102,19 @@ def graded_campaign(seed: int, runs: int = 5, topics: int = 3) -> tuple[dict[str
         }
     labels = {q: {d: rng.randint(-1, 2) for d in rng.sample(docs, rng.randint(1, 10))} for q in queries}
     return of_runs, labels
+
+
+def full_campaign(
+    seed: int, n_runs: int, n_queries: int, *, n_docs: int, depth: int, grades: int
+) -> tuple[dict[str, Run], dict[str, dict[str, int]]]:
+    """Runs with a ranking of one depth for each topic, in which every document is judged."""
+    rng = np.random.default_rng(seed)
+    docs, queries = [f"d{i}" for i in range(n_docs)], [f"q{i}" for i in range(n_queries)]
+    runs = {
+        f"r{i}": {
+            q: {d: float(-j) for j, d in enumerate(rng.choice(docs, depth, replace=False).tolist())}
+            for q in queries
+        }
+        for i in range(n_runs)
+    }
+    return runs, {q: dict(zip(docs, rng.integers(0, grades, n_docs).tolist(), strict=True)) for q in queries}
