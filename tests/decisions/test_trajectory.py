@@ -154,6 +154,17 @@ def test_unjudged_documents_decide_or_not() -> None:
     assert judged is not None and judged["verdict"].tolist() == ["read deeper"]
 
 
+def test_every_search_has_its_sentence() -> None:
+    """Also where unjudged documents decide one of them, and not the others."""
+    searches, qrels, deeper = campaign(["d1", "d2"])
+    longer = {q: [*lists, [f"u{i}" for i in range(6)]] for q, lists in searches.items()}
+    deeper = {q: docs | {f"v{i}": -10.0 - i for i in range(9)} for q, docs in deeper.items()}
+    answer = trajectory(longer, qrels, deeper=deeper)
+    assert answer.text.startswith(
+        "Going on to search 2 found more than reading search 1 as deep. Search 3: unjudged documents decide; judge "
+    )
+
+
 @pytest.mark.parametrize("labels", ["judged", "strict"])
 def test_the_same_cost_is_the_definition(labels: str) -> None:
     """Sets and lists, one trajectory after the other; the bounds are those of the rule, at the level of the family."""
