@@ -42,11 +42,9 @@ def test_compare(files: Path) -> None:
     lines = run(
         "compare", files / "qrels.txt", files / "runs", "NRG@2", "-o", "jsonl", "--baseline", "B"
     ).stdout.splitlines()
-    of_nrg = expected[expected["measure"] == "NRG@2"]
-    assert [json.loads(line)["p"] for line in lines] == of_nrg["p"].astype(object).where(
-        of_nrg["p"].notna(), None
-    ).tolist()
-    assert [json.loads(line)["wins"] for line in lines] == of_nrg["wins"].tolist()
+    rows = expected[expected["measure"] == "NRG@2"]
+    assert [json.loads(line)["p"] for line in lines] == [None if p != p else p for p in rows["p"]]
+    assert [json.loads(line)["wins"] for line in lines] == rows["wins"].tolist()
 
 
 def test_no_p_is_printed_as_0(tmp_path: Path) -> None:
@@ -86,17 +84,9 @@ def test_intervals(files: Path) -> None:
             )
         row = found.loc[name, [measure, f"{measure} ci_lower", f"{measure} ci_upper"]].to_numpy(dtype=float)
         assert row == pytest.approx([rows["value"].mean(), low, high])
-    single = output(
-        files / "qrels.txt",
-        files / "runs" / "A.run",
-        "nDCG@2",
-        "-p",
-        "-1",
-        "--ci",
-        "--prior",
-        files / "runs" / "B.run",
-    )
-    row = [*map(float, single.split()[1:])]
+    runs = files / "runs"
+    given = files / "qrels.txt", runs / "A.run", "nDCG@2", "-p", "-1", "--ci", "--prior", runs / "B.run"
+    row = [*map(float, output(*given).split()[1:])]
     assert row == pytest.approx(found.loc["A"].iloc[:3].tolist())
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from command_line import COMMAND, QRELS, RUNS, error, output, process, run, write_run
+from command_line import COMMAND, QRELS, RUNS, output, run, write_run
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX streams")
 
@@ -30,69 +30,24 @@ def bash(folder: Path, command: str, **environment: str) -> subprocess.Completed
 
 @posix
 @pytest.mark.parametrize(
-    ("flag", "command"),
+    ("command", "pipe"),
     [
-        ("--baseline", "compare qrels.txt runs/A.run P@1 UniqueRel@2 -o jsonl"),
-        ("--to", "worth qrels.txt runs/A.run -o json"),
-        ("--reference", "score qrels.txt runs/A.run rrLP"),
+        ("compare qrels.txt runs/A.run P@1 UniqueRel@2 -o jsonl --baseline", "<(cat runs/B.run)"),
+        ("worth qrels.txt runs/A.run -o json --to", "- < <(cat runs/B.run)"),
+        ("score qrels.txt runs/A.run rrLP --reference", "- < runs/B.run"),
     ],
 )
-def test_a_run_from_a_pipe_is_as_one_from_its_file(files: Path, flag: str, command: str) -> None:
-    expected = bash(files, f"$R {command} {flag} runs/B.run")
-    assert expected.returncode == 0
-    for pipe in (f"{flag} <(cat runs/B.run)", f"{flag} - < <(cat runs/B.run)", f"{flag} - < runs/B.run"):
-        found = bash(files, f"$R {command} {pipe}")
-        assert (found.returncode, found.stdout) == (0, expected.stdout), (pipe, found.stderr)
+def test_a_run_from_a_pipe_is_as_one_from_its_file(files: Path, command: str, pipe: str) -> None:
+    done = bash(files, f"$R {command} {pipe}")
+    expected = run(*command.split(), "runs/B.run", cwd=files).stdout
+    assert (done.returncode, done.stdout) == (0, expected), done.stderr
 
 
 @posix
 def test_a_closed_standard_input_is_no_empty_run(files: Path) -> None:
-    for command in ("score qrels.txt - P@1", "score qrels.txt runs/A.run UniqueRel@1 --to -"):
-        done = bash(files, f"$R {command} <&-")
-        assert (done.returncode, done.stdout) == (
-            2,
-            "",
-        ) and "- is the standard input, which is closed" in done.stderr
-
-
-WRONG = {
-    "the run as its baseline": (
-        "compare qrels.txt runs/A.run P@1 --baseline runs/A.run",
-        "--baseline runs/A.run is the evaluated run itself; name another run",
-    ),
-    "by its name": (
-        "compare qrels.txt runs/A.run P@1 --baseline A",
-        "--baseline A is the evaluated run itself; name another run",
-    ),
-    "a folder as baseline": (
-        "compare qrels.txt runs/A.run P@1 --baseline runs",
-        "--baseline runs stands for 3 files; name one run file",
-    ),
-    "the input twice": (
-        "compare qrels.txt - P@1 --baseline -",
-        "- is the standard input, which can be read once; give a file for the other run",
-    ),
-    "a command in capitals": ("SCORE qrels.txt runs/A.run P@1", "no command and no file is called 'SCORE'; did you mean score?"),
-    "more places than a number has": ("qrels.txt runs P@1 -p 99", "--places 99: give 0 to 17, or -1 for all places"),
-    "a report to the output": ("report qrels.txt runs --output -", "--output -: a report does not go to the standard output"),
-    "a picture to the output": ("plot qrels.txt runs --output -", "--output -: a picture does not go to the standard output"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_arguments(case: str, files: Path) -> None:
-    if "--output" in WRONG[case][0]:
-        pytest.importorskip("matplotlib")
-        pytest.importorskip("vl_convert")
-    command, message = WRONG[case]
-    assert error(*command.split(), cwd=files).startswith(message)
-    assert not (files / "-").exists()
-
-
-def test_what_can_be_cited_is(files: Path) -> None:
-    done = run("cite", "nDCG@10", "NRG", "AP")
-    assert done.stdout == output("cite", "NRG")
-    assert "see the documentation of ir_measures for the papers of nDCG@10, AP" in done.stderr
+    done = bash(files, "$R score qrels.txt runs/A.run UniqueRel@1 --to - <&-")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "- is the standard input, which is closed" in done.stderr
 
 
 # ---- whole numbers as scores -------------------------------------------------------------------------------------
@@ -115,9 +70,8 @@ def test_the_argument_decides_what_a_file_is(command: str, files: Path) -> None:
     whole = {"1": {"d": 2, "b": 1}, "2": {"e": 1}}
     (files / "int.json").write_text(json.dumps(whole))
     found = run(*command.split(), "-o", "jsonl", cwd=files)
-    (files / "int.json").write_text(
-        json.dumps({q: {d: float(s) for d, s in docs.items()} for q, docs in whole.items()})
-    )
+    fractions = {q: {d: float(s) for d, s in docs.items()} for q, docs in whole.items()}
+    (files / "int.json").write_text(json.dumps(fractions))
     expected = run(*command.split(), "-o", "jsonl", cwd=files)
     assert (found.returncode, found.stdout) == (0, expected.stdout), found.stderr
 
@@ -136,12 +90,8 @@ def test_an_answer_says_whose_the_names_are(files: Path) -> None:
         assert done.stderr.startswith(note) and "my-system-name" in done.stdout
     assert run("qrels.txt", "new.run", "P@1", cwd=files).stderr == ""  # which shows no name
     (files / "names.csv").write_text("new.run,new\n")
-    assert (
-        "note"
-        not in run(
-            "worth", "qrels.txt", "new.run", "--to", "runs/B.run", "--names", "names.csv", cwd=files
-        ).stderr
-    )
+    given = "worth", "qrels.txt", "new.run", "--to", "runs/B.run", "--names", "names.csv"
+    assert "note" not in run(*given, cwd=files).stderr
     folder = files / "input.dense"
     folder.mkdir()
     for file, tag in (("input.bm25.gz.run", "bm25.gz"), ("x.run", "input.dense"), ("run-c-1.txt", "C")):
@@ -196,20 +146,16 @@ def test_json_is_strict(files: Path) -> None:
         assert done.returncode == 0, done.stderr
         for text in [done.stdout] if command.endswith("json") else done.stdout.splitlines():
             assert strict(text)
-    effects = [
-        json.loads(line)["effect"]
-        for line in run("compare", "qrels.txt", "runs", "P@1", "-o", "jsonl", cwd=files).stdout.splitlines()
-    ]
-    assert None in effects
+    lines = run("compare", "qrels.txt", "runs", "P@1", "-o", "jsonl", cwd=files).stdout.splitlines()
+    assert None in [json.loads(line)["effect"] for line in lines]
 
 
 @posix
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
-def test_signs_that_an_encoding_lacks(encoding: str, files: Path) -> None:
-    done = bash(files, "$R worth qrels.txt runs/A.run --to runs/B.run", PYTHONIOENCODING=encoding)
+def test_signs_that_an_encoding_lacks(files: Path) -> None:
+    given = "worth qrels.txt runs/A.run --to runs/B.run"
+    done = bash(files, f"$R {given}", PYTHONIOENCODING="cp1252")
     assert done.returncode == 0 and "\\u" not in done.stdout
-    expected = process("worth", "qrels.txt", "runs/A.run", "--to", "runs/B.run", cwd=files).stdout
-    assert done.stdout == expected.replace("\N{MINUS SIGN}", "-")
+    assert done.stdout == run(*given.split(), cwd=files).stdout.replace("\N{MINUS SIGN}", "-")
 
 
 def test_one_warning_of_a_kind(files: Path) -> None:

@@ -51,15 +51,11 @@ def test_the_page_from_an_empty_folder(tmp_path: Path, commands: dict[str, str])
     folder.mkdir()
     for kind, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
         if kind in ("console", "bash"):
-            installed = "pytest" in block and not _is_installed()
             script = re.sub(r"^\$ ", "", block, flags=re.MULTILINE)
-            script = (
-                script.replace("pytest -q", "pytest -q -p ir_measures_relative_pytest")
-                if installed
-                else script
-            )
-            alone = commands | ({} if _is_installed() else {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"})
-            done = run_bash(script, folder, alone)
+            if not _is_installed():
+                script = script.replace("pytest -q", "pytest -q -p ir_measures_relative_pytest")
+                commands |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+            done = run_bash(script, folder, commands)
             assert done.returncode == 0, (script, done.stdout, done.stderr)
             if "echo" in script:
                 assert done.stdout.startswith("Replace BM25-long with 3-grams. It gains at least ")
@@ -111,24 +107,17 @@ def act(folder: Path, env: dict[str, str], **given: str) -> tuple[int, str, str]
         code = done.returncode
         if code:
             break
-    return (
-        code,
-        summary.read_text() if summary.exists() else "",
-        output.read_text() if output.exists() else "",
-    )
+    texts = [path.read_text() if path.exists() else "" for path in (summary, output)]
+    return code, texts[0], texts[1]
 
 
 @bash
-@pytest.mark.parametrize(
-    ("candidate", "labels", "code"),
-    [("unjudged", "judged", 1), ("unjudged", "", 3)],
-)
-def test_the_action(tmp_path: Path, commands: dict[str, str], candidate: str, labels: str, code: int) -> None:
+def test_the_action(tmp_path: Path, commands: dict[str, str]) -> None:
     write_candidates(tmp_path)
-    given = {"qrels": "qrels.txt", "candidate": f"new/{candidate}.run", "to": "runs/BM25.run\nruns/QL.run\n"}
-    done = act(tmp_path, commands, **given, by="P@5", labels=labels)
-    assert (done[0], done[2]) == (code, f"code={code}\n")
-    assert done[1].startswith(f"### {candidate}: ") and "| option | runs |" in done[1]
+    given = {"qrels": "qrels.txt", "candidate": "new/unjudged.run", "to": "runs/BM25.run\nruns/QL.run\n"}
+    code, summary, output = act(tmp_path, commands, **given, by="P@5", labels="judged")
+    assert (code, output) == (1, "code=1\n")
+    assert summary.startswith("### unjudged: ") and "| option | runs |" in summary
 
 
 @bash

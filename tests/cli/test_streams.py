@@ -49,8 +49,8 @@ def test_no_stderr(files: Path, redirection: str) -> None:
     """The table is all there, and the exit code says the rest."""
     table = run(*GOOD, cwd=files).stdout
     assert shell(files, GOOD, redirection) == (0, table, "")
-    wrong = BAD if "full" in redirection else ["--nothing"]
-    assert shell(files, wrong, redirection) == (2, "", "")
+    if "full" in redirection:
+        assert shell(files, BAD, redirection) == (2, "", "")
 
 
 @pytest.mark.parametrize(
@@ -73,8 +73,7 @@ def test_no_stdout(files: Path, redirection: str, arguments: list[str]) -> None:
 
 @pytest.mark.parametrize("redirection", [">&- 2>&-", pytest.param(">/dev/full 2>/dev/full", marks=full)])
 def test_neither(files: Path, redirection: str) -> None:
-    for arguments in (GOOD, ["--help"] if "full" in redirection else BAD):
-        assert shell(files, arguments, redirection) == (2, "", "")
+    assert shell(files, ["--help"] if "full" in redirection else GOOD, redirection) == (2, "", "")
 
 
 def test_a_closed_stdout_is_not_replaced_by_a_file(files: Path) -> None:
@@ -91,7 +90,7 @@ def test_control_c_at_any_time(files: Path) -> None:
     run(*GOOD, cwd=files, env=unmeasured())
     whole = time.perf_counter() - started
     codes = []
-    for share in (30, 70, 90, 97, 103):
+    for share in (30, 90, 103):
         process = subprocess.Popen(
             [*CONSOLE, *GOOD],
             cwd=files,
@@ -152,19 +151,13 @@ def test_lone_surrogates(files: Path) -> None:
     pytest.importorskip("matplotlib", reason="one of them names a picture")
     odd = b"\xff\xfe"
     for arguments, message in [
-        (
-            ["qrels.txt", "runs", b"NRG" + odd],
-            "is not a measure, since it is not text",
-        ),
+        (["qrels.txt", "runs", b"NRG" + odd], "is not a measure, since it is not text"),
         (["qrels.txt", "runs", odd], "is not a measure, since it is not text"),
         ([odd, "runs", "NRG@2"], "there is no qrels file"),
         (["qrels.txt", odd, "NRG@2"], "no such file or folder"),
         (["qrels.txt", "runs", "rrLP", "--reference", odd], "is not a run of"),
         (["qrels.txt", "runs", "NRG@2", "--groups", odd], "no such file"),
-        (
-            ["plot", "qrels.txt", "runs", "NRG@2", "P@1", "--output", odd],
-            "give a name that ends in",
-        ),
+        (["plot", "qrels.txt", "runs", "NRG@2", "P@1", "--output", odd], "give a name that ends in"),
     ]:
         done = here(*arguments, cwd=files)
         assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr

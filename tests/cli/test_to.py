@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from command_line import QRELS, RUNS, error, output, process, run, write_run
+from command_line import QRELS, RUNS, process, run, write_run
 from ir_measures_relative import RunContext, bounds, similarity, verdicts
 
 
@@ -114,26 +113,12 @@ def test_names_by_tag_or_file(files: Path, key: str) -> None:
 
 def test_groups_of_some_runs(files: Path) -> None:
     (files / "groups.csv").write_text("A,x\n")
-    done = run(
-        "qrels.txt", "runs", "NRG@2", "--groups", "groups.csv", "--priors", "best-of-other-groups", cwd=files
-    )
-    assert done.returncode == 0
-    assert (
-        done.stderr
-        == "ir_measures_relative: warning: --groups groups.csv has no group for B, C: in the group 'other'; "
-        "add a line for each\n"
-    )
+    given = "qrels.txt", "runs", "NRG@2", "--priors", "best-of-other-groups", "--groups"
+    done = run(*given, "groups.csv", cwd=files)
+    warning = "--groups groups.csv has no group for B, C: in the group 'other'; add a line for each"
+    assert (done.returncode, done.stderr) == (0, f"ir_measures_relative: warning: {warning}\n")
     (files / "all.csv").write_text("A,x\nB,other\nC,other\n")
-    whole = output(
-        files / "qrels.txt",
-        files / "runs",
-        "NRG@2",
-        "--groups",
-        files / "all.csv",
-        "--priors",
-        "best-of-other-groups",
-    )
-    assert whole == done.stdout
+    assert run(*given, "all.csv", cwd=files).stdout == done.stdout
 
 
 def test_a_run_from_the_standard_input(files: Path) -> None:
@@ -152,7 +137,7 @@ def test_a_run_from_the_standard_input(files: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="needs descriptors that a process inherits")
 @pytest.mark.parametrize(
     ("typed", "found"),
-    [("wo", {"worth "}), ("s", {"score", "select", "similar"}), ("worth --ga", {"--gate "})],
+    [("s", {"score", "select", "similar"}), ("worth --ga", {"--gate "})],
 )
 def test_completion(typed: str, found: set[str], tmp_path: Path) -> None:
     """As the shell asks: the line in the environment, the answer into a file."""
@@ -163,15 +148,3 @@ def test_completion(typed: str, found: set[str], tmp_path: Path) -> None:
     done = process(env=env)
     assert done.returncode == 0, done.stderr
     assert set((tmp_path / "found").read_text().split("|")) == found
-
-
-def test_prior_is_to(files: Path) -> None:
-    given = files / "qrels.txt", files / "runs" / "A.run", "NRG@2"
-    to, prior = (
-        output(*given, flag, files / "runs" / "B.run", "-o", "jsonl") for flag in ("--to", "--prior")
-    )
-    assert to == prior and json.loads(to)
-
-
-def test_a_run_without_to_is_told_where_it_goes() -> None:
-    assert "the runs to compare with go behind --to" in error("worth", "qrels.txt", "a.run", "b.run")

@@ -151,10 +151,8 @@ HOSTILE = [
 
 
 def test_hostile_names_are_escaped(campaign: Path) -> None:
-    names = "".join(
-        f'"{file}","{name}"\n' for file, name in zip(("strong", "copy", "unjudged"), HOSTILE, strict=False)
-    )
-    (campaign / "names.csv").write_text(names)
+    pairs = zip(("strong", "copy", "unjudged"), HOSTILE, strict=False)
+    (campaign / "names.csv").write_text("".join(f'"{file}","{name}"\n' for file, name in pairs))
     text = gate(campaign, "new", "--names", "names.csv", "-o", "markdown").stdout
     assert "<img" not in text.replace("\\<img", "") and "\x1b" not in text and "\n### add\n" not in text
     assert "\\[x\\](y)" in text and "@everyone" not in text and "#1 " not in text
@@ -265,11 +263,8 @@ def test_decide(campaign: Path) -> None:
     few = (campaign / "qrels.txt").read_text().splitlines(keepends=True)[: 4 * 12]
     (campaign / "few.txt").write_text("".join(few))  # of four topics, by which all is open
     options = "--option", "now=strong", "--option", "new=BM25"
-    codes = [
-        run("decide", qrels, "runs", *BY, *options, "--gate", cwd=campaign).returncode
-        for qrels in ("qrels.txt", "few.txt")
-    ]
-    assert codes == [1, 3]
+    for qrels, code in (("qrels.txt", 1), ("few.txt", 3)):
+        assert run("decide", qrels, "runs", *BY, *options, "--gate", cwd=campaign).returncode == code
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ to allocate.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import re
@@ -106,6 +105,8 @@ def _fetch(text: str) -> tuple[Path, str]:
     from ir_datasets.util import Cache, RequestsDownload, home_path
 
     url, sha256 = match[1], match[2]
+    import hashlib  # late: a command that reads no track does without
+
     name = f"{hashlib.sha256(url.encode()).hexdigest()[:8]}-{url.rstrip('/').rpartition('/')[2]}"
     path = home_path() / "ir_measures_relative" / name
     try:
@@ -122,6 +123,8 @@ def _fetch(text: str) -> tuple[Path, str]:
 
 def hash_track(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:
     """Return the sha256 of the content of a track, which does not depend on how it is compressed."""
+    import hashlib  # late: a command that reads no track does without
+
     digest = hashlib.sha256(json.dumps(meta, sort_keys=True, separators=(",", ":")).encode())
     for name in ARRAYS:
         digest.update(np.ascontiguousarray(arrays[name]).data)
