@@ -12,7 +12,7 @@ import numpy as np
 from ..data.arrays import BoolArray, IntArray
 from ..data.documents import Documents, Judgments
 from ..data.ids import Ids
-from ..data.rankings import TIES_DEPTH, Rankings
+from ..data.rankings import TIES_DEPTH, Rankings, tie_key, ties_in_top
 from ..messages import few, some, warn
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def find_ties(run: Rankings) -> Ties | None:
     """
     if not run.has_many_ties:
         return None
-    rows, tied = run.ties_in_top()
+    rows, tied = ties_in_top(run)
     rounded = tied & (run.unrounded_scores(rows) != run.unrounded_scores(rows - 1))
     in_32_bits = bool(rounded.mean() > _TIED_IN_32_BITS)
     if not in_32_bits and (run.ranks is None or tied.mean() <= _TIED_IN_64_BITS):
@@ -116,7 +116,7 @@ def find_ties(run: Rankings) -> Ties | None:
 
 def _reordered(run: Rankings, rows: IntArray) -> BoolArray:
     """Return which rows, all tied with the row above, the ids put in another order than the run's own key."""
-    above_key, key = run.tie_key(rows - 1), run.tie_key(rows)
+    above_key, key = tie_key(run, rows - 1), tie_key(run, rows)
     both = np.concatenate([rows - 1, rows])
     ids = run.ids_at(both, np.searchsorted(run.starts, both, side="right") - 1)
     at = np.arange(len(rows))
@@ -129,7 +129,7 @@ def _first_in_both_orders(ranking: Rankings) -> tuple[list[str], list[str]]:
     """Return the first documents of one query in trec_eval's order, and by the ranks, else the scores in 64 bits."""
     _, ids, scores = ranking.rows()
     end = int(np.count_nonzero(scores >= scores[min(TIES_DEPTH, len(scores)) - 1]))
-    key, docs = ranking.tie_key(np.arange(end)).tolist(), ids.take(slice(0, end)).strings().tolist()
+    key, docs = tie_key(ranking, np.arange(end)).tolist(), ids.take(slice(0, end)).strings().tolist()
     order = sorted(range(end), key=lambda i: docs[i].encode(), reverse=True)  # as ties are broken
     order.sort(key=key.__getitem__)
     return ranking.top(TIES_DEPTH).doc_ids.tolist(), [docs[i] for i in order[:TIES_DEPTH]]

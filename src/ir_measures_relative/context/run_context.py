@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 #: Functions of the wings that describe a context, or make one: ``"fingerprint"``, ``"save track"``, ``"read track"``.
 DESCRIPTIONS: Registry[str, Callable[..., Any]] = Registry("descriptions of contexts")
 
-
 _DOES_NOT_CHANGE = "a RunContext does not change once it is made; make a new one"
 
 
@@ -55,20 +54,21 @@ class _Fixed(dict[str, Any]):
 class RunContext:
     """The runs that relative measures compare a run with; immutable.
 
-    Inside ``with RunContext(…):`` ir_measures and PyTerrier compute the measures of this package. The innermost context
-    counts, every thread has its own, and an evaluator keeps the one it was created in. Do not yield inside the block. A
-    run of the context is known by a ``name`` column of one value, or by :meth:`evaluating`; any other is a new run.
+    Inside ``with RunContext(…):`` ir_measures and PyTerrier compute the measures of this package. Each thread uses its
+    innermost context, and an evaluator keeps the one it was created in. Do not yield inside the block. A run of the
+    context is recognized by a ``name`` column of one value, or by :meth:`evaluating`; any other is a new run.
 
     Args:
-        runs: from name to run: what ir_measures or PyTerrier takes, a path, an object of another library.
-        priors: the runs seen before each: ``"others"``, ``"earlier"`` (given before it), a list of names, a dict from
-            name to list, :class:`BestOfOtherGroups`, or another policy. For a new run every run, or that list.
+        runs: from name to run: anything that ir_measures or PyTerrier takes, a path, or an object of another library.
+        priors: the runs that a user has seen before each: ``"others"``, ``"earlier"`` (given before it), a list of
+            names, a dict from name to list, :class:`BestOfOtherGroups`, or another policy. For a new run, all runs, or
+            that list.
         reference: the name of the run that MED, RBO and lexiprecision compare with.
         groups: from run name to group name, for :class:`BestOfOtherGroups` and the plots.
         num_docs: the number of documents in the collection.
-        grades: the lowest and the highest grade of the collection; those of the qrels if not given.
-        drop_self: remove the document whose id is the query's from every run, before anything is scored, as BEIR does.
-            Judgments stay as they are, and so do measures that ir_measures computes of a run of your own.
+        grades: the lowest and the highest grade of the collection; by default those of the qrels.
+        drop_self: remove the document whose id is the query's from every run before scoring, as BEIR does. Judgments
+            are unchanged, and so are the values that ir_measures itself computes of a new run.
 
     Example:
         >>> import ir_measures
@@ -81,16 +81,16 @@ class RunContext:
     """
 
     runs: Mapping[str, Rankings]  #: the runs, by name
-    priors: Policy  #: a word, a list, a dict, or a policy, as it was given
-    policy: PriorPolicy  #: what ``priors`` stands for
+    priors: Policy  #: a word, a list, a dict, or a policy, as given
+    policy: PriorPolicy  #: the policy of ``priors``
     reference: str | None  #: the name of the reference run
     groups: Mapping[str, str]  #: from run name to group name
     num_docs: int | None  #: the number of documents in the collection
     grades: tuple[int, int] | None  #: the lowest and the highest grade
     drop_self: bool  #: whether the document whose id is the query's is removed from every run
     dataset: Any  #: the ``ir_datasets.Dataset`` that the context was made from
-    track: Any  #: what the track that the context was made from is known by; None of another context
-    #: The judgments that were seen last, each with its collection: what was computed, and no part of the context.
+    track: Any  #: the citation data of the track that the context was made from; None for other contexts
+    #: A cache: the judgments that were used last, each with its collection.
     _collections: list[tuple[QrelsColumns, Collection]]
 
     def __init__(
@@ -151,10 +151,8 @@ class RunContext:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state to pickle: without collections, and a dataset by its id, as its loaders do not pickle."""
-        return self.__dict__ | {
-            "_collections": [],
-            "dataset": datasets.dataset_id(self.dataset) or self.dataset,
-        }
+        dataset = datasets.dataset_id(self.dataset) or self.dataset
+        return self.__dict__ | {"_collections": [], "dataset": dataset}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         dataset = state["dataset"]
@@ -173,7 +171,7 @@ class RunContext:
         return list(self.runs)
 
     def read_run(self, run: Run, name: str = "the run") -> Rankings:
-        """Return any run as the context takes its own: without the query itself, where ``drop_self`` says so."""
+        """Return a run as the context reads its own: with ``drop_self``, without the query itself."""
         rankings = read_run(run, name)
         return rankings.without_self() if self.drop_self else rankings
 
@@ -186,22 +184,22 @@ class RunContext:
         allow_empty: bool = False,
         **options: Any,
     ) -> RunContext:
-        """Return a context of run files: TREC's format, JSON, Parquet and others, plain or packed (.gz, .bz2, .xz).
+        """Return a context of run files in TREC's format, JSON, Parquet and others, also compressed (.gz, .bz2, .xz).
 
-        The content of a file tells its format; the page "Files and libraries" lists the formats. In a folder as
-        downloaded from TREC's archive, the pages ``runs.md`` and ``participants.md`` name the group and the task of
-        each run, and a file with ``qrels`` in its name holds the judgments.
+        The format is recognized by the content; the page "Files and libraries" lists all. In a folder downloaded from
+        TREC's archive, the pages ``runs.md`` and ``participants.md`` name the group and the task of each run, and a
+        file with ``qrels`` in its name holds the judgments.
 
         Args:
-            paths: a folder (every file in it is a run, or below it, if it holds folders alone), a glob, a path, or
-                several paths. A path that is given itself is a run, also with whole-number scores. A run is named by
-                its tag, or, where tags do not tell files apart, all by their file names. Of a file with several runs,
+            paths: a folder (each file is a run, also in folders below if it holds nothing else), a glob, a path, or
+                several paths. A path given by itself is read as a run, even if all scores are whole numbers. Runs are
+                named by their tags, or by their file names if tags are not unique. If a file holds several runs,
                 splits or subsets, name one behind the path: ``"predictions.json#test"``.
-            task: the task whose runs are meant, where the pages of a folder tell of several.
-            allow_empty: whether a file may hold no ranking. It is an error otherwise, as failed jobs leave such files.
-            judgments: a file of judgments, or an id of ir_datasets, for :meth:`evaluate`; those of a downloaded folder
-                if not given.
-            options: as for :class:`RunContext`. Where the files say the group of every run, these are the ``groups``.
+            task: the task whose runs to read, if the pages of a folder name several.
+            allow_empty: whether a file may hold no ranking; an error otherwise, as failed jobs leave such files.
+            judgments: a file of judgments, or an id of ir_datasets, for :meth:`evaluate`; by default those of a
+                downloaded folder.
+            options: as for :class:`RunContext`. If the files name the group of every run, these are the ``groups``.
         """
         given: Any = paths[0] if len(paths) == 1 else paths
         given = list(given) if isinstance(given, Iterator) else given
@@ -224,31 +222,29 @@ class RunContext:
     def from_pipelines(cls, pipelines: Mapping[str, Any], topics: Any, **options: Any) -> RunContext:
         """Return a context of the results of PyTerrier pipelines. Each pipeline runs once.
 
-        Inside it, give plain ``pt.Experiment`` the pipelines as ``pt.relative.named(pipelines)``.
+        Inside it, pass the pipelines to ``pt.Experiment`` as ``pt.relative.named(pipelines)``.
 
         Args:
             pipelines: from name to transformer, or to a DataFrame of results.
             topics: a DataFrame with ``qid`` and ``query``, or the path of a TREC topics file.
             options: as for :class:`RunContext`.
         """
-        results, asked = run_pipelines(pipelines, topics)
+        results, topic_ids = run_pipelines(pipelines, topics)
         runs = {name: read_run(frame, f"run {name!r}") for name, frame in results.items()}
-        ran = {
-            name: runs[name].with_attributes(asked=asked) for name in runs if not is_frame(pipelines[name])
-        }
-        return cls(runs | ran, **options)
+        for name in [name for name in runs if not is_frame(pipelines[name])]:
+            runs[name] = runs[name].with_attributes(asked=topic_ids)
+        return cls(runs, **options)
 
     @classmethod
     def from_irds(cls, dataset: Any, *, name: str | None = "scoreddocs", **options: Any) -> RunContext:
         """Return a context of the run that comes with a dataset of ir_datasets: its ``scoreddocs``.
 
-        The dataset also gives ``num_docs`` and ``grades``, unless these are given, and the judgments of
-        :meth:`evaluate`.
+        The dataset also provides ``num_docs`` and ``grades``, unless set, and the judgments of :meth:`evaluate`.
 
         Args:
             dataset: an id such as ``"msmarco-passage/trec-dl-2019/judged"``, an ``ir_datasets.Dataset``, or a
                 PyTerrier dataset (``pt.get_dataset("irds:…")``).
-            name: the name of the run; None leaves it out, for a context without runs.
+            name: the name of the run; None for a context without runs.
             options: as for :class:`RunContext`.
         """
         dataset = datasets.load_dataset(dataset)
@@ -263,18 +259,18 @@ class RunContext:
 
     @classmethod
     def from_track(cls, track: str | os.PathLike[str], **options: Any) -> RunContext:
-        """Return a context of the runs of a track: a file that keeps of each run what measures need.
+        """Return a context of the runs of a track: a file that keeps only the part of each run that measures need.
 
         That is its first ``depth`` documents (100 in most tracks), and the positions of the judged documents below. To
-        this cutoff values are those of the runs, to the last bit. What needs more is rejected.
+        this cutoff, values are identical to those of the runs. Whatever needs more is rejected.
 
         Args:
             track: a path, a name of the catalogue (``"demo"``, ``"vaswani"``), or a URL followed by
                 ``#sha256=`` and the hash of the track.
-            options: as for :class:`RunContext`, in the place of what the track says.
+            options: as for :class:`RunContext`, in place of those in the track.
 
         Raises:
-            ValueError: the file is no track, or a damaged one.
+            ValueError: the file is not a track, or is damaged.
         """
         runs, options_of_track, dataset, described = DESCRIPTIONS["read track"](track)
         context = cls._with_dataset(runs, dataset, options_of_track | options)
@@ -287,21 +283,21 @@ class RunContext:
         """Write the runs of the context as a track, for :meth:`from_track`.
 
         Args:
-            path: of the file; by convention it ends in ``.track``.
-            qrels: the judgments that the track keeps, as for :meth:`evaluate`; by default the context's own, if any.
-            depth: how many documents of each ranking it keeps, beside the positions of the judged ones: by default 100,
-                or as many as a track of which runs are has.
-            about: texts to cite it by: ``name``, ``version``, ``source``, ``licence``, ``citation``; with ``dataset``,
+            path: the file; by convention it ends in ``.track``.
+            qrels: the judgments to keep, as for :meth:`evaluate`; by default the context's own, if any.
+            depth: how many documents of each ranking to keep, beside the positions of the judged ones: by default 100,
+                or the depth of a track that the runs are from.
+            about: texts for citations: ``name``, ``version``, ``source``, ``licence``, ``citation``; with ``dataset``,
                 an id of ir_datasets, the track takes the judgments from there and holds no grades.
 
         Returns:
-            the sha256 of what the track says.
+            the sha256 of the track's content.
         """
         sha256: str = DESCRIPTIONS["save track"](self, path, qrels, depth, about)
         return sha256
 
     def __enter__(self) -> RunContext:
-        """Make the context the active one, up to the end of the block."""
+        """Make the context active until the end of the block."""
         outer = active()
         again = outer is not None and outer.context is self  # keep the run that evaluating() named
         entry = outer._replace(block=None) if outer is not None and again else ActiveContext(self, None)
@@ -317,8 +313,8 @@ class RunContext:
     def evaluating(self, name: str | None = None, *, group: str | None = None) -> Iterator[RunContext]:
         """Activate the context, and name the run evaluated inside: ``name``, or a new run of ``group``.
 
-        With :class:`BestOfOtherGroups` the priors of a new run of a group are the best runs of the other groups; a
-        column ``group`` of one value in the run itself says the same. The group may be a new one.
+        With :class:`BestOfOtherGroups` the priors of a new run of a group are the best runs of the other groups. A
+        column ``group`` of one value in the run has the same effect. The group may be a new one.
         """
         if (name is None) == (group is None):
             raise ValueError("evaluating() takes the name of a run of the context, or group= for a new run")
@@ -344,10 +340,10 @@ class RunContext:
             qrels: the judgments, as ir_measures or PyTerrier take them, the path of a file, a dataset of ir_datasets or
                 PyTerrier, or the id of one; None for those of the dataset, folder or track of the context.
             measures: measures of this package and of ir_measures, or measure strings.
-            perquery: one row a run, query and measure, instead of one row a run.
+            perquery: return a row per run, query and measure, instead of a row per run.
 
         Returns:
-            a DataFrame: ``name`` and a column a measure; with ``perquery`` the columns ``name``, ``query_id``,
+            a DataFrame: ``name`` and a column per measure; with ``perquery`` the columns ``name``, ``query_id``,
             ``measure``, ``value``.
         """
         from .evaluate import score_runs  # which the hosts' evaluators do without
@@ -360,11 +356,11 @@ class RunContext:
         return table
 
     def fingerprint(self, qrels: Qrels | None = None) -> dict[str, Any]:
-        """Return what to cite beside a relative value: hashes of the rankings and judgments, not of files.
+        """Return hashes of the rankings and judgments to cite beside a relative value; they do not depend on files.
 
         Returns:
             a dict that ``json.dumps`` takes: ``runs``, in their order, each with ``name``, ``queries``, ``rows`` and
-            ``sha256``; what the context knows of them; ``qrels`` with ``queries``, ``judgments`` and ``sha256``, or
+            ``sha256``; the options of the context; ``qrels`` with ``queries``, ``judgments`` and ``sha256``, or
             None; the ``versions`` of the packages; and ``sha256`` of all but the versions.
         """
         fingerprint: dict[str, Any] = DESCRIPTIONS["fingerprint"](self, qrels)
@@ -383,11 +379,8 @@ def _checked_grades(grades: Any) -> tuple[int, int]:
     return low, high
 
 
-# ---- on judgments
-
-
 def check_is_context(context: object) -> None:
-    """Raise TypeError for what is not a :class:`RunContext`, such as a dict of runs."""
+    """Raise TypeError unless this is a :class:`RunContext`."""
     if not isinstance(context, RunContext):
         remedy = "RunContext(runs)" if isinstance(context, Mapping) else "a RunContext"
         raise TypeError(f"the context is {kind_of(context)}; give {remedy}")

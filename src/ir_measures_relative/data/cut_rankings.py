@@ -1,4 +1,4 @@
-"""Rankings of which only the first documents are here, and the positions of some documents below."""
+"""Rankings that are cut: their first documents, and the positions of some documents below."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Cut:
 
 
 class CutRankings(Rankings):
-    """Rankings of which rows are left out: each row has its position, and none a score.
+    """Rankings without some of their rows: each row has a position, and none a score.
 
     The first rows of a query are its first ``cut.depth`` documents, or all; the others are listed ones below.
     """
@@ -63,7 +63,7 @@ class CutRankings(Rankings):
         *,
         name: str,
     ) -> None:
-        """Take the rows of each query by position, and how long each ranking is."""
+        """Take the rows of each query by position, and the length of each ranking."""
         self.name, self.tag, self.group, self.asked, self.ends_within_row = name, None, None, (), False
         self.query_ids, self.starts, self.ranks = query_ids, starts, None
         # A score that ties with none.

@@ -64,20 +64,31 @@ class TopDocs:
         order[rows] = rows[self.ids.take(rows).descending(group)]
         return order
 
+    def break_ties(self, cutoff: int | None) -> TopDocs:
+        """Return the documents with tied ids in descending order, and none below the cutoff."""
+        order = self.tie_order()
+        if order is not None:
+            self.ids, self.hashes = self.ids.take(order), self.hashes[order]
+        if cutoff is None or self.position.max(initial=0) <= cutoff:
+            return self
+        keep = self.position <= cutoff
+        ids, hashes = self.ids.take(keep), self.hashes[keep]
+        return TopDocs(self.query[keep], self.position[keep], ids, hashes, self.score[keep])
+
 
 class Rankings:
-    """The rankings of one run, one per query; ids are read only as deep as a measure looks.
+    """The rankings of one run, one per query; ids are read only down to the depth that a measure needs.
 
     Attributes:
-        name: what messages call the run.
-        tag: the one value of the run's ``name`` column or of its TREC run tag; None where there is none.
-        group: the one value of the run's ``group`` column; '' where it holds none or several, None without one.
+        name: the name of the run in messages.
+        tag: the only value of the run's ``name`` column, or its TREC run tag; None if there is none.
+        group: the only value of the run's ``group`` column; '' if it holds none or several, None without one.
         query_ids: the queries, each once.
         starts: the rows of query ``i`` are ``starts[i]:starts[i + 1]``.
-        ranks: of the rows as they were given, if these have any and the scores hardly order the first; else None.
-        asked: queries that the run is known to have been asked; one without rows is answered by an empty ranking.
+        ranks: the given ranks of the rows, if there are any and most of the first documents tie; else None.
+        asked: queries that the run was asked; one without rows has an empty ranking, and is not missing.
         ends_within_row: whether the file of the run is cut in the middle of its last row.
-        cut: what is known where the rankings are not here whole, as in a track; else None.
+        cut: the known part of rankings that are cut, as in a track; None for whole rankings.
     """
 
     cut: Cut | None = None
@@ -140,22 +151,23 @@ class Rankings:
         return np.diff(self.starts)
 
     def is_whole_to(self, depth: int | None) -> bool:
-        """Return whether all documents down to a depth are here, or all documents."""
+        """Return whether the rankings are complete to a depth, or to their end."""
         return True
 
     def __repr__(self) -> str:
         return f"<Rankings {self.name}: {len(self.query_ids)} queries, {len(self)} rows>"
 
     def top(self, cutoff: int | None = None) -> TopDocs:
-        """Return the first ``cutoff`` documents of every ranking (all of them without a cutoff), ties broken.
+        """Return the first ``cutoff`` documents of every ranking, or all, with ties broken.
 
-        Raises ValueError for a document that is duplicated among the rows looked at, or whose id is not a string.
+        Raises:
+            ValueError: a document is duplicated among these rows, or its id is not a string.
         """
         if cutoff is None:  # as large as the run: not kept
-            return self._find_top(None)
+            return self.by_score().break_ties(None)
         top = self._top.get(cutoff)
         if top is None:
-            top = self._top[cutoff] = self._find_top(cutoff)
+            top = self._top[cutoff] = self.by_score(cutoff).break_ties(cutoff)
             earlier = list(self._top.items())[:-1]
             excess = sum(len(kept_top.query) for _, kept_top in earlier) - max(len(self), _LEAST_KEPT)
             for depth, kept_top in earlier:  # the oldest first
@@ -177,7 +189,7 @@ class Rankings:
         return self._slice_queries(int(at[0]), int(at[0]) + 1) if len(at) else self._slice_queries(0, 0)
 
     def parts(self) -> Iterator[Rankings]:
-        """Yield the rankings of a few queries at a time, on the same rows; few, to stay in the processor's cache."""
+        """Yield the rankings of a few queries at a time, which stay in the processor's cache; on the same rows."""
         cuts = np.searchsorted(self.starts, np.arange(0, len(self), _PART))
         for first, end in pairwise(sorted({*cuts.tolist(), len(self.query_ids)})):
             yield self._slice_queries(first, end)
@@ -201,8 +213,8 @@ class Rankings:
 
     @property
     def given_scores(self) -> NDArray[np.float64]:
-        """The scores of the rows as they were given; ValueError where they were changed since, as no copy is kept."""
-        given = self._given if self._order is None else self._given[self._order]
+        """The scores of the rows as they were given; ValueError if they were changed since, as no copy is kept."""
+        given = self.unrounded_scores(slice(None))
         with np.errstate(over="ignore"):
             if (given.astype(np.float32) != self._scores).any():
                 raise ValueError(f"{self.name}: its scores were changed in place; make a new context of it")
@@ -224,27 +236,14 @@ class Rankings:
         other._top = {}
         return other
 
-    def ties_in_top(self) -> tuple[IntArray, BoolArray]:
-        """Return the rows at ranks 2 to 10 of all rankings, and which of them have the score of the row above."""
-        rows = self.starts[:-1, None] + np.arange(1, TIES_DEPTH)
-        rows = rows[rows < self.starts[1:, None]]
-        return rows, self._scores[rows] == self._scores[rows - 1]
-
-    def unrounded_scores(self, rows: IntArray) -> NDArray[np.float64]:
+    def unrounded_scores(self, rows: IntArray | slice) -> NDArray[np.float64]:
         """Return the scores of some rows as they were given, in 64 bits."""
         return self._given[rows if self._order is None else self._order[rows]]
-
-    def tie_key(self, rows: IntArray) -> FloatArray:
-        """Return the key by which the run itself orders tied rows, ascending: ranks, else scores in 64 bits."""
-        if self.ranks is None:
-            return -self.unrounded_scores(rows)
-        ranks: FloatArray = self.ranks[rows if self._order is None else self._order[rows]]
-        return ranks
 
     @property
     def has_many_ties(self) -> bool:
         """Whether most of the first documents tie, so that the ranks given, otherwise ignored, may order them."""
-        _, tied = self.ties_in_top()
+        _, tied = ties_in_top(self)
         return bool(len(tied)) and bool(tied.mean() > _MANY_TIES)
 
     def to_dict(self, cutoff: int | None = None, *, unlike: Ids | None = None) -> dict[str, dict[str, float]]:
@@ -271,17 +270,6 @@ class Rankings:
             _check_repeats(part, query, ids, ids.hashes())
         self._checked = True
 
-    def _find_top(self, cutoff: int | None) -> TopDocs:
-        top = self.by_score(cutoff)
-        order = top.tie_order()
-        if order is not None:
-            top.ids, top.hashes = top.ids.take(order), top.hashes[order]
-        if cutoff is not None and top.position.max(initial=0) > cutoff:
-            keep = top.position <= cutoff
-            ids, hashes = top.ids.take(keep), top.hashes[keep]
-            return TopDocs(top.query[keep], top.position[keep], ids, hashes, top.score[keep])
-        return top
-
     def by_score(self, cutoff: int | None = None) -> TopDocs:
         """Return :meth:`top` before ties are broken, with all documents that tie with the last one."""
         sizes = np.diff(self.starts)
@@ -292,7 +280,8 @@ class Rankings:
         else:
             # The rows within the cutoff, and those that share the score of the last of them: which of these
             # are within it, only their ids can tell.
-            ends = self._tie_ends(self.starts[:-1] + np.minimum(sizes, min(cutoff, len(self))))
+            ends = self.starts[:-1] + np.minimum(sizes, min(cutoff, len(self)))
+            ends = _move_behind_ties(ends, self.starts[1:], self._scores)
             counts = ends - self.starts[:-1]
             query = np.repeat(np.arange(len(sizes)), counts)
             position = np.arange(1, len(query) + 1) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -302,23 +291,6 @@ class Rankings:
         if not self._checked:
             _check_repeats(self, query, ids, hashes)
         return TopDocs(query, position, ids, hashes, self._scores[rows])
-
-    def _tie_ends(self, ends: IntArray) -> IntArray:
-        """Return the end of each ranking's top, moved behind the rows that tie with its last row."""
-        last = self.starts[1:]
-        tied = np.flatnonzero(
-            (ends < last) & (self._scores[ends - 1] == self._scores[np.minimum(ends, last - 1)])
-        )
-        if not len(tied):
-            return ends
-        # The first row below each end with another score.
-        start, counts = ends[tied], last[tied] - ends[tied]
-        at = np.cumsum(counts) - counts
-        row = np.arange(counts.sum()) - np.repeat(at - start, counts)
-        other = self._scores[row] != np.repeat(self._scores[start - 1], counts)
-        result = ends.copy()
-        result[tied] = np.minimum(np.minimum.reduceat(np.where(other, row, len(self)), at), last[tied])
-        return result
 
     def ids_at(self, rows: IntArray | slice, query: IntArray) -> Ids:
         """Return the document ids of some rows; ``query`` names the query in an error."""
@@ -332,6 +304,36 @@ class Rankings:
             row, bad = next((i, d) for i, d in enumerate(strings) if not is_text(d))
             query_id, reason = self.query_ids[query[row]], not_an_id(bad, "document", "the qrels")
             raise ValueError(f"{self.name}: query {brief(query_id)}: {reason}") from None
+
+
+def ties_in_top(run: Rankings) -> tuple[IntArray, BoolArray]:
+    """Return the rows at ranks 2 to 10 of all rankings, and which of them have the score of the row above."""
+    rows = run.starts[:-1, None] + np.arange(1, TIES_DEPTH)
+    rows = rows[rows < run.starts[1:, None]]
+    return rows, run._scores[rows] == run._scores[rows - 1]
+
+
+def tie_key(run: Rankings, rows: IntArray) -> FloatArray:
+    """Return the key by which a run itself orders tied rows, ascending: ranks, else scores in 64 bits."""
+    if run.ranks is None:
+        return -run.unrounded_scores(rows)
+    ranks: FloatArray = run.ranks[rows if run._order is None else run._order[rows]]
+    return ranks
+
+
+def _move_behind_ties(ends: IntArray, last: IntArray, scores: NDArray[np.float32]) -> IntArray:
+    """Return the end of each ranking's top, moved behind the rows that tie with its last row."""
+    tied = np.flatnonzero((ends < last) & (scores[ends - 1] == scores[np.minimum(ends, last - 1)]))
+    if not len(tied):
+        return ends
+    # The first row below each end with another score.
+    start, counts = ends[tied], last[tied] - ends[tied]
+    at = np.cumsum(counts) - counts
+    row = np.arange(counts.sum()) - np.repeat(at - start, counts)
+    differs = scores[row] != np.repeat(scores[start - 1], counts)
+    result = ends.copy()
+    result[tied] = np.minimum(np.minimum.reduceat(np.where(differs, row, len(scores)), at), last[tied])
+    return result
 
 
 def _check_repeats(run: Rankings, query: IntArray, ids: Ids, hashes: WordArray) -> None:
@@ -369,7 +371,7 @@ def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> t
 
 
 def known_depth(runs: Iterable[Rankings], depth: int | None) -> int | None:
-    """Return how deep all of these runs are here whole, and no deeper than ``depth``."""
+    """Return the depth, at most ``depth``, to which all of these runs are complete."""
     for run in runs:
         if run.cut is not None and not run.is_whole_to(depth):
             depth = run.cut.depth
