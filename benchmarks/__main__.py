@@ -96,11 +96,11 @@ def _of_frames(campaign: Folder, rounds: int) -> tuple[str, list[report.Row]]:
 
 def _of_questions(campaigns: Mapping[str, Folder], rounds: int) -> str:
     """The table of the costlier questions, which take seconds: two rounds, and of verdicts one."""
-    rows = questions.of_many_runs(1)
+    rows = questions.time_many_runs(1)
     if campaigns:
         runs, qrels = next(iter(campaigns.values())).frames("str")
         few = min(rounds, 2)
-        rows = [*questions.costs(runs, qrels, few), *rows, *questions.of_json(runs, few)]
+        rows = [*questions.costs(runs, qrels, few), *rows, *questions.time_json(runs, few)]
     return report.ratios(rows)
 
 

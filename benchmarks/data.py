@@ -49,19 +49,19 @@ def real_campaigns() -> dict[str, Folder]:
 
     A folder holds ``runs/``, perhaps ``later/`` with more runs, and ``qrels.txt.gz``.
     """
-    found = {}
+    campaigns = {}
     for variable, name, title in (
         ("ROBUST03", "robust03", "TREC 2003 Robust track"),
         ("DL19", "dl19", "TREC 2019 Deep Learning track, with later runs"),
     ):
         folder = Path(os.environ.get(variable) or _SHARED / name)
         if (folder / "qrels.txt.gz").exists():
-            found[variable] = folder_of(folder, title)
-    return found
+            campaigns[variable] = find_runs(folder, title)
+    return campaigns
 
 
-def folder_of(folder: Path, title: str) -> Folder:
-    """A campaign: ``runs/``, perhaps ``later/`` with more runs, and ``qrels.txt.gz``."""
+def find_runs(folder: Path, title: str) -> Folder:
+    """Return a campaign: ``runs/``, perhaps ``later/`` with more runs, and ``qrels.txt.gz``."""
     runs = [path for part in ("runs", "later") for path in sorted((folder / part).glob("*"))]
     return Folder(title, runs, folder / "qrels.txt.gz")
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import report
-from benchmarks.data import Frames, folder_of
+from benchmarks.data import Frames, find_runs
 from benchmarks.questions import MANY
 from benchmarks.report import Row
 from benchmarks.timing import Side, interleaved
@@ -37,14 +37,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"\n### The demo's collection\n\n{report.ratios(costs(demo.runs(), qrels, args.rounds))}", flush=True
     )
     for folder in args.folders:
-        found = folder_of(folder, folder.name)
-        print(f"\n### {found.title}\n\n{report.ratios(costs(*found.frames('str'), args.rounds))}", flush=True)
+        campaign = find_runs(folder, folder.name)
+        print(
+            f"\n### {campaign.title}\n\n{report.ratios(costs(*campaign.frames('str'), args.rounds))}",
+            flush=True,
+        )
 
 
 def costs(frames: Frames, qrels: pd.DataFrame, rounds: int) -> list[Row]:
-    """worth of two runs and beside ten, and drop of many, each beside the values of the same runs."""
+    """Time worth of two runs and with ten, and drop of many, against computing the values of the same runs."""
     runs = {name: RunContext({name: frame}).runs[name] for name, frame in _as_many(frames, MANY).items()}
-    names, found = list(runs), []
+    names, rows = list(runs), list[Row]()
 
     def new(n: int) -> RunContext:
         return RunContext({name: runs[name] for name in names[:n]})
@@ -57,19 +60,19 @@ def costs(frames: Frames, qrels: pd.DataFrame, rounds: int) -> list[Row]:
     for work, (n, side) in questions.items():
         peer: Side = lambda n=n: new(n).evaluate(qrels, ["nDCG@10"])  # noqa: E731
         taken = interleaved({"ours": side, "theirs": peer}, rounds)
-        found.append(Row(work, f"nDCG@10 of these {n}", taken["ours"], taken["theirs"]))
-    return found
+        rows.append(Row(work, f"nDCG@10 of these {n}", taken["ours"], taken["theirs"]))
+    return rows
 
 
 def _as_many(frames: Frames, n: int) -> Frames:
     """So many runs: these, and copies of them whose ranks are jittered by a few places."""
-    names, made = list(frames), dict(list(frames.items())[:n])
+    names, many = list(frames), dict(list(frames.items())[:n])
     rng = np.random.default_rng(0)
-    for i in range(n - len(made)):
+    for i in range(n - len(many)):
         frame = frames[names[i % len(names)]]
         rank = frame.groupby("query_id")["score"].rank(ascending=False)
-        made[f"{names[i % len(names)]}, copy {i}"] = frame.assign(score=-rank - rng.normal(0, 5, len(frame)))
-    return made
+        many[f"{names[i % len(names)]}, copy {i}"] = frame.assign(score=-rank - rng.normal(0, 5, len(frame)))
+    return many
 
 
 if __name__ == "__main__":

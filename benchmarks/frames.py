@@ -39,7 +39,7 @@ def costs(frames: Frames, qrels: pd.DataFrame, ids: str, rounds: int) -> list[Ro
 
     five = "NRG@10, P_Rareness@100, AP_Rareness@100, rrLP, nDCG_UE@10"
     absolute = "nDCG@10, AP, P@10, RR, R@1000 inside evaluate"
-    one, warm, warm_five = (
+    cold, warm, warm_five = (
         f"NRG@10 of {len(frames)} runs",
         "the same, warm context",
         "these five, warm context",
@@ -49,17 +49,17 @@ def costs(frames: Frames, qrels: pd.DataFrame, ids: str, rounds: int) -> list[Ro
         HOST_FIVE: by_ir_measures(frames, qrels, _ABSOLUTE),
         BEST: by_pytrec_eval(frames, qrels, {"ndcg_cut.10"}),
         BEST_FIVE: by_pytrec_eval(frames, qrels, _IN_PYTREC_EVAL),
-        one: evaluate([NRG @ 10]),
+        cold: evaluate([NRG @ 10]),
         warm: again([NRG @ 10]),
         five: evaluate(relative),
         warm_five: again(relative),
         absolute: evaluate(_ABSOLUTE),
         "nDCG@10 inside evaluate": evaluate([nDCG @ 10]),
     }
-    found = interleaved(sides, rounds)
+    costs = interleaved(sides, rounds)
     rows: list[tuple[str, str, float | None]] = [
-        (one, HOST, 0.025),
-        (one, BEST, 0.08),
+        (cold, HOST, 0.025),
+        (cold, BEST, 0.08),
         (warm, HOST, None),
         (warm, BEST, None),
         (five, HOST, 0.12),
@@ -69,11 +69,11 @@ def costs(frames: Frames, qrels: pd.DataFrame, ids: str, rounds: int) -> list[Ro
         (absolute, BEST_FIVE, None),
         ("nDCG@10 inside evaluate", HOST, 0.15),
     ]
-    return [Row(ours, theirs, found[ours], found[theirs], limit, ids) for ours, theirs, limit in rows]
+    return [Row(ours, theirs, costs[ours], costs[theirs], limit, ids) for ours, theirs, limit in rows]
 
 
 def calls(frames: Frames, qrels: pd.DataFrame, rounds: int) -> list[Row]:
-    """As users call the hosts: one run at a time, in a context that is there; and pt.Experiment, if PyTerrier is."""
+    """Time the hosts as users call them: one run at a time, in an existing context; and pt.Experiment, if installed."""
     name, frame = next(iter(frames.items()))
     named = frame.assign(name=name)
     context = RunContext(frames)
@@ -112,12 +112,12 @@ def calls(frames: Frames, qrels: pd.DataFrame, rounds: int) -> list[Row]:
         sides |= {work: experiment([nDCG @ 10, NRG @ 10]), peer: experiment([nDCG @ 10])}
         pairs.append((work, peer, 1.15))
     sides[pairs[0][0]]()  # what warms the context
-    found = interleaved(sides, rounds)
-    return [Row(ours, peer, found[ours], found[peer], limit, "str") for ours, peer, limit in pairs]
+    costs = interleaved(sides, rounds)
+    return [Row(ours, peer, costs[ours], costs[peer], limit, "str") for ours, peer, limit in pairs]
 
 
 def memory(frames: Frames, qrels: pd.DataFrame, ids: str) -> list[Memory]:
-    """What evaluate holds at most, beside the frames themselves."""
+    """Return the peak memory of evaluate, besides the frames themselves."""
     size = sum(int(f.memory_usage(deep=True).sum()) for f in frames.values())
     reference = next(iter(frames))
     rows = []

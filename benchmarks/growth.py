@@ -30,7 +30,7 @@ Campaign = tuple[Frames, pd.DataFrame]
 
 
 class Axis(NamedTuple):
-    """What grows: the sizes, and the campaigns that have them."""
+    """The sizes of one dimension, and campaigns of these sizes."""
 
     name: str
     sizes: list[int]
@@ -74,7 +74,7 @@ def axes(scale: str) -> list[Axis]:
 def measure(scale: str) -> Iterator[Growth]:
     """Every kind of work on every axis, as it is done."""
     for axis in axes(scale):
-        made = dict(zip(axis.sizes, axis.campaigns(axis.sizes), strict=True))
+        campaigns = dict(zip(axis.sizes, axis.campaigns(axis.sizes), strict=True))
         works: dict[str, tuple[Callable[..., Side], float, list[int]]] = {
             f"{m!r}": (lambda *c, m=m: _evaluate(*c, m), LIMIT, axis.sizes) for m in _MEASURES
         }
@@ -89,12 +89,12 @@ def measure(scale: str) -> Iterator[Growth]:
         for work, (side, limit, sizes) in tqdm(
             works.items(), desc=f"growth with the {axis.name}", leave=False, disable=None
         ):
-            sides = {str(size): side(*made[size]) for size in sizes}
-            found = interleaved(sides, 1)
-            if sum(c.wall for c in found.values()) < _LONG:
+            sides = {str(size): side(*campaigns[size]) for size in sizes}
+            costs = interleaved(sides, 1)
+            if sum(c.wall for c in costs.values()) < _LONG:
                 again = interleaved(sides, 3)
-                found = {name: min(found[name], again[name]) for name in sides}
-            seconds = [found[str(size)].cpu for size in sizes]
+                costs = {name: min(costs[name], again[name]) for name in sides}
+            seconds = [costs[str(size)].cpu for size in sizes]
             yield Growth(axis.name, axis.rest, work, sizes, seconds, limit)
 
 

@@ -38,7 +38,7 @@ _PAGE = report.ROOT / "studies" / "speed.md"
 
 
 class Used(NamedTuple):
-    """What one way took."""
+    """The time and memory of one way."""
 
     way: str
     wall: float
@@ -47,7 +47,7 @@ class Used(NamedTuple):
 
 
 def generate(folder: Path, n_runs: int, n_queries: int, depth: int, seed: int = 0) -> None:
-    """Writes runs and qrels, holding no more than a chunk of the queries at a time.
+    """Write runs and qrels, holding no more than a chunk of the queries at a time.
 
     A query has a pool of four times ``depth`` documents, of which each run ranks the best by a score of its own:
     what the document is worth, what the family of the run makes of it, and noise, rounded so that ties occur.
@@ -104,7 +104,7 @@ def in_one_process(folder: Path) -> None:
 
 
 def write_by_query(folder: Path) -> None:
-    """What :func:`on_dask` reads without a shuffle."""
+    """Write the files that :func:`on_dask` reads without a shuffle."""
     import dask.dataframe as dd
 
     shutil.rmtree(folder / "by-query", ignore_errors=True)
@@ -113,7 +113,7 @@ def write_by_query(folder: Path) -> None:
 
 
 def on_dask(folder: Path, shuffled: bool, workers: int, memory: str) -> tuple[float, dict[str, float]]:
-    """On a local cluster; the CPU time of the workers, and the peak of each."""
+    """Score on a local cluster; return the CPU time of the workers, and the peak memory of each."""
     import dask
     import dask.dataframe as dd
 

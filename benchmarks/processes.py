@@ -105,6 +105,6 @@ def costs(campaign: Folder, rounds: int, pref_eval: Path | None, nrg_authors: Pa
             sides |= {work: side, peer: theirs(path)}
             pairs.append((work, peer, limit))
         # What takes a fifth of a second varies much: among themselves, and more often.
-        found = interleaved(sides, rounds) | interleaved(starts, _OF_STARTS * rounds)
-        found[of_all] = Cost(*(seconds * n / len(sample) for seconds in found[of_all]))
-        return [Row(work, peer, found[work], found[peer], limit) for work, peer, limit in pairs]
+        costs = interleaved(sides, rounds) | interleaved(starts, _OF_STARTS * rounds)
+        costs[of_all] = Cost(*(seconds * n / len(sample) for seconds in costs[of_all]))
+        return [Row(work, peer, costs[work], costs[peer], limit) for work, peer, limit in pairs]

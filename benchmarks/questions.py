@@ -35,8 +35,8 @@ def costs(frames: Frames, qrels: pd.DataFrame, rounds: int) -> list[Row]:
     return _beside(sides, by_ir_measures(frames, qrels, [nDCG @ 10]), f"{HOST}, of the {n}", rounds)
 
 
-def of_many_runs(rounds: int) -> list[Row]:
-    """Verdicts on all pairs of many runs, of a generated campaign: 50 topics, 100 deep, 60 judged."""
+def time_many_runs(rounds: int) -> list[Row]:
+    """Time verdicts on all pairs of many runs, of a generated campaign: 50 topics, 100 deep, 60 judged."""
     frames, qrels = make(MANY, 50, 100, 60)
     sides: dict[str, Side] = {
         f"verdicts of {MANY} runs, {measure!r}": lambda m=measure: verdicts(RunContext(frames), qrels, [m])
@@ -45,8 +45,8 @@ def of_many_runs(rounds: int) -> list[Row]:
     return _beside(sides, by_ir_measures(frames, qrels, [nDCG @ 10]), f"{HOST}, of these {MANY}", rounds)
 
 
-def of_json(frames: Frames, rounds: int) -> list[Row]:
-    """Reading runs as JSON has them, beside json.load of the same files, which checks nothing."""
+def time_json(frames: Frames, rounds: int) -> list[Row]:
+    """Time reading runs from JSON, against json.load of the same files, which checks nothing."""
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder) / f"{i}.json" for i in range(len(frames))]
         for file, frame in zip(files, frames.values(), strict=True):
@@ -66,5 +66,5 @@ def _load(files: Sequence[Path]) -> None:
 
 
 def _beside(sides: dict[str, Side], peer: Side, called: str, rounds: int) -> list[Row]:
-    found = interleaved(sides | {called: peer}, rounds)
-    return [Row(work, called, found[work], found[called]) for work in sides]
+    costs = interleaved(sides | {called: peer}, rounds)
+    return [Row(work, called, costs[work], costs[called]) for work in sides]

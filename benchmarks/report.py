@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Row(NamedTuple):
-    """What some work costs, beside what it is compared with."""
+    """The cost of some work, and of what it is compared with."""
 
     work: str
     against: str
@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """Of the CPU times."""
+        """The ratio of the CPU times."""
         return self.ours.cpu / self.theirs.cpu
 
 
@@ -114,7 +114,7 @@ def growths(rows: Sequence[Growth]) -> str:
 
 
 def versions() -> str:
-    """Of what the figures depend on, and of the machine."""
+    """Return the versions and the machine, on which the figures depend."""
     packages = [
         "ir-measures-relative",
         "numpy",
@@ -124,14 +124,14 @@ def versions() -> str:
         "pytrec_eval-terrier",
         "polars",
     ]
-    found = [f"Python {platform.python_version()}"]
+    lines = [f"Python {platform.python_version()}"]
     for package in packages:
         try:
-            found.append(f"{package} {importlib.metadata.version(package)}")
+            lines.append(f"{package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
-            found.append(f"{package} not installed")
+            lines.append(f"{package} not installed")
     machine = f"{os.cpu_count()} cores ({platform.machine()}, {platform.system()})"
-    return f"{', '.join(found)}; {machine}, load {load():.1f} at the start."
+    return f"{', '.join(lines)}; {machine}, load {load():.1f} at the start."
 
 
 def _marked(value: float, limit: float | None, digits: int = 3) -> str:

@@ -23,20 +23,20 @@ class Cost(NamedTuple):
 
 
 def cost(side: Side) -> Cost:
-    """What one call costs: the CPU time of this process, and of the processes that it starts and waits for."""
+    """The cost of one call: the CPU time of this process, and of the processes that it waits for."""
     gc.collect()
-    wall, cpu = time.perf_counter(), time.process_time() + _of_children()
+    wall, cpu = time.perf_counter(), time.process_time() + _children_cpu()
     side()
-    return Cost(time.process_time() + _of_children() - cpu, time.perf_counter() - wall)
+    return Cost(time.process_time() + _children_cpu() - cpu, time.perf_counter() - wall)
 
 
 def interleaved(sides: Mapping[str, Side], rounds: int) -> dict[str, Cost]:
-    """The least CPU time and the least wall time of each side over rounds in which all take their turn."""
+    """Return the least CPU and wall time of each side over rounds in which all take turns."""
     costs: dict[str, list[Cost]] = {name: [] for name in sides}
     for _ in range(rounds):
         for name, side in sides.items():
             costs[name].append(cost(side))
-    return {name: Cost(*map(min, zip(*found, strict=True))) for name, found in costs.items()}
+    return {name: Cost(*map(min, zip(*times, strict=True))) for name, times in costs.items()}
 
 
 def command(*arguments: str | Path, fails: bool = False) -> Side:
@@ -82,6 +82,6 @@ def load() -> float:
     return os.getloadavg()[0]
 
 
-def _of_children() -> float:
+def _children_cpu() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

@@ -85,18 +85,20 @@ AGENTS: dict[str, Reformulate] = {
 
 def follow(reformulate: Reformulate, collection: Collection) -> Trajectories:
     """Let an agent search, and return what each search was worth."""
-    text_of = dict(zip(collection.corpus["docno"], collection.corpus["text"], strict=True))
-    retriever = BM25(list(text_of), list(text_of.values()), num_results=DEEPER)
+    texts = dict(zip(collection.corpus["docno"], collection.corpus["text"], strict=True))
+    retriever = BM25(list(texts), list(texts.values()), num_results=DEEPER)
     searches = pt.relative.record(retriever % READ)
-    asked, first = (
+    queries, first = (
         collection.topics,
         dict(zip(collection.topics["qid"], collection.topics["query"], strict=True)),
     )
     for _ in range(SEARCHES):
-        read = {qid: [text_of[doc] for doc in docs] for qid, docs in searches(asked).groupby("qid")["docno"]}
-        asked = asked.assign(query=[reformulate(first[qid], read.get(qid, [])) for qid in asked["qid"]])
+        read = {qid: [texts[doc] for doc in docs] for qid, docs in searches(queries).groupby("qid")["docno"]}
+        queries = queries.assign(query=[reformulate(first[qid], read.get(qid, [])) for qid in queries["qid"]])
         first = (
-            dict(zip(asked["qid"], asked["query"], strict=True)) if reformulate is drop_first_word else first
+            dict(zip(queries["qid"], queries["query"], strict=True))
+            if reformulate is drop_first_word
+            else first
         )
     answer: Trajectories = pt.relative.trajectory(
         searches.searches, collection.qrels, deeper=retriever(collection.topics), labels="judged"

@@ -89,7 +89,7 @@ def write_runs(folder: Path) -> list:
 
 
 def conclusions(table: pd.DataFrame, chosen: list[str]) -> list[str]:
-    """What the tables say."""
+    """Summarize the tables."""
     scores = table.set_index("name")
     best, most = scores["nDCG@10"].idxmax(), scores["NRG(norm='ideal')@10"].idxmax()
     rank = int(scores["nDCG@10"].rank(ascending=False)[most])

@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def conclusions(candidates: pd.DataFrame) -> list[str]:
-    """What the tables say, the first of them without a judgment."""
+    """Summarize the tables, the first of which needs no judgment."""
     med, nrg, unique = (candidates[str(m)] for m in (MED_BLIND, NRG @ 10, UniqueRel @ 10))
     near, far, most, least = med.idxmin(), med.idxmax(), nrg.idxmax(), nrg.idxmin()
     lines = [

@@ -66,7 +66,7 @@ def compare(data: Collection, runs: Sequence[str], labels: str) -> Comparison:
     return compare_options(data.collection, options, terms, removals(deployed, deployed))
 
 
-def kind_of(verdict: int, options: Sequence[Option]) -> str:
+def verdict_name(verdict: int, options: Sequence[Option]) -> str:
     name = "open" if verdict == OPEN else options[verdict].name
     return "replace X" if name.startswith("replace ") and name != "replace all" else name
 
@@ -85,7 +85,7 @@ def shares(data: Collection, deployed: int, draws: int, rng: np.random.Generator
         for (labels, ruling), margin in itertools.product(zip(LABELS, rulings, strict=True), MARGINS):
             if ruling is not None:
                 verdict = decide_by(ruling.bounds, sizes, margin).verdict
-                counts.setdefault((labels, margin), Counter())[kind_of(verdict, options)] += 1
+                counts.setdefault((labels, margin), Counter())[verdict_name(verdict, options)] += 1
     kinds = ("keep", "add", "replace X", "replace all", "open")
     rows = [
         {"collection": data.name, "deployed": deployed, "labels": labels, "margin": margin}
@@ -101,7 +101,7 @@ def shares(data: Collection, deployed: int, draws: int, rng: np.random.Generator
 def errors(
     data: Collection, deployed: int, draws: int, redraws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """What the rule says of redrawn topics, against the means of all topics; in per cent, and the worst draw."""
+    """Return the rule's errors on redrawn topics against the means of all topics, in per cent, and the worst draw."""
     found = [
         errors_of_draw(data, runs, redraws, rng)
         for runs in draw_runs(data.context.names, deployed, draws, rng)
@@ -148,7 +148,7 @@ def errors_of_draw(
 
 
 def advice_of_old_rule(values: Floats) -> int:
-    """What version 0.4 said to do at its margin, 0, as judged, with intervals of two ends; open is to keep."""
+    """Return the advice of version 0.4 at its margin, 0, as judged, with two-sided intervals; open means keep."""
     less = values[1:] - values[0]
     upper = upper_bounds(less, ENDS, confidence=0.975)
     lower = -upper_bounds(-less, ENDS, confidence=0.975)

@@ -43,8 +43,8 @@ def main() -> None:
         f"BM25 has an nDCG@10 of {bm25:.4f}. That of each other retriever on its own, and the number of relevant"
     )
     print("documents in its top 10 that are not in BM25's:\n")
-    others = values[values["name"] != "BM25"]
-    show(others.rename(columns={str(UNIQUE): "UniqueRel@10"}))
+    rest = values[values["name"] != "BM25"]
+    show(rest.rename(columns={str(UNIQUE): "UniqueRel@10"}))
 
     print("Which to fuse; in_sample on the queries that chose, held_out on those that did not:\n")
     table = pt.relative.fuse(context, qrels, [2, 3], depth=DEPTH)
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def conclusions(table: pd.DataFrame) -> list[str]:
-    """What the table says."""
+    """Summarize the table."""
     fused = table[~table["strategy"].isin(["single"])]
     best, luckiest = (fused.loc[fused[column].idxmax()] for column in ("held_out", "in_sample"))
     sure = "more than 0 for certain" if best["ci_lower"] > 0 else "which may be chance"

@@ -77,7 +77,7 @@ def _answer(arguments: argparse.Namespace, score: Scorer) -> None:
         raise ValueError(
             f"{arguments.dataset}: topics need one field, and documents a field text; take another --dataset"
         )
-    index = index_of(dataset, arguments.index or Path(arguments.dataset.replace("/", "-") + ".pisa"))
+    index = open_index(dataset, arguments.index or Path(arguments.dataset.replace("/", "-") + ".pisa"))
     with quietly():
         bm25 = index.bm25()
         bm25(topics.head(1))  # PISA prepares a scorer at its first query
@@ -86,7 +86,7 @@ def _answer(arguments: argparse.Namespace, score: Scorer) -> None:
     if dataset.irds_ref().has_scoreddocs():
         pipelines["first stage"] = first_stage(dataset, index, topics)
     to_rerank = bm25 % arguments.depth
-    texts = texts_of(dataset, set(to_rerank(topics)["docno"]))
+    texts = read_texts(dataset, set(to_rerank(topics)["docno"]))
     pipelines[CANDIDATE] = to_rerank >> pt.apply.text(lambda row: texts[row["docno"]]) >> rerank
 
     about = RunContext.from_irds(arguments.dataset, name=None)  # the size of the collection, and its grades
@@ -96,8 +96,8 @@ def _answer(arguments: argparse.Namespace, score: Scorer) -> None:
     print(worth(context, qrels, CANDIDATE))
 
 
-def index_of(dataset: Any, path: Path) -> PisaIndex:
-    """The index of the dataset's documents, made if it is not there; the documents are read one by one."""
+def open_index(dataset: Any, path: Path) -> PisaIndex:
+    """Return the index of the dataset's documents, made on first use; the documents are read one by one."""
     index = PisaIndex(str(path), text_field="text", stemmer="porter2")
     if index.built():
         print(f"the index in {path} is there already\n")
@@ -111,24 +111,24 @@ def index_of(dataset: Any, path: Path) -> PisaIndex:
         return index.index(tqdm(documents, unit=" documents", file=terminal, disable=None))
 
 
-def texts_of(dataset: Any, docnos: set[str]) -> dict[str, str]:
-    """The texts of some documents, by one pass over all: ``dataset.text_loader()`` would first store 14 GB of them."""
+def read_texts(dataset: Any, docnos: set[str]) -> dict[str, str]:
+    """Return the texts of documents, in one pass over all: ``dataset.text_loader()`` would first store 14 GB."""
     documents = dataset.get_corpus_iter(verbose=sys.stderr.isatty())
     return {document["docno"]: document["text"] for document in documents if document["docno"] in docnos}
 
 
 def first_stage(dataset: Any, index: PisaIndex, topics: pd.DataFrame) -> pd.DataFrame:
-    """The run that comes with the dataset.
+    """Return the run that comes with the dataset.
 
     The Deep Learning track's has no scores: it says which passages to re-rank, and not in which order. There, query
     likelihood orders those passages that it finds among its top 1000.
     """
-    given = dataset.get_results()
-    if given["score"].nunique() > 1:
-        return given
+    results = dataset.get_results()
+    if results["score"].nunique() > 1:
+        return results
     with quietly():
-        found = index.qld(num_results=1000)(topics)
-    return pt.model.add_ranks(found.drop(columns="rank").merge(given[["qid", "docno"]]))
+        ranked = index.qld(num_results=1000)(topics)
+    return pt.model.add_ranks(ranked.drop(columns="rank").merge(results[["qid", "docno"]]))
 
 
 def _rescored(frame: pd.DataFrame, score: Scorer) -> pd.DataFrame:

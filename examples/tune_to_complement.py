@@ -112,7 +112,7 @@ def compare(collection: Collection, deployed: pt.Transformer, tuned: dict[str, p
 
 
 def conclusions(best: dict[str, pd.Series], table: pd.DataFrame) -> list[str]:
-    """What the two tables say."""
+    """Summarize the two tables."""
     by_ndcg, by_nrg = best["nDCG@10"], best["NRG@10"]
     scores = table.set_index("name")
     first, second = scores.loc["tuned by nDCG@10"], scores.loc["tuned by NRG@10"]

@@ -60,7 +60,7 @@ def retrievers(collection: Collection, path: str) -> dict[str, pt.Transformer]:
 
 
 def conclusions(table: pd.DataFrame, queries: pd.DataFrame) -> list[str]:
-    """Which of the two finds what the other misses."""
+    """Say which of the two retrieves what the other misses."""
     nrg, unique = table["NRG@10"], table["UniqueRel@10"]
     more, less = nrg.idxmax(), nrg.idxmin()
     values = queries.set_index(["measure", "name"])["value"]

@@ -47,11 +47,11 @@ def main() -> None:
     show(table[table["name"].isin(args.candidates)])
 
     print(f"What {args.candidates[0]} finds that nobody does, on the topic where it finds most\n")
-    found = explain(
+    contributions = explain(
         RunContext(deployed.runs), context.runs[args.candidates[0]].to_dict(), qrels, "UniqueRel(rel=2)@10"
     )
-    most = found.groupby("query_id")["contribution"].sum().idxmax()
-    unique = found[(found["query_id"] == most) & (found["contribution"] > 0)]
+    most = contributions.groupby("query_id")["contribution"].sum().idxmax()
+    unique = contributions[(contributions["query_id"] == most) & (contributions["contribution"] > 0)]
     show(unique[["query_id", "doc_id", "relevance", "position", "contribution"]])
     for name in args.candidates:
         share = explain(context, name, qrels, "UniqueRel@10")["relevance"].isna().mean()

@@ -20,20 +20,20 @@ _RELATIVE = re.compile(r"(!?)\[([^\]]*)\]\((?!https?:|#)([^)]+)\)")
 
 
 def repository(root: Path = ROOT) -> str:
-    """As it is set; empty where it is not."""
+    """Return the address as it is set; empty if it is not."""
     found = _SETTING.search((root / "pyproject.toml").read_text(encoding="utf-8"))
     return found[0] if found else ""
 
 
 def site(address: str) -> str:
-    """Where the documentation is: on GitHub, what the workflow ``docs`` publishes; elsewhere the folder itself."""
+    """Return the address of the documentation: on GitHub the published pages, elsewhere the folder itself."""
     if on_github := re.fullmatch(r"https://github\.com/([^/]+)/([^/]+)", address):
         return f"https://{on_github[1].lower()}.github.io/{on_github[2]}/"
     return f"{address}/blob/main/docs/index.md"
 
 
 def urls(address: str) -> dict[str, str]:
-    """What the package's metadata lists; nothing where there is no address."""
+    """Return the links in the package's metadata; none without an address."""
     if not address:
         return {}
     return {
@@ -86,7 +86,7 @@ def citation(address: str) -> str:
 
 
 def bibtex(address: str) -> str:
-    """What follows the year in the entry of the software."""
+    """Return the end of the software's entry, after the year."""
     return f",\n  url = {{{address}}}" if address else ""
 
 

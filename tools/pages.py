@@ -1,4 +1,4 @@
-"""Pages of which a part is written by a script, between ``<!-- NAME -->`` and ``<!-- end of NAME -->``.
+"""Parts of pages that a script writes, between ``<!-- NAME -->`` and ``<!-- end of NAME -->``.
 
 ``python -m tools.pages`` writes the table of file formats into ``docs/formats.md``; a test compares the two.
 """
@@ -12,12 +12,12 @@ PAGE, PLACE = Path(__file__).resolve().parents[1] / "docs" / "formats.md", "form
 
 
 def filled(page: Path, name: str) -> str:
-    """What stands in the part of a page."""
+    """Return the text of a part of a page."""
     return _find(page, name)[1]
 
 
 def fill(page: Path, name: str, text: str) -> None:
-    """Puts the text into the part of a page."""
+    """Put the text into a part of a page."""
     found = _find(page, name)
     whole = found.string
     page.write_text(f"{whole[: found.start(1)]}{text}{whole[found.end(1) :]}", encoding="utf-8")
@@ -32,7 +32,7 @@ def _find(page: Path, name: str) -> re.Match[str]:
 
 
 def block() -> str:
-    """The table of the formats, from the registry that reads them."""
+    """Return the table of the formats, from their registry."""
     from ir_measures_relative.formats.foreign_files import formats
 
     rows = ["| file | read as | notes |", "|---|---|---|"]

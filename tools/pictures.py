@@ -33,7 +33,7 @@ PLOTS, REPORTING = "src/ir_measures_relative/plots", "src/ir_measures_relative/r
 
 
 class CannotDrawError(Exception):
-    """What a picture shows is not on this machine."""
+    """The data of a picture are not on this machine."""
 
 
 class Picture(NamedTuple):

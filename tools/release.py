@@ -34,13 +34,13 @@ assert sorted(round(value, 4) for value in values.values()) == [0.7361, 0.7933],
 
 
 def version() -> str:
-    """As the package says it."""
+    """Return the version that the package states."""
     text = (ROOT / "src" / "ir_measures_relative" / "__init__.py").read_text(encoding="utf-8")
     return re.findall(r'^__version__ = "(.+)"$', text, re.MULTILINE)[0]
 
 
 def check_texts(tag: str | None) -> None:
-    """That all places that name the version name this one.
+    """Check that all places that name the version name this one.
 
     Raises:
         SystemExit: with the place that does not.
@@ -70,7 +70,7 @@ def check_texts(tag: str | None) -> None:
 
 
 def check_contents(wheel: Path, sdist: Path) -> None:
-    """That both hold the package, its data and its licence, and the wheel nothing beside."""
+    """Check that both hold the package, its data and its licence, and the wheel nothing else."""
     inside = zipfile.ZipFile(wheel).namelist()
     with tarfile.open(sdist) as archive:
         source = [name.partition("/")[2] for name in archive.getnames()]
@@ -90,7 +90,7 @@ def check_contents(wheel: Path, sdist: Path) -> None:
 
 
 def check_readme(wheel: Path) -> None:
-    """That no link or picture of the description is relative: an index page has no folder to look in."""
+    """Check that no link or picture of the description is relative: a package index has no such folder."""
     with zipfile.ZipFile(wheel) as archive:
         name = next(name for name in archive.namelist() if name.endswith("METADATA"))
         text = archive.read(name).decode()

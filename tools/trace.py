@@ -19,7 +19,7 @@ QRELS = {"q": {"A": 1, "E": 2, "F": 1, "J": 1}}
 
 
 class Trace(NamedTuple):
-    """What was called in the package, in the order of the calls."""
+    """The calls within the package, in their order."""
 
     calls: list[tuple[str, str]]  #: the file and the function of each
 

@@ -22,7 +22,7 @@ NUM_DOCS = {"robust03": 528_155, "dl19": 8_841_823, "dl21": 138_364_198}
 
 
 def folder_of(name: str) -> Path | None:
-    """Where a campaign is: in the folder that the variable of its name in capitals names, else in ``../shared``."""
+    """Return the folder of a campaign: that of the environment variable with its name, else one in ``../shared``."""
     named = os.environ.get(name.upper())
     folder = Path(named) if named else ROOT.parent / "shared" / name
     return folder if (folder / "qrels.txt.gz").exists() else None

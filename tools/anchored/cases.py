@@ -39,7 +39,7 @@ PARTS = ("measures", "bounds", "verdicts", "statistics")
 
 
 def _hashed(text: str) -> str:
-    """What stands for a document: its id is not written."""
+    """Return a stand-in for a document, whose id is not written."""
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
@@ -163,7 +163,7 @@ def _of_measures(campaign: Campaign) -> Iterator[Question]:
 
 
 def _deep_med(campaign: Campaign, measure: str) -> Table:
-    """Of a base whose search takes long at a low cutoff, for two runs."""
+    """Return the values of two runs by a base whose search takes long at a low cutoff."""
     first, *others = campaign.few[:3]
     context = RunContext({name: campaign.runs[name] for name in (first, *others)}, reference=first)
     frame = context.evaluate(campaign.thin_qrels, [measure], perquery=True)

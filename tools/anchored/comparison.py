@@ -20,7 +20,7 @@ _EXAMPLES = 3
 
 @dataclass
 class Findings:
-    """What the comparison of the tables of one campaign and part came to.
+    """The result of comparing the tables of one campaign and part.
 
     Attributes:
         counts: how many tables, values, equal values, ``exact`` lost and won.
@@ -142,7 +142,7 @@ def _compare_tables(key: Key, old: Table, new: Table, findings: Findings) -> Non
 
 
 def _differences(a: Any, b: Any) -> tuple[Any, Any]:
-    """Which values are the same to the last bit, and how far apart numbers are; from no number, infinitely far."""
+    """Return which values are equal to the last bit, and the distances of numbers; infinite from what is no number."""
     if a.dtype.kind not in "iuf" or b.dtype.kind not in "iuf":
         return a.astype(str) == b.astype(str), np.zeros(len(a))
     x, y = a.astype(np.float64), b.astype(np.float64)
@@ -153,7 +153,7 @@ def _differences(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _allowed(part: str, name: str, a: Any, b: Any, gap: Any, was_exact: Any) -> tuple[Any, Any]:
-    """Which differences are rounding where that is allowed, and which others the rule of the part allows.
+    """Return which differences are rounding, where it is allowed, and which others the rule of the part allows.
 
     Args:
         part: the part.
@@ -183,7 +183,7 @@ def _allowed(part: str, name: str, a: Any, b: Any, gap: Any, was_exact: Any) -> 
 
 
 def _place(table: Table, row: int, column: str) -> str:
-    """Where a value stands, in words."""
+    """Describe the place of a value in words."""
     said = {"query_id": "query", "doc_id": "document"}
     return ", ".join(
         [*(f"{said.get(name, name)} {array[row]}" for name, array in table.keys.items()), column]

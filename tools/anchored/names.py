@@ -45,7 +45,7 @@ def member(owner: Any, name: str) -> Any:
 
 
 def asked(function: Callable[..., Any], *given: Any, **options: Any) -> Any:
-    """What a function returns; the options have their new names here, and are passed by the names that it has.
+    """Call a function with the names that it has for options, which have their new names here.
 
     Topics that a run misses count as empty rankings, as they do in every version that does not ask.
     """

@@ -26,7 +26,7 @@ from .names import new_question, renamed
 
 
 class Key(NamedTuple):
-    """Which table it is."""
+    """The key of a table."""
 
     campaign: str
     part: str
