@@ -102,7 +102,7 @@ def compare(
     view = judged_collection(context, qrels)
     check_runs(view, parsed, missing_topics=False)
     view, note = check_topics(view, names, missing, relative=any(map(is_relative, parsed)))
-    _reject_copies_of_priors(view, names, parsed, fixed)
+    _reject_copied_priors(view, names, parsed, fixed)
     if len(names) < 2:
         raise ValueError(f"there is one run to compare, {names[0]!r}; give more names, or fewer priors")
     run_pairs = list(itertools.combinations(names, 2))
@@ -158,7 +158,7 @@ def _choose_runs(
     return chosen, None if priors is None else policy, fixed
 
 
-def _reject_copies_of_priors(
+def _reject_copied_priors(
     view: Collection, names: Sequence[str], measures: Sequence[ir_measures.Measure], fixed: Sequence[str]
 ) -> None:
     """Raise ValueError where a run to compare is a fixed prior under another name."""

@@ -91,10 +91,10 @@ def decide(
     runs = dict.fromkeys(run for option in chosen for run in option.runs)
     collection, note = check_topics(collection, list(runs), missing)
     compared = compare_options(collection, chosen, terms)
-    first, *others = (escaped(option.name) for option in chosen)
+    first, *further = (escaped(option.name) for option in chosen)
     keep = Words("keep", "keeping it") if first == "keep" else Words(f"keep {first}", f"keeping {first}")
-    words = [keep, *(Words(f"choose {name}", f"choosing {name}") for name in others)]
-    no_gain = "No other option gains" if len(others) > 1 else f"{capital(others[0])} does not gain"
+    words = [keep, *(Words(f"choose {name}", f"choosing {name}") for name in further)]
+    no_gain = "No other option gains" if len(further) > 1 else f"{capital(further[0])} does not gain"
     answer = describe(compared.state(words, no_gain))
     return compared.decision(*answer, missing_topics=escaped(note))
 

@@ -48,7 +48,14 @@ def drop(
         context: the runs.
         qrels: the judgments.
         deployed: names of the deployed runs, or globs; default: all runs of the context.
+        by: as for :func:`decide`, as are the arguments below.
         margin: the largest loss that you accept, in the unit of ``by``. Default: 0.02, for a measure from 0 to 1.
+        labels: what unjudged documents are.
+        llm_judgments: judgments by a language model.
+        combine: how several runs become one list.
+        test: how bounds are made.
+        groups: from query id to a group of topics.
+        missing: what to do with topics that a run has no ranking for.
 
     Returns:
         a :class:`Decision`. ``verdict`` is ``"safe"`` if some run is safe to drop, else ``"open"`` if some run is open,

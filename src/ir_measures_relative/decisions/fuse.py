@@ -124,19 +124,13 @@ def fuse(
     available = known_depth(view.rankings, DEFAULT_DEPTH)
     settings = _read_settings(method, k, available if depth is None else depth)
     check_whole_to(view.rankings, max(setting.depth for setting in settings))
-    if not _is_list(strategies) or not len(strategies):
-        raise ValueError(f"strategies={strategies!r} must be a list of some of {str([*STRATEGIES])[1:-1]}")
-    for strategy in strategies:
-        check_choice("strategies", strategy, tuple(STRATEGIES))
+    _check_strategies(strategies)
     costs, budgets = _read_costs(cost, budget, names)
     splits = split_topics(view.documents.n_queries, folds, repeats, seed)
     if "exact" in strategies:
-        tried_sizes = sizes if budget is None else range(1, max(sizes) + 1)
-        n_sets = len(settings) * sum(math.comb(len(names), size) for size in tried_sizes)
-        if n_sets > max_sets:
-            raise ValueError(
-                f"'exact' would try {n_sets:,} sets of runs, and max_sets is {max_sets:,}; set more, or leave it out"
-            )
+        _check_set_count(
+            len(names), sizes if budget is None else range(1, max(sizes) + 1), len(settings), max_sets
+        )
     values = [FusedValues(view, base, setting) for setting in settings]
     chooser = Chooser(values, len(names), splits, cache(partial(_last_run_nrg, view)))
     shows_depth = _is_list(depth) or (depth is None and available != DEFAULT_DEPTH)
@@ -175,6 +169,21 @@ def _last_run_nrg(view: Collection, runs: RunSet) -> FloatArray:
     *priors, name = (view.names[i] for i in runs)
     values: FloatArray = (NRG @ 10).score(Evaluated.of(view, name, priors))
     return values
+
+
+def _check_strategies(strategies: Any) -> None:
+    if not _is_list(strategies) or not len(strategies):
+        raise ValueError(f"strategies={strategies!r} must be a list of some of {str([*STRATEGIES])[1:-1]}")
+    for strategy in strategies:
+        check_choice("strategies", strategy, tuple(STRATEGIES))
+
+
+def _check_set_count(n_runs: int, sizes: Iterable[int], n_settings: int, most: int) -> None:
+    n_sets = n_settings * sum(math.comb(n_runs, size) for size in sizes)
+    if n_sets > most:
+        raise ValueError(
+            f"'exact' would try {n_sets:,} sets of runs, and max_sets is {most:,}; set more, or leave it out"
+        )
 
 
 def _check_common_topics(view: Collection) -> None:

@@ -194,8 +194,8 @@ def _describe_ranks(run: Evaluated, context: RunContext, standing: pd.DataFrame)
         if "expected" in row:
             place += f"; {row['expected']:.1f} on average by the relevance model"
         places.append(f"{place})")
-    others = (rankings for name, rankings in context.runs.items() if name != run.name)
-    rivals = " and ".join(cite_tracks(others, count_others=True)) or counted(n_runs - 1, "run")
+    rival_runs = (rankings for name, rankings in context.runs.items() if name != run.name)
+    rivals = " and ".join(cite_tracks(rival_runs, count_others=True)) or counted(n_runs - 1, "run")
     return f"{sentence}{run.name} beside {rivals}: {'; '.join(places)}."
 
 

@@ -178,8 +178,8 @@ def _score_nrg(shown: Searches, measure: Any) -> FloatArray:
     values = np.zeros(len(shown.search))
     if not runs:
         return values
-    own = pd.DataFrame({"query_id": shown.ids, "key": shown.keys})
-    judgments = own.merge(shown.judgments, on="key", sort=False)[["query_id", "doc_id", "grade"]]
+    keys = pd.DataFrame({"query_id": shown.ids, "key": shown.keys})
+    judgments = keys.merge(shown.judgments, on="key", sort=False)[["query_id", "doc_id", "grade"]]
     judgments = judgments.rename(columns={"grade": "relevance"}).astype({"relevance": int})
     with warnings.catch_warnings():  # a trajectory that had ended lacks its topic, and is counted as such
         warnings.simplefilter("ignore", RelativeWarning)

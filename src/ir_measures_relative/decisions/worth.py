@@ -71,6 +71,14 @@ def worth(
         qrels: the judgments.
         candidate: the name of a run of the context, or any other run: a dict, a DataFrame, the path of a file.
         deployed: names of the deployed runs, or globs; default: all other runs of the context.
+        by: as for :func:`decide`, as are the arguments below.
+        margin: the smallest difference that matters.
+        labels: what unjudged documents are.
+        llm_judgments: judgments by a language model.
+        combine: how several runs become one list.
+        test: how bounds are made.
+        groups: from query id to a group of topics.
+        missing: what to do with topics that a run has no ranking for.
 
     ``priors`` of the context are ignored. The relevance model learns from all of its runs, deployed or not.
 
