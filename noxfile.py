@@ -112,9 +112,9 @@ def docs(session: nox.Session) -> None:
 def pictures(session: nox.Session) -> None:
     """Draws the pictures of pages and notebooks whose words have changed; after ``--``: ``--all``, or names.
 
-    ``ROBUST03`` names the runs of two of them, and Chromium photographs the report; without them, these stay.
+    ``ROBUST03`` names the runs of three of them, and Chromium photographs the report; without them, these stay.
     """
-    session.install(*TESTED)
+    session.install(*TESTED, "nbclient")
     session.run("python", "-m", "tools.pictures", *session.posargs)
 
 
