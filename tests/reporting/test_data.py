@@ -104,9 +104,7 @@ def test_numbers_are_those_of_the_analyses() -> None:
         assert [row[3:6] for row in rows] == [pytest.approx(row.tolist(), abs=1e-9) for row in ends]
         options = {} if i else {"names": context.names, "priors": "others"}
         tested = compare(context, LABELS, [measure], family="measure", **options)["p_corrected"]
-        told = [
-            row[6] for row in rows
-        ]  # where there is an interval, which a few topics that differ do not have
+        told = [row[6] for row in rows]  # "–" where too few topics differ for an interval
         assert all(word in ("–", "yes" if p > 0.05 else "no") for word, p in zip(told, tested, strict=True))
         assert i or told == ["–" if p != p else "yes" if p > 0.05 else "no" for p in tested]
         for run, *counts in page[f"verdicts-{i}"]["table"]["rows"]:
@@ -121,11 +119,8 @@ def test_numbers_are_those_of_the_analyses() -> None:
     credit = context.evaluate(LABELS, ["Shapley@2"])["Shapley@2"]
     assert dict(page["shapley"]["rows"]) == pytest.approx(dict(enumerate(credit)), abs=1e-9)
     alike = page["likeness"]
-    assert sorted(alike["names"]) == [0, 1, 2] and [row[:2] for row in alike["rows"]] == [
-        [1, 0],
-        [2, 0],
-        [2, 1],
-    ]
+    assert sorted(alike["names"]) == [0, 1, 2]
+    assert [row[:2] for row in alike["rows"]] == [[1, 0], [2, 0], [2, 1]]
     distance = similarity(context, LABELS, ["MED@2"]).set_index(["name", "other"])["distance"]
     for a, b, x in alike["rows"]:
         assert x == pytest.approx(distance[list(RUNS)[b], list(RUNS)[a]], abs=1e-9)
@@ -136,12 +131,8 @@ def test_fusion_is_what_fuse_says() -> None:
     page = data(context, LABELS, ["nDCG@2", "NRG@2"])
     expected = fuse(context, LABELS, 3, "nDCG@2", depth=100, strategies=("single", "top", "greedy", "all"))
     rows = page["fusion"]["table"]["rows"]
-    assert [row[0] for row in rows] == [
-        "the best run",
-        "the 3 best runs",
-        "3 runs, added one by one",
-        "all runs",
-    ]
+    names = ["the best run", "the 3 best runs", "3 runs, added one by one", "all runs"]
+    assert [row[0] for row in rows] == names
     for (_, runs, *numbers), row in zip(rows, expected.to_dict("records"), strict=True):
         assert [list(RUNS)[run] for run in runs] == list(row["names"])
         columns = ("in_sample", "held_out", "difference", "ci_lower", "ci_upper")
@@ -156,17 +147,12 @@ def test_what_takes_long_is_left_out_and_named(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(unjudged, "_PAIRS", 10)
     monkeypatch.setattr(combinations, "_MOST_WORK", 8)
-    contents = collect_contents(
-        RunContext(RUNS),
-        qrels_columns(LABELS),
-        parse_measures(["nDCG@2", "NRG(norm='ideal')@20", "UniqueRel@2"]),
-    )
+    measures = parse_measures(["nDCG@2", "NRG(norm='ideal')@20", "UniqueRel@2"])
+    contents = collect_contents(RunContext(RUNS), qrels_columns(LABELS), measures)
     found, left_out = make_sections(contents)
     facts = next(one for one in found if one.anchor == "unjudged").facts
-    assert facts["left_out"] == [("NRG(norm='ideal')@20", 9)] and facts["measures"] == [
-        "nDCG@2",
-        "UniqueRel@2",
-    ]
+    assert facts["left_out"] == [("NRG(norm='ideal')@20", 9)]
+    assert facts["measures"] == ["nDCG@2", "UniqueRel@2"]
     assert [why for why in left_out if why.startswith("Fusion: 3 runs and 3 topics would take too long.")]
 
 
@@ -263,6 +249,7 @@ def test_no_query_in_common() -> None:
         data(RunContext(RUNS), {"other": {"a": 1}}, ["nDCG@2"])
 
 
+@examples(30)
 @given(st.lists(st.text(min_size=1, max_size=100) | st.sampled_from([*NAMES, "\udcff half"]), unique=True))
 def test_addresses_are_unique_and_plain(ids: list[str]) -> None:
     found = make_slugs(ids)

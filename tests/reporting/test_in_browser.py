@@ -107,13 +107,8 @@ def test_sorting_by_mouse_and_keyboard(friendly: Path, open_page: Open) -> None:
     assert column(page, 4) == sorted(column(page, 4), key=float, reverse=True)
     headers.nth(2).locator("button").click()
     assert column(page, 3) == sorted(column(page, 3), key=float, reverse=True)
-    assert [h.get_attribute("aria-sort") for h in headers.all()] == [
-        "none",
-        "none",
-        "descending",
-        "none",
-        "none",
-    ]
+    order = [h.get_attribute("aria-sort") for h in headers.all()]
+    assert order == ["none", "none", "descending", "none", "none"]
     headers.nth(0).locator("button").focus()
     page.keyboard.press("Enter")
     assert column(page, 1) == sorted(FRIENDLY) and headers.nth(0).get_attribute("aria-sort") == "ascending"
@@ -164,12 +159,10 @@ def test_the_headline_and_what_a_measure_is(friendly: Path, open_page: Open) -> 
     table = RunContext(FRIENDLY).evaluate(QRELS, MEASURES)
     top = {m: table.loc[table[m].idxmax()] for m in MEASURES}
     assert best.startswith(f"Best on its own: {top['nDCG@3']['name']}, nDCG@3 {top['nDCG@3']['nDCG@3']:.3f}.")
-    assert adds.startswith(
-        f"Adds most to the other runs: {top['NRG@3']['name']}, NRG@3 {top['NRG@3']['NRG@3']:.3f}: "
-    )
+    newest = f"{top['NRG@3']['name']}, NRG@3 {top['NRG@3']['NRG@3']:.3f}: "
+    assert adds.startswith(f"Adds most to the other runs: {newest}")
     assert re.search(
-        r"relevant documents( \(grade 1 or higher\))? per topic in its top \d+ and in that of no other run\.",
-        adds,
+        r"relevant documents( \(.*\))? per topic in its top \d+ and in that of no other run\.", adds
     )
     assert re.match(r"Unjudged documents (could|cannot) reverse (any|\d+) of 45 orders of two runs", verdicts)
     page.locator("#table-of-runs thead button").nth(3).focus()
@@ -329,9 +322,8 @@ def test_undecided_and_pale_cells_are_seen_in_both_schemes(friendly: Path, open_
     page = open_page(friendly)
     draw_all(page)
     figure = page.locator("figure[data-chart='verdicts-0']")
-    assert {"undecided", "significant", "could be chance"} <= {
-        *figure.locator("svg text").all_text_contents()
-    }
+    texts = {*figure.locator("svg text").all_text_contents()}
+    assert {"undecided", "significant", "could be chance"} <= texts
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         paper, undecided = page.evaluate(
