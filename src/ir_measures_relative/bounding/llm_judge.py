@@ -233,16 +233,16 @@ def measure_favour(
     def compare(some: BoolArray, rest: BoolArray) -> float:
         return float(surplus[some].mean() - (surplus[rest].mean() if rest.any() else 0.0))
 
-    others = [
+    other_runs = [
         compare(unique[run], top[run] & ~unique[run])
         for run in range(len(top))
         if (run != candidate if groups is None else groups[run] != groups[candidate])
         and unique[run].sum() >= _FEWEST_UNIQUE
     ]
-    sd = np.std(others, ddof=1) if len(others) >= _FEWEST_OTHERS else 0.0
+    sd = np.std(other_runs, ddof=1) if len(other_runs) >= _FEWEST_OTHERS else 0.0
     if not sd:
         return None
-    return float((compare(unjudged, top[candidate] & judged) - np.mean(others)) / sd)
+    return float((compare(unjudged, top[candidate] & judged) - np.mean(other_runs)) / sd)
 
 
 def _expected_steps(model: RelevanceModel, docs: Pool, step: FloatArray) -> FloatArray:
