@@ -232,6 +232,7 @@ BAD_JUDGES: Any = {
         lambda llm: {q: {"none": 1} for q in llm},
         "No run retrieves in its top what the language",
     ),
+    "none": (lambda llm: {q: {} for q in llm}, "No run retrieves in its top what the language"),
     "few documents": (lambda llm: {"q0": llm["q0"]}, "; 50 are needed to check it, so"),
 }
 

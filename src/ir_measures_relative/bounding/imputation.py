@@ -154,7 +154,7 @@ class Imputation:
         row = np.full(len(docs), -1, dtype=np.int64)
         in_topics = docs.exists & (topic[docs.query] >= 0)
         row[in_topics] = self._llm.find_rows(topic[docs.query[in_topics]], docs.ids.take(in_topics))
-        return np.where(row >= 0, self._llm.grade[row], NO_LABEL)
+        return np.append(self._llm.grade, NO_LABEL)[row]
 
 
 def number_groups(runs: Sequence[Evaluated]) -> IntArray | None:
