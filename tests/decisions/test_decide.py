@@ -16,7 +16,7 @@ from aspect_campaigns import with_aspects
 from ir_measures_relative import RelativeWarning, RunContext, decide, drop, worth
 from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions import Combination, RegretTest
-from ir_measures_relative.decisions.options import Option, OptionLists
+from ir_measures_relative.decisions.options import Option, OptionLists, check_deciding_measure
 from ir_measures_relative.decisions.values import OptionValues
 from oracles.option_lists import combined
 
@@ -260,7 +260,7 @@ def test_the_extremes_are_those_of_all_judgments(by: str) -> None:
         qrels = {q: {d: rng.choice([0, 1]) for d in rng.sample(docs, 5)} for q in queries}
         options = {"keep": ["old"], "add": ["old", "new"], "replace": ["new"]}
         collection = judged_collection(RunContext(runs, grades=(0, 1)), qrels)
-        measure = measure_of(by)
+        measure = check_deciding_measure(by)
         lists = OptionLists(collection, [Option(n, tuple(of)) for n, of in options.items()], TURNS, 3)
         most = OptionValues(collection, lists.rankings(), measure, 0).largest_differences(3)
         shown = {
@@ -279,12 +279,6 @@ def test_the_extremes_are_those_of_all_judgments(by: str) -> None:
                 values = only.evaluate(labeled, [by], perquery=True)["value"].to_numpy()
                 differences.append(values[:, None] - values)
             assert most[:, :, t] == pytest.approx(np.max(differences, axis=0), abs=1e-9)
-
-
-def measure_of(by: str) -> Any:
-    from ir_measures_relative.decisions.options import check_deciding_measure
-
-    return check_deciding_measure(by)
 
 
 def test_documents_that_could_change_the_verdict_are_named() -> None:

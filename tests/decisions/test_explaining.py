@@ -85,21 +85,19 @@ def test_contributions_sum_to_the_score(
             docs = only_judged(docs, labels[query])
         assert rows["doc_id"].tolist() == docs[: parsed.get("cutoff")]
         assert rows["position"].tolist() == list(range(1, len(rows) + 1))
-        for row in rows.itertuples():
-            assert (
-                (labels[query].get(row.doc_id) == row.relevance)
-                if row.doc_id in labels[query]
-                else pd.isna(row.relevance)
-            )
+        assert known(rows["relevance"]) == [labels[query].get(doc) for doc in docs[: len(rows)]]
         for other in set(context) - {name}:
-            theirs = ranking(context[other], query)
+            prior = ranking(context[other], query)
             if parsed.get("judged_only"):
-                theirs = only_judged(theirs, labels[query])
-            top = theirs[: parsed.get("cutoff")]
-            places = [top.index(d) + 1 if d in top else pd.NA for d in rows["doc_id"]]
-            assert rows[f"position in {other}"].astype(object).where(
-                rows[f"position in {other}"].notna(), None
-            ).tolist() == [None if p is pd.NA else p for p in places]
+                prior = only_judged(prior, labels[query])
+            top = prior[: parsed.get("cutoff")]
+            positions = [top.index(d) + 1 if d in top else None for d in rows["doc_id"]]
+            assert known(rows[f"position in {other}"]) == positions
+
+
+def known(column: pd.Series) -> list[Any]:
+    """The values, and None for NA."""
+    return column.astype(object).where(column.notna(), None).tolist()
 
 
 def test_explain_one_query_of_table_1() -> None:

@@ -134,10 +134,9 @@ def test_what_explain_says_sums_to_the_score(measure: str) -> None:
         sums = table.groupby("query_id")["contribution"].sum()
         for query in RUNS[name]:
             assert sums.get(query, 0.0) == pytest.approx(values[name, query], abs=1e-12)
-            alone = explain(CONTEXT, name, QRELS, measure, query_id=query)
-            assert (
-                alone["contribution"].tolist() == table[table["query_id"] == query]["contribution"].tolist()
-            )
+        for query in list(RUNS[name])[:3]:
+            alone = explain(CONTEXT, name, QRELS, measure, query_id=query)["contribution"]
+            assert alone.tolist() == table[table["query_id"] == query]["contribution"].tolist()
 
 
 def test_explain_names_the_aspects() -> None:
