@@ -255,8 +255,7 @@ class Mixture:
 
 def triangle(n: FloatArray) -> FloatArray:
     """Return T(n), the number of pairs among n documents, each with itself included."""
-    result: FloatArray = n * (n + 1) / 2
-    return result
+    return n * (n + 1) / 2
 
 
 def greatest_over_relevant(quadratic: Quadratic, relevant: int, outside: int, clock: Clock) -> End:
@@ -265,8 +264,7 @@ def greatest_over_relevant(quadratic: Quadratic, relevant: int, outside: int, cl
     def divide(sums: FloatArray, n_relevant: int) -> FloatArray:
         counts = np.maximum(n_relevant + np.arange(len(sums)), 1)
         # Further relevant documents bring a value closer to 0.
-        result: FloatArray = sums / np.where(sums < 0, counts + outside, counts)
-        return result
+        return sums / np.where(sums < 0, counts + outside, counts)
 
     reached = float(divide(quadratic.greedy()[1], relevant).max())
     bound = float(divide(quadratic.by_count(), relevant).max())

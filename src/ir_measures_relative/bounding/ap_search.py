@@ -100,21 +100,18 @@ class Search:
     def _divided(self, sums: FloatArray, counts: slice = slice(None)) -> FloatArray:
         """Return the largest differences for these SP(winner) - SP(loser), by the number of relevant documents."""
         normalizer, below = self._normalizer[counts], self._normalizer_below[counts]
-        result: FloatArray = sums / (np.where(sums < 0, below, normalizer) if self._signed else normalizer)
-        return result
+        return sums / (np.where(sums < 0, below, normalizer) if self._signed else normalizer)
 
     def _needed(self, counts: slice) -> FloatArray:
         """Return what SP(winner) - SP(loser) must exceed to improve the value, by the number of relevant documents."""
         least = self.value + self._tolerance
         normalizer = self._normalizer if least >= 0 else self._normalizer_below
-        needed: FloatArray = np.multiply(least, normalizer[counts], dtype=np.float64)
-        return needed
+        return np.multiply(least, normalizer[counts], dtype=np.float64)
 
     def _free(self, winner: IntArray, label: IntArray) -> IntArray:
         """Return the open documents that may be relevant in the best labeling, the winner's first, in its order."""
         free = np.flatnonzero((label == OPEN) & ((winner > 0) | (self.value < 0)))
-        in_order: IntArray = free[np.lexsort((winner[free], winner[free] == 0))]
-        return in_order
+        return free[np.lexsort((winner[free], winner[free] == 0))]
 
     def _push(self, node: Node) -> None:
         """Store a node for later."""

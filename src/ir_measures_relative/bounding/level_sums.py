@@ -141,8 +141,7 @@ class LevelSums:
         best = ratio(above, all_below)
         self._climb(best, np.flatnonzero(all_below > 0))
         # A labeling without any gain has the value 0 by definition.
-        result: FloatArray = np.where(none_below > 0, best, np.maximum(best, 0.0))
-        return result
+        return np.where(none_below > 0, best, np.maximum(best, 0.0))
 
     def greatest_positive(self) -> FloatArray:
         """Return the greatest ratio, at least 0; where the numerator is positive, the denominator must be too."""

@@ -64,8 +64,7 @@ class Judge:
         )
 
     def _steps(self, label: IntArray) -> IntArray:
-        steps: IntArray = np.maximum(np.searchsorted(self._grades, label, side="right") - 1, 0)
-        return steps
+        return np.maximum(np.searchsorted(self._grades, label, side="right") - 1, 0)
 
 
 class Gate(NamedTuple):

@@ -164,8 +164,7 @@ class RunPair:
         alike = np.ones(pool.n_queries, dtype=bool)
         alike[pool.query[pool.y != pool.z]] = False
         same = self._same_to_the_end(alike) if alike.any() else alike
-        result: FloatArray = np.where(~same, Geometric(self.measure.get("p")).seen(lengths + 1), 0.0)
-        return result
+        return np.where(~same, Geometric(self.measure.get("p")).seen(lengths + 1), 0.0)
 
     def _same_to_the_end(self, alike: BoolArray) -> BoolArray:
         """Return whether both runs rank each of these topics alike; ValueError where cut rankings may go on alike."""

@@ -156,8 +156,7 @@ class RelevanceModel:
         x = self._with_rate(stage, docs, inputs, None)
         if self._by_ranks:
             x = _with_intercepts(x, docs.in_top, stage.intercepts)
-        result: FloatArray = x @ stage.weights
-        return result
+        return x @ stage.weights
 
     def rank_inputs(self, docs: Pool) -> FloatArray:
         """Return the inputs from rankings, the first of them 1, shape (documents, inputs)."""
@@ -222,8 +221,7 @@ def draw_grades(
             some = shift[at : at + step]
             climbs[at : at + step] &= random.random(some.shape) < expit(logit + some)
         reached += climbs
-    grades: IntArray = levels[reached]
-    return grades
+    return levels[reached]
 
 
 def log_loss(logits: FloatArray, levels: IntArray, grade: IntArray) -> float:

@@ -343,8 +343,7 @@ def _has_verdict(means: FloatArray, reach: FloatArray, margin: float) -> BoolArr
         np.maximum(regret, means[:, rival, None] - means + reach[:, rival, :, None], out=regret)
     gain = means - means[:, :1] - reach[:, 0, :, None]
     fits = regret <= margin
-    result: BoolArray = fits[:, 0] | (fits[:, 1:] & (gain[:, 1:] > 0)).any(axis=1)
-    return result
+    return fits[:, 0] | (fits[:, 1:] & (gain[:, 1:] > 0)).any(axis=1)
 
 
 def _critical_values(values: FloatArray, confidence: float, seed: int) -> FloatArray:
