@@ -18,7 +18,7 @@ from .tables import cell_text, print_answer
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .inputs import Inputs
+    from .inputs import CommandInputs
 
 _COLUMNS = ("name", "other", "measure", "difference", "ci_lower", "ci_upper", "p_corrected", "topics_needed")
 _SWAPPED = {"name": "other", "other": "name", "mean": "other_mean", "other_mean": "mean"}
@@ -88,7 +88,7 @@ def _run(args: argparse.Namespace) -> None:
         print(f"\n{note}")
 
 
-def _common_priors(given: Inputs, names: Sequence[str], measures: list[Any]) -> list[str]:
+def _common_priors(given: CommandInputs, names: Sequence[str], measures: list[Any]) -> list[str]:
     """Return the runs of ``--to`` that none of the compared runs is, or ranks as."""
     from ..context.collection import judged_collection
     from ..context.duplicates import deepest_cutoff, find_duplicates

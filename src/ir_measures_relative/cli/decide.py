@@ -18,7 +18,7 @@ from .tables import DEFAULT_PLACES, FORMATS, print_table
 
 if TYPE_CHECKING:
     from ..decisions.answer import Decision
-    from .inputs import Inputs
+    from .inputs import CommandInputs
 
 # The exit code of each outcome with ``--gate``, the best first: of several candidates the worst outcome counts.
 _CODES = {"change": 0, "open": 3, "keep": 1}
@@ -167,7 +167,7 @@ def _run_decide(args: argparse.Namespace) -> int:
     return _finish({"decide": answer}, args, named=False)
 
 
-def _read(args: argparse.Namespace) -> Inputs:
+def _read(args: argparse.Namespace) -> CommandInputs:
     if args.judge is not None:
         check_count("--judge", args.judge, 1)
     if args.judge_file is not None:
@@ -191,7 +191,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-def _check_deployed(given: Inputs, names: list[str]) -> None:
+def _check_deployed(given: CommandInputs, names: list[str]) -> None:
     """Raise ValueError for deployed runs that are empty or of another collection: any candidate gains on them."""
     from ..context.collection import judged_collection
 
@@ -206,7 +206,7 @@ def _check_deployed(given: Inputs, names: list[str]) -> None:
         raise ValueError(f"--gate: no document of {files(unjudged)} is judged; check both")
 
 
-def _query_texts(given: Inputs) -> dict[str, str]:
+def _query_texts(given: CommandInputs) -> dict[str, str]:
     """Return the text of each query, where the judgments are those of a dataset that has queries."""
     dataset = None if given.qrels is None else given.qrels.dataset
     if dataset is None or not dataset.has_queries():

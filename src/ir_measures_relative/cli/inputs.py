@@ -54,7 +54,7 @@ class Judged(NamedTuple):
 
 
 @dataclass
-class Inputs:
+class CommandInputs:
     """Everything that a command has read: runs by name, judgments, and what the runs are compared with."""
 
     args: argparse.Namespace
@@ -163,7 +163,7 @@ def read(
     files: RunFiles | None = None,
     may_lack_qrels: bool = False,
     shows_names: bool = True,
-) -> Inputs:
+) -> CommandInputs:
     """Read judgments and runs; raises ValueError for what cannot be read, or does not go together.
 
     ``shows_names``: whether the answer shows the names of runs also where RUN is one file.
@@ -198,7 +198,7 @@ def read(
     def names_in(files: Iterable[Path]) -> list[str]:
         return list(dict.fromkeys(name for file in files for name in by_file[file.resolve()]))
 
-    given = Inputs(
+    given = CommandInputs(
         args,
         qrels,
         runs,
@@ -342,7 +342,7 @@ def read_qrels(name: str) -> Judged:
     return Judged(qrels_columns(qrels), dataset)
 
 
-def _check_measures(given: Inputs, measures: Iterable[ir_measures.Measure]) -> None:
+def _check_measures(given: CommandInputs, measures: Iterable[ir_measures.Measure]) -> None:
     """Raise ValueError where a measure needs a run to compare with that is not there."""
     relative = [m for m in measures if is_relative(m)]
     need_runs = [str(m) for m in relative if m.RELATIVE_TO != "chance"]
