@@ -324,8 +324,8 @@ def documents(verbose):
         yield {"docno": str(i), "text": f"{'word' * 15}{i % 97} " * 20}
 dataset = types.SimpleNamespace(get_corpus_iter=documents)
 tracemalloc.start()
-index = trec_dl.index_of(dataset, Path("many.pisa"))
-texts = trec_dl.texts_of(dataset, {"3", "14999", "x"})
+index = trec_dl.open_index(dataset, Path("many.pisa"))
+texts = trec_dl.read_texts(dataset, {"3", "14999", "x"})
 assert (len(index), len(texts)) == (15_000, 2)
 assert tracemalloc.get_traced_memory()[1] < 8e6  # all of them are more than 15
 tracemalloc.stop()
