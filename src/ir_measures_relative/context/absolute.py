@@ -28,7 +28,7 @@ T = TypeVar("T")
 # ("Unsupported measures …"). Ends with: ``Provider.supports`` that is right about parameters.
 FAILURES = TypeError, LookupError, ArithmeticError, AssertionError, AttributeError, subprocess.SubprocessError
 
-# Guess: by place. These providers of ir_measures look at a run's order, and not at its scores; the first that supports
+# Guess: by place. These providers of ir_measures read the order of a run, and not its scores; the first that supports
 # a measure computes it. Ends with: providers that say what they read of a run.
 BY_PLACE = frozenset(
     {"pytrec_eval", "cwl_eval", "pyndeval", "judged", "msmarco", "gdeval", "accuracy", "ranx", "trectools"}

@@ -39,7 +39,7 @@ class Collection:
     memo: Memo  #: what was computed; a key names the runs, the documents and the labels that its value depends on
     context: object  #: the RunContext that this was made of, which a warning is given for once
     grades: tuple[int, int]  #: the lowest and the highest that a document may have, at most 0 and at least 1
-    grades_known: bool  #: whether the context says them, and not the judgments alone
+    grades_known: bool  #: whether they are the context's, and not only those of the judgments
     policy: PriorPolicy  #: which runs are the priors of which
     groups: Mapping[str, str]  #: from run name to group name
     reference: str | None  #: the name of the reference run

@@ -16,7 +16,7 @@ from .collection import Collection
 from .evaluated import Evaluated
 from .measure_strings import is_relative, param_value
 from .memo import Memo
-from .priors import FixedPriors, matching
+from .priors import FixedPriors, match_patterns
 from .tops import same_rankings
 
 _START = 10  # how deep two rankings are compared before it is worth comparing all of them
@@ -211,7 +211,7 @@ def why_incomparable(
             return f"{some(unshared)} {are_priors} of one and not of the other"
     systems = param_value(measure, "systems")
     if systems not in (None, "groups"):
-        selected = {a, b} & {*matching(systems, names, "systems")}
+        selected = {a, b} & {*match_patterns(systems, names, "systems")}
         if len(selected) == 1:
             return f"{selected.pop()!r} is one of systems={systems!r}, and the other run is not"
     if measure.RELATIVE_TO == "reference" and not measure.SIGNED:

@@ -16,7 +16,7 @@ from ..data.rankings import Rankings
 from ..messages import few_quoted
 from .collection import Collection
 from .memo import Memo
-from .priors import finder_for_new_runs, matching
+from .priors import finder_for_new_runs, match_patterns
 from .tops import Look, Top
 
 
@@ -97,7 +97,7 @@ class Evaluated:
 
     def priors(self, prior: str | None = None) -> IntArray:
         """Return its priors as ascending indices of the runs; ``prior`` is the measure's parameter."""
-        return self._priors if prior is None else self._indices(matching(prior, self.collection.names))
+        return self._priors if prior is None else self._indices(match_patterns(prior, self.collection.names))
 
     @cached_property
     def _priors(self) -> IntArray:

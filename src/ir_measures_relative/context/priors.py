@@ -1,6 +1,6 @@
 """Policies for which runs of a context are the priors of which, and the names of runs.
 
-A new policy is a :class:`PriorPolicy`, here or anywhere; :data:`POLICIES` has those that a word stands for.
+A new policy is a :class:`PriorPolicy`, here or anywhere; :data:`POLICIES` has those with a name.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class PriorPolicy:
     of a new run of a group, which may be a new group.
     """
 
-    needs_order = False  #: whether the order of the runs decides, which runs in a Dask DataFrame do not have
-    needs_groups = False  #: whether the groups of the runs decide
+    needs_order = False  #: whether the order of the runs matters; runs in a Dask DataFrame have none
+    needs_groups = False  #: whether the groups of the runs matter
 
     def priors_of(self, systems: Systems, name: str | None) -> Collection[str]:
         """Return the names of the priors of a run; None is a new run. The run itself may be among them."""
@@ -182,7 +182,7 @@ class BestOfOtherGroups(PriorPolicy):
 #: What ``RunContext(priors=…)`` takes: a word of :data:`POLICIES`, a list of names, a dict from name to list, a policy.
 Policy: TypeAlias = "str | Sequence[str] | Mapping[str, Sequence[str]] | PriorPolicy"
 
-#: The policies that a word stands for.
+#: The policies with a name.
 POLICIES: Registry[str, PriorPolicy] = Registry("prior policies")
 POLICIES.register("others")(Others())
 POLICIES.register("earlier")(Earlier())
@@ -252,18 +252,18 @@ def check_names(argument: str, chosen: Collection[str], names: Sequence[str]) ->
         )
 
 
-def fitting(pattern: str, names: Sequence[str]) -> list[str]:
+def match_pattern(pattern: str, names: Sequence[str]) -> list[str]:
     """Return the runs that fit a name or a glob; a run of exactly this name goes first, as it may hold a ``*``."""
     return [pattern] if pattern in names else [n for n in names if fnmatch.fnmatchcase(n, pattern)]
 
 
-def matching(prior: str, names: Sequence[str], parameter: str = "prior") -> list[str]:
+def match_patterns(prior: str, names: Sequence[str], parameter: str = "prior") -> list[str]:
     """Return the runs that fit a parameter such as ``prior=``: names or globs, separated by commas."""
     if prior in names:  # a name may hold a comma, or blanks at its ends
         return [prior]
     runs: list[str] = []
     for pattern in filter(None, map(str.strip, prior.split(","))):
-        if not (fit := fitting(pattern, names)):
+        if not (fit := match_pattern(pattern, names)):
             raise ValueError(
                 f"{parameter}={prior!r}: {pattern!r} fits no run of the context; its runs are {few_quoted(names)}"
             )

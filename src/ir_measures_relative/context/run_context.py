@@ -128,7 +128,7 @@ class RunContext:
             check_count("num_docs", num_docs, 1)
             if num_docs >= 2**53:  # no whole number of a double
                 raise ValueError(f"num_docs={num_docs!r} is not allowed; it must be below 2^53")
-        # Not by attribute, as __setattr__ refuses; a copy, so that the caller cannot change the priors later.
+        # __setattr__ raises. The priors are copied, so that the caller cannot change them later.
         self.__dict__.update(
             runs=_Fixed(read),
             priors=copy.deepcopy(priors),

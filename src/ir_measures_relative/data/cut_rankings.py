@@ -113,7 +113,7 @@ class CutRankings(Rankings):
         )
 
     def to_dict(self, cutoff: int | None = None, *, unlike: Ids | None = None) -> dict[str, dict[str, float]]:
-        """:meth:`Rankings.to_dict`; with documents of longer ids than any ``unlike`` where nothing is known."""
+        """Return :meth:`Rankings.to_dict`; unknown documents have ids longer than those of ``unlike``."""
         if unlike is None or self.is_whole_to(cutoff):
             return super().to_dict(cutoff)
         longest = max(int(ids.lengths.max(initial=0)) for ids in (unlike, self.rows()[1]))

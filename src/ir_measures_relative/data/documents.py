@@ -245,10 +245,10 @@ def _search(keys: WordArray, wanted: WordArray) -> IntArray:
     return at
 
 
-#: What stands in TREC's second column where it names no aspect.
+#: The values of TREC's second column that name no aspect.
 NO_ASPECT = ("0", "Q0", "")
 
-#: What messages say of such judgments.
+#: The explanation of such judgments in messages.
 NAME_NO_ASPECT = (
     "the qrels name none: their column 'iteration', the second of a TREC file, is 0 or missing; give qrels with a row "
     "for each document and aspect, such as those of a diversity task"
@@ -287,7 +287,7 @@ class Aspects:
     query: IntArray  #: the query of each aspect, ascending
     names: ObjectArray  #: of each aspect
     document: IntArray  #: the row of each label's document among the judgments
-    aspect: IntArray  #: the aspect of each label; each pair of a document and an aspect stands once
+    aspect: IntArray  #: the aspect of each label; each pair of a document and an aspect is unique
     grade: IntArray  #: of each label
 
     def __len__(self) -> int:

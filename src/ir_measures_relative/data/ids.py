@@ -98,15 +98,12 @@ class Ids:
         if high - low > 16 * int(self.lengths.sum()):  # a few, far apart
             ranges = zip(self.starts.tolist(), self.ends.tolist(), strict=True)
             return object_array([self.data[a:b].tobytes().decode() for a, b in ranges])
-        data, starts, ends = (
-            self.data[low:high].tobytes(),
-            (self.starts - low).tolist(),
-            (self.ends - low).tolist(),
-        )
+        data = self.data[low:high].tobytes()
+        ranges = zip((self.starts - low).tolist(), (self.ends - low).tolist(), strict=True)
         if data.isascii():
             text = data.decode("ascii")
-            return object_array([text[a:b] for a, b in zip(starts, ends, strict=True)])
-        return object_array([data[a:b].decode() for a, b in zip(starts, ends, strict=True)])
+            return object_array([text[a:b] for a, b in ranges])
+        return object_array([data[a:b].decode() for a, b in ranges])
 
     def string(self, row: int) -> str:
         """Return one id as a Python string; what is not UTF-8 shows as such."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from .cut_rankings import Cut
 
-# Tops to earlier cutoffs are kept up to so many rows, or as many as the run has: measures ask for a few in turn.
+# Tops to earlier cutoffs are kept up to so many rows, or as many as the run has: measures use a few in turn.
 _LEAST_KEPT = 1 << 12
 _PART = 1 << 15  # rows that fit into the processor's cache
 
@@ -121,7 +121,7 @@ class Rankings:
             )
         starts, heads = query_blocks(query_ids, name, "the qrels")
         lengths = np.diff(starts, append=len(query_ids))
-        in_order = len(set(heads)) == len(heads)  # whether the rows of each query stand together
+        in_order = len(set(heads)) == len(heads)  # whether the rows of each query are adjacent
         if in_order:
             falls = score32[1:] <= score32[:-1]
             falls[starts[1:] - 1] = True

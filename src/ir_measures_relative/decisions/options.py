@@ -15,7 +15,7 @@ import numpy as np
 from ..arguments import check_choice, check_count
 from ..context.collection import Collection
 from ..context.measure_strings import absolute_measure, is_relative, parse_measure
-from ..context.priors import fitting
+from ..context.priors import match_pattern
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray, IntArray, query_slices, rank_within
 from ..data.cut_rankings import check_whole_to
@@ -198,11 +198,11 @@ def choose_deployed(context: RunContext, deployed: object, candidate: str | None
         patterns = [deployed] if isinstance(deployed, str) else list(map(str, deployed))
         if candidate in patterns:
             raise ValueError(f"the candidate {candidate!r} is deployed already; leave it out of deployed=")
-        if unmatched := [pattern for pattern in patterns if not fitting(pattern, names)]:
+        if unmatched := [pattern for pattern in patterns if not match_pattern(pattern, names)]:
             raise ValueError(
                 f"deployed= names {few_quoted(unmatched)}; the context's runs are {few_quoted(names)}"
             )
-        chosen = [name for pattern in patterns for name in fitting(pattern, names)]
+        chosen = [name for pattern in patterns for name in match_pattern(pattern, names)]
     runs = [name for name in dict.fromkeys(chosen) if name != candidate]
     if not runs:
         raise ValueError("there is no deployed run; add some to the RunContext, and name them in deployed=")

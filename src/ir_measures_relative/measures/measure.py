@@ -37,7 +37,7 @@ class Contributions(NamedTuple):
     docs: Documents  #: the documents
     gain: FloatArray  #: the gain of the document, before its position counts
     contribution: FloatArray  #: the contributions of a query sum to its score
-    #: What else ``explain`` says of each document, by the name of a column: a tuple of names, () for none.
+    #: Further columns of ``explain``: a tuple of names for each document, () for none.
     names: Mapping[str, ObjectArray] = {}
 
 
@@ -55,12 +55,12 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     FORMULA = ""  #: in LaTeX, for the documentation
     #: What ``base`` may name, where that is a choice; each with ``parameters`` and ``needs_cutoff``.
     BASES: Mapping[str, Any] = {}
-    SEE_ALSO: tuple[str, ...] = ()  #: measures that somebody who looks at this one may want instead
+    SEE_ALSO: tuple[str, ...] = ()  #: measures to use instead
     TEST = "t"  #: the default test of a difference; ``"bootstrap"`` where it is sparse and skewed
-    SIGNED = False  #: whether it says by its sign which of two runs is better
-    SIMILARITY = False  #: whether it says by 1 that two rankings are alike, where a distance says it by 0
+    SIGNED = False  #: whether its sign tells which of two runs is better
+    SIMILARITY = False  #: whether identical rankings have the value 1, and not 0 as for a distance
     JUDGMENTS = "needed"  #: or ``"used"`` where there are any, or ``"ignored"``
-    COUNTS = False  #: whether it counts documents or aspects of each grade from ``rel`` on alike
+    COUNTS = False  #: whether it counts documents or aspects of all grades from ``rel`` on equally
     validated: bool
 
     # Guess: names of measures. ir_measures registers and writes a measure by its ``__name__``, and supports it by its
@@ -168,7 +168,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
             why = "looks at no judgment" if self.JUDGMENTS == "ignored" else "is not a sum over documents"
             raise ValueError(f"{self!r} {why}; explain NRG, UniqueRel, P_Rareness or AP_Rareness")
         form = self.form(run)
-        assert isinstance(form.items, Documents)  # else the measure says what each document has of its items
+        assert isinstance(form.items, Documents)  # other measures override this method
         return Contributions(form.items, *form.contributions())
 
     def covered_by_runs(self, collection: Collection) -> tuple[FloatArray, FloatArray] | None:

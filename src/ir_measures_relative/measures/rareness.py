@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..context.priors import matching
+from ..context.priors import match_patterns
 from ..data.arrays import FloatArray, IntArray
 from . import parameters
 from .bases.base import BASES as ALL_BASES
@@ -70,7 +70,7 @@ def _number_systems(run: Evaluated, systems: str, index: int) -> IntArray:
     names, groups = run.collection.names, run.collection.groups
     rows = range(max(len(names), index + 1))  # each run is a system of its own
     if systems != "groups":
-        selected = {*matching(systems, names, "systems")}
+        selected = {*match_patterns(systems, names, "systems")}
         return np.array([i if i == index or names[i] in selected else -1 for i in rows])
     if not groups:
         raise ValueError("systems='groups' needs groups; set RunContext(…, groups={'run': 'group'})")

@@ -45,7 +45,7 @@ def normalize(actual: FloatArray, normalizers: Normalizers, version: int | str) 
     else:
         above = np.where(above >= 0, room - (upper - actual), above)
     if version == "z":
-        assert deviation is not None  # UE asks for a base that has one
+        assert deviation is not None  # UE requires a base that has one
         return ratio(above, deviation)
     return ratio(above, np.where(above >= 0, room, expected))
 

@@ -41,7 +41,7 @@ class RankedGains(NamedTuple):
 
     def value(self, rule: Rule) -> FloatArray:
         """Return the value of the ranking by a rule, one a query."""
-        # The gains are given, so that the form asks for no grade.
+        # The gains are passed, so that the form needs no grades.
         form = Form(cast("Items", self), self.position, rule, left=np.ones(len(self.position)))
         return ratio(form.joined(self.gain), form.over(self.gain))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 class Reader(BrowsingModel):
     """A user who reads until a document satisfies: ``seen`` takes a row of documents' positions for each ranking."""
 
-    docs: Documents  #: those that may gain; the others satisfy nobody
+    docs: Documents  #: those that may gain; the others satisfy no user
     max_grade: int  #: of the grade g a document satisfies with the chance ``(2^g - 1) / 2^max_grade``
 
     def seen(self, position: IntArray) -> FloatArray:

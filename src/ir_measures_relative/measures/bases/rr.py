@@ -24,7 +24,7 @@ class First(NamedTuple):
 def first_relevant(relevant: IntArray, pool: IntArray, depth: IntArray) -> First:
     """``C(n - i, m - 1)/C(n, m)`` and ``C(n - m, min(k, n))/C(n, min(k, n))``, as running products."""
     i = np.arange(1, longest(depth) + 1)
-    left = np.maximum(pool[:, None] - i + 1, 1)  # documents that may stand at i
+    left = np.maximum(pool[:, None] - i + 1, 1)  # documents that may be at i
     non_relevant = np.maximum(pool[:, None] - relevant[:, None] - i + 1, 0)
     none = np.ones((len(pool), len(i) + 1))
     np.multiply.accumulate(non_relevant / left, axis=1, out=none[:, 1:])
