@@ -54,7 +54,13 @@ def evaluate(
             ``docno``; the query may be the index.
         qrels: what :meth:`RunContext.evaluate` takes, or a Dask DataFrame, which must fit into the memory of the
             client and of each worker.
+        measures: measures or measure strings.
         names: the order of the runs; sorted by name if not given.
+        priors: as for :class:`RunContext`.
+        reference: as for :class:`RunContext`.
+        groups: as for :class:`RunContext`.
+        num_docs: the number of documents in the collection.
+        drop_self: as for :class:`RunContext`.
         perquery: one row a run, measure and query, instead of one row a run.
 
     Returns:
@@ -103,9 +109,14 @@ def evaluate_part(
     Args:
         runs: all rows of these queries, of all runs: ``name``, ``query_id``, ``doc_id``, ``score``, or PyTerrier's.
         qrels: all judgments of these queries: ``query_id``, ``doc_id``, ``relevance``, or PyTerrier's names.
+        measures: measures or measure strings.
         names: the names of *all* runs, in the order of a :class:`RunContext`.
         grades: the lowest and the highest relevance in *all* the qrels.
         priors: as for :class:`RunContext`; instead of :class:`BestOfOtherGroups` the dict that its ``choose`` makes.
+        reference: as for :class:`RunContext`.
+        groups: as for :class:`RunContext`.
+        num_docs: the number of documents in the collection.
+        drop_self: as for :class:`RunContext`.
 
     Returns:
         ``name``, ``query_id``, ``measure``, ``value``, one row a run, measure and judged query.

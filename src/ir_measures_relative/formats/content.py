@@ -223,7 +223,7 @@ def holds_columns(table: dict[str, Any]) -> bool:
 
 
 def scores_in_order(query: IntArray, rank: Any, scores: Sequence[Any] | None = None) -> FloatArray:
-    """Return scores that keep the order of the ranks: those given, lower by a float at ties; else -1, -2 …"""
+    """Return scores that keep the order of the ranks: those given, lower by a float at ties; else -1, -2 and so on."""
     order = np.lexsort((rank, query))
     query = query[order]
     first = np.flatnonzero(np.append(True, query[1:] != query[:-1])) if len(query) else np.zeros(0, int)

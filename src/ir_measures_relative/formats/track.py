@@ -41,12 +41,14 @@ class TrackJudgments(QrelsDataset):
         self.columns, self.dataset = columns, dataset
 
     def has_qrels(self) -> bool:
+        """Return whether the track has judgments, or names a dataset that does."""
         return self.columns is not None or self.dataset is not None
 
     def __repr__(self) -> str:
         return "the track"
 
     def qrels_columns(self) -> QrelsColumns:
+        """Return the judgments."""
         if self.columns is not None:
             return self.columns
         return qrels_columns(datasets.fetch_qrels(datasets.load_dataset(self.dataset)))

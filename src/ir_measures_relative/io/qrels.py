@@ -222,23 +222,29 @@ class QrelsDataset:
         self.path = path
 
     def has(self, part: str) -> bool:
+        """Return whether the dataset has a part, such as "qrels"."""
         return part == "qrels" and self.has_qrels()
 
     def has_qrels(self) -> bool:
+        """Return whether there are judgments."""
         return True
 
     def has_docs(self) -> bool:
+        """Return whether there are documents, queries or a run."""
         return False
 
     has_queries = has_scoreddocs = has_docs
 
     def qrels_defs(self) -> dict[int, str]:
+        """Return the meaning of the grades, which no file states."""
         return {}
 
     def qrels_iter(self) -> Iterator[ir_measures.Qrel]:
-        return read_qrels_file(self.path).rows()
+        """Yield the judgments."""
+        return self.qrels_columns().rows()
 
     def qrels_columns(self) -> QrelsColumns:
+        """Return the judgments."""
         return read_qrels_file(self.path)
 
 
