@@ -12,8 +12,9 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+import scipy.stats  # noqa: F401  (what it loads cannot be loaded twice in a process, and pytester forgets it)
 
-import ir_measures_relative.decisions.worth  # noqa: F401  (what it loads cannot be loaded twice in a process)
+import ir_measures_relative.decisions.worth  # noqa: F401  (neither can this)
 from candidates import write_candidates
 
 pytest_plugins = ["pytester"]
