@@ -133,7 +133,7 @@ def follow(folder: Path) -> Followed:
     touched["a policy"] = copy.touched()
     written = block('"""Lines with a query', "A run format")
     (copy.package / "formats" / "arrows.py").write_text(written, encoding="utf-8")
-    copy.insert("__init__.py", '        "file formats": [\n', '            ".formats.arrows",\n')
+    copy.insert("__init__.py", '"file formats": [', '".formats.arrows", ')
     touched["a run format"] = copy.touched()
 
     qrels, arrows = write_campaign(folder, "{query} Q0 {doc} 0 {score} {run}\n"), folder / "arrows"
