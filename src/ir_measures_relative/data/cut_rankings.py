@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,36 +11,10 @@ import numpy as np
 from ..messages import counted
 from .arrays import IntArray, ObjectArray
 from .ids import Ids
-from .rankings import Rankings, TopDocs
+from .rankings import Cut, Rankings, TopDocs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-
-@dataclass(eq=False)
-class Cut:
-    """The known part of rankings that are cut: their first ``depth`` documents, and the ``listed`` ones."""
-
-    source: str  #: what messages call where they come from
-    depth: int
-    listed: Any  #: the ``Documents`` with known positions at any depth; nothing is known of other queries
-    citation: str = ""  #: of the track, as in "trec-dl-2019 v1 (37 runs, sha256 1f3a…)"
-    n_runs: int = 0  #: how many runs the track has
-    without_self: bool = False  #: whether the document whose id is the query's was removed
-
-    def refuse(self, needed: int | None, subject: str = "this", times: int = 1) -> ValueError:
-        """Return the error for looking deeper than is known, where a cutoff is read ``times`` as deep."""
-        reads = "whole rankings" if needed is None else f"the first {needed} documents"
-        remedy = f"make it with {'a larger depth=' if needed is None else f'depth={needed}'}"
-        remedy += f", or use @{self.depth // times}" if self.depth >= times else ""
-        return ValueError(f"{subject} needs {reads}; {self.source} has {self.depth}: {remedy}")
-
-    def refuse_document(self, run: str, query_id: str, doc_id: str) -> ValueError:
-        """Return the error for a document of which nothing is known."""
-        return ValueError(
-            f"{self.source} does not know where {run} ranks {doc_id!r} of topic {query_id!r}: make it again with these "
-            f"judgments, or use a cutoff of at most {self.depth}"
-        )
 
 
 class CutRankings(Rankings):

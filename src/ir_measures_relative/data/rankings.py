@@ -18,7 +18,6 @@ from .ids import Ids, WordArray, repeated
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .cut_rankings import Cut
 
 # Tops to earlier cutoffs are kept up to so many rows, or as many as the run has: measures use a few in turn.
 _LEAST_KEPT = 1 << 12
@@ -31,6 +30,32 @@ NOT_FINITE = "give a finite number, of a size below 3.4e38: trec_eval compares 3
 
 # How deep adjacent documents are compared, and more than which share of them must tie where ranks are to be kept.
 TIES_DEPTH, _MANY_TIES = 10, 1 / 2
+
+
+@dataclass(eq=False)
+class Cut:
+    """The known part of rankings that are cut: their first ``depth`` documents, and the ``listed`` ones."""
+
+    source: str  #: what messages call where they come from
+    depth: int
+    listed: Any  #: the ``Documents`` with known positions at any depth; nothing is known of other queries
+    citation: str = ""  #: of the track, as in "trec-dl-2019 v1 (37 runs, sha256 1f3a…)"
+    n_runs: int = 0  #: how many runs the track has
+    without_self: bool = False  #: whether the document whose id is the query's was removed
+
+    def refuse(self, needed: int | None, subject: str = "this", times: int = 1) -> ValueError:
+        """Return the error for looking deeper than is known, where a cutoff is read ``times`` as deep."""
+        reads = "whole rankings" if needed is None else f"the first {needed} documents"
+        remedy = f"make it with {'a larger depth=' if needed is None else f'depth={needed}'}"
+        remedy += f", or use @{self.depth // times}" if self.depth >= times else ""
+        return ValueError(f"{subject} needs {reads}; {self.source} has {self.depth}: {remedy}")
+
+    def refuse_document(self, run: str, query_id: str, doc_id: str) -> ValueError:
+        """Return the error for a document of which nothing is known."""
+        return ValueError(
+            f"{self.source} does not know where {run} ranks {doc_id!r} of topic {query_id!r}: make it again with these "
+            f"judgments, or use a cutoff of at most {self.depth}"
+        )
 
 
 @dataclass(eq=False)
@@ -105,10 +130,7 @@ class Rankings:
         asked: Collection[str] = (),
     ) -> None:
         """Take one query id, document id and score per row, in any order; the arrays are kept, not copied."""
-        self.name = name
-        self.tag = tag
-        self.group = group
-        self.asked = asked
+        self.name, self.tag, self.group, self.asked = name, tag, group, asked
         self.ends_within_row = False
         with np.errstate(over="ignore"):  # trec_eval holds C floats
             score32 = scores.astype(np.float32)
@@ -203,9 +225,8 @@ class Rankings:
         if self._order is None:
             some._given = self._given[rows]
             some.ranks = None if self.ranks is None else self.ranks[rows]
-            some._doc_ids = (
-                self._doc_ids.take(rows) if isinstance(self._doc_ids, Ids) else self._doc_ids[rows]
-            )
+            docs = self._doc_ids
+            some._doc_ids = docs.take(rows) if isinstance(docs, Ids) else docs[rows]
         else:
             some._order = self._order[rows]
         some._top = {}
@@ -278,8 +299,7 @@ class Rankings:
             query = np.repeat(np.arange(len(sizes)), sizes)
             position = np.arange(1, len(query) + 1) - self.starts[query]
         else:
-            # The rows within the cutoff, and those that share the score of the last of them: which of these
-            # are within it, only their ids can tell.
+            # Only ids can tell which of the rows with the last score are within the cutoff.
             ends = self.starts[:-1] + np.minimum(sizes, min(cutoff, len(self)))
             ends = _move_behind_ties(ends, self.starts[1:], self._scores)
             counts = ends - self.starts[:-1]
@@ -346,9 +366,7 @@ def _check_repeats(run: Rankings, query: IntArray, ids: Ids, hashes: WordArray) 
         )
 
 
-def _as_dicts(
-    query_ids: ObjectArray, ids: Ids, scores: NDArray[Any], bounds: IntArray
-) -> dict[str, dict[str, float]]:
+def _as_dicts(query_ids: ObjectArray, ids: Ids, scores: NDArray[Any], bounds: IntArray) -> dict[str, Any]:
     docs, score, cuts = ids.strings().tolist(), scores.tolist(), bounds.tolist()
     return {
         q: dict(zip(docs[a:b], score[a:b], strict=True))

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..context.run_context import DESCRIPTIONS
 from ..data.arrays import BoolArray, IntArray, object_array
-from ..data.cut_rankings import Cut, CutRankings
+from ..data.cut_rankings import CutRankings
 from ..data.documents import Documents, Judgments
 from ..data.ids import Ids
-from ..data.rankings import Rankings
+from ..data.rankings import Cut, Rankings
 from ..io import datasets
 from ..io.qrels import QrelsColumns, QrelsDataset, qrels_columns
 from .track_file import BadTrackError, bad_track, hash_track, locate_track, read_track_file
