@@ -13,7 +13,7 @@ from types import FrameType
 
 
 def main() -> int:
-    """Runs the command, and returns its exit code; where Ctrl-C comes before or after it, the process ends with 130."""
+    """Run the command and return its exit code; on Ctrl-C before or after it, end the process with 130."""
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:  # somebody ignores it, say
         return _imported()()
     signal.signal(signal.SIGINT, _leave)
@@ -26,7 +26,7 @@ def main() -> int:
 
 
 def _imported() -> Callable[[], int]:
-    """The command. What is imported stays: the garbage collector need not look through it, now or at the end."""
+    """Import the command; the garbage collector need not look through what is imported, now or at the end."""
     gc.disable()
     from ir_measures_relative.cli import main as command
 

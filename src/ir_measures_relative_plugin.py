@@ -22,7 +22,7 @@ def __getattr__(name: str) -> ModuleType:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     measures = sys.modules.get("pyterrier.measures")  # which is filled by now
     if measures is not None:
-        vars(measures).update(__getattr__=partial(_of_measures, measures), __dir__=partial(_names, measures))
+        vars(measures).update(__getattr__=partial(_find_measure, measures), __dir__=partial(_names, measures))
     if _PACKAGE not in sys.modules:
         base = import_module("ir_measures.measures.base")
         base.registry = sys.modules["ir_measures.measures"].registry = _ByName(base.registry)  # type: ignore[attr-defined]
@@ -61,13 +61,13 @@ def _relative() -> ModuleType:
 
 
 def _names(module: ModuleType) -> list[str]:
-    """What is in ``pyterrier.measures``, once the package is imported, which puts its measures there."""
+    """Return the names in ``pyterrier.measures`` once the package is imported, which puts its measures there."""
     _relative()
     return sorted(vars(module))
 
 
-def _of_measures(module: ModuleType, name: str) -> Any:
-    """What ``pyterrier.measures`` has by no other name; ``__all__`` is what ``import *`` asks for."""
+def _find_measure(module: ModuleType, name: str) -> Any:
+    """Return what ``pyterrier.measures`` does not define itself; ``import *`` asks for ``__all__``."""
     if name == "__all__":
         return [public for public in _names(module) if not public.startswith("_")]
     if name.startswith("__") or name not in _names(module):
@@ -76,7 +76,7 @@ def _of_measures(module: ModuleType, name: str) -> Any:
 
 
 def provider() -> Any:
-    """The provider of the relative measures, registered with ir_measures."""
+    """Return the provider of the relative measures, registered with ir_measures."""
     try:
         return import_module("ir_measures_relative.hosts.provider").registered_provider()
     except Exception as error:

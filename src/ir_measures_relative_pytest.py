@@ -13,12 +13,13 @@ import pytest
 
 @pytest.fixture
 def relative_worth() -> Callable[..., Any]:
-    """Is a candidate worth it? ``assert relative_worth(candidate, to=…, qrels=…).verdict == "add"``.
+    """Return a function that decides whether a candidate is worth it.
 
-    The candidate is a path, or another run as in RunContext; ``to=`` a path, folder, glob, list of these, track, or
-    dict from name to run. ``others=`` gives further runs of the collection in these forms, for the relevance model.
-    Options are those of ``worth``, whose answer is returned, and printed. A candidate in the folder of ``to`` is not
-    compared with itself. A run that misses a topic is an error, unless ``missing=`` says what it counts.
+    ``assert relative_worth(candidate, to=…, qrels=…).verdict == "add"``. The candidate is a path, or another run as in
+    RunContext; ``to=`` a path, folder, glob, list of these, track, or dict from name to run. ``others=`` gives further
+    runs of the collection in these forms, for the relevance model. Options are those of ``worth``, whose answer is
+    returned, and printed. A candidate in the folder of ``to`` is not compared with itself. A run that misses a topic is
+    an error, unless ``missing=`` says what it counts.
     """
 
     def ask(
