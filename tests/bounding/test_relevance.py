@@ -54,6 +54,52 @@ def test_fits_are_those_of_a_general_optimizer(seed: int) -> None:
     assert fit_intercepts(top, logits, labels) == pytest.approx(expected, abs=1e-4)
 
 
+def plain_logits(pool: Pool, relevant: Any, judged: Any) -> Any:
+    """The logits of binary grades, document by document, with fits that the test above compares."""
+    n_runs, n_docs = pool.ranks.shape
+    top = [[0 < pool.ranks[r, d] <= pool.cutoff for d in range(n_docs)] for r in range(n_runs)]
+    in_top = [{d for d in range(n_docs) if top[r][d]} for r in range(n_runs)]
+    weight = []
+    for docs in in_top:
+        overlap = sum(len(docs & more) / max(min(len(docs), len(more)), 1) for more in in_top)
+        weight.append(1 / max(overlap, 1))
+    learned = [d for d in range(n_docs) if judged[d] and any(d in docs for docs in in_top)]
+    rate = sum(relevant[d] for d in learned) / len(learned)
+
+    def inputs_of(doc: int, without: bool) -> list[float]:
+        ranks = [int(rank) for rank in pool.ranks[:, doc] if rank > 0]
+        best = np.log(max(max((1 / rank for rank in ranks), default=0), 1e-6))
+        voices = [weight[r] for r in range(n_runs) if top[r][doc]]
+        of_topic = [d for d in learned if pool.topic[d] == pool.topic[doc] and not (without and d == doc)]
+        share = (sum(relevant[d] for d in of_topic) + 10 * rate) / (len(of_topic) + 10)
+        share = min(max(share, 1e-4), 1 - 1e-4)
+        depth = np.log1p(len(ranks)) / np.log1p(n_runs)
+        return [1, best, np.log(sum(voices)) if voices else 0, depth, np.log(share / (1 - share))]
+
+    def with_intercepts(doc: int, inputs: list[float], intercept: Any) -> list[float]:
+        own = [intercept[r] for r in range(n_runs) if top[r][doc]]
+        return [*inputs, np.mean(own) if own else 0, max(own, default=0)]
+
+    x, y = np.array([inputs_of(d, True) for d in learned]), np.array([float(relevant[d]) for d in learned])
+    shared = [i for i, d in enumerate(learned) if sum(top[r][d] for r in range(n_runs)) > 1]
+    of_runs = np.array([[top[r][learned[i]] for i in shared] for r in range(n_runs)])
+    intercept = fit_intercepts(of_runs, (x @ fit_logistic(x, y))[shared], y[shared])
+    fitted = np.array(
+        [with_intercepts(d, row, intercept) for d, row in zip(learned, x.tolist(), strict=True)]
+    )
+    weights = fit_logistic(fitted, y)
+    return [float(np.dot(with_intercepts(d, inputs_of(d, False), intercept), weights)) for d in range(n_docs)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_model_is_that_of_its_formula(seed: int) -> None:
+    pool, grade, judged = drawn_pool(seed, 5, 8, 20)
+    relevant = (grade > 0).astype(np.int64)
+    logits = RelevanceModel(pool, relevant, judged).logits(pool)
+    assert logits.shape == (1, len(grade))
+    assert logits[0] == pytest.approx(plain_logits(pool, relevant, judged), abs=1e-8)
+
+
 def test_a_fit_to_separated_labels_ends() -> None:
     x = np.column_stack([np.ones(20), np.arange(20.0)])
     assert np.isfinite(fit_logistic(x, (x[:, 1] > 9).astype(float))).all()

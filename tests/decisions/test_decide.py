@@ -97,6 +97,11 @@ def test_an_option_has_the_values_of_its_list() -> None:
     assert rows["query_id"].tolist() == QUERIES and set(rows["difference"]) == {1.0}
 
 
+@pytest.mark.parametrize(("name", "headline"), [("keep", "Keep."), ("now", "Keep now.")])
+def test_the_option_in_use_is_kept_by_its_name(name: str, headline: str) -> None:
+    assert decide(CONTEXT, QRELS, {name: "good", "bad": "bad"}, by="P@3").headline == headline
+
+
 def test_there_is_always_a_choice() -> None:
     options = {"now": ["bad"], "one": ["one"], "two": ["two"]}
     answer = decide(CONTEXT, QRELS, options, by="P@2")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import t as student
 
 from ir_measures_relative.decisions.rule import OPEN, decide_by
 from ir_measures_relative.stats.regret import option_bounds, topics_needed
@@ -57,6 +58,19 @@ def test_what_unjudged_documents_leave_open_stays_open() -> None:
     without = topics_needed(values, 0.02)
     assert with_labels is not None and without is not None
     assert with_labels.low == np.inf and without.low < 200
+
+
+def test_labelings_count_with_the_variance_of_a_finite_number() -> None:
+    """Options without any spread over topics: (1 + 1/M) times the variance between M labelings decides alone."""
+    gains = np.random.default_rng(0).normal(size=6)
+    gains = (gains - gains.mean()) / gains.std(ddof=1)
+    values = np.zeros((2, 6, 12))
+    values[1] = 0.01 * gains[:, None]
+    # The bound is t · 0.01 · √(7/6), with 5 degrees of freedom, and a mean varies by as much as its error.
+    error = 0.01 * np.sqrt(7 / 6)
+    enough = (student.ppf(0.95, 5) + student.ppf(0.8, 1e9)) * error
+    assert topics_needed(values, 1.2 * enough) == (5.0, 5.0)
+    assert topics_needed(values, 0.8 * enough) == (np.inf, np.inf)
 
 
 def test_the_number_is_reached_by_the_rule_on_redrawn_topics() -> None:
