@@ -101,13 +101,13 @@ class AbsoluteEvaluator:
 def _scored_by_rank(
     rankings: Rankings, judgments: Judgments, measures: Sequence[ir_measures.Measure]
 ) -> dict[str, dict[str, float]]:
-    """Return a run for measures that read its order alone, only as deep as they read if it is not here whole."""
+    """Return a run for measures that read only its order; a cut run only as deep as they read."""
     if rankings.is_whole_to(None):
         return rankings.to_dict()
     cutoffs = [None if param_value(m, "judged_only") else param_value(m, "cutoff") for m in measures]
     depth = None if None in cutoffs else max(c for c in cutoffs if c is not None)
     if not rankings.is_whole_to(depth):
-        judgments.positions_in(rankings)  # raises where one is not known
+        judgments.positions_in(rankings)  # raises ValueError for an unknown position
     return rankings.to_dict(depth, unlike=judgments.ids)
 
 

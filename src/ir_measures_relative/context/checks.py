@@ -41,7 +41,7 @@ def check_runs(
 ) -> None:
     """Check the runs of a context, new runs, and the judgments that measures need.
 
-    ``missing_topics=False`` ignores topics that runs miss: for callers of :func:`.check_topics`, or by design.
+    ``missing_topics=False`` skips the warning on topics that runs miss, such as after :func:`.check_topics`.
 
     Raises:
         ValueError: there is nothing to score, a run shares no query with the judgments, or as
@@ -80,7 +80,7 @@ def check_collection(
 def check_queries(collection: Collection, run: Rankings, *, may_be_batch: bool = False) -> None:
     """Raise ValueError if a run with queries shares none with the judgments.
 
-    Where the run may be one batch of PyTerrier's, this is a warning if the context knows the queries of both.
+    If the run may be one of PyTerrier's batches, and the context has queries of both, warn instead.
     """
     docs = collection.documents
     if (docs.match_queries(run) >= 0).any() or not len(run) or not docs.n_queries:

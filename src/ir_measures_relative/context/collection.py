@@ -29,22 +29,24 @@ T = TypeVar("T")
 class Collection:
     """The runs of a context on judged documents; immutable.
 
-    Its methods return other collections. Those with the same judgments share the ``memo``, so that nothing is computed
-    again.
+    Nothing changes in place: ``select_runs``, ``with_runs`` and the like return another collection. Those with the same
+    judgments share the ``memo``, so nothing is computed twice.
     """
 
     runs: Mapping[str, Rankings]  #: the runs, by name
     documents: Documents  #: the judged documents, and those that may yet be judged
     judgments: Judgments  #: the judgments; the same object as ``documents`` where all of these are judged
-    memo: Memo  #: what was computed; a key names the runs, the documents and the labels that its value depends on
-    context: object  #: the RunContext that this was made of, which a warning is given for once
-    grades: tuple[int, int]  #: the lowest and the highest that a document may have, at most 0 and at least 1
-    grades_known: bool  #: whether they are the context's, and not only those of the judgments
+    #: Computed values; a key names the runs, the documents and the labels that its value depends on.
+    memo: Memo
+    context: object  #: the RunContext that this was made from; each warning is given once for it
+    #: The lowest (0 or less) and the highest (1 or more) grade that a document may have.
+    grades: tuple[int, int]
+    grades_known: bool  #: whether the context sets ``grades``; otherwise they are those of the judgments
     policy: PriorPolicy  #: which runs are the priors of which
     groups: Mapping[str, str]  #: from run name to group name
     reference: str | None  #: the name of the reference run
     num_docs: int | None  #: the number of documents that could be retrieved
-    whole: bool = True  #: whether these are all queries, so that means over them are the collection's
+    whole: bool = True  #: whether these are all queries of the judgments; if not, there are no means
 
     @cached_property
     def names(self) -> list[str]:
@@ -81,15 +83,15 @@ class Collection:
         return replace(self, runs=runs, groups=groups, reference=reference)
 
     def with_runs(self, runs: Mapping[str, Rankings]) -> Collection:
-        """Return the collection with further runs, or with others in the place of those of these names."""
+        """Return the collection with these runs added; a run of the same name is replaced."""
         return replace(self, runs={**self.runs, **runs})
 
     def select_queries(self, keep: BoolArray) -> Collection:
-        """Return the collection of some of the queries, as though the others were not judged."""
+        """Return the collection of the queries where ``keep`` is true, as though the others were not judged."""
         return _with_judgments(self, self.judgments.select_queries(keep))
 
     def select_query(self, query_id: str) -> Collection:
-        """Return the collection of one query, which the judgments hold."""
+        """Return the collection of one of the judged queries."""
         runs = {name: run.select_query(query_id) for name, run in self.runs.items()}
         return replace(_with_judgments(self, self.judgments.select_query(query_id)), runs=runs, whole=False)
 
@@ -104,10 +106,10 @@ class Collection:
             run: any run.
             docs: some of :attr:`documents`.
             look: how much of the ranking counts.
-            memo: keeps them; by default the collection's, which is for its own runs alone.
+            memo: stores the positions; default: the collection's memo, which is only for the context's runs.
         """
         memo = self.memo if memo is None else memo
-        if look.judged_only:  # depends on the labels
+        if look.judged_only:  # then positions depend on the labels too
 
             def compute() -> IntArray:
                 position = self.documents.positions_among_judged(run, look.depth)
@@ -126,7 +128,7 @@ class Collection:
         return position
 
     def positions(self, docs: Documents, look: Look, of: IntArray | None = None) -> IntArray:
-        """Return the positions in every run of the context, or in those of ``of``; shape (runs, documents)."""
+        """Return the positions in every run, or in the runs of the indices ``of``; shape (runs, documents)."""
         runs = self.rankings if of is None else [self.rankings[i] for i in of.tolist()]
         rows = [self.positions_in_run(run, docs, look) for run in runs]
         return np.array(rows, dtype=np.int64).reshape(len(rows), len(docs))
@@ -137,7 +139,7 @@ class Collection:
         return memo.get(("top", run, self.documents, depth), lambda: find_top(self.documents, run, depth))
 
     def tops(self, depth: int | None) -> list[Top]:
-        """Return the first documents of every run of the context, with room to keep them together."""
+        """Return the first documents of every run of the context; the memo makes room for all of them."""
         most = [len(run) if depth is None else depth * len(run.query_ids) for run in self.rankings]
         self.memo.make_room(2, sum(map(min, map(len, self.rankings), most)))
         return [self.top(run, depth) for run in self.rankings]
@@ -145,7 +147,7 @@ class Collection:
     # ---- over runs
 
     def memoize(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """Return ``compute()``, computed once: the key holds all that it depends on beside the runs and the labels."""
+        """Return ``compute()``, computed once; the key holds all else that it depends on, besides runs and labels."""
         return self.memo.get((key, self.documents, self.rankings), compute)
 
     def product(
@@ -154,8 +156,8 @@ class Collection:
         """Return for each of ``docs`` the product, over some runs, of ``factor`` of its position (0: not retrieved).
 
         Args:
-            factor: works elementwise, and is its own key in the memo: a function of a module, or a frozen dataclass
-                with ``__call__``.
+            factor: works elementwise, and is part of the key in the memo. So it must be a function of a module, or a
+                frozen dataclass with ``__call__``: a lambda would never be found again.
             docs: some of :attr:`documents`.
             look: how much of each ranking counts.
             of: the runs, as ascending indices.
@@ -168,7 +170,7 @@ class Collection:
         def factors() -> FloatArray:
             return factor(self.positions(docs, look))
 
-        # The first m, or all but one: products from both ends, kept, so that leaving a run out is one multiplication.
+        # Running products from both ends are kept: the first m runs take none, and all but one take one multiplication.
         if of[-1] == m - 1 or m == n - 1:
             first = self.memo.get(("first", key), lambda: _running_products(factors()))
             if of[-1] == m - 1:
@@ -192,9 +194,9 @@ class Collection:
     ) -> FloatArray:
         """Compute absolute measures of any run, by ir_measures; shape (measures, queries). Values are not kept.
 
-        ``as_given``: each provider breaks ties in its own way, and not as trec_eval does.
+        With ``as_given``, each provider breaks ties in its own way instead of trec_eval's.
         """
-        from .absolute import AbsoluteEvaluator, qrels_for  # which relative measures do without
+        from .absolute import AbsoluteEvaluator, qrels_for  # not needed by relative measures
 
         judgments = self.judgments
         for measure in measures if judgments.labels is None else ():
@@ -294,7 +296,7 @@ def _check_cut_runs(runs: Iterable[Rankings], judgments: Judgments) -> None:
 
 
 def _grade_range(context: Any, docs: Judgments) -> tuple[int, int]:
-    """Return the lowest and the highest grade of the context, else of the documents."""
+    """Return the lowest and the highest grade: those of the context if set, else of the judgments."""
     lowest, highest = int(docs.grade.min(initial=0)), int(docs.grade.max(initial=1))
     if context.grades is None:
         return lowest, highest
@@ -313,7 +315,7 @@ def _with_judgments(collection: Collection, judgments: Judgments) -> Collection:
 
 
 def _locate(run: Rankings, docs: Documents, depth: int | None, memo: Memo) -> IntArray:
-    """Compute positions, or select them from those computed for documents that ``docs`` were selected from."""
+    """Return the positions of ``docs``: from those of the documents they were selected from if known, else computed."""
     for source, rows in docs.sources() if docs.selected_from is not None else ():
         computed: _Positions | None = memo.find(("positions", run, source.version))
         if computed is not None and computed.reach(depth):
@@ -328,7 +330,7 @@ class _Positions:
         self.position, self.depth, self.nbytes = position, depth, position.nbytes
 
     def reach(self, depth: int | None) -> bool:
-        """Return whether they go down to ``depth``."""
+        """Return whether the positions are known down to ``depth``."""
         return self.depth is None or (depth is not None and depth <= self.depth)
 
     def to(self, depth: int | None) -> IntArray:

@@ -19,15 +19,15 @@ from .memo import Memo
 from .priors import FixedPriors, match_patterns
 from .tops import same_rankings
 
-_START = 10  # how deep two rankings are compared before it is worth comparing all of them
+_START = 10  # rankings are compared to this depth first, and further only if they agree
 _FEWEST = 10  # documents that a shorter duplicate must have in all; fewer may agree by chance
 
 
 def rank_alike(run: Evaluated, name: str, depth: int | None = None, *, partly: bool = False) -> bool:
-    """Return whether a run ranks every judged topic as the context's run of that name does, to a depth.
+    """Return whether a run has the same ranking of every judged topic as the context's run ``name``, to a depth.
 
-    Runs without a judged topic are not alike. ``partly``: every judged topic that the run ranks. A ranking that is not
-    here whole is compared as deep as it is here.
+    With ``partly``, only the judged topics that the run ranks are compared. Runs without a judged topic are not alike.
+    A cut ranking is compared only as deep as it is known.
     """
     collection, other = run.collection, run.collection.runs[name]
     depth = known_depth([run.run, other], depth)
@@ -42,12 +42,12 @@ def rank_alike(run: Evaluated, name: str, depth: int | None = None, *, partly: b
 
 
 def find_alike(run: Evaluated, names: Iterable[str], *, partly: bool = False) -> str | None:
-    """Return the first of these runs that :func:`rank_alike` says the run ranks as; None where none is."""
+    """Return the first of these runs with the same rankings, by :func:`rank_alike`; None if there is none."""
     return next((name for name in names if rank_alike(run, name, partly=partly)), None)
 
 
 def find_shorter_alike(run: Evaluated, names: Iterable[str]) -> str | None:
-    """Return the first of these runs that the run ranks as, to the end of the shorter of each two rankings."""
+    """Return the first of these runs with the same rankings, each compared to the end of the shorter one."""
     collection = run.collection
     for name in names:
         other = collection.runs[name]
@@ -81,7 +81,7 @@ def _hash_starts(
 
 
 def find_duplicates(collection: Collection, depth: int | None) -> dict[str, str]:
-    """Return a dict from each run that ranks as an earlier one, to this depth, to that earlier run."""
+    """Map each run that duplicates an earlier one, to this depth, to that earlier run."""
 
     def find() -> dict[str, str]:
         whole_to = known_depth(collection.rankings, depth)
@@ -109,9 +109,9 @@ def deepest_cutoff(measures: Iterable[ir_measures.Measure]) -> int | None:
 
 
 def warn_about_duplicates(runs: Sequence[Evaluated], measures: Sequence[ir_measures.Measure]) -> None:
-    """Warn of a run that ranks as one of its priors does, where that is fixed, or each is a prior of the other.
+    """Warn of a run that duplicates one of its priors, if the priors are fixed or each is a prior of the other.
 
-    Of runs in the order of time the later duplicate adds nothing, which is the answer.
+    With ``priors="earlier"`` there is no warning: that a later duplicate adds nothing is the correct answer.
     """
     relative = [m for m in measures if is_relative(m) and m.RELATIVE_TO == "priors"]
     depth = deepest_cutoff(measures)
@@ -139,7 +139,7 @@ def warn_about_duplicates(runs: Sequence[Evaluated], measures: Sequence[ir_measu
 def warn_about_duplicate(run: Evaluated, measures: Sequence[ir_measures.Measure]) -> None:
     """Warn of a new run that duplicates a run that it is scored relative to.
 
-    Warn also of a run that has the name of a run of the context, and ranks otherwise.
+    Warn also of a run with the name of a run of the context, but other rankings.
     """
     collection = run.collection
     if run.name is not None:
@@ -173,7 +173,7 @@ def warn_about_duplicate(run: Evaluated, measures: Sequence[ir_measures.Measure]
 
 
 def _find_same_firsts(run: Evaluated, names: Iterable[str]) -> list[str]:
-    """Return those of these runs whose first document is the run's, for every judged topic that the run ranks."""
+    """Return the runs with the same first document, on every judged topic that the evaluated run ranks."""
     collection, same = run.collection, []
     firsts = _hash_starts(collection, run.run, _START, run.memo, first=True)
     among = firsts != 0
@@ -193,7 +193,7 @@ def why_incomparable(
 ) -> str | None:
     """Return why the values of two runs of a context are not comparable; None if they are.
 
-    ``priors`` are those of each run, where they are not the policy's.
+    ``priors`` are the names of each run's priors; default: the policy's.
     """
     if not is_relative(measure):
         return None
@@ -228,6 +228,6 @@ def prior_indices(
     measure: ir_measures.Measure,
     priors: Mapping[str, Iterable[str]] | None,
 ) -> IntArray:
-    """Return the indices of the priors of a run: those of ``priors``, else those by the context's policy."""
+    """Return the indices of the priors of a run, from ``priors`` or else by the context's policy."""
     run = Evaluated.of(collection, name, None if priors is None else priors[name])
     return run.priors(measure.get("prior"))

@@ -1,4 +1,4 @@
-"""Runs × measures → one array, and means: the one loop that scores."""
+"""Score runs by measures: the one loop that scores, its array of values, and their means."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Scores(NamedTuple):
 
 
 def aggregate(measure: ir_measures.Measure, values: FloatArray) -> float:
-    """Return the mean of the queries' values by the measure's own aggregator, without those that are NaN."""
+    """Return the aggregate of the queries' values, by the measure's own aggregator (mostly the mean), ignoring NaN."""
     aggregator = measure.aggregator()
     for value in values[~np.isnan(values)].tolist():
         aggregator.add(value)
@@ -76,7 +76,7 @@ def aggregate(measure: ir_measures.Measure, values: FloatArray) -> float:
 
 
 def is_summed(measure: ir_measures.Measure) -> bool:
-    """Return whether ir_measures adds up the queries' values: NumRet and its like count."""
+    """Return whether ir_measures adds up the queries' values, as for NumRet and other counts."""
     return isinstance(measure.aggregator(), SumAgg)
 
 
@@ -99,7 +99,7 @@ _SMALLEST_MEAN = 0.25
 def dominant_topics(scores: Scores, measure: int) -> list[tuple[float, str] | None]:
     """Return the topic that supplies more than a quarter of each run's mean, with its share; None where none does.
 
-    There is none for absolute measures, measures with a value below 0, and runs that hardly add anything.
+    It is None for absolute measures, measures with a value below 0, and runs that add next to nothing.
     """
     runs, _, topics = scores.values.shape
     if not is_relative(scores.measures[measure]) or topics < FEWEST_TOPICS:
@@ -144,10 +144,10 @@ def score_runs(
     part: bool = False,
     missing_topics: bool = True,
 ) -> Scores:
-    """Score runs of a context, and new runs, each of which is scored beside the context alone.
+    """Score runs of a context and new runs; each new run is scored against the context, not against other new runs.
 
-    ``part``: these are some of the queries, which some runs may not rank; the whole was checked, or will be.
-    ``missing_topics`` is that of :func:`check_runs`.
+    With ``part``, the collection has only some of the queries, which some runs may not rank: then the caller checks the
+    whole, and only the queries of new runs are checked here. ``missing_topics`` is as for :func:`check_runs`.
     """
     query_ids, new_runs = collection.documents.query_ids, new_runs or {}
     runs = [
@@ -169,8 +169,8 @@ def score_runs(
     for i, run in enumerate(runs if part else progress(runs, "scoring runs", "run")):
         if host_measures:
             values[i, columns] = (absolute or collection.compute_absolute)(host_measures, run.run)
-    # What a deep measure needs of the runs answers the others as well; and one measure after the other, since what it
-    # needs of all runs is kept for a while, and not for ever.
+    # The deepest measure comes first: the positions that it computes serve the others too. The outer loop is over
+    # measures, since the memo may soon evict what one measure needs of all runs.
     for j in sorted(range(len(measures)), key=lambda j: -(param_value(measures[j], "cutoff") or math.inf)):
         for i, run in enumerate(runs if is_relative(measures[j]) else ()):
             values[i, j] = measures[j].score(run)

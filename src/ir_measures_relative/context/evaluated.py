@@ -50,7 +50,7 @@ class Evaluated:
         group: str | None = None,
         name: str | None = None,
     ) -> Evaluated:
-        """Return a run of the collection, by its name, or a new run.
+        """Return a run of the collection by its name, or a new run by its rankings, as an evaluated run.
 
         Args:
             collection: the runs that it is evaluated among.
@@ -67,7 +67,7 @@ class Evaluated:
 
     @classmethod
     def each(cls, collection: Collection) -> list[Evaluated]:
-        """Return every run of the collection, in their order."""
+        """Return all runs of the collection, in their order, as evaluated runs."""
         return [cls.of(collection, name) for name in collection.runs]
 
     def on(self, collection: Collection) -> Evaluated:
@@ -82,7 +82,7 @@ class Evaluated:
         return docs if gain.pays_below_1 else docs.may_gain
 
     def positions(self, docs: Documents, look: Look) -> IntArray:
-        """Return the position of each of ``docs``, of the collection's, in the run: from 1, 0 where not in its top."""
+        """Return the position of each of ``docs`` in the run, from 1; 0 where it is not in the top."""
         return self.collection.positions_in_run(self.run, docs, look, self.memo)
 
     def top(self, depth: int | None) -> Top:
@@ -96,7 +96,7 @@ class Evaluated:
     # ---- relative to the other runs
 
     def priors(self, prior: str | None = None) -> IntArray:
-        """Return its priors as ascending indices of the runs; ``prior`` is the measure's parameter."""
+        """Return the priors as ascending indices of the runs; ``prior`` is the measure's parameter."""
         return self._priors if prior is None else self._indices(match_patterns(prior, self.collection.names))
 
     @cached_property

@@ -72,7 +72,7 @@ def parse_measures(measures: Sequence[Measure | str], argument: str = "measures"
 
 
 def as_list(measures: object) -> list[Any]:
-    """Return a valid list in place of an argument that is none: a measure, or a string of one or several."""
+    """Return the list to pass instead of a single measure, or of a string of measures; for messages."""
     if isinstance(measures, Measure):
         return [measures]
     parts: list[Any] = []

@@ -1,4 +1,4 @@
-"""A cache of computed values, whose keys say all that a value depends on."""
+"""A cache of computed values; a key says all that its value depends on."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Memo:
             self.make_room(n_runs, n_docs)
 
     def make_room(self, n_runs: int, n_docs: int) -> None:
-        """Raise the limit to some tables of so many runs and documents: all that one measure may use again."""
+        """Raise the limit to hold a few tables of runs × documents: all that one measure may use again."""
         self.limit = max(self.limit, _TABLES * 8 * n_runs * n_docs)
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
@@ -73,7 +73,7 @@ def _empty(limit: int, parent: Memo | None) -> Memo:
 
 
 def _size(value: Any) -> int:
-    """Return about how many bytes a value has: its arrays, or those of its items or attributes."""
+    """Return the approximate size of a value in bytes: its arrays, or those of its items or attributes."""
     size = getattr(value, "nbytes", None)
     if size is not None:
         return int(size)

@@ -35,8 +35,8 @@ class MissingTopics(NamedTuple):
 
     name: str  #: the run
     topics: IntArray  #: the missing topics, as indices of the judged ones
-    expected: int  #: of how many judged topics: those that another run ranks, or all
-    cause: str  #: why no run ranks them, from their ids or the end of the run; '' if another run ranks them
+    expected: int  #: how many judged topics it should rank: those that another run ranks, or all
+    cause: str  #: the likely cause where no run ranks them; '' if another run does
 
     @property
     def is_tolerable(self) -> bool:
@@ -82,10 +82,10 @@ def find_missing_topics(judged: Documents, runs: Mapping[str, Rankings]) -> list
 def check_topics(
     collection: Collection, names: Sequence[str], missing: str | None, *, relative: bool = False
 ) -> tuple[Collection, str]:
-    """Return the collection to decide on, and a note on missing topics for the answer, often ''.
+    """Return the collection to decide on, and a note on missing topics for the answer; '' if none is missing.
 
-    All runs say which topics there are, but only those of ``names`` are compared, and rejected. With ``relative``
-    measures the others draw a warning: a prior without a ranking leaves all documents new.
+    All runs determine which topics are expected, but only runs in ``names`` are compared and may be rejected. With
+    ``relative`` measures, the others draw a warning, since a prior without a ranking leaves all documents new.
 
     Raises:
         ValueError: a run of ``names`` misses more than one topic in twenty, or any with ``missing="raise"``, and
@@ -218,16 +218,15 @@ def _describe_early_end(
 ) -> str:
     """Return where a run ends too early: the missing topics come last in the order of another run, or of the qrels.
 
-    Its last topic is cut if it has fewer rows than the others, which have equally many, or less than half as many; with
-    ``only_within`` no other end is described.
+    The last topic counts as cut if it has fewer rows than the others, which all have the same number, or less than half
+    of the usual number. With ``only_within``, no other end is described.
     """
     if not len(run):
         return ""
     last, sizes = run.query_ids[-1], run.lengths
     earlier, row = sizes[:-1], ", in the middle of a row" if run.ends_within_row else ""
-    usual = (
-        float(np.median(earlier)) if len(earlier) > 1 else 0.0
-    )  # the length of a single topic is not usual
+    # The length of a single earlier topic says nothing about the usual length.
+    usual = float(np.median(earlier)) if len(earlier) > 1 else 0.0
     within = bool(row) or sizes[-1] < (usual if (earlier == usual).all() else usual / 2)
     if only_within and not within:
         return ""
@@ -241,7 +240,7 @@ def _describe_early_end(
 
 
 def _come_last(missing: ObjectArray, ranked: ObjectArray, order: ObjectArray) -> bool:
-    """Return whether missing topics follow all ranked ones in an order, which must have the last ranked one."""
+    """Return whether the missing topics follow all ranked ones in an order that has the last ranked one."""
     place = {q: i for i, q in enumerate(order)}
     later = [place[q] for q in missing if q in place]
     earlier = [place[q] for q in ranked if q in place]

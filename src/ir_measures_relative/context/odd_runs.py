@@ -31,15 +31,15 @@ _TOPICS_CHECKED, _DOCS_SHOWN = 100, 3
 
 
 def warn_about_odd_runs(collection: Collection, runs: Sequence[Rankings]) -> None:
-    """Warn of runs that retrieve the query itself, and of runs that ids order instead of scores; once of each kind."""
+    """Warn once of runs that retrieve the query itself, and once of runs that ids order instead of scores."""
     _warn_about_self_retrieval(collection, runs)
     _warn_about_ties(collection, runs)
 
 
 def find_self_retrieval(judged: Documents, run: Rankings) -> IntArray:
-    """Return the topics, as indices of the run's, that are among their own first documents; none where they are few.
+    """Return the topics (as indices of the run's) that rank a document with their own id high; none if they are few.
 
-    A topic whose own document is judged relevant is left out: there the document is an answer.
+    A topic is left out if that document is judged relevant, since it is then an answer.
     """
     if len(run.query_ids) < _SELF_TOPICS:
         return np.empty(0, dtype=np.int64)
@@ -89,7 +89,7 @@ class Ties(NamedTuple):
 
 
 def find_ties(run: Rankings) -> Ties | None:
-    """Return the ties by which ids order the first documents of a run, and not the run; None where they are no matter.
+    """Return the ties that make ids, and not the run, order its first documents; None where they do not matter.
 
     They matter where 32-bit floats make most of adjacent scores equal, or where nearly all scores are, and the ranks of
     the run, or else its scores in 64 bits, have another order. Otherwise ties are the run's own, or of duplicates, some
@@ -115,7 +115,7 @@ def find_ties(run: Rankings) -> Ties | None:
 
 
 def _reordered(run: Rankings, rows: IntArray) -> BoolArray:
-    """Return which rows, all tied with the row above, the ids put in another order than the run's own key."""
+    """Return which rows change places with the tied row above if ordered by id instead of the run's own key."""
     above_key, key = tie_key(run, rows - 1), tie_key(run, rows)
     both = np.concatenate([rows - 1, rows])
     ids = run.ids_at(both, np.searchsorted(run.starts, both, side="right") - 1)
@@ -130,7 +130,7 @@ def _first_in_both_orders(ranking: Rankings) -> tuple[list[str], list[str]]:
     _, ids, scores = ranking.rows()
     end = int(np.count_nonzero(scores >= scores[min(TIES_DEPTH, len(scores)) - 1]))
     key, docs = tie_key(ranking, np.arange(end)).tolist(), ids.take(slice(0, end)).strings().tolist()
-    order = sorted(range(end), key=lambda i: docs[i].encode(), reverse=True)  # as ties are broken
+    order = sorted(range(end), key=lambda i: docs[i].encode(), reverse=True)  # trec_eval's order of ties
     order.sort(key=key.__getitem__)
     return ranking.top(TIES_DEPTH).doc_ids.tolist(), [docs[i] for i in order[:TIES_DEPTH]]
 
@@ -226,7 +226,7 @@ def _judged_rows(judgments: Judgments, run: Rankings) -> IntArray:
 
 
 def _ranks_share(judgments: Judgments, run: Rankings, query_id: str, share: float = 0.0) -> bool:
-    """Return whether the first documents of a ranking hold more than a share of the judged ones of its query."""
+    """Return whether the first documents of a ranking hold more than this share of its query's judged documents."""
     judged = judgments.select_query(query_id).ids.strings().tolist()
     docs = run.select_query(query_id).rows()[1].take(slice(0, _ROWS_AHEAD)).strings()
     return len(set(judged).intersection(docs)) > share * len(judged)

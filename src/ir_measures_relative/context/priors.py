@@ -63,7 +63,7 @@ class Others(PriorPolicy):
 
 @dataclass(frozen=True)
 class Earlier(PriorPolicy):
-    """The runs given before each run, whose order is a history; for a new run, all."""
+    """The runs given before each run: the order of the runs is their history. For a new run, all runs."""
 
     needs_order = True
 
@@ -253,12 +253,12 @@ def check_names(argument: str, chosen: Collection[str], names: Sequence[str]) ->
 
 
 def match_pattern(pattern: str, names: Sequence[str]) -> list[str]:
-    """Return the runs that fit a name or a glob; a run of exactly this name goes first, as it may hold a ``*``."""
+    """Return the runs that match a name or a glob; a run of exactly this name wins, since a name may hold a ``*``."""
     return [pattern] if pattern in names else [n for n in names if fnmatch.fnmatchcase(n, pattern)]
 
 
 def match_patterns(prior: str, names: Sequence[str], parameter: str = "prior") -> list[str]:
-    """Return the runs that fit a parameter such as ``prior=``: names or globs, separated by commas."""
+    """Return the runs that match a parameter such as ``prior=``: names or globs, separated by commas."""
     if prior in names:  # a name may hold a comma, or blanks at its ends
         return [prior]
     runs: list[str] = []

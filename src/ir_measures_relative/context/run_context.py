@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
     from ..io.run_paths import RunPaths
 
-#: Functions of the wings that describe a context, or make one: ``"fingerprint"``, ``"save track"``, ``"read track"``.
+#: Functions outside the core that describe or make a context: ``"fingerprint"``, ``"save track"``, ``"read track"``.
 DESCRIPTIONS: Registry[str, Callable[..., Any]] = Registry("descriptions of contexts")
 
 _DOES_NOT_CHANGE = "a RunContext does not change once it is made; make a new one"
 
 
 class _Fixed(dict[str, Any]):
-    """An immutable dict, whose error says what to do instead."""
+    """An immutable dict; its error says what to do instead."""
 
     def _refuse(self, *_: Any, **__: Any) -> Any:
         raise TypeError(f"{_DOES_NOT_CHANGE}, such as RunContext({{**context.runs, 'BM25': bm25_run}})")
@@ -126,7 +126,7 @@ class RunContext:
             )
         if num_docs is not None:
             check_count("num_docs", num_docs, 1)
-            if num_docs >= 2**53:  # no whole number of a double
+            if num_docs >= 2**53:  # a double cannot hold all larger whole numbers
                 raise ValueError(f"num_docs={num_docs!r} is not allowed; it must be below 2^53")
         # __setattr__ raises. The priors are copied, so that the caller cannot change them later.
         self.__dict__.update(
@@ -150,7 +150,7 @@ class RunContext:
         self.__setattr__(name, None)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state to pickle: without collections, and a dataset by its id, as its loaders do not pickle."""
+        """Return the state to pickle: no collections, and a dataset as its id, since its loaders do not pickle."""
         dataset = datasets.dataset_id(self.dataset) or self.dataset
         return self.__dict__ | {"_collections": [], "dataset": dataset}
 
@@ -158,7 +158,7 @@ class RunContext:
         dataset = state["dataset"]
         if isinstance(dataset, str):
             state = state | {"dataset": None}
-            with suppress(ValueError):  # an id that was registered elsewhere, and is not here
+            with suppress(ValueError):  # an id that only the other process has registered
                 state["dataset"] = datasets.load_dataset(dataset)
         self.__dict__.update(state)
 
@@ -299,8 +299,9 @@ class RunContext:
     def __enter__(self) -> RunContext:
         """Make the context active until the end of the block."""
         outer = active()
-        again = outer is not None and outer.context is self  # keep the run that evaluating() named
-        entry = outer._replace(block=None) if outer is not None and again else ActiveContext(self, None)
+        entry = ActiveContext(self, None)
+        if outer is not None and outer.context is self:  # keep the run that evaluating() named
+            entry = outer._replace(block=None)
         enter(entry)
         return self
 
@@ -346,13 +347,13 @@ class RunContext:
             a DataFrame: ``name`` and a column per measure; with ``perquery`` the columns ``name``, ``query_id``,
             ``measure``, ``value``.
         """
-        from .evaluate import score_runs  # which the hosts' evaluators do without
+        from .evaluate import score_runs  # not needed by the hosts' evaluators
 
         parsed = parse_measures(measures)
         scores = score_runs(judged_collection(self, qrels), self.names, parsed)
         table = scores.long_table() if perquery else scores.table()
         if tracks := cite_tracks(self.runs.values(), count_others=True):
-            table.attrs["beside"] = tracks  # for citing
+            table.attrs["beside"] = tracks  # to be cited with the values
         return table
 
     def fingerprint(self, qrels: Qrels | None = None) -> dict[str, Any]:

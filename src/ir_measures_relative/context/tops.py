@@ -46,7 +46,7 @@ def find_top(judged: Documents, rankings: Rankings, depth: int | None) -> Top:
 
 
 def same_rankings(run: Top, reference: Top, among: BoolArray, *, to_shorter: bool = False) -> BoolArray:
-    """Return on which of the queries ``among`` two runs rank alike, in whole or to the end of the shorter ranking."""
+    """Return on which of the queries ``among`` two rankings are equal, or equal to the end of the shorter one."""
     if run is reference or not among.any():
         return among
     n = len(among)

@@ -32,7 +32,7 @@ def object_array(values: Iterable[Any]) -> ObjectArray:
 
 
 def block_starts(column: ObjectArray) -> IntArray:
-    """Return the row at which each run of equal values starts."""
+    """Return the row at which each block of equal values starts."""
     if not len(column):
         return np.empty(0, dtype=np.int64)
     # A column often repeats one object: equal addresses need no comparison.
@@ -58,7 +58,7 @@ def addresses(column: ObjectArray) -> IntArray:
 
 
 def rank_within(group: IntArray) -> IntArray:
-    """1, 2, 3 … within each run of equal values; ``group`` is sorted."""
+    """Return the number 1, 2, 3 … of each row within its block of equal values; ``group`` is sorted."""
     starts = np.flatnonzero(np.diff(group, prepend=group[:1] - 1))
     counts = np.diff(np.append(starts, len(group)))
     return np.arange(1, len(group) + 1) - np.repeat(starts, counts)

@@ -102,7 +102,7 @@ class CutRankings(Rankings):
 
 
 def cite_tracks(runs: Iterable[Rankings], *, count_others: bool = False) -> list[str]:
-    """Return the citations of the tracks that some of the runs are from, each once; of a part of a track as such.
+    """Return the citations of the tracks that the runs come from, each once; part of a track is cited as such.
 
     With ``count_others``, the runs that are from no track are counted behind the tracks.
     """
@@ -121,7 +121,7 @@ def cite_tracks(runs: Iterable[Rankings], *, count_others: bool = False) -> list
 def check_whole_to(
     runs: Iterable[Rankings], depth: int | None, subject: str = "this", times: int = 1
 ) -> None:
-    """Raise :meth:`Cut.refuse` for the first of some runs that is not here whole to a depth."""
+    """Raise the error of :meth:`Cut.refuse` for the first run that is not complete to a depth."""
     for run in runs:
         if run.cut is not None and not run.is_whole_to(depth):
             raise run.cut.refuse(depth, subject, times)

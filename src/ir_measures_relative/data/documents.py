@@ -269,7 +269,7 @@ class Labels(NamedTuple):
         return Labels(self.query[rows], self.ids.take(rows), aspect, self.grade[rows])
 
     def select_queries(self, keep: BoolArray) -> Labels:
-        """Return the rows of some queries, which are numbered anew."""
+        """Return the rows of some queries; the queries are renumbered."""
         some = self.take(np.flatnonzero(keep[self.query]))
         return some._replace(query=(np.cumsum(keep) - 1)[some.query])
 
@@ -305,7 +305,7 @@ class Judgments(Documents):
 
     @classmethod
     def empty(cls, query_ids: ObjectArray) -> Judgments:
-        """Return queries without a judgment."""
+        """Return these queries without any judgment."""
         nothing = np.empty(0, dtype=np.int64)
         return cls(query_ids, nothing, Ids.of([]), nothing)
 
@@ -316,7 +316,7 @@ class Judgments(Documents):
         return cls(some.query_ids, some.query, some.ids, some.grade)
 
     def select_query(self, query_id: str) -> Judgments:
-        """Return the rows of one query of these; without what was computed for all."""
+        """Return the judgments of one query."""
         code = self.query_code[query_id]
         rows = slice(int(self.starts[code]), int(self.starts[code + 1]))
         labels = self.labels and self.labels.select_queries(np.arange(self.n_queries) == code)

@@ -130,7 +130,7 @@ class Ids:
 
     @property
     def n_words(self) -> int:
-        """How many eight bytes the longest id has."""
+        """The length of the longest id, in words of eight bytes."""
         return (int(self.lengths.max(initial=0)) + 7) // 8
 
     def hashes(self, seed: int = 0) -> WordArray:
@@ -177,14 +177,14 @@ class Ids:
         return np.array_equal(self.data[a + low : a + high], other.data[b + low : b + high])
 
     def changes(self) -> IntArray:
-        """Return the rows with another id than the row before, the first row included."""
+        """Return the rows whose id differs from the row before, the first row included."""
         blocks: list[IntArray] = [np.zeros(min(len(self), 1), dtype=np.int64)]
         for at in range(0, len(self) - 1, _BLOCK):
             blocks.append(at + 1 + np.flatnonzero(self.take(slice(at, at + _BLOCK + 1))._differ()))
         return np.concatenate(blocks)
 
     def _differ(self) -> BoolArray:
-        """Return whether each id but the first is another than the one before."""
+        """Return for each id but the first whether it differs from the one before."""
         lengths = self.lengths
         width = int(lengths[0])
         if 0 < width <= 8 and (lengths == width).all() and (self.starts[1:] == self.ends[:-1]).all():
@@ -229,7 +229,7 @@ class Ids:
 
 
 def _ranks(values: IntArray | WordArray) -> IntArray:
-    """How many smaller values there are of each, equal ones counted once."""
+    """Return for each value how many different smaller values there are."""
     order = np.argsort(values)
     in_order = values[order]
     ranks = np.empty(len(values), dtype=np.int64)

@@ -36,7 +36,7 @@ TIES_DEPTH, _MANY_TIES = 10, 1 / 2
 class Cut:
     """The known part of rankings that are cut: their first ``depth`` documents, and the ``listed`` ones."""
 
-    source: str  #: what messages call where they come from
+    source: str  #: the name of the source in messages
     depth: int
     listed: Any  #: the ``Documents`` with known positions at any depth; nothing is known of other queries
     citation: str = ""  #: of the track, as in "trec-dl-2019 v1 (37 runs, sha256 1f3a…)"
@@ -44,14 +44,14 @@ class Cut:
     without_self: bool = False  #: whether the document whose id is the query's was removed
 
     def refuse(self, needed: int | None, subject: str = "this", times: int = 1) -> ValueError:
-        """Return the error for looking deeper than is known, where a cutoff is read ``times`` as deep."""
+        """Return the error for reading deeper than is known; a measure reads ``times`` its cutoff."""
         reads = "whole rankings" if needed is None else f"the first {needed} documents"
         remedy = f"make it with {'a larger depth=' if needed is None else f'depth={needed}'}"
         remedy += f", or use @{self.depth // times}" if self.depth >= times else ""
         return ValueError(f"{subject} needs {reads}; {self.source} has {self.depth}: {remedy}")
 
     def refuse_document(self, run: str, query_id: str, doc_id: str) -> ValueError:
-        """Return the error for a document of which nothing is known."""
+        """Return the error for a document whose position is unknown."""
         return ValueError(
             f"{self.source} does not know where {run} ranks {doc_id!r} of topic {query_id!r}: make it again with these "
             f"judgments, or use a cutoff of at most {self.depth}"
@@ -74,7 +74,7 @@ class TopDocs:
         return self.ids.strings()
 
     def tie_order(self, wanted: BoolArray | None = None) -> IntArray | None:
-        """Return the order in which tied ids descend, where a ``wanted`` row ties; None if no row moves."""
+        """Return the order of rows with tied ids descending, where a ``wanted`` row ties; None without such ties."""
         ties_above = np.zeros(len(self.query) + 1, dtype=bool)
         ties_above[1:-1] = (self.score[1:] == self.score[:-1]) & (self.query[1:] == self.query[:-1])
         rows = np.flatnonzero(ties_above[:-1] | ties_above[1:])
@@ -90,7 +90,7 @@ class TopDocs:
         return order
 
     def break_ties(self, cutoff: int | None) -> TopDocs:
-        """Return the documents with tied ids in descending order, and none below the cutoff."""
+        """Return the documents to the cutoff, with tied ids in descending order."""
         order = self.tie_order()
         if order is not None:
             self.ids, self.hashes = self.ids.take(order), self.hashes[order]
