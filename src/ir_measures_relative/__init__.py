@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .decisions.worth import worth
     from .reporting import report
 
-__version__ = "0.4.0"
+__version__ = "0.5.0"
 
 relative: RelativeProvider = registered_provider()
 
