@@ -74,13 +74,13 @@ class Answers:
         return blocks
 
 
-_CELLS = 1 << 22  # of a table of answers; one of a single query may have more
+_CELLS = 1 << 22  # the size of a table of answers; that of a single query may be larger
 
 
 class AnswersOfQueries(NamedTuple):
     """The answers of some queries as a table."""
 
-    first: IntArray  #: the first aspect of each query, and the first after all
+    first: IntArray  #: the first aspect of each query, and at the end that after the last query
     table: FloatArray  #: 1 where a document answers an aspect, shape (aspects of a query, queries, documents)
 
     def greedy(self, weight: FloatArray, alpha: float, depth: int | None) -> FloatArray:
@@ -121,13 +121,13 @@ def ideal_alpha_dcg(answers: Answers, weight: FloatArray, alpha: float, depth: i
 
 @dataclass(frozen=True)
 class NotMet:
-    """A function from positions in priors to the probability that a user met no answer to each aspect there."""
+    """A function from positions in priors to the probability that their user met no answer to each aspect."""
 
     answers: Answers
     alpha: float
 
     def __call__(self, position: IntArray) -> FloatArray:
-        """Shape (runs, documents) to (runs, aspects): ``Π (1 - α · seen)`` over the answers, from the top down."""
+        """Return ``Π (1 - α · seen)`` over the answers, shape (runs, aspects), from shape (runs, documents)."""
         result = np.ones((len(position), len(self.answers.query)))
         for probability, in_run in zip(result, position, strict=True):
             rows = self.answers.in_ranking(in_run)
@@ -144,8 +144,8 @@ def best_shown(answers: Answers, position: IntArray) -> FloatArray:
     return result
 
 
-class OfAspects(RelativeMeasure):
-    """A measure that looks at the aspects of documents."""
+class AspectMeasure(RelativeMeasure):
+    """A measure of the aspects that documents answer."""
 
     RELATIVE_TO = "priors"
     TEST = "bootstrap"
@@ -184,16 +184,16 @@ class OfAspects(RelativeMeasure):
 
         def compute() -> FloatArray:
             position = collection.positions(answers.docs, self.look)
-            rows = [best_shown(answers, of_run) for of_run in position]
+            rows = [best_shown(answers, in_run) for in_run in position]
             return np.array(rows).reshape(len(rows), len(answers.query))
 
         return collection.memoize(("shown", answers, self.look.depth), compute)
 
 
-def _listed(answers: Answers, which: BoolArray) -> ObjectArray:
-    """Return the sorted names of each document's aspects."""
+def _listed(answers: Answers, keep: BoolArray) -> ObjectArray:
+    """Return the sorted names of each document's aspects, by the answers to ``keep``."""
     names: list[list[str]] = [[] for _ in range(len(answers.docs))]
-    rows = np.flatnonzero(which)
+    rows = np.flatnonzero(keep)
     for document, name in zip(
         answers.document[rows].tolist(), answers.names[answers.aspect[rows]], strict=True
     ):
@@ -201,7 +201,7 @@ def _listed(answers: Answers, which: BoolArray) -> ObjectArray:
     return object_array(tuple(sorted(aspects)) for aspects in names)
 
 
-class _alpha_NRG(OfAspects):
+class _alpha_NRG(AspectMeasure):
     """α-nDCG for a user who has seen the prior runs: novelty within the ranking and against the priors.
 
     A document gains for each aspect (subtopic, nugget) that it answers: 1, times 1 - α for each document above it that
@@ -290,7 +290,7 @@ class _alpha_NRG(OfAspects):
         return answers, document[order], gain[order], norm
 
 
-class _NewAspects(OfAspects):
+class _NewAspects(AspectMeasure):
     """The number of aspects (nuggets, subtopics) in the top k that no prior run has in its top k.
 
     A ranking has an aspect if its top holds a document whose grade for it is at least ``rel``. ``gains={1: 1, 2: 2}``

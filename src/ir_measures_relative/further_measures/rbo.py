@@ -55,7 +55,7 @@ def rank_biased_overlap(pair: Pair, p: float, variant: str) -> FloatArray:
 
     if variant == "min":  # what follows adds no overlap: common / d at each depth d
         down_to = np.concatenate([[0.0], np.cumsum(weight / depth)])[long]
-        # What all that follows weighs; at most 1 / (long + 1) of it counts.
+        # The weight of all that follows, of which at most 1 / (long + 1) counts.
         left = Geometric(p).seen(long + 1)
         below = np.clip((1.0 - p) / p * -math.log1p(-p) - down_to, 0.0, left / (long + 1))
         least: FloatArray = weighted(agreement) + common * below

@@ -53,9 +53,8 @@ class Ideal:
         """Return one value per query, shape (…, queries), from gains of shape (…, items)."""
         if isinstance(self.seen, TopK) and self.depth is None:
             return sum_by_query(gain, query, n_queries)
-        if gain.ndim == 1 and isinstance(
-            self.seen, LogDiscount
-        ):  # the same value, without a table as wide as the longest query
+        if gain.ndim == 1 and isinstance(self.seen, LogDiscount):
+            # The same value, without a table as wide as the longest query.
             return ideal_dcg(gain, query, n_queries, self.depth)
         best = -np.sort(-table(gain, query, n_queries, 0.0), axis=-1)[..., : self.depth]
         return row_sums(best * self.seen.seen(np.arange(1, best.shape[-1] + 1)))
@@ -83,17 +82,16 @@ class Rule:
 class Form:
     """A measure of one run: a rule, the positions of the items in the run, and what the other runs leave of each.
 
-    No grade may enter ``position`` or ``left``: then all else follows from the grades. Where one does enter, as in the
-    priors of a cascade, the measure has a subclass, which overrides :meth:`compute_left` or :meth:`over`.
+    ``position`` and ``left`` must not depend on grades, so that bounds can change grades alone. If one does, as in the
+    priors of a cascade, a subclass overrides :meth:`compute_left` or :meth:`over`.
     """
 
     items: Items
     position: IntArray  #: of each item in the run, from 1; 0 where it is not in the top
     rule: Rule
-    left: (
-        FloatArray  #: the factor that the other runs leave of each item's gain, or bring to it; 1 without any
-    )
-    #: Whether the ideal ranking, and a user who stops, know the gains only as the other runs leave them.
+    #: The factor by which the other runs lower each item's gain (or raise it, as in rareness); 1 without other runs.
+    left: FloatArray
+    #: Whether the ideal ranking, and the user of a cascade, also get only the gains that the other runs leave.
     residual: bool = False
 
     @cached_property
@@ -112,11 +110,11 @@ class Form:
         return self.rule.seen.seen(self.position)
 
     def compute_left(self, gain: FloatArray) -> FloatArray:
-        """Return ``left`` where the items have these gains, of shape (…, items)."""
+        """Return the factor ``left`` if the items had these gains, of shape (…, items)."""
         return self.left
 
     def values(self, grade: IntArray | None = None) -> FloatArray:
-        """Return the value of each query, shape (…, queries), for grades of shape (…, items) in place of the own."""
+        """Return the value of each query, shape (…, queries), by grades of shape (…, items); default: the items'."""
         gain = self.gain if grade is None else self.rule.gain(grade)
         return ratio(self.joined(gain), self.over(gain))
 

@@ -23,7 +23,7 @@ LEVEL_WEIGHTS: dict[str, BrowsingModel] = {"uniform": TopK(), "inverse": Recipro
 
 
 def reciprocal_ranks(position: IntArray, query: IntArray, n_queries: int) -> FloatArray:
-    """RR_1 ≥ RR_2 ≥ … of each query in a row: 1 / position of its relevant documents, 0 if not retrieved."""
+    """Return RR_1 ≥ RR_2 ≥ … of each query in a row: 1 / position of its relevant documents, 0 if not retrieved."""
     value = ratio(np.ones(len(position)), position.astype(np.float64))
     order = np.lexsort((-value, query))
     return table(value[order], query[order], n_queries, 0.0)
@@ -56,20 +56,20 @@ class RecallLevels(RelativeMeasure):
 
     def score(self, run: Evaluated) -> FloatArray:
         collection, reference = run.collection, run.reference(self.get("ref"))
-        of_reference = self.levels(collection, reference, collection.memo)
-        return self.preference(self.levels(collection, run.run, run.memo), of_reference, collection)
+        reference_levels = self.levels(collection, reference, collection.memo)
+        return self.preference(self.levels(collection, run.run, run.memo), reference_levels, collection)
 
     @property
     def value_range(self) -> tuple[float, float]:
         return -1.0, 1.0
 
     def preference(self, run: FloatArray, reference: FloatArray, collection: Collection) -> FloatArray:
-        """Return one value a query, from the tables of :func:`reciprocal_ranks`: the sign where they first differ."""
+        """Return the sign of each query's first difference of recall levels; of the last, if ``FROM_THE_WORST``."""
         step = -1 if self.FROM_THE_WORST else 1
         return np.sign(first_difference(run[:, ::step], reference[:, ::step]))
 
     def levels(self, collection: Collection, run: Rankings, memo: Memo) -> FloatArray:
-        """Return the table of :func:`reciprocal_ranks` of a run; computed once for a run of the context."""
+        """Return the recall levels of a run by :func:`reciprocal_ranks`; computed once for a run of the context."""
         docs, rel = collection.documents.relevant, self.get("rel")
 
         def compute() -> FloatArray:

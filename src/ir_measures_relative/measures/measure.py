@@ -50,7 +50,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     PRETTY_NAME: str
     SHORT_DESC: str
     RELATIVE_TO: str  #: one of ``"priors"``, ``"systems"``, ``"reference"``, ``"chance"``
-    #: The keys of its papers in ``CITATIONS.bib``, and of which base each is; "" for all.
+    #: The keys of its papers in ``CITATIONS.bib``, each with the base that it is about; "" for all bases.
     PAPERS: Mapping[str, str] = {}
     FORMULA = ""  #: in LaTeX, for the documentation
     #: What ``base`` may name, where that is a choice; each with ``parameters`` and ``needs_cutoff``.
@@ -59,7 +59,8 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     TEST = "t"  #: the default test of a difference; ``"bootstrap"`` where it is sparse and skewed
     SIGNED = False  #: whether its sign tells which of two runs is better
     SIMILARITY = False  #: whether identical rankings have the value 1, and not 0 as for a distance
-    JUDGMENTS = "needed"  #: or ``"used"`` where there are any, or ``"ignored"``
+    #: Whether judgments are ``"needed"``, ``"used"`` where there are any, or ``"ignored"``.
+    JUDGMENTS = "needed"
     COUNTS = False  #: whether it counts documents or aspects of all grades from ``rel`` on equally
     validated: bool
 
@@ -104,12 +105,12 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
 
     @cached_property
     def _text(self) -> str:
-        """Hosts ask for it, and for its hash, at every value."""
+        """The measure string, cached: hosts read it, and its hash, for every value."""
         return str(super().__repr__())
 
     @property
     def zero_for_duplicate(self) -> bool:
-        """Whether a run that ranks as a prior does scores 0, so that to be above 0 is to add something."""
+        """Whether a duplicate of a prior scores 0, so that a score above 0 means that the run adds something."""
         return False
 
     @property

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from ..context.collection import Collection
     from ..context.evaluated import Evaluated
 
-#: What NRG extends.
+#: The bases that NRG extends.
 BASES = {name: base for name, base in ALL_BASES.items() if base.residual}
 
-#: What N is computed from; None is N = 1.
+#: The gains that N is computed from; None is N = 1.
 NORMS = ("residual", "ideal", "whole", None)
 
 
@@ -115,7 +115,7 @@ class _NRG(RelativeMeasure):
 
     @property
     def zero_for_duplicate(self) -> bool:
-        """Whether a duplicate of a prior has 0: only with base P, as other users miss low positions."""
+        """Whether a duplicate of a prior has 0: only with base P, since with others users may miss documents."""
         return bool(self.get("base") == "P")
 
     def check_together(self) -> None:
@@ -124,7 +124,7 @@ class _NRG(RelativeMeasure):
 
     @cached_property
     def rule(self) -> Rule:
-        """The base's rule, divided by what ``norm`` says."""
+        """The rule of the base, with the divisor that ``norm`` chooses."""
         rule, norm = BASES[self.get("base")].rule(self.get), self.get("norm")
         if norm is None:
             return replace(rule, over=1.0)

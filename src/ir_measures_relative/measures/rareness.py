@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..context.tops import Look
     from ..data.documents import Documents
 
-#: What rareness extends.
+#: The bases that rareness extends.
 BASES = {name: ALL_BASES[name] for name in ("nDCG", "P", "AP", "RBP", "ERR")}
 
 

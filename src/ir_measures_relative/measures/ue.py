@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..context.collection import Collection
     from ..context.evaluated import Evaluated
 
-#: What UE normalizes.
+#: The bases that UE normalizes.
 BASES = {name: base for name, base in ALL_BASES.items() if base.chance}
 
 

@@ -105,8 +105,8 @@ def _bootstrap_together(
 ) -> tuple[BoolArray, FloatArray, FloatArray]:
     """Resample the topics of all rows at once.
 
-    A resample in which some row has no spread has an infinite t, for all rows. So each row may have only its part of
-    the share of such resamples that is allowed.
+    A resample in which one row has no spread has an infinite largest t. So the allowed share of such resamples is
+    divided among the rows.
 
     Returns:
         whether each row can be bootstrapped, its p, and how far its interval reaches in standard errors.

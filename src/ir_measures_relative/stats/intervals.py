@@ -278,7 +278,7 @@ class TopicsForPower(NamedTuple):
 
     @property
     def possible(self) -> bool:
-        """Whether so many topics could be judged."""
+        """Whether that number of topics could be judged."""
         return self.needed <= MOST_TOPICS
 
 
@@ -288,7 +288,7 @@ def topics_to_settle(
     """Return how many topics would settle, with 80 % power, on which side of a threshold a mean is.
 
     Args:
-        values: one a topic.
+        values: one per topic.
         reach: how far the interval of the mean reaches to that side.
         threshold: what the mean is compared with.
         confidence: of the interval.
@@ -304,18 +304,18 @@ def topics_to_settle(
         widening = max(float(reach / (error * student_quantile(n - 1, (1 + confidence) / 2))), 1.0)
         return topics_for_power(values, threshold, confidence, widening)
     topics = topics_for_power(values, threshold, confidence)
-    least = -(-FEWEST_DIFFERING * n // differing)  # so many have enough topics that differ
+    least = -(-FEWEST_DIFFERING * n // differing)  # the number of topics of which enough differ
     return topics and TopicsForPower(*(max(n, least) for n in topics))
 
 
 def topics_for_power(
     values: FloatArray, threshold: float, confidence: float, widening: float = 1.0
 ) -> TopicsForPower | None:
-    """Return how many topics have an interval that excludes a threshold, with 80 % power.
+    """Return with how many topics the interval of a mean would exclude a threshold, with 80 % power.
 
     It is the smallest N with ``sqrt(N)·|mean - threshold|/s >= widening·t(N - 1, (1 + confidence)/2) + t(N - 1, 0.8)``.
-    s is itself known from a sample: ``fewest`` and ``most`` are N at the ends of its 95 % interval. None where the mean
-    is at the threshold.
+    Since s is estimated, ``fewest`` and ``most`` are N at the ends of its 95 % interval. None where the mean is at the
+    threshold.
     """
     from scipy.special import chdtri
 
@@ -331,7 +331,7 @@ def topics_for_power(
 
 
 def _smallest_sample(effect: float, confidence: float, widening: float) -> int:
-    """Return the smallest N of :func:`topics_for_power`, at most 100 times :data:`MOST_TOPICS`."""
+    """Return the smallest N that satisfies :func:`topics_for_power`, at most 100 times :data:`MOST_TOPICS`."""
     low, high = 1, 100 * MOST_TOPICS
     while high - low > 1:
         n = (low + high) // 2

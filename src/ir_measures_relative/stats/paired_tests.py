@@ -30,7 +30,7 @@ def tie_limit(values: FloatArray) -> float:
 
 
 def with_ties(values: FloatArray, limit: float) -> FloatArray:
-    """Return the values with those tied along the last axis made equal: each is the lowest it is tied with."""
+    """Return the values with ties along the last axis made equal: each becomes the lowest that it is tied with."""
     order = np.argsort(values, axis=-1, kind="stable")
     ordered = np.take_along_axis(values, order, axis=-1)
     apart = np.diff(ordered, axis=-1, prepend=-np.inf) > limit
@@ -91,7 +91,7 @@ class PairedTestOptions:
 
     confidence: float = 0.95  #: of the interval
     resamples: int = 9999  #: of the bootstrap and the randomization test
-    seed: int = 0  #: of every test anew, so that none depends on those made before it
+    seed: int = 0  #: the seed, set anew for each test, so that no test depends on those before it
 
     def __post_init__(self) -> None:
         check_confidence(self.confidence)
@@ -120,7 +120,7 @@ class PairedTest(NamedTuple):
 
     run: Callable[[Pairs, PairedTestOptions], TestResult]  #: tests pairs without NaN
     by_spread: bool = False  #: whether it says nothing of differences that are all the same and not 0
-    by_t: bool = False  #: whether it says that the mean is not 0 just where t is large
+    by_t: bool = False  #: whether it finds a mean other than 0 exactly where t is large
 
 
 def check_test(test: Any) -> PairedTest:
@@ -189,7 +189,7 @@ def _t(pairs: Pairs, options: PairedTestOptions) -> TestResult:
 
 
 def _sign(pairs: Pairs, options: PairedTestOptions) -> TestResult:
-    """Make the sign test, binomial; ties do not count."""
+    """Make the sign test, which is binomial; ties do not count."""
     from scipy.stats import binom  # loading it takes longer than most verdicts, which need no such test
 
     signs = np.sign(pairs.differences)
@@ -246,13 +246,13 @@ def _randomization(pairs: Pairs, options: PairedTestOptions) -> TestResult:
 
 
 def _p_by_flipping(terms: FloatArray, limit: float, options: PairedTestOptions) -> FloatArray:
-    """Return the p-values of the sums of terms, pairs × topics, among the sums with flipped signs.
+    """Return the p-value of each pair's sum of terms (pairs × topics) among its sums with flipped signs.
 
     Means that differ by no more than the limit are tied.
     """
     n, sums = terms.shape[1], terms.sum(axis=1)
-    signs, every = flipped_signs(options.resamples, n, options.seed)
-    n_observed = 0 if every else 1  # the observed signs, where they are not among them
+    signs, is_complete = flipped_signs(options.resamples, n, options.seed)
+    n_observed = 0 if is_complete else 1  # drawn signs lack the observed ones, which count too
     slack = n * limit + ROUNDED * np.abs(terms).sum(axis=1)
     batch = max(1, BATCH // len(signs))
     p = np.empty(len(terms))
@@ -266,10 +266,10 @@ def _p_by_flipping(terms: FloatArray, limit: float, options: PairedTestOptions) 
 
 
 def flipped_signs(resamples: int, topics: int, seed: int) -> tuple[FloatArray, bool]:
-    """Return signs by topic, resamples × topics; and whether these are all that there are, each once."""
+    """Return signs by topic, resamples × topics; and whether they are all possible ones, each once."""
     if 2**topics <= resamples:
-        every: FloatArray = (np.arange(2**topics)[:, None] >> np.arange(topics) & 1).astype(np.float64)
-        return 1.0 - 2.0 * every, True
+        is_flipped: FloatArray = (np.arange(2**topics)[:, None] >> np.arange(topics) & 1).astype(np.float64)
+        return 1.0 - 2.0 * is_flipped, True
     order = np.tile(np.arange(2, dtype=np.int8), (resamples, topics, 1))
     # As scipy's permutation_test draws them.
     drawn: FloatArray = np.random.default_rng(seed).permuted(order, axis=-1)[..., 0].astype(np.float64)

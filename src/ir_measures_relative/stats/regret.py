@@ -100,7 +100,7 @@ def strict_option_bounds(
 def _option_bounds(
     differences: Iterable[FloatArray], topics: int, ends: tuple[float, float], confidence: float, seed: int
 ) -> OptionBounds | None:
-    """Return the bounds from the differences of every rival, in their order, less each option."""
+    """Return the bounds from the differences ``rival - option``, one array for each rival; the first one is in use."""
     if topics < FEWEST_DIFFERING:
         return None
     rows = [upper_bounds(rival, ends, confidence=confidence, seed=seed) for rival in differences]
@@ -306,7 +306,7 @@ def topics_needed(
     variance_between = _difference_variances(between @ between.T)
     critical = _critical_values(values, confidence, seed)
     sizes = np.unique(np.geomspace(FEWEST_DIFFERING, MOST_TOPICS, _SIZES).round())
-    # How critical values change with the number of topics. At a confidence of 0.5, Student's is 0 for all of them.
+    # Critical values change with the number of topics as Student's do, which are all 0 at a confidence of 0.5.
     tail = max(confidence, 0.51)
     scale = student_quantile(sizes - 1, tail) / student_quantile(topics - 1, tail)
 
@@ -335,7 +335,7 @@ def _has_verdict(means: FloatArray, reach: FloatArray, margin: float) -> BoolArr
 
     Args:
         means: shape (populations, options, draws).
-        reach: what is added to the difference of a rival and an option, shape (populations, rivals, options).
+        reach: how far the upper bound of each difference is above it, shape (populations, rivals, options).
         margin: the largest regret of a verdict.
     """
     regret = np.full_like(means, -np.inf)
@@ -347,7 +347,7 @@ def _has_verdict(means: FloatArray, reach: FloatArray, margin: float) -> BoolArr
 
 
 def _critical_values(values: FloatArray, confidence: float, seed: int) -> FloatArray:
-    """Return the critical value of each option as the control of the others; 0 where it equals them all."""
+    """Return the critical value of each option as the control of the others; 0 if it equals all of them."""
     result = np.zeros(len(values))
     for i, control in enumerate(values):
         differences = np.delete(control - values, i, axis=0)

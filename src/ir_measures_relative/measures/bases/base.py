@@ -88,7 +88,7 @@ class RandomRanking:
 
     @cached_property
     def alike(self) -> BoolArray:
-        """Whether every ranking is perfect: all documents of the pool have the same gain."""
+        """Whether any ranking is perfect, since all documents of the pool have the same gain."""
         highest = max_by_query(self.gain, self.query, self.n_queries)
         with_it = np.bincount(self.query[self.gain == highest[self.query]], minlength=self.n_queries)
         alike: BoolArray = (highest == 0) | (with_it == self.size)
@@ -124,7 +124,7 @@ def weighted_sum_deviation(pool: RandomRanking, browsing: BrowsingModel) -> Floa
 
 
 def once_each(function: Callable[..., FloatArray], *numbers: IntArray) -> FloatArray:
-    """Return a function of columns of whole numbers, one value a row, computed once for rows that are equal."""
+    """Wrap a function of columns of whole numbers, one value a row, so that it computes equal rows once."""
     if not len(numbers[0]):
         return np.zeros(0)
     rows, which = np.unique(np.stack(numbers, axis=1), axis=0, return_inverse=True)
@@ -138,7 +138,7 @@ def longest(depth: IntArray) -> int:
 
 
 def partial_sums(values: FloatArray) -> FloatArray:
-    """Entry m is the sum of the first m values."""
+    """Return as entry m the sum of the first m values."""
     return np.concatenate([[0.0], np.cumsum(values)])
 
 

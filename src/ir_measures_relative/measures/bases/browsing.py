@@ -1,4 +1,4 @@
-"""Browsing models: how likely a user is to look at each position. Equal models are equal keys of kept arrays."""
+"""Browsing models: how likely a user is to look at each position. Equal models are equal keys in a memo."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class BrowsingModel(ABC):
 
     @abstractmethod
     def seen(self, position: IntArray) -> FloatArray:
-        """Return the chance that a user looks at each position, from 1; 0 is not retrieved, and never seen."""
+        """Return the probability that a user looks at each position, from 1; 0 at position 0 (not retrieved)."""
 
     @property
     def total(self) -> float:
@@ -26,7 +26,7 @@ class BrowsingModel(ABC):
         return math.inf
 
     def share(self, position: IntArray) -> FloatArray:
-        """``seen(position) / total``: which share of all attention each position has."""
+        """Return ``seen(position) / total``: the share of all attention that each position gets."""
         return self.seen(position) / self.total
 
 

@@ -65,18 +65,18 @@ def expected_err(pool: RandomRanking) -> FloatArray:
     return result
 
 
-# Of a block of queries, which then stays in the processor's cache.
+# The size of the tables of a block of queries, which then stays in the processor's cache.
 _ELEMENTS = 2**15
 
 
 def _block_err(theta: FloatArray, relevant: IntArray, size: IntArray, depth: IntArray) -> FloatArray:
-    """:func:`expected_err` of queries with ever fewer relevant documents, whose chances stand in ``theta``."""
+    """Return :func:`expected_err` of queries by falling number of relevant documents, from their θ."""
     i = np.arange(1, longest(depth) + 1)
     leave, go_on = np.zeros((len(size), len(i) + 1)), np.ones((len(size), len(i) + 1))
     for column in range(int(relevant.max(initial=0))):
         rows = slice(int(np.count_nonzero(relevant > column)))  # those with documents left
         n = (size - relevant)[rows, None] + (column + 1)
-        at = np.minimum(i, n)  # beyond the pool are numbers that nothing else is made of
+        at = np.minimum(i, n)  # no result depends on entries beyond the pool
         here, past = theta[rows, column, None], 1.0 - theta[rows, column, None]
         s, g, below = leave[rows], go_on[rows], (n - at) / n
         s[:, 1:] = here / n * g[:, :-1] + past * ((at - 1) / n) * s[:, :-1] + below * s[:, 1:]

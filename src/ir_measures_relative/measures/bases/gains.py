@@ -89,7 +89,7 @@ def chance_to_satisfy(grade: IntArray, max_grade: int) -> FloatArray:
 
 
 class Gain(Protocol):
-    """From grades, of any shape, to gains of at least 0. Equal gains are equal keys of kept arrays."""
+    """From grades, of any shape, to gains of at least 0. Equal gains are equal keys in a memo."""
 
     def __call__(self, grade: IntArray) -> FloatArray:
         """Return the gain of each grade."""
