@@ -25,11 +25,11 @@ from .rule import NEEDED, Terms, number
 from .text import capital, format_margin, format_share
 from .values import OptionValues, won_and_lost
 
-# What no XML document can hold.
+# Characters that no XML document can hold.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Longer lists of the runs of an option are not in the table of the text.
 _LONGEST_RUNS = 40
-# Of how many options a sentence says on how many topics they win and lose.
+# The number of options of which a sentence counts the topics won and lost.
 _COUNTED = 3
 #: On the pool of an option.
 _POOL = (
@@ -159,7 +159,7 @@ class Decision:
 
 
 def object_column(texts: Sequence[str]) -> pd.Series:
-    """Return a column of texts, of any characters."""
+    """Return a column of texts that may hold any characters."""
     return pd.Series(texts, dtype=object)
 
 
@@ -172,9 +172,8 @@ class ScoredOptions:
     terms: Terms
     lists: OptionLists
     scores: OptionValues
-    values: (
-        FloatArray  #: under the labels of the verdict, shape (lists, topics) or (lists, labelings, topics)
-    )
+    #: The values by the labels of the verdict, shape (lists, topics) or (lists, labelings, topics).
+    values: FloatArray
 
     @property
     def by_topic(self) -> FloatArray:
@@ -187,7 +186,7 @@ class ScoredOptions:
         return object_column([option.name for option in self.options])
 
     def tabulate(self, bounds: Mapping[str, FloatArray]) -> pd.DataFrame:
-        """Return the row of each option, with some ``bounds`` as columns after the difference from the first."""
+        """Return a row for each option, with ``bounds`` as columns after its difference from the first option."""
         n, by_topic = len(self.options), self.by_topic
         won, lost = won_and_lost(by_topic - by_topic[0])
         mean = by_topic.mean(axis=1)
@@ -245,9 +244,10 @@ class ScoredOptions:
         return pd.concat(tables, ignore_index=True)
 
     def tabulate_pools(self) -> pd.DataFrame:
-        """Return the ceiling of each option, the best order of its pool cut as the list is, and where documents end.
+        """Return for each option its mean, its ceiling, and what happens to the relevant documents.
 
-        ``never_retrieved``, ``outside_pool``, ``not_shown`` and ``shown`` count the relevant documents of all topics.
+        The ceiling is the mean of the pool in its best order, cut at the same rank. ``never_retrieved``,
+        ``outside_pool``, ``not_shown`` and ``shown`` count the relevant documents of all topics.
         """
         n, by = len(self.options), self.terms.by
         judged = self.scores.judged[:n]
@@ -299,7 +299,7 @@ class ScoredOptions:
 
 
 def _describe_unequal_lengths(lists: OptionLists) -> str:
-    """Return a warning where most topics have an option with fewer documents than another; else nothing."""
+    """Return a warning if some option's list is shorter than another's on most topics; else an empty text."""
     if lists.reranker is not None:
         return ""
     sizes = np.array([list(map(len, topics)) for topics in lists.lists])

@@ -262,7 +262,7 @@ def _tabulate(comparison: _Comparison, result: Corrected, confidence: float) -> 
     return pd.DataFrame(rows).astype(dict.fromkeys(_COUNTS, "Int64"))
 
 
-#: Why something is missing from a row.
+#: The reasons why something is missing from a row.
 _GAPS = {
     "undefined": "{measure} has no value on {left_out}; the comparison leaves them out, as its column topics says",
     "incomparable": "the values of {both} on {measure} are different quantities, since {reason}; the comparison has no "
@@ -277,7 +277,7 @@ _FIXED_PRIORS = "give fixed priors that neither is among, compare(â€¦, priors=[â
 
 
 def _explain_gaps(comparison: _Comparison, p_values: FloatArray) -> Iterator[tuple[str, str]]:
-    """Yield for what is missing from a row the key of :data:`_GAPS`, and the warning."""
+    """Yield the key of :data:`_GAPS` and the warning for each value that is missing from a row."""
     measure, pairs = comparison.measure, comparison.pairs
     to_priors = isinstance(measure, RelativeMeasure) and measure.RELATIVE_TO == "priors"
     applicable = ", ".join(repr(name) for name, other in TESTS.items() if not other.by_spread)
@@ -363,5 +363,5 @@ def tabulate_mean_intervals(
 
 
 def _aggregate(measure: ir_measures.Measure, values: FloatArray) -> float:
-    """Return the mean of some values, also by a measure that ir_measures sums."""
+    """Return the mean of some values, also for a measure that ir_measures would sum."""
     return float(values.mean()) if is_summed(measure) else aggregate(measure, values)

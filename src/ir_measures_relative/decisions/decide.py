@@ -140,11 +140,11 @@ def score_options(
 
 
 class Rulings(NamedTuple, Generic[T]):
-    """The results of a rule, by each of the labels."""
+    """The results of a rule by each kind of labels: those of the verdict, as judged, and the extremes."""
 
     scored: ScoredOptions  #: with the values under the labels of the verdict
     labels: str  #: of the verdict
-    why_no_model: str  #: why the verdict is None; empty where it is not
+    why_no_model: str  #: why there is no verdict (None); empty where there is one
     ruling: T  #: by these labels
     as_judged: T
     strict: T | None  #: None where there are no strict bounds
@@ -180,7 +180,7 @@ def rule_by_labels(
 
 
 def _choose_labels(scores: OptionValues, labels: str | None, strict_decides: bool) -> tuple[str, str]:
-    """Return the labels of a verdict, and why it is not known, where it is not."""
+    """Return the labels that a verdict is based on, and why there is no verdict if there is none."""
     if labels == "strict" and scores.why_not_bounded is not None:
         raise ValueError(f"labels='strict': {scores.why_not_bounded}; set labels='judged', or leave it out")
     if labels == "imputed" and scores.why_no_model:
@@ -221,7 +221,7 @@ class Comparison:
         return self.rulings.ruling.outcome.choice
 
     def state(self, words: Sequence[Words], no_gain: str, **further: Any) -> State:
-        """Return what the sentences depend on."""
+        """Return the state from which the sentences are made."""
         rulings, n_topics, needs = self.rulings, self.scored.collection.documents.n_queries, ""
         if self.topics_needed is not None:
             needs = describe_needs(self.topics_needed, n_topics, self.unjudged_variance_share)
@@ -242,7 +242,7 @@ class Comparison:
 
     @property
     def unjudged_variance_share(self) -> float:
-        """The share of the variance of a mean that unjudged documents make, on the difference where it is largest."""
+        """The share of unjudged documents in the variance of the mean difference whose variance is largest."""
         values = self.scored.values[: len(self.scored.options)]
         if values.ndim == 2:
             return 0.0

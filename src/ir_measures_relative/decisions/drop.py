@@ -97,14 +97,13 @@ def drop(
 
 
 class _Losses(NamedTuple):
-    """The bounds of the losses against all runs, with each option but the first, and their verdicts."""
+    """The bounds of the loss of each option but the first against all runs, and the verdicts."""
 
     upper: FloatArray
     lower: FloatArray
     grades: dict[str, str]  #: from each run to its verdict
-    alone: (
-        tuple[str, float] | None
-    )  #: the run that gains most alone, and how much at least; None where none does
+    #: The run that gains most alone, and how much at least; None where none does.
+    alone: tuple[str, float] | None
 
     @property
     def verdict(self) -> str:

@@ -192,7 +192,7 @@ def _check_common_topics(view: Collection) -> None:
     ranks = np.array([np.isin(topics, view.documents.match_queries(run)) for run in view.runs.values()])
     for a in np.flatnonzero(~ranks.any(axis=1))[:1]:
         raise ValueError(f"run {view.names[a]!r} ranks no judged topic; leave it out")
-    for a, b in np.argwhere(~(ranks @ ranks.T))[:1]:  # of truth values: whether both rank some topic
+    for a, b in np.argwhere(~(ranks @ ranks.T))[:1]:  # of booleans: whether both rank some topic
         raise ValueError(
             f"runs {view.names[a]!r} and {view.names[b]!r} have no judged topic in common; leave one out"
         )
@@ -203,7 +203,7 @@ def _is_list(value: Any) -> bool:
 
 
 def _read_numbers(name: str, value: Any, least: int | None) -> list[Any]:
-    """Return one number or several as a list, checked: whole numbers from ``least`` on, or amounts where it is None."""
+    """Return one number or several as a checked list: whole numbers from ``least`` on; if it is None, any amounts."""
     numbers = list(value) if _is_list(value) else [value]
     if not numbers:
         raise ValueError(f"{name} is empty; give a number, or a list of numbers")
@@ -247,7 +247,7 @@ class Splits(NamedTuple):
 
     held_out: BoolArray  #: which topics each split scores, shape (splits, topics); all equally often
     folds: int  #: how many splits are one repetition, in which every topic is scored once
-    split: IntArray  #: of each choice with one topic less, the split it is made in: the first ones
+    split: IntArray  #: of each choice with one topic less, the split it belongs to: the first splits
     deleted: IntArray  #: the topic that does not choose there
     #: Of the topics that choose, with sum 1, shape (choices, topics): for each split, then for all topics, then for
     #: each split with one topic less.
@@ -278,8 +278,8 @@ class FusionChoice(NamedTuple):
     runs: RunSet  #: chosen on all topics
     in_sample: float  #: their mean value
     held_out: float  #: the mean value on held-out topics
-    values: FloatArray  #: of each choice on every topic, shape (choices, topics)
-    shares: dict[int, float]  #: in which share of the splits each run was chosen
+    values: FloatArray  #: the value of each choice on every topic, shape (choices, topics)
+    shares: dict[int, float]  #: the share of the splits in which each run was chosen
 
 
 class Chooser:
@@ -313,7 +313,7 @@ class Chooser:
     def choose_best(self, values: ValuesOfSets, sizes: Iterable[int], within: Allows) -> list[RunSet]:
         """Return the best set of some sizes for each choice."""
         every = (sets for size in sizes for sets in itertools.combinations(range(self.n_runs), size))
-        allowed = list(filter(within, every))  # without a budget all of them
+        allowed = list(filter(within, every))  # without a budget, all sets
         set_values, step = values(allowed), max(1, _MEANS_AT_ONCE // len(allowed))
         blocks = (slice(at, at + step) for at in range(0, len(self.splits.weights), step))
         return [allowed[i] for rows in blocks for i in self._means(set_values, rows).argmax(axis=0).tolist()]

@@ -27,7 +27,7 @@ _TIMES_HOLDERS = ("isr", "combmnz")
 _SMALLEST_RANGE = 1e-9  # scores of a smaller range are divided by this, as in ranx
 # By how much rounding to 32 bits may raise a score.
 _SLACK = 1 + 1e-6
-# How deep the rankings are looked at first, and how many times as deep where that is too little.
+# The depth to which rankings are read first, and the factor by which it grows where that is too little.
 _FIRST, _FACTOR = 128, 4
 # How many scores are computed at once: as many as fit into the processor's cache.
 _SCORES_AT_ONCE = 1 << 17
@@ -45,7 +45,7 @@ class Fusion(NamedTuple):
     depth: int = 1000  #: how many documents of each ranking are fused
 
     def votes(self, query: IntArray, position: IntArray, score: NDArray[np.float32]) -> FloatArray:
-        """Return the vote of one run for each document of its rankings, at least 0; scores as for :func:`min_max`."""
+        """Return the vote, at least 0, of one run for each document retrieved; scores as for :func:`min_max`."""
         if self.method == "rrf":
             return 1.0 / (self.k + position.astype(np.float64))
         if self.method == "isr":
@@ -62,7 +62,7 @@ class Fusion(NamedTuple):
 
 
 def min_max(query: IntArray, score: NDArray[np.float32]) -> FloatArray:
-    """Scale the scores of each query, which are by query and descending, to [0, 1]; equal scores become 0."""
+    """Scale the scores of each query to [0, 1]; they are sorted by query, then descending. Equal scores become 0."""
     if not len(query):
         return np.empty(0)
     values = score.astype(np.float64)
@@ -78,16 +78,16 @@ def min_max(query: IntArray, score: NDArray[np.float32]) -> FloatArray:
 
 
 class Union(NamedTuple):
-    """The documents of the runs of a context, to a depth: each once per judged query for which a run retrieves it."""
+    """The documents that the runs of a context retrieve to a depth, once for each judged query."""
 
     #: Sorted by query, then by id, descending: of two equal scores the first row comes first.
     docs: Documents
-    #: For each run its rows of ``docs``, by query and position, with their positions and scores.
+    #: For each run, the rows of ``docs`` that it retrieves, by query and position; and its top, with the scores.
     runs: list[tuple[IntArray, Top]]
 
 
 def unite_rankings(view: Collection, depth: int) -> Union:
-    """Return the documents that the runs of a context have to a depth; computed once for a set of judgments."""
+    """Return the documents that the runs of a context retrieve to a depth; computed once for a set of judgments."""
 
     def compute() -> Union:
         tops, nothing = view.tops(depth), np.empty(0, dtype=np.int64)
@@ -108,27 +108,31 @@ def unite_rankings(view: Collection, depth: int) -> Union:
 
 
 class Votes(NamedTuple):
-    """The votes of each run for the documents that some run has to a depth, and the most that it gives to any other.
+    """The votes of each run for the documents that some run retrieves to a depth, and its largest vote below the depth.
 
-    A document below gets no more from a run than the run's first one below, so a few documents of each run settle the
-    tops of most fused lists.
+    A run gives no document below the depth more than the first one there. So a few documents of each run settle most
+    fused lists.
     """
 
     fusion: Fusion
     docs: Documents  #: of :func:`unite_rankings`
-    by_run: list[tuple[IntArray, FloatArray]]  #: rows of ``docs`` that a run has, ascending, and its votes
-    below: FloatArray  #: the vote for the first document below, shape (topics, runs)
-    goes_on: BoolArray  #: whether there is one
+    #: For each run, the rows of ``docs`` that it votes for, ascending, and its votes.
+    by_run: list[tuple[IntArray, FloatArray]]
+    below: FloatArray  #: each run's vote for its first document below the depth, shape (topics, runs)
+    goes_on: BoolArray  #: whether a run has a document there
 
     def suffice(self, topics: int | slice, runs: IntArray, last: FloatArray) -> bool:
-        """Whether no document below scores more than the ``last`` of each fused list; -1 of a list that is shorter."""
+        """Return whether these votes settle the fused lists: no document below the depth can reach a ``last`` score.
+
+        ``last`` has the score of the last document of each list; -1 for a list that is not full.
+        """
         below, goes_on = (values[topics][..., runs] for values in (self.below, self.goes_on))
         most = self.fusion.combine(below.sum(axis=-1), goes_on.sum(axis=-1))
         return not bool((goes_on.any(axis=-1) & (last <= most * _SLACK)).any())
 
 
 def depths(least: int, most: int) -> Iterator[int]:
-    """Yield how deep to look at the rankings, one depth after the other, until that is enough."""
+    """Yield the depths to which to read the rankings, one after the other, until one is enough."""
     depth = max(least, min(_FIRST, most))
     while depth < most:
         yield depth
@@ -137,7 +141,7 @@ def depths(least: int, most: int) -> Iterator[int]:
 
 
 def votes_to(view: Collection, fusion: Fusion, depth: int) -> Votes:
-    """Return the votes for the documents that some run of the context has to a depth; computed once."""
+    """Return the votes for the documents that some run of the context retrieves to a depth; computed once."""
 
     def compute() -> Votes:
         docs, runs = unite_rankings(view, depth).docs, view.rankings
@@ -154,8 +158,8 @@ def votes_to(view: Collection, fusion: Fusion, depth: int) -> Votes:
                 row = docs.find_rows(query, top.ids.take(judged), top.hashes[judged])
                 rows.append(row[row >= 0])
                 votes.append(vote[row >= 0])
-                next_one = position == depth + 1
-                below[query[next_one], i], goes_on[query[next_one], i] = vote[next_one], True
+                first_below = position == depth + 1
+                below[query[first_below], i], goes_on[query[first_below], i] = vote[first_below], True
             row, vote = np.concatenate(rows), np.concatenate(votes)
             order = np.argsort(row)
             by_run.append((row[order], vote[order]))
@@ -178,7 +182,7 @@ def fused_rankings(view: Collection, runs: Sequence[int], fusion: Fusion) -> Ran
 
 
 def list_cutoff(measure: ir_measures.Measure) -> int | None:
-    """Return how many ranks of a list a measure of ir_measures looks at; None for all of them."""
+    """Return how many ranks of a list an ir_measures measure reads; None for all of them."""
     cutoff: int | None = None if param_value(measure, "judged_only") else param_value(measure, "cutoff")
     return cutoff
 
@@ -231,10 +235,10 @@ _FROM_GAINS: dict[str, Callable[[Any, Any, int | None], FloatArray]] = {
 
 
 class _TopicVotes(NamedTuple):
-    """The votes for the documents of one topic: those that a run has, and then the other relevant ones."""
+    """The votes for the documents of one topic: those that a run retrieves, then the other relevant ones."""
 
     vote: FloatArray  #: of each run for each document, shape (runs, documents)
-    holds: NDArray[np.int16]  #: 1 where the run has the document, else 0
+    holds: NDArray[np.int16]  #: 1 where the run retrieves the document, else 0
     label: IntArray  #: of each document; 0 where it is not judged
 
 
@@ -279,7 +283,7 @@ class FusedValues:
         return votes_to(self.view, self.fusion, self._depths[0])
 
     def _score_sets(self, sets: IntArray, progress: Callable[[Any], Iterable[Any]]) -> FloatArray | None:
-        """Return the value of sets of one size, shape (sets, topics); None where too few documents are looked at."""
+        """Return the value of sets of one size, shape (sets, topics); None where too few documents were read."""
         size = sets.shape[1]
         if not self._topics:
             self._topics[0] = self._split_by_topic()
@@ -338,7 +342,7 @@ class FusedValues:
         return True
 
     def _drop_low_documents(self, topic: _TopicVotes, size: int) -> _TopicVotes:
-        """Return the topic without documents that no set of a size ranks as high as the measure looks.
+        """Return the topic without the documents that no set of a size ranks within the measure's cutoff.
 
         The last of its documents has at least the score that a run of the set gives its own last one; and of every set
         some run gives it at least the size-th smallest of these scores. Those with a gain stay, for the ideal ranking.

@@ -36,7 +36,7 @@ OptionLike: TypeAlias = "str | Sequence[str]"
 #: The documents of a list on each topic, in their order, as rows of the documents of all runs.
 TopicRows = list[IntArray]
 
-# Measures of which more is not better, or which do not depend on relevance.
+# Measures of which a higher value is not better, or which do not depend on relevance.
 _NO_QUALITY = ("Judged", "NumQ", "NumRel", "NumRet")
 #: How many documents of each whole run are fused.
 DEFAULT_DEPTH = 1000
@@ -171,7 +171,7 @@ def removals(deployed: Sequence[str], names: Sequence[str]) -> list[Option]:
 
 
 def without(names: Sequence[str], name: str) -> tuple[str, ...]:
-    """Return the names but one."""
+    """Return the names without one of them."""
     return tuple(other for other in names if other != name)
 
 
@@ -225,7 +225,7 @@ class OptionLists:
     ) -> None:
         self.collection, self.options, self.combine, self.reranker = collection, options, combine, reranker
         self.fused_depth = combine.fused_depth(collection.rankings)
-        #: Where every list ends.
+        #: The length at which every list ends.
         self.length = self.fused_depth if cutoff is None else cutoff
         fuses = reranker is None and combine.method != INTERLEAVE
         #: Whether fewer documents are fused than by default, as a track has no more.
@@ -265,7 +265,7 @@ class OptionLists:
         return [self._to_run(rows, "the best order of a pool") for rows in orders]
 
     def rows_to(self, depth: int) -> tuple[Documents, list[TopicRows]]:
-        """Return the documents of the runs, and the ranking of each run, at least so deep, as rows of these."""
+        """Return the documents of the runs to at least this depth, and the ranking of each run as rows of them."""
         if depth <= self._depth:
             return self.docs, self._rows_by_run
         return unite_rankings(self.collection, depth).docs, locate_rankings(self.collection, depth)
@@ -289,7 +289,7 @@ class OptionLists:
         return result
 
     def _fuse(self, option: Option) -> TopicRows | None:
-        """Return the list of an option; None where it depends on documents below those looked at."""
+        """Return the list of an option; None where it depends on documents below the depth that was read."""
         if len(option.runs) == 1:
             return self._interleave(option, self.length)
         runs = sorted(self.collection.index[run] for run in option.runs)
@@ -324,7 +324,7 @@ class OptionLists:
         return [np.array([*itertools.islice(interleaved(topic), length)], dtype=np.int64) for topic in topics]
 
     def _order_pool(self, pool: TopicRows, score: Any, by_id: bool = True) -> TopicRows:
-        """Return what is shown of a pool, by falling 32-bit score; ties by document id, descending, or as they were."""
+        """Return the shown part of a pool, by falling 32-bit score; ties by id, descending, or in given order."""
         score = score.astype(np.float32)
         ordered = map(np.sort, pool) if by_id else pool
         return [rows[np.argsort(-score[rows], kind="stable")][: self.length] for rows in ordered]
@@ -367,7 +367,7 @@ def locate_rankings(collection: Collection, depth: int) -> list[TopicRows]:
 
 
 def interleaved(lists: Sequence[Sequence[int]]) -> Iterator[int]:
-    """Yield one document of each list in turn; a list gives its next where one was taken, until it ends."""
+    """Yield one document of each list in turn, skipping documents already taken, until all lists end."""
     taken: set[int] = set()
     unfinished = [iter(documents) for documents in lists]
     while unfinished:

@@ -22,7 +22,7 @@ from .options import Combination, check_deciding_measure
 
 #: The smallest difference that matters, of a measure from 0 to 1.
 DEFAULT_MARGIN = 0.02
-#: What unjudged documents may count as.
+#: How unjudged documents may be treated.
 LABELS = ("imputed", "judged", "strict")
 
 
@@ -75,7 +75,7 @@ class Terms:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings that an answer states."""
+        """The settings that an answer reports."""
         method = "rerank" if self.reranker is not None else self.combine.method
         shown = {"by": str(self.by), "method": method, "margin": float(self.margin)}
         return shown | {"confidence": self.test.confidence}
@@ -194,7 +194,7 @@ def grade_runs(loss: FloatArray, lead: FloatArray, margin: float) -> list[str]:
 
 
 def number_beside(value: float, margin: float) -> str:
-    """Format a number with as many decimals as show on which side of a margin it is."""
+    """Format a number with enough decimals to show on which side of a margin it lies."""
     decimals, text = 3, number(value)
     while (value > margin) != (float(text) > margin) and decimals < 17:
         text, decimals = f"{value:.{decimals}f}", decimals + 1

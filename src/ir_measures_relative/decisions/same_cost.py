@@ -17,7 +17,7 @@ from ..stats.regret import OptionBounds, option_bounds, strict_option_bounds
 from .rule import OPEN, decide_by
 
 READ_DEEPER, GO_ON, UNDECIDED = "read deeper", "go on", "open"
-# Of all comparisons together.
+# The confidence that all comparisons hold together.
 _CONFIDENCE = 0.95
 
 
@@ -57,7 +57,7 @@ class Searches:
         return self.cumulate(self.count((self.rows["grade"] >= 1) & self.is_new))
 
     def count(self, which: Any) -> IntArray:
-        """Count these rows by cell."""
+        """Return how many of these rows each cell has."""
         return np.bincount(self.rows["cell"][which], minlength=len(self.trajectory))
 
     def cumulate(self, counts: IntArray) -> IntArray:
@@ -69,9 +69,9 @@ class Searches:
 class DeeperReading(NamedTuple):
     """The documents of search 1, read to as many distinct documents as the searches up to each cell show."""
 
-    relevant: IntArray  #: how many are judged relevant
+    relevant: IntArray  #: how many of the documents read are judged relevant
     unjudged: IntArray
-    shared_unjudged: IntArray  #: how many of the unjudged ones the searches show too
+    shared_unjudged: IntArray  #: how many of the unjudged ones the searches also show
 
 
 def read_deeper(shown: Searches, deeper: Any) -> DeeperReading:
@@ -175,7 +175,7 @@ def _topic_means(values: FloatArray, topics: IntArray) -> FloatArray:
 def _choose_verdict(
     judged: OptionBounds | None, strict: OptionBounds | None, margin: float, labels: str | None
 ) -> tuple[str, str | None]:
-    """Return the labels that are used, and the verdict by the rule on regret; None where unjudged documents decide."""
+    """Return the labels used, and the verdict by the rule on regret; None where unjudged documents decide."""
     names = {0: READ_DEEPER, 1: GO_ON, OPEN: UNDECIDED}
     as_judged, strictly = (names[decide_by(bounds, [1, 2], margin).verdict] for bounds in (judged, strict))
     if labels == "judged":

@@ -22,7 +22,7 @@ from .explain import check_relative
 
 @dataclass(frozen=True)
 class CoverageFunction:
-    """The value v(S) of a group S of runs: how far they cover a number of items, each with its weight.
+    """The value v(S) of a group S of runs: the weighted sum of how far the group covers each item.
 
     Monotone, and submodular unless ``query`` is given, so ``v(T)`` plus the largest n gains over T is a bound for every
     group of n (Nemhauser, Wolsey and Fisher, Mathematical Programming, 1978).
@@ -43,7 +43,7 @@ class CoverageFunction:
         return covered
 
     def extend(self, covered: FloatArray, run: int) -> FloatArray:
-        """Return how far a group and one run more cover each item."""
+        """Return how far a group covers each item with one more run."""
         seen: FloatArray = self.seen[run]
         if self.best:
             return np.maximum(covered, seen)

@@ -36,7 +36,7 @@ def sentence(table: pd.DataFrame) -> str:
         table = table.rename(columns={"qid": "query_id", "docno": "doc_id", "label": "relevance"})
         for columns, describe in _VERBS.items():
             if len(table) and {*columns} <= {*table.columns}:
-                with suppress(KeyError):  # of a column or of attrs that were taken away
+                with suppress(KeyError):  # a column, or an entry of attrs, was removed
                     return escaped(describe(table))
     raise ValueError(
         "sentence() takes the unchanged table of compare, verdicts, bounds, similarity, fuse, select_complementary or "
@@ -110,7 +110,7 @@ def _describe_pairs(table: pd.DataFrame, measure: str) -> str:
         return f"By {measure}, {above} significantly above {table['other'].iloc[0]}, and {below} below{rest}."
     means_of_rows = [table[columns].set_axis(["name", "mean"], axis=1) for columns in _MEANS]
     means = pd.concat(means_of_rows).groupby("name", sort=False)["mean"].agg(["min", "max"])
-    if untested or (means["max"] - means["min"] > ROUNDED).any():  # a run may not have one mean
+    if untested or (means["max"] - means["min"] > ROUNDED).any():  # a run may have no single mean
         return f"By {measure}, {int(significant.sum())} of {len(table)} pairs differ significantly{rest}."
     means = means["max"].sort_values(ascending=False, kind="stable")
     best = list(means.index[means >= means.iloc[0] - ROUNDED])
@@ -257,7 +257,7 @@ def _describe_documents(table: pd.DataFrame) -> str:
     return f"{answer}; {unjudged} of the {n} {are} unjudged." if unjudged else f"{answer}."
 
 
-#: The columns that tell the table of a verb, and what describes it.
+#: The columns by which the table of each verb is recognized, and the function that describes it.
 _VERBS: dict[tuple[str, ...], Callable[[pd.DataFrame], str]] = {
     ("other_mean", "p_corrected"): _by_measure(_describe_pairs, _describe_pair),
     ("settled", "n_deciding"): _by_measure(_describe_verdicts, _describe_verdict),

@@ -165,7 +165,7 @@ def count_shared_documents(view: Collection, cutoff: int | None) -> IntArray:
 def score_nearest_copies(
     view: Collection, names: Sequence[str], measure: Any, priors: Mapping[str, Iterable[str]] | None = None
 ) -> list[tuple[str, float] | None]:
-    """Return for each run its nearest prior, and the mean that a copy of that would have in the run's place.
+    """Return for each run its nearest prior, and the mean that a copy of this prior would score in the run's place.
 
     The nearest prior retrieves most of the documents in the run's top k, over all judged topics; of equals it is the
     first. None stands for a run without priors.
@@ -189,7 +189,7 @@ def score_nearest_copies(
             # A new run with the run's priors, and so with the one that it copies.
             values = free.score(Evaluated.of(view, view.runs[nearest], [view.names[i] for i in rivals]))
         else:
-            # All systems are those that there would be without the run.
+            # The systems are those that there would be without the run.
             values = measure.score(Evaluated.of(view.with_runs({name: view.runs[nearest]}), name))
         copies.append((nearest, aggregate(measure, values)))
     return copies

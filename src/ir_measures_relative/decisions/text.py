@@ -24,7 +24,7 @@ from .rule import (
     number_beside,
 )
 
-#: Over what a statement holds, by the labels that it is made with; "all" where nothing is unjudged.
+#: The scope of a statement, by the labels that it is based on; "all" where nothing is unjudged.
 BASIS = {
     "all": "{level}, over topics",
     "judged": "{level}, over topics",
@@ -95,7 +95,7 @@ DROP_REASONS = {
 
 
 class Words(NamedTuple):
-    """The names of an option in a sentence."""
+    """The words for choosing an option in a sentence."""
 
     do: str  #: "replace BM25 with SPLADE"
     doing: str  #: "replacing BM25 with SPLADE"
@@ -120,18 +120,18 @@ class Basis(NamedTuple):
 
 @dataclass(frozen=True)
 class State:
-    """All that the sentences on options depend on."""
+    """The state of an answer on options, from which its sentences are made."""
 
     basis: Basis
     options: Sequence[Words]
     topics: int
     outcome: Conclusion
     bounds: OptionBounds | None
-    no_gain: str  #: that the others gain no more, as a sentence starts
+    no_gain: str  #: the start of a sentence: that the other options gain no more
     strict: Conclusion | None = None  #: by the extremes; None where all is judged, or they are not known
     removals: Mapping[str, str] | None = None  #: from a deployed run to how removing it compares
     needs: str = ""  #: what would settle an open verdict
-    copy: str = ""  #: that the candidate is a copy of the one deployed run
+    copy: str = ""  #: a note that the candidate is a copy of the only deployed run; empty if it is not
 
     @property
     def is_settled(self) -> bool:
@@ -236,7 +236,7 @@ def describe_removals(removals: Mapping[str, str]) -> str:
 
 
 class DropState(NamedTuple):
-    """All that the sentences on deployed runs depend on."""
+    """The state of an answer on deployed runs, from which its sentences are made."""
 
     basis: Basis
     grades: Mapping[str, str]  #: from run to its verdict

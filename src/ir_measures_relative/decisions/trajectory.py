@@ -21,7 +21,7 @@ from ..stats.intervals import FEWEST_DIFFERING, topic_counts
 from .rule import number
 from .same_cost import GO_ON, READ_DEEPER, UNDECIDED, Searches, compare_at_same_cost, read_deeper
 
-# Of an interval.
+# The confidence of an interval.
 _RESAMPLES, _CONFIDENCE = 1999, 0.95
 
 

@@ -76,7 +76,7 @@ class OptionValues:
         runs = runs or [()] * len(lists)
         order = sorted(range(len(lists)), key=lambda i: (sorted(runs[i]), runs[i]))
         self._lists = [lists[i] for i in order]
-        self._place = np.argsort(order)  # of each option in that order
+        self._place = np.argsort(order)  # the place of each option in that order
         self._unretrieved = unretrieved_relevant
         self._key: Hashable | None = None
         if key is not None and self._llm is None:
@@ -195,7 +195,7 @@ class OptionValues:
     def to_judge(
         self, first: int, rivals: Sequence[int], reach: FloatArray, imputed: bool = False
     ) -> pd.DataFrame:
-        """Return the unjudged documents that move the differences of a list from its rivals, those that do most first.
+        """Return the unjudged documents that move the differences of a list from its rivals, the largest effect first.
 
         ``reach`` is how far judgments can move each difference from 0, shape (rivals, topics). With ``imputed`` labels,
         it also counts how uncertain the gain of a document is.
@@ -203,12 +203,8 @@ class OptionValues:
         ids = np.empty((0, 2), dtype=object)
         if self.why_not_bounded is None and len(rivals):
             place, places = int(self._place[first]), self._place[list(rivals)].tolist()
-            key = (
-                "to judge",
-                place,
-                frozenset(places),
-                imputed,
-            )  # the reach is that of all judgments for these
+            # The key needs no ``reach``: it follows from the lists that are compared.
+            key = "to judge", place, frozenset(places), imputed
             ids = self._memoize(key, lambda: self._documents_to_judge(place, places, reach, imputed))
         return pd.DataFrame({"query_id": ids[:, 0], "doc_id": ids[:, 1]}, dtype=str)
 
@@ -252,15 +248,14 @@ def check_relevant(collection: Collection, by: ir_measures.Measure) -> None:
     """Raise ValueError where no document is judged relevant; warn of repeated judgments."""
     warn_about_last_labels(collection, [by])
     rel = param_value(by, "rel", 1)
-    labels = (
-        collection.judgments.labels or collection.judgments
-    )  # a document may be judged for several aspects
+    # A document may be judged for several aspects.
+    labels = collection.judgments.labels or collection.judgments
     if not (labels.grade >= rel).any():
         lower = ", or a lower rel=" if rel > 1 else ""
         raise ValueError(f"no judgment has the grade {rel} or a higher one; give other qrels{lower}")
 
 
 def won_and_lost(differences: FloatArray) -> tuple[IntArray, IntArray]:
-    """Count the topics on which each difference, shape (options, topics), is above 0, and below."""
+    """Count the topics on which each difference, shape (options, topics), is above 0, and those where it is below."""
     exact = round_to_zero(differences)
     return (exact > 0).sum(axis=1), (exact < 0).sum(axis=1)

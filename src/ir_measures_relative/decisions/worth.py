@@ -179,7 +179,7 @@ def _compare_removals(compared: Comparison, names: Sequence[str]) -> dict[str, s
 def count_new_documents(
     lists: OptionLists, deployed: Sequence[str], candidate: str, k: int, rel: int
 ) -> IntArray:
-    """Count the relevant documents in a candidate's top k that are in no deployed run's, and those on the next page.
+    """Count the relevant documents in a candidate's top k that no deployed run has there, and those on the next page.
 
     With m new documents, the next page is the m documents that the deployed runs retrieve next below their top k, one
     of each run in turn; those in some deployed run's top k are skipped.
@@ -187,7 +187,7 @@ def count_new_documents(
     Returns:
         the counts by topic, shape (2, topics).
     """
-    collection, enough = lists.collection, k * (len(deployed) + 2)  # deeper than what can be skipped or taken
+    collection, enough = lists.collection, k * (len(deployed) + 2)  # no document below is skipped or taken
     depth = known_depth([collection.runs[name] for name in (*deployed, candidate)], enough) or enough
     docs, rows_of_run = lists.rows_to(depth)
     *runs, new_run = (rows_of_run[collection.index[name]] for name in (*deployed, candidate))
