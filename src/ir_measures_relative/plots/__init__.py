@@ -4,6 +4,9 @@ Each takes the ``ax`` to draw on and returns it. Without one it makes a figure b
 All raise ValueError for another table than the one they draw, or one without rows. Needs the extra ``plot``.
 """
 
+from typing import TYPE_CHECKING
+
+from ..data.registry import imported_later
 from ..messages import needs_extra
 
 try:
@@ -11,10 +14,11 @@ try:
 except ImportError:
     raise needs_extra("drawing pictures", "plot") from None
 
-from .curves import chronological, fusion
-from .figures import new_figure
-from .matrices import matrix_of_verdicts, similarity
-from .scatter import intervals, relative_against_absolute
+if TYPE_CHECKING:
+    from .curves import chronological, fusion
+    from .figures import new_figure
+    from .matrices import matrix_of_verdicts, similarity
+    from .scatter import intervals, relative_against_absolute
 
 __all__ = [
     "chronological",
@@ -25,3 +29,14 @@ __all__ = [
     "relative_against_absolute",
     "similarity",
 ]
+
+_MODULES = {
+    "chronological": "curves",
+    "fusion": "curves",
+    "intervals": "scatter",
+    "matrix_of_verdicts": "matrices",
+    "new_figure": "figures",
+    "relative_against_absolute": "scatter",
+    "similarity": "matrices",
+}
+__getattr__, __dir__ = imported_later(__name__, _MODULES)
