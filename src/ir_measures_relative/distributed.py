@@ -1,4 +1,4 @@
-"""Runs larger than one machine: :func:`evaluate` on Dask, and :func:`evaluate_part` for any engine.
+"""Runs that are too large for one machine: :func:`evaluate` on Dask, and :func:`evaluate_part` for any engine.
 
 The value of a query does not depend, even in its last bit, on the other queries. So the rows are split by query, and
 each part is scored on its own, with what it cannot know: the names of all runs, the range of the grades, and the priors
@@ -227,7 +227,7 @@ class _Parts:
 
 
 def _survey(part: pd.DataFrame, judged: frozenset[str]) -> tuple[set[str], pd.DataFrame]:
-    """Return the judged queries of a partition, and of each run a query: a judged one where it has one."""
+    """Return the judged queries of a partition, and one query of each run, a judged one if possible."""
     for noun, column in zip(("name", "query id"), part.columns, strict=True):
         if wrong := [value for value in part[column].unique().tolist() if not isinstance(value, str)]:
             kind = type(wrong[0]).__name__
@@ -240,7 +240,7 @@ def _survey(part: pd.DataFrame, judged: frozenset[str]) -> tuple[set[str], pd.Da
 
 
 def _examples(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Keep one query of each run, a judged one where there is one."""
+    """Keep one query of each run, a judged one if there is one."""
     return pairs.sort_values("judged", ascending=False, kind="stable").drop_duplicates("name")
 
 

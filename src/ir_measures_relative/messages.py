@@ -1,4 +1,4 @@
-"""Messages for users: warnings at a line of their code, words for odd values, missing extras, progress."""
+"""Messages for users: warnings that point at their code, descriptions of values, missing extras, progress."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class RelativeWarning(UserWarning):
 #: Packages whose lines a warning never names: this one, and its hosts, which ``compat`` adds.
 NOT_THE_USERS = {f"ir_measures_relative{part}" for part in ("", "_console", "_plugin", "_pytest")}
 
-# The warnings held back, by the line of code that warns; and the list of filters in force.
+# The warnings that are held back, by the line of code that warns, and the filters in force.
 _Held: TypeAlias = tuple[dict[Hashable, dict[str, object]], object]
 _held: ContextVar[_Held | None] = ContextVar("held warnings", default=None)
 
@@ -35,7 +35,8 @@ _warned: WeakKeyDictionary[object, tuple[object, set[Hashable]]] = WeakKeyDictio
 def warn(message: str, about: object = None, kind: str | None = None) -> None:
     """Warn at the line of the user's code that led here, which no ``stacklevel`` would find.
 
-    Each call of the user repeats no message about the same context (``about``). Messages of one ``kind`` are the same.
+    From one call of the user, each message about a context (``about``) is issued once; messages of one ``kind`` are the
+    same message.
     """
     called = frame = sys._getframe(1)
     waiting = _held.get()

@@ -33,9 +33,8 @@ class Node(NamedTuple):
     loser: IntArray
     label: IntArray
     bounds: FloatArray  #: on SP(winner) - SP(loser), by the number of relevant documents in the two lists
-    quadratic: Quadratic | None = (
-        None  #: of the first nodes alone: it is too large to be stored with every node
-    )
+    #: Only of the first nodes, as it is too large to be stored with every node.
+    quadratic: Quadratic | None = None
 
 
 class Search:

@@ -188,9 +188,8 @@ def exit_on_signals() -> Iterator[None]:
 
     names = ("SIGHUP", "SIGTERM") if threading.current_thread() is threading.main_thread() else ()
     signals = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    default = [
-        number for number in signals if signal.getsignal(number) is signal.SIG_DFL
-    ]  # nohup ignores one
+    # nohup ignores one of them, which must stay so.
+    default = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]
     for number in default:
         signal.signal(number, leave)
     try:

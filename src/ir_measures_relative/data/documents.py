@@ -185,9 +185,8 @@ class Documents:
         at = np.minimum(_search(keys, wanted), len(keys) - 1)
         hit = np.flatnonzero(keys[at] == wanted)
         match, candidate = order[at[hit]], candidate[hit]
-        same = (self.query[match] == query[candidate]) & self.ids.equal(
-            match, ids, candidate
-        )  # not only by hash
+        # Equal hashes are not enough.
+        same = (self.query[match] == query[candidate]) & self.ids.equal(match, ids, candidate)
         row[candidate[same]] = match[same]
         return row
 

@@ -240,9 +240,8 @@ class DropState(NamedTuple):
 
     basis: Basis
     grades: Mapping[str, str]  #: from run to its verdict
-    alone: (
-        tuple[str, float] | None
-    )  #: the run that gains most alone, and how much at least; None where none does
+    #: The run that gains most alone, and how much at least; None where none does.
+    alone: tuple[str, float] | None
     extremes: str | None = None  #: a key of :data:`STRICT`; None where they are not known
 
 

@@ -138,7 +138,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 # ---- formats
 
-#: The runs or judgments in a file, by name if there are several, else under "".
+#: The runs or judgments in a file: several by name, a single one under "".
 Parts: TypeAlias = "Mapping[str, RawData]"
 
 
@@ -152,9 +152,8 @@ class Format:
     judgments: Callable[[Content], Parts] | None = None  #: reads a file as judgments
     instead: str = ""  #: what to pass in place of a file that is rejected
     note: str = ""  #: a remark for the documentation
-    one_run: bool = (
-        False  #: whether several parts belong to one run, such as splits, of which one must be named
-    )
+    #: Whether several parts belong to one run, such as splits, of which one must be named.
+    one_run: bool = False
     may_be_either: bool = False  #: whether a run with whole numbers for scores looks like judgments
     by_line: bool = False  #: whether the first of many lines tells the format
 

@@ -44,9 +44,8 @@ def _read_metadata(run: Path) -> RunInfo | None:
 def _read_yaml(file: Path) -> dict[Any, Any]:
     import yaml  # which ir-datasets installs
 
-    loader = getattr(
-        yaml, "CSafeLoader", yaml.SafeLoader
-    )  # the latter takes a second for a file of tirex-tracker
+    # SafeLoader takes a second for a file of tirex-tracker.
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         content = yaml.load(read_bytes(file, str(file)), loader)
     except (yaml.YAMLError, RecursionError) as error:

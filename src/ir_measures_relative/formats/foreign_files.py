@@ -67,7 +67,7 @@ def _has_whole_scores(raw: RawData) -> bool:
 
 
 def detect_format(content: Content) -> Format | None:
-    """Return the format of a file; None for TREC's, or none. Raise ValueError for JSON in no format."""
+    """Return the format of a file; None for TREC's or an unknown one. Raise ValueError for unknown JSON."""
     # The first of JSON Lines may be enough, so that the others are not parsed.
     first = content.first
     if first is not None:
@@ -140,7 +140,7 @@ def _select_part(parts: Parts, part: str | None, source: str, kind: str) -> RawD
 
 
 def is_measure_name(name: str) -> bool:
-    """Return whether some program calls a measure so."""
+    """Return whether this is a name that some program gives a measure."""
     return _MEASURE.fullmatch(name) is not None
 
 

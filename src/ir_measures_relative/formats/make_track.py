@@ -100,7 +100,7 @@ def _pack(
 
 
 def _listed_documents(context: RunContext, qrels: Qrels) -> Judgments:
-    """Return the judgments; without any, the topics of the runs with no document."""
+    """Return the judgments; if there are none, the topics of the runs without judged documents."""
     if qrels is not None or (context.dataset is not None and context.dataset.has_qrels()):
         return judged_collection(context, qrels).judgments
     topics = dict.fromkeys(query for run in context.runs.values() for query in run.query_ids)
@@ -169,7 +169,7 @@ def _pack_rankings(runs: Sequence[Rankings], docs: Documents, depth: int) -> dic
 
 
 def _without_repeats(docs: Documents, query: IntArray, ids: Ids) -> Documents:
-    """Return documents by topic, then by id, each once."""
+    """Return the documents without repeats, sorted by topic, then by id."""
     order = ids.descending(query)[::-1] if len(ids) else _NOTHING
     order = order[np.argsort(query[order], kind="stable")]
     rows = Documents(docs.query_ids, query[order], ids.take(order), np.zeros(len(order), dtype=np.int64))

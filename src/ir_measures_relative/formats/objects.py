@@ -57,7 +57,7 @@ def _read_columns(columns: dict[str, Any], kind: str) -> RawData:
     for name, column in needed.items():
         if isinstance(column, (str, bytes, Set)) or not isinstance(column, Iterable):
             raise ValueError(f"the column {name!r} of the {kind} is {kind_of(column)}; give a list")
-    lists = {  # Arrow's scalars are no values of Python
+    lists = {  # Arrow's scalars must become Python's values
         name: column.to_pylist() if hasattr(column, "to_pylist") else list(column)
         for name, column in needed.items()
     }

@@ -129,7 +129,7 @@ _CONTROLS = bytes([*range(0x09, 0x0E), *range(0x1C, 0x20)])
 
 
 def _has_spaces(column: Any) -> bool:
-    """Return whether an id holds a tab, a line break or the like."""
+    """Return whether an id holds white space other than a blank, such as a tab or a line break."""
     ids = id_column(column, copy=False)
     text = ids.data[ids.starts[0] : ids.ends[-1]].tobytes() if isinstance(ids, Ids) else "".join(ids).encode()
     is_plain = len(text.translate(None, _CONTROLS)) == len(text)

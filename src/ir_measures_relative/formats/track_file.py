@@ -105,7 +105,7 @@ def _fetch(text: str) -> tuple[Path, str]:
     from ir_datasets.util import Cache, RequestsDownload, home_path
 
     url, sha256 = match[1], match[2]
-    import hashlib  # late: a command that reads no track does without
+    import hashlib  # only commands that read a track need it
 
     name = f"{hashlib.sha256(url.encode()).hexdigest()[:8]}-{url.rstrip('/').rpartition('/')[2]}"
     path = home_path() / "ir_measures_relative" / name
@@ -123,7 +123,7 @@ def _fetch(text: str) -> tuple[Path, str]:
 
 def hash_track(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> str:
     """Return the sha256 of the content of a track, which does not depend on how it is compressed."""
-    import hashlib  # late: a command that reads no track does without
+    import hashlib  # only commands that read a track need it
 
     digest = hashlib.sha256(json.dumps(meta, sort_keys=True, separators=(",", ":")).encode())
     for name in ARRAYS:
@@ -144,9 +144,8 @@ def read_track_file(path: Path, source: str) -> tuple[dict[str, Any], dict[str, 
         _check_end(path, size, source)
         with zipfile.ZipFile(path) as file:
             members = _check_members(file.infolist(), source)
-            compressed = min(
-                size, sum(info.compress_size for info in members.values())
-            )  # the rest is padding
+            # All else in the file is padding.
+            compressed = min(size, sum(info.compress_size for info in members.values()))
             limit = min(max_unpacked(size), max(_ALWAYS_ALLOWED, _MAX_RATIO * compressed))
             unpacked = sum(info.file_size for info in members.values())
             if unpacked > limit:
@@ -172,7 +171,7 @@ def read_track_file(path: Path, source: str) -> tuple[dict[str, Any], dict[str, 
     except BadTrackError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
-        if isinstance(error, OSError) and error.filename is not None:  # it cannot be opened
+        if isinstance(error, OSError) and error.filename is not None:  # the file cannot be opened
             raise
         raise bad_track(source, f"it is truncated or damaged ({error})") from None
 

@@ -40,7 +40,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         self._by_policy = any(m.RELATIVE_TO == "priors" and m.get("prior") is None for m in measures)
         self.collection = judged_collection(context, columns)
         query_ids = self.collection.documents.query_ids
-        if not len(query_ids):  # as ir_measures' own measures do: no value, so that the mean is NaN
+        if not len(query_ids):  # no value, so the mean is NaN, as for ir_measures' own measures
             warn("the qrels hold no judgment, so there is no query to score", context)
         else:
             check_collection(self.collection, measures, may_be_batch=self._may_be_batch)
@@ -63,7 +63,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
     def _find_run(self, given: Rankings) -> Evaluated:
         """Return the run in the collection, as one of the context's runs or as a new run.
 
-        A name or group set by :meth:`RunContext.evaluating`, now or at creation, goes before the run's own ``name``.
+        A name or group set by :meth:`RunContext.evaluating`, now or at the evaluator's creation, goes before the run's own
+        ``name``.
         """
         context, now = self.active.context, active()
         run = given.without_self() if context.drop_self else given
@@ -116,7 +117,7 @@ def check_context(measures: Iterable[RelativeMeasure]) -> None:
     raise ValueError(message)
 
 
-_MAX_PARTS = 10_000  # remembered per context
+_MAX_PARTS = 10_000  # stored per context
 
 
 class _Part(NamedTuple):
@@ -126,9 +127,10 @@ class _Part(NamedTuple):
 
 
 class _QrelsParts:
-    """The parts of qrels, which PyTerrier cuts by topics, that evaluators of one context have seen.
+    """The parts of the qrels that evaluators of one context have seen, since PyTerrier splits qrels by topics.
 
-    A part does not know the grades of the others, nor means over all topics. Two whole frames have rows from 0.
+    From one part, an evaluator knows neither the grades of the other parts nor means over all topics. A frame whose
+    rows count from 0 is whole: two of these are different qrels, not parts of the same.
     """
 
     def __init__(self) -> None:
@@ -138,7 +140,7 @@ class _QrelsParts:
     def check_grades(
         self, collection: Collection, is_whole: bool, measures: Iterable[RelativeMeasure]
     ) -> None:
-        """Raise ValueError if a measure needs the grades, and those of these qrels and of other topics differ."""
+        """Raise ValueError if a measure needs the grades, and these qrels have other grades than an earlier part."""
         is_needed = [any(m.asks_for_grades[end] for m in measures) for end in (0, 1)]
         if collection.grades_known or not any(is_needed):
             return
@@ -152,7 +154,7 @@ class _QrelsParts:
                 )
 
     def check_choice(self, collection: Collection, is_whole: bool) -> None:
-        """Raise ValueError if means choose the priors, and those over other topics chose other runs."""
+        """Raise ValueError if means choose the priors, and the means of an earlier part chose other runs."""
         policy = collection.policy
         if not getattr(policy, "needs_groups", False):
             return
@@ -168,7 +170,7 @@ class _QrelsParts:
 
 
 def _record_part(seen: list[_Part], collection: Collection, is_whole: bool, value: Any) -> list[Any]:
-    """Record the value of this part of the qrels; return those of parts with other topics."""
+    """Record the value of this part of the qrels; return the values of parts that share no topic with it."""
     part = _Part(is_whole, frozenset(collection.documents.query_ids), value)
     rest = [p.value for p in seen if not (is_whole and p.is_whole) and not part.query_ids & p.query_ids]
     if part not in seen:

@@ -26,7 +26,7 @@ class RelativeProvider(Provider):  # type: ignore[misc]
         return list(registered().values())
 
     def supports(self, measure: ir_measures.Measure) -> bool:
-        """Return whether a measure is one of this package, or has its values already."""
+        """Return whether a measure is one of this package, or an :class:`Answered` one."""
         measure.validate_params()
         return is_relative(measure) or isinstance(measure, Answered)
 
@@ -56,12 +56,12 @@ class RelativeProvider(Provider):  # type: ignore[misc]
         )
 
 
-#: Returns the values of several measures, from judgments and a run as the host has them.
+#: A function from the host's judgments and run to the values of several measures.
 Answer: TypeAlias = Callable[[Any, Any], Iterable[ir_measures.Metric]]
 
 
 class Answered(ir_measures.Measure):  # type: ignore[misc]
-    """A measure under any name that has its values already: ``pt.Experiment`` evaluates it for us."""
+    """A measure, under any name, whose values are known already: it passes them to ``pt.Experiment``."""
 
     NAME = "answered"  # not the name of any provider's measure
 

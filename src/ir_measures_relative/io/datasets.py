@@ -114,7 +114,7 @@ def dataset_id(dataset: Any) -> str | None:
 
 
 def describe(dataset: Any) -> str:
-    """Say in words what a dataset has and what it lacks."""
+    """Describe which parts a dataset has, and which it lacks."""
     parts = ("docs", "queries", "qrels", "scoreddocs")
     has = [part for part in parts if dataset.has(part)]
     lacks = [part for part in parts if part not in has]

@@ -90,7 +90,7 @@ def read_bytes(path: str | os.PathLike[str], source: str) -> bytes:
 
 
 def _can_end(file: Path) -> bool:
-    """Return whether reading a file comes to an end: a terminal does, other devices such as /dev/zero may not."""
+    """Return whether reading a file ends: for a terminal it does, for other devices such as /dev/zero it may not."""
     if file.is_char_device() and not os.path.samefile(file, os.devnull):
         with open(file, "rb", buffering=0) as opened:
             return opened.isatty()

@@ -35,7 +35,7 @@ _NUMBERED = ("user_id", "item_id", "user", "item")
 
 
 def is_frame(value: object) -> TypeGuard[Any]:
-    """Return whether a value is a DataFrame, of pandas or made like one."""
+    """Return whether a value is a DataFrame of pandas, or of a library that imitates it."""
     return hasattr(value, "itertuples") and hasattr(value, "columns")
 
 

@@ -81,7 +81,7 @@ class QrelsColumns(NamedTuple):
         return len(self.relevance) == len(other.relevance) and all(map(_same_column, self, other))
 
     def copied(self) -> QrelsColumns:
-        """Return the same columns, where nobody else can change them."""
+        """Return a copy of the columns that nobody else can change."""
         queries, docs = (c if isinstance(c, Ids) else c.copy() for c in self[:2])
         return QrelsColumns(queries, docs, self.relevance.copy(), self.aspects, self.queries)
 
@@ -145,7 +145,7 @@ def _is_file(path: str | os.PathLike[str]) -> bool:
 
 
 def _dataset_for(qrels: Any) -> Any:
-    """Return the dataset of ir_datasets; an error names all that a text could have been."""
+    """Return the dataset of ir_datasets; the error lists everything that the text could have meant."""
     if isinstance(qrels, os.PathLike):
         raise FileNotFoundError(f"the qrels {os.fspath(qrels)}: no such file; check the path")
     try:
@@ -197,7 +197,7 @@ def _from_frame(raw: RawData, source: str) -> QrelsColumns:
 
 def read_qrels_file(path: str | os.PathLike[str]) -> QrelsColumns:
     """Read a file of judgments; a label that is a string becomes a number, and without one a document is unjudged."""
-    from .trec_columns import starts_as_trec  # frames and dicts do without these modules
+    from .trec_columns import starts_as_trec  # not needed for frames and dicts
     from .trec_files import read_trec_qrels
 
     source = f"the qrels {path}"
@@ -216,7 +216,7 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsColumns:
 
 
 class QrelsDataset:
-    """A file of judgments in the form of a dataset of ir_datasets, which has nothing else."""
+    """A file of judgments with the interface of an ir_datasets dataset that has only judgments."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path

@@ -26,7 +26,7 @@ class RawData(NamedTuple):
 
     content: Any  #: a DataFrame, a dict of dict, or RunColumns
     tag: str | None = None  #: the run's own name
-    kind: str = "DataFrame"  #: what messages call a table
+    kind: str = "DataFrame"  #: the kind of table, for messages
     columns: tuple[str, ...] = ()  #: all columns of a table, of which a DataFrame may hold only those needed
     is_one_run: bool = False  #: whether a reader has split the table into runs
 

@@ -277,7 +277,7 @@ def _shares_documents(run: Rankings, rest: Sequence[Rankings]) -> bool:
 
 
 def name_runs(files: Sequence[Path], runs: Sequence[Rankings]) -> list[str]:
-    """Return the tags if all differ, else the names of the files, with as many folders as make them differ."""
+    """Return the tags if all differ, else the names of the files, with enough of their folders to make them differ."""
     tags = [run.tag for run in runs]
     if None not in tags and _all_differ(tags):
         return [str(tag) for tag in tags]

@@ -39,7 +39,7 @@ def read_run(run: Run, name: str = "the run", *, copy: bool = True) -> Rankings:
     Args:
         run: a dict of dict, an iterable of ``ScoredDoc``, a DataFrame (ir_measures' or PyTerrier's columns), the path
             of a file (TREC's format or one of the page "Files and libraries"), or the object of another library.
-        name: what messages call it.
+        name: the name of the run in messages.
         copy: whether to copy the ids of a frame, so that later changes of the frame do not matter.
 
     Raises:
@@ -55,7 +55,7 @@ def read_run(run: Run, name: str = "the run", *, copy: bool = True) -> Rankings:
         return _from_dict(run, name)
     if is_frame(run):
         return _from_frame(RawData(run), name, copy=copy)
-    # Loading the readers of other libraries takes time, and none of these libraries' objects is an iterator.
+    # Loading the readers of other libraries takes time; an iterator needs none, since no library has one for a run.
     raw = None if isinstance(run, Iterator) else read_object(run, name, as_run=True)
     if raw is not None:
         return _convert(raw, name)

@@ -53,7 +53,7 @@ class Columns:
         """Find the ``n`` columns of each line; raise ValueError, without a message, where a line has another number."""
         self._text = data
         self._data = np.frombuffer(data, dtype=np.uint8)
-        low = np.flatnonzero(self._data <= ord(" "))  # white space, and next to nothing else
+        low = np.flatnonzero(self._data <= ord(" "))  # white space, and hardly any other bytes
         byte = self._data[low]
         unusual = (byte != ord(" ")) & (byte != ord("\n")) & (byte != ord("\t"))
         counts = np.bincount(byte[unusual], minlength=ord(" ") + 1)
@@ -66,7 +66,7 @@ class Columns:
         # A column ends at white space, and starts behind the previous white space.
         starts, ends = np.zeros_like(low), low
         np.add(low[:-1], 1, out=starts[1:])
-        last = byte == ord("\n")  # column of its line
+        last = byte == ord("\n")  # whether each column is the last of its line
         last[-1] = True
         if (starts == ends).any():  # no column between two white spaces
             column = starts < ends
@@ -193,9 +193,8 @@ def _quotient(number: IntArray, divisor: FloatArray) -> tuple[FloatArray, BoolAr
     c, d = _halves(divisor)
     error = ((a * c - product) + a * d + b * c) + b * d
     rest = ((high - product) - error + low) / divisor
-    doubt = (
-        first * 2.0**-96
-    )  # far above the rounding error of the rest, far below the distance of two doubles
+    # Far above the rounding error of the rest, and far below the distance of two doubles.
+    doubt = first * 2.0**-96
     is_certain: BoolArray = first + (rest - doubt) == first + (rest + doubt)
     return first + rest, is_certain
 
@@ -247,7 +246,7 @@ _PAIRS = tuple(
 
 
 def parse_lines(data: bytes, source: str, parse: Callable[[bytes], T], explain: Callable[[bytes], str]) -> T:
-    """Return what ``parse`` makes of the content of a file.
+    """Return the result of ``parse`` on the content of a file.
 
     Where it raises ValueError, the error names file and line, and says what ``explain`` says of the line.
     """

@@ -18,7 +18,7 @@ CONTEXT_ARGUMENTS = ("priors", "reference", "groups", "num_docs", "grades", "dro
 
 
 def check_beside(beside: Any, names: Sequence[str], arguments: Mapping[str, Any]) -> None:
-    """Raise TypeError for what is no context; ValueError for what it sets itself, or a system called like its run."""
+    """Raise TypeError unless ``beside`` is a context; ValueError for options that it sets, or a name that it uses."""
     check_is_context(beside)
     defaults = {"priors": "others", "drop_self": False}
     if passed := [name for name in CONTEXT_ARGUMENTS if arguments[name] != defaults.get(name)]:

@@ -121,9 +121,8 @@ def Experiment(
     if isinstance(eval_metrics, (str, ir_measures.Measure)) or not isinstance(eval_metrics, Iterable):
         raise ValueError(f"eval_metrics={eval_metrics!r} must be a list, such as {as_list(eval_metrics)!r}")
     if not all(isinstance(metric, (str, ir_measures.Measure)) for metric in eval_metrics):
-        return PyTerrierExperiment(
-            systems, topics, qrels, eval_metrics, names, **options
-        )  # which raises its error
+        # This call raises PyTerrier's own error.
+        return PyTerrierExperiment(systems, topics, qrels, eval_metrics, names, **options)
     systems, names, shown, options = systems_by_name(systems, names, options)
     settings = {name: arguments[name] for name in CONTEXT_ARGUMENTS}
     if beside is not None:
@@ -204,7 +203,7 @@ class _Experiment:
     def _run_by_host(
         self, systems: Sequence[Any], topic_ids: frozenset[str], for_tables: dict[str, Any]
     ) -> Any:
-        """Let PyTerrier do it all where nothing is relative; its measures check results in their own way."""
+        """Let PyTerrier do everything if no measure is relative, since its measures check results in their own way."""
         with suppress(ValueError):
             frames = {n: s for n, s in zip(self.names, systems, strict=True) if isinstance(s, pd.DataFrame)}
             runs = {name: _read(frame, name) for name, frame in frames.items()}
@@ -347,8 +346,8 @@ def _check(
     if settings["grades"] is None and len(judgments):
         settings["grades"] = int(judgments.grade.min()), int(judgments.grade.max())
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the real runs warn
-        # The arguments of the context, on runs of one document.
+        warnings.simplefilter("ignore")  # the real runs will warn
+        # Runs of one document are enough to check the arguments of the context.
         context = RunContext({name: {"q": {"d": 1.0}} for name in names}, **settings)
         if relative:
             context.evaluate([ir_measures.Qrel("q", "d", 1, "an aspect")], relative)

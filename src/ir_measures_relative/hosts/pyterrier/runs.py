@@ -26,7 +26,7 @@ from ..provider import Answered
 
 
 def with_progress(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options, with ``verbose="auto"`` as whether there is someone to see a progress bar."""
+    """Return the options with ``verbose="auto"`` resolved: True where a progress bar is visible."""
     if options.get("verbose", "auto") != "auto" or options.get("plan", "linear") != "linear":
         return dict(options)
     return dict(options) | {"verbose": has_progress_bar(pt)}
@@ -84,12 +84,12 @@ def run_and_time(
 
 
 def first_rows(frame: Any) -> Any:
-    """Return the first row of every query of the qrels: a stub that PyTerrier evaluates in no time."""
+    """Return the first row of every query of the qrels: a stub that PyTerrier evaluates quickly."""
     return frame.drop_duplicates("qid") if "qid" in getattr(frame, "columns", ()) else frame
 
 
 class Extended(pt.Compose):  # type: ignore[misc]
-    """A pipeline with a transformer at its end; ``plan="tree"`` still sees the parts that it shares with others."""
+    """A pipeline with a transformer appended; ``plan="tree"`` still sees the parts that it shares with others."""
 
     def __init__(self, system: Any, end: pt.Transformer, shown: str | None = None) -> None:
         transformer = pt.Transformer.from_df(system) if isinstance(system, pd.DataFrame) else system
@@ -103,7 +103,7 @@ class Extended(pt.Compose):  # type: ignore[misc]
 
 
 class _Collector(pt.Transformer):  # type: ignore[misc]
-    """The end of a pipeline: it keeps the results, and passes on a stub of them, or the whole to be saved."""
+    """The end of a pipeline: it collects the results, and passes on a stub, or all of them if they are to be saved."""
 
     def __init__(self, evaluated: list[_Collector], whole: bool) -> None:
         self._evaluated = evaluated
@@ -117,9 +117,8 @@ class _Collector(pt.Transformer):  # type: ignore[misc]
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         self._batches.append(inp)
         self._evaluated.append(self)
-        stub = (
-            isinstance(inp, pd.DataFrame) and not self._whole
-        )  # PyTerrier raises the error for anything else
+        # PyTerrier raises the error for anything but a frame.
+        stub = isinstance(inp, pd.DataFrame) and not self._whole
         return inp.head(1).copy() if stub else inp
 
     def transform_outputs(self, input_columns: list[str]) -> list[str]:
@@ -133,7 +132,7 @@ class _Collector(pt.Transformer):  # type: ignore[misc]
 class SavedRuns:
     """The runs in ``save_dir``: those that are reused, and those that are written.
 
-    PyTerrier writes into a folder inside it, and so does not read again what is reused, which has lost its name.
+    PyTerrier writes into a staging folder inside it, so it cannot itself reuse a saved run, which would lose its name.
     """
 
     def __init__(self, names: Sequence[str], options: Mapping[str, Any]) -> None:
@@ -229,7 +228,7 @@ def _check_readable(path: str, file: str) -> None:
 def named(systems: Mapping[str, Any]) -> list[pt.Transformer]:
     """Name the results of pipelines, for plain ``pt.Experiment`` inside a context.
 
-    A run of a context must not be its own prior, and the context knows it by its name. Stages behind a named pipeline
+    A run of a context must not be its own prior, and the context recognizes it by its name. Stages behind a named
     (``>>``) keep the name; to name the longer pipeline, pass it to this function as well.
 
     Args:

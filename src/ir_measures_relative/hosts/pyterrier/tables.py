@@ -43,12 +43,13 @@ def score_systems(
 
     def score_absolute(measures: Sequence[ir_measures.Measure], run: Rankings) -> FloatArray:
         by_host = [m for m in measures if providers[m] == "runtime"]
-        here = [m for m in measures if m not in by_host]
+        by_context = [m for m in measures if m not in by_host]
         values = np.full((len(measures), collection.documents.n_queries), np.nan)
         row = {measure: i for i, measure in enumerate(measures)}
         try:
-            if here:
-                values[[row[m] for m in here]] = collection.compute_absolute(here, run, as_given=True)
+            if by_context:
+                rows = [row[m] for m in by_context]
+                values[rows] = collection.compute_absolute(by_context, run, as_given=True)
         except ValueError:
             by_host = list(measures)
         if by_host:
@@ -191,7 +192,7 @@ def set_times(result: Any, names: Sequence[str], times: Sequence[float]) -> None
 
 
 def rounded(times: Mapping[str, float], digits: Any) -> dict[str, float]:
-    """Round the times as ``round=`` of ``pt.Experiment`` says."""
+    """Round the times by the option ``round=`` of ``pt.Experiment``."""
     digits = digits.get("mrt") if isinstance(digits, dict) else digits
     return {name: time if digits is None else round(time, digits) for name, time in times.items()}
 

@@ -30,9 +30,8 @@ def total_discount(k: int) -> float:
     total = float(discount(np.arange(1, m + 1)).sum())
     if k == m:
         return total
-    ends = np.log(
-        [m + 1.0, k + 1.0]
-    )  # with x = e^t - 1 the integral of 1 / log2(x + 1) is that of ln(2)·e^t / t
+    # With x = e^t - 1, the integral of 1 / log2(x + 1) is that of ln(2)·e^t / t.
+    ends = np.log([m + 1.0, k + 1.0])
     node, weight = np.polynomial.legendre.leggauss(64)
     t = ends.mean() + np.ptp(ends) / 2 * node
     integral = np.ptp(ends) / 2 * (weight * np.exp(t) / t).sum()
