@@ -63,8 +63,8 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
     def _find_run(self, given: Rankings) -> Evaluated:
         """Return the run in the collection, as one of the context's runs or as a new run.
 
-        A name or group set by :meth:`RunContext.evaluating`, now or at the evaluator's creation, goes before the run's own
-        ``name``.
+        A name or group set by :meth:`RunContext.evaluating` (now, or when the evaluator was created) goes before the
+        run's own ``name``.
         """
         context, now = self.active.context, active()
         run = given.without_self() if context.drop_self else given
