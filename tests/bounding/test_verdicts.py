@@ -256,7 +256,7 @@ POOL = {"context": RunContext(FOUR), "relevance_model": "pool"}
         (verdicts, "P@3", POOL | {"perquery": True}, "leave perquery"),
         (verdicts, "P@3", POOL | {"seed": -1}, "seed=-1"),
         (verdicts, "P@3", POOL | {"log_odds_sd": True}, "log_odds_sd=True"),
-        (verdicts, "nDCG(gains={0: 1, 1: 2})@3", POOL, r"gains give 0, the label of what is not, a gain"),
+        (verdicts, "nDCG(gains={0: 1, 1: 2})@3", POOL, r"gains reward grade 0, which is not relevant"),
         (judge_next, "P@3", {"n": 5, "context": RunContext({"a": RUNS["a"]})}, "add the runs"),
         (judge_next, "P@3", {"n": 5, "between": ("a", "n")}, r"between names \['n'\]"),
         (judge_next, "P@3", {"n": 5, "between": ("a", "a")}, "two runs"),

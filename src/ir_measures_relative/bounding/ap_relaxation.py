@@ -112,7 +112,7 @@ class Quadratic(NamedTuple):
             linear += self.pairs[:, ones].sum(axis=1)
 
     def fix(self, zeros: BoolArray, ones: BoolArray) -> Quadratic:
-        """Return the function of the other labels."""
+        """Return the function of the other labels, with these fixed."""
         rest = ~(zeros | ones)
         added = self.linear[ones].sum() + self.pairs[np.ix_(ones, ones)].sum() / 2
         linear = self.linear[rest] + self.pairs[np.ix_(rest, ones)].sum(axis=1)
@@ -259,7 +259,7 @@ def triangle(n: FloatArray) -> FloatArray:
 
 
 def greatest_over_relevant(quadratic: Quadratic, relevant: int, outside: int, clock: Clock) -> End:
-    """Maximize the function over R: ``relevant`` documents beside those of the function, and up to ``outside`` more."""
+    """Maximize the function divided by R: its relevant documents, ``relevant`` others, and up to ``outside`` more."""
 
     def divide(sums: FloatArray, n_relevant: int) -> FloatArray:
         counts = np.maximum(n_relevant + np.arange(len(sums)), 1)

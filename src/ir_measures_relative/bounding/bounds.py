@@ -143,7 +143,7 @@ def judged_values(
     provider: Any = ir_measures.providers.registry["pytrec_eval"]
     # ir_measures' other providers round, or are rarely installed.
     if not (provider.is_available() and provider.supports(measure)):
-        if param_value(measure, "judged_only", False):  # which would count open documents as judged
+        if param_value(measure, "judged_only", False):  # it would count open documents as judged
             labelings = make_labelings(measure, runs, closed=True)
         values = labelings.judged_values()
         if values is not None:

@@ -49,7 +49,7 @@ def measure_rule(measure: Measure) -> Rule:
 
 
 class FormLabelings(Labelings):
-    """Labelings of a measure with a form: bounds are exact for one run; a subclass has those of two runs."""
+    """Labelings of a measure with a form: bounds of one run are exact; subclasses bound the difference of two runs."""
 
     def __init__(
         self, measure: Measure, runs: Sequence[Evaluated], unretrieved_relevant: int | None, closed: bool
@@ -284,7 +284,7 @@ class SumLabelings(FormLabelings):
 
 
 class LargestLabelings(FormLabelings):
-    """Labelings of a measure by the largest term: bounds are exact for two runs of binary gains."""
+    """Labelings of a measure whose value is its largest term: with binary gains, bounds of two runs are exact."""
 
     def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
         """Return the interval of run a[i] less run b[i], shape (pairs, queries)."""
@@ -301,6 +301,7 @@ class LargestLabelings(FormLabelings):
         )[0]
 
     def _judged_largest(self, a: int, b: int) -> FloatArray:
+        """Return the largest term of the judged items in two runs, shape (2, queries)."""
         return max_by_query(self.judged_terms[[a, b]], self.items.query, self.docs.n_queries)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
@@ -310,7 +311,7 @@ class LargestLabelings(FormLabelings):
 
 
 class CascadeLabelings(FormLabelings):
-    """Labelings of a cascade: the difference of two runs has the bounds of two separate runs."""
+    """Labelings of a cascade: the difference of two runs is only bounded by the bounds of each run."""
 
     @property
     def why_not_bounded(self) -> str | None:

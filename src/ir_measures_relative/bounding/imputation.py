@@ -50,8 +50,8 @@ def check_relevance_model(
         ]
         if rewarded:
             raise ValueError(
-                f"{measure}: relevance_model= gives the probability of being relevant, and its gains give "
-                f"{rewarded[0]}, the label of what is not, a gain; leave relevance_model= out"
+                f"{measure}: relevance_model= gives the probability of being relevant, and the measure's gains reward "
+                f"grade {rewarded[0]}, which is not relevant; leave relevance_model= out"
             )
     if not by_pool and not callable(relevance_model):
         raise ValueError(
@@ -141,7 +141,7 @@ class Imputation:
         return result
 
     def _pool(self, docs: Documents) -> Pool:
-        """Return where the runs retrieve documents, to a little below the cutoff."""
+        """Return the ranks at which the runs retrieve documents, to a little below the cutoff."""
         deep = None if self._cutoff is None else self._cutoff * DEEPER
         rows = [docs.positions_in(run.run, deep) for run in self._runs]
         return Pool(np.array(rows), docs.query, docs.n_queries, self._cutoff)
@@ -158,7 +158,7 @@ class Imputation:
 
 
 def number_groups(runs: Sequence[Evaluated]) -> IntArray | None:
-    """Return a number for the group of each run; None where no groups are known."""
+    """Return the number of each run's group; None if no groups are known."""
     groups = runs[0].collection.groups
     if not groups:
         return None
@@ -188,7 +188,7 @@ def read_llm_judgments(llm_judgments: Qrels | None, docs: Documents) -> Judgment
 
 
 def _describe_scale(label: IntArray, docs: Documents) -> str:
-    """Return a sentence where a language model's grades are not on the scale of the judgments; else nothing."""
+    """Return a sentence if a language model's grades are not on the scale of the judgments; else an empty text."""
     grade = docs.grade[docs.judged]
     if not len(label) or not len(grade):
         return ""
@@ -202,7 +202,7 @@ def _describe_scale(label: IntArray, docs: Documents) -> str:
 
 
 def sentence_about_judge(imputation: Imputation) -> str | None:
-    """Return what became of the judgments by a language model; None without any."""
+    """Return a sentence on how the judgments by a language model were used; None without any."""
     model, gate = imputation.model, imputation.model.gate
     if gate is None:
         return None

@@ -66,7 +66,7 @@ class Interval(NamedTuple):
         return Interval(self.lower[runs], self.upper[runs], self.exact[runs])
 
     def subtract(self, other: Interval) -> Interval:
-        """Return the interval of the difference of two values, whatever their relation is."""
+        """Return the interval of the difference of two values, which may depend on each other in any way."""
         lower, upper = self.lower - other.upper, self.upper - other.lower
         return Interval(lower, upper, upper - lower <= LABELED_ALIKE)
 
@@ -109,7 +109,7 @@ def bound_pairs(
     lower, upper, exact = np.full(shape, -np.inf), np.full(shape, np.inf), np.zeros(shape, dtype=bool)
 
     def task(part: slice, q: int) -> tuple[PairSolver, IntArray, IntArray, Work]:
-        # Several are done at once, and some wait to be; those that are finished are counted.
+        # Several tasks run at once, and some wait; only finished ones are counted.
         seconds = share(work, math.ceil((len(where) - done) / processes)).remaining()
         # The runs of these pairs are all that is sent to a process.
         runs, pairs = np.unique(np.stack([a[part], b[part]]), return_inverse=True)

@@ -131,7 +131,7 @@ class Labelings:
                 f"{measure} looks at aspects, which no drawn label names; leave relevance_model= out"
             )
         for run in self.runs:
-            run.positions(self.docs, self.look)  # joined once, and not for each labeling
+            run.positions(self.docs, self.look)  # once, not for each labeling
         values = np.empty((len(self.runs), len(grade), self.docs.n_queries))
         all_grades = self.docs.grade.copy()
         for i, open_grades in enumerate(grade):
@@ -179,7 +179,7 @@ class Labelings:
         (low, high), complete = self._judged.grades, self._judged.grades_known
         if isinstance(self.gain, Relevant):
             return np.array([0, self.gain.rel])
-        if isinstance(self.gain, Clipped):  # the measure knows more of the scale than the judgments may show
+        if isinstance(self.gain, Clipped):  # the judgments may show a part of its scale
             return np.array([low, high if complete else max(high, self.gain.high)])
         grades = grades_between(0 if self.judged_only else low, high)
         highest = max(high, int(self.docs.grade.max(initial=0)))

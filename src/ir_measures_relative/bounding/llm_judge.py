@@ -78,7 +78,7 @@ class Gate(NamedTuple):
 
     @property
     def least_fall(self) -> float:
-        """The fall that the judge needs."""
+        """The least reduction of the log loss that the judge must bring."""
         return LEAST_FALL if self.by_ranks else _LEAST_FALL_ALONE
 
     @property

@@ -68,10 +68,10 @@ class PooledDocs(NamedTuple):
 class Solutions(NamedTuple):
     """The largest difference of each query, and a labeling that attains it."""
 
-    value: FloatArray  #: the largest that was reached
-    upper: FloatArray  #: no labeling exceeds it
+    value: FloatArray  #: the largest difference that was reached
+    upper: FloatArray  #: a bound that no labeling exceeds
     exact: BoolArray
-    winner: IntArray  #: 1 the run, -1 the reference, 0 where no labeling tells the two apart
+    winner: IntArray  #: which is larger: 1 the run, -1 the reference, 0 where no labeling makes them differ
     level: IntArray  #: of each document of the pool: the gain level given to an open one, from 1; 0 is none
 
 
@@ -167,7 +167,7 @@ class RunPair:
         return np.where(~same, Geometric(self.measure.get("p")).seen(lengths + 1), 0.0)
 
     def _same_to_the_end(self, alike: BoolArray) -> BoolArray:
-        """Return whether both runs rank each of these topics alike; ValueError where cut rankings may go on alike."""
+        """Return whether both runs rank each topic equally; ValueError where cut rankings may go on equally."""
         depth = known_depth([self.run.run, self.reference], None)
         same = same_rankings(*self._tops(depth), alike)
         if depth is None or self.run.run is self.reference:
@@ -189,7 +189,7 @@ class RunPair:
 
 
 def register(*bases: str) -> Callable[[Callable[[RunPair], Solutions]], Callable[[RunPair], Solutions]]:
-    """Return a decorator that registers a solver, which maximizes the difference of two runs by some bases."""
+    """Return a decorator that registers a solver for some bases: it maximizes the difference of two runs."""
 
     def add(solve: Callable[[RunPair], Solutions]) -> Callable[[RunPair], Solutions]:
         SEARCHES.register(*bases)(lambda run, measure: solve(RunPair(run, measure)))
@@ -239,7 +239,7 @@ def solve_ndcg(task: RunPair) -> Solutions:
     most = max(int(np.bincount(pool.query[part > 0], minlength=1).max()) for part in free)
     size = task.judged_at(levels)[:, :, None] + np.arange(most + 1)
     n_open = np.bincount(pool.query[pool.open], minlength=pool.n_queries)
-    floor_size = task.judged_at(np.array([task.floor]))[:, 0] + n_open  # which have the least gain anyway
+    floor_size = task.judged_at(np.array([task.floor]))[:, 0] + n_open  # their gain is the least anyway
     if task.cutoff is not None:
         size, floor_size = np.minimum(size, task.cutoff), np.minimum(floor_size, task.cutoff)
     sums_of_discounts = np.cumsum(discount.up_to(int(max(size.max(initial=0), floor_size.max(initial=0)))))

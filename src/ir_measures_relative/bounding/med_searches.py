@@ -229,7 +229,7 @@ class _ErrDifference:
 def _cut(
     y: npt.ArrayLike, z: npt.ArrayLike, labels: npt.ArrayLike, cutoff: int
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the three as arrays, with 0 for positions beyond the cutoff."""
+    """Return both positions and the labels as arrays, with 0 for positions beyond the cutoff."""
     y, z, labels = (np.asarray(values, dtype=np.int64) for values in (y, z, labels))
     return np.where(y <= cutoff, y, 0), np.where(z <= cutoff, z, 0), labels
 

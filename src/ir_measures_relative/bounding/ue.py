@@ -101,7 +101,7 @@ class GainsAboveChance(_AboveChance, SumLabelings):
         ]
 
     def _has_uniform_pool(self, room: FloatArray, rooms: FloatArray) -> np.ndarray:
-        """Return whether some labeling gives all documents of a query one gain: nothing to rank, and a value of 0."""
+        """Return whether some labeling gives all documents of a query the same gain, for which the value is 0."""
         uniform, n_levels = np.zeros(len(room), dtype=bool), rooms.shape[1]
         for level in range(n_levels + 1):
             at = np.where(np.arange(n_levels) < level, self.n_open[:, None], 0)

@@ -213,7 +213,7 @@ def differences(
 
 
 def round_to_zero(values: FloatArray) -> FloatArray:
-    """Return the values, and 0 where they differ from it only by rounding."""
+    """Return the values, with 0 for those that differ from 0 only by rounding."""
     return np.where(np.abs(values) <= LABELED_ALIKE, 0.0, values)
 
 

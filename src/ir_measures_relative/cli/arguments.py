@@ -17,7 +17,7 @@ from ..context.measure_strings import is_relative, nearest_name, parse_measure, 
 from .output import PROG, say
 from .tables import DEFAULT_PLACES, FORMATS
 
-#: What stands for a track.
+#: The ways to name a track, for the help.
 TRACK = "a .track file, a name of the catalogue (vaswani, demo), or URL#sha256=HASH"
 
 
@@ -31,7 +31,7 @@ class Command(NamedTuple):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says in one line what is wrong."""
+    """A parser whose error is one line."""
 
     def error(self, message: str) -> NoReturn:
         """Print the message, with what was probably meant, and exit."""
@@ -67,7 +67,7 @@ def make_parser(name: str, summary: str, command: Command) -> Parser:
     return parser
 
 
-#: Options that several commands have, and what the parser is told of each.
+#: Options that several commands have, and the keyword arguments of each for the parser.
 OPTIONS: dict[str, dict[str, Any]] = {
     "--allow-empty": {
         "action": "store_true",
@@ -129,7 +129,7 @@ def add_runs(
         )
         parser.add_argument(*to, dest="to", action="append", metavar="RUNS", help=text)
     add_options(parser, "--names", "--drop-self", "--allow-empty")
-    # What readers of runs look at, and not every command has.
+    # Options that the readers of runs need, although not every command has them.
     absent = dict.fromkeys(("priors", "groups", "reference", "track", "baseline", "num_docs", "grades"))
     parser.set_defaults(metavar=metavar, to=[], others=[], **absent)
 
@@ -203,7 +203,7 @@ def named_measure(args: argparse.Namespace) -> ir_measures.Measure:
 
 
 def named_provider(args: argparse.Namespace, measures: Sequence[ir_measures.Measure]) -> Any:
-    """Return what computes the absolute measures: ir_measures, or the named one of its providers."""
+    """Return the provider of the absolute measures: ir_measures itself, or one of its providers by name."""
     if args.provider is None:
         return ir_measures.DefaultPipeline
     provider = ir_measures.providers.registry[args.provider]

@@ -89,7 +89,7 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _common_priors(given: CommandInputs, names: Sequence[str], measures: list[Any]) -> list[str]:
-    """Return the runs of ``--to`` that none of the compared runs is, or ranks as."""
+    """Return the runs of ``--to`` without those that are compared, and without their duplicates."""
     from ..context.collection import judged_collection
     from ..context.duplicates import deepest_cutoff, find_duplicates
 

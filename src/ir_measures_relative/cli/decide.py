@@ -27,7 +27,7 @@ _TOPICS = 5
 
 
 def _add_arguments(parser: argparse.ArgumentParser, codes: str, margin: str) -> None:
-    """Add what all three share; ``codes`` are those of ``--gate``, and ``margin`` is what that means."""
+    """Add the options that all three share; ``codes`` and ``margin`` are the help of ``--gate`` and ``--margin``."""
     parser.add_argument(
         "--by",
         default="nDCG@10",
@@ -71,7 +71,7 @@ def _add_arguments(parser: argparse.ArgumentParser, codes: str, margin: str) -> 
 
 
 def _add_labels(parser: argparse.ArgumentParser) -> None:
-    """Add what unjudged documents count as, and what the model learns from that may say so."""
+    """Add the options on unjudged documents: how they count, and what the relevance model learns from."""
     parser.add_argument(
         "--labels",
         choices=("imputed", "judged", "strict"),

@@ -42,7 +42,7 @@ from .run_files import RunFiles, find_files, find_run_files, read_file_runs, run
 
 
 class Judged(NamedTuple):
-    """Judgments, and the dataset that they are of, if they are of one."""
+    """Judgments, and the dataset that they come from, if any."""
 
     columns: QrelsColumns
     dataset: Any = None  #: of ir_datasets
@@ -55,7 +55,7 @@ class Judged(NamedTuple):
 
 @dataclass
 class CommandInputs:
-    """Everything that a command has read: runs by name, judgments, and what the runs are compared with."""
+    """Everything that a command has read: runs by name, judgments, and the runs to compare them with."""
 
     args: argparse.Namespace
     qrels: Judged | None  #: None where QRELS is the word none
@@ -114,7 +114,7 @@ class CommandInputs:
             gc.collect()  # what a context has computed refers to it, and would stay: a gigabyte for 17 large runs
 
     def find_name(self, option: str, run: str) -> str:
-        """Return the name of a run that an option gives by that, by its file, or by what the file is called."""
+        """Return the name of a run that an option gives by its name, its path, or its file name."""
         if run in self.runs:
             return run
         path = run_path(run).resolve()
@@ -225,7 +225,7 @@ def _first_duplicate(names: Sequence[str]) -> str | None:
 
 
 def _say_whose_names(files: Mapping[str, Path]) -> None:
-    """Say which runs have tags for names that are not the names of their files."""
+    """Say which runs are named by a tag that differs from their file name."""
     tags = [
         f"{name} is {file}"
         for name, file in files.items()
@@ -239,7 +239,7 @@ def _say_whose_names(files: Mapping[str, Path]) -> None:
 
 
 def _is_in_path(name: str, file: Path) -> bool:
-    """Return whether a name is a folder of a path, or a part of the file's name that stands between other signs."""
+    """Return whether a name is a folder of a path, or a part of the file name between separators."""
     *folders, last = Path(os.path.abspath(file)).parts
     return name in folders or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", last, re.IGNORECASE) is not None
 
@@ -267,7 +267,7 @@ def _display_names(path: str, tags: Sequence[str], files: Sequence[Path]) -> lis
 def _read_groups(
     path: str, tags: Sequence[str], names: Sequence[str], files: Sequence[Path]
 ) -> dict[str, str]:
-    """Return the group of every run; lines about other runs are passed over, runs without a line are in "other"."""
+    """Return the group of every run; lines about other runs are ignored, runs without a line are in "other"."""
     lines = read_pairs("--groups", path, "run,group")
     groups = {
         name: lines.get(name) or _find_value(lines, tag, file) or ""

@@ -38,7 +38,7 @@ def check_loss(path: str, inputs: Mapping[str, str], kind: str, is_kind: Callabl
 
 @contextmanager
 def writing(path: str, kind: str) -> Iterator[None]:
-    """Say on a terminal what the block wrote; where that failed, say what to do."""
+    """Tell the user on a terminal what the block wrote; if that failed, say what to do."""
     try:
         yield
     except OSError as error:
@@ -50,7 +50,7 @@ def writing(path: str, kind: str) -> Iterator[None]:
         print(f"Wrote {escaped(path)}", file=sys.stderr)
 
 
-# From what messages of the package call an argument, as a pattern, to its option.
+# From the pattern of an argument in messages of the package to the option of the command line.
 _OPTIONS = {
     "num_docs=": "--num_docs",
     "drop_self=True": "--drop-self",
@@ -91,7 +91,7 @@ def _add_options(message: str) -> str:
     options = [o for argument, o in _OPTIONS.items() if re.search(argument, message) and o not in message]
     if not options:
         return message
-    text = message.split("; write")[0]  # what follows is the Python to write
+    text = message.split("; write")[0]  # the rest is Python code to write
     return f"{text} (on the command line: {', '.join(options)})"
 
 
@@ -163,7 +163,7 @@ SUPERSCRIPTS = dict(
     )
 )
 
-# What stands in ASCII for signs that an encoding lacks; other signs become numbers, as by ``backslashreplace``.
+# The ASCII forms of characters that an encoding lacks; others become numbers, as by ``backslashreplace``.
 _SIGNS = str.maketrans(
     SUPERSCRIPTS | {"\N{MINUS SIGN}": "-", "…": "...", "–": "-", "’": "'", "≤": "<=", "≥": ">=", "→": "->"}
 )

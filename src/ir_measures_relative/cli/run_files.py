@@ -64,7 +64,7 @@ def read_file_runs(files: RunFiles, allow_empty: bool) -> FileRuns:
 
 
 def find_files(args: argparse.Namespace) -> RunFiles:
-    """Return the files of runs; raises ValueError, or an error of the system, for what is not there."""
+    """Return the files of runs; raise ValueError or OSError for files that do not exist or do not go together."""
     is_folder = os.path.isdir(args.run) or (not os.path.exists(args.run) and glob.has_magic(args.run))
     is_folder |= is_track(args.run)
     to = [*args.to, *filter(None, [args.track])]
@@ -106,7 +106,7 @@ def find_run_files(option: str, path: str) -> list[Path]:
 
 
 def run_path(text: str) -> Path:
-    """Return the path that an argument for a run is."""
+    """Return the path in an argument that names a run."""
     return Path("/dev/stdin" if text == "-" else text)
 
 
@@ -121,7 +121,7 @@ def _one_file(option: str, run: str | None) -> list[Path]:
 
 
 def input_files(args: argparse.Namespace, runs: Iterable[Path]) -> dict[str, str]:
-    """Return the files that the command reads, by what a message calls them."""
+    """Return the files that the command reads, by their names in messages."""
     tables = {"the qrels": args.qrels, "the file of --groups": args.groups, "the file of --names": args.names}
     return {f"the run {run}": split_part(run)[0] for run in runs} | {
         called: split_part(path)[0] for called, path in tables.items() if path is not None

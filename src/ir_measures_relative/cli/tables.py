@@ -106,7 +106,7 @@ def _fitting_columns(table: pd.DataFrame, preferred: Iterable[str], places: int)
 
 
 def say_missing_topics(tables: Iterable[Any]) -> None:
-    """Say which runs miss topics, and what these count, as the ``attrs`` of tables have it."""
+    """Say which runs miss topics, and how these count, from the ``attrs`` of tables."""
     notes = (getattr(table, "attrs", {}).get("missing_topics") for table in tables)
     for note in dict.fromkeys(filter(None, notes)):
         say("note", note)
@@ -142,11 +142,10 @@ def _cells(
 
 
 def cell_text(cell: Any, places: int = DEFAULT_PLACES) -> str:
-    """Return a cell as text without control characters; numbers with so many decimal places, with all for -1."""
+    """Return a cell as text without control characters; a number has ``places`` decimals, or all of them for -1."""
     if isinstance(cell, (float, np.floating)):
-        return (
-            str(float(cell)) if places == -1 else f"{round(float(cell), places) + 0.0:.{places}f}"
-        )  # no -0.00
+        # Adding 0.0 avoids -0.00.
+        return str(float(cell)) if places == -1 else f"{round(float(cell), places) + 0.0:.{places}f}"
     if isinstance(cell, Mapping):
         return ", ".join(f"{cell_text(key)} {cell_text(value, places)}" for key, value in cell.items())
     if isinstance(cell, (tuple, list)):
@@ -155,7 +154,7 @@ def cell_text(cell: Any, places: int = DEFAULT_PLACES) -> str:
 
 
 def _round_p(column: str, cell: Any, row: Row, places: int) -> Any:
-    """Return a p-value that would be shown as 0, or an undecided probability shown as 0 or 1, with < or >."""
+    """Return the cell; as a text with < or > if a p-value would round to 0, or an undecided probability to 0 or 1."""
     probability = column == "probability" and row.get("settled") == "undecided"
     if not (probability or column in ("p", "p_corrected")) or not isinstance(cell, float) or places <= 0:
         return cell
@@ -207,7 +206,7 @@ def _latex(cell: str) -> str:
 
 
 def _pad(rows: Sequence[Sequence[str]], numeric: Sequence[bool], least: int = 0) -> list[list[str]]:
-    """Return the cells as wide as their column, those of numbers to the right."""
+    """Pad the cells to the width of their column; numbers are aligned to the right."""
     widths = [max(least, *map(len, column)) for column in zip(*rows, strict=True)]
     return [
         [cell.rjust(w) if n else cell.ljust(w) for cell, w, n in zip(row, widths, numeric, strict=True)]

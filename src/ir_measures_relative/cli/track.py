@@ -66,7 +66,7 @@ def _read(args: argparse.Namespace, qrels: str, *runs: str) -> tuple[RunContext,
 
 
 def _check_files(args: argparse.Namespace, path: str, qrels: str, *runs: str) -> None:
-    """Say that a track is that of the files; raises ValueError, which says where it differs."""
+    """Confirm that a track matches the files; raise ValueError, which says where it differs."""
     from ..formats.make_track import track_sha256
 
     track = package.RunContext.from_track(path)

@@ -63,7 +63,7 @@ def _run(args: argparse.Namespace) -> None:
     if args.missing:
         say_missing_topics(tables)
     table = pd.concat(tables, ignore_index=True)
-    table.attrs.clear()  # which one table alone would keep
+    table.attrs.clear()  # a single table would keep them
     if args.judge is not None:
         table = table.sort_values("weight", ascending=False, kind="stable")
         table = table.drop_duplicates(["query_id", "doc_id"])[: args.judge]

@@ -54,7 +54,7 @@ _NEW_TOKENS = 10
 
 
 class DemoCollection(NamedTuple):
-    """A generated collection, as ir_datasets has its parts."""
+    """A generated collection, in parts as ir_datasets has them."""
 
     docs: tuple[formats.GenericDoc, ...]
     queries: tuple[formats.GenericQuery, ...]

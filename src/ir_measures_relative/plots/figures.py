@@ -1,4 +1,4 @@
-"""Parts that figures share: axes, text that draws any string as it is, colours of groups, tables."""
+"""Parts that figures share: axes, text that draws any string unchanged, colours of groups, tables."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def axes_size(ax: Axes) -> tuple[float, float]:
 
 
 def outer_size(ax: Axes) -> tuple[float, ...]:
-    """Return width and height, in points, of the axes with what is written beside them."""
+    """Return the width and height, in points, of the axes with their titles and tick labels."""
     return tuple(side / _PART_OF_FIGURE for side in axes_size(ax))
 
 
@@ -85,7 +85,7 @@ def write_frame(ax: Axes, x: str | None, y: str | None, above: str, grid: Any = 
 
 
 def fit_names(room: float, n: int) -> tuple[float, range]:
-    """Return the size of the names of systems along an axis with so many points for each, and which names fit."""
+    """Return the letter size of system names along an axis that has ``room`` points for each, and which names fit."""
     size = max(_SMALLEST, min(_LARGEST, 0.8 * room))
     fitting = range(0, n, max(1, -int(-size // max(room, 1e-3))))
     if len(fitting) < n:

@@ -137,13 +137,13 @@ def matrix_of_verdicts(
 
 
 def _side(ax: Axes, names: list[str]) -> float:
-    """Return about how many points a side of the heat map will have: the longest name needs room beside it as well."""
+    """Estimate the side of the heat map in points; the longest name needs room beside it as well."""
     beside = text_width(max(names, key=len), 12.0) + 50.0  # with the title
     return max(min(*axes_size(ax), min(outer_size(ax)) - beside), 1.0)
 
 
 def _name_both_axes(ax: Axes, names: list[str], room: float) -> float:
-    """Write the names beside rows and columns of so many points each, and return the size of the letters."""
+    """Write the names beside the rows and columns, given their size in points; return the size of the letters."""
     size, fitting = fit_names(room, len(names))
     ax.set_xticks(fitting, [names[i] for i in fitting], rotation=90, fontsize=size)
     ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)
@@ -152,7 +152,7 @@ def _name_both_axes(ax: Axes, names: list[str], room: float) -> float:
 
 
 def _write_values(ax: Axes, image: Any, values: FloatArray, largest: float, room: float) -> None:
-    """Write each value into its cell of so many points, unless the letters would be too small."""
+    """Write each value into its cell, given its size in points, unless the letters would be too small."""
     size = min(largest, room / _WIDTH_OF_VALUE)
     if size < _SMALLEST_VALUE:
         return

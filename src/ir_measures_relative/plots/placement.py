@@ -19,7 +19,7 @@ _DIRECTIONS = [
 _REACH, _TOWARDS = np.repeat(_GAPS, len(_DIRECTIONS))[:, None], np.tile(_DIRECTIONS, (len(_GAPS), 1))
 # In radii of a marker: from which length on a line leads to a label, and what it costs for each thing that it meets.
 _LED, _CROSSED = 4.0, 20.0
-# Of so many places, the nearest that are free, the cheapest is taken.
+# The number of nearest free places of which the cheapest is taken.
 _COMPARED = 24
 # The points of a line to a label that are looked at.
 _ALONG = np.linspace(0.0, 1.0, 40)[:, None]
@@ -104,7 +104,7 @@ def frontier(x: FloatArray, y: FloatArray) -> IntArray:
 
 
 def ticks_between(low: float, high: float, most: int = 6) -> list[float]:
-    """Return the multiples of 1, 2 or 5 times a power of ten between two numbers, for at most so many intervals.
+    """Return multiples of 1, 2 or 5 times a power of ten between two numbers, with a limited number of intervals.
 
     >>> ticks_between(0.13, 0.52)
     [0.2, 0.3, 0.4, 0.5]

@@ -91,7 +91,7 @@ def write(
     command: str | None = None,
     collection: str | None = None,
 ) -> str | None:
-    """Write a report of what is read and checked already; return a warning for its reader, or None.
+    """Write a report of checked input; return a warning for its reader, or None.
 
     ``collection`` is the path of the judgments, which names the collection where there is no dataset.
     """

@@ -38,7 +38,7 @@ _PLACES = 9
 # How many characters name a run in an address, and how many of a text are shown.
 _LONGEST_SLUG, _LONGEST_TEXT = 80, 300
 
-# What a value is relative to, in words.
+# The descriptions of what a value is relative to.
 _RELATIVE_TO = {
     "priors": "the priors of the run, which are other runs",
     "systems": "all runs",
@@ -54,8 +54,8 @@ class Contents:
     context: RunContext
     qrels: QrelsColumns
     collection: Collection
-    measures: list[ir_measures.Measure]  #: those that are shown
-    scores: Scores  #: of these
+    measures: list[ir_measures.Measure]  #: the measures that are shown
+    scores: Scores  #: of these measures
     data: dict[str, Any]  #: what all scripts of the page use, as :func:`_page_data` makes it
     command: str | None  #: the command that made the report
     _intervals: dict[ir_measures.Measure, dict[tuple[str, str], list[Any]]] = field(default_factory=dict)
@@ -72,7 +72,7 @@ class Contents:
 
     @cached_property
     def incomplete(self) -> list[str]:
-        """The runs that miss so many topics that no verdict, test or choice is about them."""
+        """The runs that miss too many topics to be in a verdict, a test or a choice."""
         missing = find_missing_topics(self.collection.judgments, self.collection.runs)
         return list(dict.fromkeys(run.name for run in missing if not run.is_tolerable))
 
@@ -88,7 +88,7 @@ class Contents:
 
     @property
     def cutoff(self) -> int:
-        """The first cutoff of a measure that is not a deep one."""
+        """The first cutoff of a measure that is not too deep for comparing all pairs."""
         cutoffs = (m.params.get("cutoff") for m in self.measures)
         return next((k for k in cutoffs if isinstance(k, int) and k <= _DEEPEST), _CUTOFF)
 
@@ -104,7 +104,7 @@ class Contents:
 
     @cached_property
     def one_topic(self) -> str | None:
-        """A warning, where a mean comes from one topic."""
+        """A warning if a mean depends on one topic."""
         return describe_dominant_topics(self.scores)
 
     @cached_property
@@ -234,7 +234,7 @@ def _axis_title(measure: ir_measures.Measure) -> str:
 
 
 def _describe(measure: ir_measures.Measure) -> str:
-    """Return what a measure is, in a line or two."""
+    """Return the description of a measure, in a line or two."""
     sentences = [str(getattr(measure, "PRETTY_NAME", None) or measure.NAME)]
     relative_to = "nothing: it scores a run on its own"
     if is_relative(measure):

@@ -164,6 +164,6 @@ def _bundle() -> str:
 
 def _make_bundle() -> str:
     program: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
-    if re.search("</script|<!--", program, re.IGNORECASE):  # would end the element that it stands in
+    if re.search("</script|<!--", program, re.IGNORECASE):  # would end the script element
         raise RuntimeError("this version of vl-convert cannot be used in a page; install another")
     return f"\n{program}\n"

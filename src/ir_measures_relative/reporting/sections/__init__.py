@@ -99,7 +99,10 @@ def run_rows(rows: int, layers: list[Spec], **shared: Any) -> Spec:
 
 
 def interval_rows(rows: int, axis: str, **titles: str) -> Spec:
-    """Return a picture of runs: a line from ``worst`` to ``best``, ``value`` as a point; axis title, and tooltip."""
+    """Return a picture of runs, each a line from ``worst`` to ``best`` with ``value`` as a point.
+
+    ``axis`` is the title of the axis; ``titles`` are those of the fields in the tooltip.
+    """
     bar = {"type": "rule", "color": "var(--accent)", "opacity": 0.5, "strokeWidth": 4, "cursor": "pointer"}
     worst = quantity("worst", title=axis, scale={"zero": False})
     layers: list[Spec] = [{"mark": bar, "encoding": {"x": worst, "x2": {"field": "best"}}}]
@@ -108,7 +111,7 @@ def interval_rows(rows: int, axis: str, **titles: str) -> Spec:
 
 
 def pair_squares(colour: Spec, mark: Spec, **titles: str) -> Spec:
-    """Return a map of every two runs: the encoding of colours, more of the mark, and the titles of the tooltip."""
+    """Return a map of all pairs of runs from the encoding of colours, more settings of the mark, and tooltip titles."""
     return {
         "width": {"step": 16},
         "height": {"step": 16},

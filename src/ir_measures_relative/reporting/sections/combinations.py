@@ -34,7 +34,7 @@ strategies, and take the judgments as they are.
 
 # How many runs are selected at most.
 _MOST_SELECTED = 50
-# How often the topics are divided, with up to so many runs and with more.
+# The number of splits of the topics with few runs, and with more; and the limit between them.
 _REPEATS, _FEWER_REPEATS, _MANY_RUNS = 20, 5, 30
 # Pairs of runs times topics, and topics, up to which fusion takes a few seconds.
 _MOST_WORK, _MOST_TOPICS = 150_000, 1_000

@@ -43,8 +43,8 @@ _COLUMNS = {
     "ties": ("ties", "count"),
     "losses": ("losses", "count"),
 }
-# The report decides on all of so many runs, else on a few of the best; for so many ordered pairs times topics, which
-# take 20 seconds.
+# With at most the first number of runs, the report decides on all pairs, else on those of the best few; the product of
+# ordered pairs and topics is limited too, to about 20 seconds.
 _MOST_DECIDED, _BEST_DECIDED, _MOST_DECIDED_WORK = 20, 4, 40_000
 
 

@@ -55,7 +55,7 @@ chance.</small>{% endif %}{% endmacro %}
 # Two runs of at least this RBO are near-duplicates. They share at least this part of their first documents: less would
 # leave RBO (p = 0.9) below 0.95, wherever they differ.
 _NEAR, _LEAST_SHARED, _TOP = 0.95, 0.75, 10
-# RBO looks at so many documents; those that follow have 0.3 % of the weight.
+# The number of documents that RBO reads; those below have 0.3 % of the weight.
 _DEPTH = 50
 
 
@@ -110,7 +110,7 @@ def runs(contents: Contents) -> Section:
 
 
 def _find_leader(contents: Contents, position: int | None) -> Leader | None:
-    """Return the highest run by the measure in this position, and whether it leads on other topics for sure."""
+    """Return the highest run by the measure at this position, and whether its lead is significant."""
     if position is None or contents.data["means"][position][0] is None:
         return None
     means = np.array(contents.data["means"][position], dtype=float)

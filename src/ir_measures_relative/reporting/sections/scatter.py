@@ -37,9 +37,9 @@ class Size(NamedTuple):
 
 # For a screen and for a phone.
 _SIZES = (Size(1150, 400, 560, 80), Size(358, 330, 420, 25))
-# What the axes' own numbers and titles take: left, right, top, bottom.
+# The margins for the numbers and titles of the axes: left, right, top, bottom.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 58, 10, 8, 42
-# Beside the outermost points, a part of what the values take.
+# The gap beyond the outermost points, as a share of the range of values.
 _MARGIN = 0.07
 _CROWD = 30
 _RADIUS = 5.0
