@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 import re
 from collections.abc import Sequence
@@ -26,9 +27,12 @@ from ir_measures_relative.decisions.rule import (
     decide_by,
     grade_runs,
     number,
+    number_above,
+    number_below,
     number_beside,
 )
 from ir_measures_relative.stats.regret import OptionBounds
+from ir_measures_relative.tolerances import ROUNDED
 
 
 def plain_rule(
@@ -107,6 +111,19 @@ def test_a_number_beside_a_margin_is_on_its_side() -> None:
     ]
 
 
+def test_what_is_at_least_or_at_most_something_is_rounded_to_that_side() -> None:
+    values = (0.196, 0.02, 0.0089, 0.0008893, 0.29, -0.126, -0.0034, 1e-17, math.inf)
+    assert [number_below(value) for value in values] == [
+        *("0.19", "0.02", "0.008", "0.0008", "0.29", "−0.13", "−0.004", "0", "inf"),
+    ]
+    assert [number_above(value) for value in values] == [
+        *("0.20", "0.02", "0.009", "0.0009", "0.29", "−0.12", "−0.003", "0", "inf"),
+    ]
+    assert [number_above(value, 0.025) for value in (0.134, 0.0264, 0.0252, 0.024, 0.02, 0.0, math.inf)] == [
+        *("0.14", "0.03", "0.03", "0.024", "0.02", "0", "inf"),
+    ]
+
+
 # ---- sentences
 
 
@@ -168,11 +185,11 @@ def test_every_sentence_on_options_is_true() -> None:
             continue
         regret, gain = state.bounds
         for claim in claims(reason, r"gains at least ([\d.]+)"):
-            assert gain[choice] > 0 and claim == pytest.approx(gain[choice], abs=0.005) and claim > 0
+            assert 0 < claim <= gain[choice] + ROUNDED and claim > gain[choice] - 0.01
         for claim in claims(reason, r"(?:no(?: other)? option is more than|it is at most) ([\d.]+)"):
-            assert claim == pytest.approx(regret[choice], abs=0.005)
+            assert regret[choice] - ROUNDED <= claim < regret[choice] + 0.01
         for claim in claims(reason, r"\(keeping .*?: ([\d.]+)\)"):
-            assert claim == pytest.approx(regret[0], abs=0.005) and choice != 0
+            assert regret[0] - ROUNDED <= claim < regret[0] + 0.01 and choice != 0
         if "no other option is better" in reason:
             assert regret[choice] == 0
         if "is not proven" in reason:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -199,6 +199,39 @@ def number_beside(value: float, margin: float) -> str:
     while (value > margin) != (float(text) > margin) and decimals < 17:
         text, decimals = f"{value:.{decimals}f}", decimals + 1
     return text
+
+
+def number_below(value: float) -> str:
+    """Format what something is at least: rounded down, and with one digit that is not 0."""
+    return _format(_round(value, _decimals(value), math.floor), _decimals(value))
+
+
+def number_above(value: float, margin: float | None = None) -> str:
+    """Format what something is at most: rounded up; with a margin, as :func:`number_beside`."""
+    decimals = _decimals(value)
+    if margin is not None:
+        nearest, upper = round(value, decimals), _round(value, decimals, math.ceil)
+        while len({x > margin for x in (value, nearest, upper)}) > 1 and decimals < 17:
+            decimals += 1
+            nearest, upper = round(value, decimals), _round(value, decimals, math.ceil)
+    return _format(_round(value, decimals, math.ceil), decimals)
+
+
+def _decimals(value: float) -> int:
+    """Return two, or as many as a number needs that rounds towards 0, but not to 0."""
+    return 2 if not ROUNDED < abs(value) < 0.01 else math.ceil(-math.log10(abs(value)) - 1e-9)
+
+
+def _round(value: float, decimals: int, to_whole: Callable[[float], int]) -> float:
+    """Round to one side, where a number is not rounded already."""
+    nearest = round(value, decimals)
+    if not math.isfinite(value) or abs(value - nearest) <= ROUNDED:
+        return nearest
+    return round(to_whole(value * 10.0**decimals) / 10.0**decimals, decimals)
+
+
+def _format(value: float, decimals: int) -> str:
+    return f"{value:.{decimals}f}".replace("-", "−") if value else "0"
 
 
 def number(value: float) -> str:

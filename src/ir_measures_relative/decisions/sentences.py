@@ -13,7 +13,7 @@ from ..context.measure_strings import is_relative, parse_measure
 from ..messages import counted, escaped, few
 from ..tolerances import ROUNDED
 from .fuse import FIXED_BEFOREHAND
-from .rule import number, number_beside
+from .rule import number, number_above, number_below, number_beside
 from .similarity import measure_distances
 from .text import format_level, format_share, join
 
@@ -154,7 +154,7 @@ def _describe_verdict(table: pd.DataFrame, measure: str) -> str:
 
 
 def _range(row: pd.Series) -> str:
-    return f"between {number(row['worst'])} and {number(row['best'])} allowing for unjudged documents"
+    return f"between {number_below(row['worst'])} and {number_above(row['best'])} allowing for unjudged documents"
 
 
 def _describe_verdicts(table: pd.DataFrame, measure: str) -> str:
@@ -237,7 +237,7 @@ def _describe_selection(table: pd.DataFrame) -> str:
     if last["bound"] - last["cumulative"] <= ROUNDED:
         limit = f", and no {n} runs have more"
     elif not pd.isna(last["bound"]):
-        limit = f", and no {n} runs can have more than {number(last['bound'])}"
+        limit = f", and no {n} runs can have more than {number_above(last['bound'])}"
     return f"Choose {runs}: together they have {number(last['cumulative'])} {measure}{limit}."
 
 

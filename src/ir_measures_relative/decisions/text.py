@@ -21,7 +21,8 @@ from .rule import (
     WORSE,
     Conclusion,
     number,
-    number_beside,
+    number_above,
+    number_below,
 )
 
 #: The scope of a statement, by the labels that it is based on; "all" where nothing is unjudged.
@@ -153,8 +154,8 @@ def describe(state: State) -> tuple[str, str]:
     words |= {"no_gain": state.no_gain, "topics": counted(state.topics, "topic"), "fewest": FEWEST_DIFFERING}
     if state.bounds is not None:
         regret, gain = state.bounds
-        words |= {"gain": number(gain[choice]), "regret": number_beside(regret[choice], basis.margin)}
-        words["keep"] = number_beside(regret[0], basis.margin)
+        words |= {"gain": number_below(gain[choice]), "regret": number_above(regret[choice], basis.margin)}
+        words["keep"] = number_above(regret[0], basis.margin)
     headline = HEADLINES[basis.labels == "judged", verdict == OPEN].format(**words)
     parts = [REASONS[_choose_reason(state)].format(**words), state.needs]
     if basis.why_no_model:
@@ -254,7 +255,7 @@ def describe_drop(state: DropState) -> tuple[str, str]:
     words = {**basis.words, "safe": join(by_grade[SAFE])}
     start = SAFE if by_grade[SAFE] else UNDECIDED if by_grade[UNDECIDED] else NEEDED
     if state.alone is not None:
-        words |= {"alone": escaped(state.alone[0]), "gain": number(state.alone[1])}
+        words |= {"alone": escaped(state.alone[0]), "gain": number_below(state.alone[1])}
         start = "alone"
     parts = []
     for grade, runs in by_grade.items():
