@@ -247,9 +247,10 @@ def test_place_says_what_is_new_and_what_is_a_copy(small: tuple[RunContext, Any]
         assert row.best <= row.rank <= row.worst
         assert row.rank == int(expected[row.measure].rank(ascending=False, method="min")["3-grams"])
     assert answer.table["beside"].tolist()[0] == "all runs" and str(answer).startswith("candidate beside")
-    copied = place(track, None, demo.runs()["BM25"].rename(columns={}))
+    copied = place(track, None, demo.runs()["BM25"].rename(columns={}), llm_judgments=demo.generate().qrels)
     assert "ranks exactly as BM25" in copied.text
     assert copied.standing["worst"].tolist() == copied.standing["rank"].tolist()  # a copy is never above
+    assert copied.standing["expected"].between(copied.standing["best"], copied.standing["worst"]).all()
     whole = small[0].runs["BM25"].to_dict()
     short = {query: dict(list(docs.items())[:4]) for query, docs in list(whole.items())[1:]}
     cut = place(RunContext({"BM25": track.runs["BM25"]}), small[1], short).text

@@ -125,7 +125,10 @@ def _tabulate_ranks(means: pd.DataFrame, pairs: pd.DataFrame, name: str) -> pd.D
         row["best"] = 1 + int((settled == "above").sum())
         row["worst"] = len(means) - int(settled.isin(["below", "equal"]).sum())
         if "probability" in pairs:
-            row["expected"] = 1 + float(pairs.loc[of_measure, "probability"].sum())
+            # A tie counts half there. A run that is always equal, such as a copy, is not above.
+            row["expected"] = 1 + float(
+                pairs.loc[of_measure & (pairs["settled"] != "equal"), "probability"].sum()
+            )
         rows.append(row)
     return pd.DataFrame(rows)
 
