@@ -321,7 +321,7 @@ def read_qrels(name: str) -> Judged:
         return Judged(qrels_columns(fetch_qrels(RunContext.from_track(name).dataset)))
     if os.path.exists(split_part(name)[0]):
         return Judged(read_qrels_file(name))
-    from .. import demo  # which imports ir_datasets, and that takes its time
+    from .. import demo  # it imports ir_datasets, which takes time
 
     demo.register()
     if not sys.stderr.isatty():

@@ -185,8 +185,8 @@ def _read_run_file(path: str | os.PathLike[str], name: str) -> Rankings:
 
 
 def read_runs_in_file(path: str | os.PathLike[str], source: str) -> tuple[list[Rankings], bool]:
-    """Return the runs in a file, or in the part behind a ``#``; and whether they may as well be judgments."""
-    from .trec_columns import starts_as_trec  # frames and dicts do without these modules
+    """Return the runs in a file, or in the part behind a ``#``; and whether they could also be judgments."""
+    from .trec_columns import starts_as_trec  # not needed for frames and dicts
     from .trec_files import read_trec_runs
 
     file, part = split_part(path)

@@ -264,7 +264,7 @@ def parse_lines(data: bytes, source: str, parse: Callable[[bytes], T], explain: 
 
 
 def without_comments(data: bytes, *, columns: int, number: int) -> bytes:
-    """Return the content with blank lines for comments; lines that ir_measures would read as rows stay."""
+    """Return the content with comments blanked out; lines that ir_measures would read as rows stay."""
 
     def blank(line: re.Match[bytes]) -> bytes:
         fields = line[0].split()

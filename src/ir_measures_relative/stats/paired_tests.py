@@ -102,7 +102,7 @@ class PairedTestOptions:
 class TestResult(NamedTuple):
     """The result of a test on pairs."""
 
-    p: FloatArray  #: of each pair; 1 of two that never differ, NaN where the test says nothing
+    p: FloatArray  #: the p-value of each pair; 1 if the two never differ, NaN where the test says nothing
     #: from the confidence of each pair to the ends of its interval; None for Student's
     interval: Callable[[FloatArray], tuple[FloatArray, FloatArray]] | None = None
 

@@ -221,9 +221,9 @@ def cautious_interval(
     """Return an interval of the mean of one value per topic that has two ends, whatever the values are.
 
     - With fewer than five topics, it is the range of the measure, ``ends``.
-    - All values but at most four are the same, c, or so many are that the bootstrap is not used. The others make up a
-      share of at most s of all topics (Clopper and Pearson 1934), anywhere in the range: from ``(1 - s)·c + s·least``
-      to ``(1 - s)·c + s·greatest``. For values of at least 0 of which one to four are not 0, the upper end is the
+    - If at most four values differ from the most frequent one, c, or too few for the bootstrap, those make up a share
+      of at most s of all topics (Clopper and Pearson 1934), anywhere in the range: from ``(1 - s)·c + s·least`` to
+      ``(1 - s)·c + s·greatest``. For values of at least 0 of which one to four are not 0, the upper end is the
       greatest of them times s, or Student's on the scale of the logarithm, if that is higher.
     - Else it is the widest of Student's interval, of the studentized bootstrap's and, for values of at least 0, of
       Student's on the scale of the logarithm.

@@ -33,7 +33,7 @@ def first_relevant(relevant: IntArray, pool: IntArray, depth: IntArray) -> First
 
 
 def from_first_relevant(function: Callable[[First], FloatArray], pool: RandomRanking) -> FloatArray:
-    """Return a function of :class:`First`, one value a query."""
+    """Return the values of a function of :class:`First` for the pool, one per query."""
     return once_each(lambda *numbers: function(first_relevant(*numbers)), *pool.numbers)
 
 

@@ -52,7 +52,7 @@ _PART_HIGHEST = 6
 
 
 def scatter(contents: Contents) -> Section | str:
-    """Return a picture of a point a run, relative over absolute."""
+    """Return a figure with a point for each run: a relative measure over an absolute one."""
     if len(contents.measures) < 2:
         return "The figure of two measures: there is only one measure."
     pairs = _pairs(contents)
