@@ -118,7 +118,7 @@ def test_contradicting_labels_warn_and_the_last_counts() -> None:
 
 
 BAD_MEASURES = {
-    "NRG(base='foo')@10": r"NRG: base='foo' is not allowed; it must be one of 'ERR', 'nDCG', 'SDCG', 'P', 'RBP', 'RR'",
+    "NRG(base='foo')@10": r"NRG: base='foo' is not allowed; it must be one of 'ERR', 'nDCG', 'P', 'RBP', 'RR', 'SDCG'",
     "NRG(base='P')": r"NRG\(base='P'\) needs a cutoff: write NRG\(base='P'\)@10",
     "NRG(bass='P')@10": "NRG has no parameter 'bass'; did you mean 'base'",
     "NRG(base='RBP',p=1)": "p=1 is not allowed; it must be a number between 0 and 1",

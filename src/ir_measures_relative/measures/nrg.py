@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ..context.evaluated import Evaluated
 
 #: The bases that NRG extends.
-BASES = {name: base for name, base in ALL_BASES.items() if base.residual}
+BASES = {name: ALL_BASES[name] for name in sorted(ALL_BASES, key=str.lower) if ALL_BASES[name].residual}
 
 #: The gains that N is computed from; None is N = 1.
 NORMS = ("residual", "ideal", "whole", None)
