@@ -120,7 +120,10 @@ def test_the_mean_is_that_of_the_host() -> None:
 
 
 def test_judgments_without_any_are_told_of() -> None:
-    with RunContext({}), pytest.warns(RelativeWarning, match="hold no judgment: they name 1 topics .* '3'"):
+    with (
+        RunContext({}),
+        pytest.warns(RelativeWarning, match="hold no judgment: they name 1 topic without any, such as '3'"),
+    ):
         assert (NRG @ 3).calc_aggregate({"3": {}}, {"3": {"a": 1.0}}) == 0
     with RunContext({}), pytest.raises(ValueError, match="query id 3 is an int"):
         (NRG @ 3).calc_aggregate({"1": {"a": 1}, 3: {}}, {"1": {"a": 1.0}})

@@ -16,7 +16,7 @@ from ..data.documents import NAME_NO_ASPECT, Documents, Judgments
 from ..data.rankings import Rankings
 from ..io import datasets
 from ..io.qrels import Qrels, QrelsColumns, make_judgments, qrels_columns
-from ..messages import some, warn
+from ..messages import counted, some, warn
 from .measure_strings import needs_subtopics
 from .memo import Memo
 from .priors import PriorPolicy
@@ -255,8 +255,8 @@ def judged_collection(context: Any, qrels: Qrels | QrelsColumns | None) -> Colle
         queries = entry[1].documents.query_ids
         if len(queries) and not columns.n_rows:
             warn(
-                f"the qrels hold no judgment: they name {len(queries)} topics without any, such as {queries[0]!r}; "
-                "give other qrels",
+                f"the qrels hold no judgment: they name {counted(len(queries), 'topic')} without any, "
+                f"such as {queries[0]!r}; give other qrels",
                 context,
             )
     with _KEEPING:
