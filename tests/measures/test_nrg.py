@@ -333,8 +333,8 @@ def test_what_every_user_of_a_prior_sees_is_worth_nothing(docs: str, priors: lis
 @pytest.mark.parametrize(
     ("measure", "message"),
     [
-        ("NRG(base='ERR',norm='ideal')@3", "norm goes with base 'nDCG', 'SDCG', 'P', 'RBP', not 'ERR'"),
-        ("NRG(base='ERR',rel=2)@3", "rel goes with base 'SDCG', 'P', 'RBP', 'RR', not 'ERR'"),
+        ("NRG(base='ERR',norm='ideal')@3", "norm goes with base 'nDCG', 'P', 'RBP', 'SDCG', not 'ERR'"),
+        ("NRG(base='ERR',rel=2)@3", "rel goes with base 'P', 'RBP', 'RR', 'SDCG', not 'ERR'"),
         ("NRG(base='ERR',dcg='log2')@3", "dcg goes with base 'nDCG', not 'ERR'"),
         ("NRG(base='ERR',p=0.5)@3", "p goes with base 'RBP', not 'ERR'"),
         ("NRG(max_grade=3)@3", "max_grade goes with base 'ERR', not 'nDCG'"),
