@@ -167,7 +167,6 @@ def test_selecting_by_alpha_nrg() -> None:
 
 def test_whether_qrels_have_aspects() -> None:
     assert judged_collection(CONTEXT, QRELS).judgments.has_aspects
-    assert judged_collection(CONTEXT, QRELS).select_query("q01").judgments.has_aspects
     one_each = [Qrel("q01", "d1", 1, "round 1"), Qrel("q01", "d2", 1, "round 2")]
     for plain in ({"q01": {"d1": 1}}, one_each):
         assert not judged_collection(CONTEXT, plain).judgments.has_aspects

@@ -90,11 +90,6 @@ class Collection:
         """Return the collection of the queries where ``keep`` is true, as though the others were not judged."""
         return _with_judgments(self, self.judgments.select_queries(keep))
 
-    def select_query(self, query_id: str) -> Collection:
-        """Return the collection of one of the judged queries."""
-        runs = {name: run.select_query(query_id) for name, run in self.runs.items()}
-        return replace(_with_judgments(self, self.judgments.select_query(query_id)), runs=runs, whole=False)
-
     # ---- positions
 
     def positions_in_run(

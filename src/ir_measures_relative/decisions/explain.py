@@ -69,16 +69,9 @@ def explain(
     check_runs(collection, [parsed])
     evaluated = Evaluated.of(collection, rankings, group=group, name=name)
     check_evaluated([evaluated], [parsed])
-    if (
-        query_id is not None
-    ):  # the policy that chooses the priors may depend on all queries; all else on this one
-        priors = None
-        if parsed.RELATIVE_TO == "priors":
-            priors = [collection.names[i] for i in evaluated.priors(parsed.get("prior"))]
-        part = collection.select_query(query_id)
-        of_query = rankings.select_query(query_id) if name is None else part.runs[name]
-        evaluated = Evaluated.of(part, of_query, priors, group=group, name=name)
     table = _tabulate_documents(evaluated, parsed)
+    if query_id is not None:
+        table = table[table["query_id"] == query_id].reset_index(drop=True)
     table.attrs |= {"measure": str(parsed), "run": name or rankings.tag or "the new run"}
     return table
 
