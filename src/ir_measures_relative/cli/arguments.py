@@ -67,56 +67,56 @@ def make_parser(name: str, summary: str, command: Command) -> Parser:
     return parser
 
 
-#: Options that several commands have, and the keyword arguments of each for the parser.
-OPTIONS: dict[str, dict[str, Any]] = {
-    "--allow-empty": {
-        "action": "store_true",
-        "help": "a run file may hold no ranking, which is an error otherwise",
-    },
-    "--by_query": {"action": "store_true", "help": "print a row for every query"},
-    "--drop-self": {
-        "action": "store_true",
-        "help": "remove the document whose id is the query's from every run, as BEIR does",
-    },
-    "--grades": {
-        "type": int,
-        "nargs": 2,
-        "metavar": ("LOW", "HIGH"),
-        "help": "lowest and highest grade of the collection",
-    },
-    "--groups": {"metavar": "CSV", "help": "two columns: run, group; other runs get the group 'other'"},
-    "--jobs": {"type": int, "metavar": "N", "default": 1, "help": "number of processes (default: 1)"},
-    "--llm-judgments": {
-        "metavar": "FILE",
-        "help": "judgments by a language model, for the relevance model",
-    },
-    "--missing": {
-        "choices": ("zero", "drop"),
-        "metavar": "HOW",
-        "help": "topics that a run has no ranking for: zero (empty rankings) or drop (left out for all runs). Default: "
-        "zero, if each run misses at most one topic in twenty; else an error",
-    },
-    "--names": {"metavar": "CSV", "help": "two columns: run file or tag, display name"},
-    "--num_docs": {"type": int, "metavar": "N", "help": "number of documents in the collection"},
-    "--provider": {
-        "choices": ir_measures.providers.registry,
-        "metavar": "NAME",
-        "help": "ir_measures provider that computes absolute measures, such as pytrec_eval",
-    },
-    "--reference": {"metavar": "RUN", "help": "the run that MED, RBO, rrLP … compare with"},
-    "--track": {"metavar": "TRACK", "help": f"the runs of a track, as those of --to: {TRACK}"},
+# The type of what an option takes, by how its usage calls it; else it is text.
+_TYPES = {"N": int, "K": int, "X": float, "C": float}
+
+#: Options that several commands have, by their usage: the help, and further arguments of :func:`add_option`.
+OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "--allow-empty": ("a run file may hold no ranking, which is an error otherwise", {}),
+    "-q --by_query": ("print a row for every query", {}),
+    "--drop-self": ("remove the document whose id is the query's from every run, as BEIR does", {}),
+    "--grades LOW HIGH": ("lowest and highest grade of the collection", {"type": int}),
+    "--groups CSV": ("two columns: run, group; other runs get the group 'other'", {}),
+    "--jobs N": ("number of processes (default: 1)", {"default": 1}),
+    "--llm-judgments FILE": ("judgments by a language model, for the relevance model", {}),
+    "--missing HOW": (
+        "topics that a run has no ranking for: zero (empty rankings) or drop (left out for all runs). Default: zero, "
+        "if each run misses at most one topic in twenty; else an error",
+        {"choices": ("zero", "drop")},
+    ),
+    "--names CSV": ("two columns: run file or tag, display name", {}),
+    "--num_docs N": ("number of documents in the collection", {}),
+    "--provider NAME": (
+        "ir_measures provider that computes absolute measures, such as pytrec_eval",
+        {"choices": ir_measures.providers.registry},
+    ),
+    "--reference RUN": ("the run that MED, RBO, rrLP … compare with", {}),
+    "--track TRACK": (f"the runs of a track, as those of --to: {TRACK}", {}),
 }
-_SHORT = {"--by_query": ("-q",)}
+
+
+def add_option(parser: argparse._ActionsContainer, usage: str, text: str, **more: Any) -> None:
+    """Add an option by its usage, such as "--judge N" or "--grades LOW HIGH"; what takes no value is a flag."""
+    names = [word for word in usage.split() if word.startswith("-")]
+    takes = usage.split()[len(names) :]
+    if not takes:
+        more["action"] = "store_true"
+    else:
+        more = {"type": _TYPES.get(takes[0]), "metavar": takes[0]} | more
+    if len(takes) > 1:
+        more |= {"nargs": len(takes), "metavar": tuple(takes)}
+    parser.add_argument(*names, help=text, **more)
 
 
 def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Add some of :data:`OPTIONS`."""
     for name in names:
-        parser.add_argument(*_SHORT.get(name, ()), name, **OPTIONS[name])
+        usage = next(usage for usage in OPTIONS if name in usage.split())
+        add_option(parser, usage, OPTIONS[usage][0], **OPTIONS[usage][1])
 
 
 def add_runs(
-    parser: argparse.ArgumentParser, metavar: str = "RUNS", *, to: Sequence[str] = ("--to",), qrels: str = ""
+    parser: argparse.ArgumentParser, metavar: str = "RUNS", *, to: str = "--to RUNS", qrels: str = ""
 ) -> None:
     """Add QRELS, the runs that the command is about, and those that they are compared with."""
     text = f"judgments: a TREC qrels file (may be compressed), or an ir_datasets id{qrels}"
@@ -127,7 +127,7 @@ def add_runs(
         text = (
             f"runs to compare {metavar} with: file, folder or glob; repeatable. Without --to: with each other"
         )
-        parser.add_argument(*to, dest="to", action="append", metavar="RUNS", help=text)
+        add_option(parser, to, text, dest="to", action="append")
     add_options(parser, "--names", "--drop-self", "--allow-empty")
     # Options that the readers of runs need, although not every command has them.
     absent = dict.fromkeys(("priors", "groups", "reference", "track", "baseline", "num_docs", "grades"))
@@ -138,13 +138,11 @@ def add_context(parser: argparse.ArgumentParser) -> None:
     """Add what makes a context of the runs."""
     from ..context.priors import POLICIES
 
-    parser.add_argument(
-        "--priors",
-        choices=tuple(POLICIES),
-        metavar="POLICY",
-        help="runs that each run is scored against. Default: those of --to, else all others. earlier: those before it "
-        "by name; best-of-other-groups: the best of each other group by nDCG@10 (needs --groups)",
+    text = (
+        "runs that each run is scored against. Default: those of --to, else all others. earlier: those before it "
+        "by name; best-of-other-groups: the best of each other group by nDCG@10 (needs --groups)"
     )
+    add_option(parser, "--priors POLICY", text, choices=tuple(POLICIES))
     add_options(parser, "--groups", "--reference", "--track", "--num_docs", "--grades")
 
 
@@ -165,14 +163,12 @@ def add_table(parser: argparse.ArgumentParser, answers: bool = False) -> None:
     """Add the format of a table; of a command that ``answers`` in a sentence and a short table, also its columns."""
     default = "the answer, and a short table" if answers else "tsv, aligned on a terminal"
     if answers:
-        text = "print these columns, with commas between; -o csv prints all"
-        parser.add_argument("--columns", metavar="NAMES", help=text)
+        add_option(parser, "--columns NAMES", "print these columns, with commas between; -o csv prints all")
     text = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; default: {default}"
-    parser.add_argument("-o", "--output_format", choices=FORMATS, metavar="FORMAT", help=text)
+    add_option(parser, "-o --output_format FORMAT", text, choices=FORMATS)
     text = "decimal places; -1 for all (default: 4)"
-    parser.add_argument("-p", "--places", type=int, default=DEFAULT_PLACES, help=text)
-    text = "sort by this column: numbers descending, text ascending"
-    parser.add_argument("--sort", metavar="COLUMN", help=text)
+    add_option(parser, "-p --places PLACES", text, type=int, default=DEFAULT_PLACES)
+    add_option(parser, "--sort COLUMN", "sort by this column: numbers descending, text ascending")
 
 
 def named_measures(args: argparse.Namespace) -> list[ir_measures.Measure]:

@@ -12,13 +12,13 @@ import ir_measures
 from ..context.measure_strings import is_relative, no_such_measure, read_measure, registered, split_measures
 from ..measures.measure import citations
 from ..messages import few, warn
-from .arguments import TRACK, Command
+from .arguments import TRACK, Command, add_option
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "by name or with parameters; 'all' for every measure"
     parser.add_argument("measures", metavar="MEASURE", nargs="+", help=text)
-    parser.add_argument("--track", metavar="TRACK", help=f"how to cite values beside it, too: {TRACK}")
+    add_option(parser, "--track TRACK", f"how to cite values beside it, too: {TRACK}")
 
 
 def _run(args: argparse.Namespace) -> None:

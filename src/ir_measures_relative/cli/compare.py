@@ -29,17 +29,14 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_measures(parser)
     arguments.add_context(parser)
     text = "compare every run with this one (name or file). Default: all pairs; of one run, with each of --to"
-    parser.add_argument("--baseline", metavar="RUN", help=text)
-    parser.add_argument("--between", nargs=2, metavar="RUN", help="compare only these two runs")
+    arguments.add_option(parser, "--baseline RUN", text)
+    arguments.add_option(parser, "--between RUN RUN", "compare only these two runs")
     text = "t, wilcoxon, sign, randomization or bootstrap; the default depends on the measure"
-    parser.add_argument("--test", metavar="NAME", help=text)
-    parser.add_argument(
-        "--matrix",
-        action="store_true",
-        help="a row for each run, a column for each measure, and letters for the runs that it is significantly above",
-    )
+    arguments.add_option(parser, "--test NAME", text)
+    text = "a row for each run, a column for each measure, and letters for the runs that it is significantly above"
+    arguments.add_option(parser, "--matrix", text)
     arguments.add_options(parser, "--missing")
-    parser.add_argument("--confidence", type=float, default=0.95, metavar="C", help="default: %(default)s")
+    arguments.add_option(parser, "--confidence C", "default: %(default)s", default=0.95)
     arguments.add_table(parser, answers=True)
 
 

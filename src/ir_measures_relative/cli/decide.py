@@ -12,7 +12,7 @@ import ir_measures_relative as package
 from ..arguments import check_count
 from ..messages import escaped, few, markdown_text, to_json
 from . import arguments
-from .arguments import Command
+from .arguments import Command, add_option
 from .output import say, wrap
 from .tables import DEFAULT_PLACES, FORMATS, print_table
 
@@ -28,64 +28,39 @@ _TOPICS = 5
 
 def _add_arguments(parser: argparse.ArgumentParser, codes: str, margin: str) -> None:
     """Add the options that all three share; ``codes`` and ``margin`` are the help of ``--gate`` and ``--margin``."""
-    parser.add_argument(
-        "--by",
-        default="nDCG@10",
-        metavar="MEASURE",
-        help="absolute measure that decides, such as P@10 or R@20 (default: %(default)s)",
-    )
-    methods = "rrf (default), isr, combsum, combmnz, interleave"
-    parser.add_argument("--method", default="rrf", help=f"how several runs become one list: {methods}")
-    parser.add_argument(
-        "--margin", type=float, metavar="X", help=f"the {margin}, in its unit (default: 0.02)"
-    )
+    text = "absolute measure that decides, such as P@10 or R@20 (default: %(default)s)"
+    add_option(parser, "--by MEASURE", text, default="nDCG@10")
+    text = "how several runs become one list: rrf (default), isr, combsum, combmnz, interleave"
+    add_option(parser, "--method METHOD", text, default="rrf")
+    add_option(parser, "--margin X", f"the {margin}, in its unit (default: 0.02)")
     _add_labels(parser)
-    parser.add_argument(
-        "--confidence",
-        type=float,
-        default=0.95,
-        metavar="C",
-        help="confidence level of each statement (default: 0.95)",
-    )
-    text = "run file with a reranker's scores; every option is reranked"
-    parser.add_argument("--rerank", metavar="RUN", help=text)
-    text = "with --rerank: number of documents to rerank (default: 100)"
-    parser.add_argument("--pool", type=int, default=100, metavar="N", help=text)
-    text = "also print the N documents that move the verdict furthest"
-    parser.add_argument("--judge", type=int, metavar="N", help=text)
+    add_option(parser, "--confidence C", "confidence level of each statement (default: 0.95)", default=0.95)
+    add_option(parser, "--rerank RUN", "run file with a reranker's scores; every option is reranked")
+    add_option(parser, "--pool N", "with --rerank: number of documents to rerank (default: 100)", default=100)
+    add_option(parser, "--judge N", "also print the N documents that move the verdict furthest")
     text = "write these, or all that could change the verdict, as a pool file"
-    parser.add_argument("--judge-file", metavar="FILE", help=text)
+    add_option(parser, "--judge-file FILE", text)
     arguments.add_options(parser, "--num_docs", "--grades", "--missing")
     text = f"set the exit code. {codes}; 3: open, or no verdict; 2: wrong input. Without --gate: 0"
-    parser.add_argument("--gate", action="store_true", help=text)
-    parser.add_argument(
-        "-o",
-        "--output_format",
-        choices=tuple(dict.fromkeys(["text", "markdown", "json", "junit", *FORMATS])),
-        default="text",
-        metavar="FORMAT",
-        help="text (default), markdown, json, junit (what --gate calls 1 is a failure, 3 is skipped); or the table "
-        "as tsv, csv, jsonl or latex",
+    add_option(parser, "--gate", text)
+    text = (
+        "text (default), markdown, json, junit (what --gate calls 1 is a failure, 3 is skipped); or the table as tsv, "
+        "csv, jsonl or latex"
     )
+    formats = tuple(dict.fromkeys(["text", "markdown", "json", "junit", *FORMATS]))
+    add_option(parser, "-o --output_format FORMAT", text, choices=formats, default="text")
     parser.set_defaults(places=DEFAULT_PLACES, sort=None)
 
 
 def _add_labels(parser: argparse.ArgumentParser) -> None:
     """Add the options on unjudged documents: how they count, and what the relevance model learns from."""
-    parser.add_argument(
-        "--labels",
-        choices=("imputed", "judged", "strict"),
-        metavar="HOW",
-        help="what unjudged documents are: imputed (drawn by a model), judged (not relevant) or strict "
-        "(whatever is worst). Default: imputed if there is a model, else strict",
+    text = (
+        "what unjudged documents are: imputed (drawn by a model), judged (not relevant) or strict (whatever is worst). "
+        "Default: imputed if there is a model, else strict"
     )
-    parser.add_argument(
-        "--others",
-        action="append",
-        default=[],
-        metavar="RUNS",
-        help="further runs for the relevance model: file, folder or glob; repeatable",
-    )
+    add_option(parser, "--labels HOW", text, choices=("imputed", "judged", "strict"))
+    text = "further runs for the relevance model: file, folder or glob; repeatable"
+    add_option(parser, "--others RUNS", text, action="append", default=[])
     arguments.add_options(parser, "--llm-judgments")
 
 
@@ -93,8 +68,7 @@ def _add_worth_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, "CANDIDATE")
     codes = "0: a change is better, with each of the candidates; 1: keep the deployed runs, for one of them at least"
     _add_arguments(parser, codes, "smallest difference that matters")
-    text = "also print the five topics that the choice wins and loses by most"
-    parser.add_argument("--by-topic", action="store_true", help=text)
+    add_option(parser, "--by-topic", "also print the five topics that the choice wins and loses by most")
 
 
 def _run_worth(args: argparse.Namespace) -> int:
@@ -120,7 +94,7 @@ def _run_worth(args: argparse.Namespace) -> int:
 
 
 def _add_drop_arguments(parser: argparse.ArgumentParser) -> None:
-    arguments.add_runs(parser, to=())
+    arguments.add_runs(parser, to="")
     codes = "0: some run is safe to drop, 1: all are needed"
     _add_arguments(parser, codes, "largest loss that you accept")
 
@@ -134,15 +108,9 @@ def _run_drop(args: argparse.Namespace) -> int:
 
 
 def _add_decide_arguments(parser: argparse.ArgumentParser) -> None:
-    arguments.add_runs(parser, to=())
-    parser.add_argument(
-        "--option",
-        action="append",
-        dest="options",
-        default=[],
-        metavar="NAME=RUN,…",
-        help="a set-up: its name, then its runs (names or files); pass one per set-up, first the one in use",
-    )
+    arguments.add_runs(parser, to="")
+    text = "a set-up: its name, then its runs (names or files); pass one per set-up, first the one in use"
+    add_option(parser, "--option NAME=RUN,…", text, action="append", dest="options", default=[])
     codes = "0: another option is better, 1: keep the first"
     _add_arguments(parser, codes, "smallest difference that matters")
 

@@ -16,7 +16,7 @@ _COLUMNS = ("name", "query_id", "doc_id", "relevance", "position", "contribution
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, "RUN")
     arguments.add_measure(parser, "UniqueRel(rel=1)@10")
-    parser.add_argument("--query", metavar="ID", help="only this query; default: all")
+    arguments.add_option(parser, "--query ID", "only this query; default: all")
     arguments.add_table(parser, answers=True)
 
 

@@ -15,19 +15,14 @@ _COLUMNS = ("strategy", "n", "names", "held_out", "difference", "ci_lower", "ci_
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    arguments.add_runs(parser, to=())
+    arguments.add_runs(parser, to="")
     arguments.add_measure(parser, "nDCG@10")
-    text = "number of runs to fuse (default: %(default)s)"
-    parser.add_argument("--number", type=int, default=2, metavar="N", help=text)
-    parser.add_argument("--method", default="rrf", help="rrf (default), isr, combsum or combmnz")
+    arguments.add_option(parser, "--number N", "number of runs to fuse (default: %(default)s)", default=2)
+    arguments.add_option(parser, "--method METHOD", "rrf (default), isr, combsum or combmnz", default="rrf")
     text = "number of documents to fuse from each run (default: 1000, or all that a track has)"
-    parser.add_argument("--depth", type=int, help=text)
-    parser.add_argument(
-        "--strategies",
-        default="single,top,greedy,exact,all",
-        metavar="NAMES",
-        help="how runs are chosen (default: %(default)s); with many runs, leave out exact",
-    )
+    arguments.add_option(parser, "--depth DEPTH", text, type=int)
+    text = "how runs are chosen (default: %(default)s); with many runs, leave out exact"
+    arguments.add_option(parser, "--strategies NAMES", text, default="single,top,greedy,exact,all")
     arguments.add_options(parser, "--missing")
     arguments.add_table(parser, answers=True)
 

@@ -7,17 +7,17 @@ import argparse
 import ir_measures_relative as package
 
 from . import arguments
-from .arguments import Command
+from .arguments import Command, add_option
 from .output import wrap
 from .tables import print_table
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", metavar="RUN", help="a run file")
-    parser.add_argument("--track", metavar="TRACK", required=True, help=arguments.TRACK)
-    parser.add_argument("--qrels", metavar="QRELS", help="judgments; by default the track's own")
+    add_option(parser, "--track TRACK", arguments.TRACK, required=True)
+    add_option(parser, "--qrels QRELS", "judgments; by default the track's own")
     arguments.add_options(parser, "--llm-judgments")
-    parser.add_argument("--output", metavar="FILE", help="also draw a picture: .png, .pdf, .svg …")
+    add_option(parser, "--output FILE", "also draw a picture: .png, .pdf, .svg …")
     arguments.add_table(parser)
 
 

@@ -17,7 +17,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser)
     arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10")
     text = "the file to write; its ending sets the format: .png, .pdf, .svg …"
-    parser.add_argument("--output", required=True, metavar="FILE", help=text)
+    arguments.add_option(parser, "--output FILE", text, required=True)
     arguments.add_context(parser)
     arguments.add_options(parser, "--provider")
 

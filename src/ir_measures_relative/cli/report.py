@@ -7,16 +7,15 @@ import os
 import shlex
 
 from . import arguments
-from .arguments import Command
+from .arguments import Command, add_option
 from .output import PROG, check_loss, writing
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser)
     arguments.add_measures(parser, "nDCG@10", "NRG(norm='ideal')@10", "UniqueRel(rel=1)@10")
-    text = "the file to write, such as campaign.html"
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help=text)
-    parser.add_argument("--title", metavar="TEXT", help="title of the report")
+    add_option(parser, "-o --output FILE", "the file to write, such as campaign.html", required=True)
+    add_option(parser, "--title TEXT", "title of the report")
     arguments.add_context(parser)
     arguments.add_options(parser, "--provider")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..context.measure_strings import registered
 from . import arguments
-from .arguments import Command
+from .arguments import Command, add_option
 from .tables import print_table
 
 if TYPE_CHECKING:
@@ -19,15 +19,13 @@ if TYPE_CHECKING:
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    arguments.add_runs(parser, "RUN", to=("--to", "--prior"))
+    arguments.add_runs(parser, "RUN", to="--to --prior RUNS")
     arguments.add_measures(parser)
     arguments.add_context(parser)
     arguments.add_options(parser, "--provider")
-    text = "print a row for every query, then the means"
-    parser.add_argument("--by_query", "-q", action="store_true", help=text)
-    parser.add_argument("--no_summary", "-n", action="store_true", help="with -q: do not print the means")
-    text = "add the 95 %% interval of each mean over topics (nan: undefined)"
-    parser.add_argument("--ci", action="store_true", help=text)
+    add_option(parser, "--by_query -q", "print a row for every query, then the means")
+    add_option(parser, "--no_summary -n", "with -q: do not print the means")
+    add_option(parser, "--ci", "add the 95 %% interval of each mean over topics (nan: undefined)")
     arguments.add_table(parser)
     names = textwrap.fill(", ".join(sorted(registered(), key=str.lower)), 96)
     parser.epilog = f"relative measures:\n{textwrap.indent(names, '  ')}\n\n{parser.epilog}"

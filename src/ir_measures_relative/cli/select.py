@@ -12,10 +12,9 @@ from .tables import print_answer
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    arguments.add_runs(parser, to=())
+    arguments.add_runs(parser, to="")
     arguments.add_measure(parser, "UniqueRel(rel=1)@10")
-    text = "number of runs to choose (default: %(default)s)"
-    parser.add_argument("--number", type=int, default=3, metavar="N", help=text)
+    arguments.add_option(parser, "--number N", "number of runs to choose (default: %(default)s)", default=3)
     arguments.add_options(parser, "--missing")
     arguments.add_table(parser, answers=True)
 

@@ -10,7 +10,7 @@ import ir_measures_relative as package
 from ..formats.track_file import ABOUT
 from ..messages import escaped, few
 from . import arguments
-from .arguments import Command
+from .arguments import Command, add_option
 from .output import check_loss, writing
 
 if TYPE_CHECKING:
@@ -24,13 +24,12 @@ _LEAST = {"make": 2, "show": 1, "check": 3}
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("action", choices=tuple(_LEAST), help="what to do")
     parser.add_argument("given", nargs="+", metavar="FILE", help="QRELS RUNS…, TRACK, or TRACK QRELS RUNS…")
-    parser.add_argument("-o", "--output", metavar="FILE", help="make: the file to write, such as dl19.track")
-    parser.add_argument("--depth", type=int, metavar="N", help="documents kept of a ranking (default: 100)")
+    add_option(parser, "-o --output FILE", "make: the file to write, such as dl19.track")
+    add_option(parser, "--depth N", "documents kept of a ranking (default: 100)")
     arguments.add_options(parser, "--groups")
     dataset = "an id of ir_datasets, which has the judgments; the track then holds no grades"
     for key in ABOUT:
-        text = dataset if key == "dataset" else f"its {key}, for citing it"
-        parser.add_argument(f"--{key}", metavar="TEXT", help=text)
+        add_option(parser, f"--{key} TEXT", dataset if key == "dataset" else f"its {key}, for citing it")
     arguments.add_options(parser, "--num_docs", "--grades", "--drop-self")
 
 

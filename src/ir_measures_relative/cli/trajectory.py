@@ -8,29 +8,25 @@ import os
 import ir_measures_relative as package
 
 from . import arguments
-from .arguments import Command
+from .arguments import Command, add_option
 from .tables import print_table
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("qrels", metavar="QRELS", help="a qrels file, or an ir_datasets id")
-    parser.add_argument(
-        "traces",
-        metavar="TRACES",
-        help="CSV, JSON Lines, JSON or Parquet with the columns query_id, search, doc_id, and rank or score; or a "
-        "folder of runs, which are the searches in the order of their names",
+    text = (
+        "CSV, JSON Lines, JSON or Parquet with the columns query_id, search, doc_id, and rank or score; or a "
+        "folder of runs, which are the searches in the order of their names"
     )
-    text = "count the first K documents of each search (default: all)"
-    parser.add_argument("-k", type=int, metavar="K", help=text)
-    text = "CSV of trajectory,topic, where trajectories share a topic"
-    parser.add_argument("--topic", metavar="FILE", help=text)
-    parser.add_argument("--deeper", metavar="RUN", help="search 1 as a longer run: compare at the same cost")
+    parser.add_argument("traces", metavar="TRACES", help=text)
+    add_option(parser, "-k K", "count the first K documents of each search (default: all)")
+    add_option(parser, "--topic FILE", "CSV of trajectory,topic, where trajectories share a topic")
+    add_option(parser, "--deeper RUN", "search 1 as a longer run: compare at the same cost")
     text = "the smallest difference that matters (default: 0.02)"
-    parser.add_argument("--margin", type=float, default=0.02, help=text)
+    add_option(parser, "--margin MARGIN", text, type=float, default=0.02)
     text = "what unjudged documents count as at the same cost"
-    parser.add_argument("--labels", choices=("judged", "strict"), help=text)
-    text = "new relevant documents that pay for a search"
-    parser.add_argument("--pays", type=float, metavar="N", help=text)
+    add_option(parser, "--labels {judged,strict}", text, choices=("judged", "strict"))
+    add_option(parser, "--pays N", "new relevant documents that pay for a search", type=float)
     arguments.add_table(parser)
 
 

@@ -10,7 +10,7 @@ import ir_measures_relative as package
 
 from ..arguments import check_count
 from . import arguments
-from .arguments import Command
+from .arguments import Command, add_option
 from .output import say
 from .tables import print_answer, say_missing_topics
 
@@ -23,15 +23,15 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_measures(parser)
     arguments.add_context(parser)
     group = parser.add_mutually_exclusive_group()
-    group.add_argument("--bounds", action="store_true", help="worst-case and best-case score of each run")
-    text = "print a pool file instead: the N documents to judge first, by the first measure"
-    group.add_argument("--judge", type=int, metavar="N", help=text)
-    group.add_argument(
-        "--probability",
-        action="store_true",
-        help="add the probability that the first run scores higher (4 runs or more, or --llm-judgments; for UniqueRel, "
-        "values below 0.99 may be 0.1 too high)",
+    add_option(group, "--bounds", "worst-case and best-case score of each run")
+    add_option(
+        group, "--judge N", "print a pool file instead: the N documents to judge first, by the first measure"
     )
+    text = (
+        "add the probability that the first run scores higher (4 runs or more, or --llm-judgments; for UniqueRel, "
+        "values below 0.99 may be 0.1 too high)"
+    )
+    add_option(group, "--probability", text)
     arguments.add_options(parser, "--llm-judgments", "--by_query", "--missing", "--jobs")
     arguments.add_table(parser, answers=True)
 
