@@ -1,7 +1,5 @@
 """The command ``ir_measures_relative``, beside the package: so Ctrl-C is dealt with before the package is imported."""
 
-# PYTHON_ARGCOMPLETE_OK
-
 from __future__ import annotations
 
 import gc

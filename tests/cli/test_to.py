@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -129,22 +127,3 @@ def test_a_run_from_the_standard_input(files: Path) -> None:
     assert done.stdout == run("qrels.txt", "runs/A.run", "NRG@2", *to, cwd=files).stdout
     other = process("qrels.txt", "runs/B.run", "NRG@2", "--to", "-", cwd=files, input=content)
     assert other.stdout == run("qrels.txt", "runs/B.run", "NRG@2", "--to", "runs/A.run", cwd=files).stdout
-
-
-# ---- completion ------------------------------------------------------------------------------------------
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="needs descriptors that a process inherits")
-@pytest.mark.parametrize(
-    ("typed", "found"),
-    [("s", {"score", "select", "similar"}), ("worth --ga", {"--gate "})],
-)
-def test_completion(typed: str, found: set[str], tmp_path: Path) -> None:
-    """As the shell asks: the line in the environment, the answer into a file."""
-    pytest.importorskip("argcomplete", reason="argcomplete is not installed")
-    line = f"ir_measures_relative {typed}"
-    asked = {"_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line)), "_ARGCOMPLETE_IFS": "|"}
-    env = os.environ | asked | {"_ARGCOMPLETE_STDOUT_FILENAME": str(tmp_path / "found")}
-    done = process(env=env)
-    assert done.returncode == 0, done.stderr
-    assert set((tmp_path / "found").read_text().split("|")) == found

@@ -61,25 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 is an answer, 2 wrong input, 70 a mistake of this package, 1 and 3 what ``--gate`` says; 129, 130, 141 and 143 are
     those usual for signals.
     """
-    if "_ARGCOMPLETE" in os.environ:
-        _complete()
     with exit_on_signals():
         code = _exit_code(arguments)
     drop_output()
     return code
-
-
-def _complete() -> None:
-    """Complete what is typed in a shell, and end the process; without argcomplete, do nothing."""
-    try:
-        import argcomplete
-    except ImportError:
-        return
-    parser = Parser(prog=PROG)
-    subparsers = parser.add_subparsers()
-    for name, summary in COMMANDS.items():
-        load_command(name).add_arguments(subparsers.add_parser(name, help=summary))
-    argcomplete.autocomplete(parser)
 
 
 def _exit_code(arguments: Sequence[str] | None) -> int:

@@ -115,7 +115,7 @@ class _sgnLP(_rrLP):
     """The sign of lexiprecision: 1 if the run wins in the best case, -1 if the reference does, else 0.
 
     ``sgnLP = sign(rrLP)``, range {-1, 0, 1}. Its mean is the share of queries won minus the share lost; test it by
-    :func:`~ir_measures_relative.stats.sign_test`.
+    ``compare(…, test="sign")``.
 
     Source: Diaz, EVIA 2023, Eq. 3.
 

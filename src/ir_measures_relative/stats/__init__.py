@@ -7,17 +7,15 @@ from ..data.registry import imported_later
 if TYPE_CHECKING:
     from .families import correct_p_values
     from .intervals import mean_interval, student_interval
-    from .paired_tests import Outcome, PairedTestOptions, Pairs, SignTest, paired_test, sign_test
+    from .paired_tests import Outcome, PairedTestOptions, Pairs, paired_test
 
 __all__ = [
     "Outcome",
     "PairedTestOptions",
     "Pairs",
-    "SignTest",
     "correct_p_values",
     "mean_interval",
     "paired_test",
-    "sign_test",
     "student_interval",
 ]
 

@@ -5,7 +5,7 @@ A new test is an entry of :data:`TESTS`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -99,14 +99,6 @@ class PairedTestOptions:
         check_count("seed", self.seed, 0)
 
 
-class TestResult(NamedTuple):
-    """The result of a test on pairs."""
-
-    p: FloatArray  #: the p-value of each pair; 1 if the two never differ, NaN where the test says nothing
-    #: from the confidence of each pair to the ends of its interval; None for Student's
-    interval: Callable[[FloatArray], tuple[FloatArray, FloatArray]] | None = None
-
-
 class Outcome(NamedTuple):
     """The result of a test of each pair: p, and the ends of the interval of the mean difference."""
 
@@ -115,10 +107,21 @@ class Outcome(NamedTuple):
     upper: FloatArray  #: the upper end
 
 
-class PairedTest(NamedTuple):
-    """A paired test."""
+def _student_interval(
+    pairs: Pairs, options: PairedTestOptions, confidence: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    return student_interval(pairs.differences, confidence, pairs.constant)
 
-    run: Callable[[Pairs, PairedTestOptions], TestResult]  #: tests pairs without NaN
+
+class PairedTest(NamedTuple):
+    """A paired test, of pairs without NaN."""
+
+    #: returns the p-value of each pair that differs somewhere; NaN where the test says nothing
+    p: Callable[[Pairs, PairedTestOptions], FloatArray]
+    #: returns the ends of the interval of each pair, at its own confidence
+    interval: Callable[[Pairs, PairedTestOptions, FloatArray], tuple[FloatArray, FloatArray]] = (
+        _student_interval
+    )
     by_spread: bool = False  #: whether it says nothing of differences that are all the same and not 0
     by_t: bool = False  #: whether it finds a mean other than 0 exactly where t is large
 
@@ -153,30 +156,17 @@ def paired_test(
             continue
         rows = np.flatnonzero(which.ravel() == i)
         some = Pairs(pairs.differences[rows][:, has_value], pairs.limit)
-        result = chosen.run(some, options)
-        if result.interval is None:
-            lower, upper = student_interval(some.differences, confidence[rows], some.constant)
-        else:
-            lower, upper = result.interval(confidence[rows])
-        outcome[:, rows] = result.p, lower, upper
+        p = np.where(some.differences.any(axis=1), chosen.p(some, options), 1.0)
+        outcome[:, rows] = p, *chosen.interval(some, options, confidence[rows])
     return Outcome(*outcome)
 
 
-def _result_from_tail(
-    pairs: Pairs, tail: Callable[[FloatArray], FloatArray], statistic: FloatArray
-) -> TestResult:
-    """Return a result without its own interval, by a statistic that is symmetric about 0.
-
-    ``tail`` returns how likely a statistic of at least that is.
-    """
-    return _result(pairs, np.minimum(1.0, 2 * tail(np.abs(statistic))))
+def _two_sided(tail: Callable[[FloatArray], FloatArray], statistic: FloatArray) -> FloatArray:
+    """Return p by a statistic that is symmetric about 0; ``tail`` is how likely a statistic of at least that is."""
+    return np.minimum(1.0, 2 * tail(np.abs(statistic)))
 
 
-def _result(pairs: Pairs, p: FloatArray) -> TestResult:
-    return TestResult(np.where(pairs.differences.any(axis=1), p, 1.0))
-
-
-def _t(pairs: Pairs, options: PairedTestOptions) -> TestResult:
+def _t(pairs: Pairs, options: PairedTestOptions) -> FloatArray:
     """Make Student's paired t-test."""
     from scipy.special import stdtr
 
@@ -185,10 +175,10 @@ def _t(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     error = np.where(pairs.constant, 0.0, d.std(axis=1, ddof=1)) / n**0.5
     with np.errstate(divide="ignore", invalid="ignore"):
         t = d.mean(axis=1) / error
-    return _result_from_tail(pairs, lambda t: stdtr(n - 1, -t), np.where(error > 0, t, np.nan))
+    return _two_sided(lambda t: stdtr(n - 1, -t), np.where(error > 0, t, np.nan))
 
 
-def _sign(pairs: Pairs, options: PairedTestOptions) -> TestResult:
+def _sign(pairs: Pairs, options: PairedTestOptions) -> FloatArray:
     """Make the sign test, which is binomial; ties do not count."""
     from scipy.stats import binom  # loading it takes longer than most verdicts, which need no such test
 
@@ -199,10 +189,10 @@ def _sign(pairs: Pairs, options: PairedTestOptions) -> TestResult:
         losses: FloatArray = binom.cdf(np.round((count - sums) / 2), count, 0.5)
         return losses
 
-    return _result_from_tail(pairs, tail, signs.sum(axis=1))
+    return _two_sided(tail, signs.sum(axis=1))
 
 
-def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> TestResult:
+def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> FloatArray:
     """Make Wilcoxon's test of signed ranks, as scipy does: tied topics do not count, tied sizes share their ranks."""
     from scipy.special import ndtr
     from scipy.stats import rankdata
@@ -215,8 +205,7 @@ def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> TestResult:
     deviation = np.sqrt((ranks**2).sum(axis=1))
     terms = np.sign(d) * ranks
     if n <= _MOST_EXACT_TIED:
-        every = replace(options, resamples=2**_MOST_EXACT_TIED)
-        return _result(pairs, _p_by_flipping(terms, 0.0, every))
+        return _p_by_flipping(terms, 0.0, replace(options, resamples=2**_MOST_EXACT_TIED))
     exact = ~tied & (n <= _MOST_EXACT)
     below = np.cumsum(_count_subset_sums(n)) / 2.0**n if exact.any() else np.ones(1)
 
@@ -226,7 +215,7 @@ def _wilcoxon(pairs: Pairs, options: PairedTestOptions) -> TestResult:
         fewer = np.round((ranks.sum(axis=1) - sums) / 2).astype(np.int64)
         return np.where(exact, below[np.minimum(fewer, len(below) - 1)], p)
 
-    return _result_from_tail(pairs, tail, terms.sum(axis=1))
+    return _two_sided(tail, terms.sum(axis=1))
 
 
 def _count_subset_sums(n: int) -> FloatArray:
@@ -240,9 +229,9 @@ def _count_subset_sums(n: int) -> FloatArray:
     return counts
 
 
-def _randomization(pairs: Pairs, options: PairedTestOptions) -> TestResult:
+def _randomization(pairs: Pairs, options: PairedTestOptions) -> FloatArray:
     """Flip the signs of the differences: in all ways, where there are at most ``resamples``."""
-    return _result(pairs, _p_by_flipping(pairs.differences, pairs.limit, options))
+    return _p_by_flipping(pairs.differences, pairs.limit, options)
 
 
 def _p_by_flipping(terms: FloatArray, limit: float, options: PairedTestOptions) -> FloatArray:
@@ -276,27 +265,33 @@ def flipped_signs(resamples: int, topics: int, seed: int) -> tuple[FloatArray, b
     return 1.0 - 2.0 * drawn, False
 
 
-def _bootstrap(pairs: Pairs, options: PairedTestOptions) -> TestResult:
-    r"""Make the studentized bootstrap test: t of resampled differences, shifted to a mean of 0; and its interval.
+def _bootstrap(pairs: Pairs, options: PairedTestOptions) -> FloatArray:
+    r"""Make the studentized bootstrap test: t of resampled differences, shifted to a mean of 0.
 
     p is (1 + how many resampled \|t\| are at least the observed) / (1 + resamples): Sakai's achieved significance
     level. It is NaN where fewer than five topics differ, or more than one resample in a hundred has no spread.
     """
-    d = pairs.differences
-    counts = topic_counts(options.resamples, d.shape[1], options.seed)
-    p = np.where(d.any(axis=1), np.nan, 1.0)
-    for rows, resampled in resampled_t(d, pairs.limit, counts):
+    d, p = pairs.differences, np.full(len(pairs.differences), np.nan)
+    for rows, resampled in _resample(pairs, options):
         t = d[rows].mean(axis=1) / (d[rows].std(axis=1, ddof=1) / d.shape[1] ** 0.5)
         p[rows] = (1 + (np.abs(resampled) >= lowest_tied(np.abs(t))).sum(axis=0)) / (1 + len(resampled))
+    return p
 
-    def interval(confidence: FloatArray) -> tuple[FloatArray, FloatArray]:
-        mean, reach = d.mean(axis=1), np.full(len(d), np.nan)
-        for rows, resampled in resampled_t(d, pairs.limit, counts):
-            errors = critical_t(np.abs(resampled), 1 - confidence[rows])
-            reach[rows] = errors * d[rows].std(axis=1, ddof=1) / d.shape[1] ** 0.5
-        return mean - reach, mean + reach
 
-    return TestResult(p, interval)
+def _bootstrap_interval(
+    pairs: Pairs, options: PairedTestOptions, confidence: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    d, reach = pairs.differences, np.full(len(pairs.differences), np.nan)
+    for rows, resampled in _resample(pairs, options):
+        errors = critical_t(np.abs(resampled), 1 - confidence[rows])
+        reach[rows] = errors * d[rows].std(axis=1, ddof=1) / d.shape[1] ** 0.5
+    mean = d.mean(axis=1)
+    return mean - reach, mean + reach
+
+
+def _resample(pairs: Pairs, options: PairedTestOptions) -> Iterator[tuple[IntArray, FloatArray]]:
+    counts = topic_counts(options.resamples, pairs.differences.shape[1], options.seed)
+    return resampled_t(pairs.differences, pairs.limit, counts)
 
 
 #: The tests by name.
@@ -305,38 +300,5 @@ TESTS: dict[str, PairedTest] = {
     "wilcoxon": PairedTest(_wilcoxon),
     "sign": PairedTest(_sign),
     "randomization": PairedTest(_randomization),
-    "bootstrap": PairedTest(_bootstrap, by_spread=True, by_t=True),
+    "bootstrap": PairedTest(_bootstrap, _bootstrap_interval, by_spread=True, by_t=True),
 }
-
-
-class SignTest(NamedTuple):
-    """The result of :func:`sign_test`; PyTerrier reads the second value."""
-
-    statistic: int  #: the number of pairs in which ``a`` is larger
-    pvalue: float  #: two-sided
-
-
-def sign_test(a: Any, b: Any) -> SignTest:
-    """Test whether paired values of ``a`` are above those of ``b`` as often as below: exact, two-sided, ties left out.
-
-    It is the binomial test that the lexiprecision paper uses for sgnLP; p is 1 where all are tied. For
-    ``pt.Experiment(…, [sgnLP], baseline=0, test=sign_test)`` with the baseline as the reference.
-
-    Raises:
-        ValueError: values that are not two lists of the same length, or that hold a NaN.
-
-    Example:
-        >>> from ir_measures_relative.stats import sign_test
-        >>> sign_test([1, 1, 1, 1, 1, -1, 0], [0, 0, 0, 0, 0, 0, 0])
-        SignTest(statistic=5, pvalue=0.21875)
-    """
-    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if x.ndim != 1 or x.shape != y.shape:
-        raise ValueError(
-            f"the sign test needs two lists of the same length, not shapes {x.shape} and {y.shape}"
-        )
-    missing = np.flatnonzero(np.isnan(x) | np.isnan(y))
-    if len(missing):
-        raise ValueError(f"the sign test needs numbers, and pair {missing[0]} holds a NaN")
-    pairs = Pairs.between(x[None], y[None])
-    return SignTest(int(pairs.wins[0]), float(_sign(pairs, PairedTestOptions()).p[0]))
