@@ -43,7 +43,6 @@ class PrecisionLabelings(FormLabelings):
 
     @property
     def why_not_bounded(self) -> str | None:
-        """The reason why there are no strict bounds; None where there are."""
         if all((form.left == self.weight).all() for form in self.forms[1:]):
             return None
         return f"{self.measure} has no strict bounds; AP of all runs or of groups has, and the bases P, RBP and nDCG"
@@ -78,7 +77,6 @@ class PrecisionLabelings(FormLabelings):
         return total / np.maximum(n_relevant, 1)
 
     def bound_runs(self, work: Work) -> Interval:
-        """Return the interval of every run, shape (runs, queries)."""
         n_runs, n_queries = len(self.position), len(self.rows)
         if self.even:
             ends = [[self._extremes(run, q) for q in range(n_queries)] for run in range(n_runs)]
@@ -101,7 +99,6 @@ class PrecisionLabelings(FormLabelings):
         return float(low.min()), float(high.max())
 
     def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        """Return the interval of run a[i] less run b[i], shape (pairs, queries)."""
         runs = self.bound_runs(work if self.even else share(work, 2))
         pairs = bound_pairs(self._solver, self.position, self.rows, ~self.closed_queries, a, b, work)
         return pairs.intersect(runs.select(a).subtract(runs.select(b)))
@@ -110,7 +107,6 @@ class PrecisionLabelings(FormLabelings):
         return partial(even_difference if self.even else weighted_difference, self.query_documents[q])
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        """Estimate how far each document's label moves the difference of two runs."""
         query, n_relevant = self.open_query, [docs.n_relevant for docs in self.query_documents]
         size = np.maximum(np.array(n_relevant) + self.n_open / 2, 1.0)
         # A relevant document adds its precision, and one to the precision of those below it.

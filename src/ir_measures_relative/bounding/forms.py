@@ -73,7 +73,6 @@ class FormLabelings(Labelings):
 
     @property
     def gain(self) -> Gain:
-        """The gain of a grade."""
         return self.rule.gain
 
     @cached_property
@@ -92,7 +91,6 @@ class FormLabelings(Labelings):
 
     @property
     def why_not_bounded(self) -> str | None:
-        """The reason why there are no strict bounds; None where there are."""
         form = self.forms[0]
         if form.residual and self.by_ideal and "norm" in getattr(self.measure, "SUPPORTED_PARAMS", {}):
             return f"{self.measure} has no strict bounds; {self.measure(norm='ideal')} has"
@@ -157,12 +155,10 @@ class FormLabelings(Labelings):
     # ---- values and bounds
 
     def judged_values(self) -> FloatArray:
-        """Return the value of every run where no open document gains, shape (runs, queries)."""
         gain = self.judged_gain
         return np.array([ratio(form.joined(gain), form.over(gain)) for form in self.forms])
 
     def values(self, grade: IntArray) -> FloatArray:
-        """Return the values under some labelings, shape (runs, labelings, queries)."""
         return self._values_by_gain(self.rule.gain(grade))
 
     def _values_by_gain(self, open_gain: FloatArray) -> FloatArray:
@@ -173,7 +169,6 @@ class FormLabelings(Labelings):
         return np.array([ratio(form.joined(gain), form.over(gain)) for form in self.forms])
 
     def bound_runs(self, work: Work) -> Interval:
-        """Return the interval of every run, shape (runs, queries)."""
         # A higher gain never lowers these values: they are extreme where all open documents gain least, or most.
         ends = np.repeat(self.levels[[0, -1], None], len(self.open_items), axis=1)
         worst, best = self._values_by_gain(ends).swapaxes(0, 1)
@@ -195,13 +190,11 @@ class SumLabelings(FormLabelings):
         return sum_by_query(self.judged_terms, self.items.query, self.docs.n_queries)
 
     def bound_runs(self, work: Work) -> Interval:
-        """Return the interval of every run, shape (runs, queries)."""
         if not self.by_ideal:
             return super().bound_runs(work)
         return self._bound_ratios(zip(self.judged_sums, self.weights, strict=True))
 
     def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        """Return the interval of run a[i] less run b[i], shape (pairs, queries)."""
         judged, weight, pairs = self.judged_sums, self.weights, list(zip(a, b, strict=True))
         differences = ((judged[x] - judged[y], weight[x] - weight[y]) for x, y in pairs)
         return self._bound_ratios(differences) if self.by_ideal else self._bound_sums(differences)
@@ -265,7 +258,6 @@ class SumLabelings(FormLabelings):
         return LevelSums((above, np.diff(self.levels)[:, None] * won[:, None, :]), below, weighted + 1)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        """Estimate how far each document's label moves the difference of two runs."""
         moved, range_of_gains = np.abs(self.weights[a] - self.weights[b]), self.levels[-1] - self.levels[0]
         if not self.by_ideal:
             return self._pad(moved * range_of_gains / self.rule.over)
@@ -287,7 +279,6 @@ class LargestLabelings(FormLabelings):
     """Labelings of a measure whose value is its largest term: with binary gains, bounds of two runs are exact."""
 
     def bound_differences(self, a: IntArray, b: IntArray, work: Work) -> Interval:
-        """Return the interval of run a[i] less run b[i], shape (pairs, queries)."""
         if len(self.levels) > 2:
             return super().bound_differences(a, b, work)
         ends = [(-self._greatest_lead(y, x), self._greatest_lead(x, y)) for x, y in zip(a, b, strict=True)]
@@ -305,7 +296,6 @@ class LargestLabelings(FormLabelings):
         return max_by_query(self.judged_terms[[a, b]], self.items.query, self.docs.n_queries)
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        """Estimate how far each document's label moves the difference of two runs."""
         judged = self._judged_largest(a, b)[:, self.open_query]
         return self._pad(np.maximum(self.weights[[a, b]] - judged, 0.0).max(axis=0))
 
@@ -315,14 +305,12 @@ class CascadeLabelings(FormLabelings):
 
     @property
     def why_not_bounded(self) -> str | None:
-        """The reason why there are no strict bounds; None where there are."""
         form = self.forms[0]
         if form.residual or (type(form) is Form and bool((form.left == 1.0).all())):
             return None
         return f"{self.measure} has no strict bounds; the bases P, AP, RBP and nDCG have"
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        """Estimate how far each document's label moves the difference of two runs."""
         first, second = self.forms[a], self.forms[b]
         x, y = first.seen[self.open_items], second.seen[self.open_items]
         moved = np.abs(x - y) + x * y

@@ -58,7 +58,6 @@ class GainsAboveChance(_AboveChance, SumLabelings):
         return unit, unit * (judged + self.levels[0] * self.n_open)
 
     def bound_runs(self, work: Work) -> Interval:
-        """Return the interval of every run, shape (runs, queries)."""
         unit, chance = self._random_level()
         ideal, ideals = self.ideals.least, self.ideals.added
         # REB by level, shaped like the ideals; and the room above it.
@@ -110,13 +109,11 @@ class GainsAboveChance(_AboveChance, SumLabelings):
         return uniform
 
     def influence(self, a: int, b: int, reach: FloatArray) -> FloatArray:
-        """Estimate how far each document's label moves the difference of two runs."""
         # Every label moves the random level.
         share = ratio(reach, np.maximum(self.pool_size, 1).astype(np.float64))[self.docs.query]
         return super().influence(a, b, reach) + np.where(self.open, share, 0.0)
 
     def values(self, grade: IntArray) -> FloatArray:
-        """Return the values under some labelings, shape (runs, labelings, queries)."""
         open_gain, n = self.rule.gain(grade), self.docs.n_queries
         gain, ideal = self.add_open_gains(open_gain), self.ideals.values(open_gain)
         actual = np.array([form.joined(gain) for form in self.forms])
@@ -141,7 +138,6 @@ class PrecisionsAboveChance(_AboveChance, PrecisionLabelings):
         return values.reshape(total.shape)
 
     def values(self, grade: IntArray) -> FloatArray:
-        """Return the values under some labelings, shape (runs, labelings, queries)."""
         gain = self.add_open_gains(self.rule.gain(grade))
         total = np.array([form.joined(gain) for form in self.forms])
         count = self.forms[0].over(gain).astype(np.int64)

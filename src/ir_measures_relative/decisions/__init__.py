@@ -8,25 +8,14 @@ from typing import TYPE_CHECKING
 from ..data.registry import imported_later
 
 if TYPE_CHECKING:
-    from .answer import Decision
-    from .compare import mean_intervals
-    from .explain import new_aspects
-    from .options import Combination
-    from .place import Place
-    from .rule import RegretTest
-    from .sentences import sentence
-    from .trajectory import Trajectories
-
-__all__ = [
-    "Combination",
-    "Decision",
-    "Place",
-    "RegretTest",
-    "Trajectories",
-    "mean_intervals",
-    "new_aspects",
-    "sentence",
-]
+    from .answer import Decision as Decision
+    from .compare import mean_intervals as mean_intervals
+    from .explain import new_aspects as new_aspects
+    from .options import Combination as Combination
+    from .place import Place as Place
+    from .rule import RegretTest as RegretTest
+    from .sentences import sentence as sentence
+    from .trajectory import Trajectories as Trajectories
 
 _MODULES = {
     "Combination": "options",
@@ -38,4 +27,5 @@ _MODULES = {
     "new_aspects": "explain",
     "sentence": "sentences",
 }
+__all__ = [*_MODULES]
 __getattr__, __dir__ = imported_later(__name__, _MODULES)

@@ -15,20 +15,13 @@ except ImportError:
     raise needs_extra("drawing pictures", "plot") from None
 
 if TYPE_CHECKING:
-    from .curves import chronological, fusion
-    from .figures import new_figure
-    from .matrices import matrix_of_verdicts, similarity
-    from .scatter import intervals, relative_against_absolute
-
-__all__ = [
-    "chronological",
-    "fusion",
-    "intervals",
-    "matrix_of_verdicts",
-    "new_figure",
-    "relative_against_absolute",
-    "similarity",
-]
+    from .curves import chronological as chronological
+    from .curves import fusion as fusion
+    from .figures import new_figure as new_figure
+    from .matrices import matrix_of_verdicts as matrix_of_verdicts
+    from .matrices import similarity as similarity
+    from .scatter import intervals as intervals
+    from .scatter import relative_against_absolute as relative_against_absolute
 
 _MODULES = {
     "chronological": "curves",
@@ -39,4 +32,5 @@ _MODULES = {
     "relative_against_absolute": "scatter",
     "similarity": "matrices",
 }
+__all__ = [*_MODULES]
 __getattr__, __dir__ = imported_later(__name__, _MODULES)
