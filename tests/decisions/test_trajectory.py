@@ -18,7 +18,7 @@ from command_line import run as command
 from ir_measures_relative import RelativeWarning, RunContext, trajectory
 from ir_measures_relative.decisions.same_cost import largest_difference
 from ir_measures_relative.formats.searches import read_searches
-from ir_measures_relative.stats.regret import option_bounds, strict_option_bounds
+from ir_measures_relative.stats.regret import option_bounds
 from oracles import trajectory as oracle
 
 SESSIONS = Path(__file__).resolve().parents[3] / "shared" / "sessions"
@@ -201,7 +201,7 @@ def test_the_same_cost_is_the_definition(labels: str) -> None:
             bounds = option_bounds(np.array([deep, on]), (-1, 1), confidence=1 - 0.05 / 4)
         else:
             extremes = np.array([[0 * most, least], [most, 0 * most]])
-            bounds = strict_option_bounds(extremes, (-1, 1), confidence=1 - 0.05 / 4)
+            bounds = option_bounds(extremes, (-1, 1), strictly=True, confidence=1 - 0.05 / 4)
         assert bounds is not None
         assert (row["labels"], row["trajectories"]) == (labels, len(deep))
         assert [row["lower"], row["regret_deeper"], row["regret_go_on"]] == pytest.approx(

@@ -16,7 +16,6 @@ from ir_measures_relative.stats.regret import (
     is_sparse,
     mean_covariance,
     option_bounds,
-    strict_option_bounds,
     upper_bounds,
 )
 
@@ -153,7 +152,10 @@ def test_strict_bounds_of_values_without_open_documents_are_the_same() -> None:
         values = random_values(rng)
         if values.ndim == 3:
             continue
-        found, strict = option_bounds(values, ENDS), strict_option_bounds(values[:, None] - values, ENDS)
+        found, strict = (
+            option_bounds(values, ENDS),
+            option_bounds(values[:, None] - values, ENDS, strictly=True),
+        )
         assert found is not None and strict is not None
         assert strict.regret == pytest.approx(found.regret) and strict.gain == pytest.approx(found.gain)
 

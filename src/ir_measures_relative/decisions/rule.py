@@ -15,7 +15,7 @@ from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels
-from ..stats.regret import OptionBounds, option_bounds, strict_option_bounds, upper_bounds
+from ..stats.regret import OptionBounds, option_bounds, upper_bounds
 from ..tolerances import ROUNDED
 from ..work import Work
 from .options import Combination, check_deciding_measure
@@ -82,8 +82,8 @@ class Terms:
 
     def bound(self, values: FloatArray, strictly: bool = False) -> OptionBounds | None:
         """Return the bounds of options by their values, or ``strictly`` by their largest differences."""
-        bound = strict_option_bounds if strictly else option_bounds
-        return bound(values, self.difference_range, confidence=self.test.confidence, seed=self.test.seed)
+        options: dict[str, Any] = {"confidence": self.test.confidence, "seed": self.test.seed}
+        return option_bounds(values, self.difference_range, strictly=strictly, **options)
 
     def bound_differences(self, differences: FloatArray, confidence: float | None = None) -> FloatArray:
         """Return the upper bounds of the means of differences, which hold for all at once."""

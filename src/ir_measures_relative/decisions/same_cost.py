@@ -13,7 +13,7 @@ from ..context.run_context import RunContext
 from ..data.arrays import FloatArray, IntArray
 from ..formats.searches import read_searches
 from ..stats.intervals import FEWEST_DIFFERING
-from ..stats.regret import OptionBounds, option_bounds, strict_option_bounds
+from ..stats.regret import OptionBounds, option_bounds
 from .rule import OPEN, decide_by
 
 READ_DEEPER, GO_ON, UNDECIDED = "read deeper", "go on", "open"
@@ -153,7 +153,8 @@ def compare_at_same_cost(
             np.array([deeper.relevant[at], shown.relevant_shown[at]]) / relevant[at], topics
         )
         judged = option_bounds(shares, (-1.0, 1.0), confidence=confidence)
-        strict = strict_option_bounds(_topic_means(largest, topics), (-1.0, 1.0), confidence=confidence)
+        most = _topic_means(largest, topics)
+        strict = option_bounds(most, (-1.0, 1.0), strictly=True, confidence=confidence)
         all_judged = not (unjudged[at].any() or deeper.unjudged[at].any())
         used, verdict = _choose_verdict(judged, strict, margin, "judged" if all_judged else labels)
         bounds = strict if used == "strict" else judged

@@ -8,7 +8,6 @@ Imputation for Nonresponse in Surveys, 1987 (the variance between labelings).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -58,7 +57,12 @@ class OptionBounds(NamedTuple):
 
 
 def option_bounds(
-    values: FloatArray, ends: tuple[float, float], *, confidence: float = 0.95, seed: int = 0
+    values: FloatArray,
+    ends: tuple[float, float],
+    *,
+    strictly: bool = False,
+    confidence: float = 0.95,
+    seed: int = 0,
 ) -> OptionBounds | None:
     """Bound the regret of every option, and its gain over the first.
 
@@ -71,39 +75,20 @@ def option_bounds(
 
     Args:
         values: of every option on every topic, shape (options, topics), or under every labeling too, shape (options,
-            labelings, topics).
+            labelings, topics). ``strictly``, the largest value of option i less option j over all labelings, shape
+            (options, options, topics); the smallest of j less i is its negative.
         ends: the range of a difference of two values.
+        strictly: whether each difference is at its largest over all labelings.
         confidence: of each statement.
         seed: of the draws. Equal values have equal bounds, whatever the order of the options is.
 
     Returns:
         the bounds; None with fewer than five topics, which are too few.
     """
-    return _option_bounds((value - values for value in values), values.shape[-1], ends, confidence, seed)
-
-
-def strict_option_bounds(
-    most: FloatArray, ends: tuple[float, float], *, confidence: float = 0.95, seed: int = 0
-) -> OptionBounds | None:
-    """Bound regret and gain as :func:`option_bounds` does, with each difference at its largest over all labelings.
-
-    Args:
-        most: the largest value of option i less option j on every topic, shape (options, options, topics). The
-            smallest of j less i is its negative.
-        ends: as for :func:`option_bounds`.
-        confidence: as for :func:`option_bounds`.
-        seed: as for :func:`option_bounds`.
-    """
-    return _option_bounds(most, most.shape[-1], ends, confidence, seed)
-
-
-def _option_bounds(
-    differences: Iterable[FloatArray], topics: int, ends: tuple[float, float], confidence: float, seed: int
-) -> OptionBounds | None:
-    """Return the bounds from the differences ``rival - option``, one array for each rival; the first one is in use."""
-    if topics < FEWEST_DIFFERING:
+    if values.shape[-1] < FEWEST_DIFFERING:
         return None
-    rows = [upper_bounds(rival, ends, confidence=confidence, seed=seed) for rival in differences]
+    rivals = values if strictly else (value - values for value in values)
+    rows = [upper_bounds(rival, ends, confidence=confidence, seed=seed) for rival in rivals]
     return OptionBounds(np.maximum(np.max(rows, axis=0), 0.0), 0.0 - rows[0])
 
 
