@@ -18,13 +18,16 @@ from ..data.arrays import BoolArray, FloatArray, IntArray, query_slices, ratio, 
 from ..data.documents import Documents
 from ..data.ids import Ids
 from ..data.rankings import Rankings
-from ..measures.bases.gains import discount, reciprocal
+from ..measures.bases.base import BASES
+from ..measures.form import Ideal
 
 METHODS = ("rrf", "isr", "combsum", "combmnz")
 
 # The methods that multiply the sum by the number of rankings that have the document.
 _TIMES_HOLDERS = ("isr", "combmnz")
 _SMALLEST_RANGE = 1e-9  # scores of a smaller range are divided by this, as in ranx
+# The measures whose values for labels are those of ir_measures to the last bit.
+_BY_LABELS = ("nDCG", "P", "R", "Success", "RR", "AP")
 # By how much rounding to 32 bits may raise a score.
 _SLACK = 1 + 1e-6
 # The depth to which rankings are read first, and the factor by which it grows where that is too little.
@@ -201,37 +204,26 @@ def label_function(measure: ir_measures.Measure) -> LabelFunction | None:
     """Return how a measure follows from labels alone; None for one that is left to ir_measures."""
     usual = {"dcg": "log2", "judged_only": False, "gains": None}
     further = {name: value for name, value in measure.params.items() if name not in ("cutoff", "rel")}
-    cutoff, rel = measure.params.get("cutoff"), measure.params.get("rel", 1)
-    if measure.NAME not in _FROM_GAINS or rel < 1 or not further.items() <= usual.items():
+    if (
+        measure.NAME not in _BY_LABELS
+        or measure.params.get("rel", 1) < 1
+        or not further.items() <= usual.items()
+    ):
         return None
+    rule = BASES[measure.NAME].rule(partial(param_value, measure))
 
-    def value(*labels: IntArray) -> FloatArray:
-        is_graded = measure.NAME == "nDCG"
-        ranked, judged = ((np.maximum(x, 0) if is_graded else x >= rel).astype(np.float64) for x in labels)
-        return _FROM_GAINS[measure.NAME](ranked, judged, cutoff)
+    def value(ranked: IntArray, judged: IntArray) -> FloatArray:
+        gain = rule.gain(ranked)
+        terms = gain * rule.seen.seen(np.arange(1, gain.shape[1] + 1))
+        if rule.combine == "largest":
+            return np.asarray(terms.max(axis=1))
+        if rule.combine == "precisions":
+            terms = terms * np.cumsum(gain, axis=1)
+        if not isinstance(rule.over, Ideal):
+            return row_sums(terms) / rule.over
+        return ratio(row_sums(terms), rule.over.value(rule.gain(judged), np.zeros_like(judged), 1))
 
     return value
-
-
-def _dcg(gain: FloatArray) -> FloatArray:
-    return row_sums(gain * discount.up_to(gain.shape[-1])[1:])
-
-
-def _by_rank(gain: FloatArray) -> FloatArray:
-    return gain * reciprocal.up_to(gain.shape[1])[1:]
-
-
-# From the gains of rankings, those of all documents, and the cutoff; a gain is 0 or 1 but for nDCG.
-_FROM_GAINS: dict[str, Callable[[Any, Any, int | None], FloatArray]] = {
-    "nDCG": lambda ranked, judged, cutoff: ratio(_dcg(ranked), _dcg(np.sort(judged)[::-1][:cutoff])),
-    "P": lambda ranked, judged, cutoff: row_sums(ranked) / (cutoff or 1),
-    "R": lambda ranked, judged, cutoff: ratio(row_sums(ranked), row_sums(judged)),
-    "Success": lambda ranked, judged, cutoff: ranked.max(axis=1),
-    "RR": lambda ranked, judged, cutoff: _by_rank(ranked).max(axis=1),
-    "AP": lambda ranked, judged, cutoff: ratio(
-        row_sums(_by_rank(np.cumsum(ranked, axis=1)) * ranked), row_sums(judged)
-    ),
-}
 
 
 class _TopicVotes(NamedTuple):
