@@ -22,7 +22,7 @@ from .hosts.compat import pyterrier_measures as _pyterrier_measures
 
 if TYPE_CHECKING:
     from .hosts.pyterrier.experiment import Experiment
-    from .hosts.pyterrier.record import record
+    from .formats.record import record
     from .hosts.pyterrier.runs import named
 
 __all__ = [*_package.__all__, "Experiment", "named", "record"]
@@ -31,7 +31,7 @@ __all__ = [*_package.__all__, "Experiment", "named", "record"]
 _PYTERRIER_MODULES = {
     "Experiment": "hosts.pyterrier.experiment",
     "named": "hosts.pyterrier.runs",
-    "record": "hosts.pyterrier.record",
+    "record": "formats.record",
 }
 
 

@@ -318,7 +318,7 @@ OBJECTS = [UniqueRel @ 5, "map", NRG(base="RBP") @ 10, nDCG @ 10, "P.5", NRG @ 1
 def test_strings_are_measures_and_come_in_the_order_asked(turn, options) -> None:
     asked, columns = (values[turn * 2 :] + values[: turn * 2] for values in (ASKED, COLUMNS))
     table = CAMPAIGN.relative(["mrt", *asked], **options)
-    assert list(table.columns) == ["name", "mrt", *columns]
+    assert list(table.columns) == ["name", *columns, "mrt"]
     same(table.drop(columns="mrt"), CAMPAIGN.by_hand(options, OBJECTS))
 
 
