@@ -21,8 +21,8 @@ from .context.measure_strings import is_relative as _is_relative
 from .hosts.compat import pyterrier_measures as _pyterrier_measures
 
 if TYPE_CHECKING:
-    from .hosts.pyterrier.experiment import Experiment
     from .formats.record import record
+    from .hosts.pyterrier.experiment import Experiment
     from .hosts.pyterrier.runs import named
 
 __all__ = [*_package.__all__, "Experiment", "named", "record"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..data.arrays import BoolArray, IntArray
+from ..data.arrays import IntArray
 from ..data.documents import Documents, Judgments
 from ..data.ids import Ids
 from ..data.rankings import TIES_DEPTH, Rankings, tie_key, ties_in_top
@@ -26,8 +25,7 @@ _SELF_RANKS, _SELF_SHARE, _SELF_TOPICS = (1, 2, 3), 0.2, 3
 # More than which share of adjacent documents must tie: in 32 bits alone, or in 64 as well where ranks order them.
 # Counts and rounded scores tie on up to nine in ten, and these ties are the run's own.
 _TIED_IN_32_BITS, _TIED_IN_64_BITS = 0.5, 0.95
-# How many topics are checked for one whose order the ties change, and how many documents a message shows.
-_TOPICS_CHECKED, _DOCS_SHOWN = 100, 3
+_DOCS_SHOWN = 3  # by a message on ties
 
 
 def warn_about_odd_runs(collection: Collection, runs: Sequence[Rankings]) -> None:
@@ -103,26 +101,14 @@ def find_ties(run: Rankings) -> Ties | None:
     if not in_32_bits and (run.ranks is None or tied.mean() <= _TIED_IN_64_BITS):
         return None
     decided_by_id = rows[tied if run.ranks is not None else rounded]
-    decided_by_id = decided_by_id[_reordered(run, decided_by_id)]
     topics = np.unique(np.searchsorted(run.starts, decided_by_id, side="right") - 1)
-    for query_id in islice(run.query_ids[topics], _TOPICS_CHECKED):
+    for query_id in run.query_ids[topics]:
         by_id, by_run = _first_in_both_orders(run.select_query(query_id))
         differing = [i for i, (a, b) in enumerate(zip(by_id, by_run, strict=True)) if a != b]
         if differing:
             shown = slice(differing[0], differing[0] + _DOCS_SHOWN)
             return Ties(float(tied.mean()), in_32_bits, query_id, by_id[shown], by_run[shown])
     return None
-
-
-def _reordered(run: Rankings, rows: IntArray) -> BoolArray:
-    """Return which rows change places with the tied row above if ordered by id instead of the run's own key."""
-    above_key, key = tie_key(run, rows - 1), tie_key(run, rows)
-    both = np.concatenate([rows - 1, rows])
-    ids = run.ids_at(both, np.searchsorted(run.starts, both, side="right") - 1)
-    at = np.arange(len(rows))
-    stays_above = ids.before(at + len(rows), at)  # of equal scores the last id comes first
-    reordered: BoolArray = np.where(stays_above, above_key > key, above_key < key)
-    return reordered
 
 
 def _first_in_both_orders(ranking: Rankings) -> tuple[list[str], list[str]]:
@@ -179,8 +165,10 @@ def warn_about_strange_ids(
     judgments = collection.judgments
 
     def find() -> tuple[bool, list[tuple[Rankings, str]]]:
-        topic = _find_strange_topic(judgments, runs) if together else None
-        return (False, _find_unjudged(judgments, runs)) if topic is None else (True, [topic])
+        try:
+            return _find_strange_runs(judgments, runs, together)
+        except ValueError:  # an id of another type, deeper than any measure looks
+            return False, []
 
     all_strange, examples = collection.memoize("strange", find) if runs is collection.rankings else find()
     if not examples:
@@ -201,21 +189,37 @@ def warn_about_strange_ids(
     warn(f"{names} {rank} no judged document: {shown} one collection", collection.context)
 
 
-def _find_unjudged(judgments: Judgments, runs: Iterable[Rankings]) -> list[tuple[Rankings, str]]:
-    """Return the runs that share topics with the judgments, but no document, each with such a topic."""
-    judged = set(judgments.query_ids[np.bincount(judgments.query, minlength=judgments.n_queries) > 0])
+def _find_strange_runs(
+    judgments: Judgments, runs: Sequence[Rankings], together: bool
+) -> tuple[bool, list[tuple[Rankings, str]]]:
+    """Return whether next to no judged document is in any run, and the strange runs, each with a topic to show."""
+    judged = set(judgments.query_ids[np.diff(judgments.starts) > 0])
     topics = [(run, [query_id for query_id in run.query_ids if query_id in judged]) for run in runs]
-    return [(run, ids[0]) for run, ids in topics if ids and not _ranks_judged_document(judgments, run, ids)]
+    topics = [(run, query_ids) for run, query_ids in topics if query_ids]
+    if topics and together and not _ranks_share_ahead(judgments, *topics[0], _PLENTY):
+        n_judged = int(
+            np.isin(judgments.query, np.concatenate(list(map(judgments.match_queries, runs)))).sum()
+        )
+        if min(n_judged, sum(map(len, runs))) >= _LEAST and len(judgments.relevant):
+            ranked = np.unique(np.concatenate([_judged_rows(judgments, run) for run, _ in topics]))
+            # A short run holds few of many judged documents.
+            if len(ranked) < _FEW * min(n_judged, max(map(len, runs))):
+                return True, [(topics[0][0], topics[0][1][0])]
+    return False, [
+        (run, query_ids[0])
+        for run, query_ids in topics
+        if not _ranks_share_ahead(judgments, run, query_ids, 0.0) and not len(_judged_rows(judgments, run))
+    ]
 
 
-def _ranks_judged_document(judgments: Judgments, run: Rankings, topics: Sequence[str]) -> bool:
-    """Return whether a run ranks a judged document of one of these topics, the judged ones that it has."""
-    try:
-        if any(_ranks_share(judgments, run, query_id) for query_id in topics[:_QUERIES_AHEAD]):
+def _ranks_share_ahead(judgments: Judgments, run: Rankings, query_ids: Sequence[str], share: float) -> bool:
+    """Return whether the first rows of one of the first rankings hold more than this share of its judged documents."""
+    for query_id in query_ids[:_QUERIES_AHEAD]:
+        judged = judgments.select_query(query_id).ids.strings().tolist()
+        docs = run.select_query(query_id).rows()[1].take(slice(0, _ROWS_AHEAD)).strings()
+        if len(set(judged).intersection(docs)) > share * len(judged):
             return True
-        return bool(len(_judged_rows(judgments, run)))
-    except ValueError:  # an id of another type, deeper than any measure looks
-        return True
+    return False
 
 
 def _judged_rows(judgments: Judgments, run: Rankings) -> IntArray:
@@ -223,33 +227,3 @@ def _judged_rows(judgments: Judgments, run: Rankings) -> IntArray:
     query, ids, _ = run.rows()
     row = judgments.find_rows(judgments.match_queries(run)[query], ids)
     return row[row >= 0]
-
-
-def _ranks_share(judgments: Judgments, run: Rankings, query_id: str, share: float = 0.0) -> bool:
-    """Return whether the first documents of a ranking hold more than this share of its query's judged documents."""
-    judged = judgments.select_query(query_id).ids.strings().tolist()
-    docs = run.select_query(query_id).rows()[1].take(slice(0, _ROWS_AHEAD)).strings()
-    return len(set(judged).intersection(docs)) > share * len(judged)
-
-
-def _find_strange_topic(judgments: Judgments, runs: Sequence[Rankings]) -> tuple[Rankings, str] | None:
-    """Return a run and a query to show, where runs hold few of the documents judged for their queries; else None."""
-    ahead = [
-        (run, q) for run in runs[:1] for q in run.query_ids[:_QUERIES_AHEAD] if q in judgments.query_code
-    ]
-    is_ranked = np.zeros(len(judgments), dtype=bool)
-    try:
-        if any(_ranks_share(judgments, run, query_id, _PLENTY) for run, query_id in ahead):
-            return None
-        common = np.concatenate([judgments.match_queries(run) for run in runs]) if runs else np.empty(0)
-        n_judged = int(np.isin(judgments.query, common).sum())
-        if min(n_judged, sum(map(len, runs))) < _LEAST or not len(judgments.relevant):
-            return None
-        possible = min(n_judged, max(map(len, runs)))  # a short run holds few of many judged documents
-        for run in runs:
-            is_ranked[_judged_rows(judgments, run)] = True
-            if np.count_nonzero(is_ranked) >= _FEW * possible:
-                return None
-    except ValueError:  # an id of another type, deeper than any measure looks
-        return None
-    return next((run, q) for run in runs for q in run.query_ids if q in judgments.query_code)
