@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import ir_measures
 import numpy as np
@@ -23,11 +22,14 @@ _START = 10  # rankings are compared to this depth first, and further only if th
 _FEWEST = 10  # documents that a shorter duplicate must have in all; fewer may agree by chance
 
 
-def rank_alike(run: Evaluated, name: str, depth: int | None = None, *, partly: bool = False) -> bool:
+def rank_alike(
+    run: Evaluated, name: str, depth: int | None = None, *, partly: bool = False, to_shorter: bool = False
+) -> bool:
     """Return whether a run has the same ranking of every judged topic as the context's run ``name``, to a depth.
 
-    With ``partly``, only the judged topics that the run ranks are compared. Runs without a judged topic are not alike.
-    A cut ranking is compared only as deep as it is known.
+    With ``partly``, only the judged topics that the run ranks are compared; with ``to_shorter``, each of these to the
+    end of the shorter ranking. Runs without a judged topic are not alike. A cut ranking is compared only as deep as it
+    is known.
     """
     collection, other = run.collection, run.collection.runs[name]
     depth = known_depth([run.run, other], depth)
@@ -35,29 +37,17 @@ def rank_alike(run: Evaluated, name: str, depth: int | None = None, *, partly: b
     starts = _hash_starts(collection, run.run, start, run.memo)
     among = starts != 0
     differ = starts != _hash_starts(collection, other, start, collection.memo)
-    if not among.any() or (differ & among if partly else differ).any():
+    if not among.any() or (not to_shorter and (differ & among if partly else differ).any()):
         return False
     tops = run.top(depth), collection.top(other, depth)
-    return bool(same_rankings(*tops, among)[among].all())
+    if to_shorter and min(len(top.position) for top in tops) < _FEWEST:
+        return False
+    return bool(same_rankings(*tops, among, to_shorter=to_shorter)[among].all())
 
 
-def find_alike(run: Evaluated, names: Iterable[str], *, partly: bool = False) -> str | None:
+def find_alike(run: Evaluated, names: Iterable[str], **compared: bool) -> str | None:
     """Return the first of these runs with the same rankings, by :func:`rank_alike`; None if there is none."""
-    return next((name for name in names if rank_alike(run, name, partly=partly)), None)
-
-
-def find_shorter_alike(run: Evaluated, names: Iterable[str]) -> str | None:
-    """Return the first of these runs with the same rankings, each compared to the end of the shorter one."""
-    collection = run.collection
-    for name in names:
-        other = collection.runs[name]
-        depth = known_depth([run.run, other], None)
-        tops = run.top(depth), collection.top(other, depth)
-        among = np.bincount(tops[0].docs.query, minlength=collection.documents.n_queries) > 0
-        same = same_rankings(*tops, among, to_shorter=True)
-        if min(len(top.position) for top in tops) >= _FEWEST and same[among].all():
-            return name
-    return None
+    return next((name for name in names if rank_alike(run, name, **compared)), None)
 
 
 def _hash_starts(
@@ -156,32 +146,24 @@ def warn_about_duplicate(run: Evaluated, measures: Sequence[ir_measures.Measure]
     names = list(collection.runs)
     if "systems" not in relative_to and run.group is not None:
         names = [name for name in names if collection.groups.get(name) != run.group]
-    names = _find_same_firsts(run, names)
-    finds: dict[str, Callable[[], str | None]] = {
-        "ranks exactly as": partial(find_alike, run, names),
-        "ranks the judged topics that it has as does": partial(find_alike, run, names, partly=True),
-        "ranks, to the end of the shorter of the two, exactly as": partial(find_shorter_alike, run, names),
+    firsts = _hash_starts(collection, run.run, _START, run.memo, first=True)  # most runs differ in these
+    for name in list(names):
+        other = _hash_starts(collection, collection.runs[name], _START, collection.memo, first=True)
+        if not firsts.any() or (other != firsts)[firsts != 0].any():
+            names.remove(name)
+    comparisons: dict[str, dict[str, bool]] = {
+        "ranks exactly as": {},
+        "ranks the judged topics that it has as does": {"partly": True},
+        "ranks, to the end of the shorter of the two, exactly as": {"to_shorter": True},
     }
-    for alike, find in finds.items() if names else ():
-        if (name := find()) is not None:
+    for alike, compared in comparisons.items() if names else ():
+        if (name := find_alike(run, names, **compared)) is not None:
             warn(
                 f"the evaluated run {alike} the context's run {name!r}, its prior: if it is that run, name it with a "
                 f"column name='{name}' (pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",
                 collection.context,
             )
             return
-
-
-def _find_same_firsts(run: Evaluated, names: Iterable[str]) -> list[str]:
-    """Return the runs with the same first document, on every judged topic that the evaluated run ranks."""
-    collection, same = run.collection, []
-    firsts = _hash_starts(collection, run.run, _START, run.memo, first=True)
-    among = firsts != 0
-    for name in names if among.any() else ():
-        other = _hash_starts(collection, collection.runs[name], _START, collection.memo, first=True)
-        if (other == firsts)[among].all():
-            same.append(name)
-    return same
 
 
 def why_incomparable(

@@ -13,7 +13,7 @@ import pandas as pd
 from ..bounding.verdicts import unjudged_shares, verdicts
 from ..context.checks import check_runs
 from ..context.collection import Collection, judged_collection
-from ..context.duplicates import find_alike, find_shorter_alike
+from ..context.duplicates import find_alike
 from ..context.evaluate import score_runs
 from ..context.evaluated import Evaluated
 from ..context.run_context import RunContext, check_is_context
@@ -175,7 +175,7 @@ def _list_unjudged(run: Evaluated) -> pd.DataFrame:
 def _describe_copy(run: Evaluated, rivals: Sequence[str]) -> str:
     if original := find_alike(run, rivals):
         return f"{run.name} ranks exactly as {original}: it is the same run, or a copy."
-    if original := find_shorter_alike(run, rivals):
+    if original := find_alike(run, rivals, to_shorter=True):
         same = f"{run.name} ranks exactly as {original}"
         return f"To the end of the shorter of the two, {same}: one is cut from the other."
     return ""
