@@ -26,8 +26,8 @@ def relative_worth() -> Callable[..., Any]:
         candidate: Any, *, to: Any, qrels: Any, others: Any = None, drop_self: bool = False, **options: Any
     ) -> Any:
         from ir_measures_relative import RunContext, worth
+        from ir_measures_relative.formats.run_paths import read_runs, run_files
         from ir_measures_relative.formats.track_file import is_track
-        from ir_measures_relative.io.run_paths import read_runs, run_files
 
         own = None
         if isinstance(candidate, (str, os.PathLike)):

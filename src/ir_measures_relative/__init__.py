@@ -48,10 +48,14 @@ _fill(
     {
         "bounds": [".bounding.ue"],
         "MED searches": [".bounding.med_pairs", ".bounding.med_searches"],
-        "descriptions of contexts": [".formats.fingerprint", ".formats.track", ".formats.make_track"],
+        "descriptions of contexts": [
+            ".formats.fingerprint",
+            ".formats.run_paths",
+            ".formats.track",
+            ".formats.make_track",
+        ],
         "file formats": [".formats.foreign_files", ".formats.json_runs", ".formats.tables"],
         "readers of files": [".formats.foreign_files"],
-        "readers of folders": [".formats.folders"],
         "readers of objects": [".formats.objects"],
     },
     __name__,

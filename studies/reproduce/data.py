@@ -13,8 +13,8 @@ import pandas as pd
 from tqdm import tqdm
 
 from ir_measures_relative import RunContext
+from ir_measures_relative.formats.run_paths import run_files
 from ir_measures_relative.io.files import read_bytes
-from ir_measures_relative.io.run_paths import run_files
 from ir_measures_relative.io.trec_columns import Columns
 
 from .known import Known, known

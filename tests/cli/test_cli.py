@@ -265,7 +265,7 @@ def test_a_run_that_goes_after_its_folder_was_listed(
     files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from ir_measures_relative.cli import main
-    from ir_measures_relative.io import run_paths
+    from ir_measures_relative.formats import run_paths
 
     def gone(files: Iterable[Path], *_: object) -> list[Path]:
         listed = list(files)

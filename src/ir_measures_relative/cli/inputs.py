@@ -30,12 +30,11 @@ from ..data.arrays import FloatArray
 from ..data.cut_rankings import cite_tracks
 from ..data.rankings import Rankings
 from ..formats.content import Content
+from ..formats.run_paths import PACKED, run_groups
 from ..formats.track_file import is_track
 from ..io.datasets import count_docs, fetch_qrels, load_dataset
 from ..io.files import read_bytes, split_part
 from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
-from ..io.run_paths import PACKED
-from ..io.runs import run_groups
 from ..messages import few, warn
 from .output import say
 from .run_files import RunFiles, find_files, find_run_files, read_file_runs, run_path

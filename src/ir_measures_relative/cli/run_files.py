@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from ..context.run_context import RunContext
 from ..data.rankings import Rankings
+from ..formats.run_paths import read_runs, run_files
 from ..formats.track_file import is_track, locate_track
 from ..io.files import split_part
-from ..io.run_paths import read_runs, run_files
 
 
 class RunFiles(NamedTuple):

@@ -157,10 +157,10 @@ def warn_about_duplicate(run: Evaluated, measures: Sequence[ir_measures.Measure]
         "ranks, to the end of the shorter of the two, exactly as": {"to_shorter": True},
     }
     for alike, compared in comparisons.items() if names else ():
-        if (name := find_alike(run, names, **compared)) is not None:
+        if (same := find_alike(run, names, **compared)) is not None:
             warn(
-                f"the evaluated run {alike} the context's run {name!r}, its prior: if it is that run, name it with a "
-                f"column name='{name}' (pt.relative.named({{{name!r}: pipeline}})) or context.evaluating({name!r})",
+                f"the evaluated run {alike} the context's run {same!r}, its prior: if it is that run, name it with a "
+                f"column name='{same}' (pt.relative.named({{{same!r}: pipeline}})) or context.evaluating({same!r})",
                 collection.context,
             )
             return

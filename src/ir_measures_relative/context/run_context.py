@@ -18,9 +18,9 @@ from ..data.rankings import Rankings
 from ..data.registry import Registry
 from ..io import datasets
 from ..io.frames import is_frame
-from ..io.qrels import Qrels, QrelsColumns, judgments_dataset
+from ..io.qrels import Qrels, QrelsColumns
 from ..io.readers import run_pipelines
-from ..io.runs import Run, read_run, run_groups
+from ..io.runs import Run, RunPaths, read_run
 from ..messages import brief, few_quoted, kind_of
 from .active import ActiveContext, active, enter, leave
 from .checks import check_group
@@ -31,9 +31,8 @@ from .priors import Policy, PriorPolicy, check_names, check_run_names, resolve_p
 if TYPE_CHECKING:
     import pandas as pd  # not at run time: `--help` answers before pandas is loaded
 
-    from ..io.run_paths import RunPaths
-
-#: Functions outside the core that describe or make a context: ``"fingerprint"``, ``"save track"``, ``"read track"``.
+#: Functions outside the core that describe or make a context: ``"fingerprint"``, ``"read files"``, ``"save track"``,
+#: ``"read track"``.
 DESCRIPTIONS: Registry[str, Callable[..., Any]] = Registry("descriptions of contexts")
 
 _DOES_NOT_CHANGE = "a RunContext does not change once it is made; make a new one"
@@ -201,15 +200,8 @@ class RunContext:
                 downloaded folder.
             options: as for :class:`RunContext`. If the files name the group of every run, these are the ``groups``.
         """
-        given: Any = paths[0] if len(paths) == 1 else paths
-        given = list(given) if isinstance(given, Iterator) else given
-        from ..io.run_paths import judgments_in_folder, read_runs, run_files
-
-        files = run_files(given, task)
-        judgments = judgments_in_folder(given) if judgments is None else judgments
-        dataset = None if judgments is None else judgments_dataset(judgments)
-        runs = read_runs(files, given, allow_empty=allow_empty)
-        return cls._with_dataset(runs, dataset, {"groups": run_groups(runs)} | options)
+        runs, groups, dataset = DESCRIPTIONS["read files"](paths, task, judgments, allow_empty)
+        return cls._with_dataset(runs, dataset, {"groups": groups} | options)
 
     @classmethod
     def _with_dataset(cls, runs: Mapping[str, Run], dataset: Any, options: Mapping[str, Any]) -> RunContext:

@@ -21,7 +21,7 @@ from ..data.arrays import FloatArray, IntArray, query_slices, rank_within
 from ..data.cut_rankings import check_whole_to
 from ..data.documents import Documents
 from ..data.rankings import Rankings, known_depth
-from ..io.run_paths import name_runs
+from ..formats.run_paths import name_runs
 from ..io.runs import Run, read_run
 from ..messages import few, few_quoted, kind_of
 from .fusion import METHODS, Fusion, depths, unite_rankings, votes_to

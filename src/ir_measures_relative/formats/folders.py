@@ -4,21 +4,64 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from ..io.files import read_bytes
-from ..io.readers import FOLDERS, FolderContent, RunInfo
-from ..io.run_paths import files_in, may_hold_run
+from ..io.files import is_picture, read_bytes
+from ..io.trec_columns import starts_as_trec
 from ..messages import few
+
+# The endings of pages about runs, such as ``README.md`` and TIRA's ``retrieval-ir-metadata.yml``.
+_PAGES = (".md", ".rst", ".html", ".htm", ".yml", ".yaml")
+_HEAD = 2048  # bytes in which the first line of a run ends
+
+
+class RunInfo(NamedTuple):
+    """The description of a run in the files next to it."""
+
+    tag: str | None = None
+    group: str | None = None
+    task: str | None = None
+
+
+class FolderContent(NamedTuple):
+    """The run files of a folder, in their order, and its files of judgments."""
+
+    runs: Mapping[Path, RunInfo]
+    judgments: Sequence[Path] = ()
+    warning: str = ""  #: a warning for those who read the runs
+
+
+def read_folder(folder: Path) -> FolderContent:
+    """Return the content of a folder of TIRA or of an archive; nothing for a plain folder of run files."""
+    return _read_tira(folder) or _read_archive(folder) or FolderContent({})
+
+
+def files_in(folder: Path) -> list[Path]:
+    """Return what a folder holds besides folders and hidden files, sorted."""
+    return sorted(path for path in folder.iterdir() if not path.is_dir() and not path.name.startswith("."))
+
+
+def may_hold_run(file: Path) -> bool:
+    """Return whether a file may hold a run: it is no picture, and no page about runs."""
+    if not file.is_file() or is_picture(file):
+        return False
+    return file.suffix.lower() not in _PAGES or starts_as_trec(first_bytes(file), columns=6, number=4)
+
+
+def first_bytes(file: Path) -> bytes:
+    """Return the first bytes of a file, which hold the first line of a run."""
+    with open(file, "rb") as opened:
+        return opened.read(_HEAD)
+
 
 # TIRA has one run in a folder, and its metadata there or in the folder above.
 _TIRA_RUN = re.compile(r"run\.[^-]+")
 _METADATA = re.compile(r"(.*[-.])?ir[-_]metadata(\.ya?ml)?")
 
 
-@FOLDERS.register("TIRA")
-def read_tira(folder: Path) -> FolderContent | None:
+def _read_tira(folder: Path) -> FolderContent | None:
     """Describe the run in one of TIRA's folders by its metadata; None where there is no such run, or no metadata."""
     runs = [file for file in files_in(folder) if _TIRA_RUN.fullmatch(file.name) and may_hold_run(file)]
     info = _read_metadata(runs[0]) if len(runs) == 1 else None
@@ -58,15 +101,14 @@ def _read_yaml(file: Path) -> dict[Any, Any]:
 _RUN = re.compile(r"(?:input[.-])?(.+?)(\.gz|\.bz2|\.xz)?", re.DOTALL)
 _QRELS = re.compile(r"(^|[^a-z])qrels?([^a-z]|$)", re.IGNORECASE)
 _PREFIXES = ("input.", "input-")
-_PAGES = ("runs.md", "participants.md")
+_ABOUT_RUNS = ("runs.md", "participants.md")
 _FIELD = re.compile(r"^ ?- :[\w-]+: \*\*([^*\n]+):\*\* (.*?) *$", re.MULTILINE)
 
 
-@FOLDERS.register("archive")
-def read_archive_folder(folder: Path) -> FolderContent | None:
+def _read_archive(folder: Path) -> FolderContent | None:
     """Return the runs of a folder as downloaded, with their participants as groups, and its judgments."""
     names = os.listdir(folder)
-    if not any(name in _PAGES or name.startswith(_PREFIXES) for name in names):
+    if not any(name in _ABOUT_RUNS or name.startswith(_PREFIXES) for name in names):
         return None
     files = [file for file in files_in(folder) if file.is_file() and may_hold_run(file)]
     judgments = [file for file in files if _QRELS.search(file.name)]
@@ -94,7 +136,7 @@ def _run_name(file: Path) -> str:
 
 def _read_pages(folder: Path) -> dict[str, RunInfo]:
     """Return the description of each run in ``runs.md`` and ``participants.md``; none without these pages."""
-    runs, participants = (_read_blocks(folder / name) for name in _PAGES)
+    runs, participants = (_read_blocks(folder / name) for name in _ABOUT_RUNS)
     infos = {}
     for title, fields in runs:
         name = fields.get("Run ID") or title

@@ -1,10 +1,9 @@
-"""Readers that other modules add, of files, objects and folders; and what pipelines return."""
+"""Readers that other modules add, of files and objects; and what pipelines return."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..data.arrays import FloatArray, IntArray, ObjectArray
@@ -38,29 +37,11 @@ class FileContent(NamedTuple):
     may_be_judgments: bool = False  #: whether runs may as well be judgments
 
 
-class RunInfo(NamedTuple):
-    """The description of a run in the files next to it."""
-
-    tag: str | None = None
-    group: str | None = None
-    task: str | None = None
-
-
-class FolderContent(NamedTuple):
-    """The run files of a folder, in their order, and its files of judgments."""
-
-    runs: Mapping[Path, RunInfo]
-    judgments: Sequence[Path] = ()
-    warning: str = ""  #: a warning for those who read the runs
-
-
 #: A reader takes the content of a file, its name for messages, a part or None, and ``as_run``; it returns None for a
 #: file of another format.
 FILES: Registry[str, Callable[..., FileContent | None]] = Registry("readers of files")
 #: A reader takes an object, its name for messages, and ``as_run``; it returns None for another object.
 OBJECTS: Registry[str, Callable[..., RawData | None]] = Registry("readers of objects")
-#: A reader takes a folder; it returns None for a plain folder of run files.
-FOLDERS: Registry[str, Callable[[Path], FolderContent | None]] = Registry("readers of folders")
 
 
 def read_foreign_file(data: bytes, source: str, part: str | None, *, as_run: bool) -> FileContent | None:
@@ -90,12 +71,6 @@ def read_object(value: Any, source: str, *, as_run: bool) -> RawData | None:
 def is_series(value: Any) -> bool:
     """Return whether a value is one column of a table of pandas, polars or the like."""
     return all(hasattr(value, name) for name in ("name", "dtype", "to_list"))
-
-
-def read_folder(folder: Path) -> FolderContent | None:
-    """Return the content of a folder, by the first reader that knows its layout; None for a plain folder."""
-    contents = (read(folder) for read in FOLDERS.values())
-    return next((content for content in contents if content is not None), None)
 
 
 def import_pyterrier() -> Any:

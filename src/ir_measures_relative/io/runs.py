@@ -27,6 +27,9 @@ Run: TypeAlias = (
     "Rankings | Mapping[str, Mapping[str, float]] | Iterable[Any] | pd.DataFrame | str | os.PathLike[str]"
 )
 
+#: Paths of run files, folders, or globs.
+RunPaths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+
 _FORMATS = (
     "a dict {query_id: {doc_id: score}}, an iterable of ir_measures.ScoredDoc, a DataFrame with columns "
     "query_id, doc_id, score (or qid, docno, score), or the path of a run file"
@@ -210,9 +213,3 @@ def check_not_empty(runs: Sequence[Rankings], source: str, alternative: str) -> 
     """Raise ValueError for a file without a ranking: a job that failed may have written it."""
     if not any(map(len, runs)):
         raise ValueError(f"{source} holds no ranking; check the job that wrote it, or {alternative}")
-
-
-def run_groups(runs: Mapping[str, Rankings]) -> dict[str, str] | None:
-    """Return the group of every run; None unless each run has one."""
-    groups = {name: run.group for name, run in runs.items() if run.group}
-    return groups if len(groups) == len(runs) else None

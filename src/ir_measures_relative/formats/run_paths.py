@@ -8,23 +8,19 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
+from ..context.run_context import DESCRIPTIONS
 from ..data.rankings import Rankings
+from ..io.files import split_part
+from ..io.qrels import judgments_dataset
+from ..io.runs import RunPaths, check_not_empty, read_runs_in_file
+from ..io.trec_columns import starts_as_trec
 from ..messages import counted, few, kind_of, one_warning_of_a_kind, progress, warn
-from .files import is_picture, split_part
-from .readers import FolderContent, RunInfo, read_folder
-from .runs import check_not_empty, read_runs_in_file
-from .trec_columns import starts_as_trec
+from .folders import RunInfo, files_in, first_bytes, may_hold_run, read_folder
 
-#: Paths of run files, folders, or globs.
-RunPaths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
-
-# The endings of pages about runs, such as ``README.md`` and TIRA's ``retrieval-ir-metadata.yml``.
-_PAGES = (".md", ".rst", ".html", ".htm", ".yml", ".yaml")
-_HEAD = 2048  # bytes in which the first line of a run ends
 # The first bytes of runs that are neither TREC's nor tables: JSON, MS MARCO's lines, Parquet, packed files.
 _STARTS = re.compile(rb"\s*[{\[]|[^\t\n]+\t[^\t\n]+\t[0-9]+\r?\n|PAR1|\x1f\x8b|BZh|\xfd7zXZ")
 _TABLES = (".csv", ".tsv")
@@ -36,6 +32,26 @@ _ENDINGS = (
     *(".json", ".jsonl", ".ndjson", ".parquet", *_TABLES),
 )
 _MAX_GRADES = 7  # of a scale of relevance; most have two to five
+
+
+@DESCRIPTIONS.register("read files")
+def read_files(
+    paths: Sequence[Any], task: str | None, judgments: Any, allow_empty: bool
+) -> tuple[dict[str, Rankings], dict[str, str] | None, Any]:
+    """Return the runs of :meth:`RunContext.from_files`, their groups, and the dataset of their judgments."""
+    given: Any = paths[0] if len(paths) == 1 else paths
+    given = list(given) if isinstance(given, Iterator) else given
+    files = run_files(given, task)
+    judgments = _judgments_in_folder(given) if judgments is None else judgments
+    dataset = None if judgments is None else judgments_dataset(judgments)
+    runs = read_runs(files, given, allow_empty=allow_empty)
+    return runs, run_groups(runs), dataset
+
+
+def run_groups(runs: Mapping[str, Rankings]) -> dict[str, str] | None:
+    """Return the group of every run; None unless each run has one."""
+    groups = {name: run.group for name, run in runs.items() if run.group}
+    return groups if len(groups) == len(runs) else None
 
 
 def run_files(paths: RunPaths, task: str | None = None) -> list[Path]:
@@ -85,7 +101,7 @@ def _files_of_glob(pattern: str | os.PathLike[str], task: str | None) -> list[Pa
 
 
 def _files_in_folder(folder: Path, task: str | None) -> list[Path]:
-    content = read_folder(folder) or FolderContent({})
+    content = read_folder(folder)
     if files := _without_pages(file for file in files_in(folder) if file not in content.judgments):
         _warn_of_unread(str(folder), _folders_in(folder), f"{glob.escape(str(folder))}/**")
     else:
@@ -116,12 +132,11 @@ def _warn_of_unread(path: str, folders: Iterable[Path], instead: str) -> None:
         )
 
 
-def judgments_in_folder(paths: RunPaths) -> Path | None:
+def _judgments_in_folder(paths: RunPaths) -> Path | None:
     """Return the file of judgments that a reader of folders finds in a folder of runs; None for anything else."""
     if not isinstance(paths, (str, os.PathLike)) or not os.path.isdir(paths):
         return None
-    content = read_folder(Path(paths))
-    files = content.judgments if content is not None else ()
+    files = read_folder(Path(paths)).judgments
     if len(files) > 1:
         names = ", ".join(file.name for file in files)
         raise ValueError(f"{paths} holds several files of judgments, {names}; name one in judgments=")
@@ -129,11 +144,6 @@ def judgments_in_folder(paths: RunPaths) -> Path | None:
 
 
 # ---- folders
-
-
-def files_in(folder: Path) -> list[Path]:
-    """Return what a folder holds besides folders and hidden files, sorted."""
-    return sorted(path for path in folder.iterdir() if not path.is_dir() and not path.name.startswith("."))
 
 
 def _folders_in(folder: Path) -> list[Path]:
@@ -169,21 +179,9 @@ def _has_runs_below(folder: Path) -> bool:
 
 
 def _looks_like_run(file: Path) -> bool:
-    start = _first_bytes(file)
+    start = first_bytes(file)
     is_known = file.suffix.lower() in _TABLES or _STARTS.match(start) is not None
     return is_known or starts_as_trec(start, columns=6, number=4)
-
-
-def may_hold_run(file: Path) -> bool:
-    """Return whether a file may hold a run: it is no picture, and no page about runs."""
-    if not file.is_file() or is_picture(file):
-        return False
-    return file.suffix.lower() not in _PAGES or starts_as_trec(_first_bytes(file), columns=6, number=4)
-
-
-def _first_bytes(file: Path) -> bytes:
-    with open(file, "rb") as opened:
-        return opened.read(_HEAD)
 
 
 def _without_pages(paths: Iterable[Path]) -> list[Path]:
@@ -215,18 +213,16 @@ def read_runs(
     certain = {Path(path).resolve() for path in ([named] if isinstance(named, (str, os.PathLike)) else named)}
     with one_warning_of_a_kind():
         for content in folders.values():
-            if content is not None and content.warning:
+            if content.warning:
                 warn(content.warning)
         for file in progress(files, "reading runs", "run"):
             runs_in_file, may_be_judgments = read_runs_in_file(file, str(file))
             if not allow_empty:
                 check_not_empty(runs_in_file, str(file), "set allow_empty=True")
-            content = folders.get(file.parent)
-            info = RunInfo() if content is None else content.runs.get(file, RunInfo())
-            described = {"tag": info.tag, "group": info.group}
+            info = folders[file.parent].runs.get(file, RunInfo()) if file.parent in folders else RunInfo()
             if may_be_judgments and file.resolve() not in certain:
                 doubtful += range(len(runs), len(runs) + len(runs_in_file))
-            described = {key: value for key, value in described.items() if value is not None}
+            described = {k: v for k, v in (("tag", info.tag), ("group", info.group)) if v is not None}
             runs += [run.with_attributes(**described) for run in runs_in_file]
             file_by_run += [file] * len(runs_in_file)
     _check_doubtful(file_by_run, runs, doubtful)
