@@ -197,5 +197,4 @@ def progress(items: Iterable[T], desc: str, unit: str) -> Iterable[T]:
         return items
     from tqdm import tqdm
 
-    bar: Iterable[T] = tqdm(items, desc=desc, unit=unit, leave=False)
-    return bar
+    return tqdm(items, desc=desc, unit=unit, leave=False)

@@ -29,8 +29,7 @@ _AT_ONCE = 1 << 16
 def measure_rule(measure: Measure) -> Rule:
     """Return the rule of a measure that has a form, or of one of ir_measures that is a base."""
     if is_relative(measure):
-        rule: Rule = measure.rule
-        return rule
+        return measure.rule
     get = partial(param_value, measure)
     if measure.NAME == "SDCG":
         low, high = get("min_rel"), get("max_rel")
@@ -113,8 +112,7 @@ class FormLabelings(Labelings):
     @cached_property
     def open_query(self) -> IntArray:
         """The query of each open item."""
-        query: IntArray = self.items.query[self.open_items]
-        return query
+        return self.items.query[self.open_items]
 
     @cached_property
     def n_open(self) -> IntArray:

@@ -202,10 +202,7 @@ class _ErrDifference:
         # Such a product without its factor s_d is least, and greatest, at the same corners as the whole.
         def slope(common: FloatArray, won: FloatArray, lost: FloatArray, lead: FloatArray) -> FloatArray:
             in_common, in_won, in_lost = self.members
-            total: FloatArray = (
-                (common * won) @ in_won - (common * lost) @ in_lost - (common * lead) @ in_common
-            )
-            return total
+            return (common * won) @ in_won - (common * lost) @ in_lost - (common * lead) @ in_common
 
         none = np.zeros_like(lead_low)
         greatest = (

@@ -28,8 +28,7 @@ class _AboveChance(FormLabelings):
 
     @cached_property
     def rule(self) -> Rule:
-        rule: Rule = self.measure.base.rule(self.measure.get)
-        return rule
+        return self.measure.base.rule(self.measure.get)
 
     @cached_property
     def pool_size(self) -> IntArray:

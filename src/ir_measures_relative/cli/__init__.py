@@ -90,8 +90,7 @@ def _exit_code(arguments: Sequence[str] | None) -> int:
 
 def load_command(name: str) -> Command:
     """Import a subcommand."""
-    command: Command = getattr(import_module(f".{_FILES.get(name, name)}", __name__), name)
-    return command
+    return getattr(import_module(f".{_FILES.get(name, name)}", __name__), name)
 
 
 def _run(words: list[str]) -> int:

@@ -169,10 +169,10 @@ class Collection:
         if of[-1] == m - 1 or m == n - 1:
             first = self.memo.get(("first", key), lambda: _running_products(factors()))
             if of[-1] == m - 1:
-                return np.asarray(first[m])
+                return first[m]
             out = int(np.searchsorted(of != np.arange(m), True))
             last = self.memo.get(("last", key), lambda: _running_products(factors()[::-1]))
-            return np.asarray(first[out] * last[n - 1 - out])
+            return first[out] * last[n - 1 - out]
 
         def product() -> FloatArray:
             columns, rest, width = self.memo.get(("without ones", key), lambda: _without_ones(factors()))

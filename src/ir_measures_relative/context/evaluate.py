@@ -71,8 +71,7 @@ def aggregate(measure: ir_measures.Measure, values: FloatArray) -> float:
     aggregator = measure.aggregator()
     for value in values[~np.isnan(values)].tolist():
         aggregator.add(value)
-    result: float = aggregator.result()
-    return result
+    return aggregator.result()
 
 
 def is_summed(measure: ir_measures.Measure) -> bool:
@@ -86,8 +85,7 @@ def topic_shares(values: FloatArray) -> FloatArray:
         return np.full(values.shape, np.nan)
     positive = np.maximum(values, 0)
     total = positive.sum(axis=1, keepdims=True)
-    shares: FloatArray = np.divide(positive, total, out=np.full(values.shape, np.nan), where=total > 0)
-    return shares
+    return np.divide(positive, total, out=np.full(values.shape, np.nan), where=total > 0)
 
 
 #: A topic dominates a mean if it supplies more than this share, where there are enough topics,

@@ -48,8 +48,7 @@ def value_range(measure: Measure | str) -> tuple[float, float]:
         return -math.inf, math.inf
     if SHARES.fullmatch(parsed.NAME) and not is_relative(parsed) and "gains" not in parsed.params:
         return 0.0, 1.0
-    ends: tuple[float, float] = getattr(parsed, "value_range", (-math.inf, math.inf))
-    return ends
+    return getattr(parsed, "value_range", (-math.inf, math.inf))
 
 
 def registered() -> dict[str, Measure]:

@@ -285,8 +285,7 @@ class RunContext:
         Returns:
             the sha256 of the track's content.
         """
-        sha256: str = DESCRIPTIONS["save track"](self, path, qrels, depth, about)
-        return sha256
+        return DESCRIPTIONS["save track"](self, path, qrels, depth, about)
 
     def __enter__(self) -> RunContext:
         """Make the context active until the end of the block."""
@@ -356,8 +355,7 @@ class RunContext:
             ``sha256``; the options of the context; ``qrels`` with ``queries``, ``judgments`` and ``sha256``, or
             None; the ``versions`` of the packages; and ``sha256`` of all but the versions.
         """
-        fingerprint: dict[str, Any] = DESCRIPTIONS["fingerprint"](self, qrels)
-        return fingerprint
+        return DESCRIPTIONS["fingerprint"](self, qrels)
 
 
 def _checked_grades(grades: Any) -> tuple[int, int]:

@@ -101,8 +101,7 @@ def row_sums(values: FloatArray) -> FloatArray:
     """Return the sums along the last axis, added from left to right; 0 where that axis is empty."""
     if not values.shape[-1]:
         return np.zeros(values.shape[:-1])
-    result: FloatArray = np.add.accumulate(values, axis=-1)[..., -1]
-    return result
+    return np.add.accumulate(values, axis=-1)[..., -1]
 
 
 def ratio(numerator: FloatArray, denominator: FloatArray) -> FloatArray:
@@ -137,5 +136,4 @@ class PositionTable:
         """Return the value at each position; any shape."""
         deepest = int(position.max(initial=0))
         values = self._values if deepest < len(self._values) else self.up_to(deepest)
-        result: FloatArray = values[position]
-        return result
+        return values[position]

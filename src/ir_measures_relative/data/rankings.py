@@ -337,8 +337,7 @@ def tie_key(run: Rankings, rows: IntArray) -> FloatArray:
     """Return the key by which a run itself orders tied rows, ascending: ranks, else scores in 64 bits."""
     if run.ranks is None:
         return -run.unrounded_scores(rows)
-    ranks: FloatArray = run.ranks[rows if run._order is None else run._order[rows]]
-    return ranks
+    return run.ranks[rows if run._order is None else run._order[rows]]
 
 
 def _move_behind_ties(ends: IntArray, last: IntArray, scores: NDArray[np.float32]) -> IntArray:

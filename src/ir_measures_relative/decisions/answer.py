@@ -339,13 +339,11 @@ def _describe_groups(table: pd.DataFrame, choice: str, margin: float) -> str:
 
 
 def _as_text(table: pd.DataFrame) -> str:
-    text: str = table.to_string(index=False, float_format="%.3f", na_rep="", max_rows=60)
-    return text
+    return table.to_string(index=False, float_format="%.3f", na_rep="", max_rows=60)
 
 
 def _as_html(table: pd.DataFrame) -> str:
-    html: str = table.to_html(index=False, float_format="%.3f", na_rep="", border=0)
-    return html
+    return table.to_html(index=False, float_format="%.3f", na_rep="", border=0)
 
 
 def _as_markdown(table: pd.DataFrame) -> str:

@@ -167,8 +167,7 @@ def fuse(
 def _last_run_nrg(view: Collection, runs: RunSet) -> FloatArray:
     """Return the NRG@10 of the last run of a set given the others, on every topic."""
     *priors, name = (view.names[i] for i in runs)
-    values: FloatArray = (NRG @ 10).score(Evaluated.of(view, name, priors))
-    return values
+    return (NRG @ 10).score(Evaluated.of(view, name, priors))
 
 
 def _check_strategies(strategies: Any) -> None:

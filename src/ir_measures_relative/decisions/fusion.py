@@ -73,8 +73,7 @@ def min_max(query: IntArray, score: NDArray[np.float32]) -> FloatArray:
     sizes = np.diff(np.append(starts, len(query)))
     high, low = values[starts], values[starts + sizes - 1]
     spread = np.maximum(high - low, _SMALLEST_RANGE)
-    scaled: FloatArray = (values - np.repeat(low, sizes)) / np.repeat(spread, sizes)
-    return scaled
+    return (values - np.repeat(low, sizes)) / np.repeat(spread, sizes)
 
 
 # ---- the documents of all runs, and the votes for them
@@ -186,8 +185,7 @@ def fused_rankings(view: Collection, runs: Sequence[int], fusion: Fusion) -> Ran
 
 def list_cutoff(measure: ir_measures.Measure) -> int | None:
     """Return how many ranks of a list an ir_measures measure reads; None for all of them."""
-    cutoff: int | None = None if param_value(measure, "judged_only") else param_value(measure, "cutoff")
-    return cutoff
+    return None if param_value(measure, "judged_only") else param_value(measure, "cutoff")
 
 
 # ---- the values of many sets
@@ -216,7 +214,7 @@ def label_function(measure: ir_measures.Measure) -> LabelFunction | None:
         gain = rule.gain(ranked)
         terms = gain * rule.seen.seen(np.arange(1, gain.shape[1] + 1))
         if rule.combine == "largest":
-            return np.asarray(terms.max(axis=1))
+            return terms.max(axis=1)
         if rule.combine == "precisions":
             terms = terms * np.cumsum(gain, axis=1)
         if not isinstance(rule.over, Ideal):

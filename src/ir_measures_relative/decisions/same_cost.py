@@ -113,8 +113,7 @@ def largest_difference(difference: Any, relevant: Any, unshared: Any, shared: An
     nearer to 0; those of the second list alone are not.
     """
     most = np.asarray(difference, dtype=float) + unshared
-    result: FloatArray = most / (np.asarray(relevant) + unshared + np.where(most < 0, shared, 0))
-    return result
+    return most / (np.asarray(relevant) + unshared + np.where(most < 0, shared, 0))
 
 
 def compare_at_same_cost(
@@ -169,8 +168,7 @@ def _topic_means(values: FloatArray, topics: IntArray) -> FloatArray:
     """Return the mean of each topic's trajectories, along the last axis."""
     code = np.unique(topics, return_inverse=True)[1]
     sums = np.apply_along_axis(lambda row: np.bincount(code, row), -1, values)
-    means: FloatArray = sums / np.bincount(code)
-    return means
+    return sums / np.bincount(code)
 
 
 def _choose_verdict(

@@ -60,8 +60,7 @@ class CoverageFunction:
         """Return the gain in value that each run would bring to a group."""
         if self.best:
             return np.maximum(self.seen - covered, 0.0) @ self.weight
-        gains: FloatArray = self.seen @ (self.weight * (1.0 - covered))
-        return gains
+        return self.seen @ (self.weight * (1.0 - covered))
 
 
 def coverage_function(measure: RelativeMeasure, view: Collection) -> CoverageFunction | None:

@@ -156,8 +156,7 @@ def count_shared_documents(view: Collection, cutoff: int | None) -> IntArray:
         starts = np.cumsum([0, *map(len, keys)])
         shape = len(keys), max(len(different), 1)
         retrieves = csr_array((np.ones(len(document), dtype=np.int64), document, starts), shape=shape)
-        both: IntArray = (retrieves @ retrieves.T).toarray()
-        return both
+        return (retrieves @ retrieves.T).toarray()
 
     return view.memoize(("shared", cutoff), compute)
 

@@ -344,7 +344,7 @@ class _Qrels(formats.BaseQrels):  # type: ignore[misc]
         return len(generate().qrels)
 
     def qrels_cls(self) -> type:
-        return formats.TrecQrel  # type: ignore[no-any-return]
+        return formats.TrecQrel
 
     def qrels_defs(self) -> dict[int, str]:
         return {

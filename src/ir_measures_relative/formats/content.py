@@ -247,5 +247,4 @@ def _make_falling(scores: Any, block: IntArray, within: IntArray) -> FloatArray:
     wide = np.int64(1) << 34  # farther apart than any two floats
     step = np.minimum.accumulate(step - block * wide) + block * wide - within
     bits = np.where(step >= 0, step, -step | 0x80000000).astype(np.uint32)
-    falling: FloatArray = bits.view(np.float32).astype(np.float64)
-    return falling
+    return bits.view(np.float32).astype(np.float64)

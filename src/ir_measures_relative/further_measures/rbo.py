@@ -58,8 +58,7 @@ def rank_biased_overlap(pair: Pair, p: float, variant: str) -> FloatArray:
         # The weight of all that follows, of which at most 1 / (long + 1) counts.
         left = Geometric(p).seen(long + 1)
         below = np.clip((1.0 - p) / p * -math.log1p(-p) - down_to, 0.0, left / (long + 1))
-        least: FloatArray = weighted(agreement) + common * below
-        return least
+        return weighted(agreement) + common * below
     if variant == "max":
         # Below the longer ranking's end the best continuation gives either, at each depth, a document of the other's,
         # until both hold all, at the depth ``complete``.

@@ -42,8 +42,7 @@ class RelativeProvider(Provider):  # type: ignore[misc]
             from .evaluator import check_context
 
             check_context(measures)
-        columns: list[str] = super().run_inputs(measures)
-        return columns
+        return super().run_inputs(measures)
 
     def _evaluator(self, measures: Iterable[RelativeMeasure], qrels: Any) -> Evaluator:
         from .evaluator import RelativeEvaluator

@@ -35,8 +35,7 @@ def first_difference(run: FloatArray, reference: FloatArray) -> FloatArray:
     if not difference.shape[1]:  # no query has a relevant document
         return np.zeros(len(difference))
     level = (difference != 0).argmax(axis=1)
-    result: FloatArray = difference[np.arange(len(difference)), level]
-    return result
+    return difference[np.arange(len(difference)), level]
 
 
 class RecallLevels(RelativeMeasure):

@@ -77,20 +77,16 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     # As of ir_measures' own measures; qrels and run may also be paths of files.
 
     def evaluator(self, qrels: Qrels) -> Evaluator:
-        evaluator: Evaluator = super().evaluator(path_if_string(qrels))
-        return evaluator
+        return super().evaluator(path_if_string(qrels))
 
     def iter_calc(self, qrels: Qrels, run: Run) -> Iterator[Metric]:
-        values: Iterator[Metric] = super().iter_calc(path_if_string(qrels), run)
-        return values
+        return super().iter_calc(path_if_string(qrels), run)
 
     def calc_aggregate(self, qrels: Qrels, run: Run) -> float:
-        value: float = super().calc_aggregate(path_if_string(qrels), run)
-        return value
+        return super().calc_aggregate(path_if_string(qrels), run)
 
     def calc(self, qrels: Qrels, run: Run) -> CalcResults:
-        results: CalcResults = super().calc(path_if_string(qrels), run)
-        return results
+        return super().calc(path_if_string(qrels), run)
 
     # Guess: measures equal their strings. ``pt.GridSearch`` keeps values under a measure's string, and looks for them
     # by the measure. Ends with: ``str(metric)`` in ``GridSearch``.
@@ -147,8 +143,7 @@ class RelativeMeasure(Measure):  # type: ignore[misc]
     @cached_property
     def prior(self) -> str | None:
         """The names or globs of its priors; None for those of the context's policy."""
-        prior: str | None = self.get("prior")
-        return prior
+        return self.get("prior")
 
     def form(self, run: Evaluated) -> Form:
         """Return the form of the measure for one run. A measure without a form overrides :meth:`score`."""

@@ -130,12 +130,10 @@ class _MED(RelativeMeasure):
 
     @property
     def highest_grade(self) -> int | None:
-        highest: int | None = self.get("max_grade") if self.get("judged") else None
-        return highest
+        return self.get("max_grade") if self.get("judged") else None
 
     def score(self, run: Evaluated) -> FloatArray:
-        value: FloatArray = SEARCHES[self.get("base")](run, self).value
-        return value
+        return SEARCHES[self.get("base")](run, self).value
 
 
 MED = register(_MED())

@@ -171,8 +171,7 @@ class _Rareness(RelativeMeasure):
         """Return the weights of relevant documents: 1 + αR(d) (Eqs. 1-2), or (1 - α) + αR'(d) (Eq. 4)."""
         alpha, bounded = self.get("alpha"), self.get("bounded")
         rare = rarity(retrieving, systems, self.get("rarity"), bounded)
-        weight: FloatArray = (1.0 - alpha) + alpha * rare if bounded else 1.0 + alpha * rare
-        return weight
+        return (1.0 - alpha) + alpha * rare if bounded else 1.0 + alpha * rare
 
 
 class _P_Rareness(_Rareness):

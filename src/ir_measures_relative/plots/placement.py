@@ -88,7 +88,7 @@ def _meet(boxes: FloatArray, others: FloatArray) -> BoolArray:
     """Return whether each box overlaps each of the others."""
     left, bottom, right, top = boxes[:, :, None].transpose(1, 0, 2)
     x, y, end, above = others.T
-    return np.asarray((left < end) & (right > x) & (bottom < above) & (top > y))
+    return (left < end) & (right > x) & (bottom < above) & (top > y)
 
 
 def frontier(x: FloatArray, y: FloatArray) -> IntArray:

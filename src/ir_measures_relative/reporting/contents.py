@@ -131,8 +131,7 @@ class Contents:
     def rank_runs(self, measure: int) -> list[int]:
         """Return the runs from the highest mean of a measure on; last those that have none."""
         means = np.array(self.data["means"][measure], dtype=float)
-        order: list[int] = np.argsort(-np.nan_to_num(means, nan=-np.inf), kind="stable").tolist()
-        return order
+        return np.argsort(-np.nan_to_num(means, nan=-np.inf), kind="stable").tolist()
 
     def rank_complete_runs(self, measure: int) -> list[int]:
         """Return :meth:`rank_runs` without the incomplete ones."""

@@ -154,8 +154,7 @@ def student_quantile(degrees: IntArray | FloatArray | int, level: FloatArray | f
     """Return the quantile of Student's t."""
     from scipy.special import stdtrit  # importing the package does without it
 
-    quantile: FloatArray = stdtrit(degrees, level)
-    return quantile
+    return stdtrit(degrees, level)
 
 
 def student_interval(

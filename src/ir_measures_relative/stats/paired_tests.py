@@ -69,20 +69,17 @@ class Pairs:
     @cached_property
     def wins(self) -> IntArray:
         """The number of topics on which each pair's first run is better."""
-        wins: IntArray = (self.differences > 0).sum(axis=1)
-        return wins
+        return (self.differences > 0).sum(axis=1)
 
     @cached_property
     def losses(self) -> IntArray:
         """The number of topics on which each pair's first run is worse."""
-        losses: IntArray = (self.differences < 0).sum(axis=1)
-        return losses
+        return (self.differences < 0).sum(axis=1)
 
     @cached_property
     def constant(self) -> BoolArray:
         """Whether the differences of a pair are the same on all topics, 0 or another number; NaN are not allowed."""
-        result: BoolArray = np.ptp(self.differences, axis=1) <= self.limit
-        return result
+        return np.ptp(self.differences, axis=1) <= self.limit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,8 +183,7 @@ def _sign(pairs: Pairs, options: PairedTestOptions) -> FloatArray:
     count = np.abs(signs).sum(axis=1)
 
     def tail(sums: FloatArray) -> FloatArray:
-        losses: FloatArray = binom.cdf(np.round((count - sums) / 2), count, 0.5)
-        return losses
+        return binom.cdf(np.round((count - sums) / 2), count, 0.5)
 
     return _two_sided(tail, signs.sum(axis=1))
 

@@ -147,8 +147,7 @@ def is_sparse(differences: FloatArray) -> BoolArray:
     """Return whether differences, shape (…, topics), are sparse: few topics differ, or under half and with one sign."""
     above, below = differences > LABELED_ALIKE, differences < -LABELED_ALIKE
     differing, one_sign = (above | below).sum(axis=-1), ~above.any(axis=-1) | ~below.any(axis=-1)
-    result: BoolArray = (differing < _FEWEST_DENSE) | (one_sign & (2 * differing < differences.shape[-1]))
-    return result
+    return (differing < _FEWEST_DENSE) | (one_sign & (2 * differing < differences.shape[-1]))
 
 
 def mean_covariance(values: FloatArray) -> tuple[FloatArray, int]:
@@ -300,8 +299,7 @@ def topics_needed(
         means = mean[:, :, None] + deviation / np.sqrt(n) + drawn_between
         error = np.sqrt(np.maximum(variance / n + variance_between, 0.0))
         reach = error * critical[None, :, None] * scale[index][:, None, None]
-        result: BoolArray = _has_verdict(means, reach, margin).mean(axis=1) >= POWER
-        return result
+        return _has_verdict(means, reach, margin).mean(axis=1) >= POWER
 
     # The first size that is enough, by bisection: more topics hardly ever make a verdict less likely.
     low, high = np.full(_POPULATIONS, -1), np.full(_POPULATIONS, len(sizes))

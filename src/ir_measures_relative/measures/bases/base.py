@@ -91,8 +91,7 @@ class RandomRanking:
         """Whether any ranking is perfect, since all documents of the pool have the same gain."""
         highest = max_by_query(self.gain, self.query, self.n_queries)
         with_it = np.bincount(self.query[self.gain == highest[self.query]], minlength=self.n_queries)
-        alike: BoolArray = (highest == 0) | (with_it == self.size)
-        return alike
+        return (highest == 0) | (with_it == self.size)
 
 
 def expected_sum(mean_gain: FloatArray, depth: IntArray, browsing: BrowsingModel) -> FloatArray:
@@ -119,8 +118,7 @@ def weighted_sum_deviation(pool: RandomRanking, browsing: BrowsingModel) -> Floa
         return row_sums(squares) + (size - depth) * mean**2
 
     variance = ratio(once_each(weight_squares, pool.size, pool.depth) * gain_squares, size - 1.0)
-    result: FloatArray = highest * np.sqrt(variance)
-    return result
+    return highest * np.sqrt(variance)
 
 
 def once_each(function: Callable[..., FloatArray], *numbers: IntArray) -> FloatArray:
@@ -128,8 +126,7 @@ def once_each(function: Callable[..., FloatArray], *numbers: IntArray) -> FloatA
     if not len(numbers[0]):
         return np.zeros(0)
     rows, which = np.unique(np.stack(numbers, axis=1), axis=0, return_inverse=True)
-    result: FloatArray = function(*rows.T)[which.reshape(-1)]
-    return result
+    return function(*rows.T)[which.reshape(-1)]
 
 
 def longest(depth: IntArray) -> int:

@@ -83,8 +83,7 @@ def grades_between(lowest: int, highest: int) -> IntArray:
 
 def chance_to_satisfy(grade: IntArray, max_grade: int) -> FloatArray:
     """Return the probability θ that each document satisfies: ``(2^grade - 1) / 2^max_grade``; 0 for a grade below 1."""
-    result: FloatArray = np.ldexp(np.ldexp(1.0, np.maximum(grade, 0)) - 1.0, -max_grade)
-    return result
+    return np.ldexp(np.ldexp(1.0, np.maximum(grade, 0)) - 1.0, -max_grade)
 
 
 class Gain(Protocol):

@@ -46,8 +46,7 @@ def rr_deviation(first: First) -> FloatArray:
     """Return the standard deviation of RR@k."""
     mean, rr = expected_rr(first), reciprocal(np.arange(1, first.chance.shape[1] + 1))
     squares = row_sums(first.chance * (rr - mean[:, None]) ** 2) + first.none * mean**2
-    result: FloatArray = np.sqrt(squares)
-    return result
+    return np.sqrt(squares)
 
 
 RR = add(

@@ -128,7 +128,7 @@ def _place(
 
     def to_pixels(values: FloatArray) -> FloatArray:
         """Return runs × (x, y) in pixels, of (x, y) × runs."""
-        return np.asarray(corner + (values.T - low) / (high - low) * (opposite - corner))
+        return corner + (values.T - low) / (high - low) * (opposite - corner)
 
     def ticks(axis: int) -> list[Any]:
         values = ticks_between(low[axis], high[axis])
