@@ -92,12 +92,12 @@ def campaign() -> Campaign:
     """Topics with and without judgments, judgments without topics, and four runs that lack some queries."""
     rng = np.random.default_rng(11)
     docs = [f"d{i}" for i in range(60)]
-    topics = topics_of(*(f"q{i}" for i in range(17)))
+    topics = topics_of(*(f"q{i}" for i in range(11)))
 
     def some(n: int) -> list[str]:
         return rng.choice(docs, n, replace=False).tolist()
 
-    labels = {f"q{i}": {d: int(rng.integers(-1, 3)) for d in some(25)} for i in range(2, 20)}
+    labels = {f"q{i}": {d: int(rng.integers(-1, 3)) for d in some(25)} for i in range(2, 13)}
     runs = {
         name: {
             q: {d: float(np.round(rng.normal(), 1)) for d in some(30)}

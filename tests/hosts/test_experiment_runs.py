@@ -83,7 +83,7 @@ def test_mrt_is_the_time_of_the_pipelines_themselves(tmp_path) -> None:
     summary = pd.read_csv(tmp_path / "aggregated.csv").set_index("name")
     pd.testing.assert_frame_equal(summary[table.columns], table, rtol=1e-15)
     as_dict = CAMPAIGN.relative(measures, systems, dataframe=False, batch_size=4)
-    assert as_dict["two"]["mrt"] >= 4 * 30 / N_JUDGED  # of at least four batches
+    assert as_dict["two"]["mrt"] >= 3 * 30 / N_JUDGED  # of at least three batches
     assert "mrt" not in CAMPAIGN.relative(measures, systems, perquery="both")[0]  # as in PyTerrier
 
 
@@ -195,7 +195,7 @@ def test_reuse_does_not_run_the_pipelines_again(tmp_path) -> None:
     options = {"save_dir": str(tmp_path), "save_mode": "reuse", "priors": "earlier"}
     few = [Given(CAMPAIGN.frames[n]) for n in NAMES[1:3]]
     CAMPAIGN.plain([nDCG @ 10], few, names=NAMES[1:3], save_dir=str(tmp_path))
-    for measures, ran in (([nDCG @ 10, NRG @ 10], [17, 0, 0, 17]), (MEASURES, [0, 0, 0, 0])):
+    for measures, ran in (([nDCG @ 10, NRG @ 10], [len(TOPICS), 0, 0, len(TOPICS)]), (MEASURES, [0, 0, 0, 0])):
         given = CAMPAIGN.pipelines()
         table = CAMPAIGN.relative([*measures, "mrt"], given, **options)
         assert [len(g.queries) for g in given.values()] == ran
@@ -345,11 +345,11 @@ def test_mistakes(error, options, message) -> None:
 def test_results_that_cannot_be_scored() -> None:
     one, two = CAMPAIGN.frames["one"], CAMPAIGN.frames["two"]
     for nothing, where in ((Given(one.head(0)), "received from"), (one.head(0), "in dataframe")):
-        with pytest.raises(ValueError, match=f"17 topics, but no results {where}"):
+        with pytest.raises(ValueError, match=f"{len(TOPICS)} topics, but no results {where}"):
             CAMPAIGN.relative(systems={"a": Given(one), "b": nothing})
     with pytest.raises(ValueError, match="batch of 5 topics, but no results received in batch 1"):
         CAMPAIGN.relative(systems={"a": Given(one[one["qid"] == "q2"]), "b": two}, batch_size=5)
-    twice = Given(pd.concat([two, two.head(3)]))
+    twice = Given(pd.concat([two, two[two["rank"] == 0]]))
     with pytest.raises(ValueError, match="run 'bad': query 'q0' lists document 'd[0-9]+' more than once"):
         CAMPAIGN.relative([NRG @ 10], {"good": Given(one), "bad": twice})
     unscored = Given(one[["qid", "query", "docno"]])

@@ -61,8 +61,8 @@ def written(
 
 @pytest.fixture(scope="module")
 def plain(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The page of runs in no groups."""
-    return written(tmp_path_factory.mktemp("plain"))
+    """The page of four runs in no groups."""
+    return written(tmp_path_factory.mktemp("plain"), dict([*RUNS.items()][:4]))
 
 
 @pytest.fixture(scope="module")
