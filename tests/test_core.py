@@ -109,9 +109,6 @@ def test_searches_and_bounds_are_found() -> None:
         assert words in text, (measure, text)
 
 
-# ---- registries ------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """Writes modules of a package ``adds_entries`` that is imported when asked for; all registries are empty."""

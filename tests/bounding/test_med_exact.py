@@ -54,9 +54,6 @@ def check_labels(solution: Solution, label: np.ndarray, top_label: int, differen
     assert solution.winner == (0 if solution.value == 0 else np.sign(difference))
 
 
-# ---- every labeling tried --------------------------------------------------------------------------------
-
-
 def largest_err_difference(
     y: np.ndarray, z: np.ndarray, grade: np.ndarray, cutoff: int, max_grade: int
 ) -> float:

@@ -24,8 +24,6 @@ from ir_measures_relative.context.measure_strings import split_measures
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.demo.__main__ import main as write_campaign
 
-# ---- one run ---------------------------------------------------------------------------------------------
-
 
 @pytest.mark.host_strings
 def test_absolute_measures_are_printed_as_ir_measures_prints_them(files: Path) -> None:
@@ -77,9 +75,6 @@ def test_measures_in_one_argument() -> None:
     assert split_measures(" ") == []
 
 
-# ---- a folder of runs ------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("policy", ["others", "earlier"])
 def test_a_folder_is_a_table(files: Path, policy: str) -> None:
     given = files / "qrels.txt", files / "runs", "nDCG@2 NRG@2", "UniqueRel(rel=1)@2", "-p", -1
@@ -124,9 +119,6 @@ def test_groups(files: Path) -> None:
         assert [json.loads(line) for line in rows.splitlines()] == expected.to_dict(orient="records"), start
 
 
-# ---- ir_datasets -----------------------------------------------------------------------------------------
-
-
 def test_qrels_of_a_dataset(files: Path) -> None:
     scored = demo.generate().scoreddocs
     rankings: dict[str, dict[str, float]] = {}
@@ -159,8 +151,6 @@ def test_datasets_that_cannot_be_had(
     said = error(dataset, files / "runs", "NRG@2", cwd=files)
     assert re.search(message, said), said
 
-
-# ---- bad input -------------------------------------------------------------------------------------------
 
 ONE = ["qrels.txt", "runs/A.run"]
 PRIOR = ["--prior", "runs/B.run"]
@@ -278,9 +268,6 @@ def test_a_run_that_goes_after_its_folder_was_listed(
     assert "A.run: no such file; check the path" in capsys.readouterr().err
 
 
-# ---- warnings, interruptions, help -----------------------------------------------------------------------
-
-
 def test_warnings_are_single_lines(files: Path) -> None:
     (files / "one").mkdir()
     shutil.copy(files / "runs" / "A.run", files / "one")
@@ -332,9 +319,6 @@ def test_the_help_of_a_command_fits_a_screen_and_its_example_runs(
     assert done.returncode == 0 and "error" not in done.stderr, done.stderr
     written = re.search(r"--output (\S+)", command.example)
     assert (tmp_path / written[1]).stat().st_size > 1000 if written else done.stdout
-
-
-# ---- real runs -------------------------------------------------------------------------------------------
 
 
 def test_help_waits_for_no_import_that_it_does_without() -> None:

@@ -25,9 +25,6 @@ def bash(folder: Path, command: str, **environment: str) -> subprocess.Completed
     )
 
 
-# ---- where a run comes from --------------------------------------------------------------------------------------
-
-
 @posix
 @pytest.mark.parametrize(
     ("command", "pipe"),
@@ -48,9 +45,6 @@ def test_a_closed_standard_input_is_no_empty_run(files: Path) -> None:
     done = bash(files, "$R score qrels.txt runs/A.run UniqueRel@1 --to - <&-")
     assert (done.returncode, done.stdout) == (2, "")
     assert "- is the standard input, which is closed" in done.stderr
-
-
-# ---- whole numbers as scores -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -74,9 +68,6 @@ def test_the_argument_decides_what_a_file_is(command: str, files: Path) -> None:
     (files / "int.json").write_text(json.dumps(fractions))
     expected = run(*command.split(), "-o", "jsonl", cwd=files)
     assert (found.returncode, found.stdout) == (0, expected.stdout), found.stderr
-
-
-# ---- names -------------------------------------------------------------------------------------------------------
 
 
 def test_an_answer_says_whose_the_names_are(files: Path) -> None:
@@ -118,9 +109,6 @@ def test_names_and_groups_by_paths(paths: list[str], files: Path) -> None:
     (files / "names.csv").write_text(f"run,name\n{x},first\n{y},second\n")
     rows = output(files / "qrels.txt", files / "runs", "P@1", "--names", files / "names.csv").splitlines()
     assert [row.split("\t")[0] for row in rows] == ["name", "first", "second"]
-
-
-# ---- what is printed ---------------------------------------------------------------------------------------------
 
 
 def strict(text: str) -> object:

@@ -40,9 +40,6 @@ def run_bash(script: str, folder: Path, env: dict[str, str]) -> subprocess.Compl
     return subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
 
 
-# ---- the page --------------------------------------------------------------------------------------------
-
-
 @bash
 @pytest.mark.slow
 def test_the_page_from_an_empty_folder(tmp_path: Path, commands: dict[str, str]) -> None:
@@ -83,9 +80,6 @@ def _is_installed() -> bool:
     from importlib.metadata import entry_points
 
     return "ir_measures_relative" in entry_points(group="pytest11").names
-
-
-# ---- the action ------------------------------------------------------------------------------------------
 
 
 def act(folder: Path, env: dict[str, str], **given: str) -> tuple[int, str, str]:
@@ -139,8 +133,6 @@ def test_the_action_names_no_host() -> None:
     text = (ROOT / ".github/actions/worth/action.yml").read_text() + (ROOT / "docs/in-ci.md").read_text()
     assert "://" not in text and "pypi" not in text.lower()
 
-
-# ---- the fixture of pytest -------------------------------------------------------------------------------
 
 TEST = """
 def test_it(relative_worth):

@@ -143,9 +143,6 @@ def test_a_signal_leaves_no_half_file(files: Path) -> None:
     assert list((files / "pictures").iterdir()) == []
 
 
-# ---- odd arguments ---------------------------------------------------------------------------------------
-
-
 def test_lone_surrogates(files: Path) -> None:
     """Bytes that are not text, which Python makes these of."""
     pytest.importorskip("matplotlib", reason="one of them names a picture")

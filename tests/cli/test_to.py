@@ -96,9 +96,6 @@ def test_a_copy_in_a_folder_is_told_of(later: Path) -> None:
     assert done.returncode == 0 and "'B' of --to ranks exactly as 'E'" in done.stderr
 
 
-# ---- names, groups, the standard input -------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("key", ["A", "A.run", "runs/A.run"])
 def test_names_by_tag_or_file(files: Path, key: str) -> None:
     (files / "names.csv").write_text(f"run,name\n{key},BM25 (tuned)\n")

@@ -238,9 +238,6 @@ def test_a_mistake_of_the_package_is_no_answer(
     assert "ZeroDivisionError" in capsys.readouterr().err
 
 
-# ---- drop and decide ---------------------------------------------------------------------------------------
-
-
 def test_drop(campaign: Path) -> None:
     shown = run("drop", "qrels.txt", "runs", *BY, "--margin", "0.5", "--gate", cwd=campaign)
     assert shown.returncode == 0 and shown.stdout.startswith("Safe to drop, one at a time: BM25 and QL.")

@@ -75,8 +75,6 @@ def test_an_evaluator_pickles_and_copies_at_any_time(how: str, used: bool) -> No
     assert {str(m): value for m, value in found.items()} == expected.to_dict()
 
 
-# ---- nothing that is done to what they were made of changes a value --------------------------------------
-
 TEXT = ["object", "str", "category", *(["string[pyarrow]"] if find_spec("pyarrow") else [])]
 FEW = [NRG @ 10, UniqueRel @ 10, MED @ 10]
 
@@ -185,8 +183,6 @@ def test_no_attribute_can_be_set(name: str) -> None:
             change()
     assert made.num_docs == 9
 
-
-# ---- odd values ------------------------------------------------------------------------------------------
 
 CALLS: dict[Any, tuple[Any, ...]] = {
     ir_measures_relative.compare: (LABELS, ["nDCG@5"]),

@@ -59,9 +59,6 @@ def in_context(runs: dict[str, Run], qrels: Any = QRELS, **options: Any) -> list
     return told(lambda: RunContext(runs, **options).evaluate(qrels, [nDCG @ 3, NRG @ 3]))
 
 
-# ---- the query among its own documents
-
-
 def test_a_run_that_retrieves_the_query_itself_is_told_of_once_with_the_remedy() -> None:
     (message,) = in_context({"first": FIRST, "second": SECOND, "later": LATER})
     assert message == (
@@ -226,9 +223,6 @@ def test_drop_self_of_dask() -> None:
     expected = RunContext(runs, **options).evaluate(QRELS, [NRG @ 3], perquery=True)
     pd.testing.assert_frame_equal(table, expected)
     assert expected["value"].nunique() > 1
-
-
-# ---- scores that do not order
 
 
 def test_ties_that_32_bit_floats_make_are_told_of() -> None:

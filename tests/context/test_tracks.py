@@ -125,9 +125,6 @@ def test_a_track_answers_as_its_runs_or_refuses(
             )
 
 
-# ---- on real runs
-
-
 @pytest.mark.parametrize("name", ["dl19", "robust03"])
 def test_real_runs(name: str, request: pytest.FixtureRequest) -> None:
     folder, depth = request.getfixturevalue(f"{name}_path"), 50
@@ -151,9 +148,6 @@ def test_real_runs(name: str, request: pytest.FixtureRequest) -> None:
     measures = [UE, rrLP(ref=first), RR, *deep, *(measure @ k for measure in deep for k in (50, 1000))]
     answered = [agree(context, track, labels, m, depth) for labels in kinds for m in measures]
     assert 0.5 < np.mean(answered) < 1.0
-
-
-# ---- what is said
 
 
 @pytest.fixture(scope="module")
@@ -269,9 +263,6 @@ def test_tracks_of_whole_rankings_and_of_many_copies() -> None:
     labels = [Qrel(str(i), "d1", 1) for i in range(20)]
     same = RunContext({"a": {str(i): ranking for i in range(20)}}).runs["a"]
     assert len(tracked(RunContext({str(i): same for i in range(300)}), labels).names) == 300
-
-
-# ---- where tracks and judgments are
 
 
 def test_a_track_from_a_url_is_fetched_once_and_must_have_its_hash(

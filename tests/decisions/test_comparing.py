@@ -438,9 +438,6 @@ def test_a_copy_of_a_prior_is_no_candidate() -> None:
             ask(RunContext(runs))
 
 
-# ---- means
-
-
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_intervals_of_means_are_those_of_scipy(confidence: float) -> None:
     """On the scale of the logarithm where values cannot be negative."""
@@ -473,8 +470,6 @@ def test_which_measures_are_0_for_a_duplicate() -> None:
         assert not measure.zero_for_duplicate
         assert mean_intervals(context, LABELS, [measure])["mean"][1] > 0
 
-
-# ---- copies of the nearest priors
 
 FEW, FEW_LABELS = graded_campaign(3, runs=4, topics=6)
 NEAR = [NRG @ 5, UniqueRel @ 5, NRG(base="RBP"), TaSC, NRG(prior="r1,r2") @ 3, P_Rareness @ 5, Shapley @ 5]

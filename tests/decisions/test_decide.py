@@ -53,9 +53,6 @@ def larger(
     return runs, {q: {d: g for d, g in of.items() if rng.random() < judged} for q, of in truth.items()}
 
 
-# ---- verdicts
-
-
 def test_a_much_better_candidate_replaces_and_a_worse_one_does_not() -> None:
     better, worse = (worth(CONTEXT, QRELS, *two, by="P@3") for two in (("good", "bad"), ("bad", "good")))
     assert {better.verdict, better.as_judged, better.choice, better.strict} == {"replace bad"}
@@ -182,9 +179,6 @@ def test_a_margin_decides_between_keep_and_open() -> None:
     assert default.table.equals(open_.table)
 
 
-# ---- labels
-
-
 def test_unjudged_documents_are_imputed_where_there_is_a_model() -> None:
     runs, qrels = larger(judged=0.7)
     context = RunContext(runs, grades=(0, 1))
@@ -299,9 +293,6 @@ def test_documents_that_could_change_the_verdict_are_named() -> None:
     assert worth(two, QRELS, "good", "bad", by="P@2").judge.empty
 
 
-# ---- measures, arguments
-
-
 @pytest.mark.parametrize(
     "by", ["R@20", "alpha_nDCG@10", "StRecall@10", "nDCG@5", "AP", "RBP(rel=1)", "Rprec"]
 )
@@ -403,9 +394,6 @@ def test_the_order_of_turns_makes_another_option() -> None:
     assert answer.verdict == "a"
 
 
-# ---- output
-
-
 def test_markdown_shows_the_names_of_options_as_they_are() -> None:
     options = {"keep": ["good"], "**x** <b>|": ["bad"]}
     answer = decide(CONTEXT, QRELS, options, by="P@3")
@@ -460,9 +448,6 @@ def test_of_many_deployed_runs_those_are_replaced_that_share_most_with_the_candi
     replaced = [name.removeprefix("replace ") for name in answer.options if name.startswith("replace ")][:-1]
     assert replaced == [*near, "strong"]
     assert set(answer.as_well or ()) <= set(replaced)
-
-
-# ---- evidence
 
 
 def test_groups_are_differences_on_their_topics() -> None:
@@ -554,9 +539,6 @@ def test_the_words_on_topics_and_unjudged_documents() -> None:
     assert "up to 100 % of a list" in new.text and "with 1 topic, nothing" in new.text
     one = decide(CONTEXT, {"q0": QRELS["q0"]}, {"keep": ["bad"], "new": ["good"]}, by="P@3")
     assert "new scores higher on 1 topic and lower on 0" in one.text
-
-
-# ---- drop
 
 
 def test_drop_says_what_is_lost_without_each_run() -> None:

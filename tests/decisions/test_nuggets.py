@@ -63,9 +63,6 @@ def write_qrels(path: Path) -> Path:
     return path
 
 
-# ---- the doors -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("batch_size", [None, 5])
 def test_experiments_of_pyterrier(batch_size: int | None, tmp_path: Path) -> None:
     """pt.io.read_qrels would drop the aspects of a file."""
@@ -120,9 +117,6 @@ def test_a_plain_iterator_and_a_member_that_is_named() -> None:
     with CONTEXT.evaluating("run1"):
         values = ir_measures.calc_aggregate(parsed, iter(QRELS), RUNS["run1"])
     assert {str(m): v for m, v in values.items()} == pytest.approx(expected.loc["run1"].to_dict(), abs=1e-12)
-
-
-# ---- questions -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("measure", MEASURES)

@@ -124,9 +124,6 @@ def test_what_is_at_least_or_at_most_something_is_rounded_to_that_side() -> None
     ]
 
 
-# ---- sentences
-
-
 def random_state(rng: random.Random) -> text.State:
     """A state that the rule can be in."""
     several = rng.random() < 0.5

@@ -118,9 +118,6 @@ def test_what_selecting_rejects(arguments, message) -> None:
         select_complementary(context, labels, **{"n": 1} | arguments)
 
 
-# ---- the greedy choice
-
-
 def plainly(runs, qrels: pd.DataFrame, n: int, measure: str) -> pd.DataFrame:
     """Greedily, with a new context for every step."""
     chosen, marginal = [], []
@@ -157,8 +154,6 @@ def test_work_grows_with_the_pairs_of_runs() -> None:
     small, large = work(6), work(18)
     assert large < 1.1 * 9 * small
 
-
-# ---- a picture
 
 RUNS, QRELS = long_campaigns.campaign(0, n_runs=5)
 CONTEXT = RunContext(RUNS)

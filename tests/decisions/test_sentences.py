@@ -222,9 +222,6 @@ def test_explain(given: tuple[RunContext, Any]) -> None:
     assert sentence(renamed) == sentence(table)
 
 
-# ---- ties and edges
-
-
 def run(*rankings: str) -> dict[str, dict[str, float]]:
     return {str(q): {d: -float(i) for i, d in enumerate(ranking)} for q, ranking in enumerate(rankings)}
 

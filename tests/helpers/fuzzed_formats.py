@@ -104,8 +104,6 @@ def with_changes(
     return bytes(content)
 
 
-# ---- in plain Python -------------------------------------------------------------------------------------------
-
 Ranked = dict[str, list[str]]
 
 

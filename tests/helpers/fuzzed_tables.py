@@ -158,8 +158,6 @@ def file(rng: random.Random, as_run: bool) -> bytes:
     return data[: rng.randrange(len(data))] if rng.random() < 0.25 else data
 
 
-# ---- in plain Python ---------------------------------------------------------------------------------------------
-
 Row = tuple[str, str, str, str]
 
 

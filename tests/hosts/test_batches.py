@@ -129,8 +129,6 @@ def test_whole_labels_that_are_floats() -> None:
     pd.testing.assert_frame_equal(floats, CAMPAIGN.relative([NRG @ 10]))
 
 
-# ---- priors that means over the topics choose ------------------------------------------------------------
-
 # The best of g is g1 on the first topic, and g2 on the others and on all.
 BY_GROUPS = {
     "g1": {"1": "ab", "2": "xy", "3": "xy"},

@@ -83,9 +83,6 @@ def test_the_patches_name_guesses() -> None:
     assert not by_patch
 
 
-# ---- ir_measures -----------------------------------------------------------------------------------------
-
-
 class Asking(ir_measures.Provider):  # type: ignore[misc]
     """Supports one measure, and notes who asks for the columns of a run, and which qrels and runs come."""
 
@@ -271,9 +268,6 @@ def test_failures() -> None:
         assert any(p.supports(measure) for p in compat.default_providers())
         with pytest.raises(FAILURES):
             measure.calc_aggregate(qrels, RUN)
-
-
-# ---- PyTerrier -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -68,9 +68,6 @@ def where_valid(theirs, ours):
     return theirs
 
 
-# ---- the numbers -----------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize(
     "options", [{}, {"baseline": 1, "batch_size": 5}, {"perquery": "both", **TREE, "batch_size": 5}], ids=str
@@ -184,8 +181,6 @@ def test_topics_and_qrels_as_paths(tmp_path) -> None:
     same(ours, CAMPAIGN.by_hand({}))
     same(CAMPAIGN.relative(qrels=pt.model.to_ir_measures(CAMPAIGN.qrels)), CAMPAIGN.by_hand({}))
 
-
-# ---- absolute measures are the host's, to the last bit ---------------------------------------------------
 
 LENGTH = ir_measures.define_byquery(lambda qrels, run: run["query"].str.len().mean() / 7, "length")
 OPTIONS: list[dict] = [
@@ -307,8 +302,6 @@ def test_names_that_are_numbers_and_none(options) -> None:
             same_part(ours, CAMPAIGN.plain(["map"], systems, names=names, **options))
 
 
-# ---- measures as strings, and their order ----------------------------------------------------------------
-
 ASKED = ["UniqueRel@5", "map", NRG(base="RBP") @ 10, "nDCG@10", "P.5", "NRG@10", "recip_rank"]
 COLUMNS = ["UniqueRel@5", "map", "NRG(base='RBP')@10", "nDCG@10", "P.5", "NRG@10", "recip_rank"]
 OBJECTS = [UniqueRel @ 5, "map", NRG(base="RBP") @ 10, nDCG @ 10, "P.5", NRG @ 10, "recip_rank"]
@@ -352,8 +345,6 @@ def test_a_styled_table_in_the_order_asked() -> None:
         cells = [bool(bold.get((row, place))) for row in range(4)]
         assert cells == (styled.data[column] == styled.data[column].max()).tolist(), column
 
-
-# ---- a baseline: what is no valid comparison is NaN ------------------------------------------------------
 
 DIFFERENT = "the baseline 'one' on NRG@5 are different quantities"
 

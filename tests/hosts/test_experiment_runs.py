@@ -41,9 +41,6 @@ def same(ours: Any, theirs: Any) -> None:
     pd.testing.assert_frame_equal(ours[sorted(ours)], theirs[sorted(theirs)], check_exact=True)
 
 
-# ---- running the pipelines -------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "options", [{}, {"batch_size": 4}, TREE, {"perquery": True}, {"filter_by_qrels": True}], ids=str
 )
@@ -115,8 +112,6 @@ def test_a_run_is_read_once(monkeypatch, options) -> None:
         (NRG @ 10).calc_aggregate({"q": {"d": 1}}, {"q": {"d": 1.0}})
 
 
-# ---- columns that measures need --------------------------------------------------------------------------
-
 QUERY = {"qid": "1", "query": "tea"}
 DOCUMENT = {"docno": "a", "score": 1.0, "rank": 0}
 TWO = CAMPAIGN._replace(topics=topics_of("1", "2"), qrels=judged({"1": {"a": 1}, "2": {"b": 1}}))
@@ -158,9 +153,6 @@ def test_columns_that_a_measure_beside_a_relative_one_needs() -> None:
         TWO.relative(measures, {"one": full, "two": lacking}, validate="error")
 
 
-# ---- save_dir --------------------------------------------------------------------------------------------
-
-
 def content(folder: Path) -> dict[str, bytes]:
     data = {path: path.read_bytes() for path in folder.iterdir()}
     return {
@@ -195,7 +187,10 @@ def test_reuse_does_not_run_the_pipelines_again(tmp_path) -> None:
     options = {"save_dir": str(tmp_path), "save_mode": "reuse", "priors": "earlier"}
     few = [Given(CAMPAIGN.frames[n]) for n in NAMES[1:3]]
     CAMPAIGN.plain([nDCG @ 10], few, names=NAMES[1:3], save_dir=str(tmp_path))
-    for measures, ran in (([nDCG @ 10, NRG @ 10], [len(TOPICS), 0, 0, len(TOPICS)]), (MEASURES, [0, 0, 0, 0])):
+    for measures, ran in (
+        ([nDCG @ 10, NRG @ 10], [len(TOPICS), 0, 0, len(TOPICS)]),
+        (MEASURES, [0, 0, 0, 0]),
+    ):
         given = CAMPAIGN.pipelines()
         table = CAMPAIGN.relative([*measures, "mrt"], given, **options)
         assert [len(g.queries) for g in given.values()] == ran
@@ -274,8 +269,6 @@ def test_files_that_are_there(tmp_path) -> None:
         CAMPAIGN.relative(systems=systems, save_mode="overwrite", validate="ignore", **save)
     assert content(tmp_path) == before
 
-
-# ---- mistakes, all found before a pipeline runs ----------------------------------------------------------
 
 KEYS_AND_TYPES = {
     KeyError: [
@@ -373,9 +366,6 @@ def test_one_system_alone_draws_the_contexts_warning() -> None:
     with pytest.warns(UserWarning, match="holds no run but 'one'"):
         table = CAMPAIGN.relative([NRG @ 10, nDCG @ 10], {"one": CAMPAIGN.frames["one"]})
     assert np.isclose(table["NRG@10"][0], table["nDCG@10"][0], atol=1e-12)
-
-
-# ---- arguments -------------------------------------------------------------------------------------------
 
 
 def test_every_parameter_of_the_host_is_named() -> None:

@@ -25,9 +25,6 @@ RUN = {"1": {"a": 1.0, "b": 2.0, "c": 0.5}, "2": {"x": 2.0, "a": 1.0}}
 OTHER = {"1": {"b": 2.0, "x": 1.0}, "2": {"a": 1.0}}
 
 
-# ---- files -----------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def files(tmp_path, monkeypatch) -> None:
     """A qrels file and a run, in the current folder."""
@@ -63,9 +60,6 @@ def test_a_measure_takes_paths(measure, kind) -> None:
 def test_wrong_paths(qrels, run, message) -> None:
     with RunContext({"old": OTHER}), pytest.raises((FileNotFoundError, ValueError), match=message):
         (NRG @ 10).calc_aggregate(qrels, run)
-
-
-# ---- contexts and evaluators travel ----------------------------------------------------------------------
 
 
 def test_contexts_travel_without_pandas() -> None:
@@ -104,8 +98,6 @@ def test_a_context_of_a_dataset_travels(tmp_path) -> None:
     first, second = subprocess.run(program, capture_output=True, text=True, check=True).stdout.splitlines()
     assert first == f"['first stage'] {context.num_docs} None" and second.endswith("give qrels")
 
-
-# ---- what a message says to write is right ---------------------------------------------------------------
 
 RELATIVE = {
     "priors": ["NRG@5", "UniqueRel@5", "TaSC"],

@@ -83,9 +83,6 @@ def test_run_tags_name_the_members(expected, tmp_path) -> None:
     check_means(experiment([pt.io.read_results(str(tmp_path / f"{n}.res")) for n in NAMES]), expected)
 
 
-# ---- pt.relative -----------------------------------------------------------------------------------------
-
-
 def test_tables_of_pt_relative_have_pyterriers_column_names() -> None:
     qrels, frames = CAMPAIGN.qrels, CAMPAIGN.frames
     context = RunContext(frames)
@@ -139,8 +136,6 @@ for use in (
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.count("pip install 'ir-measures-relative[pyterrier]'\n") == 3
 
-
-# ---- without a context, before it retrieves --------------------------------------------------------------
 
 TWO = CAMPAIGN._replace(topics=topics_of("1", "2"), qrels=judged({"1": {"a": 1}, "2": {"b": 1}}))
 

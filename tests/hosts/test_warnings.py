@@ -136,8 +136,6 @@ def test_a_line_that_runs_often_warns_once() -> None:
     once(caught)
 
 
-# ---- PyTerrier -------------------------------------------------------------------------------------------
-
 TREE = {"plan": "tree", "verbose": False}
 OPTIONS = [{}, {"batch_size": 1}, TREE, TREE | {"batch_size": 1}]
 
@@ -200,9 +198,6 @@ def test_topics_without_results_are_no_empty_run(campaign, caught, options) -> N
     assert [str(w.message) for w in caught if w.category is RelativeWarning] == []
 
 
-# ---- one topic supplies much of a mean -------------------------------------------------------------------
-
-
 def scores(values: Any, measure: Any = UniqueRel @ 2) -> Scores:
     values = np.array(values, dtype=np.float64)
     names, queries = [f"r{i}" for i in range(len(values))], [f"q{i}" for i in range(values.shape[1])]
@@ -253,8 +248,6 @@ def test_experiments_warn_of_one_topic_in_means(caught, options: dict[str, Any])
     campaign.relative([UniqueRel @ 2], validate="ignore", perquery=True)
     assert not [w for w in caught if w.category is RelativeWarning]
 
-
-# ---- documents that are others than the judged ones ------------------------------------------------------
 
 IDS = r"under 1% of the documents .* are in any run, .*: for query 'q0' (the )?run.* has \['v2-0', .*, the qrels have \['d0', "
 JUDGED = {f"q{q}": {f"d{i}": i % 2 for i in range(30)} for q in range(4)}

@@ -125,9 +125,6 @@ def test_parquet_without_pyarrow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         RunContext({"a": tmp_path / "x.parquet"})
 
 
-# ---- no further than a run can reach -------------------------------------------------------------------------
-
-
 OPENED = {"gz": gzip.open, "bz2": bz2.open, "xz": lzma.open}
 MB = 2**20
 

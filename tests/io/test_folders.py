@@ -39,8 +39,6 @@ def names(folder: Path, glob: str = "") -> list[str]:
     return RunContext.from_files(os.path.join(folder, glob) if glob else folder).names
 
 
-# ---- which files are read ----------------------------------------------------------------------------------------
-
 PAGES = ("README.md", "retrieval-ir-metadata.yml", "index-ir-metadata.yaml", "about.html", ".hidden")
 
 
@@ -109,8 +107,6 @@ def test_random_trees(seed: int, tmp_path: Path) -> None:
     check(seed, tmp_path / "root")
 
 
-# ---- judgments among runs ----------------------------------------------------------------------------------------
-
 WHOLE = {"1": {"a": 2, "b": 1}, "2": {"e": 1}}
 OTHER = {"1": {"b": 2.5, "c": 1.5}, "2": {"f": 1.5}}
 DEEP = {"1": {f"d{i}": 20 - i for i in range(12)}}
@@ -167,9 +163,6 @@ def test_a_run_of_whole_numbers_wins(name: str, text: str, is_unclear: bool, tmp
     assert [
         re.search(rf"{name} may be judgments.*read as runs", str(w.message)) is not None for w in caught
     ] == [True] * is_unclear
-
-
-# ---- names -------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -286,9 +286,6 @@ def test_the_lines_of_jq_for_opensearch(tmp_path: Path) -> None:
             (tmp_path / "bm25.csv").unlink()
 
 
-# ---- by the tools themselves ---------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("kind", ["parquet", "trec", "txt", "lz4"])
 def test_what_ranx_saves(kind: str, tmp_path: Path) -> None:
     ranx = pytest.importorskip("ranx", reason="ranx is not installed")

@@ -26,9 +26,6 @@ NAMES = {
 }
 
 
-# ---- what makes each library's object of rows ---------------------------------------------------------------
-
-
 def columns(rows: Rows, names: str, what: int) -> dict[str, list[Any]]:
     query, doc, _, _ = NAMES[names]
     return {query: [r[0] for r in rows], doc: [r[1] for r in rows], NAMES[names][what]: [r[2] for r in rows]}
@@ -153,9 +150,6 @@ def campaign(seed: int, grades: bool) -> Rows:
     return [(q, d, v) for (q, d), v in zip(pairs, values.tolist(), strict=True)]
 
 
-# ---- the same as a dict ---------------------------------------------------------------------------------------
-
-
 @EACH
 def test_same_run_as_a_dict(make: Any) -> None:
     for seed in range(5):
@@ -188,9 +182,6 @@ def test_same_judgments_as_a_dict(make: Any) -> None:
         ]
         assert as_set[0] == as_set[1]
         assert len(found.grade) == len(rows)
-
-
-# ---- at every door ----------------------------------------------------------------------------------------------
 
 
 def pandas(rows: Rows, what: int) -> Any:
@@ -243,9 +234,6 @@ def test_every_form_at_every_door(door: str) -> None:
                 assert repr(DOORS[door](*form)) == expected, make
 
 
-# ---- names ------------------------------------------------------------------------------------------------------
-
-
 def test_name_of_its_own_is_the_tag() -> None:
     rows = campaign(1, grades=False)
     assert read_run(dict_of_columns(rows, 2) | {"system": ["BM25"] * len(rows)}).tag == "BM25"
@@ -268,9 +256,6 @@ def test_query_beside_qid_is_its_text() -> None:
     )
     assert read_run(frame).to_dict() == {"1": {"d": -1.0}}
     assert make_judgments(qrels_columns(frame)).query_ids.tolist() == ["1"]
-
-
-# ---- words --------------------------------------------------------------------------------------------------------
 
 
 IDS_OF_ALL_KINDS = [polars, polars_lazy, arrow_table, huggingface, rows_of_dicts]
@@ -351,9 +336,6 @@ def test_names_of_columns_that_others_write(query: str, doc: str) -> None:
             make_judgments(qrels_columns(make(rows | {name: [0.5, 1.0]})))
 
 
-# ---- dicts of columns ---------------------------------------------------------------------------------------------
-
-
 def test_topics_of_evaluate_are_numbers() -> None:
     run = {
         "query": [0, 0, 7],
@@ -373,9 +355,6 @@ def test_topics_of_evaluate_are_numbers() -> None:
         read_run(run | {"query": ["0", "0", 7]})
     with pytest.raises(ValueError, match="query id 0 is an int"):
         read_run({"query_id": [0], "doc_id": ["a"], "score": [1.0]})
-
-
-# ---- what is one library's own ------------------------------------------------------------------------------------
 
 
 def test_topics_that_trectools_reads_as_numbers(tmp_path: Path) -> None:

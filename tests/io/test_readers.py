@@ -64,9 +64,6 @@ def test_another_package_adds_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
     assert context.evaluate(Held(), ["P@1"])["P@1"].tolist() == [1.0]
 
 
-# ---- the campaign as many tools wrote it -----------------------------------------------------------------------
-
-
 SCORED = (
     "beir/results/{}.json",
     "beir/results/{}.run.trec",

@@ -24,9 +24,6 @@ def part(*parts):
     return ir_datasets.Dataset(*(known[p] for p in parts))
 
 
-# ---- ir_datasets -----------------------------------------------------------------------------------------
-
-
 def test_the_scoreddocs_are_a_prior(demo_id) -> None:
     data = demo.generate()
     context = RunContext.from_irds(demo_id)
@@ -115,9 +112,6 @@ def test_unknown_datasets(demo_id) -> None:
         RunContext.from_irds("%%%")
     with pytest.raises(TypeError, match="an int is not a dataset; give an ir_datasets id"):
         RunContext.from_irds(3)
-
-
-# ---- pipelines -------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

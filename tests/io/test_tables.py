@@ -42,9 +42,6 @@ def table(header: str, rows: Any, mark: str, end: str = "\n") -> str:
     return end.join(mark.join(cells) for cells in [header.split(), *rows]) + end
 
 
-# ---- what is read ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("mark", [",", "\t", ";", "|"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 @pytest.mark.parametrize("above", ["", "\n \n", "sep={mark}\r\n", '"sep={mark}"\n'])
@@ -118,8 +115,6 @@ def test_scores_that_are_no_numbers(score: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match=r"convert them with float\(\)"):
         read_run({"q": {"d": "2.5"}})
 
-
-# ---- rows that would be lost --------------------------------------------------------------------------------------
 
 HIDDEN = {
     "in ids": 'query-id\tcorpus-id\tscore\nq1\t"A\t1\nq1\tB\t1\nq2\tC\t1\nq2\tD"\t1\n',
@@ -198,8 +193,6 @@ def test_millions_of_blank_lines(blank: str, tmp_path: Path) -> None:
         read_run(written(tmp_path, "q1 Q0 d1 1 2.0 A\n" + blank * 10_000_000))
 
 
-# ---- several runs ---------------------------------------------------------------------------------------------------
-
 OF_TWO = [("q1", "d1", "1", "2.0", "A"), ("q1", "d2", "2", "1.0", "A"), ("q1", "d3", "1", "2.0", "B"), ("q1", "d2", "2", "1.0", "B")]  # fmt: skip
 TWO = {"A": {"q1": ["d1", "d2"]}, "B": {"q1": ["d3", "d2"]}}
 TREC = "".join(f"{q} Q0 {d} {rank} {score} {tag}\n" for q, d, rank, score, tag in OF_TWO)
@@ -256,8 +249,6 @@ def test_a_document_twice_in_one_of_several_runs(tmp_path: Path) -> None:
         RunContext.from_files(written(tmp_path, TREC + "q1 Q0 d3 3 0.5 B\n"))
 
 
-# ---- measures -------------------------------------------------------------------------------------------------------
-
 MEASURES = {
     "trec_eval": "runid                 \tall\tA\nnum_q                 \tall\t50\nmap                   \tall\t0.25\n",
     "one measure of trec_eval": "num_ret\tall\t1000\n",
@@ -284,9 +275,6 @@ def test_ids_like_measures_in_three_columns_are_ids(tmp_path: Path) -> None:
     assert rankings(written(tmp_path, "q\tP_1\t1\nq\tmap\t2\n")) == {"q": ["P_1", "map"]}
 
 
-# ---- ids ------------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("value", "message"),
     [
@@ -302,9 +290,6 @@ def test_ids_that_are_none(value: Any, message: str) -> None:
             read_run(run).top()
         with pytest.raises(ValueError, match=message):
             make_judgments(qrels_columns({q: dict.fromkeys(docs, 1) for q, docs in run.items()}))
-
-
-# ---- rows that delimiters alone separate, which are not read cell by cell ----------------------------------------------
 
 
 def outcome(data: bytes, folder: Path) -> tuple[Any, list[str]]:

@@ -24,7 +24,6 @@ from ir_measures_relative.io.qrels import named_aspects, read_qrels_file
 from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.io.trec_files import read_trec_qrels, read_trec_runs
 
-# ---- in plain Python -------------------------------------------------------------------------------------
 
 _C_SPACE = " \t\n\r\v\f"
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -110,8 +109,6 @@ def check_qrels(data: bytes) -> None:
     columns = [query_ids.strings(), doc_ids.strings(), relevance, iterations.strings()]
     assert list(zip(*(c.tolist() for c in columns), strict=True)) == [tuple(r) for r in theirs]
 
-
-# ---- files at random -------------------------------------------------------------------------------------
 
 ids = st.one_of(
     st.sampled_from(["1", "2", "q", "d", "a", "b", "é", "日本", "😀", "x" * 7, "x" * 8, "x" * 9]),
@@ -239,8 +236,6 @@ def test_white_space_is_what_c_says() -> None:
             check_qrels(f"1 0 a{chr(code)}b 1\n".encode())
 
 
-# ---- messages --------------------------------------------------------------------------------------------
-
 RUN = "1 Q0 a 1 2.0 t\n"
 MISTAKES = {
     "underscore": (RUN + "1 Q0 b 2 1_000 t\n", "line 2: the score '1_000' is not a number; .* digits 0 to 9"),
@@ -282,9 +277,6 @@ def test_mistakes_in_qrels_name_file_and_line(case: str, tmp_path: Path) -> None
     for qrels in (path, str(path)):
         with pytest.raises(ValueError, match=rf"the qrels .*q\.txt, {message}"):
             context.evaluate(qrels, [NRG @ 10])
-
-
-# ---- memory ----------------------------------------------------------------------------------------------
 
 
 def large(end: str) -> Iterator[tuple[Path, bytes]]:

@@ -133,8 +133,6 @@ def test_aspects_to_a_cutoff_and_of_the_whole_ranking_at_once() -> None:
     assert [found[str(m)] for m in measures] == pytest.approx([expected[m] for m in measures])
 
 
-# ---- what ir_measures cannot compute: trec_eval ends the process for a cutoff of 0, so it is tried in another one
-
 REFUSED = [
     f"{n}@{k}" for n in ("nDCG", "P", "R", "AP", "Success", "RR", "Judged") for k in (0, 2**31, 10**20)
 ]
@@ -209,9 +207,6 @@ def test_it_names_the_measure_that_fails_and_not_those_beside_it() -> None:
 @pytest.mark.parametrize("text", ["nDCG@2147483647", "P@2147483647", "AP(rel=2147483647)", "RR@1"])
 def test_the_largest_and_smallest_that_are_allowed(text: str) -> None:
     assert RunContext({"r": {"1": {"a": 1.0}}}).evaluate({"1": {"a": 1}}, [text])[text].notna().all()
-
-
-# ---- no value, NaN
 
 
 class Sometimes(RelativeMeasure):

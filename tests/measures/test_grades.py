@@ -100,9 +100,6 @@ def test_grades_beyond_number() -> None:
     assert (context.evaluate({"1": {"c": 99_999}}, [MED @ 1]).iloc[:, 1] >= 0).all()
 
 
-# ---- qrels that an evaluator gets in parts, as PyTerrier's batches
-
-
 def evaluators(context: RunContext, measure: Any, labels: Labels) -> None:
     whole = qrels_frame(labels)
     with context:

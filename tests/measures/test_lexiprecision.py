@@ -23,9 +23,6 @@ labelled = st.dictionaries(st.sampled_from(random_campaigns.DOCS), st.integers(-
 rankings = st.lists(st.sampled_from(random_campaigns.DOCS), unique=True)
 
 
-# ---- against the oracle
-
-
 @pytest.mark.slow
 @given(
     random_campaigns.runs,
@@ -52,9 +49,6 @@ def test_all_are_the_oracle(
         want = [rrlp, (rrlp > 0) - (rrlp < 0), sgnlr_oracle(mine, theirs)]
         want += [rpp_oracle(mine, theirs, w) for w in ("uniform", "inverse", "dcg")]
         assert [got[m][q] for m in PREFERENCES] == pytest.approx(want, abs=1e-12)
-
-
-# ---- the laws
 
 
 def table_of_preferences(measure: Any, labels: dict[str, int], orders: list[list[str]]) -> dict[Any, float]:
@@ -99,9 +93,6 @@ def test_against_an_empty_reference_rrlp_is_reciprocal_rank(run: Run, qrels: Lab
         assert mine[q] == pytest.approx(value, abs=1e-9)
 
 
-# ---- corner cases
-
-
 def test_the_best_level_decides_lexiprecision_and_the_worst_lexirecall() -> None:
     """Relevant at 2 and 3, against 1 and 4."""
     with RunContext({"ref": {"q": in_order("AXYB")}}):
@@ -129,9 +120,6 @@ def test_the_cutoff_and_rel(measure: Any, value: Any) -> None:
     with RunContext({"ref": {"q": in_order("XBA")}}):
         got = measure.calc_aggregate({"q": {"A": 1, "B": 2}}, {"q": in_order("AXB")})
     assert got == pytest.approx(value)
-
-
-# ---- through ir_measures and PyTerrier
 
 
 def test_what_is_kept_of_the_runs_goes_by_every_parameter() -> None:

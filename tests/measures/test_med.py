@@ -39,9 +39,6 @@ def one(
     return table.iloc[0]
 
 
-# ---- the paper's numbers
-
-
 @pytest.mark.parametrize(
     ("base", "params", "value", "relevant"),
     [
@@ -107,9 +104,6 @@ def test_the_highest_grade_is_not_always_best() -> None:
     assert (round(row.value, 4), row.winner, row.labeling) == (0.7039, "reference", {"F": 1})
     assert round(one("BCE", "DAF", {**labels, "F": 3}, "nDCG", 3).value, 4) == 0.6052
     assert round(one("BCE", "DAF", {**labels, "F": 1}, "nDCG", 3).value, 4) == 0.7039
-
-
-# ---- every labeling tried
 
 
 def random_queries(
@@ -261,9 +255,6 @@ def algorithm_1(y: list[str], z: list[str], labels: dict[str, int], k: int) -> f
     return biggest
 
 
-# ---- properties and corners
-
-
 @pytest.mark.parametrize("base", BASES)
 def test_symmetric_bounded_and_zero_against_itself(base: str) -> None:
     run, reference, qrels = random_queries(11, 40, most_open=8, cutoff=4, labels=[0, 1, 2])
@@ -388,9 +379,6 @@ def test_time_limit_is_never_silent() -> None:
     context = RunContext({"b": as_run(reference)})
     with context, pytest.warns(UserWarning, match="were not enough"):
         (MED(base="AP", time_limit=1e-9) @ 14).calc_aggregate({q: {"other": 0} for q in run}, as_run(run))
-
-
-# ---- parameters
 
 
 @pytest.mark.parametrize(

@@ -277,9 +277,6 @@ def test_a_gain_is_the_difference_of_two_values(best: bool) -> None:
         assert coverage.gains(covered) == pytest.approx(expected, abs=1e-12)
 
 
-# ---- base ERR
-
-
 @examples(20)
 @given(context=contexts, run=runs, more=runs, labels=qrels, k=cutoffs)
 def test_a_prior_never_raises_a_residual_chance_nor_the_value(
@@ -367,9 +364,6 @@ def test_a_group_of_runs_has_no_value_by_err() -> None:
     chosen = select_complementary(context, labels, 3, NRG(base="ERR", max_grade=2) @ 2)
     assert chosen["name"].tolist()[0] == "a"
     assert np.isnan(chosen["cumulative"]).all() and np.isnan(chosen["bound"]).all()
-
-
-# ---- TaSC
 
 
 @given(

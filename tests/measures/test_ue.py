@@ -38,9 +38,6 @@ WITH_DEVIATION = ["nDCG", "P", "R", "RR", "RBP"]
 GRADED = {"nDCG", "ERR"}
 
 
-# ---- nDCG_UE and AP_UE against the oracle
-
-
 @given(
     run=random_campaigns.runs,
     qrels=random_campaigns.qrels,
@@ -81,9 +78,6 @@ def test_the_published_expectation_and_the_true_one() -> None:
     arguments = np.array([5]), np.array([20]), np.array([10])
     assert expected_precision_sum(*arguments, exact=False)[0] == 0.625
     assert round(expected_precision_sum(*arguments, exact=True)[0], 4) == 1.1044
-
-
-# ---- means and deviations
 
 
 def pool_of(gains: Any, k: int | None, size: int | None = None) -> RandomRanking:
@@ -218,9 +212,6 @@ def test_the_deviation_of_sums_in_a_large_pool(base: str) -> None:
     assert deviation(base, pool_of(gains, k, size=n)) == pytest.approx(math.sqrt(variance), rel=1e-12)
 
 
-# ---- the measure
-
-
 def random_topics(rng: random.Random, n: int) -> tuple[Run, Labels]:
     """Topics with up to five judged documents, all of whose rankings can be scored: ties, missing, empty rankings."""
     run: Run = {}
@@ -322,9 +313,6 @@ def test_the_value_is_that_of_gdeval(base: str) -> None:
     check_actual(base, 6, labels, run)
 
 
-# ---- what it means
-
-
 @pytest.mark.parametrize("base", BASES)
 @examples(12)
 @given(
@@ -405,9 +393,6 @@ def test_success_is_1_or_minus_1_where_chance_leaves_room() -> None:
         run = {"1": {"d0": 1.0}, "-1": {f"d{relevant}": 1.0}}
         values = per_query(UE(base="Success") @ k, dict.fromkeys(run, labels), run)
         assert values == {"1": 1, "-1": -1}
-
-
-# ---- a random ranking of what?
 
 
 def warned(qrels: Any, *measures: Any, run: Any = None, **context: Any) -> list[str]:
@@ -517,9 +502,6 @@ def test_what_the_corpus_needs() -> None:
             per_query(measure, qrels, run, context)
     with pytest.raises(ValueError, match="'q' has 2 judged documents"):
         per_query(measure, qrels, run, RunContext({}, num_docs=1))
-
-
-# ---- what is refused
 
 
 @pytest.mark.parametrize(

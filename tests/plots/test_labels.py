@@ -81,9 +81,6 @@ def test_nobody_beats_the_frontier(points: list[tuple[int, int]]) -> None:
     assert (np.diff(x[found]) >= 0).all()
 
 
-# ---- on a picture ----------------------------------------------------------------------------------------
-
-
 def picture(n: int) -> Axes:
     values = np.linspace(0.1, 0.9, n)
     table = pd.DataFrame({"name": [f"team-run{i}" for i in range(n)], "nDCG@10": values, IDEAL: values})

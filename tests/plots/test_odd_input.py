@@ -47,9 +47,6 @@ def table(names, relative=IDEAL, absolute="nDCG@10", values=None) -> pd.DataFram
     return pd.DataFrame(columns | {relative: random[1] if values is None else values})
 
 
-# ---- names -----------------------------------------------------------------------------------------------
-
-
 def test_odd_names_and_groups_are_drawn() -> None:
     frame = table(ODD)
     groups = dict(zip(ODD, reversed(ODD), strict=True))
@@ -84,9 +81,6 @@ def test_equal_names_are_shortened_alike() -> None:
     assert short_names(["x" * 50] * 2) == ["x" * 17 + "…" + "x" * 17] * 2
 
 
-# ---- measures --------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     "measure", ["NRG(prior='$\\\\frac{$')@10", "_hidden", "two\nlines\x00 שלום 😀", "x" * 10_000]
 )
@@ -110,8 +104,6 @@ def test_titles_have_few_lines() -> None:
     assert long.count("\n") == 2 and "…" in long
     assert break_title("", 500.0, 10.0) == ""
 
-
-# ---- values ----------------------------------------------------------------------------------------------
 
 VALUES = [[], [0.3, 0.3, 0.3], [-np.inf, np.inf], [np.nan, 0.2, np.inf], [None, 0.2], [pd.NA, 0.5]]
 VALUES += [[1e-300, 2e-300], [1e300, -1e300], [True, False]]
@@ -151,9 +143,6 @@ def test_one_and_no_system_in_order() -> None:
         ax = plots.chronological(RunContext({"a": {"q": {"A": 1.0}}}), {"q": {"A": 1}}, ax=axes())
     draw(ax)
     draw(plots.chronological(RunContext({}), {"q": {"A": 1}}, ax=axes()))
-
-
-# ---- what does not fit -----------------------------------------------------------------------------------
 
 
 def test_one_broken_system_does_not_take_all_colours() -> None:

@@ -57,9 +57,6 @@ def overlap(a, b) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
-# ---- relative against absolute ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(("seed", "spread", "grouped"), [(0, 1.0, True), (2, 1e-9, False)])
 def test_forty_labels_cover_neither_each_other_nor_the_points(seed, spread, grouped) -> None:
     frame = table(40, seed, spread)
@@ -120,9 +117,6 @@ def test_a_column_that_is_not_there(draw) -> None:
         draw(3, ax=axes())
 
 
-# ---- in the order of release -----------------------------------------------------------------------------
-
-
 def test_chronological_scores_each_system_against_those_before_it() -> None:
     context = RunContext(RUNS, priors="others")
     mine = axes()
@@ -174,9 +168,6 @@ def test_every_point_is_within_the_axes(n, offset) -> None:
             assert ((values >= low) & (values <= high)).all()
     boxes = [t.get_window_extent() for t in ax.get_xticklabels()]
     assert all(b.y0 >= 0 and b.x0 >= 0 for b in boxes)  # no label is cut off
-
-
-# ---- which systems are alike -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("measure", [MED @ 2, "rrLP"])
@@ -236,8 +227,6 @@ def test_a_measure_that_compares_nothing() -> None:
         plots.similarity(RunContext({}), QRELS)
 
 
-# ---- pyplot and matplotlib -------------------------------------------------------------------------------
-
 _ALONE = """
 import sys, warnings
 # matplotlib before 3.10.7 calls pyparsing by its old names
@@ -275,9 +264,6 @@ def test_without_matplotlib() -> None:
     said = done.stderr.splitlines()[-1]
     assert said.startswith("ImportError: drawing pictures needs more than the base install"), said
     assert said.endswith("pip install 'ir-measures-relative[plot]'")
-
-
-# ---- real runs -------------------------------------------------------------------------------------------
 
 
 def test_robust_runs(robust03) -> None:

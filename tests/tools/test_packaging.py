@@ -21,9 +21,6 @@ def settings() -> dict[str, Any]:
     return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
-# ---- extras and groups -----------------------------------------------------------------------------------
-
-
 def test_the_page_names_every_extra_and_what_it_installs() -> None:
     extras = settings()["project"]["optional-dependencies"]
     page = (
@@ -68,9 +65,6 @@ def test_all_that_install_the_groups_use_the_same_extras() -> None:
             assert "pip install -q 'pip>=25.1'" in text or "pip install 'pip>=25.1'" in text, place
             assert command in text, place
     assert '".[all,examples,dask]", "--group", "test"' in (ROOT / "noxfile.py").read_text("utf-8")
-
-
-# ---- the address -----------------------------------------------------------------------------------------
 
 
 def test_no_file_names_an_address_but_the_setting() -> None:
@@ -156,9 +150,6 @@ def test_what_an_index_shows(copy: Path, given: str) -> None:
 
 def test_the_site_of_a_repository_elsewhere_is_its_folder() -> None:
     assert address.site("https://codeberg.org/a/b") == "https://codeberg.org/a/b/blob/main/docs/index.md"
-
-
-# ---- the steps of a release ------------------------------------------------------------------------------
 
 
 def test_the_sessions_that_contributing_names_are_there() -> None:
