@@ -1,7 +1,5 @@
 """The core imports no wing and names none; what wings add is found in a process that has loaded the core alone."""
 
-from __future__ import annotations
-
 import ast
 import os
 import subprocess

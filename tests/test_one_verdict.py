@@ -4,8 +4,6 @@
 of the demo, and one that holds BM25's documents 6 to 10 alone, so that some differences are significant.
 """
 
-from __future__ import annotations
-
 import io
 import itertools
 import json

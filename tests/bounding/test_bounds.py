@@ -1,7 +1,5 @@
 """Intervals against the values of every labeling."""
 
-from __future__ import annotations
-
 import math
 import os
 import random

@@ -1,7 +1,5 @@
 """Exact MED for AP, SSP and ERR against every labeling tried, and its bounds, labels and errors."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

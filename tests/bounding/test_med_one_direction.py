@@ -1,7 +1,5 @@
 """The greatest difference in one direction, which may be below 0, against every labeling tried."""
 
-from __future__ import annotations
-
 import os
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Parts of the searches, against all labelings: what they fix, and how they bound the rest."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

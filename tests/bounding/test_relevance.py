@@ -1,7 +1,5 @@
 """The model of unjudged grades: its fits against general optimizers, what it may not depend on, and its judge."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

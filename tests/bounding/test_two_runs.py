@@ -1,7 +1,5 @@
 """AP, AP_Rareness and ERR: the extremes of one run, and of the difference of two, which takes a search."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import random

@@ -1,7 +1,5 @@
 """The values that bounds and odds compute themselves: against formulas, and against every labeling evaluated."""
 
-from __future__ import annotations
-
 import math
 import random
 import warnings

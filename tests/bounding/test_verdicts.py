@@ -1,7 +1,5 @@
 """Verdicts, what to judge next, odds, and what a new system would suffer."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import warnings

@@ -1,7 +1,5 @@
 """``cite``: BibTeX on the command line."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The command line: its output, its exit codes, and one line for whatever is wrong."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import re

@@ -1,7 +1,5 @@
 """``compare``, and ``--ci``: the tables of compare() and of intervals."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

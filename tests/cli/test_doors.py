@@ -1,7 +1,5 @@
 """What each argument takes or refuses, what runs are called, and what is said: at most one warning of a kind."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

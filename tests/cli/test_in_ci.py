@@ -1,7 +1,5 @@
 """In continuous integration: the page from an empty folder, the action's steps, and the fixture of pytest."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

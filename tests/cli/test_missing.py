@@ -1,7 +1,5 @@
 """Half of a run file at every command: refused, told of, counted or left out."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

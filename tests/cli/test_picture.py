@@ -1,7 +1,5 @@
 """``plot`` takes the place of pictures alone, whole or not at all, and a picture among the runs does no harm."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """``report``: in the place of no file that is not a report."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

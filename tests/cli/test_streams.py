@@ -1,7 +1,5 @@
 """Whatever the command is given for stdout and stderr, and whenever it is interrupted: exit codes, no traceback."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """``-o``, ``--sort``, and columns that are aligned on a terminal."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

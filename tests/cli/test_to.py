@@ -1,7 +1,5 @@
 """``--to``: what runs are compared with; names, groups, a run from the standard input; and the flags that are gone."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

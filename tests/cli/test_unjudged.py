@@ -1,7 +1,5 @@
 """The command ``unjudged``: bounds, verdicts, odds, and documents to judge."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``worth``, ``drop`` and ``decide``: the gate's exit codes, and the answer in every form, whatever runs are called."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

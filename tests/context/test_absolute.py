@@ -1,7 +1,5 @@
 """Absolute measures from positions are those of pytrec_eval, to the last bit."""
 
-from __future__ import annotations
-
 import gzip
 import os
 from pathlib import Path

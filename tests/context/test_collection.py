@@ -1,7 +1,5 @@
 """Work grows with the number of runs, and not faster; and what is kept for it is kept under the right key."""
 
-from __future__ import annotations
-
 import gc
 import itertools
 import random

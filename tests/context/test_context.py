@@ -1,7 +1,5 @@
 """RunContext: who is evaluated, which runs are priors, nesting, threads, evaluators that outlive the block."""
 
-from __future__ import annotations
-
 import contextvars
 import threading
 import warnings

@@ -1,7 +1,5 @@
 """``RunContext.fingerprint``: of the rankings, whatever form they come in; and what a notebook shows."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """BestOfOtherGroups, and what it makes of a new run whose group is said, or cannot be read."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import warnings

@@ -1,7 +1,5 @@
 """Where judged documents are found: ids are matched by their bytes, however long they and the others are."""
 
-from __future__ import annotations
-
 from unittest.mock import patch
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a memo keeps: under a key, what was asked for last, within a limit, for several threads."""
 
-from __future__ import annotations
-
 import pickle
 import random
 import sys

@@ -1,7 +1,5 @@
 """Topics that a run has no ranking for: refused, told of, counted or left out, by what shows that they are missing."""
 
-from __future__ import annotations
-
 import random
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Contexts and evaluators as objects: they pickle, copy and do not change; what is no input is told in words."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import re

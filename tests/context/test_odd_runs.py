@@ -1,7 +1,5 @@
 """Runs that retrieve the query itself, and runs whose scores do not order: told of, and not where that is chance."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import random

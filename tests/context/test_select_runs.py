@@ -1,7 +1,5 @@
 """A context of some runs, and one of some labels."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

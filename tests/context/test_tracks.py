@@ -1,7 +1,5 @@
 """A track answers as the runs that it was made of, to the last bit, or says what it does not know."""
 
-from __future__ import annotations
-
 import functools
 import pickle
 import random

@@ -1,7 +1,5 @@
 """compare(): its numbers are scipy's and statsmodels', and no test is made of two different quantities."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from functools import lru_cache

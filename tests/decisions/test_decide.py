@@ -1,7 +1,5 @@
 """decide, worth and drop: verdicts, labels, refusals, evidence and output, on small collections with a known answer."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

@@ -1,7 +1,5 @@
 """explain(): rows that sum to the score, document by document."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """fuse: against plain loops, on campaigns in which nothing is to be chosen, by simulation."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any

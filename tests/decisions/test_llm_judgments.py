@@ -1,7 +1,5 @@
 """Judgments by a language model in decisions: what they change, what becomes of them, and what an answer says."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Aspects through every door and in every question: tables, batches, Dask, the command, explain, compare …"""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 from typing import Any

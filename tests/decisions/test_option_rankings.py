@@ -1,7 +1,5 @@
 """The lists of options against plain Python: ties, short and missing rankings, pools, fates."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The rule of decisions against a plain reading of it; and its sentences, each true of the state that it is said of."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

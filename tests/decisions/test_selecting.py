@@ -1,7 +1,5 @@
 """select_complementary(): the greedy choice, and the values and bounds of groups, against oracles."""
 
-from __future__ import annotations
-
 import itertools
 
 import ir_measures

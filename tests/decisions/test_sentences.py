@@ -1,7 +1,5 @@
 """The sentence of each verb's table: its numbers, its names and its claims, counted again from the table."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Every two runs of a context: the table, its values, several processes."""
 
-from __future__ import annotations
-
 import zlib
 from typing import Any
 

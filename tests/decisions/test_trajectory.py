@@ -1,7 +1,5 @@
 """What each further search was worth: every cell against an oracle, the sessions, the same cost, bad input."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

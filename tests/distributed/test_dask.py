@@ -1,7 +1,5 @@
 """Campaigns on Dask: the values of one machine to the last bit, however the rows are spread; and bad input."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The recipe for Spark in docs/past-one-machine.md, run as it stands there."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The page "Adding a measure" is followed to the letter, on a copy of the package."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

@@ -1,7 +1,5 @@
 """The generated test collection, as ir_datasets and PyTerrier serve it."""
 
-from __future__ import annotations
-
 import hashlib
 
 import ir_datasets

@@ -1,7 +1,5 @@
 """docs/design.md names only what is there, and its table of rooms is the one that CI holds."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -1,7 +1,5 @@
 """README and documentation: their examples run, their tables are complete, their commands are those of CI."""
 
-from __future__ import annotations
-
 import ast
 import contextlib
 import doctest

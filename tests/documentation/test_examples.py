@@ -1,7 +1,5 @@
 """The examples: what they print, and what the README shows of it."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import io

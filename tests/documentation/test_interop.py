@@ -1,7 +1,5 @@
 """What the page on files says of other libraries: each section runs where its library is there, and all sections have the same answer."""
 
-from __future__ import annotations
-
 import doctest
 import re
 from pathlib import Path

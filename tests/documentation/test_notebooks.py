@@ -1,7 +1,5 @@
 """The notebooks run, and show what they showed when they were last saved."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """No picture is older than its words; `nox -s pictures` draws those that are."""
 
-from __future__ import annotations
-
 import re
 
 from tools import pictures

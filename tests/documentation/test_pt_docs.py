@@ -1,7 +1,5 @@
 """The page for PyTerrier's site: where its generator looks, and runnable."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import importlib.resources
 import re

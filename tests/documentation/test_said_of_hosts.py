@@ -1,7 +1,5 @@
 """What the pages say of ir_measures and PyTerrier; where one of these fails, a page is to be changed."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

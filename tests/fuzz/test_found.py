@@ -1,7 +1,5 @@
 """What fuzzing and load found, each as the smallest input that showed it."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

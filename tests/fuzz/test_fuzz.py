@@ -1,7 +1,5 @@
 """A fixed small corpus of the fuzz targets."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

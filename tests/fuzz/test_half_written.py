@@ -1,7 +1,5 @@
 """A fixed small corpus of half-written runs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

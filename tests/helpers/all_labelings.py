@@ -3,8 +3,6 @@
 Each labeling of a query becomes a query of its own, so that one call scores them all as a user would.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 import warnings

@@ -1,7 +1,5 @@
 """Random campaigns whose judgments are of aspects."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A campaign as files: two deployed runs, and candidates of which one adds, one copies, and one was never judged."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from command_line import write_run

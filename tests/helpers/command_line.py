@@ -1,7 +1,5 @@
 """The command line, in this process or as one of its own, and small files to give it."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

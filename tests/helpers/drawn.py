@@ -1,7 +1,5 @@
 """How many examples a test tries that says how many, of hypothesis's or of its own."""
 
-from __future__ import annotations
-
 from hypothesis import settings
 
 #: Tests say how many they try where the profile draws this many of a test that says nothing.

@@ -1,7 +1,5 @@
 """Every registered measure, in each variant that its parameters have: what every measure must pass is run on these."""
 
-from __future__ import annotations
-
 import ir_measures
 
 from ir_measures_relative.context.measure_strings import registered

@@ -1,7 +1,5 @@
 """``pt.Experiment`` and ``pt.relative.Experiment`` of one campaign; what imports this is skipped without PyTerrier."""
 
-from __future__ import annotations
-
 import time
 from functools import cache
 from typing import Any, NamedTuple

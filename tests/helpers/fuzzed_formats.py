@@ -1,7 +1,5 @@
 """Mutated files of the formats of other tools, and what a few lines of plain Python make of each."""
 
-from __future__ import annotations
-
 import copy
 import csv
 import io

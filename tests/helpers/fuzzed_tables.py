@@ -1,7 +1,5 @@
 """Tables and TREC files as people damage them, and the rows that the module csv reads of each."""
 
-from __future__ import annotations
-
 import csv
 import io
 import random

@@ -4,8 +4,6 @@ Each target makes an input from a seed and checks it. It returns what came of it
 raises ``AssertionError`` where neither holds.
 """
 
-from __future__ import annotations
-
 import io
 import math
 import random

@@ -4,8 +4,6 @@
 files, read plainly: an error or a sentence where a run misses topics, and the value of the rows.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import random

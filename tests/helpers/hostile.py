@@ -1,7 +1,5 @@
 """A campaign whose names, ids and texts try to break out of where they stand."""
 
-from __future__ import annotations
-
 #: Each sets ``window.broken`` if it runs anywhere.
 NAMES = [
     "<script>window.broken=1</script>",

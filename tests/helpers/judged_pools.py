@@ -1,7 +1,5 @@
 """Pools of runs, judgments of a part of what they retrieve, and the labels of a judge."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One small campaign as other tools write it: three runs with ties, of which one lacks a query, and graded judgments."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Generated campaigns as one long frame, as an engine takes them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

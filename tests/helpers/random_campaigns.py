@@ -5,8 +5,6 @@ each score took three times as long as what the tests then did with them. Bytes 
 example still shrinks document by document.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from typing import TypeAlias, TypeVar

@@ -1,7 +1,5 @@
 """Random trees of run files, and the doors that take them: all runs are read, or words say what was not."""
 
-from __future__ import annotations
-
 import bz2
 import glob
 import gzip

@@ -1,7 +1,5 @@
 """Which modules of the package are its core, and which are wings around it: the one list of them."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Scoring helpers for the tests: everything through ir_measures, as a user would."""
 
-from __future__ import annotations
-
 import contextlib
 import warnings
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """A folder of a few random runs, with judgments, as ``python -m studies.reproduce`` takes one."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """How much work something is, as a number that does not depend on the machine or what else runs on it."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from types import FrameType

@@ -1,7 +1,5 @@
 """Batches of topics: every value is what it is without them, or it is an error; never a table on two scales."""
 
-from __future__ import annotations
-
 import warnings
 
 import ir_measures

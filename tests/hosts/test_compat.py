@@ -1,7 +1,5 @@
 """Each guess about a host against the hosts that are installed."""
 
-from __future__ import annotations
-
 import ast
 import gc
 import inspect

@@ -1,7 +1,5 @@
 """pt.relative.Experiment: the numbers of pt.Experiment in a hand-made context, digit for digit, with every option."""
 
-from __future__ import annotations
-
 import re
 import warnings
 

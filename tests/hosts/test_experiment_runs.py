@@ -1,7 +1,5 @@
 """pt.relative.Experiment runs each pipeline once, saves what PyTerrier saves, and finds mistakes before it runs any."""
 
-from __future__ import annotations
-
 import gzip
 import inspect
 import pickle

@@ -1,7 +1,5 @@
 """pt.GridScan, pt.GridSearch and pt.KFoldGridSearch with a relative measure, inside a context."""
 
-from __future__ import annotations
-
 import threading
 from itertools import product
 

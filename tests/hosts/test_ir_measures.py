@@ -1,7 +1,5 @@
 """ir_measures' door: paths, evaluators that travel; and messages: who writes what one says gets an answer."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import pickletools

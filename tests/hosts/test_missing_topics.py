@@ -1,7 +1,5 @@
 """What an experiment knows of missing topics: which were asked, of pipelines; of results that are given, nothing."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -1,7 +1,5 @@
 """pt.relative.named: plain pt.Experiment knows the members of a context, whatever they are called and made of."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

@@ -1,7 +1,5 @@
 """pt.Experiment inside a context, with each of its options: the numbers are the same in all of them; and without one."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 import sys

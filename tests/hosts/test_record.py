@@ -1,7 +1,5 @@
 """``pt.relative.record``: an agent's searches, in an experiment, in threads, and not in another process."""
 
-from __future__ import annotations
-
 import pickle
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any

@@ -1,7 +1,5 @@
 """The package makes itself known to its hosts, whoever imports whom first, and never keeps them from being imported."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

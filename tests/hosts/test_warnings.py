@@ -1,7 +1,5 @@
 """A warning names the line of the user's that it is about, whichever way that line leads here; and comes once."""
 
-from __future__ import annotations
-
 import importlib.util
 import linecache
 import re

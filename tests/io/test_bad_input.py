@@ -1,7 +1,5 @@
 """Bad input gets a message that names the run, query, measure or argument, and says what to do."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import warnings

@@ -1,7 +1,5 @@
 """Files that are no tracks, or lie, are refused by name and reason, before they take memory."""
 
-from __future__ import annotations
-
 import io
 import json
 import pickle

@@ -1,7 +1,5 @@
 """A folder of runs as downloaded from an archive."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Packed files are unpacked or named, Parquet is read, and what is no text is told by what it is."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

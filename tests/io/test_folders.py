@@ -1,7 +1,5 @@
 """Folders, globs and lists of paths: which files are read as runs, what the runs are called, and what is said of the rest."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import json

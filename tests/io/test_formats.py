@@ -1,7 +1,5 @@
 """What other tools write is told by its content and read as the TREC files of the same campaign; or refused by name."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Ids as ranges of bytes do what Python's strings do."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Files that were read as something else than they are: each is read as it is, or refused with its name."""
 
-from __future__ import annotations
-
 import json
 import tracemalloc
 from pathlib import Path

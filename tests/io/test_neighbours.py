@@ -1,7 +1,5 @@
 """What other libraries hold runs and judgments in is read as a plain dict of it is: same rankings, same labels, words."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Any run becomes the ranking that trec_eval sees."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 

@@ -1,7 +1,5 @@
 """Readers of other tools' files, objects and folders are found when they are needed, and not loaded before."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

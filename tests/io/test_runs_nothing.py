@@ -1,7 +1,5 @@
 """Reading executes nothing: no pickle is loaded and no code is evaluated, whatever a file or a measure string holds."""
 
-from __future__ import annotations
-
 import builtins
 import io
 import pickle

@@ -1,7 +1,5 @@
 """RunContext.from_pipelines and RunContext.from_irds."""
 
-from __future__ import annotations
-
 import ir_datasets
 import ir_measures
 import pandas as pd

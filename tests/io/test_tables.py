@@ -1,7 +1,5 @@
 """Tables as people have them: any delimiter, index, names and texts; and what hides rows or is no table of rows."""
 
-from __future__ import annotations
-
 import json
 import random
 import warnings

@@ -1,7 +1,5 @@
 """What is accepted as a TREC file is read as ir_measures reads it; what is refused is told with file and line."""
 
-from __future__ import annotations
-
 import io
 import re
 import sys
@@ -23,7 +21,6 @@ from ir_measures_relative.io import trec_columns as trec
 from ir_measures_relative.io.qrels import named_aspects, read_qrels_file
 from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.io.trec_files import read_trec_qrels, read_trec_runs
-
 
 _C_SPACE = " \t\n\r\v\f"
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")

@@ -1,7 +1,5 @@
 """A topic that judgments name without one counts as ir_measures counts it: at every door, alone and in company."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

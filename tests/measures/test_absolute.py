@@ -1,7 +1,5 @@
 """Absolute measures in a table of this package: the values of ir_measures, and words where it cannot compute them."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What holds for every measure of the package, present and future."""
 
-from __future__ import annotations
-
 import random
 import re
 import warnings

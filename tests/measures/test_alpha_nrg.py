@@ -1,7 +1,5 @@
 """alpha_NRG and NewAspects: oracles, ndeval, the reduction to NRG, and what they refuse."""
 
-from __future__ import annotations
-
 import random
 from functools import partial
 from pathlib import Path

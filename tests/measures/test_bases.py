@@ -1,7 +1,5 @@
 """What bases are made of: functions of positions, gains, ideals, sums; and cutoffs far beyond all rankings."""
 
-from __future__ import annotations
-
 import math
 import tracemalloc
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Which grades an open document may have: the context's, where the qrels come in parts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import ir_measures

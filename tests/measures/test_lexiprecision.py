@@ -1,7 +1,5 @@
 """Lexiprecision, lexirecall, recall-paired preference: against the plain oracle, and the laws they keep."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from typing import Any

@@ -1,7 +1,5 @@
 """MED: the paper's numbers, every labeling tried, properties, corner cases, and the ways to call it."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random

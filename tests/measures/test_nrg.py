@@ -1,7 +1,5 @@
 """NRG, UniqueRel and TaSC: the paper's numbers, the oracles, the reductions to absolute measures, the properties."""
 
-from __future__ import annotations
-
 import math
 import random
 import re

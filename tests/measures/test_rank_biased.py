@@ -1,7 +1,5 @@
 """RBO: against a plain oracle, against what its variants are the extremes of, and the laws that it keeps."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Rareness-based P, AP and other measures: the oracle, the reductions, the bounds."""
 
-from __future__ import annotations
-
 import math
 import random
 from typing import Any

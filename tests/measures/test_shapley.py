@@ -1,7 +1,5 @@
 """Shapley values: enumeration of all subsets, the axioms, the closed form of base P."""
 
-from __future__ import annotations
-
 import tracemalloc
 from typing import Any
 

@@ -1,7 +1,5 @@
 """UE normalization: against plain oracles, all rankings of small pools, closed forms for large ones."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import random

@@ -1,7 +1,5 @@
 """alpha_NRG and NewAspects, from their definitions: one query, plain Python, a document and an aspect at a time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Fusion of rankings in plain Python, one document after the other."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a document is worth by its label alone."""
 
-from __future__ import annotations
-
 
 def gain_oracle(label: int, dcg: str = "log2", gains: dict[int, int] | None = None) -> float:
     """The gain of a label."""

@@ -1,7 +1,5 @@
 """Lexiprecision (Eqs. 2-3 of its paper), lexirecall, recall-paired preference."""
 
-from __future__ import annotations
-
 import math
 
 from oracles.rankings import only_judged

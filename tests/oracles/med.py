@@ -3,8 +3,6 @@
 A *column* holds one value a labeling: all labelings at once, the positions of a ranking one after the other.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

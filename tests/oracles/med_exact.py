@@ -1,7 +1,5 @@
 """Slow and plain: MED by trying every labeling, with the metrics as their definitions have them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """NRG (Eqs. 1-4 of its paper), the unique contributions to the relevant set (App. B), and NRG of base ERR."""
 
-from __future__ import annotations
-
 import math
 
 from oracles.gains import gain_oracle, theta

@@ -1,7 +1,5 @@
 """Lists of options in plain Python, one document after the other: fused, interleaved, reranked."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from oracles.fusion import as_read, fuse

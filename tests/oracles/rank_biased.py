@@ -1,7 +1,5 @@
 """RBO, written slowly and plainly from its definition, in exact rationals where these are rational."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator

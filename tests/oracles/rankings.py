@@ -1,7 +1,5 @@
 """trec_eval's order of a ranking, and what is left of it where only judged documents count."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Rareness (Eqs. 1-4 of its paper), and the bases, rarities and systems that the package adds."""
 
-from __future__ import annotations
-
 import math
 
 

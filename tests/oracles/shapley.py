@@ -1,7 +1,5 @@
 """What a set of systems is worth to a searcher who reads them all, and the Shapley value of each."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

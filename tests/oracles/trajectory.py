@@ -1,7 +1,5 @@
 """Searches of trajectories, plainly: dicts and sets, one search after the other."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

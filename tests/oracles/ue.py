@@ -1,7 +1,5 @@
 """UE normalization (Eqs. 1-9 of its paper) for nDCG and AP, by the formulas for what is expected by chance."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

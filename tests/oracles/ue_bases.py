@@ -1,7 +1,5 @@
 """UE normalization from its definition: every ranking of the pool is scored, in rationals where the measure is one."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Where the labels of a scatter plot go, and the points that nobody beats: the same for matplotlib and the report."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import pickle

@@ -1,7 +1,5 @@
 """Pictures of odd names, measures and values: they are drawn, and say what they cannot show."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 

@@ -1,7 +1,5 @@
 """The pictures: what is on them, that labels are legible, and that pyplot is left alone."""
 
-from __future__ import annotations
-
 import itertools
 import subprocess
 import sys

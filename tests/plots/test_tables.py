@@ -1,7 +1,5 @@
 """Pictures of what other functions return: what is on them is what the table says."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The data of a report are what the analyses say."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The report in a browser: it works by mouse and keyboard, in light and dark, and nothing hostile runs."""
 
-from __future__ import annotations
-
 import itertools
 import re
 import shutil

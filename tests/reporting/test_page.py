@@ -1,7 +1,5 @@
 """The file of a report: one, whole, the same to the byte, and nothing in it from outside runs."""
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """Vega's program in the page: made once a version of vl-convert, and kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Intervals of means that cannot be negative."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """The paired tests of many pairs at once: each is scipy's of each pair; what counts as a tie; what they refuse."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

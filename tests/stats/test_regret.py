@@ -1,7 +1,5 @@
 """Bounds of regret and gain against the formulas, computed in another way; and what they claim, by simulation."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

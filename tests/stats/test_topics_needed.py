@@ -1,7 +1,5 @@
 """How many topics a verdict needs: against the formula for two options, and against the rule on redrawn topics."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import t as student

@@ -1,7 +1,5 @@
 """``python -m tools.anchored``: values that are the same, values that moved, and by how much they may."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the package says of itself: its extras and groups, the address of its repository, and the steps of a release."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """How far it is from an evaluator to a value: the marks, and what the page on the design says of them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
