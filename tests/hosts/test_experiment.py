@@ -309,8 +309,16 @@ OBJECTS = [UniqueRel @ 5, "map", NRG(base="RBP") @ 10, nDCG @ 10, "P.5", NRG @ 1
 def test_strings_are_measures_and_come_in_the_order_asked(turn, options) -> None:
     asked, columns = (values[turn * 2 :] + values[: turn * 2] for values in (ASKED, COLUMNS))
     table = CAMPAIGN.relative(["mrt", *asked], **options)
-    assert list(table.columns) == ["name", *columns, "mrt"]
+    assert list(table.columns) == ["name", "mrt", *columns]
     same(table.drop(columns="mrt"), CAMPAIGN.by_hand(options, OBJECTS))
+
+
+@pytest.mark.parametrize(
+    "asked", [["nDCG@10", "P@5"], ["P@5", "nDCG@10"], ["AP", "NRG@5", "P@1", "nDCG@3"]], ids=str
+)
+def test_the_order_asked_is_kept_where_ir_measures_has_its_own(asked) -> None:
+    assert list(CAMPAIGN.relative(asked).columns) == ["name", *asked]
+    assert list(dict.fromkeys(CAMPAIGN.relative(asked, perquery=True).measure)) == asked
 
 
 def test_the_order_of_everything_else_is_pyterriers() -> None:

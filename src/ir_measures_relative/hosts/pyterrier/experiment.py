@@ -42,6 +42,7 @@ from .runs import Results, SavedRuns, first_rows, run_and_time, with_progress
 from .tables import (
     answers_for,
     columns_by_measure,
+    in_order,
     incomparable,
     remove_comparisons,
     rounded,
@@ -93,8 +94,7 @@ def Experiment(
         systems: transformers or DataFrames of results, as a list, or as a dict by name.
         topics: as for ``pt.Experiment``.
         qrels: as for ``pt.Experiment``; or a path; or a dataset of ir_datasets, or its id with ``irds:``.
-        eval_metrics: measures, measure strings, ``"mrt"``, or trec_eval's names. Their columns come in this order,
-            with ``"mrt"`` behind the measures.
+        eval_metrics: measures, measure strings, ``"mrt"``, or trec_eval's names. Their columns come in this order.
         names: the names of the systems, each once; if not given, the systems as strings, or ``system 0`` and so on
             for frames and for pipelines that are the same as strings. Of a dict the keys are the names, and
             ``names`` does not count, as in ``pt.Experiment``.
@@ -154,7 +154,7 @@ def Experiment(
         settings=settings,
         options=with_progress(options),
     )
-    result = experiment.run(systems)
+    result = in_order(experiment.run(systems), list(columns))
     if beside is not None and isinstance(result, pd.DataFrame):
         result.attrs |= (
             {"beside": tracks} if (tracks := cite_tracks(beside.runs.values(), count_others=True)) else {}

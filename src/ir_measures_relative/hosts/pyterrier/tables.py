@@ -154,6 +154,34 @@ def _data(result: Any) -> pd.DataFrame:
     return result if isinstance(result, pd.DataFrame) else result.data
 
 
+def in_order(result: Any, measures: Sequence[str]) -> Any:
+    """Return a result of ``pt.Experiment`` with its measures in this order; all else is as PyTerrier has it."""
+    place = {name: i for i, name in reversed(list(enumerate(measures)))}
+
+    def by_place(name: str) -> int:
+        return place.get(name, len(place))
+
+    def base(column: str) -> str:  # NRG@10 for NRG@10 p-value
+        return max((m for m in measures if column.startswith(f"{m} ")), key=len, default="")
+
+    if isinstance(result, tuple):
+        both = [in_order(part, measures) for part in result]
+        return type(result)(*both) if hasattr(result, "_fields") else tuple(both)
+    if isinstance(result, dict):
+        if any(isinstance(value, dict) for value in result.values()):
+            return {key: in_order(value, measures) for key, value in result.items()}
+        return {name: result[name] for name in sorted(result, key=by_place)}
+    if not isinstance(result, pd.DataFrame):  # a styled table
+        return in_order(result.data, measures).style.use(result.export())
+    if list(result.columns) == ["name", "qid", "measure", "value"]:
+        places = result["measure"].map(by_place)
+        return result.assign(_place=places).sort_values(["name", "qid", "_place"]).drop(columns="_place")
+    first, *rest = result.columns
+    means = sorted((column for column in rest if column in place), key=by_place)
+    comparisons = sorted((column for column in rest if column not in place), key=lambda c: by_place(base(c)))
+    return result[[first, *means, *comparisons]]
+
+
 def set_times(result: Any, names: Sequence[str], times: Sequence[float]) -> None:
     """Replace the times of the stubs by those of the pipelines, in the order of the systems."""
     if isinstance(result, dict):
