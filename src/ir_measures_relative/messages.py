@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import math
-import re
 import sys
 import warnings
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
@@ -151,38 +148,6 @@ def is_text(value: object) -> bool:
         return isinstance(value, str) and "\0" not in value and value.encode() is not None
     except UnicodeEncodeError:
         return False
-
-
-# Characters that move the cursor, end a line or a column, or change the direction of text.
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-
-
-def escaped(text: str) -> str:
-    """Escape the control characters of a text, so that a name in a table stays in its cell."""
-    return _CONTROL.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
-
-
-# Characters with a meaning in Markdown or its HTML; and what GitHub links to a person or an issue.
-_MARKDOWN, _MENTION = re.compile(r"[\\`*_\[\]|~<>&$]"), re.compile(r"(?<!\w)[@#]")
-
-
-def markdown_text(text: str) -> str:
-    """Escape a text for one line of Markdown."""
-    return _MENTION.sub(r"\g<0><!-- -->", _MARKDOWN.sub(r"\\\g<0>", escaped(text)))
-
-
-def to_json(value: Any, **layout: Any) -> str:
-    """Return a value as JSON that every program reads: NaN and infinity are null."""
-    return json.dumps(_with_nulls(value), allow_nan=False, **layout)
-
-
-def _with_nulls(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(key): _with_nulls(item) for key, item in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [_with_nulls(item) for item in value]
-    number = value.item() if hasattr(value, "item") else value  # of numpy
-    return None if isinstance(number, float) and not math.isfinite(number) else number
 
 
 def needs_extra(feature: str, extra: str, instead: str = "") -> ImportError:

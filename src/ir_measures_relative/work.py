@@ -1,15 +1,11 @@
-"""Work in several processes and within a time limit; files that are written whole or not at all."""
+"""Work in several processes and within a time limit."""
 
 from __future__ import annotations
 
-import os
 import re
-import stat
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -97,40 +93,3 @@ def _with_warnings(function: Callable[[Task], Result], task: Task) -> tuple[Resu
         warnings.simplefilter("always")
         result = function(task)
     return result, [str(w.message) for w in caught if issubclass(w.category, RelativeWarning)]
-
-
-def check_writable(path: str | os.PathLike[str], name: str = "") -> None:
-    """Raise OSError if no file can be written; ``name`` is its name in messages, if not the path."""
-    folder = os.path.dirname(os.path.realpath(path))  # a link stays one
-    if not os.fspath(path):
-        raise FileNotFoundError(f"{name.strip() or 'the path'}: the name of the file is empty; give one")
-    if not os.path.isdir(folder):
-        raise FileNotFoundError(f"{name or path}: there is no folder {folder}; make it first")
-    if not all(os.access(place, os.W_OK) for place in (folder, path) if os.path.exists(place)):
-        raise PermissionError(f"{name or path}: cannot be written; give another path")
-
-
-def write_whole(path: str | os.PathLike[str], write: Callable[[str], object]) -> None:
-    """Write a file under a temporary name with its ending, then rename it, so that it is never partial."""
-    import secrets  # which loads OpenSSL
-
-    target = Path(os.path.realpath(path))  # a link stays one
-    # The name starts with a dot: a file that is left over is not a run of the folder.
-    temporary = target.parent / f".{secrets.token_hex(8)}{target.suffix}"
-    try:  # a signal may come as soon as the file is there
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        write(str(temporary))
-        os.chmod(temporary, _mode(target))
-        os.replace(temporary, target)
-    finally:
-        with suppress(FileNotFoundError):
-            os.unlink(temporary)
-
-
-def _mode(target: Path) -> int:
-    """Return the permissions of the file, or of a new one."""
-    if target.exists():
-        return stat.S_IMODE(target.stat().st_mode)
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

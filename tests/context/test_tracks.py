@@ -1,6 +1,7 @@
 """A track answers as the runs that it was made of, to the last bit, or says what it does not know."""
 
 import functools
+import gzip
 import pickle
 import random
 import re
@@ -39,7 +40,6 @@ from ir_measures_relative import (
 )
 from ir_measures_relative.decisions import Combination
 from ir_measures_relative.formats.track_file import locate_track
-from ir_measures_relative.io.qrels import read_qrels_file
 from random_campaigns import Labels, Run, contexts, qrels
 
 REFUSED = re.compile(
@@ -127,7 +127,8 @@ def test_a_track_answers_as_its_runs_or_refuses(
 def test_real_runs(name: str, request: pytest.FixtureRequest) -> None:
     folder, depth = request.getfixturevalue(f"{name}_path"), 50
     files = sorted((folder / "runs").iterdir())[::18]
-    judged = list(read_qrels_file(folder / "qrels.txt.gz").rows())
+    with gzip.open(folder / "qrels.txt.gz", "rt") as file:
+        judged = list(ir_measures.read_trec_qrels(file.read()))
     topics = sorted({row.query_id for row in judged})[::6]
     judged = [row for row in judged if row.query_id in topics]
     context = RunContext.from_files(files, num_docs=9_000_000)

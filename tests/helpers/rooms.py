@@ -11,7 +11,7 @@ ROOT = Path(ir_measures_relative.__file__).parent
 
 #: The rooms of the core, and the modules that it stands on.
 CORE = ("data", "context", "measures", "io", "hosts")
-GROUND = ("messages", "tolerances", "arguments", "axes", "work", "processes", "later")
+GROUND = ("messages", "tolerances", "arguments", "axes", "work", "writing", "processes", "later")
 
 
 def modules() -> dict[str, Path]:

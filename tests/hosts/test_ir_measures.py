@@ -16,7 +16,8 @@ import pytest
 import ir_measures_relative as package
 from command_line import error
 from ir_measures_relative import MED, NRG, P_Rareness, RunContext, UniqueRel, demo, nDCG_UE, rrLP
-from ir_measures_relative.messages import brief, few, kind_of, markdown_text, not_an_id
+from ir_measures_relative.messages import brief, few, kind_of, not_an_id
+from ir_measures_relative.writing import markdown_text
 
 QRELS = {"1": {"a": 1, "b": 0, "c": 2}, "2": {"a": 1}}
 RUN = {"1": {"a": 1.0, "b": 2.0, "c": 0.5}, "2": {"x": 2.0, "a": 1.0}}

@@ -329,7 +329,7 @@ def test_aspects_of_a_table_are_those_of_the_trec_file(tmp_path: Path) -> None:
     (tmp_path / "csv").write_text(header + "".join(f"{q},{n},{d},{r}\n" for q, n, d, r in rows) + "q,3,c,\n")
     trec, table = (read_qrels_file(tmp_path / name) for name in ("trec", "csv"))
     assert table.aspect_texts().tolist() == trec.aspect_texts().tolist() == ["1", "2", "1"]
-    assert list(table.rows()) == list(trec.rows())
+    assert [ids.tolist() for ids in table.ids()] == [ids.tolist() for ids in trec.ids()]
     assert table.relevance.tolist() == [1, 0, 2]
 
 

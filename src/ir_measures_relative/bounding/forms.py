@@ -15,11 +15,11 @@ from ..context.measure_strings import is_relative, param_value
 from ..data.arrays import FloatArray, IntArray, max_by_query, ratio, sum_by_query
 from ..measures.bases.base import BASES
 from ..measures.bases.browsing import LogDiscount
-from ..measures.bases.gains import Clipped, Gain
+from ..measures.bases.gains import Gain
 from ..measures.form import Form, Ideal, Rule
 from ..work import Work
 from .intervals import Interval
-from .labelings import Labelings
+from .labelings import Clipped, Labelings
 from .level_sums import LevelSums, OpenIdeals, greatest_lead, sort_and_sum, swings
 
 # The number of sums over the gain levels that are in memory at once.

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 import ir_measures
 import numpy as np
 
+from ..context.checks import check_whole_to
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import param_value
 from ..context.tops import Look
 from ..data.arrays import FloatArray, IntArray
-from ..data.cut_rankings import check_whole_to
 from ..data.documents import Documents, Judgments
 from ..io.qrels import Qrels, make_judgments, qrels_columns
 from ..tolerances import LABELED_ALIKE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -19,10 +19,11 @@ from ..data.documents import Documents, Judgments
 from ..data.ids import Ids
 from ..data.rankings import Rankings
 from ..data.registry import Registry
-from ..measures.bases.gains import Clipped, Gain, Relevant, Satisfying, grades_between
+from ..measures.bases.gains import Gain, Relevant, Satisfying
 from ..messages import warn
 from ..work import Work
 from .intervals import Interval
+from .level_sums import grades_between
 
 # Fewer runs retrieve so few of the relevant documents that other runs would change ideal rankings and recall.
 _ENOUGH_RUNS = 3
@@ -251,3 +252,18 @@ def with_grades(collection: Collection, grade: IntArray) -> Collection:
 
 #: By the class of a measure, a function that makes its :class:`Labelings`, if it has strict bounds without a form.
 BOUNDS: Registry[type[Measure], Callable[..., Labelings]] = Registry("bounds")
+
+
+@dataclass(frozen=True)
+class Clipped:
+    """How far a grade is above ``low``, and at most ``high - low``, as in ir_measures' SDCG."""
+
+    low: int
+    high: int
+
+    def __call__(self, grade: IntArray) -> FloatArray:
+        return (np.clip(grade, self.low, self.high) - self.low).astype(np.float64)
+
+    @property
+    def pays_below_1(self) -> bool:
+        return self.low < 0

@@ -195,3 +195,16 @@ def _nested_choice(score: FloatArray) -> IntArray:
         limit = at[level][np.arange(problems), limit]
         chosen[:, level] = limit
     return chosen
+
+
+_MOST_GRADES = 100_000
+
+
+def grades_between(lowest: int, highest: int) -> IntArray:
+    """Return all grades that an unjudged document may have, ascending; ValueError for more than 100,000."""
+    if highest - lowest >= _MOST_GRADES:
+        raise ValueError(
+            f"documents may have grades from {lowest} to {highest}, and at most {_MOST_GRADES} different grades are "
+            "tried: correct the qrels, grades= or max_grade="
+        )
+    return np.arange(lowest, highest + 1)

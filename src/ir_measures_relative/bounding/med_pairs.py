@@ -13,9 +13,9 @@ from ..data.arrays import BoolArray, FloatArray, IntArray, max_by_query, rank_wi
 from ..data.rankings import known_depth
 from ..measures.bases.base import BASES as RULES
 from ..measures.bases.browsing import Geometric
-from ..measures.bases.gains import compute_gains, discount, grades_between, reciprocal
+from ..measures.bases.gains import compute_gains, discount, reciprocal
 from ..measures.med import BASES, SEARCHES
-from .level_sums import LevelSums, greatest_lead, sort_and_sum, swings
+from .level_sums import LevelSums, grades_between, greatest_lead, sort_and_sum, swings
 
 if TYPE_CHECKING:
     from ..context.evaluated import Evaluated

@@ -20,10 +20,11 @@ from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray, IntArray, ObjectArray, object_array
 from ..data.documents import Judgments
 from ..io.qrels import Qrels
-from ..messages import escaped, few_quoted, warn
+from ..messages import few_quoted, warn
 from ..stats.paired_tests import tie_limit, with_ties
 from ..tolerances import LABELED_ALIKE
-from ..work import Work, check_writable, write_whole
+from ..work import Work
+from ..writing import check_writable, escaped, write_whole
 from .bounds import check_bounded, judged_values, make_labelings, measure_table, prepare_runs, snap_to_value
 from .imputation import (
     Imputation,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import ir_measures_relative as package
 
 from ..arguments import check_count
-from ..messages import escaped, few, markdown_text, to_json
+from ..messages import few
+from ..writing import escaped, markdown_text, to_json
 from . import arguments
 from .arguments import Command, add_option
 from .output import say, wrap

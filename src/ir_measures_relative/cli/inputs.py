@@ -13,10 +13,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import ir_measures
+import numpy as np
 
 from ..context.absolute import AbsoluteEvaluator
 from ..context.collection import Collection, judged_collection
@@ -25,9 +27,8 @@ from ..context.evaluate import Scores, score_runs
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import is_relative
 from ..context.priors import POLICIES, Policy
-from ..context.run_context import RunContext
+from ..context.run_context import RunContext, cite_tracks
 from ..data.arrays import FloatArray
-from ..data.cut_rankings import cite_tracks
 from ..data.rankings import Rankings
 from ..formats.content import Content
 from ..formats.run_paths import PACKED, run_groups
@@ -132,7 +133,7 @@ class CommandInputs:
         collection = judged_collection(context, self.judgments)
         self._check_new_runs(collection, new_runs)
         qrels, absolute = self.qrels.columns, [m for m in measures if not is_relative(m)]
-        evaluator = AbsoluteEvaluator(provider, absolute, lambda _: qrels.as_ir_measures())
+        evaluator = AbsoluteEvaluator(provider, absolute, lambda _: _for_ir_measures(qrels))
 
         def score(measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
             positions = partial(collection.relevant_positions, rankings)
@@ -154,6 +155,20 @@ class CommandInputs:
                 )
             if same is not None:
                 warn(f"{same!r} of --to ranks exactly as {name!r}; leave one of them out if they are one run")
+
+
+def _for_ir_measures(qrels: QrelsColumns) -> list[ir_measures.Qrel] | dict[str, dict[str, int]]:
+    """Return judgments for ir_measures: as a dict if a query has none, with the iteration "0" without aspects."""
+    aspects = qrels.aspect_texts()
+    iterations = repeat("0") if aspects is None else map(str, aspects)
+    rows = map(ir_measures.Qrel, *qrels.ids(), qrels.relevance.astype(np.int64).tolist(), iterations)
+    unjudged = qrels.unjudged_queries
+    if not unjudged:
+        return list(rows)
+    nested: dict[str, dict[str, int]] = {query: {} for query in unjudged}
+    for row in rows:
+        nested.setdefault(row.query_id, {})[row.doc_id] = row.relevance
+    return nested
 
 
 def read(

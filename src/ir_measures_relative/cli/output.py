@@ -15,7 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ..messages import escaped, one_warning_of_a_kind
+from ..messages import one_warning_of_a_kind
+from ..writing import escaped
 
 PROG = "ir_measures_relative"
 WIDTH = 100  # of what is printed for people

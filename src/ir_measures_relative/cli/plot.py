@@ -31,7 +31,7 @@ def _run(args: argparse.Namespace) -> None:
         lacking = "a relative one, such as NRG@10" if relative is None else "an absolute one, such as nDCG@10"
         raise ValueError(f"plot draws a relative measure against an absolute one: add {lacking}")
     from ..plots import new_figure
-    from ..work import check_writable
+    from ..writing import check_writable
     from .inputs import read
     from .run_files import find_files, input_files
 
@@ -56,7 +56,7 @@ def check_picture(path: str, inputs: Mapping[str, str]) -> None:
 def draw_runs(path: str, table: Any, relative: Any, absolute: Any, groups: Mapping[str, str] | None) -> None:
     """Write the figure of :func:`~ir_measures_relative.plots.relative_against_absolute` to a file."""
     from ..plots import new_figure, relative_against_absolute
-    from ..work import write_whole
+    from ..writing import write_whole
 
     figure = new_figure()
     relative_against_absolute(table, str(relative), str(absolute), groups=groups, ax=figure.subplots())

@@ -25,7 +25,7 @@ def _run(args: argparse.Namespace) -> None:
     provider = arguments.named_provider(args, measures)
     from .. import reporting
     from ..messages import warn
-    from ..work import check_writable
+    from ..writing import check_writable
     from .inputs import read
     from .run_files import find_files, input_files
 

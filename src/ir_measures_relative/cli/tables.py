@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..messages import escaped, few, markdown_text, to_json
+from ..messages import few
+from ..writing import escaped, markdown_text, to_json
 from .output import SUPERSCRIPTS, WIDTH, say, wrap
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import ir_measures_relative as package
 
 from ..formats.track_file import ABOUT
-from ..messages import escaped, few
+from ..messages import few
+from ..writing import escaped
 from . import arguments
 from .arguments import Command, add_option
 from .output import check_loss, writing

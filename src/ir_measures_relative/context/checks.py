@@ -360,3 +360,12 @@ def _share_ranked(run: Evaluated) -> float:
         row = docs.find_rows(np.full(len(top.query), docs.query_code[query_id]), top.ids, top.hashes)
         is_ranked[row[row >= 0]] = True
     return float(is_ranked.sum() / max(len(is_ranked), 1))
+
+
+def check_whole_to(
+    runs: Iterable[Rankings], depth: int | None, subject: str = "this", times: int = 1
+) -> None:
+    """Raise the error of :meth:`Cut.refuse` for the first run that is not complete to a depth."""
+    for run in runs:
+        if run.cut is not None and not run.is_whole_to(depth):
+            raise run.cut.refuse(depth, subject, times)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,6 @@ import ir_measures
 import numpy as np
 
 from ..arguments import check_count
-from ..data.cut_rankings import cite_tracks
 from ..data.rankings import Rankings
 from ..data.registry import Registry
 from ..io import datasets
@@ -21,7 +21,7 @@ from ..io.frames import is_frame
 from ..io.qrels import Qrels, QrelsColumns
 from ..io.readers import run_pipelines
 from ..io.runs import Run, RunPaths, read_run
-from ..messages import brief, few_quoted, kind_of
+from ..messages import brief, counted, few_quoted, kind_of
 from .active import ActiveContext, active, enter, leave
 from .checks import check_group
 from .collection import Collection, judged_collection
@@ -375,3 +375,20 @@ def check_is_context(context: object) -> None:
     if not isinstance(context, RunContext):
         remedy = "RunContext(runs)" if isinstance(context, Mapping) else "a RunContext"
         raise TypeError(f"the context is {kind_of(context)}; give {remedy}")
+
+
+def cite_tracks(runs: Iterable[Rankings], *, count_others: bool = False) -> list[str]:
+    """Return the citations of the tracks that the runs come from, each once; part of a track is cited as such.
+
+    With ``count_others``, the runs that are from no track are counted behind the tracks.
+    """
+    n_runs = Counter(run.cut for run in runs)
+    n_others = n_runs.pop(None, 0)
+    citations = [
+        cut.citation if n == cut.n_runs else f"{counted(n, 'run')} of {cut.citation}"
+        for cut, n in n_runs.items()
+        if cut is not None
+    ]
+    return (
+        [*citations, counted(n_others, "other run")] if citations and n_others and count_others else citations
+    )

@@ -18,8 +18,9 @@ from ..bounding.verdicts import round_to_zero
 from ..context.collection import Collection
 from ..context.measure_strings import param_value
 from ..data.arrays import FloatArray
-from ..messages import counted, escaped, few, markdown_text, to_json, warn
+from ..messages import counted, few, warn
 from ..stats.regret import average_labelings
+from ..writing import escaped, markdown_text, to_json
 from .options import Option, OptionLists
 from .rule import NEEDED, Terms, number
 from .text import capital, format_margin, format_share

@@ -17,8 +17,8 @@ from ..context.missing_topics import check_topics
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
-from ..messages import escaped
 from ..stats.regret import OptionBounds, TopicsNeeded, topics_needed
+from ..writing import escaped
 from .answer import Decision, ScoredOptions
 from .fusion import list_cutoff
 from .options import INTERLEAVE, Combination, Option, OptionLike, OptionLists, read_options

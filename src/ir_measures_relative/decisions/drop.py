@@ -15,7 +15,7 @@ from ..context.missing_topics import check_topics
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
-from ..messages import escaped
+from ..writing import escaped
 from .answer import Decision
 from .decide import Rulings, rule_by_labels, score_options
 from .options import Combination, Option, choose_deployed, without

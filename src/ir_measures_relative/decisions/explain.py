@@ -8,13 +8,12 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from ..context.checks import check_evaluated, check_runs, resolve_group
+from ..context.checks import check_evaluated, check_runs, check_whole_to, resolve_group
 from ..context.collection import judged_collection
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import parse_measure
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import object_array
-from ..data.cut_rankings import check_whole_to
 from ..further_measures.alpha_nrg import NewAspects
 from ..further_measures.rbo import rows_in_top
 from ..io.qrels import Qrels

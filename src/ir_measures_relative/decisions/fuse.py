@@ -15,14 +15,13 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from ..arguments import check_amount, check_choice, check_confidence, check_count
-from ..context.checks import check_runs
+from ..context.checks import check_runs, check_whole_to
 from ..context.collection import Collection, judged_collection
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import absolute_measure
 from ..context.missing_topics import check_topics, note_missing_topics
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import BoolArray, FloatArray, IntArray
-from ..data.cut_rankings import check_whole_to
 from ..data.rankings import known_depth
 from ..io.qrels import Qrels
 from ..measures.nrg import NRG

@@ -13,12 +13,12 @@ import ir_measures
 import numpy as np
 
 from ..arguments import check_choice, check_count
+from ..context.checks import check_whole_to
 from ..context.collection import Collection
 from ..context.measure_strings import absolute_measure, is_relative, parse_measure
 from ..context.priors import match_pattern
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray, IntArray, query_slices, rank_within
-from ..data.cut_rankings import check_whole_to
 from ..data.documents import Documents
 from ..data.rankings import Rankings, known_depth
 from ..formats.run_paths import name_runs

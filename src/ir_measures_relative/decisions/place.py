@@ -16,18 +16,18 @@ from ..context.collection import Collection, judged_collection
 from ..context.duplicates import find_alike
 from ..context.evaluate import score_runs
 from ..context.evaluated import Evaluated
-from ..context.run_context import RunContext, check_is_context
-from ..data.cut_rankings import cite_tracks
+from ..context.run_context import RunContext, check_is_context, cite_tracks
 from ..data.rankings import known_depth
 from ..further_measures.rbo import RBO
 from ..io.datasets import fetch_qrels
 from ..io.qrels import Qrels, qrels_columns
 from ..io.runs import Run
 from ..measures.nrg import NRG, UniqueRel
-from ..messages import counted, escaped
+from ..messages import counted
 from ..stats.intervals import means_and_margins
 from ..tolerances import ROUNDED
 from ..work import Work
+from ..writing import escaped
 from .options import find_candidate
 from .rule import number
 from .similarity import score_pairs

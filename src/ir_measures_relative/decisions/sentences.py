@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from ..context.measure_strings import is_relative, parse_measure
-from ..messages import counted, escaped, few
+from ..messages import counted, few
 from ..tolerances import ROUNDED
+from ..writing import escaped
 from .fuse import FIXED_BEFOREHAND
 from .rule import number, number_above, number_below, number_beside
 from .similarity import measure_distances

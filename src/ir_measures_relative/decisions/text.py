@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..messages import counted, escaped, few
+from ..messages import counted, few
 from ..stats.intervals import FEWEST_DIFFERING, MOST_TOPICS
 from ..stats.regret import OptionBounds
+from ..writing import escaped
 from .rule import (
     AS_WELL,
     BETTER,

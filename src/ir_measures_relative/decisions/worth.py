@@ -22,7 +22,7 @@ from ..data.rankings import known_depth
 from ..further_measures.alpha_nrg import NewAspects
 from ..io.qrels import Qrels
 from ..io.runs import Run
-from ..messages import escaped
+from ..writing import escaped
 from .answer import Decision
 from .decide import Comparison, compare_options
 from .options import (

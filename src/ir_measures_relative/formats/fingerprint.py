@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 
 from ..context.collection import judged_collection
-from ..context.run_context import DESCRIPTIONS, RunContext
-from ..data.cut_rankings import cite_tracks
+from ..context.run_context import DESCRIPTIONS, RunContext, cite_tracks
 from ..data.documents import Judgments
 from ..data.ids import Ids
 from ..data.rankings import Rankings
 from ..io.datasets import dataset_id
 from ..io.qrels import Qrels
-from ..messages import to_json
+from ..writing import to_json
 
 # The packages whose versions may change a number.
 _PACKAGES = ("ir-measures-relative", "ir-measures", "pytrec-eval-terrier", "numpy", "scipy")

@@ -21,7 +21,7 @@ from ..data.ids import Ids
 from ..data.rankings import Rankings, known_depth
 from ..io.qrels import Qrels
 from ..messages import brief, few_quoted
-from ..work import write_whole
+from ..writing import write_whole
 from .track_file import ABOUT, ARRAYS, FORMAT, VERSION, hash_track, npy_header
 
 _COMPRESSION, _DEPTH = 5, 100

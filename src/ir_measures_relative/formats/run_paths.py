@@ -14,8 +14,9 @@ import numpy as np
 
 from ..context.run_context import DESCRIPTIONS
 from ..data.rankings import Rankings
+from ..io.datasets import load_dataset
 from ..io.files import split_part
-from ..io.qrels import judgments_dataset
+from ..io.qrels import QrelsColumns, read_qrels_file
 from ..io.runs import RunPaths, check_not_empty, read_runs_in_file
 from ..io.trec_columns import starts_as_trec
 from ..messages import counted, few, kind_of, one_warning_of_a_kind, progress, warn
@@ -42,10 +43,35 @@ def read_files(
     given: Any = paths[0] if len(paths) == 1 else paths
     given = list(given) if isinstance(given, Iterator) else given
     files = run_files(given, task)
-    judgments = _judgments_in_folder(given) if judgments is None else judgments
-    dataset = None if judgments is None else judgments_dataset(judgments)
+    dataset = judgments = _judgments_in_folder(given) if judgments is None else judgments
+    if judgments is not None:
+        is_file = isinstance(judgments, (str, os.PathLike)) and os.path.isfile(split_part(judgments)[0])
+        dataset = QrelsDataset(judgments) if is_file else load_dataset(judgments)
     runs = read_runs(files, given, allow_empty=allow_empty)
     return runs, run_groups(runs), dataset
+
+
+class QrelsDataset:
+    """A file of judgments with the interface of an ir_datasets dataset that has only judgments."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+
+    def has(self, part: str) -> bool:
+        """Return whether the dataset has a part, such as "qrels"."""
+        return part == "qrels" and self.has_qrels()
+
+    def has_qrels(self) -> bool:
+        """Return whether there are judgments."""
+        return True
+
+    def has_queries(self) -> bool:
+        """Return whether there are the texts of queries."""
+        return False
+
+    def qrels_columns(self) -> QrelsColumns:
+        """Return the judgments."""
+        return read_qrels_file(self.path)
 
 
 def run_groups(runs: Mapping[str, Rankings]) -> dict[str, str] | None:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-import ir_measures
 import numpy as np
 from ir_measures.util import QrelsConverter
 from numpy.typing import NDArray
@@ -59,22 +57,6 @@ class QrelsColumns(NamedTuple):
     def aspect_texts(self) -> ObjectArray | None:
         """Return the aspects as they were given; those of a file as strings."""
         return self.aspects.strings() if isinstance(self.aspects, Ids) else self.aspects
-
-    def rows(self) -> Iterator[ir_measures.Qrel]:
-        """Yield the judgments, with an iteration of "0" where they have no aspects."""
-        aspects = self.aspect_texts()
-        iterations = itertools.repeat("0") if aspects is None else map(str, aspects)
-        return map(ir_measures.Qrel, *self.ids(), self.relevance.astype(np.int64).tolist(), iterations)
-
-    def as_ir_measures(self) -> list[ir_measures.Qrel] | dict[str, dict[str, int]]:
-        """Return the judgments for ir_measures: as a dict if a query has none."""
-        unjudged = self.unjudged_queries
-        if not unjudged:
-            return list(self.rows())
-        nested: dict[str, dict[str, int]] = {query: {} for query in unjudged}
-        for row in self.rows():
-            nested.setdefault(row.query_id, {})[row.doc_id] = row.relevance
-        return nested
 
     def equals(self, other: QrelsColumns) -> bool:
         """Return whether both hold the same judgments in the same order and form."""
@@ -213,45 +195,6 @@ def read_qrels_file(path: str | os.PathLike[str]) -> QrelsColumns:
     [raw] = content.parts
     columns = _from_frame(raw, source) if is_frame(raw.content) else _from_dict(raw.content, source)
     return _with_labels(columns, source)
-
-
-class QrelsDataset:
-    """A file of judgments with the interface of an ir_datasets dataset that has only judgments."""
-
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = path
-
-    def has(self, part: str) -> bool:
-        """Return whether the dataset has a part, such as "qrels"."""
-        return part == "qrels" and self.has_qrels()
-
-    def has_qrels(self) -> bool:
-        """Return whether there are judgments."""
-        return True
-
-    def has_docs(self) -> bool:
-        """Return whether there are documents, queries or a run."""
-        return False
-
-    has_queries = has_scoreddocs = has_docs
-
-    def qrels_defs(self) -> dict[int, str]:
-        """Return the meaning of the grades, which no file states."""
-        return {}
-
-    def qrels_iter(self) -> Iterator[ir_measures.Qrel]:
-        """Yield the judgments."""
-        return self.qrels_columns().rows()
-
-    def qrels_columns(self) -> QrelsColumns:
-        """Return the judgments."""
-        return read_qrels_file(self.path)
-
-
-def judgments_dataset(judgments: Any) -> Any:
-    """Return the dataset of a file of judgments, or of anything that :func:`load_dataset` takes."""
-    is_file = isinstance(judgments, (str, os.PathLike)) and os.path.isfile(split_part(judgments)[0])
-    return QrelsDataset(judgments) if is_file else load_dataset(judgments)
 
 
 def _with_labels(columns: QrelsColumns, source: str) -> QrelsColumns:

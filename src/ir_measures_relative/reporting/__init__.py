@@ -19,7 +19,7 @@ from ..context.run_context import RunContext
 from ..io.datasets import dataset_id, fetch_qrels
 from ..io.qrels import Qrels, QrelsColumns, qrels_columns
 from ..messages import counted, needs_extra, warn
-from ..work import check_writable, write_whole
+from ..writing import check_writable, write_whole
 
 
 def report(

@@ -23,8 +23,7 @@ import jinja2
 import vl_convert
 from tqdm import tqdm
 
-from ..messages import to_json
-from ..work import write_whole
+from ..writing import to_json, write_whole
 from .contents import Contents
 from .sections import Section
 from .sections.combinations import complementary, fusion

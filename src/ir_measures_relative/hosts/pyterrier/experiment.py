@@ -26,9 +26,8 @@ from ...context.evaluate import describe_dominant_topics
 from ...context.measure_strings import as_list, is_relative
 from ...context.missing_topics import find_similar_ids, warn_about_missing_topics
 from ...context.priors import Policy
-from ...context.run_context import RunContext
+from ...context.run_context import RunContext, cite_tracks
 from ...data.arrays import BoolArray
-from ...data.cut_rankings import cite_tracks
 from ...data.documents import Judgments
 from ...data.rankings import Rankings
 from ...io.datasets import count_docs, fetch_qrels, is_dataset, load_dataset

@@ -68,19 +68,6 @@ def compute_gains(grade: IntArray, dcg: str, gains: dict[int, int] | None) -> Fl
     return np.ldexp(1.0, mapped.astype(np.int64)) - 1.0
 
 
-_MOST_GRADES = 100_000
-
-
-def grades_between(lowest: int, highest: int) -> IntArray:
-    """Return all grades that an unjudged document may have, ascending; ValueError for more than 100,000."""
-    if highest - lowest >= _MOST_GRADES:
-        raise ValueError(
-            f"documents may have grades from {lowest} to {highest}, and at most {_MOST_GRADES} different grades are "
-            "tried: correct the qrels, grades= or max_grade="
-        )
-    return np.arange(lowest, highest + 1)
-
-
 def chance_to_satisfy(grade: IntArray, max_grade: int) -> FloatArray:
     """Return the probability θ that each document satisfies: ``(2^grade - 1) / 2^max_grade``; 0 for a grade below 1."""
     return np.ldexp(np.ldexp(1.0, np.maximum(grade, 0)) - 1.0, -max_grade)
@@ -140,18 +127,3 @@ class Satisfying:
 
     def __call__(self, grade: IntArray) -> FloatArray:
         return chance_to_satisfy(grade, self.max_grade)
-
-
-@dataclass(frozen=True)
-class Clipped:
-    """How far a grade is above ``low``, and at most ``high - low``, as in ir_measures' SDCG."""
-
-    low: int
-    high: int
-
-    def __call__(self, grade: IntArray) -> FloatArray:
-        return (np.clip(grade, self.low, self.high) - self.low).astype(np.float64)
-
-    @property
-    def pays_below_1(self) -> bool:
-        return self.low < 0

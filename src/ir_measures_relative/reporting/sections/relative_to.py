@@ -11,7 +11,7 @@ import ir_measures
 
 from ...context.measure_strings import is_relative
 from ...measures.measure import citations
-from ...messages import to_json
+from ...writing import to_json
 from ..contents import Contents
 from . import Section
 
