@@ -76,7 +76,7 @@ def check_contents(wheel: Path, sdist: Path) -> None:
         source = [name.partition("/")[2] for name in archive.getnames()]
     for name in (
         "py.typed",
-        "demo/subjects.txt",
+        "demo/collection.json.gz",
         "measures/CITATIONS.bib",
         "reporting/templates/report.html",
         "pt_docs/index.rst",

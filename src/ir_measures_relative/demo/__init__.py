@@ -13,10 +13,10 @@ Example:
 
 from __future__ import annotations
 
+import gzip
 import itertools
 import json
 import math
-import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -62,91 +62,34 @@ class DemoCollection(NamedTuple):
     scoreddocs: tuple[formats.GenericScoredDoc, ...]
 
 
-class Concept(NamedTuple):
-    """One thing that documents are about."""
-
-    synonyms: tuple[str, ...]
-    company: tuple[str, ...]  #: the words that go with any of the synonyms
-
-
-class Subject(NamedTuple):
-    """A field that documents belong to."""
-
-    words: tuple[str, ...]
-    concepts: tuple[Concept, ...]
-
-
-def subjects() -> list[Subject]:
-    """Read ``subjects.txt``: common words, then four concepts, of synonyms and the words that go with any of them."""
-    result = []
-    for line in re.sub(r"([;,])\s+", r"\1", _read("subjects.txt")).strip().splitlines():
-        words, concepts = line.split(": ")
-        sides = (concept.split(",") for concept in concepts.split(";"))
-        parsed = (Concept(tuple(synonyms.split()), tuple(company.split())) for synonyms, company in sides)
-        result.append(Subject(tuple(words.split()), tuple(parsed)))
-    return result
+@lru_cache
+def _read_collection() -> dict[str, Any]:
+    """Return the documents, queries, nuggets and judgments, which ``tools/demo_collection.py`` generates."""
+    packed = files(__package__).joinpath("collection.json.gz").read_bytes()
+    return json.loads(gzip.decompress(packed))
 
 
 @lru_cache
-def _read(name: str) -> str:
-    return files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-class _Dice(random.Random):
-    """A random number generator whose draws are the same in every version of Python: they use ``random()`` alone."""
-
-    def pick(self, items: Sequence[str]) -> str:
-        return items[self.below(len(items))]
-
-    def below(self, n: int) -> int:
-        return int(self.random() * n)
-
-    def deal(self, n: int) -> list[int]:
-        """Return the numbers below n in random order."""
-        return [i for _, i in sorted((self.random(), i) for i in range(n))]
-
-
-@lru_cache(maxsize=4)
-def generate(seed: int = 1, n_docs: int = 1200, judgments: str = "pool") -> DemoCollection:
-    """Generate the collection; the same for the same arguments.
+def generate(judgments: str = "pool") -> DemoCollection:
+    """Return the collection.
 
     A topic asks for two concepts. A document about both has grade 2, one about one of them grade 1 if it mentions the
     other, else 0. All other documents are not judged, or with ``judgments="all"`` have grade 0.
     """
     check_choice("judgments", judgments, ("pool", "all"))
-    dice = _Dice(seed)
-    fields = subjects()
-    docs: list[formats.GenericDoc] = []
-    contents: list[tuple[int, frozenset[int], frozenset[int]]] = []
-    for number in range(n_docs):
-        field = number % len(fields)
-        order = dice.deal(4)
-        main = order[: 1 if dice.random() < 0.25 else 2]
-        passing = order[2:3] if dice.random() < 0.5 else []
-        contents.append((field, frozenset(main), frozenset(passing)))
-        docs.append(formats.GenericDoc(f"d{number + 1:04d}", _write(dice, fields, field, main, passing)))
-
-    queries: list[formats.GenericQuery] = []
-    qrels: list[formats.TrecQrel] = []
-    for field, subject in enumerate(fields):
-        pairs = list(itertools.combinations(range(4), 2))
-        for a, b in (pairs[i] for i in sorted(dice.deal(len(pairs))[:3])):
-            query_id = str(len(queries) + 1)
-            first, second = (dice.pick(subject.concepts[c].synonyms) for c in (a, b))
-            queries.append(formats.GenericQuery(query_id, f"{first} and {second}"))
-            for doc, (doc_field, main_concepts, passing_concepts) in zip(docs, contents, strict=True):
-                if doc_field == field and {a, b} & main_concepts:
-                    grade = 2 if {a, b} <= main_concepts else int({a, b} <= main_concepts | passing_concepts)
-                    qrels.append(formats.TrecQrel(query_id, doc.doc_id, grade, "0"))
-                elif judgments == "all":
-                    qrels.append(formats.TrecQrel(query_id, doc.doc_id, 0, "0"))
+    data = _read_collection()
+    grades = {(query_id, doc_id): grade for query_id, doc_id, grade in data["qrels"]}
+    pairs = grades if judgments == "pool" else itertools.product(data["queries"], data["docs"])
+    docs = tuple(formats.GenericDoc(*item) for item in data["docs"].items())
+    queries = tuple(formats.GenericQuery(*item) for item in data["queries"].items())
+    qrels = tuple(formats.TrecQrel(*pair, grades.get(pair, 0), "0") for pair in pairs)
     search = Retriever(Index(docs, words))
     first_stage = tuple(
         formats.GenericScoredDoc(query.query_id, doc_id, score)
         for query in queries
         for doc_id, score in search(query.text)
     )
-    return DemoCollection(tuple(docs), tuple(queries), tuple(qrels), first_stage)
+    return DemoCollection(docs, queries, qrels, first_stage)
 
 
 def nuggets() -> list[formats.TrecQrel]:
@@ -156,40 +99,12 @@ def nuggets() -> list[formats.TrecQrel]:
     """
     collection = generate()
     doc_words = {doc.doc_id: set(words(doc.text)) for doc in collection.docs}
-    company = {synonym: c.company for s in subjects() for c in s.concepts for synonym in c.synonyms}
-    topic_words = {
-        q.query_id: [w for name in q.text.split(" and ") for w in company[name]] for q in collection.queries
-    }
+    topic_words = _read_collection()["nuggets"]
     return [
         formats.TrecQrel(query_id, doc_id, int(grade > 0 and word in doc_words[doc_id]), word)
         for query_id, doc_id, grade, _ in collection.qrels
         for word in topic_words[query_id]
     ]
-
-
-def _write(dice: _Dice, fields: list[Subject], field: int, main: list[int], passing: list[int]) -> str:
-    """Return a text about the concepts ``main`` of a subject that mentions those of ``passing`` once."""
-    subject, templates = fields[field], json.loads(_read("sentences.json"))
-    word = {c: dice.pick(subject.concepts[c].synonyms) for c in main + passing}
-
-    def named(concept: int) -> str:
-        return word[concept] + ("s" if dice.random() < 0.3 else "")
-
-    def sentence(template: str, concept: int) -> str:
-        return template.format(
-            x=named(concept),
-            y=named(main[-1] if concept != main[-1] else main[0]),
-            c=dice.pick(subject.concepts[concept].company),
-            w=dice.pick(subject.words),
-            o=dice.pick(fields[dice.below(len(fields))].words),
-        )
-
-    mentions = [concept for concept in main for _ in range(1 + dice.below(3))] + passing
-    sentences = [sentence(dice.pick(templates["about one"]), concept) for concept in mentions]
-    if len(main) == 2:
-        sentences.append(sentence(dice.pick(templates["about two"]), main[0]))
-    sentences += [sentence(dice.pick(templates["filler"]), main[0]) for _ in range(1 + dice.below(3))]
-    return " ".join(sentences[i].capitalize() + "." for i in dice.deal(len(sentences)))
 
 
 class Index:
