@@ -14,7 +14,6 @@ for _library in ("OPENBLAS", "MKL", "OMP"):
 # What numba compiles for the objects of ranx takes 20 seconds, and nothing here needs it.
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
-import pandas as pd  # noqa: E402
 import pytest  # noqa: E402
 from hypothesis import Phase, settings  # noqa: E402
 
@@ -136,17 +135,3 @@ def dl21_path() -> Path:
 def robust03_path() -> Path:
     """The folder of the Robust runs; skips where it is absent."""
     return _runs("ROBUST03")
-
-
-def _columns(path: Path, *names: str) -> pd.DataFrame:
-    text = dict.fromkeys({*names} - {"rank", "score", "relevance"}, str)
-    return pd.read_csv(path, sep=r"\s+", header=None, names=list(names), dtype=text)
-
-
-@pytest.fixture(scope="session")
-def robust03(robust03_path: Path) -> tuple[dict[str, pd.DataFrame], pd.DataFrame]:
-    """(runs by tag, qrels) as plain frames in ir_measures' columns."""
-    files = sorted((robust03_path / "runs").glob("*.gz"))
-    frames = [_columns(file, "query_id", "q0", "doc_id", "rank", "score", "tag") for file in files]
-    runs = {str(frame["tag"].iloc[0]): frame[["query_id", "doc_id", "score"]] for frame in frames}
-    return runs, _columns(robust03_path / "qrels.txt.gz", "query_id", "iteration", "doc_id", "relevance")

@@ -11,7 +11,7 @@ import pytest
 from studies.reproduce.data import Campaign
 
 # Their folders, and the settings of Hypothesis.
-from tests.conftest import dl19_path, dl21_path, robust03, robust03_path
+from tests.conftest import dl19_path, dl21_path, robust03_path
 
 # The experiments import what draws and tests: without it, not even the files are read.
 _THERE = all(map(importlib.util.find_spec, ("matplotlib", "statsmodels")))

@@ -12,6 +12,7 @@ from studies.reproduce.findings import TABLES
 
 import ir_measures_relative
 from ir_measures_relative.context.measure_strings import parse_measure, registered
+from page_examples import run_examples
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
@@ -54,6 +55,17 @@ def test_each_item_is_there_and_tested(row: list[str]) -> None:
     assert files and all(path.is_file() for path in files), covered
     tests = "".join(path.read_text(encoding="utf-8") for path in files)
     assert all(word in tests for word in words), f"{covered} names not all of {words}"
+
+
+@pytest.mark.parametrize("name", ["meta", "where-the-papers-slip"])
+@pytest.mark.filterwarnings(
+    "error::UserWarning",
+    "ignore:UE is relative to a random ranking",
+    "ignore:the run ranks .* of the judged documents",
+    "ignore:UniqueRel.* counts each label from rel=1",
+)
+def test_examples_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run_examples(ROOT / "studies" / f"{name}.md", tmp_path, monkeypatch)
 
 
 def test_the_items_are_of_all_five_papers() -> None:

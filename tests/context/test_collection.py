@@ -46,7 +46,7 @@ def test_work_grows_with_the_number_of_runs(measure: str, priors: Any) -> None:
         return instructions(lambda: context.evaluate({"q": {"a": 1, "d1": 2}}, [measure]))
 
     work(2)  # what is imported when it is first needed
-    assert work(80) < 1.15 * 4 * work(20)
+    assert work(40) < 1.15 * 4 * work(10)
 
 
 @dataclass(frozen=True)

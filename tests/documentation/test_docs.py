@@ -1,26 +1,19 @@
 """README and documentation: their examples run, their tables are complete, their commands are those of CI."""
 
 import ast
-import contextlib
-import doctest
-import io
 import re
-import runpy
-import shlex
-import sys
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
-import ir_measures
 import pytest
 
-from command_line import here
 from ir_measures_relative.context.measure_strings import MISSING, registered
+from page_examples import run_examples
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "studies").glob("*.md"))]
+DOCS = [README, *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*DOCS, *sorted((ROOT / "studies").glob("*.md"))]
 
 
 #: What a page needs of the extras; without it the page is skipped.
@@ -29,20 +22,14 @@ NEEDS = {
     "aspects": ("pyterrier",),
     "command-line": ("matplotlib", "statsmodels"),
     "getting-started": ("pyterrier",),
-    "meta": ("matplotlib",),
     "past-one-machine": ("dask.dataframe", "pyarrow"),
     "pipelines": ("pyterrier",),
     "report": ("matplotlib",),
     "fusing": ("matplotlib",),
 }
-#: The heading of a page from which on another test runs the examples.
-ELSEWHERE = {"formats": "\n## ranx"}
-BLOCK = re.compile(
-    r"^```(pycon|python|console)\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", re.MULTILINE | re.DOTALL
-)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", DOCS, ids=lambda p: p.name)
 @pytest.mark.filterwarnings(
     "error::UserWarning",
     "ignore:UE is relative to a random ranking of the documents",
@@ -50,36 +37,9 @@ BLOCK = re.compile(
     "ignore:UniqueRel.* counts each label from rel=1",
 )
 def test_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each page from its top, in an empty folder: python blocks are run, and what they print compared with a text block
-    right below; pycon ones are doctests, and of console ones each command is run and what it prints compared. py and
-    bash mark what needs more: the page says what."""
     for needed in NEEDS.get(page.stem, ()):
         pytest.importorskip(needed, reason=f"the page needs {needed}, of the extras")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MPLBACKEND", "agg")
-    text = page.read_text(encoding="utf-8")
-    if heading := ELSEWHERE.get(page.stem):
-        text = text.split(heading)[0]
-    names: dict[str, Any] = {"__name__": page.stem.replace("-", "_")}
-    runner = doctest.DocTestRunner()
-    with patch.dict(ir_measures.measures.registry):  # a page may register a measure
-        for block in BLOCK.finditer(text):
-            line = text.count("\n", 0, block.start()) + 1
-            if block[1] == "python":
-                printed = io.StringIO()
-                with contextlib.redirect_stdout(printed):
-                    exec(compile("\n" * line + block[2], str(page), "exec"), names)
-                assert block[3] in (None, printed.getvalue()), block[2]
-            elif block[1] == "console":
-                _run_commands(block[2])
-            else:
-                example = doctest.DocTestParser().get_doctest(block[2], names, page.name, str(page), line)
-                failures: list[str] = []
-                runner.run(example, out=failures.append, clear_globs=False)
-                names = example.globs
-                assert not failures, "".join(failures)
-    if "matplotlib.pyplot" in sys.modules:
-        sys.modules["matplotlib.pyplot"].close("all")
+    run_examples(page, tmp_path, monkeypatch)
 
 
 def test_the_real_case_of_a_decision(
@@ -95,25 +55,6 @@ def test_the_real_case_of_a_decision(
     names: dict[str, Any] = {}
     exec(compile(code, "keep-add-replace-drop.md", "exec"), names)
     assert names["answer"].answer.split() == shown.split("```")[0].split()
-
-
-def _run_commands(block: str) -> None:
-    """Runs what follows each ``$``, and compares what it prints, on stdout or stderr, with the lines below it."""
-    for command, shown in re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE):
-        program, *arguments = shlex.split(command.replace("\\\n", ""))
-        if program == "ir_measures_relative":  # in this process; stdout is a pipe to readers, and comes last
-            done = here(*arguments)
-            printed = done.stderr + done.stdout
-        else:
-            assert (program, arguments[0]) == ("python", "-m"), command
-            written = io.StringIO()
-            with patch.object(sys, "argv", arguments[1:]), contextlib.redirect_stdout(written):
-                try:
-                    runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
-                except SystemExit as leave:
-                    assert not leave.code, command
-            printed = written.getvalue()
-        assert printed.strip() == shown.strip(), command
 
 
 #: What the table of measures calls each thing that a measure may be relative to.

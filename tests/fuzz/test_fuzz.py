@@ -18,6 +18,6 @@ def test_read_or_refused_in_words(target: str, tmp_path: Path) -> None:
 def test_files_of_other_tools_are_read_or_refused_in_words(target: str, tmp_path: Path) -> None:
     if "Parquet" in target or "LensKit" in target:
         pytest.importorskip("pyarrow")
-    found = Counter(outcome(target, seed, tmp_path) for seed in range(60))
-    assert found.total() - found["read"] > 5, found
-    assert found["read"] > 5 or target.startswith("neither"), found
+    found = Counter(outcome(target, seed, tmp_path) for seed in range(40))
+    assert found.total() - found["read"] > 3, found
+    assert found["read"] > 3 or target.startswith("neither"), found

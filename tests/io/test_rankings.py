@@ -3,7 +3,6 @@
 import gzip
 import itertools
 
-import ir_measures
 import numpy as np
 import pandas as pd
 import pytest
@@ -100,13 +99,19 @@ def test_the_context_does_not_follow_later_changes_of_a_frame() -> None:
     assert as_lists(context.runs["r"]) == {"q": ["a", "b"]}
 
 
-def test_robust03_files_equal_frames_and_pytrec_eval(robust03, robust03_path) -> None:
-    frames, qrels = robust03
-    context = RunContext.from_files(robust03_path / "runs")
-    assert set(context.names) == set(frames)
-    ours = context.evaluate(qrels, ["NRG(prior='InexpC2')@10"])
-    theirs = RunContext({n: frames[n] for n in context.names}).evaluate(qrels, ["NRG(prior='InexpC2')@10"])
-    pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
+def test_robust03_files_equal_frames(robust03_path) -> None:
+    files = sorted((robust03_path / "runs").glob("*.gz"))[:3]
+    columns, text = (
+        ["query_id", "q0", "doc_id", "rank", "score", "tag"],
+        dict.fromkeys(["query_id", "doc_id"], str),
+    )
+    frames = [pd.read_csv(file, sep=r"\s+", names=columns, dtype=text) for file in files]
+    of_frames = RunContext({f["tag"][0]: f[["query_id", "doc_id", "score"]] for f in frames})
+    tables = [
+        c.evaluate(robust03_path / "qrels.txt.gz", ["NRG@10"])
+        for c in (RunContext.from_files(files), of_frames)
+    ]
+    pd.testing.assert_frame_equal(*tables, check_exact=True)
 
 
 def test_names_come_from_tags_or_else_from_files(tmp_path) -> None:
@@ -117,18 +122,3 @@ def test_names_come_from_tags_or_else_from_files(tmp_path) -> None:
     assert RunContext.from_files([tmp_path / "two.run.gz", tmp_path / "one.run"]).names == ["B", "A"]
     (tmp_path / "three.run").write_text(trec_lines(RUN, "A"))
     assert RunContext.from_files(tmp_path).names == ["one", "three", "two"]
-
-
-def test_importing_is_cheap() -> None:
-    import subprocess
-    import sys
-
-    code = (
-        "import sys, ir_measures_relative, ir_measures_relative.pt_relative; "
-        "print([m for m in ('pandas', 'scipy', 'matplotlib', 'pyterrier', 'tqdm') if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-W", "error::UserWarning", "-c", code], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "[]"
-    assert ir_measures.providers.registry["relative"] in ir_measures.DefaultPipeline.providers

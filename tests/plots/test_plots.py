@@ -264,9 +264,8 @@ def test_without_matplotlib() -> None:
     assert said.endswith("pip install 'ir-measures-relative[plot]'")
 
 
-def test_robust_runs(robust03) -> None:
-    runs, qrels = robust03
-    context = RunContext(runs)
+def test_robust_runs(robust03_path) -> None:
+    context, qrels = RunContext.from_files(robust03_path / "runs"), robust03_path / "qrels.txt.gz"
     frame = context.evaluate(qrels, [nDCG @ 10, IDEAL])
     boxes = drawn_boxes(plots.relative_against_absolute(frame, ax=axes()))
     assert len(boxes) == 17 and not any(overlap(*p) for p in itertools.combinations(boxes, 2))
