@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
+from packaging.version import Version
 
 from benchmarks.growth import Growth
 from benchmarks.timing import Cost, load
@@ -148,19 +149,24 @@ def _list(texts: Iterable[str]) -> str:
     return "; ".join(texts)
 
 
-def keep_history(rows: Iterable[tuple[str, Row]], path: Path) -> None:
-    """Write the ratios of this version into a table of ratios by version, in place of earlier ones of it."""
+def record(rows: Iterable[tuple[str, Row]], path: Path) -> None:
+    """Write the ratios of this version into a table of ratios by version, in place of earlier ones of the same work.
+
+    Args:
+        rows: the collection that was measured, and what was measured on it.
+        path: a CSV file, which need not exist.
+    """
     from ir_measures_relative import __version__
 
-    columns = ["version", "collection", "work", "against", "ids", "ratio"]
-    old = (
-        pd.read_csv(path, dtype=str, keep_default_na=False)
-        if path.exists()
-        else pd.DataFrame(columns=columns)
-    )
+    work = ["version", "collection", "row", "against", "ids"]
     new = pd.DataFrame(
-        [(__version__, c, row.work, row.against, row.ids, f"{row.ratio:.4f}") for c, row in rows],
-        columns=columns,
+        [
+            (__version__, collection, row.work, row.against, row.ids, f"{row.ratio:.4f}")
+            for collection, row in rows
+        ],
+        columns=[*work, "ratio"],
     )
-    same = old["version"].eq(__version__) & old["collection"].isin(new["collection"])
-    pd.concat([old[~same], new], ignore_index=True).to_csv(path, index=False)
+    if path.exists():
+        new = pd.concat([pd.read_csv(path, dtype=str, keep_default_na=False), new])
+    new = new.drop_duplicates(work, keep="last")
+    new.sort_values("version", key=lambda texts: texts.map(Version), kind="stable").to_csv(path, index=False)
