@@ -31,7 +31,7 @@ _BY_LABELS = ("nDCG", "P", "R", "Success", "RR", "AP")
 # By how much rounding to 32 bits may raise a score.
 _SLACK = 1 + 1e-6
 # The depth to which rankings are read first, and the factor by which it grows where that is too little.
-_FIRST, _FACTOR = 128, 4
+_FIRST, _FACTOR = 128, 2
 # How many scores are computed at once: as many as fit into the processor's cache.
 _SCORES_AT_ONCE = 1 << 17
 

@@ -36,7 +36,7 @@ from .options import (
 )
 from .rule import AS_WELL, BETTER, RegretTest, Terms, compare_removals, number, read_terms
 from .similarity import count_shared_documents
-from .text import describe, describe_removals, join, name_option, nothing_gains
+from .text import State, describe, describe_removals, join, name_option, nothing_gains
 
 # Of more deployed runs, those are replaced and removed that overlap most with the candidate.
 _MOST_REPLACED = 20
@@ -107,26 +107,11 @@ def decide_on_candidate(
     collection: Collection, deployed: Sequence[str], candidate: str, terms: Terms, missing_topics: str = ""
 ) -> Decision:
     """Return the answer on a candidate, by the names of runs of the collection."""
-    replaced = _choose_runs_to_replace(collection, deployed, candidate, terms)
-    options = options_with_candidate(deployed, candidate, replaced)
-    compared = compare_options(collection, options, terms, removals(deployed, replaced), candidate)
-    removal_states = _compare_removals(compared, replaced) if len(deployed) > 1 else {}
-    original = _find_copied_run(collection, deployed, candidate)
-    copied = (
-        ""
-        if original is None
-        else f"{escaped(candidate)} ranks every topic exactly as {escaped(original)} does"
-    )
-    words = [name_option(option.name, deployed, candidate) for option in options]
-    state = compared.state(
-        words,
-        nothing_gains(deployed, candidate),
-        removals=removal_states,
-        copy=f"{copied}." if copied and len(deployed) == 1 else "",
-    )
+    compared, removal_states, state = _compare_candidate(collection, deployed, candidate, terms)
     new = tabulate_new_documents(compared.scored.lists, deployed, candidate, terms.by)
     notes = [_describe_new_documents(new, deployed, candidate, terms.by)]
-    if copied and original is not None and len(deployed) > 1:
+    if len(deployed) > 1 and (original := _find_copied_run(collection, deployed, candidate)) is not None:
+        copied = _describe_copy(candidate, original)
         notes.insert(0, f"{copied}: added, it is a second vote for {escaped(original)}.")
     if removal_states and not state.is_settled:
         notes.insert(0, describe_removals(removal_states))
@@ -139,6 +124,36 @@ def decide_on_candidate(
         settings={"candidate": candidate, "deployed": list(deployed)},
         missing_topics=escaped(missing_topics),
     )
+
+
+def verdict_on_candidate(
+    collection: Collection, deployed: Sequence[str], candidate: str, terms: Terms
+) -> tuple[str, str]:
+    """Return the headline and the reason of :func:`decide_on_candidate`, without its tables, which take as long."""
+    *_, state = _compare_candidate(collection, deployed, candidate, terms)
+    return describe(state)
+
+
+def _compare_candidate(
+    collection: Collection, deployed: Sequence[str], candidate: str, terms: Terms
+) -> tuple[Comparison, dict[str, str], State]:
+    """Return the options compared, how each removal of a deployed run compares with the choice, and their state."""
+    replaced = _choose_runs_to_replace(collection, deployed, candidate, terms)
+    options = options_with_candidate(deployed, candidate, replaced)
+    compared = compare_options(collection, options, terms, removals(deployed, replaced), candidate)
+    removal_states = _compare_removals(compared, replaced) if len(deployed) > 1 else {}
+    original = _find_copied_run(collection, deployed, candidate) if len(deployed) == 1 else None
+    state = compared.state(
+        [name_option(option.name, deployed, candidate) for option in options],
+        nothing_gains(deployed, candidate),
+        removals=removal_states,
+        copy="" if original is None else f"{_describe_copy(candidate, original)}.",
+    )
+    return compared, removal_states, state
+
+
+def _describe_copy(candidate: str, original: str) -> str:
+    return f"{escaped(candidate)} ranks every topic exactly as {escaped(original)} does"
 
 
 def _find_copied_run(collection: Collection, deployed: Sequence[str], candidate: str) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +71,8 @@ def report(
 
 def require_packages() -> None:
     """Raise ImportError, which says what to install, where a package is missing."""
-    try:
-        import jinja2  # noqa: F401
-        import matplotlib  # noqa: F401
-        import vl_convert  # noqa: F401
-    except ImportError:
-        raise needs_extra("the report", "report") from None
+    if not all(map(find_spec, ("jinja2", "matplotlib", "vl_convert"))):
+        raise needs_extra("the report", "report")
 
 
 def write(

@@ -149,9 +149,9 @@ def _asset(name: str) -> str:
 @lru_cache(maxsize=1)
 def _bundle() -> str:
     """Return Vega's program, which takes a second to make: it is kept in ir_datasets' folder."""
-    from ir_datasets.util import home_path
-
-    path = home_path() / "ir_measures_relative" / f"vega-{version('vl-convert-python')}.js"
+    # As ir_datasets finds it; importing that takes half a second.
+    home = Path(os.environ.get("IR_DATASETS_HOME", Path.home() / ".ir_datasets"))
+    path = home / "ir_measures_relative" / f"vega-{version('vl-convert-python')}.js"
     with suppress(OSError, UnicodeDecodeError):
         return str(path.read_text(encoding="utf-8"))
     program = _make_bundle()

@@ -13,7 +13,7 @@ from ...context.measure_strings import is_relative
 from ...decisions.compare import compare, is_pairwise
 from ...decisions.rule import read_terms
 from ...decisions.similarity import inner_range, order_by_clustering, tabulate_distances
-from ...decisions.worth import decide_on_candidate
+from ...decisions.worth import verdict_on_candidate
 from ...measures.med import MED
 from ...messages import RelativeWarning
 from ..contents import Contents, json_number, json_numbers
@@ -142,10 +142,10 @@ def _decide(contents: Contents) -> dict[str, Any] | None:
             # Both orders of a pair in turn: they share the fused list.
             pairs = (order for a, b in itertools.combinations(best, 2) for order in ((a, b), (b, a)))
             for deployed, candidate in pairs:
-                answer = decide_on_candidate(
+                headline, reason = verdict_on_candidate(
                     collection, [collection.names[deployed]], collection.names[candidate], terms
                 )
-                rows.append([deployed, candidate, answer.headline, f" {answer.reason}"])
+                rows.append([deployed, candidate, headline, f" {reason}"])
         except ValueError:  # a measure that does not say how good a list is, no relevant document
             return None
     return {"runs": len(best), "by": str(terms.by), "rows": rows}
