@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from ..data.registry import imported_later
 from ..messages import needs_extra
 
-if find_spec("matplotlib") is None:  # importing it takes a quarter of a second, which ``placement`` does not need
+# Importing it takes a quarter of a second, which ``placement`` does not need.
+if find_spec("matplotlib") is None:
     raise needs_extra("drawing pictures", "plot")
 
 if TYPE_CHECKING:
