@@ -285,8 +285,7 @@ def test_every_sentence_on_deployed_runs_is_true() -> None:
         ):
             grade_by_run = dict(zip(names, grades, strict=True))
             basis = text.Basis("nDCG@10", 0.02, 0.95, labels)
-            state = text.DropState(basis, grade_by_run, alone, strict)
-            headline, reason = text.describe_drop(state)
+            headline, reason = text.describe_drop(basis, grade_by_run, alone, strict)
             whole = f"{headline} {reason}"
             assert len(whole.split()) <= 60
             assert headline.startswith("If unjudged") == (labels == "judged")

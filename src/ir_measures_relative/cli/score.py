@@ -48,11 +48,9 @@ def _run(args: argparse.Namespace) -> None:
     warning = None if args.by_query else describe_dominant_topics(scores)
     if warning is not None:
         warn(warning.replace("by topic", "by topic (-q)"))
-    table = (
-        _with_intervals(scores, given.is_folder)
-        if args.ci
-        else _rows(scores, given.is_folder, args.by_query, not args.no_summary)
-    )
+    table: Any = _rows(scores, given.is_folder, args.by_query, not args.no_summary)
+    if args.ci:
+        table = _with_intervals(scores, given.is_folder)
     print_table(table, args, header=given.is_folder)
 
 

@@ -20,7 +20,7 @@ from .answer import Decision
 from .decide import Rulings, rule_by_labels, score_options
 from .options import Combination, Option, choose_deployed, without
 from .rule import NEEDED, SAFE, UNDECIDED, RegretTest, Terms, grade_runs, read_terms
-from .text import DropState, describe_drop
+from .text import describe_drop
 
 
 def drop(
@@ -128,7 +128,7 @@ def _answer(rulings: Rulings[_Losses], extremes: FloatArray, missing_topics: str
     if strict is not None and not scores.all_judged:
         same = strict.grades == losses.grades and (losses.alone is None or strict.alone is not None)
         key = "same" if same else "open in part"
-    headline, reason = describe_drop(DropState(rulings.basis, losses.grades, losses.alone, key))
+    headline, reason = describe_drop(rulings.basis, losses.grades, losses.alone, key)
     bounds = {"lower": np.append(0.0, 0.0 - losses.upper), "upper": np.append(0.0, 0.0 - losses.lower)}
     table = scored.tabulate(bounds).drop(columns="runs")
     verdicts = {"verdict": strict if rulings.why_no_model else losses, "strict": strict}

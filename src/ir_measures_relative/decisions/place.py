@@ -115,20 +115,16 @@ def _tabulate_ranks(means: pd.DataFrame, pairs: pd.DataFrame, name: str) -> pd.D
     """Return the rank of a run by each measure, and its ranks over all judgments of the unjudged documents."""
     rows = []
     for measure in map(str, BY):
-        value, of_measure = (
-            float(means.loc[means["name"] == name, measure].iloc[0]),
-            pairs["measure"] == measure,
-        )
-        settled = pairs.loc[of_measure, "settled"]
+        value = float(means.loc[means["name"] == name, measure].iloc[0])
+        of_measure = pairs[pairs["measure"] == measure]
+        settled = of_measure["settled"]
         row: dict[str, Any] = {"measure": measure, "value": value}
         row["rank"] = 1 + int((means[measure] > value + ROUNDED).sum())
         row["best"] = 1 + int((settled == "above").sum())
         row["worst"] = len(means) - int(settled.isin(["below", "equal"]).sum())
         if "probability" in pairs:
             # A tie counts half there. A run that is always equal, such as a copy, is not above.
-            row["expected"] = 1 + float(
-                pairs.loc[of_measure & (pairs["settled"] != "equal"), "probability"].sum()
-            )
+            row["expected"] = 1 + float(of_measure["probability"][settled != "equal"].sum())
         rows.append(row)
     return pd.DataFrame(rows)
 

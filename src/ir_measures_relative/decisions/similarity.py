@@ -175,11 +175,9 @@ def score_nearest_copies(
     copies: list[tuple[str, float] | None] = []
     for name in names:
         row = view.index[name]
-        rivals = (
-            prior_indices(view, name, measure, priors)
-            if to_priors
-            else np.delete(np.arange(len(shared)), row)
-        )
+        rivals = np.delete(np.arange(len(shared)), row)
+        if to_priors:
+            rivals = prior_indices(view, name, measure, priors)
         if not len(rivals):
             copies.append(None)
             continue

@@ -237,26 +237,24 @@ def describe_removals(removals: Mapping[str, str]) -> str:
     return REMOVALS[state, len(runs) > 1].format(runs=join(runs), better=join(by_state[BETTER]))
 
 
-class DropState(NamedTuple):
-    """The state of an answer on deployed runs, from which its sentences are made."""
+def describe_drop(
+    basis: Basis, grades: Mapping[str, str], alone: tuple[str, float] | None, extremes: str | None = None
+) -> tuple[str, str]:
+    """Return the headline and the reason of an answer on deployed runs.
 
-    basis: Basis
-    grades: Mapping[str, str]  #: from run to its verdict
-    #: The run that gains most alone, and how much at least; None where none does.
-    alone: tuple[str, float] | None
-    extremes: str | None = None  #: a key of :data:`STRICT`; None where they are not known
-
-
-def describe_drop(state: DropState) -> tuple[str, str]:
-    """Return the headline and the reason of an answer on deployed runs."""
-    basis = state.basis
+    Args:
+        basis: of the sentences.
+        grades: from run to its verdict.
+        alone: the run that gains most alone, and how much at least; None where none does.
+        extremes: a key of :data:`STRICT`; None where they are not known.
+    """
     by_grade: dict[str, list[str]] = {grade: [] for grade in (SAFE, NEEDED, UNDECIDED)}
-    for run, grade in state.grades.items():
+    for run, grade in grades.items():
         by_grade[grade].append(run)
     words = {**basis.words, "safe": join(by_grade[SAFE])}
     start = SAFE if by_grade[SAFE] else UNDECIDED if by_grade[UNDECIDED] else NEEDED
-    if state.alone is not None:
-        words |= {"alone": escaped(state.alone[0]), "gain": number_below(state.alone[1])}
+    if alone is not None:
+        words |= {"alone": escaped(alone[0]), "gain": number_below(alone[1])}
         start = "alone"
     parts = []
     for grade, runs in by_grade.items():
@@ -265,8 +263,8 @@ def describe_drop(state: DropState) -> tuple[str, str]:
         parts += [DROP_REASONS[key].format(**words, runs=join(runs), it=it)] if runs else []
     if basis.why_no_model:
         parts.append(NOT_KNOWN.format(why=basis.why_no_model))
-    elif state.extremes is not None and basis.labels != "strict":
-        parts.append(STRICT[state.extremes])
+    elif extremes is not None and basis.labels != "strict":
+        parts.append(STRICT[extremes])
     headline = DROP_HEADLINES[start].format(**words)
     if basis.labels == "judged":
         headline = f"If unjudged documents count as not relevant: {headline}"

@@ -95,11 +95,8 @@ def trajectory(
     shown = _arrange(read_searches(searches), qrels, k, dict(topic or {}))
     measure = NRG(norm="ideal") if k is None else NRG(norm="ideal") @ k
     cells = _score_cells(shown, measure)
-    by_search, stopping, same_cost = (
-        _average_by_search(cells, str(measure), pays),
-        _average_stopping(cells),
-        None,
-    )
+    by_search, stopping = _average_by_search(cells, str(measure), pays), _average_stopping(cells)
+    same_cost = None
     if deeper is not None:
         reading = read_deeper(shown, deeper)
         cells["found_deeper"] = np.where(shown.first[shown.trajectory] == 1, reading.relevant, np.nan)
