@@ -200,9 +200,8 @@ for seed in range(5):
     for params in ("rel=2", "prior='r0'"):
         check(campaign, [parse_measure(f"Echo({params})@{campaign.cutoff or 10}")], unretrieved_relevant=seed % 2)
 context = RunContext(campaign.runs, **campaign.options)
-table = verdicts(
-    context, campaign.qrels, [Echo @ 2], relevance_model=lambda q, d: 0.5, samples=20, missing="zero"
-)
+more = RunContext({f"{name}{i}": run for name, run in campaign.runs.items() for i in range(4)})
+table = verdicts(more, campaign.qrels, [Echo @ 2], relevance_model="pool", samples=20, missing="zero")
 assert table["probability"].between(0, 1).all()
 assert list(judge_next(context, campaign.qrels, Echo @ 2, 3)) == ["query_id", "doc_id", "weight", "pairs"]
 try:

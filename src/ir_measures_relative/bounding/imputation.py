@@ -1,8 +1,8 @@
-"""Drawn grades for unjudged documents: by a relevance model of the runs, or by a caller's probabilities."""
+"""Drawn grades for unjudged documents, by a relevance model of the runs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import ir_measures
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from ..context.checks import check_whole_to
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import param_value
-from ..context.tops import Look
 from ..data.arrays import FloatArray, IntArray
 from ..data.documents import Documents, Judgments
 from ..io.qrels import Qrels, make_judgments, qrels_columns
@@ -28,20 +27,21 @@ _FEW_LABELLED = 0.5
 
 
 def check_relevance_model(
-    relevance_model: str | Callable[[str, str], float] | None,
+    relevance_model: str | None,
     n_runs: int,
     measures: Sequence[ir_measures.Measure],
     perquery: bool,
     with_llm: bool = False,
 ) -> None:
     """Raise ValueError where the model cannot draw labelings for these measures, or has too few runs to learn from."""
-    by_pool = isinstance(relevance_model, str) and relevance_model == "pool"
-    if with_llm and not by_pool:
-        raise ValueError(
-            "llm_judgments= is an input of the model of the pool; set relevance_model='pool' too"
-        )
     if relevance_model is None:
+        if with_llm:
+            raise ValueError(
+                "llm_judgments= is an input of the model of the pool; set relevance_model='pool' too"
+            )
         return
+    if relevance_model != "pool":
+        raise ValueError(f"relevance_model={relevance_model!r} is not allowed; give 'pool', or leave it out")
     if perquery:
         raise ValueError("relevance_model= is about the mean over queries; leave perquery=True out")
     for measure in measures:
@@ -53,15 +53,10 @@ def check_relevance_model(
                 f"{measure}: relevance_model= gives the probability of being relevant, and the measure's gains reward "
                 f"grade {rewarded[0]}, which is not relevant; leave relevance_model= out"
             )
-    if not by_pool and not callable(relevance_model):
-        raise ValueError(
-            f"relevance_model={relevance_model!r} is not allowed; give 'pool', or a function from query id and "
-            "document id to the probability that the document is relevant"
-        )
-    if by_pool and n_runs < FEWEST_RUNS and not with_llm:
+    if n_runs < FEWEST_RUNS and not with_llm:
         raise ValueError(
             f"relevance_model='pool' needs at least {FEWEST_RUNS} runs to learn from, and there are {n_runs}: add runs "
-            "of the collection, give llm_judgments=, leave relevance_model= out, or give a function"
+            "of the collection, give llm_judgments=, or leave relevance_model= out"
         )
 
 
@@ -241,60 +236,6 @@ def sentence_about_judge(imputation: Imputation) -> str | None:
     if imputation.n_labelled < _FEW_LABELLED * imputation.n_unjudged:
         text += f" They cover {imputation.n_labelled:,} of {imputation.n_unjudged:,} unjudged documents."
     return text
-
-
-# ---- by a caller's probabilities
-
-
-def draw_by_function(
-    labelings: Labelings, function: Callable[[str, str], float], samples: int, seed: int, sd: float | None
-) -> Iterator[FloatArray]:
-    """Yield values of the runs under drawn grades, in batches of the shape (runs, labelings, queries).
-
-    Args:
-        labelings: the runs, and their unjudged documents.
-        function: from a query id and a document id to the probability that the document is relevant.
-        samples: how many labelings.
-        seed: of the random numbers.
-        sd: of the shift in log-odds that the documents of a run have in common; by default as measured: the documents
-            of few runs say less of each other.
-    """
-    sd = (0.8 if len(labelings.runs) >= 6 else 1.2) if sd is None else sd
-    probability, random = _document_probabilities(labelings, function), np.random.default_rng(seed)
-    docs, look = labelings.docs, Look(labelings.cutoff)
-    relevant_grades = docs.grade[~labelings.open & (labelings.gain(docs.grade) > 0)]
-    retrieved = np.array([run.positions(docs, look) for run in labelings.runs])[:, labelings.open] > 0
-    share = retrieved / np.maximum(retrieved.sum(axis=0), 1)
-    inside = np.clip(probability, 1e-9, 1 - 1e-9)
-    logits = np.log(inside) - np.log1p(-inside)
-    for start in range(0, samples, _BATCH):
-        size = min(_BATCH, samples - start)
-        shifted = logits + sd * random.standard_normal((size, len(retrieved))) @ share
-        # A document with probability 0 is not relevant, in any run.
-        drawn_by = np.where(probability > 0, 1.0 / (1.0 + np.exp(-shifted)), 0.0) if sd else probability
-        relevant = random.random((size, len(probability))) < drawn_by
-        if len(relevant_grades):  # a grade is that of some relevant document
-            grade = random.choice(relevant_grades, relevant.shape)
-        else:
-            grade = np.full(relevant.shape, int(param_value(labelings.measure, "rel") or 1))
-        yield labelings.values(np.where(relevant, grade, 0))
-
-
-def _document_probabilities(labelings: Labelings, function: Callable[[str, str], float]) -> FloatArray:
-    """Return the probability of every open document to be relevant, in their order."""
-    docs, rows = labelings.docs, np.flatnonzero(labelings.open)
-    ids = docs.ids.take(rows).strings()
-    result = np.zeros(len(rows))
-    for i, (query, doc) in enumerate(zip(docs.query_ids[docs.query[rows]], ids, strict=True)):
-        if docs.exists[rows[i]]:
-            probability = function(query, doc)
-            if not isinstance(probability, (int, float, np.number)) or not 0 <= probability <= 1:
-                raise ValueError(
-                    f"relevance_model: the probability of document {doc!r} of query {query!r} is {probability!r}; it "
-                    "must be a number from 0 to 1"
-                )
-            result[i] = probability
-    return result
 
 
 def probability_above(drawn: Iterator[FloatArray], a: IntArray, b: IntArray) -> FloatArray:

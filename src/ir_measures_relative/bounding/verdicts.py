@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import ir_measures
@@ -29,7 +29,6 @@ from .bounds import check_bounded, judged_values, make_labelings, measure_table,
 from .imputation import (
     Imputation,
     check_relevance_model,
-    draw_by_function,
     probability_above,
     read_llm_judgments,
     sentence_about_judge,
@@ -46,7 +45,7 @@ def verdicts(
     perquery: bool = False,
     *,
     unretrieved_relevant: int | None = None,
-    relevance_model: str | Callable[[str, str], float] | None = None,
+    relevance_model: str | None = None,
     llm_judgments: Qrels | None = None,
     samples: int = 1000,
     seed: int = 0,
@@ -67,14 +66,13 @@ def verdicts(
         perquery: as for :func:`bounds`.
         unretrieved_relevant: as for :func:`bounds`.
         relevance_model: adds ``probability``: how likely M(name) > M(other) is; a tie counts half. ``"pool"`` learns
-            from judged documents with similar ranks (needs four runs). Or a function from query id and document id to
-            the probability that the document is relevant.
+            from judged documents with similar ranks (needs four runs).
         llm_judgments: judgments by a language model, an input of ``"pool"``, with which two runs may be enough. They
             are used only if they help on the documents that people judged too; a warning says if not.
         samples: number of labelings drawn for it.
         seed: the random seed.
         log_odds_sd: the common error of the probabilities of all documents of one run, in log-odds. Default: of
-            ``"pool"`` 0.6, with fewer than six runs 0.85, with LLM judgments 0.5; of a function 0.8 and 1.2.
+            ``"pool"`` 0.6, with fewer than six runs 0.85, with LLM judgments 0.5.
         jobs: number of processes for AP, AP_Rareness and ERR. The rows are the same.
         time_limit: seconds for the whole call; None for no limit. Unfinished intervals are wider, and not ``exact``.
             For AP, AP_Rareness and ERR, the search for each end on a query also stops after one second of CPU time.
@@ -146,7 +144,7 @@ def verdicts(
         settled = name_order(table["worst"].to_numpy(), table["best"].to_numpy())
         table.insert(table.columns.get_loc("n_deciding"), "settled", pd.Series(settled, dtype=str))
         if relevance_model is not None:
-            drawn = _draw(labelings, relevance_model, llm, samples, seed, log_odds_sd)
+            drawn = _draw(labelings, llm, samples, seed, log_odds_sd)
             table["probability"] = np.select(
                 [settled == word for word in ("above", "below", "equal")],
                 [1.0, 0.0, 0.5],
@@ -158,15 +156,12 @@ def verdicts(
 
 def _draw(
     labelings: Labelings,
-    relevance_model: str | Callable[[str, str], float],
     llm: Judgments | None,
     samples: int,
     seed: int,
     sd: float | None,
 ) -> Iterator[FloatArray]:
     """Return the values of the runs under drawn labelings, in batches (runs, labelings, topics)."""
-    if not isinstance(relevance_model, str):
-        return draw_by_function(labelings, relevance_model, samples, seed, sd)
     imputation = Imputation(labelings.runs, labelings.cutoff, llm)
     about_judge = sentence_about_judge(imputation)
     if not imputation.model.exists:
