@@ -45,7 +45,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         else:
             check_collection(self.collection, measures, may_be_batch=self._may_be_batch)
             if self._is_frame:
-                self._parts.check_grades(self.collection, not self._may_be_batch, measures)
+                _check_grades_of_parts(self.collection, not self._may_be_batch, measures)
         super().__init__(measures, set(query_ids))
 
     def iter_calc(self, run: Run) -> Iterator[ir_measures.Metric]:
@@ -53,7 +53,7 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
         evaluated = self._find_run(read_run(run, copy=False))
         check_host_run(evaluated, self.measures, may_be_batch=self._may_be_batch)
         if self._is_frame and self._by_policy and not (evaluated.index is None and evaluated.group is None):
-            self._parts.check_choice(self.collection, not self._may_be_batch)
+            _check_choice_of_parts(self.collection, not self._may_be_batch)
         query_ids = self.collection.documents.query_ids
         scores = [measure.score(evaluated).tolist() for measure in self.measures]
         for measure, values in zip(self.measures, scores, strict=True):
@@ -89,10 +89,6 @@ class RelativeEvaluator(Evaluator):  # type: ignore[misc]
             )
         return Evaluated.of(self.collection, run, group=None if name else group, name=name)
 
-    @property
-    def _parts(self) -> _QrelsParts:
-        return _parts_by_context.setdefault(self.active.context, _QrelsParts())
-
 
 def check_context(measures: Iterable[RelativeMeasure]) -> None:
     """Raise ValueError, with the fix, where measures need a context and none is active."""
@@ -117,7 +113,10 @@ def check_context(measures: Iterable[RelativeMeasure]) -> None:
     raise ValueError(message)
 
 
-_MAX_PARTS = 10_000  # stored per context
+# PyTerrier splits qrels by topics, and from one part an evaluator knows neither the grades of the other parts nor means
+# over all topics. So each context has the parts that its evaluators have seen; weak keys, so that none outlives it.
+_parts: WeakKeyDictionary[RunContext, dict[str, list[_Part]]] = WeakKeyDictionary()
+_MAX_PARTS = 10_000  # stored per context and kind of value
 
 
 class _Part(NamedTuple):
@@ -126,51 +125,13 @@ class _Part(NamedTuple):
     value: Any
 
 
-class _QrelsParts:
-    """The parts of the qrels that evaluators of one context have seen, since PyTerrier splits qrels by topics.
+def _record_part(kind: str, collection: Collection, is_whole: bool, value: Any) -> list[Any]:
+    """Record a value of this part of the qrels; return those of parts of the same qrels, for other topics.
 
-    From one part, an evaluator knows neither the grades of the other parts nor means over all topics. A frame whose
-    rows count from 0 is whole: two of these are different qrels, not parts of the same.
+    A frame whose rows count from 0 is whole: two of these are different qrels.
     """
-
-    def __init__(self) -> None:
-        self._grades: list[_Part] = []
-        self._choices: list[_Part] = []
-
-    def check_grades(
-        self, collection: Collection, is_whole: bool, measures: Iterable[RelativeMeasure]
-    ) -> None:
-        """Raise ValueError if a measure needs the grades, and these qrels have other grades than an earlier part."""
-        is_needed = [any(m.asks_for_grades[end] for m in measures) for end in (0, 1)]
-        if collection.grades_known or not any(is_needed):
-            return
-        grades_here = collection.grades
-        for grades in _record_part(self._grades, collection, is_whole, grades_here):
-            if any(needed and g != h for needed, g, h in zip(is_needed, grades, grades_here, strict=True)):
-                raise ValueError(
-                    f"the grades are {grades_here[0]} to {grades_here[1]} in these qrels, and {grades[0]} to "
-                    f"{grades[1]} in those of other topics, so documents would be rated on two scales: where the qrels "
-                    "come in batches or folds, set RunContext(…, grades=(lowest, highest)), or max_grade="
-                )
-
-    def check_choice(self, collection: Collection, is_whole: bool) -> None:
-        """Raise ValueError if means choose the priors, and the means of an earlier part chose other runs."""
-        policy = collection.policy
-        if not getattr(policy, "needs_groups", False):
-            return
-        choice = collection.memoize("choice", lambda: priors_chosen_by_means(policy, collection) or {})
-        if not choice:
-            return
-        if any(other != choice for other in _record_part(self._choices, collection, is_whole, choice)):
-            raise ValueError(
-                "the means over these topics make other runs the priors than those over other topics; where the qrels "
-                "come in parts, such as PyTerrier's batches or folds, choose the priors by the whole, "
-                "RunContext(…, priors=BestOfOtherGroups.choose(means, groups)), or leave batch_size out"
-            )
-
-
-def _record_part(seen: list[_Part], collection: Collection, is_whole: bool, value: Any) -> list[Any]:
-    """Record the value of this part of the qrels; return the values of parts that share no topic with it."""
+    context: Any = collection.context
+    seen = _parts.setdefault(context, {}).setdefault(kind, [])
     part = _Part(is_whole, frozenset(collection.documents.query_ids), value)
     rest = [p.value for p in seen if not (is_whole and p.is_whole) and not part.query_ids & p.query_ids]
     if part not in seen:
@@ -179,5 +140,32 @@ def _record_part(seen: list[_Part], collection: Collection, is_whole: bool, valu
     return rest
 
 
-# The parts seen in each context; weak keys, so that no entry outlives its context.
-_parts_by_context: WeakKeyDictionary[RunContext, _QrelsParts] = WeakKeyDictionary()
+def _check_grades_of_parts(
+    collection: Collection, is_whole: bool, measures: Iterable[RelativeMeasure]
+) -> None:
+    """Raise ValueError if a measure needs the grades, and these qrels have other grades than an earlier part."""
+    is_needed = [any(m.asks_for_grades[end] for m in measures) for end in (0, 1)]
+    if collection.grades_known or not any(is_needed):
+        return
+    low, high = here = collection.grades
+    for grades in _record_part("grades", collection, is_whole, here):
+        if any(needed and g != h for needed, g, h in zip(is_needed, grades, here, strict=True)):
+            raise ValueError(
+                f"the grades are {low} to {high} in these qrels, and {grades[0]} to {grades[1]} in those of other "
+                "topics, so documents would be rated on two scales: where the qrels come in batches or folds, set "
+                "RunContext(…, grades=(lowest, highest)), or max_grade="
+            )
+
+
+def _check_choice_of_parts(collection: Collection, is_whole: bool) -> None:
+    """Raise ValueError if means choose the priors, and the means of an earlier part chose other runs."""
+    policy = collection.policy
+    if not getattr(policy, "needs_groups", False):
+        return
+    choice = collection.memoize("choice", lambda: priors_chosen_by_means(policy, collection) or {})
+    if choice and any(other != choice for other in _record_part("choice", collection, is_whole, choice)):
+        raise ValueError(
+            "the means over these topics make other runs the priors than those over other topics; where the qrels "
+            "come in parts, such as PyTerrier's batches or folds, choose the priors by the whole, "
+            "RunContext(…, priors=BestOfOtherGroups.choose(means, groups)), or leave batch_size out"
+        )
