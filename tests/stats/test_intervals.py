@@ -1,5 +1,7 @@
 """Intervals of means that cannot be negative."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,7 +15,7 @@ from ir_measures_relative.stats.intervals import (
     means_and_margins,
     student_interval,
     topic_counts,
-    topics_for_power,
+    topics_to_settle,
 )
 from ir_measures_relative.stats.regret import cautious_interval
 
@@ -149,8 +151,8 @@ def test_so_many_topics_have_the_power_that_was_asked_for() -> None:
     rng = np.random.default_rng(3)
     pilot = rng.normal(0.0, 0.2, 50)
     pilot = (pilot - pilot.mean()) / pilot.std(ddof=1) * 0.2 + 0.05
-    found = topics_for_power(pilot, 0.0, 0.95)
-    assert found is not None and found.fewest < found.needed < found.most
-    above = [student_interval(rng.normal(0.05, 0.2, (1, found.needed)), 0.95)[0][0] > 0 for _ in range(2000)]
+    needed, fewest, most = topics_to_settle(pilot, 0.0, 0.95)
+    assert fewest < needed < most
+    above = [student_interval(rng.normal(0.05, 0.2, (1, int(needed))), 0.95)[0][0] > 0 for _ in range(2000)]
     assert np.mean(above) == pytest.approx(0.8, abs=0.03)
-    assert topics_for_power(pilot, float(pilot.mean()), 0.95) is None
+    assert topics_to_settle(pilot - pilot.mean(), 0.0, 0.95) == (math.inf,) * 3

@@ -255,9 +255,8 @@ def _tabulate(comparison: _Comparison, result: Corrected, confidence: float) -> 
             elif n > 1 and not differences.any():
                 row["effect"] = 0.0
             if n > 1 and lower <= 0 <= upper:
-                needed = topics_to_settle(differences, (upper - lower) / 2, 0.0, confidence)
-                counts = (np.inf,) * 3 if needed is None or not needed.possible else needed
-                row |= zip(_TOPICS, counts, strict=True)
+                needed = topics_to_settle(differences, (upper - lower) / 2, confidence)
+                row |= zip(_TOPICS, needed, strict=True)
         rows.append(row)
     return pd.DataFrame(rows).astype(dict.fromkeys(_COUNTS, "Int64"))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -268,69 +268,43 @@ def _interval_or_mean(
     return mean, np.where(np.isnan(ends[0]) & (n > 1), mean, ends)
 
 
-class TopicsForPower(NamedTuple):
-    """Numbers of topics that would settle a question with some power, if topics vary as in the sample."""
+def topics_to_settle(values: FloatArray, reach: float, confidence: float) -> tuple[float, float, float]:
+    """Return how many topics would settle, with 80 % power, whether a mean is above or below 0.
 
-    needed: int  #: at the spread of the sample
-    fewest: int  #: at the lower end of the interval of the spread
-    most: int  #: at its upper end
-
-    @property
-    def possible(self) -> bool:
-        """Whether that number of topics could be judged."""
-        return self.needed <= MOST_TOPICS
-
-
-def topics_to_settle(
-    values: FloatArray, reach: float, threshold: float, confidence: float
-) -> TopicsForPower | None:
-    """Return how many topics would settle, with 80 % power, on which side of a threshold a mean is.
+    It is the smallest N with ``sqrt(N)·|mean|/s >= widening·t(N - 1, (1 + confidence)/2) + t(N - 1, 0.8)``, and of
+    which enough topics differ.
 
     Args:
         values: one per topic.
-        reach: how far the interval of the mean reaches to that side.
-        threshold: what the mean is compared with.
+        reach: how far the interval of the mean reaches to that side; the widening is by how much more than Student's.
         confidence: of the interval.
 
     Returns:
-        the numbers; None where the values have no spread, or the mean is at the threshold.
-    """
-    n, differing = len(values), int(np.count_nonzero(np.abs(values) > LABELED_ALIKE))
-    _, error, _ = mean_and_error(values)
-    if not error > 0:
-        return None
-    if differing >= FEWEST_DIFFERING:
-        widening = max(float(reach / (error * student_quantile(n - 1, (1 + confidence) / 2))), 1.0)
-        return topics_for_power(values, threshold, confidence, widening)
-    topics = topics_for_power(values, threshold, confidence)
-    least = -(-FEWEST_DIFFERING * n // differing)  # the number of topics of which enough differ
-    return topics and TopicsForPower(*(max(n, least) for n in topics))
-
-
-def topics_for_power(
-    values: FloatArray, threshold: float, confidence: float, widening: float = 1.0
-) -> TopicsForPower | None:
-    """Return with how many topics the interval of a mean would exclude a threshold, with 80 % power.
-
-    It is the smallest N with ``sqrt(N)·|mean - threshold|/s >= widening·t(N - 1, (1 + confidence)/2) + t(N - 1, 0.8)``.
-    Since s is estimated, ``fewest`` and ``most`` are N at the ends of its 95 % interval. None where the mean is at the
-    threshold.
+        the number at the spread s of the sample, and at both ends of its 95 % interval. All are inf for more than
+        :data:`MOST_TOPICS`, and where the values have no spread or the mean is 0.
     """
     from scipy.special import chdtri
 
-    n = len(values)
-    if n < 2:
-        return None
-    gap, sd = abs(float(values.mean()) - threshold), float(values.std(ddof=1))
-    if gap <= 1e-12:
-        return None
+    n, differing = len(values), int(np.count_nonzero(np.abs(values) > LABELED_ALIKE))
+    (_, error, _), gap = mean_and_error(values), abs(float(values.mean()))
+    if not error > 0 or gap <= 1e-12:
+        return math.inf, math.inf, math.inf
+    widening, least = 1.0, 0
+    if differing >= FEWEST_DIFFERING:
+        widening = max(float(reach / (error * student_quantile(n - 1, (1 + confidence) / 2))), 1.0)
+    else:
+        least = -(-FEWEST_DIFFERING * n // differing)  # the number of topics of which enough differ
+    sd = float(values.std(ddof=1))
     narrow, wide = (math.sqrt((n - 1) / float(chdtri(n - 1, tail))) for tail in (0.025, 0.975))
-    effects = (gap / (sd * factor) for factor in (1.0, narrow, wide))
-    return TopicsForPower(*(_smallest_sample(effect, confidence, widening) for effect in effects))
+    needed, fewest, most = (
+        max(_smallest_sample(gap / (sd * factor), confidence, widening), least)
+        for factor in (1.0, narrow, wide)
+    )
+    return (needed, fewest, most) if needed <= MOST_TOPICS else (math.inf, math.inf, math.inf)
 
 
 def _smallest_sample(effect: float, confidence: float, widening: float) -> int:
-    """Return the smallest N that satisfies :func:`topics_for_power`, at most 100 times :data:`MOST_TOPICS`."""
+    """Return the smallest N that satisfies :func:`topics_to_settle`, at most 100 times :data:`MOST_TOPICS`."""
     low, high = 1, 100 * MOST_TOPICS
     while high - low > 1:
         n = (low + high) // 2
