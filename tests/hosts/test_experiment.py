@@ -1,5 +1,6 @@
 """pt.relative.Experiment: the numbers of pt.Experiment in a hand-made context, digit for digit, with every option."""
 
+import itertools
 import re
 import warnings
 
@@ -246,23 +247,25 @@ def test_every_pair_of_options(number, options) -> None:
     same_part(ours, CAMPAIGN.plain(measures, systems(), names=NAMES, **options))
 
 
-@pytest.mark.parametrize("options", [{}, {"batch_size": 4}, {"perquery": True}], ids=str)
 @pytest.mark.parametrize(
-    "measures",
+    ("measures", "options"),
     [
-        [RR @ 10, Judged @ 5],
-        [Compat(p=0.9)],
-        [infAP, Bpref],
-        [LENGTH],
-        [LENGTH, nDCG @ 5],
-        [SetP, "num_q", NumRet],
+        *(
+            ([RR @ 10, Judged @ 5], {}),
+            ([Compat(p=0.9)], {}),
+            ([infAP, Bpref], {}),
+            ([SetP, "num_q", NumRet], {}),
+        ),
+        *itertools.product([[LENGTH]], [{}, {"batch_size": 4}, {"perquery": True}]),
+        *itertools.product(
+            [[RR @ 10, Compat(p=0.9), infAP, LENGTH, SetP, "num_q"]],
+            [{}, {"batch_size": 4}, {"perquery": True}],
+        ),
     ],
     ids=str,
 )
 def test_measures_of_every_provider(measures, options) -> None:
-    options = options | {
-        "filter_by_qrels": True
-    }  # a measure that looks at no judgment has values without any
+    options = options | {"filter_by_qrels": True}  # what looks at no judgment has values without any
     same_part(CAMPAIGN.relative([*measures, NRG @ 10], **options), CAMPAIGN.plain(measures, **options))
 
 
