@@ -65,6 +65,11 @@ class Section(NamedTuple):
     headline: str = ""  #: a template of a sentence or two at the top of the page
 
 
+def include(name: str) -> str:
+    """Return words that are a file of ``templates``."""
+    return f'{{% include "{name}.html" %}}'
+
+
 def quantity(field: str, **more: Any) -> Spec:
     """Return the encoding of numbers."""
     return {"field": field, "type": "quantitative"} | more

@@ -13,26 +13,7 @@ from ...context.measure_strings import is_relative
 from ...measures.measure import citations
 from ...writing import to_json
 from ..contents import Contents
-from . import Section
-
-_WORDS = """
-<p>A relative value depends on the runs, the priors and the judgments that it was computed with. Cite them by this
-fingerprint:</p>
-{% include "fingerprint.html" +%}
-<h3>The measures</h3>
-{% for f in formulas %}
-<details class="formula">
-<summary><strong>{{ f.measure }}</strong> {{ f.title }}{% if f.short %}. {{ f.short }}{% endif %}</summary>
-{% for item, parts in f.paragraphs %}
-<p{% if item %} class="item"{% endif %}>
-{%- for code, text in parts %}{% if code %}<code>{{ text }}</code>{% else %}{{ text }}{% endif %}{% endfor -%}
-</p>
-{% endfor %}
-</details>
-{% endfor %}
-{% if bibtex %}<h3>The papers</h3>
-<pre class="scroll" tabindex="0">{{ bibtex }}</pre>{% endif %}
-"""
+from . import Section, include
 
 # Sections of a docstring that are left out: the page has values of its own.
 _LEFT_OUT = re.compile(r"^(Example|Args|Returns|Raises)\b.*:$")
@@ -50,7 +31,7 @@ def relative_to(contents: Contents) -> Section:
         "formulas": [describe_measure(m) for m in contents.measures],
         "bibtex": "\n\n".join(citations(contents.measures)),
     }
-    return Section("relative-to", "How to check", "How to check the numbers", _WORDS, facts)
+    return Section("relative-to", "How to check", "How to check the numbers", include("relative-to"), facts)
 
 
 #: Whether a paragraph is an item of a list; and its parts: whether each is code, and the text.

@@ -1,4 +1,4 @@
-"""The table of the runs, which ``templates/runs.html`` writes, and the headline on the best and the newest of them."""
+"""The table of the runs, and the headline on the best and the newest of them."""
 
 from __future__ import annotations
 
@@ -17,40 +17,7 @@ from ...stats.intervals import student_interval
 from ...tolerances import ROUNDED
 from ...work import Work
 from ..contents import Contents, json_number
-from . import COLOURS, Section
-
-_WORDS = """
-<p>Means over {{ n_topics }} topics. The bar is the 95 % interval of the mean. It says how precise the mean is, not
-whether two runs differ.
-{% if copies | select | list %}The upright line is the value of an exact copy of the run’s nearest prior. A run that
-is not well above it adds little. {% endif %}
-Click a column’s name to sort. Pin two runs with ☆ to compare them.</p>
-{% if near %}<p>≈ marks near-duplicates: RBO of at least {{ least }} with another run.</p>{% endif %}
-{% if one_topic %}<p><strong>Few topics count:</strong> {{ one_topic }}.</p>{% endif %}
-{% include "runs.html" %}
-"""
-
-_HEADLINE = """
-{% if missing_topics %}<li><strong>Topics are missing.</strong> {{ missing_topics }}
-{%- if incomplete %} No verdict, test or choice in this report is about {{ incomplete }}.{% endif %}</li>{% endif %}
-{% macro lead(of) %}{% if of.tied %} <small>{{ run_name(of.second) }} is as high.</small>
-{%- elif of.second is not none and not of.clear %} <small>Its lead over {{ run_name(of.second) }} could be
-chance.</small>{% endif %}{% endmacro %}
-{% if best %}<li><strong>Best on its own:</strong> {{ run_name(best.run) }}, {{ measures[best.measure].name }}
-{{ short_number(best.mean) }}.{{ lead(best) }}</li>{% endif %}
-{% if adds %}<li><strong>{{ "Adds most to the other runs:" if adds.adds else "Highest:" }}</strong>
-{{ run_name(adds.run) }},
-{% if adds.measure != unique %}{{ measures[adds.measure].name }} {{ short_number(adds.mean) }}
-{%- if shows is not none %}: {% else %}.{% endif %}{% endif %}
-{% if shows is not none %}{{ short_number(shows) }} relevant documents
-{%- if graded %} (grade {{ rel }} or higher){% endif %} per topic
-{%- if top is none %} that no {{ "other" if others else "prior" }} run retrieves.
-{%- else %} in its top {{ top }} and in that of no {{ "other" if others else "prior" }} run.{% endif %}{% endif %}
-{{- lead(adds) }}
-{%- if most %} <small>{{ run_name(most[0]) }} has most of these: {{ short_number(most[1]) }}.</small>{% endif %}
-{%- if adds.adds %} <small>Whether to deploy it is another question: pin two runs to ask it.</small>{% endif %}</li>
-{%- endif %}
-"""
+from . import COLOURS, Section, include
 
 # Two runs of at least this RBO are near-duplicates. They share at least this part of their first documents: less would
 # leave RBO (p = 0.9) below 0.95, wherever they differ.
@@ -106,7 +73,9 @@ def runs(contents: Contents) -> Section:
         "top": None if unique is None else param_value(contents.measures[unique], "cutoff"),
         "others": contents.context.priors == "others",
     }
-    return Section("runs", "Runs", "The runs", _WORDS, data | facts, headline=_HEADLINE)
+    return Section(
+        "runs", "Runs", "The runs", include("runs"), data | facts, headline=include("runs-headline")
+    )
 
 
 def _find_leader(contents: Contents, position: int | None) -> Leader | None:

@@ -12,18 +12,7 @@ from ...context.measure_strings import is_relative
 from ...data.arrays import FloatArray, IntArray
 from ...plots.placement import frontier, place_labels, ticks_between
 from ..contents import Contents
-from . import Section
-
-_WORDS = """
-{% include "scatter.html" %}
-<p class="about">Each point is a run; a click pins it. The dashed line joins the runs that no other run beats on both
-axes, if there are several.
-{% if runs > on_a_phone %}{% if runs <= on_a_screen %}On a small screen{% else %}With {{ runs }} runs{% endif %}, only
-those on the line and the highest have their names here. Pin a run, or point at it, to see
-its name.{% endif %}
-{% if left_out %}The list above leaves out {{ left_out }} pairs of measures: it has those of the first absolute and
-the first relative measure.{% endif %}</p>
-"""
+from . import Section, include
 
 
 class Size(NamedTuple):
@@ -69,7 +58,9 @@ def scatter(contents: Contents) -> Section | str:
         "left_out": n * (n - 1) // 2 - len(pairs),
     }
     title = "What runs add, and how good they are on their own"
-    return Section("scatter", "Figure", title, _WORDS, facts, data={"scatter": {"planes": planes}})
+    return Section(
+        "scatter", "Figure", title, include("scatter"), facts, data={"scatter": {"planes": planes}}
+    )
 
 
 def _pairs(contents: Contents) -> list[tuple[int, int]]:
