@@ -28,7 +28,7 @@ from .contents import Contents
 from .sections import Section
 from .sections.combinations import complementary, fusion
 from .sections.contributions import aspects, credit
-from .sections.pairs import against_reference, pair_data, similar, topic_differences
+from .sections.pairs import against_reference, pair_data, similar
 from .sections.relative_to import relative_to
 from .sections.runs import runs
 from .sections.scatter import scatter
@@ -116,7 +116,7 @@ def is_report(path: str | os.PathLike[str]) -> bool:
 def collect_figures(sections: Sequence[Section]) -> dict[str, Any]:
     """Return the pictures and tables for the scripts, by name: specifications with their rows, and tables."""
     config = {"config": json.loads(_asset("vega.json"))}  # its colours are variables of the style sheet
-    figures: dict[str, Any] = {"differences": {"spec": config | topic_differences()}}
+    figures: dict[str, Any] = {"differences": {"spec": config | json.loads(_asset("differences.json"))}}
     for section in sections:
         figures |= section.data
         figures |= {name: {"table": table._asdict()} for name, table in section.tables.items()}

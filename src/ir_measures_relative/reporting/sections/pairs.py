@@ -17,7 +17,7 @@ from ...decisions.worth import verdict_on_candidate
 from ...measures.med import MED
 from ...messages import RelativeWarning
 from ..contents import Contents, json_number, json_numbers
-from . import Picture, Section, Spec, Table, pair_squares, quantity, tooltip
+from . import Picture, Section, Table, pair_squares, quantity
 
 _SIMILAR = """
 <p>A cell is the distance of two runs: the mean over topics of {{ measure }}, the largest difference in the measure that
@@ -149,33 +149,3 @@ def _decide(contents: Contents) -> dict[str, Any] | None:
         except ValueError:  # a measure that does not say how good a list is, no relevant document
             return None
     return {"runs": len(best), "by": str(terms.by), "rows": rows}
-
-
-def topic_differences() -> Spec:
-    """Return the picture of the difference of two runs on each topic, as bars."""
-    axis = {
-        "title": "topic, in the order of the differences",
-        "labelExpr": "topics[datum.value]",
-        "labelAngle": -90,
-        "labelOverlap": True,
-        "labelLimit": 70,
-        "ticks": False,
-    }
-    colour = {
-        "field": "side",
-        "type": "nominal",
-        "scale": {"domain": ["first", "second"], "range": ["var(--above)", "var(--below)"]},
-        "legend": None,
-    }
-    return {
-        "width": "container",
-        "height": 260,
-        "params": [{"name": "topics", "value": []}],
-        "mark": "bar",
-        "encoding": {
-            "x": {"field": "place", "type": "ordinal", "axis": axis},
-            "y": quantity("value", title=None),
-            "color": colour,
-            "tooltip": tooltip(topic="topic", first="first", second="second", shown="difference"),
-        },
-    }
