@@ -292,13 +292,8 @@ def test_judgments_in_every_form(small: tuple[RunContext, Any], tmp_path: Path) 
     path = tmp_path / "qrels.txt"
     path.write_text("".join(f"{r.query_id} 0 {r.doc_id} {r.relevance}\n" for r in judged))
     forms = [
-        path,
-        str(path),
-        demo.DATASET_ID,
-        f"irds:{demo.DATASET_ID}",
-        dataset,
-        iter(judged),
-        pd.DataFrame(judged),
+        *(path, str(path), demo.DATASET_ID, f"irds:{demo.DATASET_ID}", dataset),
+        *(iter(judged), pd.DataFrame(judged)),
     ]
     expected = context.evaluate(judged, [NRG @ 5, nDCG])
     for form in forms:

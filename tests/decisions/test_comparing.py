@@ -43,27 +43,9 @@ multipletests = pytest.importorskip(
 ).multipletests
 
 COLUMNS = [
-    "name",
-    "other",
-    "measure",
-    "mean",
-    "other_mean",
-    "difference",
-    "ci_lower",
-    "ci_upper",
-    "test",
-    "p",
-    "p_corrected",
-    "effect",
-    "effect_ci_lower",
-    "effect_ci_upper",
-    "wins",
-    "ties",
-    "losses",
-    "topics",
-    "topics_needed",
-    "topics_fewest",
-    "topics_most",
+    *("name", "other", "measure", "mean", "other_mean", "difference", "ci_lower", "ci_upper", "test", "p"),
+    *("p_corrected", "effect", "effect_ci_lower", "effect_ci_upper", "wins", "ties", "losses", "topics"),
+    *("topics_needed", "topics_fewest", "topics_most"),
 ]
 
 RUNS, LABELS = full_campaign(0, 4, 25, n_docs=15, depth=6, grades=3)

@@ -18,18 +18,9 @@ from random_campaigns import Labels, Run, contexts, qrels
 from scored import assume_common, ranking
 
 EXPLAINED = [
-    "NRG@3",
-    "NRG",
-    "NRG(gains={0:1,1:2})@3",
-    "NRG(base='P')@3",
-    "NRG(base='RR')@5",
-    "NRG(base='RBP')",
-    "NRG(judged_only=True)@3",
-    "UniqueRel@3",
-    "UniqueRel(rel=2,judged_only=True)@3",
-    "P_Rareness@3",
-    "AP_Rareness(bounded=True,alpha=0.5)@5",
-    "AP_Rareness(judged_only=True)",
+    *("NRG@3", "NRG", "NRG(gains={0:1,1:2})@3", "NRG(base='P')@3", "NRG(base='RR')@5", "NRG(base='RBP')"),
+    *("NRG(judged_only=True)@3", "UniqueRel@3", "UniqueRel(rel=2,judged_only=True)@3", "P_Rareness@3"),
+    *("AP_Rareness(bounded=True,alpha=0.5)@5", "AP_Rareness(judged_only=True)"),
 ]
 
 

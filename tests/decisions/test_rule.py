@@ -73,13 +73,9 @@ def test_the_verdict_and_the_choice_are_the_rule() -> None:
 @pytest.mark.parametrize(
     ("upper", "lower", "removal", "grade"),
     [
-        (-0.01, -0.04, BETTER, SAFE),
-        (0.0, -0.03, AS_WELL, SAFE),
-        (0.02, 0.01, AS_WELL, SAFE),
-        (0.03, 0.01, WORSE, UNDECIDED),
-        (0.05, 0.03, WORSE, NEEDED),
-        (0.03, -0.01, NOT_SETTLED, UNDECIDED),
-        (0.03, 0.02, WORSE, UNDECIDED),
+        *((-0.01, -0.04, BETTER, SAFE), (0.0, -0.03, AS_WELL, SAFE), (0.02, 0.01, AS_WELL, SAFE)),
+        *((0.03, 0.01, WORSE, UNDECIDED), (0.05, 0.03, WORSE, NEEDED)),
+        *((0.03, -0.01, NOT_SETTLED, UNDECIDED), (0.03, 0.02, WORSE, UNDECIDED)),
     ],
 )
 def test_removals_and_grades(upper: float, lower: float, removal: str, grade: str) -> None:
@@ -90,13 +86,8 @@ def test_removals_and_grades(upper: float, lower: float, removal: str, grade: st
 @pytest.mark.parametrize(
     ("value", "shown"),
     [
-        (0.0, "0"),
-        (-1e-17, "0"),
-        (0.126, "0.13"),
-        (-0.126, "−0.13"),
-        (0.005, "0.01"),
-        (0.0042, "0.004"),
-        (3e-5, "0.00003"),
+        *((0.0, "0"), (-1e-17, "0"), (0.126, "0.13"), (-0.126, "−0.13"), (0.005, "0.01")),
+        *((0.0042, "0.004"), (3e-5, "0.00003")),
     ],
 )
 def test_numbers_say_something(value: float, shown: str) -> None:

@@ -21,13 +21,8 @@ from scored import assume_common, ranking
 from work import instructions
 
 SUMS = [
-    "NRG(norm='ideal')@5",
-    "NRG@5",
-    "NRG(norm=None)@5",
-    "NRG(base='P')@5",
-    "NRG(base='RBP')",
-    "UniqueRel@5",
-    "TaSC(base='nDCG@5')",
+    *("NRG(norm='ideal')@5", "NRG@5", "NRG(norm=None)@5", "NRG(base='P')@5", "NRG(base='RBP')"),
+    *("UniqueRel@5", "TaSC(base='nDCG@5')"),
 ]
 
 

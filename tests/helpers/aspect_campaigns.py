@@ -5,8 +5,6 @@ from typing import Any
 
 import ir_measures
 
-from oracles.aspects import AspectLabels
-
 #: From query to the labels of its documents.
 Aspects = dict[str, dict[str, dict[str, int]]]
 
@@ -71,12 +69,6 @@ def by_query(values: Any) -> dict[str, float]:
 
 
 __all__ = [
-    "AspectLabels",
-    "Aspects",
-    "as_qrels",
-    "by_query",
-    "random_aspects",
-    "random_run",
-    "ranked",
-    "with_aspects",
+    *("AspectLabels", "Aspects", "as_qrels", "by_query", "random_aspects", "random_run"),
+    *("ranked", "with_aspects"),
 ]

@@ -28,16 +28,10 @@ EXAMPLES: list[RelativeMeasure] = [e for m in REGISTERED.values() for e in varia
 EXAMPLES += [
     ir_measures.parse_measure(m)
     for m in (
-        "MED(base='AP',norm='min')@3",
-        "MED(base='RBP',residual=False)@3",
-        "MED(base='RBP')",
-        "UE(base='RR',version='z')@3",
-        "UE(base='Success',version=1)@3",
-        "UE(base='RBP',p=0.5,version='z')",
-        "UE(base='AP',expected='exact')@3",
-        "UE(base='ERR')",
-        "Rareness(base='AP')",
-        "AP_Rareness(rarity='log',bounded=True)@3",
+        *("MED(base='AP',norm='min')@3", "MED(base='RBP',residual=False)@3", "MED(base='RBP')"),
+        *("UE(base='RR',version='z')@3", "UE(base='Success',version=1)@3"),
+        *("UE(base='RBP',p=0.5,version='z')", "UE(base='AP',expected='exact')@3", "UE(base='ERR')"),
+        *("Rareness(base='AP')", "AP_Rareness(rarity='log',bounded=True)@3"),
     )
 ]
 

@@ -138,23 +138,8 @@ def _listed(column: Any) -> list[Any]:
 
 _CELLS: list[Any] = [
     *(
-        "q1",
-        "q2",
-        "a",
-        "b",
-        "c",
-        "",
-        " ",
-        "é",
-        None,
-        np.nan,
-        float("inf"),
-        1,
-        2.5,
-        True,
-        b"q1",
-        ("a",),
-        ["a"],
+        *("q1", "q2", "a", "b", "c", "", " ", "é", None, np.nan, float("inf"), 1, 2.5, True, b"q1"),
+        *(("a",), ["a"]),
     ),
     *(np.float32(1.5), np.int8(3), np.str_("a"), "1", "1.5", pd.NA, pd.NaT, 10**400, 1 + 2j, object()),
 ]
@@ -210,20 +195,8 @@ def frames(rng: random.Random, _: Any) -> str:
 
 
 _VALUES = [
-    "1",
-    "0",
-    "-1",
-    "0.5",
-    "'a'",
-    "'nDCG'",
-    "None",
-    "True",
-    "[1,2]",
-    "{1:2}",
-    "1e400",
-    "'nDCG@10'",
-    "b''",
-    "f()",
+    *("1", "0", "-1", "0.5", "'a'", "'nDCG'", "None", "True", "[1,2]", "{1:2}", "1e400", "'nDCG@10'"),
+    *("b''", "f()"),
 ]
 _TEXTS = [*"()@,='[{é-", " ", "\n", "\0", "__import__('os')", "10", "(" * 50, "**x"]
 

@@ -63,15 +63,9 @@ def test_another_package_adds_a_reader(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 SCORED = (
-    "beir/results/{}.json",
-    "beir/results/{}.run.trec",
-    "pytrec_eval/{}.json",
-    "ranx/{}.json",
-    "ranx/{}.parquet",
-    "ranx/{}.trec",
-    "ranx/{}.txt",
-    "trec-archive/trec99/adhoc/input.{}.gz",
-    "trectools/{}.run",
+    *("beir/results/{}.json", "beir/results/{}.run.trec", "pytrec_eval/{}.json", "ranx/{}.json"),
+    *("ranx/{}.parquet", "ranx/{}.trec", "ranx/{}.txt"),
+    *("trec-archive/trec99/adhoc/input.{}.gz", "trectools/{}.run"),
 )
 LISTED = (
     "castorini/rank_llm_candidates.{}.jsonl",

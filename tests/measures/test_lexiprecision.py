@@ -101,16 +101,9 @@ def test_the_best_level_decides_lexiprecision_and_the_worst_lexirecall() -> None
 @pytest.mark.parametrize(
     ("measure", "value"),
     [
-        (rrLP, 1 / 1 - 1 / 2),
-        (rrLP @ 2, 1 / 1 - 1 / 2),
-        (rrLP(rel=2), 1 / 3 - 1 / 2),
-        (rrLP(rel=2) @ 2, 0 - 1 / 2),
-        (rrLP(rel=3), 0),
-        (sgnLR, 1),
-        (sgnLR @ 2, 1),
-        (sgnLR(rel=2), -1),
-        (RPP, 1 / 2),
-        (RPP(rel=2), -1),
+        *((rrLP, 1 / 1 - 1 / 2), (rrLP @ 2, 1 / 1 - 1 / 2), (rrLP(rel=2), 1 / 3 - 1 / 2)),
+        *((rrLP(rel=2) @ 2, 0 - 1 / 2), (rrLP(rel=3), 0), (sgnLR, 1), (sgnLR @ 2, 1), (sgnLR(rel=2), -1)),
+        *((RPP, 1 / 2), (RPP(rel=2), -1)),
     ],
 )
 def test_the_cutoff_and_rel(measure: Any, value: Any) -> None:

@@ -40,14 +40,9 @@ def one(
 @pytest.mark.parametrize(
     ("base", "params", "value", "relevant"),
     [
-        ("SDCG", {}, 0.1282, "BCFHK"),
-        ("nDCG", {}, 0.2352, "DL"),
-        ("SSP", {}, 0.1611, "BCFGHJK"),
-        ("AP", {}, 0.2833, "BCK"),
-        ("AP", {"norm": "min"}, 0.2833, "BCK"),
-        ("P", {}, 0.1, "K"),
-        ("RBP", {"residual": False}, 0.1331, "BCFHK"),
-        ("RBP", {}, 0.1331 + 0.8**10, "BCFHK"),
+        *(("SDCG", {}, 0.1282, "BCFHK"), ("nDCG", {}, 0.2352, "DL"), ("SSP", {}, 0.1611, "BCFGHJK")),
+        *(("AP", {}, 0.2833, "BCK"), ("AP", {"norm": "min"}, 0.2833, "BCK"), ("P", {}, 0.1, "K")),
+        *(("RBP", {"residual": False}, 0.1331, "BCFHK"), ("RBP", {}, 0.1331 + 0.8**10, "BCFHK")),
         ("RR", {}, 0.0, ""),
     ],
 )

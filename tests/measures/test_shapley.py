@@ -17,14 +17,9 @@ from random_campaigns import contexts, cutoffs, qrels, runs
 from scored import assume_common, in_order, per_query, ranking
 
 CASES: list[dict[str, Any]] = [
-    {},
-    {"rel": 2},
-    {"base": "nDCG"},
-    {"base": "nDCG", "dcg": "exp-log2"},
-    {"base": "nDCG", "gains": {0: 1, 1: 5, 3: 2}},
-    {"base": "RBP"},
-    {"base": "SDCG"},
-    {"base": "RBP", "p": 0.5, "rel": 2},
+    *({}, {"rel": 2}, {"base": "nDCG"}, {"base": "nDCG", "dcg": "exp-log2"}),
+    *({"base": "nDCG", "gains": {0: 1, 1: 5, 3: 2}}, {"base": "RBP"}),
+    *({"base": "SDCG"}, {"base": "RBP", "p": 0.5, "rel": 2}),
 ]
 
 

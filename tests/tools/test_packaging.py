@@ -81,13 +81,8 @@ def test_no_file_names_an_address_but_the_setting() -> None:
 def copy(tmp_path: Path) -> Path:
     """The files that the address is written into, and those that a build reads."""
     for name in (
-        "pyproject.toml",
-        "CITATION.cff",
-        "README.md",
-        "LICENSE",
-        "docs/valid-statistics.md",
-        "tools/address.py",
-        "src/ir_measures_relative/__init__.py",
+        *("pyproject.toml", "CITATION.cff", "README.md", "LICENSE", "docs/valid-statistics.md"),
+        *("tools/address.py", "src/ir_measures_relative/__init__.py"),
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
