@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..data.arrays import FloatArray
@@ -42,9 +41,6 @@ BASES = {
 
 #: Searches for the largest difference of a run from its reference, by base; they return an object with ``value``.
 SEARCHES: Registry[str, Callable[[Evaluated, RelativeMeasure], Any]] = Registry("MED searches")
-
-#: A parameter that is a grade above 0.
-_grade = partial(Param, int, test=lambda grade: grade >= 1, allowed="a whole number of at least 1")
 
 
 class _MED(RelativeMeasure):
@@ -88,12 +84,12 @@ class _MED(RelativeMeasure):
         "base": Param(str, "the measure whose difference is maximized", default="nDCG", choices=tuple(BASES)),
         "ref": parameters.ref(),
         "judged": Param(bool, "whether the qrels count; False leaves every document unjudged", default=True),
-        "rel": _grade(
+        "rel": parameters.grade(
             "minimum relevance score to be considered relevant; 1 if not given; makes SDCG and nDCG binary"
         ),
         "dcg": parameters.dcg(),
         "gains": parameters.gains(),
-        "max_grade": _grade(
+        "max_grade": parameters.grade(
             "the highest grade that a document may have; of the context, or the qrels, if not given"
         ),
         "p": parameters.persistence(),

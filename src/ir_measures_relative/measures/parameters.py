@@ -62,14 +62,12 @@ def count(desc: str, least: int = 1, **options: Any) -> Param:
     return Param(int, desc, test=lambda n: least <= n < 2**31, allowed=allowed, **options)
 
 
+def grade(desc: str, **options: Any) -> Param:
+    return Param(int, desc, test=lambda g: g >= 1, allowed="a whole number of at least 1", **options)
+
+
 def rel() -> Param:
-    return Param(
-        int,
-        "minimum relevance score to be considered relevant (inclusive)",
-        default=1,
-        test=lambda r: r >= 1,
-        allowed="a whole number of at least 1",
-    )
+    return grade("minimum relevance score to be considered relevant (inclusive)", default=1)
 
 
 def judged_only() -> Param:
