@@ -9,9 +9,12 @@ from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+import numpy as np
+
 from ..context.collection import judged_collection
 from ..context.run_context import DESCRIPTIONS, RunContext, cite_tracks
 from ..data.documents import Judgments
+from ..data.ids import Ids
 from ..data.rankings import Rankings
 from ..io.datasets import dataset_id
 from ..io.qrels import Qrels
@@ -19,6 +22,7 @@ from ..writing import to_json
 
 # The packages whose versions may change a number.
 _PACKAGES = ("ir-measures-relative", "ir-measures", "pytrec-eval-terrier", "numpy", "scipy")
+_ROWS = 1 << 13  # rows whose ids are joined at a time
 
 
 @DESCRIPTIONS.register("fingerprint")
@@ -49,14 +53,14 @@ def _describe_run(run: Rankings) -> dict[str, Any]:
     """Describe the rankings of a run: its scores count by the order that they make."""
     is_cut = run.cut is not None
     top = run.by_score() if is_cut else run.top()
-    docs = top.ids.strings().tolist()
+    docs, ends = _join_ids(top.ids)
     positions = top.position.tolist() if is_cut else []
     digest, lengths = hashlib.sha256(), run.lengths.tolist()
     queries, starts = _encode(run.query_ids), run.starts.tolist()
     for i in sorted(range(len(queries)), key=queries.__getitem__):
         rows = slice(starts[i], starts[i + 1])
         digest.update(queries[i] + b"\0\0")
-        digest.update("\0".join([*docs[rows], ""]).encode())
+        digest.update(docs[ends[rows.start] : ends[rows.stop]])
         digest.update(b"\0" if rows.start < rows.stop else b"\0\0")
         if is_cut:  # where each document is, and where the ranking ends
             digest.update(b"%d\0" * (len(positions[rows]) + 1) % (*positions[rows], lengths[i]))
@@ -87,6 +91,17 @@ def _describe_judgments(judgments: Judgments) -> dict[str, Any]:
         for row in sorted(zip(label_queries, *columns, strict=True)):
             digest.update(b"%b\0%b\0%b\0%d\0\0" % row)
     return {"queries": len(queries), "judgments": len(rows), "sha256": digest.hexdigest()}
+
+
+def _join_ids(ids: Ids) -> tuple[bytes, list[int]]:
+    """Return the ids, each followed by a NUL; and where each starts, and the last ends."""
+    pieces = []
+    for at in range(0, len(ids), _ROWS):
+        rows = ids.take(slice(at, at + _ROWS))
+        words = [rows.word(i) for i in range(rows.n_words + 1)]  # 0 beyond the end of an id
+        letters = np.stack(words, axis=1).astype("<u8").view(np.uint8)
+        pieces.append(letters[np.arange(letters.shape[1]) <= rows.lengths[:, None]].tobytes())
+    return b"".join(pieces), np.append(0, np.cumsum(ids.lengths + 1)).tolist()
 
 
 def _encode(ids: Any) -> list[bytes]:
