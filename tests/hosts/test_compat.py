@@ -357,13 +357,6 @@ def test_pyterrier_measures(pt: Any) -> None:
     assert module.nDCG is nDCG and module.NRG is NRG
 
 
-def test_has_progress_bar(pt: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert compat.has_progress_bar(pt) == sys.stderr.isatty()
-    notebook = pytest.importorskip("tqdm.notebook")
-    monkeypatch.setattr(pt, "tqdm", notebook.tqdm)
-    assert compat.has_progress_bar(pt)
-
-
 def test_retrieval_options(pt: Any) -> None:
     assert {*compat.RETRIEVAL_OPTIONS} < inspect.signature(pt.Experiment).parameters.keys()
 

@@ -85,14 +85,6 @@ def pyterrier_measures() -> ModuleType | None:
     return sys.modules.get("pyterrier.measures")
 
 
-def has_progress_bar(pt: Any) -> bool:
-    """Return whether ``pt.tqdm`` is visible: in a terminal, or in a notebook, where it is ``tqdm.notebook``.
-
-    Ends with: ``verbose="auto"`` that does this for ``plan="linear"``.
-    """
-    return sys.stderr.isatty() or pt.tqdm.__module__ == "tqdm.notebook"
-
-
 RETRIEVAL_OPTIONS = (
     *("precompute_prefix", "validate", "verbose", "plan"),
     *("batch_size", "save_mode", "save_format"),

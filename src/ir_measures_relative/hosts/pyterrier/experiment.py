@@ -37,7 +37,7 @@ from ...io.runs import read_run
 from ...messages import few_quoted, warn
 from ..compat import RETRIEVAL_OPTIONS, brief_garbage_collections
 from .arguments import CONTEXT_ARGUMENTS, check_beside, check_topics_judged, parse_metrics, systems_by_name
-from .runs import Results, SavedRuns, first_rows, run_and_time, with_progress
+from .runs import Results, SavedRuns, first_rows, run_and_time
 from .tables import (
     answers_for,
     columns_by_measure,
@@ -151,7 +151,7 @@ def Experiment(
         judgments=judgments,
         beside=beside,
         settings=settings,
-        options=with_progress(options),
+        options=options,
     )
     result = in_order(experiment.run(systems), list(columns))
     if beside is not None and isinstance(result, pd.DataFrame):

@@ -21,15 +21,8 @@ from ...context.priors import check_run_names
 from ...io.files import read_bytes
 from ...io.trec_files import read_trec_runs
 from ...messages import kind_of, warn
-from ..compat import SUMMARIES, TABLE_OPTIONS, has_progress_bar, run_suffix
+from ..compat import SUMMARIES, TABLE_OPTIONS, run_suffix
 from ..provider import Answered
-
-
-def with_progress(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options with ``verbose="auto"`` resolved: True where a progress bar is visible."""
-    if options.get("verbose", "auto") != "auto" or options.get("plan", "linear") != "linear":
-        return dict(options)
-    return dict(options) | {"verbose": has_progress_bar(pt)}
 
 
 class Results(NamedTuple):
