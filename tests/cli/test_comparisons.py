@@ -118,9 +118,15 @@ def test_one_run_is_compared_with_each_run_of_to(files: Path) -> None:
     given = "compare", files / "qrels.txt", files / "runs" / "A.run", *MEASURES, "-p", "-1"
     with pytest.warns(RelativeWarning, match="differs on"):
         expected = compare(RunContext(RUNS), QRELS, MEASURES, names=["A", "B", "C"], baseline="A")
-    for to in ("--to", files / "runs"), ("--track", files / "abc.track"):
-        RunContext({name: RUNS[name] for name in "BC"}).save_track(files / "abc.track", QRELS)
+    RunContext({name: RUNS[name] for name in "BC"}).save_track(files / "bc.track", QRELS)
+    # A run of the track with the name of the evaluated run is left out, as ``place`` does.
+    RunContext({**RUNS, "A": RUNS["B"]}).save_track(files / "abc.track", QRELS)
+    for to in ("--to", files / "runs"), ("--track", files / "bc.track"), ("--track", files / "abc.track"):
         pd.testing.assert_frame_equal(warned(*given, *to), expected, check_dtype=False)
+    note = f"left out of --track {files / 'abc.track'}: A, as {given[2]} has a run of the same name"
+    assert note in run(*given, "--track", files / "abc.track").stderr
+    RunContext({"A": RUNS["B"]}).save_track(files / "a.track", QRELS)
+    assert "both hold a run 'A'" in error(*given, "--track", files / "a.track")
 
 
 def test_two_runs_by_name(files: Path) -> None:

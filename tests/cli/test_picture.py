@@ -87,7 +87,7 @@ def test_a_picture_is_drawn_again(files: Path, call: Call, ending: str, befores:
     for before in befores:
         path.write_bytes(before)
         path.chmod(0o640)
-        assert call(*ARGUMENTS, "--output", path.name)[::2] == (0, "")
+        assert call(*ARGUMENTS, "--output", path.name)[::2] == (0, f"Wrote {path.name}\n")
         assert path.stat().st_size > 1000 and path.stat().st_mode & 0o777 == 0o640
     assert {p.name for p in files.iterdir()} == {"qrels.txt", "runs", path.name}
 
@@ -96,7 +96,7 @@ def test_a_link_to_a_picture_stays_a_link(files: Path, call: Call) -> None:
     (files / "pictures").mkdir()
     os.symlink("pictures/real.svg", files / "out.svg")
     for _ in range(2):
-        assert call(*ARGUMENTS, "--output", "out.svg")[::2] == (0, "")
+        assert call(*ARGUMENTS, "--output", "out.svg")[::2] == (0, "Wrote out.svg\n")
     assert (files / "out.svg").is_symlink() and (files / "pictures" / "real.svg").stat().st_size > 1000
 
 

@@ -42,7 +42,7 @@ def data_of(path: Path, part: str = "data") -> dict[str, object]:
 
 def test_the_numbers_are_those_of_score(files: Path, call: Call) -> None:
     table = call("score", *ARGUMENTS[1:])
-    assert without_advice(*call(*ARGUMENTS, "--output", "out.html")) == (0, "", "")
+    assert without_advice(*call(*ARGUMENTS, "--output", "out.html")) == (0, "", "Wrote out.html\n")
     first = (files / "out.html").read_text(encoding="utf-8")
     assert "<pre>ir_measures_relative report qrels.txt runs nDCG@2 NRG@2 --output out.html</pre>" in first
     means = data_of(files / "out.html")["means"]
@@ -51,7 +51,11 @@ def test_the_numbers_are_those_of_score(files: Path, call: Call) -> None:
         list(column) for column in zip(*rows, strict=True)
     ]
     # a report takes the place of a report; -o is --output
-    assert without_advice(*call(*ARGUMENTS, "-o", "out.html", "--title", "Our runs")) == (0, "", "")
+    assert without_advice(*call(*ARGUMENTS, "-o", "out.html", "--title", "Our runs")) == (
+        0,
+        "",
+        "Wrote out.html\n",
+    )
     assert "<title>Our runs</title>" in (files / "out.html").read_text(encoding="utf-8")
     assert sorted(p.name for p in files.iterdir()) == ["out.html", "qrels.txt", "runs"]
 

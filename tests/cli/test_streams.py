@@ -111,8 +111,8 @@ def test_control_c_at_any_time(files: Path) -> None:
 SLOW = """
 import signal, sys, time
 signal.signal(signal.SIGHUP, signal.SIG_DFL)  # where the tests run under nohup, it would be ignored
-from ir_measures_relative import work
-write_whole = work.write_whole
+from ir_measures_relative import writing
+write_whole = writing.write_whole
 def slow(path, write):
     def half(beside):
         open(beside, "w").write("half")
@@ -120,7 +120,7 @@ def slow(path, write):
         for _ in range(1200):  # a signal between the line above and one long sleep would end neither
             time.sleep(0.05)
     write_whole(path, half)
-work.write_whole = slow
+writing.write_whole = slow
 from ir_measures_relative.cli import main
 sys.exit(main(sys.argv[1:]))
 """

@@ -581,6 +581,13 @@ def test_drop_by_each_label() -> None:
         and answer.headline.startswith("If unjudged documents")
     )
     assert drop(two, qrels, labels="judged").verdict == answer.as_judged
+    # The sentence names the runs whose verdict in the table is open, though they are safe or needed as judged.
+    wide = drop(two, qrels, margin=0.2)
+    moved = wide.table[(wide.table["verdict"] == "open") & (wide.table["as_judged"] != "open")]
+    names = [option.removeprefix("drop ") for option in moved["option"]]
+    assert names and wide.verdict is None
+    verb = "is" if len(names) == 1 else "are"
+    assert wide.reason.endswith(f"Allowing for unjudged documents, {' and '.join(names)} {verb} open.")
     imputed = drop(RunContext(runs, grades=(0, 1)), qrels, ["fair", "other"], margin=0.3)
     assert imputed.labels == "imputed" and imputed.verdict in ("safe", "open", "needed")
     assert {"verdict", "strict", "as_judged"} <= set(imputed.table.columns)

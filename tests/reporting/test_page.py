@@ -175,6 +175,20 @@ def test_who_adds_most_and_who_shows_most(tmp_path: Path) -> None:
     assert "far has most of these: 2.00." in said[:300]
 
 
+def test_the_order_of_two_runs_is_one(tmp_path: Path) -> None:
+    runs = {
+        name: {"q": {doc: -float(i) for i, doc in enumerate(docs)}}
+        for name, docs in (("a", "AX"), ("b", "YA"))
+    }
+    context, measures = RunContext(runs, grades=(0, 1)), ["nDCG@2", "UniqueRel@2"]
+    page = report(context, {"q": {"A": 1}}, measures, tmp_path / "out.html").read_text()
+    [headline] = re.findall(r"<li><strong>Unjudged documents[^.]*\.", page)
+    expected = (
+        "Unjudged documents could reverse the order of the two runs compared by nDCG@2 on these topics."
+    )
+    assert " ".join(re.sub("<[^>]*>", "", headline).split()) == expected
+
+
 def test_a_page_of_two_runs_has_the_verdict_of_worth(tmp_path: Path) -> None:
     qrels = {f"q{i}": {"U": 1, "V": 1, "x0": 0, "x1": 0} for i in range(20)}
     tops = {"good": ["U", "V"], "bad": ["x0", "x1"]} | {f"run {i}": ["x0", "U"] for i in range(3)}

@@ -32,13 +32,13 @@ from ..data.arrays import FloatArray
 from ..data.rankings import Rankings
 from ..formats.content import Content
 from ..formats.run_paths import PACKED, run_groups
-from ..formats.track_file import is_track
+from ..formats.track_file import is_track, locate_track
 from ..io.datasets import count_docs, fetch_qrels, load_dataset
 from ..io.files import read_bytes, split_part
 from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
 from ..messages import few, warn
 from .output import say
-from .run_files import RunFiles, find_files, find_run_files, read_file_runs, run_path
+from .run_files import FileRuns, RunFiles, find_files, find_run_files, read_file_runs, run_path
 
 
 class Judged(NamedTuple):
@@ -190,7 +190,7 @@ def read(
     # Freed at once and never touched, by which C's library learns to keep what is freed (glibc: to 64 MB) for what is
     # read next: else the system gives and clears new memory for every array of every file.
     bytes(31 << 20)
-    tags, paths, rankings, tracks = read_file_runs(files, args.allow_empty)
+    tags, paths, rankings, tracks = _leave_out_of_track(args, files, read_file_runs(files, args.allow_empty))
     args.tracks = cite_tracks(rankings)
     for track in tracks:
         args.num_docs = track.num_docs if args.num_docs is None else args.num_docs
@@ -232,6 +232,27 @@ def read(
     if args.names is None and (shows_names or files.is_folder):
         _say_whose_names(given.files)
     return given
+
+
+def _leave_out_of_track(args: argparse.Namespace, files: RunFiles, runs: FileRuns) -> FileRuns:
+    """Leave out of ``--track`` the runs whose names the candidates have, as ``place`` does; say so."""
+    if args.track is None or args.names is not None:
+        return runs
+    track = locate_track(args.track)[0].resolve()
+    candidates = {path.resolve() for path in files.candidates} - {track}
+    rows = list(zip(runs.names, (path.resolve() for path in runs.paths), strict=True))
+    names = {name for name, path in rows if path in candidates}
+    left_out = {i for i, (name, path) in enumerate(rows) if name in names and path == track}
+    kept = [i for i in range(len(rows)) if i not in left_out]
+    if not left_out or all(rows[i][1] != track for i in kept):  # in which case nothing is left of the track
+        return runs
+    shown = few((runs.names[i] for i in sorted(left_out)), 3)
+    say("note", f"left out of --track {args.track}: {shown}, as {args.run} has a run of the same name")
+    return runs._replace(
+        names=[runs.names[i] for i in kept],
+        paths=[runs.paths[i] for i in kept],
+        rankings=[runs.rankings[i] for i in kept],
+    )
 
 
 def _first_duplicate(names: Sequence[str]) -> str | None:

@@ -39,7 +39,7 @@ def check_loss(path: str, inputs: Mapping[str, str], kind: str, is_kind: Callabl
 
 @contextmanager
 def writing(path: str, kind: str) -> Iterator[None]:
-    """Tell the user on a terminal what the block wrote; if that failed, say what to do."""
+    """Name the file that the block wrote, in a line on stderr; if that failed, say what to do."""
     try:
         yield
     except OSError as error:
@@ -47,7 +47,7 @@ def writing(path: str, kind: str) -> Iterator[None]:
             f"--output {path}: the {kind} could not be written ({error.strerror or error}); make room, or give "
             "another path"
         ) from None
-    if sys.stderr.isatty():
+    with suppress(OSError):
         print(f"Wrote {escaped(path)}", file=sys.stderr)
 
 

@@ -239,6 +239,8 @@ def needs_subtopics(measure: Measure) -> bool:
 def absolute_measure(name: Measure | str, argument: str = "measure") -> Measure:
     """Return a measure of a run on its own; messages name the ``argument``."""
     value = f"{argument}={brief(name)}"
+    if not isinstance(name, (str, Measure)):
+        raise ValueError(f"{value} is not a measure; give one such as 'nDCG@10'")
     try:
         measure = parse_measure(name)
     except ValueError as error:

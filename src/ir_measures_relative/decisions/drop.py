@@ -128,7 +128,11 @@ def _answer(rulings: Rulings[_Losses], extremes: FloatArray, missing_topics: str
     if strict is not None and not scores.all_judged:
         same = strict.grades == losses.grades and (losses.alone is None or strict.alone is not None)
         key = "same" if same else "open in part"
-    headline, reason = describe_drop(rulings.basis, losses.grades, losses.alone, key)
+    strict_grades = losses.grades if strict is None else strict.grades
+    open_strictly = [
+        run for run in names if strict_grades[run] == UNDECIDED and losses.grades[run] != UNDECIDED
+    ]
+    headline, reason = describe_drop(rulings.basis, losses.grades, losses.alone, key, open_strictly)
     bounds = {"lower": np.append(0.0, 0.0 - losses.upper), "upper": np.append(0.0, 0.0 - losses.lower)}
     table = scored.tabulate(bounds).drop(columns="runs")
     verdicts = {"verdict": strict if rulings.why_no_model else losses, "strict": strict}

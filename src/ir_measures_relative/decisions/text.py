@@ -94,6 +94,8 @@ DROP_REASONS = {
     NEEDED: "Needed: {runs}. Dropping {it} loses more than {margin}.",
     UNDECIDED: "Open: {runs}.",
 }
+#: On runs whose verdict in the table, without a relevance model, is another than as judged.
+DROP_STRICT = "Allowing for unjudged documents, {runs} {verb} open."
 
 
 class Words(NamedTuple):
@@ -238,7 +240,11 @@ def describe_removals(removals: Mapping[str, str]) -> str:
 
 
 def describe_drop(
-    basis: Basis, grades: Mapping[str, str], alone: tuple[str, float] | None, extremes: str | None = None
+    basis: Basis,
+    grades: Mapping[str, str],
+    alone: tuple[str, float] | None,
+    extremes: str | None = None,
+    open_strictly: Sequence[str] = (),
 ) -> tuple[str, str]:
     """Return the headline and the reason of an answer on deployed runs.
 
@@ -247,6 +253,7 @@ def describe_drop(
         grades: from run to its verdict.
         alone: the run that gains most alone, and how much at least; None where none does.
         extremes: a key of :data:`STRICT`; None where they are not known.
+        open_strictly: the runs that are open in the table, which allows for unjudged documents, and not as judged.
     """
     by_grade: dict[str, list[str]] = {grade: [] for grade in (SAFE, NEEDED, UNDECIDED)}
     for run, grade in grades.items():
@@ -263,6 +270,9 @@ def describe_drop(
         parts += [DROP_REASONS[key].format(**words, runs=join(runs), it=it)] if runs else []
     if basis.why_no_model:
         parts.append(NOT_KNOWN.format(why=basis.why_no_model))
+        if open_strictly:
+            verb = "is" if len(open_strictly) == 1 else "are"
+            parts.append(DROP_STRICT.format(runs=join(open_strictly), verb=verb))
     elif extremes is not None and basis.labels != "strict":
         parts.append(STRICT[extremes])
     headline = DROP_HEADLINES[start].format(**words)

@@ -42,9 +42,12 @@ case. A line above or below 0 is settled.{% endif %}</p>
 
 _HEADLINE = """
 {% if total %}<li><strong>Unjudged documents {{ "could" if undecided else "cannot" }} reverse
-{{ "{:,} of {:,}".format(undecided, total) if undecided else "any of {:,}".format(total) }} orders</strong> of two runs
-by {{ measures[0] }} on these topics
-{%- if chance is not none %}, and chance could explain {{ "{:,} of {:,}".format(chance, total) }} differences. Each is
+{% if total == 1 %}the order</strong> of the two runs compared
+{%- elif undecided %}{{ "{:,} of {:,}".format(undecided, total) }} orders</strong> of two runs
+{%- else %}any of {{ "{:,}".format(total) }} orders</strong> of two runs{% endif %}
+ by {{ measures[0] }} on these topics
+{%- if chance is not none and total == 1 %}; the difference {{ "could be chance" if chance else "is significant" }}.
+{%- elif chance is not none %}, and chance could explain {{ "{:,} of {:,}".format(chance, total) }} differences. Each is
 said with the other left aside: both together may reverse more orders.{% else %}.{% endif %}
 </li>{% endif %}
 """
