@@ -45,18 +45,12 @@ def test_each_run_of_a_folder_is_a_new_run(later: Path) -> None:
     assert "'B' has no ranking for 1 of the 3 judged topics that other runs rank ('3'" in one.stderr
 
 
-def test_unless_a_policy_is_given(later: Path) -> None:
-    found = table(
-        later / "qrels.txt", later / "later", "NRG@2", "--to", later / "runs", "--priors", "others"
-    ).set_index("name")
-    expected = RunContext({"A": RUNS["A"], "D": D} | DEPLOYED).evaluate(QRELS, ["NRG@2"]).set_index("name")
-    assert found["NRG@2"].to_dict() == pytest.approx(expected.loc[["A", "D"], "NRG@2"].to_dict())
-
-
-def test_by_date_the_runs_of_to_are_earlier(later: Path) -> None:
-    given = later / "qrels.txt", later / "later", "NRG@2", "--priors", "earlier"
+@pytest.mark.parametrize("policy", ["others", "earlier"])
+def test_unless_a_policy_is_given(later: Path, policy: str) -> None:
+    """By date the runs of --to are earlier."""
+    given = later / "qrels.txt", later / "later", "NRG@2", "--priors", policy
     found = table(*given, "--to", later / "runs").set_index("name")["NRG@2"]
-    expected = RunContext(DEPLOYED | {"A": RUNS["A"], "D": D}, priors="earlier").evaluate(QRELS, ["NRG@2"])
+    expected = RunContext(DEPLOYED | {"A": RUNS["A"], "D": D}, priors=policy).evaluate(QRELS, ["NRG@2"])
     assert found.to_dict() == pytest.approx(expected.set_index("name")["NRG@2"].loc[["A", "D"]].to_dict())
 
 

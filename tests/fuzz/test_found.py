@@ -95,18 +95,19 @@ def test_a_worker_that_is_killed_is_named() -> None:
         list(work.map_tasks(_ends, range(3), 2, total=3, desc="a task"))
 
 
-def test_a_return_within_a_table_is_no_end_of_a_line(tmp_path: Path) -> None:
-    path = tmp_path / "test.tsv"
-    path.write_bytes(b"query-id\tcorpus-id\tscore\r\nq\ta\t0\r\n\r\tb\t1\r\n")
-    with pytest.raises(ValueError, match="test.tsv, line 3: it holds a carriage return"):
-        read_qrels_file(path)
-
-
-def test_a_list_as_an_id_beside_a_row_without_a_label_is_refused_in_words(tmp_path: Path) -> None:
-    path = tmp_path / "qrels.jsonl"
-    rows = [("1", "a", 1), ("1", "b", ""), ([[]], "c", 2)]
-    path.write_text(
-        "".join(json.dumps(dict(zip(("qid", "docno", "label"), row, strict=True))) + "\n" for row in rows)
-    )
-    with pytest.raises(ValueError, match="query id .* is a list"):
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("query-id\tcorpus-id\tscore\r\nq\ta\t0\r\n\r\tb\t1\r\n", "file, line 3: it holds a carriage return"),
+        (
+            '{"qid": "1", "docno": "b", "label": ""}\n{"qid": [[]], "docno": "c", "label": 2}',
+            "query id .* is a list",
+        ),
+    ],
+    ids=["a return within a table", "a list as an id, beside a row without a label"],
+)
+def test_judgments_refused_in_words(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(text.encode())
+    with pytest.raises(ValueError, match=message):
         RunContext({"r": {"1": {"a": 1.0}}}).evaluate(path, ["nDCG@3"])

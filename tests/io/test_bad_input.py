@@ -51,15 +51,11 @@ BAD_RUNS = {
 
 
 @pytest.mark.parametrize("name", BAD_RUNS)
-def test_bad_evaluated_run(name) -> None:
+def test_bad_runs(name) -> None:
+    """The evaluated one, and one of the context."""
     run, message = BAD_RUNS[name]
     with RunContext({}), pytest.raises(ValueError, match=message):
         ir_measures.calc_aggregate([NRG @ 10_000], QRELS, run)
-
-
-@pytest.mark.parametrize("name", BAD_RUNS)
-def test_bad_member(name) -> None:
-    run, message = BAD_RUNS[name]
     with pytest.raises(ValueError, match=f"(?s)run 'BM25'.*{message}"):
         RunContext({"BM25": run, "other": RUN}).evaluate(QRELS, [NRG @ 10_000])
 
@@ -237,18 +233,16 @@ def test_what_is_no_list_of_measures_is_answered_by_one_that_works(measures: Any
 
 
 def test_evaluate_wants_a_list_of_known_measures() -> None:
-    context = RunContext({"r": RUN})
-    with pytest.raises(ValueError, match=r"must be a list, such as \['NRG@10'\]"):
-        context.evaluate(QRELS, "NRG@10")
-    with pytest.raises(ValueError, match="no measure is called 'NGR'; the nearest is 'NRG', that is NRG@10"):
-        context.evaluate(QRELS, ["NGR@10"])
-    with pytest.raises(ValueError, match=r"alpha_nDCG@10 needs the aspects of documents"):
-        context.evaluate(QRELS, ["alpha_nDCG@10"])
-    for measure in ("alpha_nDCG", "alpha_nDCG@21", "StRecall"):
-        with pytest.raises(ValueError, match=f"{measure} needs a cutoff from 1 to 20"):
-            context.evaluate(QRELS, [measure])
-    with pytest.raises(ValueError, match="must be in format Measure"):
-        context.evaluate(QRELS, ["NRG@"])
+    without_cutoff = ("alpha_nDCG", "alpha_nDCG@21", "StRecall")
+    for measures, message in (
+        ("NRG@10", r"must be a list, such as \['NRG@10'\]"),
+        (["NGR@10"], "no measure is called 'NGR'; the nearest is 'NRG', that is NRG@10"),
+        (["alpha_nDCG@10"], r"alpha_nDCG@10 needs the aspects of documents"),
+        (["NRG@"], "must be in format Measure"),
+        *(([measure], f"{measure} needs a cutoff from 1 to 20") for measure in without_cutoff),
+    ):
+        with pytest.raises(ValueError, match=message):
+            RunContext({"r": RUN}).evaluate(QRELS, measures)
 
 
 LINE = "301 Q0 d1 1 2.0 tag\n"

@@ -59,11 +59,9 @@ def test_a_run_has_the_rankings_of_the_trec_file(kind: str, name: str, tmp_path:
 
 @pytest.mark.parametrize("kind", OF_JUDGMENTS)
 def test_judgments_have_the_labels_of_the_trec_file(kind: str, tmp_path: Path) -> None:
-    of = OF_JUDGMENTS[kind]
     file = tmp_path / "file"
-    file.write_bytes(of.write(""))
-    path = f"{file}#{of.part}" if of.part else file
-    assert labels(path) == QRELS
+    file.write_bytes(OF_JUDGMENTS[kind].write(""))
+    assert labels(file) == QRELS
 
 
 ALL = [
@@ -95,12 +93,8 @@ def test_what_is_neither_is_refused_by_name(name: str, tmp_path: Path) -> None:
         ValueError, match=f"the qrels .* does not hold judgments: it is {name.split(' (')[0]}"
     ):
         read_qrels_file(file)
-
-
-def test_the_other_of_the_two_is_refused_by_name(tmp_path: Path) -> None:
-    file = tmp_path / "file"
     file.write_bytes(OF_RUNS["KILT"].write("rerank.v2"))
-    with pytest.raises(ValueError, match=r"file.* holds a run: it is KILT"):
+    with pytest.raises(ValueError, match=r"file.* holds a run: it is KILT"):  # the other of the two
         read_qrels_file(file)
 
 

@@ -241,17 +241,8 @@ def test_name_of_its_own_is_the_tag() -> None:
 
 
 def test_query_beside_qid_is_its_text() -> None:
-    frame = pd.DataFrame(
-        {
-            "qid": ["1"],
-            "query": ["tea"],
-            "docid": ["7"],
-            "docno": ["d"],
-            "score": [1.0],
-            "rel": [0],
-            "label": [2],
-        }
-    )
+    row = {"qid": "1", "query": "tea", "docid": "7", "docno": "d", "score": 1.0, "rel": 0, "label": 2}
+    frame = pd.DataFrame([row])
     assert read_run(frame).to_dict() == {"1": {"d": -1.0}}
     assert make_judgments(qrels_columns(frame)).query_ids.tolist() == ["1"]
 
@@ -280,21 +271,26 @@ def test_values_that_are_missing(make: Any) -> None:
 
 def test_columns_that_are_not_there() -> None:
     rows = campaign(1, grades=False)
-    with pytest.raises(ValueError, match=r"the run: the Table has no column 'score'"):
-        read_run(arrow_table(rows, 2).drop_columns(["score"]))
-    with pytest.raises(ValueError, match=r"the Table has no column 'relevance' \(or 'label'\); .*'score'"):
-        qrels_columns(arrow_table(rows, 2))
-    with pytest.raises(ValueError, match=r"the qrels: the dict has no column 'relevance'"):
-        qrels_columns(dict_of_columns(rows, 2))
-    with pytest.raises(ValueError, match=r"the run: the column 'score' stands twice in the Table"):
-        table = arrow_table(rows, 2)
-        read_run(table.append_column("score", table["score"]))
-    with pytest.raises(ValueError, match=r"the columns of the dict differ in length: {'query': 1, 'docid'"):
-        read_run({"query": ["q"], "docid": ["d", "e"], "score": [1.0, 2.0]})
-    with pytest.raises(ValueError, match=r"the column 'query' of the dict is a str; give a list"):
-        read_run({"query": "q", "docid": "d", "score": 1.0})
-    with pytest.raises(ValueError, match=r"the list of dicts has no column 'query_id'"):
-        read_run([{"a": 1}])
+    table, unequal = arrow_table(rows, 2), {"query": ["q"], "docid": ["d", "e"], "score": [1.0, 2.0]}
+    for read, given, message in (
+        (read_run, table.drop_columns(["score"]), r"the run: the Table has no column 'score'"),
+        (qrels_columns, table, r"the Table has no column 'relevance' \(or 'label'\); .*'score'"),
+        (qrels_columns, dict_of_columns(rows, 2), r"the qrels: the dict has no column 'relevance'"),
+        (
+            read_run,
+            table.append_column("score", table["score"]),
+            r"the column 'score' stands twice in the Table",
+        ),
+        (read_run, unequal, r"the columns of the dict differ in length: {'query': 1, 'docid'"),
+        (
+            read_run,
+            {"query": "q", "docid": "d", "score": 1.0},
+            r"the column 'query' of the dict is a str; give a",
+        ),
+        (read_run, [{"a": 1}], r"the list of dicts has no column 'query_id'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            read(given)
 
 
 def test_objects_of_the_other_kind() -> None:
@@ -335,24 +331,21 @@ def test_names_of_columns_that_others_write(query: str, doc: str) -> None:
 
 
 def test_topics_of_evaluate_are_numbers() -> None:
-    run = {
-        "query": [0, 0, 7],
-        "q0": ["q0"] * 3,
-        "docid": ["b", "a", "a"],
-        "rank": [0, 1, 0],
-        "score": [1.5, 1.2, 1],
-    }
+    run = {"query": [0, 0, 7], "q0": ["q0"] * 3, "docid": ["b", "a", "a"], "score": [1.5, 1.2, 1]}
+    run |= {"rank": [0, 1, 0]}
     assert read_run(run).to_dict() == {"0": {"b": -1.0, "a": -2.0}, "7": {"a": -1.0}}
     judged = make_judgments(
         qrels_columns({"query": np.array([0, 7]), "q0": ["0"] * 2, "docid": ["a", "a"], "rel": [2, 0]})
     )
     assert judged.query_ids.tolist() == ["0", "7"] and judged.grade.tolist() == [2, 0]
-    with pytest.raises(ValueError, match="query id True is a bool"):
-        read_run(run | {"query": [True, True, False]})
-    with pytest.raises(ValueError, match="query id 7 is an int"):  # beside ids that are none
-        read_run(run | {"query": ["0", "0", 7]})
-    with pytest.raises(ValueError, match="query id 0 is an int"):
-        read_run({"query_id": [0], "doc_id": ["a"], "score": [1.0]})
+    other_name = {"query_id": [0], "doc_id": ["a"], "score": [1.0]}
+    for wrong, message in (
+        (run | {"query": [True, True, False]}, "query id True is a bool"),
+        (run | {"query": ["0", "0", 7]}, "query id 7 is an int"),  # beside ids that are none
+        (other_name, "query id 0 is an int"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            read_run(wrong)
 
 
 def test_topics_that_trectools_reads_as_numbers(tmp_path: Path) -> None:
