@@ -38,7 +38,7 @@ from ..io.files import read_bytes, split_part
 from ..io.qrels import QrelsColumns, qrels_columns, read_qrels_file
 from ..messages import few, warn
 from .output import say
-from .run_files import FileRuns, RunFiles, find_files, find_run_files, read_file_runs, run_path
+from .run_files import FileRun, RunFiles, find_files, find_run_files, read_file_runs, run_path
 
 
 class Judged(NamedTuple):
@@ -190,7 +190,8 @@ def read(
     # Freed at once and never touched, by which C's library learns to keep what is freed (glibc: to 64 MB) for what is
     # read next: else the system gives and clears new memory for every array of every file.
     bytes(31 << 20)
-    tags, paths, rankings, tracks = _leave_out_of_track(args, files, read_file_runs(files, args.allow_empty))
+    file_runs, tracks = read_file_runs(files, args.allow_empty)
+    tags, paths, rankings = zip(*_leave_out_of_track(args, files, file_runs), strict=True)
     args.tracks = cite_tracks(rankings)
     for track in tracks:
         args.num_docs = track.num_docs if args.num_docs is None else args.num_docs
@@ -234,25 +235,20 @@ def read(
     return given
 
 
-def _leave_out_of_track(args: argparse.Namespace, files: RunFiles, runs: FileRuns) -> FileRuns:
+def _leave_out_of_track(args: argparse.Namespace, files: RunFiles, runs: list[FileRun]) -> list[FileRun]:
     """Leave out of ``--track`` the runs whose names the candidates have, as ``place`` does; say so."""
     if args.track is None or args.names is not None:
         return runs
     track = locate_track(args.track)[0].resolve()
     candidates = {path.resolve() for path in files.candidates} - {track}
-    rows = list(zip(runs.names, (path.resolve() for path in runs.paths), strict=True))
-    names = {name for name, path in rows if path in candidates}
-    left_out = {i for i, (name, path) in enumerate(rows) if name in names and path == track}
-    kept = [i for i in range(len(rows)) if i not in left_out]
-    if not left_out or all(rows[i][1] != track for i in kept):  # in which case nothing is left of the track
+    names = {name for name, path, _ in runs if path.resolve() in candidates}
+    left_out = [name for name, path, _ in runs if name in names and path.resolve() == track]
+    rest = [run for run in runs if run[0] not in names or run[1].resolve() != track]
+    if not left_out or all(path.resolve() != track for _, path, _ in rest):  # nothing is left of the track
         return runs
-    shown = few((runs.names[i] for i in sorted(left_out)), 3)
+    shown = few(left_out, 3)
     say("note", f"left out of --track {args.track}: {shown}, as {args.run} has a run of the same name")
-    return runs._replace(
-        names=[runs.names[i] for i in kept],
-        paths=[runs.paths[i] for i in kept],
-        rankings=[runs.rankings[i] for i in kept],
-    )
+    return rest
 
 
 def _first_duplicate(names: Sequence[str]) -> str | None:

@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from ..context.run_context import RunContext
 from ..data.rankings import Rankings
@@ -32,21 +32,16 @@ class RunFiles(NamedTuple):
         return _unique([*self.candidates, *self.others, *self.further])
 
 
-class FileRuns(NamedTuple):
-    """The runs of some files, one after the other."""
-
-    names: list[str]
-    paths: list[Path]  #: of each run
-    rankings: list[Rankings]
-    tracks: list[RunContext]  #: those among the files
+#: The name of a run, its file, and its rankings.
+FileRun: TypeAlias = tuple[str, Path, Rankings]
 
 
 def _unique(files: Iterable[Path]) -> list[Path]:
     return list({file.resolve(): file for file in files}.values())
 
 
-def read_file_runs(files: RunFiles, allow_empty: bool) -> FileRuns:
-    """Return the runs of files, candidates first; a file that is no track has one."""
+def read_file_runs(files: RunFiles, allow_empty: bool) -> tuple[list[FileRun], list[RunContext]]:
+    """Return the runs, candidates first, and the tracks among the files; another file has one run."""
     single = [path for path in files.all() if path.resolve() not in files.tracks]
     runs = read_runs(single, files.named, allow_empty=allow_empty) if single else {}
     if len(runs) > len(single):
@@ -54,13 +49,8 @@ def read_file_runs(files: RunFiles, allow_empty: bool) -> FileRuns:
         raise ValueError(f"the files hold {len(runs)} runs, {names}; name one, as in FILE#{first}")
     by_path = {path: [run] for path, run in zip(single, runs.items(), strict=True)}
     tracks = {path: RunContext.from_track(text) for path, text in files.tracks.items()}
-    result = FileRuns([], [], [], list(tracks.values()))
-    for path in files.all():
-        for name, run in by_path.get(path) or tracks[path.resolve()].runs.items():
-            result.names.append(name)
-            result.paths.append(path)
-            result.rankings.append(run)
-    return result
+    in_file = ((path, by_path.get(path) or tracks[path.resolve()].runs.items()) for path in files.all())
+    return [(name, path, run) for path, named in in_file for name, run in named], list(tracks.values())
 
 
 def find_files(args: argparse.Namespace) -> RunFiles:
