@@ -177,10 +177,9 @@ def _check_deployed(given: CommandInputs, names: list[str]) -> None:
 
 def _query_texts(given: CommandInputs) -> dict[str, str]:
     """Return the text of each query, where the judgments are those of a dataset that has queries."""
-    dataset = None if given.qrels is None else given.qrels.dataset
-    if dataset is None or not dataset.has_queries():
+    if given.dataset is None or not given.dataset.has_queries():
         return {}
-    return {query.query_id: query.default_text() for query in dataset.queries_iter()}
+    return {query.query_id: query.default_text() for query in given.dataset.queries_iter()}
 
 
 def _extreme_topics(answer: Decision, texts: Mapping[str, str]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import repeat
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import ir_measures
 import numpy as np
@@ -41,24 +41,13 @@ from .output import say
 from .run_files import FileRun, RunFiles, find_files, find_run_files, read_file_runs, run_path
 
 
-class Judged(NamedTuple):
-    """Judgments, and the dataset that they come from, if any."""
-
-    columns: QrelsColumns
-    dataset: Any = None  #: of ir_datasets
-
-    @property
-    def num_docs(self) -> int | None:
-        """The size of the collection, where it is known without fetching it."""
-        return None if self.dataset is None else count_docs(self.dataset, fetch=False)
-
-
 @dataclass
 class CommandInputs:
     """Everything that a command has read: runs by name, judgments, and the runs to compare them with."""
 
     args: argparse.Namespace
-    qrels: Judged | None  #: None where QRELS is the word none
+    judgments: QrelsColumns | None  #: None where QRELS is the word none
+    dataset: Any  #: of ir_datasets, that the judgments come from; None where they do not
     runs: dict[str, Rankings]  #: all, by name, the candidates first
     files: dict[str, Path]  #: of each run
     candidates: list[str]
@@ -69,11 +58,6 @@ class CommandInputs:
     reference: str | None = None
 
     @property
-    def judgments(self) -> QrelsColumns | None:
-        """The columns of the judgments."""
-        return None if self.qrels is None else self.qrels.columns
-
-    @property
     def alone(self) -> bool:
         """Whether each candidate is compared with the runs of ``--to`` alone, not with the other candidates."""
         return bool(self.others) and self.args.priors is None
@@ -81,15 +65,12 @@ class CommandInputs:
     def context(self, names: Iterable[str], priors: Policy | None = None) -> RunContext:
         """Return a context of these runs and the further ones."""
         names = list(dict.fromkeys([*names, *self.further]))
-        num_docs = self.args.num_docs
-        if num_docs is None and self.qrels is not None:
-            num_docs = self.qrels.num_docs
         return RunContext(
             {name: self.runs[name] for name in names},
             priors=priors or self.args.priors or "others",
             reference=self.reference if self.reference in names else None,
             groups={name: self.groups[name] for name in names if name in self.groups},
-            num_docs=num_docs,
+            num_docs=self.args.num_docs,
             grades=self.args.grades,
             drop_self=self.args.drop_self,
         )
@@ -108,7 +89,7 @@ class CommandInputs:
             return
         for name in self.candidates:
             context = self.context([name, *self.others])
-            if check and self.qrels is not None and name not in self.others:
+            if check and self.judgments is not None and name not in self.others:
                 self._check_new_runs(judged_collection(context, self.judgments), [name])
             yield [name], context
             gc.collect()  # what a context has computed refers to it, and would stay: a gigabyte for 17 large runs
@@ -125,14 +106,14 @@ class CommandInputs:
 
     def scores(self, measures: list[ir_measures.Measure], provider: Any, of_all: bool = False) -> Scores:
         """Return the values of the candidates, or of all runs; the absolute ones as the provider computes them."""
-        assert self.qrels is not None
+        assert self.judgments is not None
         as_new_runs = self.alone and not of_all  # so that no candidate is a system to another
         context = self.context(self.others) if as_new_runs else self.together
         names = context.names if of_all else self.candidates
         new_runs = {name: self.runs[name] for name in names if name not in context.runs}
         collection = judged_collection(context, self.judgments)
         self._check_new_runs(collection, new_runs)
-        qrels, absolute = self.qrels.columns, [m for m in measures if not is_relative(m)]
+        qrels, absolute = self.judgments, [m for m in measures if not is_relative(m)]
         evaluator = AbsoluteEvaluator(provider, absolute, lambda _: _for_ir_measures(qrels))
 
         def score(measures: Sequence[ir_measures.Measure], rankings: Rankings) -> FloatArray:
@@ -186,7 +167,7 @@ def read(
     if args.priors and POLICIES[args.priors].needs_groups and not args.groups:
         raise ValueError(f"--priors {args.priors} needs the groups: give --groups CSV")
     without = may_lack_qrels and args.qrels == "none" and not os.path.exists("none")
-    qrels = None if without else read_qrels(args.qrels)
+    judgments, dataset = (None, None) if without else read_qrels(args.qrels)
     # Freed at once and never touched, by which C's library learns to keep what is freed (glibc: to 64 MB) for what is
     # read next: else the system gives and clears new memory for every array of every file.
     bytes(31 << 20)
@@ -197,6 +178,8 @@ def read(
         args.num_docs = track.num_docs if args.num_docs is None else args.num_docs
         args.grades = track.grades if args.grades is None else args.grades
         args.drop_self |= track.drop_self
+    if args.num_docs is None and dataset is not None:
+        args.num_docs = count_docs(dataset, fetch=False)
     names = list(tags) if args.names is None else _display_names(args.names, tags, paths)
     if duplicate := _first_duplicate(names):
         same = few(path for name, path in zip(names, paths, strict=True) if name == duplicate)
@@ -215,7 +198,8 @@ def read(
 
     given = CommandInputs(
         args,
-        qrels,
+        judgments,
+        dataset,
         runs,
         dict(zip(names, paths, strict=True)),
         names_in(files.candidates),
@@ -344,14 +328,14 @@ def read_pairs(option: str, path: str, columns: str) -> dict[str, str]:
     return pairs
 
 
-def read_qrels(name: str) -> Judged:
-    """Read the judgments of a file, a track or a dataset of ir_datasets."""
+def read_qrels(name: str) -> tuple[QrelsColumns, Any]:
+    """Return the judgments of a file, a track or a dataset of ir_datasets, and the dataset if it is one."""
     if os.path.isdir(name):
         raise ValueError(f"{name} is a folder; give a TREC qrels file, or an ir_datasets id, as QRELS")
     if is_track(name) and (os.path.exists(name) or "://" in name):
-        return Judged(qrels_columns(fetch_qrels(RunContext.from_track(name).dataset)))
+        return qrels_columns(fetch_qrels(RunContext.from_track(name).dataset)), None
     if os.path.exists(split_part(name)[0]):
-        return Judged(read_qrels_file(name))
+        return read_qrels_file(name), None
     from .. import demo  # it imports ir_datasets, which takes time
 
     demo.register()
@@ -370,7 +354,7 @@ def read_qrels(name: str) -> Judged:
         logger.removeFilter(hold)
     for record in records:
         logger.handle(record)
-    return Judged(qrels_columns(qrels), dataset)
+    return qrels_columns(qrels), dataset
 
 
 def _check_measures(given: CommandInputs, measures: Iterable[ir_measures.Measure]) -> None:

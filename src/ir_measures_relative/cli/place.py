@@ -25,7 +25,7 @@ def _run(args: argparse.Namespace) -> None:
     from .inputs import read_qrels
 
     context = package.RunContext.from_track(args.track)
-    qrels = None if args.qrels is None else read_qrels(args.qrels).columns
+    qrels = None if args.qrels is None else read_qrels(args.qrels)[0]
     placed = package.place(context, qrels, args.run, llm_judgments=args.llm_judgments)
     if args.output is not None:
         from ..decisions.place import BY

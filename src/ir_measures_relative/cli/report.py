@@ -41,15 +41,15 @@ def _run(args: argparse.Namespace) -> None:
         raise ValueError(f"--output {path} lies in the folder of runs; give another path")
     check_writable(path, f"--output {path}")
     given = read(args, measures, files)
-    assert given.qrels is not None
+    assert given.judgments is not None
     with writing(path, "report"):
         warning = reporting.write(
             given.together,
-            given.qrels.columns,
+            given.judgments,
             measures,
             path,
             scores=given.scores(measures, provider, of_all=True),
-            dataset=given.qrels.dataset,
+            dataset=given.dataset,
             title=args.title,
             collection=None if args.qrels == "-" else args.qrels,
             command=shlex.join([PROG, *args.arguments]),

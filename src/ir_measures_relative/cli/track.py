@@ -55,14 +55,16 @@ def _run(args: argparse.Namespace) -> None:
 
 def _read(args: argparse.Namespace, qrels: str, *runs: str) -> tuple[RunContext, Any]:
     """Return a context of the runs of files, and the judgments."""
+    from ..io.datasets import count_docs
     from .inputs import read_pairs, read_qrels
 
-    context, judged = package.RunContext.from_files(*runs), read_qrels(qrels)
+    context, (columns, dataset) = package.RunContext.from_files(*runs), read_qrels(qrels)
     lines = {} if args.groups is None else read_pairs("--groups", args.groups, "run,group")
     groups = {name: lines.get(name, "other") for name in context.names} if lines else context.groups
-    num_docs = judged.num_docs if args.num_docs is None else args.num_docs
-    about = {"num_docs": num_docs, "grades": args.grades, "drop_self": args.drop_self}
-    return package.RunContext(context.runs, groups=groups, **about), judged.columns
+    if args.num_docs is None and dataset is not None:
+        args.num_docs = count_docs(dataset, fetch=False)
+    about = {"num_docs": args.num_docs, "grades": args.grades, "drop_self": args.drop_self}
+    return package.RunContext(context.runs, groups=groups, **about), columns
 
 
 def _check_files(args: argparse.Namespace, path: str, qrels: str, *runs: str) -> None:

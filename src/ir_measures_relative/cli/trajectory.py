@@ -37,7 +37,7 @@ def _run(args: argparse.Namespace) -> None:
     traces = package.RunContext.from_files(args.traces) if os.path.isdir(args.traces) else args.traces
     answer = package.trajectory(
         traces,
-        read_qrels(args.qrels).columns,
+        read_qrels(args.qrels)[0],
         args.k,
         topic=topic,
         deeper=args.deeper,
