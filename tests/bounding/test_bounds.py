@@ -3,7 +3,6 @@
 import math
 import os
 import random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -84,8 +83,7 @@ def test_no_label_makes_a_document_relevant_that_only_a_higher_grade_would(rel: 
     never, ever = RunContext(runs, grades=(0, rel - 1)), RunContext(runs, grades=(0, rel))
     for context, least in ((never, 0), (ever, 1)):
         one = bounds(context, {"q": {"A": 1}}, measures, unretrieved_relevant=1)
-        options: Any = {"relevance_model": lambda q, d: 0.5, "samples": 20, "unretrieved_relevant": 1}
-        two = verdicts(context, {"q": {"A": 1}}, measures, **options)
+        two = verdicts(context, {"q": {"A": 1}}, measures, unretrieved_relevant=1)
         assert one.groupby("measure")["best"].max().gt(0).eq(bool(least)).all()
         if not least:
             assert (one[["worst", "value", "best"]] == 0).all(axis=None) and one["exact"].all()
