@@ -10,7 +10,7 @@ from scipy.stats import t as student
 
 from ir_measures_relative.stats.intervals import topic_counts
 from ir_measures_relative.stats.regret import (
-    cautious_interval,
+    cautious_upper_end,
     is_sparse,
     mean_covariance,
     option_bounds,
@@ -76,7 +76,7 @@ def formula_upper_bounds(
         for o in dense:
             bounds[o], slack[o] = min(mean[o] + c * error[o], 1.0), noise * error[o] + 1e-9
     for o, by_topic, between in careful:
-        high = cautious_interval(np.array(by_topic), ENDS, 1 - 2 * tail, topic_counts(1999, n_topics, 0))[1]
+        high = cautious_upper_end(np.array(by_topic), ENDS[1], 1 - 2 * tail, topic_counts(1999, n_topics, 0))
         t = float(student.ppf(1 - tail, degrees))
         reach = max(((high - mean[o]) ** 2 + t**2 * between) ** 0.5, t * error[o])
         bounds[o], slack[o] = min(mean[o] + reach, 1.0), 1e-7

@@ -22,7 +22,6 @@ from .intervals import (
     POWER,
     critical_t,
     mean_and_error,
-    mean_interval,
     resampled_t,
     student_interval,
     student_quantile,
@@ -101,7 +100,7 @@ def upper_bounds(
       of ``(mean - θ)/error`` over the differences, which is multivariate t with their correlations: of at least 20,000
       draws. The degrees of freedom are topics - 1, or with M labelings the smaller of it and M - 1.
     - A difference that is 0 on all topics is 0, and does not widen the others.
-    - Of R differences, a sparse or constant one gets the upper end of :func:`.cautious_interval` with a tail of
+    - Of R differences, a sparse or constant one gets the upper end of :func:`cautious_upper_end` with a tail of
       ``(1 - confidence)/R``, the variance between labelings added to its reach, if that is higher than Student's. The
       others share the rest of ``1 - confidence``. Sparse: fewer than 15 topics differ, or under half of them and with
       one sign.
@@ -135,7 +134,7 @@ def upper_bounds(
     if careful.any():
         counts, t = topic_counts(_RESAMPLES, topics, 0), student_quantile(degrees, 1.0 - tail)
     for row in np.flatnonzero(careful).tolist():
-        _, cautious = cautious_interval(by_topic[row], ends, 1.0 - 2.0 * tail, counts)
+        cautious = cautious_upper_end(by_topic[row], ends[1], 1.0 - 2.0 * tail, counts)
         over_topics = by_topic[row].var(ddof=1) / topics
         between = max(error[row] ** 2 - over_topics, 0.0)
         reach = max(np.hypot(cautious - mean[row], t * np.sqrt(between)), t * error[row])
@@ -199,46 +198,33 @@ def _standard_draws(n: int, degrees: int, seed: int) -> tuple[NDArray[np.float32
     return normal, np.sqrt(random.chisquare(degrees, draws) / degrees)
 
 
-def cautious_interval(
-    values: FloatArray, ends: tuple[float, float], confidence: float, counts: NDArray[np.integer]
-) -> tuple[float, float]:
-    """Return an interval of the mean of one value per topic that has two ends, whatever the values are.
+def cautious_upper_end(
+    values: FloatArray, greatest: float, confidence: float, counts: NDArray[np.integer]
+) -> float:
+    """Return an upper end of the mean of one difference per topic that is not too low, whatever the values are.
 
-    - With fewer than five topics, it is the range of the measure, ``ends``.
     - If at most four values differ from the most frequent one, c, or too few for the bootstrap, those make up a share
-      of at most s of all topics (Clopper and Pearson 1934), anywhere in the range: from ``(1 - s)·c + s·least`` to
-      ``(1 - s)·c + s·greatest``. For values of at least 0 of which one to four are not 0, the upper end is the
-      greatest of them times s, or Student's on the scale of the logarithm, if that is higher.
-    - Else it is the widest of Student's interval, of the studentized bootstrap's and, for values of at least 0, of
-      Student's on the scale of the logarithm.
+      of at most s of all topics (Clopper and Pearson 1934), anywhere up to the greatest: ``(1 - s)·c + s·greatest``.
+    - Else it is the higher one of Student's interval and of the studentized bootstrap's.
     """
     from scipy.special import betaincinv
 
-    low, high = ends
-    n = len(values)
-    if n < FEWEST_DIFFERING:
-        return low, high
-    pairs = Pairs.from_differences(values[None])
+    n, pairs = len(values), Pairs.from_differences(values[None])
     d = pairs.differences
-    by_logarithm = mean_interval(d, confidence) if low >= 0 else (np.array([np.inf]), np.array([-np.inf]))
-    rounded = np.round(d[0] / max(pairs.limit, TIED))
-    _, which, count = np.unique(rounded, return_inverse=True, return_counts=True)
+    _, which, count = np.unique(
+        np.round(d[0] / max(pairs.limit, TIED)), return_inverse=True, return_counts=True
+    )
     usual = d[0, (count == count.max())[which.ravel()]]  # several values where they are equally frequent
     n_other = n - int(count.max())
-    intervals = [student_interval(d, confidence), by_logarithm]
+    ends = [student_interval(d, confidence)[1]]
     mean, error, _ = mean_and_error(d)
     for rows, t in resampled_t(d, pairs.limit, counts):
         if len(rows):  # else too many resamples contain one value alone
-            below, above = (critical_t(side, (1 - confidence) / 2) for side in (t, -t))
-            intervals.append((mean - below * error, mean + above * error))
-    if n_other < FEWEST_DIFFERING or len(intervals) == 2:
+            ends.append(mean + critical_t(-t, (1 - confidence) / 2) * error)
+    if n_other < FEWEST_DIFFERING or len(ends) == 1:
         share = float(betaincinv(n_other + 1, n - n_other, (1 + confidence) / 2))
-        lower, upper = (1 - share) * usual.min() + share * low, (1 - share) * usual.max() + share * high
-        if low == usual.min() == 0 < n_other:
-            upper = min(upper, max(share * d.max(), by_logarithm[1][0]))
-        return float(lower), float(upper)
-    lowest, highest = (pick(ends[i][0] for ends in intervals) for i, pick in enumerate((min, max)))
-    return float(max(lowest, low)), float(min(highest, high))
+        return float((1 - share) * usual.max() + share * greatest)
+    return float(min(max(end[0] for end in ends), greatest))
 
 
 class TopicsNeeded(NamedTuple):
