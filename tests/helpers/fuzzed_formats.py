@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
+import read_back
 from ir_measures_relative.formats.content import Content
 from ir_measures_relative.formats.foreign_files import detect_format
-from ir_measures_relative.io.qrels import make_judgments, read_qrels_file
-from ir_measures_relative.io.runs import read_run
 from kinds import OF_JUDGMENTS, OF_NEITHER, OF_RUNS, Kind
 
 # What stands in JSON where something else should.
@@ -219,46 +218,28 @@ def _is_still(of: Kind, data: bytes) -> bool:
     return found is not None and found.name == of.format
 
 
-def run_of(kind: str, rng: random.Random, folder: Path, refusal: Callable[[Exception, str], str]) -> str:
-    """A mutated run: the rankings that plain Python finds, or refused in words."""
-    of = OF_RUNS[kind]
-    data = mutated(rng, of.write("rerank.v2"))
-    file = folder / "fuzzed.run"
-    file.write_bytes(data)
-    part = of.part.replace("NAME", "rerank.v2")
-    try:
-        ours = {
-            q: list(docs)
-            for q, docs in read_run(f"{file}#{part}" if part else file).to_dict().items()
-            if docs
-        }
-    except Exception as error:
-        return refusal(error, "fuzzed.run")
-    if kind in PLAIN_RUNS and _is_still(of, data):
-        theirs = PLAIN_RUNS[kind](data)
-        assert ours == theirs, (data, ours, theirs)
-    return "read"
+Check = Callable[[str, random.Random, Path, Callable[[Exception, str], str]], str]
 
 
-def judgments_of(
-    kind: str, rng: random.Random, folder: Path, refusal: Callable[[Exception, str], str]
-) -> str:
-    """Mutated judgments: the labels that plain Python finds, or refused in words."""
-    of = OF_JUDGMENTS[kind]
-    data = mutated(rng, of.write(""))
-    file = folder / "fuzzed.qrels"
-    file.write_bytes(data)
-    try:
-        judged = make_judgments(read_qrels_file(f"{file}#{of.part}" if of.part else file))
-    except Exception as error:
-        return refusal(error, "qrels")
-    if kind in PLAIN_JUDGMENTS and _is_still(of, data):
-        ours: dict[str, dict[str, int]] = {}
-        for query, doc, grade in zip(judged.query, judged.ids.strings(), judged.grade.tolist(), strict=True):
-            ours.setdefault(str(judged.query_ids[query]), {})[doc] = grade
-        theirs = PLAIN_JUDGMENTS[kind](data)
-        assert ours == theirs, (data, ours, theirs)
-    return "read"
+def checking(kinds: dict[str, Kind], name: str, read: Callable[[Any], Any], plain: dict[str, Any]) -> Check:
+    """A check of a mutated run, or of judgments: what plain Python finds, or refused in words."""
+
+    def check(kind: str, rng: random.Random, folder: Path, refusal: Callable[[Exception, str], str]) -> str:
+        of, source = kinds[kind], "fuzzed.run" if name else "qrels"
+        file = folder / source
+        data = mutated(rng, of.write(name))
+        file.write_bytes(data)
+        part = of.part.replace("NAME", name)
+        try:
+            ours = {q: docs for q, docs in read(f"{file}#{part}" if part else file).items() if docs}
+        except Exception as error:
+            return refusal(error, source)
+        if kind in plain and _is_still(of, data):
+            theirs = plain[kind](data)
+            assert ours == theirs, (data, ours, theirs)
+        return "read"
+
+    return check
 
 
 def other_of(name: str, rng: random.Random, folder: Path, refusal: Callable[[Exception, str], str]) -> str:
@@ -266,7 +247,7 @@ def other_of(name: str, rng: random.Random, folder: Path, refusal: Callable[[Exc
     file = folder / "fuzzed.run"
     file.write_bytes(mutated(rng, OF_NEITHER[name]))
     try:
-        read_run(file)
+        read_back.rankings(file)
     except Exception as error:
         return refusal(error, "fuzzed.run")
     return "read"
@@ -276,8 +257,8 @@ def targets(refusal: Callable[[Exception, str], str]) -> dict[str, Callable[[ran
     """A target for each kind of file."""
     found: dict[str, Callable[[random.Random, Any], str]] = {}
     for prefix, kinds, check in (
-        ("run", OF_RUNS, run_of),
-        ("judgments", OF_JUDGMENTS, judgments_of),
+        ("run", OF_RUNS, checking(OF_RUNS, "rerank.v2", read_back.rankings, PLAIN_RUNS)),
+        ("judgments", OF_JUDGMENTS, checking(OF_JUDGMENTS, "", read_back.labels, PLAIN_JUDGMENTS)),
         ("neither", OF_NEITHER, other_of),
     ):
         for kind in kinds:

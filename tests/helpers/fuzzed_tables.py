@@ -7,13 +7,12 @@ import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+import read_back
 from ir_measures_relative import RelativeWarning
-from ir_measures_relative.io.qrels import make_judgments, read_qrels_file
-from ir_measures_relative.io.runs import read_run
 
 QUERY = ["query_id", "qid", "query-id", "q_id", "topic_id", "user_id", "topic", "query"]
 DOC = ["doc_id", "docno", "corpus-id", "docid", "item_id", "pid", "did", "document"]
@@ -207,7 +206,7 @@ def check(rng: random.Random, folder: Path, as_run: bool, refusal: Callable[[Exc
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
-            ours = _run(path) if as_run else _judgments(path)
+            ours = read_back.scores(path) if as_run else read_back.labels(path)
         except Exception as error:
             return refusal(error, "fuzzed.table")
     if any(issubclass(w.category, RelativeWarning) for w in warned):
@@ -227,24 +226,3 @@ def check(rng: random.Random, folder: Path, as_run: bool, refusal: Callable[[Exc
     assert as_run or data.endswith(b"\n") or not rows or rows[-1][2], data
     assert ours == theirs, (data, ours, theirs)
     return "read"
-
-
-def _run(path: Path) -> dict[str, dict[str, float]]:
-    found: dict[str, dict[str, float]] = {}
-    run = read_run(path)
-    for query, doc, score in zip(*_strings(run), strict=True):
-        found.setdefault(query, {})[doc] = score
-    return found
-
-
-def _strings(run: Any) -> tuple[list[str], list[str], list[float]]:
-    query, docs, scores = run.rows()
-    return run.query_ids[query].tolist(), docs.strings().tolist(), scores.tolist()
-
-
-def _judgments(path: Path) -> dict[str, dict[str, float]]:
-    judged = make_judgments(read_qrels_file(path))
-    found: dict[str, dict[str, float]] = {}
-    for query, doc, grade in zip(judged.query, judged.ids.strings(), judged.grade.tolist(), strict=True):
-        found.setdefault(str(judged.query_ids[query]), {})[doc] = grade
-    return found

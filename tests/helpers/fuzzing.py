@@ -18,11 +18,11 @@ import pandas as pd
 from ir_measures import nDCG
 
 import fuzzed_tables
+import read_back
 from fuzzed_formats import targets, with_changes
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.context.measure_strings import parse_measure, registered
 from ir_measures_relative.io.qrels import read_qrels_file
-from ir_measures_relative.io.runs import read_run
 
 # What breaks readers: white space that is none in C, numbers as Python alone writes them, halves of characters.
 _PIECES = [
@@ -99,18 +99,14 @@ def runs(rng: random.Random, folder: Any) -> str:
     path = folder / "fuzzed.run"
     path.write_bytes(data)
     try:
-        ours = read_run(path, "the run r")
+        ours = read_back.scores(path)
     except Exception as error:
         return _refusal(error, "fuzzed.run")
-    theirs: dict[str, dict[str, np.float32]] = {}
+    theirs: dict[str, dict[str, float]] = {}
     with np.errstate(over="ignore"):
         for row in ir_measures.read_trec_run(_opened(tidied(data, 6))):
-            theirs.setdefault(row.query_id, {})[row.doc_id] = np.float32(row.score)
-    found: dict[str, dict[str, np.float32]] = {}
-    query, docs, scores = ours.rows()
-    for q, d, score in zip(query.tolist(), docs.strings().tolist(), scores, strict=True):
-        found.setdefault(ours.query_ids[q], {})[d] = score
-    assert found == theirs, (data, found, theirs)
+            theirs.setdefault(row.query_id, {})[row.doc_id] = float(np.float32(row.score))
+    assert ours == theirs, (data, ours, theirs)
     return "read"
 
 

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 from tools.pages import PAGE, PLACE, block, filled
 
+import read_back
 from command_line import here
 from ir_measures_relative import RelativeWarning, RunContext
 from ir_measures_relative.formats.content import Content, scores_in_order
 from ir_measures_relative.formats.foreign_files import formats
-from ir_measures_relative.io.qrels import make_judgments, read_qrels_file
+from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.io.trec_files import read_trec_runs
 from kinds import OF_JUDGMENTS, OF_NEITHER, OF_RUNS, QRELS, RUNS, Kind, trec_qrels, trec_run
@@ -34,17 +35,13 @@ def expected(name: str, kind: Kind) -> dict[str, list[str]]:
 def rankings(path: Any) -> dict[str, list[str]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RelativeWarning)
-        return {q: list(docs) for q, docs in read_run(path).to_dict().items()}
+        return read_back.rankings(path)
 
 
 def labels(path: Any) -> dict[str, dict[str, int]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RelativeWarning)
-        judged = make_judgments(read_qrels_file(path))
-    found: dict[str, dict[str, int]] = {}
-    for query, doc, grade in zip(judged.query, judged.ids.strings(), judged.grade.tolist(), strict=True):
-        found.setdefault(str(judged.query_ids[query]), {})[doc] = grade
-    return found
+        return read_back.labels(path)
 
 
 @pytest.mark.parametrize("name", RUNS)

@@ -14,26 +14,17 @@ from ir_measures_relative import RelativeWarning, RunContext
 from ir_measures_relative.formats import tables
 from ir_measures_relative.io.qrels import make_judgments, qrels_columns, read_qrels_file
 from ir_measures_relative.io.runs import read_run
+from read_back import labels, rankings
 
 SCORES = [("q1", "d1", "2.5"), ("q1", "d2", "1.5"), ("q2", "d1", "0.5")]
 RUN = {"q1": ["d1", "d2"], "q2": ["d1"]}
-LABELS = {("q1", "d1"): 2, ("q1", "d2"): 0, ("q2", "d1"): 1}
+LABELS = {"q1": {"d1": 2, "d2": 0}, "q2": {"d1": 1}}
 
 
 def written(folder: Path, text: str) -> Path:
     path = folder / "file"
     path.write_text(text, encoding="utf-8", newline="")
     return path
-
-
-def rankings(run: Any) -> dict[str, list[str]]:
-    return {q: list(docs) for q, docs in read_run(run).to_dict().items()}
-
-
-def labels(path: Path) -> dict[tuple[str, str], int]:
-    judged = make_judgments(read_qrels_file(path))
-    queries = judged.query_ids[judged.query]
-    return dict(zip(zip(queries, judged.ids.strings(), strict=True), judged.grade.tolist(), strict=True))
 
 
 def table(header: str, rows: Any, mark: str, end: str = "\n") -> str:
@@ -47,7 +38,7 @@ def test_any_delimiter(mark: str, end: str, above: str, tmp_path: Path) -> None:
     """What Excel writes above included."""
     above = above.format(mark=mark)
     assert rankings(written(tmp_path, above + table("qid docno score", SCORES, mark, end))) == RUN
-    judged = [(q, d, str(label)) for (q, d), label in LABELS.items()]
+    judged = [(q, d, str(label)) for q, docs in LABELS.items() for d, label in docs.items()]
     assert labels(written(tmp_path, above + table("qid docno label", judged, mark, end))) == LABELS
 
 
@@ -170,11 +161,11 @@ def test_judgments_that_are_cut_in_their_last_line(mark: str, tmp_path: Path) ->
             ValueError, match=r"the last line is cut: it has no 'score'|line 3: \d columns where there"
         ):
             read_qrels_file(written(tmp_path, text[:cut]))
-    assert labels(written(tmp_path, text[:-1])) == {("q1", "d1"): 1, ("q2", "d3"): 1}
+    assert labels(written(tmp_path, text[:-1])) == {"q1": {"d1": 1}, "q2": {"d3": 1}}
     with pytest.warns(
         RelativeWarning, match=r"no document of \['q2'\] has a label"
     ):  # unjudged, in a whole line
-        assert labels(written(tmp_path, text[:-2] + "\n")) == {("q1", "d1"): 1}
+        assert labels(written(tmp_path, text[:-2] + "\n")) == {"q1": {"d1": 1}}
 
 
 @pytest.mark.parametrize(
