@@ -452,7 +452,7 @@ def test_which_measures_are_0_for_a_duplicate() -> None:
 
 
 FEW, FEW_LABELS = graded_campaign(3, runs=4, topics=6)
-NEAR = [NRG @ 5, UniqueRel @ 5, NRG(base="RBP"), TaSC, NRG(prior="r1,r2") @ 3, P_Rareness @ 5, Shapley @ 5]
+NEAR = [NRG @ 5, UniqueRel @ 5, NRG(base="RBP"), TaSC, NRG(prior="r1,r2") @ 3]
 
 
 @pytest.mark.parametrize("priors", [None, ["r3"], "earlier"], ids=str)
@@ -471,7 +471,7 @@ def test_the_copy_of_the_nearest_prior(measure, priors) -> None:
         near = [n for n in FEW if n != name]
         if "prior" in measure.params:
             near = [n for n in near if n in ("r1", "r2")]
-        elif measure.RELATIVE_TO != "systems" and priors is not None:
+        elif priors is not None:
             near = ["r3"] if priors == ["r3"] else all_names[: all_names.index(name)]
         if not near:
             assert copy is None

@@ -166,28 +166,20 @@ def score_nearest_copies(
 ) -> list[tuple[str, float] | None]:
     """Return for each run its nearest prior, and the mean that a copy of this prior would score in the run's place.
 
-    The nearest prior retrieves most of the documents in the run's top k, over all judged topics; of equals it is the
-    first. None stands for a run without priors.
+    The measure is relative to priors. The nearest prior retrieves most of the documents in the run's top k, over all
+    judged topics; of equals it is the first. None stands for a run without priors.
     """
-    to_priors = measure.RELATIVE_TO == "priors"
     free = type(measure)(**{key: value for key, value in measure.params.items() if key != "prior"})
     shared = count_shared_documents(view, measure.params.get("cutoff"))
     copies: list[tuple[str, float] | None] = []
     for name in names:
-        row = view.index[name]
-        rivals = np.delete(np.arange(len(shared)), row)
-        if to_priors:
-            rivals = prior_indices(view, name, measure, priors)
+        rivals = prior_indices(view, name, measure, priors)
         if not len(rivals):
             copies.append(None)
             continue
-        nearest = view.names[rivals[shared[row, rivals].argmax()]]
-        if to_priors:
-            # A new run with the run's priors, and so with the one that it copies.
-            values = free.score(Evaluated.of(view, view.runs[nearest], [view.names[i] for i in rivals]))
-        else:
-            # The systems are those that there would be without the run.
-            values = measure.score(Evaluated.of(view.with_runs({name: view.runs[nearest]}), name))
+        nearest = view.names[rivals[shared[view.index[name], rivals].argmax()]]
+        # A new run with the run's priors, and so with the one that it copies.
+        values = free.score(Evaluated.of(view, view.runs[nearest], [view.names[i] for i in rivals]))
         copies.append((nearest, aggregate(measure, values)))
     return copies
 
