@@ -6,7 +6,7 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,6 +16,7 @@ import numpy as np
 
 from ..data.arrays import FloatArray, IntArray
 from ..data.registry import Registry
+from ..io.frames import names_in
 from ..io.readers import RawData
 from ..messages import brief, kind_of
 
@@ -214,6 +215,12 @@ def as_list(value: Any) -> list[Any]:
     if not isinstance(value, list):
         raise TypeError(f"{kind_of(value)} in place of a list")
     return value
+
+
+def has_known_columns(columns: Collection[Any]) -> bool:
+    """Return whether these are columns of a table of runs or judgments, of which one may be missing."""
+    ids = [names_in(columns, column) for column in ("query_id", "doc_id")]
+    return all(ids) or (any(ids) and bool(names_in(columns, "relevance") or names_in(columns, "score")))
 
 
 def holds_columns(table: dict[str, Any]) -> bool:

@@ -11,11 +11,10 @@ from itertools import islice, pairwise
 
 import numpy as np
 
-from ..io.files import WhichPartError
-from ..io.frames import has_known_columns, is_frame
+from ..io.frames import is_frame
 from ..io.readers import FILES, FileContent, RawData, RunColumns
 from ..messages import brief
-from .content import FORMATS, Content, Format, Parts, add_formats
+from .content import FORMATS, Content, Format, Parts, add_formats, has_known_columns
 
 _MEASURE = re.compile(
     r"((alpha_|main_|geometric_|gm_|set_|i?11pt_)*"
@@ -130,7 +129,7 @@ def _select_part(parts: Parts, part: str | None, source: str, kind: str) -> RawD
         return parts[matches[0]]
     if set(parts) == {""}:
         raise ValueError(f"{source}: the file holds one {kind}, and no part {part!r}; leave out '#{part}'")
-    raise WhichPartError(
+    raise ValueError(
         f"{source}: the file holds {', '.join(map(repr, parts))}; say which behind the path, such as "
         f"'#{next(iter(parts))}'{f', and not {part!r}' if part is not None else ''}"
     )

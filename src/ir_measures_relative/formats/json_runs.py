@@ -6,7 +6,6 @@ import re
 from itertools import islice
 from typing import Any
 
-from ..io.frames import has_known_columns
 from ..io.readers import RawData
 from ..messages import warn
 from .content import (
@@ -17,6 +16,7 @@ from .content import (
     as_dict,
     as_id,
     as_list,
+    has_known_columns,
     holds_columns,
     make_run,
     make_runs,

@@ -6,10 +6,10 @@ import numbers
 from collections.abc import Iterable, Mapping, Set
 from typing import Any
 
-from ..io.frames import RUN_COLUMNS, SYNONYMS, column_names, has_known_columns, is_frame, names_in
+from ..io.frames import RUN_COLUMNS, SYNONYMS, column_names, is_frame, names_in
 from ..io.readers import OBJECTS, RawData, is_series
 from ..messages import kind_of, warn
-from .content import scores_in_order
+from .content import has_known_columns, scores_in_order
 
 # --- tables
 

@@ -14,11 +14,11 @@ import numpy as np
 from ..data.arrays import rank_within
 from ..data.ids import Ids
 from ..io.files import check_lines, max_unpacked, too_large_error
-from ..io.frames import column_names, has_known_columns, id_column, names_in, rows_by_run
+from ..io.frames import column_names, id_column, names_in, rows_by_run
 from ..io.readers import RawData, RunColumns
 from ..io.trec_columns import OTHER_SPACE, Columns
 from ..messages import brief
-from .content import Content, Format, Parts, add_formats, holds_columns
+from .content import Content, Format, Parts, add_formats, has_known_columns, holds_columns
 from .foreign_files import is_table_of_measures
 from .objects import frame_from_arrow, labelled_items, scored_items
 

@@ -128,10 +128,6 @@ def check_lines(data: bytes, source: str) -> None:
             )
 
 
-class WhichPartError(ValueError):
-    """One of several parts of a file must be named behind the path."""
-
-
 class _TooLargeError(Exception):
     """A file unpacks to more than the limit."""
 

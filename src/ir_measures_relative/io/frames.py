@@ -39,12 +39,6 @@ def is_frame(value: object) -> TypeGuard[Any]:
     return hasattr(value, "itertuples") and hasattr(value, "columns")
 
 
-def has_known_columns(columns: Collection[Any]) -> bool:
-    """Return whether these are columns of a table of runs or judgments, of which one may be missing."""
-    ids = [names_in(columns, column) for column in ("query_id", "doc_id")]
-    return all(ids) or (any(ids) and bool(names_in(columns, "relevance") or names_in(columns, "score")))
-
-
 def names_in(columns: Collection[Any], column: str) -> list[str]:
     """Return the names of a column among those of columns: one, or ours and PyTerrier's; none if it is missing."""
     names = [name for name in SYNONYMS[column] if name in columns]
