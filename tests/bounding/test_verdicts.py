@@ -17,6 +17,7 @@ from ir_measures_relative import RelativeWarning, RunContext, UniqueRel, bounds,
 from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.bounding.bounds import make_labelings
 from ir_measures_relative.bounding.imputation import Imputation
+from ir_measures_relative.bounding.verdicts import check_pool, write_pool
 from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.evaluated import Evaluated
 from ir_measures_relative.context.priors import BestOfOtherGroups
@@ -88,7 +89,8 @@ def test_judging_what_is_named_settles_the_verdict(tmp_path: Path) -> None:
         assert all(now[pair] == verdict for pair, verdict in certain.items() if verdict != "undecided")
         certain = now
         path = tmp_path / "pool.txt"
-        asked = judge_next(context, qrels, "nDCG@3", 1, path=path)
+        asked = judge_next(context, qrels, "nDCG@3", 1)
+        write_pool(asked, path)
         assert path.read_text() == "".join(f"{r.query_id} {r.doc_id}\n" for r in asked.itertuples())
         if asked.empty:
             break
@@ -120,12 +122,13 @@ def test_a_pool_file_holds_no_id_with_a_blank(query: str, doc: str, tmp_path: Pa
     context = RunContext({"a": {query: {doc: 1.0}}, "b": {query: {"A": 1.0}}})
     path = tmp_path / "pool.txt"
     path.write_text("q before\n")
+    asked = judge_next(context, {query: {"A": 0}}, "P@1", 5)
     with pytest.raises(ValueError, match="ids without blanks"):
-        judge_next(context, {query: {"A": 0}}, "P@1", 5, path=path)
+        write_pool(asked, path)
     assert path.read_text() == "q before\n" and list(tmp_path.iterdir()) == [path]
-    assert judge_next(context, {query: {"A": 0}}, "P@1", 5)["doc_id"].tolist() == [doc]
+    assert asked["doc_id"].tolist() == [doc]
     with pytest.raises(FileNotFoundError, match="there is no folder"):
-        judge_next(context, {query: {"A": 0}}, "P@1", 5, path=tmp_path / "none" / "pool.txt")
+        check_pool(tmp_path / "none" / "pool.txt")
 
 
 def test_odds() -> None:

@@ -254,7 +254,6 @@ def judge_next(
     n: int,
     between: tuple[str, str] | None = None,
     *,
-    path: str | os.PathLike[str] | None = None,
     unretrieved_relevant: int | None = None,
     jobs: int = 1,
     time_limit: float | None = None,
@@ -270,7 +269,6 @@ def judge_next(
         measure: one measure, as for :func:`verdicts`.
         n: how many documents; fewer are listed where no more take part in an undecided pair.
         between: two runs, if only their order counts.
-        path: a file to write the documents to as a pool, one ``query_id doc_id`` per line.
         unretrieved_relevant: as for :func:`verdicts`.
         jobs: as for :func:`verdicts`.
         time_limit: as for :func:`verdicts`.
@@ -280,14 +278,12 @@ def judge_next(
         are ordered, and ``pairs``, the number of undecided pairs in which the document takes part.
 
     Raises:
-        ValueError: what :func:`verdicts` raises; with ``path``, an id with a blank, which no pool file can hold.
+        ValueError: what :func:`verdicts` raises.
     """
     work = Work(jobs, time_limit)
     check_is_context(context)
     (parsed,), runs = prepare_runs(judged_collection(context, qrels), [measure])
     check_count("n", n, 1)
-    if path is not None:
-        check_pool(path)
     a, b = run_pairs(context) if between is None else _named_pair(context, between)
     labelings = make_labelings(parsed, runs, unretrieved_relevant)
     check_bounded([labelings])
@@ -309,8 +305,6 @@ def judge_next(
     ids = {"query_id": query_ids[order], "doc_id": doc_ids[order]}
     documents = pd.DataFrame({name: pd.Series(column, dtype=str) for name, column in ids.items()})
     documents["weight"], documents["pairs"] = weight[order], pairs[order]
-    if path is not None:
-        write_pool(documents, path)
     return documents
 
 
