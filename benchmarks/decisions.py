@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from ir_measures import nDCG
 
 from benchmarks import report
 from benchmarks.data import Frames, find_runs
@@ -21,6 +22,10 @@ from benchmarks.questions import MANY
 from benchmarks.report import Row
 from benchmarks.timing import Side, interleaved
 from ir_measures_relative import RunContext, demo, drop, worth
+from ir_measures_relative.bounding.bounds import make_labelings
+from ir_measures_relative.bounding.imputation import Imputation
+from ir_measures_relative.context.collection import judged_collection
+from ir_measures_relative.context.evaluated import Evaluated
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -45,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def costs(frames: Frames, qrels: pd.DataFrame, rounds: int) -> list[Row]:
-    """Time worth of two runs and with ten, and drop of many, against computing the values of the same runs."""
+    """Time worth of two runs and with ten, drop of many, and drawn labelings, against the values of the same runs."""
     runs = {name: RunContext({name: frame}).runs[name] for name, frame in _as_many(frames, MANY).items()}
     names, rows = list(runs), list[Row]()
 
@@ -56,12 +61,20 @@ def costs(frames: Frames, qrels: pd.DataFrame, rounds: int) -> list[Row]:
         "worth of two runs": (2, lambda: worth(new(2), qrels, names[1])),
         "worth beside 10 deployed runs": (11, lambda: worth(new(11), qrels, names[10])),
         f"drop of {MANY} runs": (MANY, lambda: drop(new(MANY), qrels, margin=0.01)),
+        "relevance model and 100 labelings, half judged": (10, lambda: draw_labelings(new(10), qrels[::2])),
     }
     for work, (n, side) in questions.items():
         peer: Side = lambda n=n: new(n).evaluate(qrels, ["nDCG@10"])  # noqa: E731
         taken = interleaved({"ours": side, "theirs": peer}, rounds)
         rows.append(Row(work, f"nDCG@10 of these {n}", taken["ours"], taken["theirs"]))
     return rows
+
+
+def draw_labelings(context: RunContext, qrels: pd.DataFrame) -> None:
+    """Fit the relevance model, and value nDCG@10 of all runs under 100 drawn labelings."""
+    labelings = make_labelings(nDCG @ 10, Evaluated.each(judged_collection(context, qrels)), None)
+    for _ in Imputation(labelings.runs, labelings.cutoff).draw(labelings, samples=100, seed=0):
+        pass
 
 
 def _as_many(frames: Frames, n: int) -> Frames:
