@@ -164,20 +164,22 @@ def differences(compared: Comparison) -> Any:
     return values[:, None] - values
 
 
-def redrawn_verdicts(less: Any, redraws: int, seed: int) -> Any:
+def redrawn_verdicts(less: Any, redraws: int, seed: int, size: int | None = None) -> Any:
     """Return the verdict on redrawn topics by differences of rivals and options, shape (3, 3, labelings, topics).
 
+    As many topics are drawn with replacement as there are, or ``size``.
     Critical values of two contrasts lie between Student's for one and Bonferroni's for two. Where the rule says the
     same by both, that is the verdict; only else are they simulated.
     """
     m, topics = less.shape[2:]
-    drawn = np.random.default_rng(seed).integers(topics, size=(redraws, topics))
+    size = size or topics
+    drawn = np.random.default_rng(seed).integers(topics, size=(redraws, size))
     counts = np.array([np.bincount(row, minlength=topics) for row in drawn])
-    by_topic, degrees = less.mean(axis=2), topics - 1
-    mean = by_topic @ counts.T / topics
-    variance = (by_topic**2 @ counts.T / topics - mean**2) / (topics - 1)
+    by_topic, degrees = less.mean(axis=2), size - 1
+    mean = by_topic @ counts.T / size
+    variance = (by_topic**2 @ counts.T / size - mean**2) / (size - 1)
     if m > 1:
-        variance += (1 + 1 / m) * (less @ counts.T / topics).var(axis=2, ddof=1)
+        variance += (1 + 1 / m) * (less @ counts.T / size).var(axis=2, ddof=1)
         degrees = min(degrees, m - 1)
     error = np.sqrt(np.maximum(variance, 0.0))
     ends = [mean + student_quantile(degrees, level) * error for level in (0.95, 0.975)]

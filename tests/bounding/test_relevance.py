@@ -1,5 +1,6 @@
 """The model of unjudged grades: its fits against general optimizers, what it may not depend on, and its judge."""
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -271,6 +272,7 @@ def test_with_a_judge_two_runs_are_enough() -> None:
 
 BAD_JUDGES: Any = {
     "other topics": (lambda llm: {f"x{q}": docs for q, docs in llm.items()}, "no topic is one of the qrels'"),
+    "an empty file": (lambda llm: {}, "llm_judgments: there are none"),
     "no qrels": (lambda llm: 7, "llm_judgments: the qrels"),
     "other documents": (
         lambda llm: {q: {"none": 1} for q in llm},
@@ -288,7 +290,7 @@ def test_bad_judgments_by_a_language_model(bad: str) -> None:
     with pytest.raises(ValueError, match="set relevance_model='pool' too"):
         verdicts(context, qrels, ["P@5"], llm_judgments=llm)
     options: Any = {"relevance_model": "pool", "samples": 50}
-    if bad in ("other topics", "no qrels"):
+    if bad in ("other topics", "an empty file", "no qrels"):
         with pytest.raises(ValueError, match=words):
             verdicts(context, qrels, ["P@5"], llm_judgments=change(llm), **options)
         return
@@ -297,3 +299,22 @@ def test_bad_judgments_by_a_language_model(bad: str) -> None:
         found = verdicts(context, qrels, ["P@5"], llm_judgments=change(llm), **options)
     assert found.equals(plain)
     assert not verdicts(context, qrels, ["P@5"], llm_judgments=llm, **options).equals(plain)
+
+
+def test_warnings_about_judgments_by_a_language_model_that_help() -> None:
+    context, qrels, llm = collection(5)
+    options: Any = {"relevance_model": "pool", "samples": 50, "llm_judgments": llm}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plain = verdicts(context, qrels, ["P@5"], **options)
+    options["llm_judgments"] = {
+        q: {d: 10 * grade + 5 for d, grade in docs.items()} for q, docs in llm.items()
+    }
+    with pytest.warns(RelativeWarning, match="they help .* only their order counts"):
+        scaled = verdicts(context, qrels, ["P@5"], **options)
+    assert scaled.equals(plain)
+    options["llm_judgments"] = {
+        q: {d: g for d, g in docs.items() if d in qrels[q]} for q, docs in llm.items()
+    }
+    with pytest.warns(RelativeWarning, match=r"they help .* They cover 0 of \d+ unjudged documents"):
+        verdicts(context, qrels, ["P@5"], **options)

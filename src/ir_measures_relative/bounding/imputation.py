@@ -93,6 +93,11 @@ class Imputation:
         #: A sentence on the scale of the language model's grades, where it is not that of the judgments.
         self.about_scale = "" if label is None else _describe_scale(label[label != NO_LABEL], docs)
 
+    @property
+    def covers_few(self) -> bool:
+        """Whether the language model labelled less than half of the unjudged documents."""
+        return self.n_labelled < _FEW_LABELLED * self.n_unjudged
+
     def draw(
         self, labelings: Labelings, samples: int, seed: int, sd: float | None = None
     ) -> Iterator[FloatArray]:
@@ -173,6 +178,8 @@ def read_llm_judgments(llm_judgments: Qrels | None, docs: Documents) -> Judgment
         judgments = make_judgments(qrels_columns(llm_judgments))
     except ValueError as error:
         raise ValueError(f"llm_judgments: {error}") from None
+    if not len(judgments.query_ids):
+        raise ValueError("llm_judgments: there are none; give judgments, or leave it out")
     if not set(judgments.query_ids.tolist()) & set(docs.query_ids.tolist()):
         few = [list(ids[:3]) for ids in (judgments.query_ids, docs.query_ids)]
         raise ValueError(
@@ -233,7 +240,7 @@ def sentence_about_judge(imputation: Imputation) -> str | None:
     if imputation.candidate is not None and model.favour is None:
         text += " Too few runs or documents show whether they favour the candidate."
     text += imputation.about_scale
-    if imputation.n_labelled < _FEW_LABELLED * imputation.n_unjudged:
+    if imputation.covers_few:
         text += f" They cover {imputation.n_labelled:,} of {imputation.n_unjudged:,} unjudged documents."
     return text
 

@@ -169,7 +169,7 @@ def _draw(
             f"{about_judge} Without them relevance_model='pool' needs at least {FEWEST_RUNS} runs to learn from, and "
             f"there are {len(labelings.runs)}: add runs of the collection"
         )
-    if about_judge is not None and not imputation.model.uses_judge:
+    if about_judge and (not imputation.model.uses_judge or imputation.about_scale or imputation.covers_few):
         warn(about_judge, labelings.runs[0].collection.context)
     return imputation.draw(labelings, samples, seed, sd)
 
