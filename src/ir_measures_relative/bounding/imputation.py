@@ -126,19 +126,33 @@ class Imputation:
             parts = [labelings.values(grade[at : at + step]) for at in range(0, size, step)]
             yield np.concatenate(parts, axis=1)
 
-    def gain_sd(self, labelings: Labelings) -> FloatArray:
-        """Return the standard deviation of each document's possible gain, shape (documents); 0 where it is judged."""
+    def gain_slope(self, labelings: Labelings) -> FloatArray:
+        """Return how fast the expected gain of each document grows with the shift of a run, shape (documents).
+
+        The shift, which all documents of a run share, makes most of the uncertainty; a judged document has none of it.
+        """
+        rows, chance = self._chances(labelings)
+        reached = np.cumprod(chance, axis=0)
+        growth = np.diff(labelings.gain(self.model.levels).astype(np.float64))[:, None]
+        result = np.zeros(len(labelings.docs))
+        result[rows] = (growth * reached * np.cumsum(1.0 - chance, axis=0)).sum(axis=0)
+        return result
+
+    def probability_of_gain(self, labelings: Labelings) -> FloatArray:
+        """Return the probability that each document gains anything, shape (documents); 0 where it is judged."""
+        rows, chance = self._chances(labelings)
+        reached = np.vstack([np.ones(len(rows)), np.cumprod(chance, axis=0), np.zeros(len(rows))])
+        result = np.zeros(len(labelings.docs))
+        result[rows] = (-np.diff(reached, axis=0))[labelings.gain(self.model.levels) > 0].sum(axis=0)
+        return result
+
+    def _chances(self, labelings: Labelings) -> tuple[IntArray, FloatArray]:
+        """Return the unjudged documents, and the probability of each level given the one below."""
         from scipy.special import expit
 
-        rows = np.flatnonzero(labelings.open & labelings.docs.exists)
-        docs = labelings.docs.select(labelings.open & labelings.docs.exists)
-        reached = np.cumprod(expit(self.model.logits(self._pool(docs), self._labels(docs))), axis=0)
-        probability = np.vstack([np.ones(len(rows)), reached]) - np.vstack([reached, np.zeros(len(rows))])
-        gain = labelings.gain(self.model.levels)[:, None]
-        mean = (gain * probability).sum(axis=0)
-        result = np.zeros(len(labelings.docs))
-        result[rows] = np.sqrt(((gain - mean) ** 2 * probability).sum(axis=0))
-        return result
+        unjudged = labelings.open & labelings.docs.exists
+        docs = labelings.docs.select(unjudged)
+        return np.flatnonzero(unjudged), expit(self.model.logits(self._pool(docs), self._labels(docs)))
 
     def _pool(self, docs: Documents) -> Pool:
         """Return the ranks at which the runs retrieve documents, to a little below the cutoff."""

@@ -145,7 +145,7 @@ def _answer(rulings: Rulings[_Losses], extremes: FloatArray, missing_topics: str
     undecided: list[int] = []
     if strict is not None and not scores.all_judged:
         undecided = [i for i, grade in enumerate(strict.grades.values()) if grade == UNDECIDED]
-    reach = np.abs(extremes).max(axis=0)[undecided]
+    reach, no_model = np.abs(extremes).max(axis=0)[undecided], bool(rulings.why_no_model)
     return Decision(
         options={option.name: option.runs for option in options},
         verdict=None if rulings.why_no_model else losses.verdict,
@@ -159,7 +159,7 @@ def _answer(rulings: Rulings[_Losses], extremes: FloatArray, missing_topics: str
         notes=(*filter(None, [scores.about_judge]), *sentences),
         table=table,
         topics=scored.tabulate_topics(),
-        judge=scores.to_judge(0, [1 + i for i in undecided], reach, rulings.labels == "imputed"),
+        judge=scores.to_judge(0, [1 + i for i in undecided], reach, None if no_model else rulings.labels),
         evidence=tables,
         settings={"deployed": names, **scored.terms.settings},
         missing_topics=missing_topics,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import ir_measures
+import numpy as np
 
 from ..arguments import check_amount, check_choice, check_confidence, check_count
 from ..context.measure_strings import value_range
@@ -166,6 +167,21 @@ def decide_by(bounds: OptionBounds | None, sizes: Sequence[int], margin: float) 
         return Conclusion(verdict, verdict)
     least = min(range(len(sizes)), key=lambda i: (regret[i], sizes[i]))
     return Conclusion(OPEN, 0 if number(regret[0]) == number(regret[least]) else least)
+
+
+def nearest_verdict(upper: FloatArray, margin: float) -> tuple[int, list[int]]:
+    """Return the option that is nearest to a verdict, and the rivals that keep it from one; all rivals if none does.
+
+    Args:
+        upper: the upper bound of each rival less each option, shape (rivals, options); the first option is in use.
+        margin: the largest regret of a verdict.
+    """
+    short = upper - margin
+    short[0, 1:] = upper[0, 1:]  # another option must gain
+    np.fill_diagonal(short, -np.inf)
+    option = int(short.max(axis=0).argmin())
+    rivals = np.flatnonzero(short[:, option] > 0).tolist()
+    return option, rivals or [i for i in range(len(upper)) if i != option]
 
 
 def compare_removals(loss: FloatArray, lead: FloatArray, margin: float) -> list[str]:

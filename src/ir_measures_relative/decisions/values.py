@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import ir_measures
 import numpy as np
@@ -27,7 +27,7 @@ from ..context.collection import Collection
 from ..context.evaluated import Evaluated
 from ..context.measure_strings import needs_subtopics, param_value
 from ..context.tops import Look
-from ..data.arrays import FloatArray, IntArray, ObjectArray
+from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels
 from ..measures.bases.gains import Gain
@@ -35,6 +35,13 @@ from ..tolerances import LABELED_ALIKE
 from ..work import Work
 
 T = TypeVar("T")
+
+# The least share of documents that are not relevant among those that a relevance model learns from.
+_LEAST_NOT_RELEVANT = 0.25
+_ONE_SIDED = (
+    "The judgments list relevant documents only",
+    "The judgments list hardly any documents that are not relevant",
+)
 
 
 class OptionValues:
@@ -193,35 +200,100 @@ class OptionValues:
         return result[np.ix_(place, place)]
 
     def to_judge(
-        self, first: int, rivals: Sequence[int], reach: FloatArray, imputed: bool = False
+        self, first: int, rivals: Sequence[int], reach: FloatArray, labels: str | None
     ) -> pd.DataFrame:
         """Return the unjudged documents that move the differences of a list from its rivals, the largest effect first.
 
-        ``reach`` is how far judgments can move each difference from 0, shape (rivals, topics). With ``imputed`` labels,
-        it also counts how uncertain the gain of a document is.
+        ``reach`` is how far judgments can move each difference from 0, shape (rivals, topics). With ``"imputed"``
+        labels, it also counts how uncertain the gain of a document is. Without labels (None), those come first with
+        which a relevance model can soonest be learned, if few judgments of documents that are not relevant are missing.
         """
         ids = np.empty((0, 2), dtype=object)
         if self.why_not_bounded is None and len(rivals):
             place, places = int(self._place[first]), self._place[list(rivals)].tolist()
             # The key needs no ``reach``: it follows from the lists that are compared.
-            key = "to judge", place, frozenset(places), imputed
-            ids = self._memoize(key, lambda: self._documents_to_judge(place, places, reach, imputed))
+            key = "to judge", place, frozenset(places), labels
+            ids = self._memoize(key, lambda: self._documents_to_judge(place, places, reach, labels))
         return pd.DataFrame({"query_id": ids[:, 0], "doc_id": ids[:, 1]}, dtype=str)
 
     def _documents_to_judge(
-        self, first: int, rivals: Sequence[int], reach: FloatArray, imputed: bool
+        self, first: int, rivals: Sequence[int], reach: FloatArray, labels: str | None
     ) -> ObjectArray:
         labelings = self._existing_labelings
         docs, moved = labelings.docs, np.zeros(len(labelings.docs))
         for rival, reach_of_rival in zip(rivals, reach, strict=True):
             moved = np.maximum(moved, labelings.influence(first, rival, reach_of_rival))
         moved[~(labelings.open & docs.exists)] = 0.0
+        weight = moved * self._imputation.gain_slope(labelings) if labels == "imputed" else moved
         rows, movable = np.flatnonzero(moved > LABELED_ALIKE), docs.select(moved > LABELED_ALIKE)
-        weight = moved * self._imputation.gain_sd(labelings) if imputed else moved
         rank = np.array([movable.positions_in(run, None) for run in self._lists])
         best = np.where(rank > 0, rank, np.iinfo(np.int64).max).min(axis=0)
         rows = rows[np.lexsort((docs.query[rows], best, -np.round(weight[rows], 9)))]
+        if labels is None and len(self._collection.names) >= FEWEST_RUNS and self.why_no_model in _ONE_SIDED:
+            soonest = self._learned_soonest(rows)
+            rows = np.append(soonest, rows[~np.isin(rows, soonest)])
         return np.stack([docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings()], axis=1)
+
+    def _learned_soonest(self, rows: IntArray) -> IntArray:
+        """Return the documents, of some rows, whose judgments soonest let a relevance model be learned.
+
+        Half of the topics need judgments of enough documents that are not relevant. Topics come first that need few.
+        None are returned if that cannot be expected.
+        """
+        labelings, collection = self._existing_labelings, self._collection
+        docs, cutoff = labelings.docs, labelings.cutoff
+        judged = _count_judged(collection, cutoff, labelings.gain, in_tops=True)
+        try:
+            probability = self._imputation.probability_of_gain(labelings)
+        except ValueError:  # a track may be too shallow for a model
+            return rows[:0]
+        rows = rows[(collection.positions(docs, Look(cutoff))[:, rows] > 0).any(axis=0)]
+        gains, missing, needed = probability[rows], judged.n_missing, []
+        for topic in np.flatnonzero(~judged.is_enough):
+            some = np.flatnonzero(docs.query[rows] == topic)
+            some = some[np.argsort(gains[some], kind="stable")]
+            relevant, spread = np.cumsum(gains[some]), np.cumsum(gains[some] * (1.0 - gains[some]))
+            n = np.arange(1, len(some) + 1)
+            not_relevant = n - relevant - _LEAST_NOT_RELEVANT * n + np.sqrt(spread)
+            enough = np.flatnonzero(not_relevant >= missing[topic])
+            if len(enough):
+                needed.append(rows[some[: enough[0] + 1]])
+        if len(needed) < judged.n_topics_missing:
+            return rows[:0]
+        return np.concatenate(sorted(needed, key=len)[: judged.n_topics_missing])
+
+
+class _Judged(NamedTuple):
+    """How many documents of each topic are judged, and how many of these are relevant."""
+
+    n_judged: IntArray
+    n_relevant: IntArray
+
+    @property
+    def n_missing(self) -> FloatArray:
+        """How many judgments of documents that are not relevant each topic needs; at most 0 where it has enough."""
+        missing: FloatArray = _LEAST_NOT_RELEVANT * self.n_judged - (self.n_judged - self.n_relevant)
+        return missing
+
+    @property
+    def is_enough(self) -> BoolArray:
+        """Whether a quarter or more of a topic's judged documents are not relevant."""
+        return (self.n_judged > 0) & (self.n_missing <= 0)
+
+    @property
+    def n_topics_missing(self) -> int:
+        """How many topics more must have enough, so that half of them have."""
+        return max((len(self.n_judged) + 1) // 2 - int(self.is_enough.sum()), 0)
+
+
+def _count_judged(collection: Collection, cutoff: int | None, gain: Gain, in_tops: bool) -> _Judged:
+    """Count the judged documents of each topic: all, or those ``in_tops`` of the runs."""
+    docs = collection.judgments
+    counts = (collection.positions(docs, Look(cutoff)) > 0).any(axis=0) if in_tops else docs.judged
+    relevant = counts & (gain(docs.grade) > 0)
+    return _Judged(
+        *(np.bincount(docs.query[which], minlength=docs.n_queries) for which in (counts, relevant))
+    )
 
 
 def _why_one_sided(collection: Collection, cutoff: int | None, gain: Gain, in_tops: bool) -> str:
@@ -230,18 +302,10 @@ def _why_one_sided(collection: Collection, cutoff: int | None, gain: Gain, in_to
     It can where a quarter or more of the judged documents are not relevant, on half of the topics or more; of all, or
     of those ``in_tops``.
     """
-    docs = collection.judgments
-    counts = (collection.positions(docs, Look(cutoff)) > 0).any(axis=0) if in_tops else docs.judged
-    relevant = counts & (gain(docs.grade) > 0)
-    n_judged, n_relevant = (
-        np.bincount(docs.query[which], minlength=docs.n_queries) for which in (counts, relevant)
-    )
-    enough = (n_judged > 0) & (4 * (n_judged - n_relevant) >= n_judged)
-    if 2 * enough.sum() >= len(enough):
+    judged = _count_judged(collection, cutoff, gain, in_tops)
+    if not judged.n_topics_missing:
         return ""
-    if (n_judged == n_relevant).all():
-        return "The judgments list relevant documents only"
-    return "The judgments list hardly any documents that are not relevant"
+    return _ONE_SIDED[0 if (judged.n_judged == judged.n_relevant).all() else 1]
 
 
 def check_relevant(collection: Collection, by: ir_measures.Measure) -> None:

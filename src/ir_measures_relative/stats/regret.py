@@ -142,6 +142,21 @@ def upper_bounds(
     return result
 
 
+def upper_ends(values: FloatArray, confidence: float = 0.95) -> FloatArray:
+    """Return the upper end of the mean of each row less each column, one at a time, shape (options, options).
+
+    Unlike :func:`upper_bounds`, the ends are Student's, and none allows for the others.
+
+    Args:
+        values: of every option; shape (options, topics) or (options, labelings, topics).
+        confidence: of each end.
+    """
+    covariance, degrees = mean_covariance(values)
+    mean, t = average_labelings(values).mean(axis=1), student_quantile(degrees, confidence)
+    result: FloatArray = mean[:, None] - mean + t * np.sqrt(_difference_variances(covariance))
+    return result
+
+
 def is_sparse(differences: FloatArray) -> BoolArray:
     """Return whether differences, shape (…, topics), are sparse: few topics differ, or under half and with one sign."""
     above, below = differences > LABELED_ALIKE, differences < -LABELED_ALIKE
