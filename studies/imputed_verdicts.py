@@ -7,7 +7,8 @@ counts as not relevant. Takes folders with runs/ and qrels.txt.gz; groups.csv an
 - none: how often the verdict is None or open, with the two runs alone, and with --others and --llm-judgments.
 - regret: topics are redrawn with replacement; regret above the margin, and changes for the worse.
 - shallow: the same of one answer by a few judgments per topic, also if unjudged documents count as not relevant.
-- labels: how many documents must be judged until there is a verdict, by the order of worth, a depth pool, at random.
+- labels: how many documents must be judged until there is a verdict, by the order of worth, a depth pool, at random,
+  and an oracle.
 """
 
 from __future__ import annotations
@@ -312,34 +313,51 @@ def orders(data: Data, compared: Comparison, rng: Any) -> dict[str, list[int]]:
     return {"worth": by_worth, "depth pool": pool.tolist(), "random": rng.permutation(pool).tolist()}
 
 
-def until_verdict(data: Data, draw: Draw, order: str, batch: int) -> int:
+def oracle(data: Data, draw: Draw, compared: Comparison, final: int) -> list[int]:
+    """Return the judgments still to make in an order that knows them, and the verdict by all of them.
+
+    Where there is no verdict, those come first that are not relevant; else those that speak most for the final verdict.
+    """
+    ranks = data.ranks[[data.names.index(run) for run in (draw.deployed, draw.candidate)]]
+    keep, replace = np.where(ranks > 0, 1 / np.log2(np.maximum(ranks, 1) + 1), 0.0)
+    weight = np.array([keep, (keep + replace) / 2, replace])
+    grade, rows = data.qrels["relevance"].to_numpy(), np.flatnonzero(keep + replace > 0)
+    speaks = (weight[final] - weight.mean(axis=0)) * (grade - grade[rows].mean())
+    score = -1.0 * (grade > 0) if name_verdict(compared) == "None" else speaks
+    return rows[np.argsort(-score[rows], kind="stable")].tolist()
+
+
+def until_verdict(data: Data, draw: Draw, order: str, batch: int, final: int) -> int:
     """Return how many documents are judged, in batches, until there is a verdict, or nothing is left to judge."""
     judged, rng, n = data.rows(draw.pool), np.random.default_rng(0), 0
     while True:
         compared = compare(data.collection(draw, draw.pool, judged), draw)
-        left = [row for row in orders(data, compared, rng)[order] if not judged[row]]
+        by_order = orders(data, compared, rng) | {"oracle": oracle(data, draw, compared, final)}
+        left = [row for row in by_order[order] if not judged[row]]
         if not left or name_verdict(compared) == "verdict":
             return n
         judged[left[:batch]] = True
         n += len(left[:batch])
 
 
-def labels(data: Data, pairs: int, size: int = 4, seconds: float = 300.0) -> pd.DataFrame:
+def labels(data: Data, pairs: int, size: int = 4, seconds: float = 600.0) -> pd.DataFrame:
     """Return how many documents must be judged until there is a verdict, from the judgments of four runs.
 
     Pairs have no verdict at first, and one by all judgments. So many seconds of CPU at most.
     """
     found: dict[str, list[list[int]]] = {"None": [], "open": []}
     every, start = np.ones(len(data.qrels), dtype=bool), time.process_time()
-    names, batch = ("worth", "depth pool", "random"), max(20, data.qrels["query_id"].nunique() // 2)
+    names, batch = ("worth", "depth pool", "random", "oracle"), max(20, data.qrels["query_id"].nunique() // 2)
     for draw in data.draws(10 * pairs, size, seed=1):
         at_first = name_verdict(compare(data.collection(draw, draw.pool, data.rows(draw.pool)), draw))
         if at_first == "verdict" or sum(map(len, found.values())) == pairs:
             continue
         if time.process_time() - start > seconds:
             break
-        if name_verdict(compare(data.collection(draw, draw.pool, every), draw)) == "verdict":
-            found[at_first].append([until_verdict(data, draw, name, batch) for name in names])
+        by_all = compare(data.collection(draw, draw.pool, every), draw)
+        if name_verdict(by_all) == "verdict":
+            final = by_all.rulings.ruling.outcome.verdict
+            found[at_first].append([until_verdict(data, draw, name, batch, final) for name in names])
     rows = []
     for at_first, counts in found.items():
         if counts:

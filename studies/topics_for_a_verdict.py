@@ -2,8 +2,8 @@
 
 The options are keep, add and replace, for random pairs of a deployed run and a candidate of another group, by nDCG@10
 and all judgments of the track. The topics of the track are the population. The number that is enough is the least with
-which 80 % of samples, drawn with replacement, have a verdict. A pilot is such a sample of a few topics; where its verdict
-is open, ``topics_needed`` predicts a range.
+which 80 % of samples, drawn with replacement, have a verdict. A pilot is such a sample of a few topics; where its
+verdict is open, ``topics_needed`` predicts a range.
 """
 
 from __future__ import annotations
