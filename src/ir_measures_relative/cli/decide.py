@@ -38,7 +38,7 @@ def _add_arguments(parser: argparse.ArgumentParser, codes: str, margin: str) -> 
     add_option(parser, "--confidence C", "confidence level of each statement (default: 0.95)", default=0.95)
     add_option(parser, "--rerank RUN", "run file with a reranker's scores; every option is reranked")
     add_option(parser, "--pool N", "with --rerank: number of documents to rerank (default: 100)", default=100)
-    add_option(parser, "--judge N", "also print the N documents that move the verdict furthest")
+    add_option(parser, "--judge N", "also print the N documents that may bring a verdict soonest")
     text = "write these, or all that could change the verdict, as a pool file"
     add_option(parser, "--judge-file FILE", text)
     arguments.add_options(parser, "--num_docs", "--grades", "--missing")

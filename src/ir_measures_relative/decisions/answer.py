@@ -59,8 +59,8 @@ class Decision:
     notes: tuple[str, ...]  #: the evidence, a paragraph each
     table: pd.DataFrame  #: a row for each option; :func:`decide` names the columns
     topics: pd.DataFrame  #: ``query_id``, ``option``, ``value``, and ``difference`` from the first option
-    #: ``query_id`` and ``doc_id`` of the unjudged documents that could change the verdict, those first that move it
-    #: furthest; judge some, and ask again.
+    #: ``query_id`` and ``doc_id`` of the unjudged documents that could change the verdict, in the order in which
+    #: they may bring one soonest; judge some, and ask again.
     judge: pd.DataFrame
     #: ``new``, ``groups``, ``pools``, if they apply
     evidence: Mapping[str, pd.DataFrame] = field(default_factory=dict)
