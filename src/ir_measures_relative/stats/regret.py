@@ -38,6 +38,8 @@ _FEWEST_DRAWS, _DRAWN = 20_000, 80_000
 _RESAMPLES = 1999
 # The number of values that are compared at a time.
 _BLOCK = 1 << 22
+# The number of values that fit into the processor's cache.
+_CACHED = 1 << 16
 # The number of populations that are resampled from the topics; of samples from each; of sizes that are tried.
 _POPULATIONS, _SAMPLES, _SIZES = 100, 100, 48
 
@@ -322,12 +324,19 @@ def _has_verdict(means: FloatArray, reach: FloatArray, margin: float) -> BoolArr
         reach: how far the upper bound of each difference is above it, shape (populations, rivals, options).
         margin: the largest regret of a verdict.
     """
-    regret = np.full_like(means, -np.inf)
-    for rival in range(means.shape[1]):
-        np.maximum(regret, means[:, rival, None] - means + reach[:, rival, :, None], out=regret)
-    gain = means - means[:, :1] - reach[:, 0, :, None]
-    fits = regret <= margin
-    return fits[:, 0] | (fits[:, 1:] & (gain[:, 1:] > 0)).any(axis=1)
+    result = np.zeros((len(means), means.shape[2]), dtype=bool)
+    step = max(1, _CACHED // (means.shape[1] * means.shape[2]))
+    for at in range(0, len(means), step):
+        mean, upper_reach = means[at : at + step], reach[at : at + step]
+        regret, upper = np.full_like(mean, -np.inf), np.empty_like(mean)
+        for rival in range(mean.shape[1]):
+            np.subtract(mean[:, rival, None], mean, out=upper)
+            upper += upper_reach[:, rival, :, None]
+            np.maximum(regret, upper, out=regret)
+        gain = mean - mean[:, :1] - upper_reach[:, 0, :, None]
+        fits = regret <= margin
+        result[at : at + step] = fits[:, 0] | (fits[:, 1:] & (gain[:, 1:] > 0)).any(axis=1)
+    return result
 
 
 def _critical_values(values: FloatArray, confidence: float, seed: int) -> FloatArray:
