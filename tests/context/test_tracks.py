@@ -23,11 +23,12 @@ from ir_measures import AP, RR, Qrel, nDCG
 
 from drawn import examples
 from example_measures import EXAMPLES
-from ir_measures_relative import RelativeWarning, (
+from ir_measures_relative import (
     MED,
     NRG,
     RBO,
     UE,
+    RelativeWarning,
     RunContext,
     UniqueRel,
     decide,
@@ -241,7 +242,9 @@ def test_place_says_what_is_new_and_what_is_a_copy(small: tuple[RunContext, Any]
         assert row.rank == int(expected[row.measure].rank(ascending=False, method="min")["3-grams"])
     assert answer.table["beside"].tolist()[0] == "all runs" and str(answer).startswith("candidate beside")
     with pytest.warns(RelativeWarning, match="They cover 0 of 8 unjudged documents"):
-        copied = place(track, None, demo.runs()["BM25"].rename(columns={}), llm_judgments=demo.generate().qrels)
+        copied = place(
+            track, None, demo.runs()["BM25"].rename(columns={}), llm_judgments=demo.generate().qrels
+        )
     assert "ranks exactly as BM25" in copied.text
     assert copied.standing["worst"].tolist() == copied.standing["rank"].tolist()  # a copy is never above
     assert copied.standing["expected"].between(copied.standing["best"], copied.standing["worst"]).all()
