@@ -292,3 +292,12 @@ def test_a_score_that_is_no_finite_32_bit_float_is_refused(score: float, tmp_pat
         RunContext.from_files(command_line.write_run(tmp_path / "run", "x", run))
     largest = float(np.finfo(np.float32).max)
     RunContext({"x": {"1": {"a": largest, "b": np.nextafter(2.0**128 - 2.0**103, 0)}}})
+
+
+def test_an_id_of_another_type_in_one_run_does_not_hide_another_run_of_strange_ids() -> None:
+    qrels = {str(q): {f"d{i}": 1 for i in range(3)} for q in range(3)}
+    deep = {query: {f"d{i}": 100.0 - i for i in range(15)} for query in qrels}
+    deep["0"][7] = -1.0  # type: ignore[index]  # deeper than any measure looks
+    strange = {query: {f"x{i}": 9.0 - i for i in range(5)} for query in qrels}
+    with pytest.warns(RelativeWarning, match="run 'strange' ranks no judged document"):
+        RunContext({"deep": deep, "strange": strange}).evaluate(qrels, [NRG @ 3])

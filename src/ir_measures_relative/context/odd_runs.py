@@ -165,10 +165,7 @@ def warn_about_strange_ids(
     judgments = collection.judgments
 
     def find() -> tuple[bool, list[tuple[Rankings, str]]]:
-        try:
-            return _find_strange_runs(judgments, runs, together)
-        except ValueError:  # an id of another type, deeper than any measure looks
-            return False, []
+        return _find_strange_runs(judgments, runs, together)
 
     all_strange, examples = collection.memoize("strange", find) if runs is collection.rankings else find()
     if not examples:
@@ -196,20 +193,39 @@ def _find_strange_runs(
     judged = set(judgments.query_ids[np.diff(judgments.starts) > 0])
     topics = [(run, [query_id for query_id in run.query_ids if query_id in judged]) for run in runs]
     topics = [(run, query_ids) for run, query_ids in topics if query_ids]
-    if topics and together and not _ranks_share_ahead(judgments, *topics[0], _PLENTY):
-        n_judged = int(
-            np.isin(judgments.query, np.concatenate(list(map(judgments.match_queries, runs)))).sum()
-        )
-        if min(n_judged, sum(map(len, runs))) >= _LEAST and len(judgments.relevant):
-            ranked = np.unique(np.concatenate([_judged_rows(judgments, run) for run, _ in topics]))
-            # A short run holds few of many judged documents.
-            if len(ranked) < _FEW * min(n_judged, max(map(len, runs))):
-                return True, [(topics[0][0], topics[0][1][0])]
+    if topics and together and _rank_hardly_any(judgments, runs, topics):
+        return True, [(topics[0][0], topics[0][1][0])]
     return False, [
         (run, query_ids[0])
         for run, query_ids in topics
-        if not _ranks_share_ahead(judgments, run, query_ids, 0.0) and not len(_judged_rows(judgments, run))
+        if not _ranks_judged_document(judgments, run, query_ids)
     ]
+
+
+def _rank_hardly_any(
+    judgments: Judgments, runs: Sequence[Rankings], topics: Sequence[tuple[Rankings, Sequence[str]]]
+) -> bool:
+    """Return whether runs, given with their judged ``topics``, rank next to no judged document together."""
+    try:
+        if _ranks_share_ahead(judgments, *topics[0], _PLENTY):
+            return False
+        common = np.concatenate(list(map(judgments.match_queries, runs)))
+        n_judged = int(np.isin(judgments.query, common).sum())
+        if min(n_judged, sum(map(len, runs))) < _LEAST or not len(judgments.relevant):
+            return False
+        ranked = np.unique(np.concatenate([_judged_rows(judgments, run) for run, _ in topics]))
+    except ValueError:  # an id of another type, deeper than any measure looks
+        return False
+    # A short run holds few of many judged documents.
+    return len(ranked) < _FEW * min(n_judged, max(map(len, runs)))
+
+
+def _ranks_judged_document(judgments: Judgments, run: Rankings, query_ids: Sequence[str]) -> bool:
+    """Return whether a run ranks a judged document of these topics; True where its ids cannot be read."""
+    try:
+        return _ranks_share_ahead(judgments, run, query_ids, 0.0) or bool(len(_judged_rows(judgments, run)))
+    except ValueError:  # an id of another type, deeper than any measure looks
+        return True
 
 
 def _ranks_share_ahead(judgments: Judgments, run: Rankings, query_ids: Sequence[str], share: float) -> bool:
