@@ -1,10 +1,13 @@
 """Where judged documents are found: ids are matched by their bytes, however long they and the others are."""
 
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from ir_measures import ScoredDoc
 
 from ir_measures_relative.data import rankings
 from ir_measures_relative.data.arrays import object_array
@@ -66,3 +69,34 @@ def test_positions_at_full_depth_are_those_of_the_whole_ranking(
     ]
     with patch.object(rankings, "_PART", part):
         assert docs.positions_in(read_run(run)).tolist() == expected
+
+
+@pytest.mark.parametrize("bits", [0xFFFFFFFF, 7, 0])
+def test_colliding_hashes_change_nothing(bits: int) -> None:
+    """Where halves of hashes are equal, or hashes of different ids, all of their bits and the ids decide."""
+    hashes = Ids.hashes
+
+    def few_bits(ids: Ids, seed: int = 0) -> Any:
+        return hashes(ids, seed) & np.uint64(0xFFFFFFFFFFFFFFFF if seed else bits)
+
+    random = np.random.default_rng(1)
+    docs = [f"clueweb09-en0000-{i:03d}" for i in range(60)]
+    run = {q: {d: float(random.integers(20)) for d in random.permutation(docs)[:40].tolist()} for q in "pqr"}
+    judged = [(q, d) for q in "pqs" for d in sorted(random.permutation(docs)[:20].tolist())]
+    query = np.array(["pqs".index(q) for q, _ in judged], dtype=np.int64)
+    orders = {q: sorted(scores, key=lambda d: (scores[d], d), reverse=True) for q, scores in run.items()}
+    expected = [orders[q].index(d) + 1 if d in run.get(q, ()) else 0 for q, d in judged]
+    twice = [ScoredDoc(q, d, s) for q, scores in run.items() for d, s in scores.items()]
+    twice.append(twice[7]._replace(score=-1.0))
+    with patch.object(Ids, "hashes", few_bits):
+        grades = np.ones(len(judged), dtype=np.int64)
+        judgments = Judgments(object_array("pqs"), query, Ids.of([d for _, d in judged]), grades)
+        assert not len(judgments.repeats()[0])
+        assert judgments.positions_in(read_run(run)).tolist() == expected
+        assert judgments.positions_in(read_run(run), 10).tolist() == [p if p <= 10 else 0 for p in expected]
+        again = Judgments(
+            object_array("p"), np.zeros(3, dtype=np.int64), Ids.of(["a", "b", "a"]), np.arange(3)
+        )
+        assert [rows.tolist() for rows in again.repeats()] == [[0], [2]]
+        with pytest.raises(ValueError, match=f"lists document {twice[7].doc_id!r} more than once"):
+            read_run(twice).check_documents()

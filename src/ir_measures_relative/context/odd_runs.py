@@ -11,7 +11,7 @@ import numpy as np
 from ..data.arrays import IntArray
 from ..data.documents import Documents, Judgments
 from ..data.ids import Ids
-from ..data.rankings import TIES_DEPTH, Rankings, tie_key, ties_in_top
+from ..data.rankings import TIES_DEPTH, Rankings, has_many_ties, tie_key, ties_in_top
 from ..messages import few, some, warn
 
 if TYPE_CHECKING:
@@ -44,11 +44,10 @@ def find_self_retrieval(judged: Documents, run: Rankings) -> IntArray:
     code = judged.match_queries(run)
     topic_ids = Ids.of(run.query_ids)
     retrieves_self = np.zeros(len(code), dtype=bool)
-    for rank in _SELF_RANKS:
-        rows = run.starts[:-1] + rank - 1
-        topics = np.flatnonzero(rows < run.starts[1:])
-        ids = run.ids_at(rows[topics], topics)
-        retrieves_self[topics] |= ids.equal(np.arange(len(topics)), topic_ids, topics)
+    rows = run.starts[:-1, None] + np.arange(len(_SELF_RANKS))
+    topics, ranks = np.nonzero(rows < run.starts[1:, None])
+    is_self = run.ids_at(rows[topics, ranks]).equal(np.arange(len(topics)), topic_ids, topics)
+    retrieves_self[topics[is_self]] = True
     topics = np.flatnonzero(retrieves_self & (code >= 0))
     enough = max(_SELF_TOPICS, _SELF_SHARE * np.count_nonzero(code >= 0))
     if len(topics) >= enough:
@@ -93,7 +92,7 @@ def find_ties(run: Rankings) -> Ties | None:
     the run, or else its scores in 64 bits, have another order. Otherwise ties are the run's own, or of duplicates, some
     of which differ by rounding.
     """
-    if not run.has_many_ties:
+    if not has_many_ties(run):
         return None
     rows, tied = ties_in_top(run)
     rounded = tied & (run.unrounded_scores(rows) != run.unrounded_scores(rows - 1))
@@ -171,7 +170,7 @@ def warn_about_strange_ids(
     if not examples:
         return
     run, query_id = examples[0]
-    docs = run.select_query(query_id).rows()[1].take(slice(0, 4)).strings()
+    docs = run.select_query(query_id).ids_at(slice(0, 4)).strings()
     shown = (
         f"for query {query_id!r} {run.name} has {some(docs)}, the qrels have "
         f"{some(judgments.select_query(query_id).doc_ids)}; check that both are of one version of"
@@ -232,7 +231,7 @@ def _ranks_share_ahead(judgments: Judgments, run: Rankings, query_ids: Sequence[
     """Return whether the first rows of one of the first rankings hold more than this share of its judged documents."""
     for query_id in query_ids[:_QUERIES_AHEAD]:
         judged = judgments.select_query(query_id).ids.strings().tolist()
-        docs = run.select_query(query_id).rows()[1].take(slice(0, _ROWS_AHEAD)).strings()
+        docs = run.select_query(query_id).ids_at(slice(0, _ROWS_AHEAD)).strings()
         if len(set(judged).intersection(docs)) > share * len(judged):
             return True
     return False

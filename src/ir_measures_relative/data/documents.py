@@ -12,8 +12,8 @@ import numpy as np
 
 from ..messages import is_missing, warn
 from .arrays import BoolArray, IntArray, ObjectArray, rank_within
-from .ids import Ids, WordArray, pair_keys
-from .rankings import Rankings
+from .ids import Ids, WordArray, has_repeats, pair_keys, search
+from .rankings import Rankings, hashed_parts
 
 # Cached attributes that do not depend on grades, which other grades of the same rows share.
 _OF_ROWS = ("doc_ids", "starts", "query_code", "_keys", "_first_bits")
@@ -148,6 +148,8 @@ class Documents:
 
     def repeats(self) -> tuple[IntArray, IntArray]:
         """Return the rows that a later row of the same (query, document) repeats, and the last row of each."""
+        if not has_repeats(pair_keys(self.query, self.ids.hashes())):
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         _, keys, order = self._keys
         more = keys[1:] == keys[:-1]
         is_last = np.append(~more, True)[: len(keys)]
@@ -167,7 +169,7 @@ class Documents:
     def _first_bits(self) -> tuple[np.uint64, BoolArray]:
         """The shift that leaves the first bits of a key, and which first bits occur: most ids fail this quick test."""
         _, keys, _ = self._keys
-        shift = np.uint64(64 - min(max(len(keys), 1).bit_length() + 3, 24))
+        shift = np.uint64(64 - min(max(len(keys), 1).bit_length() + 5, 24))
         taken = np.zeros(2 ** (64 - int(shift)), dtype=bool)
         taken[(keys >> shift).view(np.int64)] = True
         return shift, taken
@@ -182,7 +184,7 @@ class Documents:
         wanted = pair_keys(query, ids.hashes(seed) if seed or hashes is None else hashes)
         candidate = np.flatnonzero(taken[(wanted >> shift).view(np.int64)])
         wanted = wanted[candidate]
-        at = np.minimum(_search(keys, wanted), len(keys) - 1)
+        at = np.minimum(search(keys, wanted), len(keys) - 1)
         hit = np.flatnonzero(keys[at] == wanted)
         match, candidate = order[at[hit]], candidate[hit]
         # Equal hashes are not enough.
@@ -194,15 +196,15 @@ class Documents:
         """Return the 1-based position of each row's document in the run; 0 where it is not in the top ``cutoff``."""
         result = np.zeros(len(self), dtype=np.int64)
         is_whole = rankings.cut is None or rankings.is_whole_to(cutoff)
-        every = cutoff is None or not is_whole
-        for part in rankings.parts() if every else [rankings]:
-            top = part.by_score() if every else part.top(cutoff)
-            row = self.find_rows(self.match_queries(part)[top.query], top.ids, top.hashes)
-            order = top.tie_order(row >= 0) if every else None
-            if order is not None:
-                row = row[order]
-            is_here = row >= 0
-            result[row[is_here]] = top.position[is_here]
+        if cutoff is not None and is_whole:
+            top = rankings.top(cutoff)
+            row = self.find_rows(self.match_queries(rankings)[top.query], top.ids, top.hashes)
+            result[row[row >= 0]] = top.position[row >= 0]
+            return result
+        for part, ids, hashes in hashed_parts(rankings):
+            row = self.find_rows(np.repeat(self.match_queries(part), np.diff(part.starts)), ids, hashes)
+            at = np.flatnonzero(row >= 0)
+            result[row[at]] = part.positions_at(at, ids)
         if not is_whole:
             _check_positions(self, result, rankings)
             if cutoff is not None:
@@ -234,14 +236,6 @@ def _check_positions(docs: Documents, position: IntArray, rankings: Rankings) ->
     if len(unknown):
         row = int(unknown[0])
         raise cut.refuse_document(rankings.name, docs.query_ids[docs.query[row]], docs.ids.string(row))
-
-
-def _search(keys: WordArray, wanted: WordArray) -> IntArray:
-    """Return ``np.searchsorted(keys, wanted)``, by ascending key, which keeps the search in the processor's cache."""
-    order = np.argsort(wanted)
-    at = np.empty(len(wanted), dtype=np.int64)
-    at[order] = np.searchsorted(keys, wanted[order])
-    return at
 
 
 #: The values of TREC's second column that name no aspect.

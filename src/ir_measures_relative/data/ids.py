@@ -21,6 +21,7 @@ ByteArray: TypeAlias = "NDArray[np.uint8]"
 _ALL = slice(None)
 # Rows that are processed at a time, so that what is computed on the way stays in the processor's cache.
 _BLOCK = 1 << 14
+_FEW = 16  # rows that Python sorts faster than numpy
 _LITTLE_ENDIAN: np.dtype[np.uint64] = np.dtype("<u8")
 _SHIFT = np.uint64(29)
 _FACTOR = np.uint64(0xBF58476D1CE4E5B9)
@@ -33,8 +34,8 @@ class Ids:
     """Ids, one a row: the bytes ``data[starts[i] : ends[i]]``, which are UTF-8."""
 
     def __init__(self, data: ByteArray, starts: IntArray, ends: IntArray) -> None:
-        if len(data) < 8:
-            data = np.concatenate([data, np.zeros(8, dtype=np.uint8)])
+        if len(data) < 16:
+            data = np.concatenate([data, np.zeros(16, dtype=np.uint8)])
         self.data = data
         self.starts = starts
         self.ends = ends
@@ -55,6 +56,7 @@ class Ids:
             texts.append(text)
             ends_by_block.append(size + ends)
             size += len(text) + 1
+        texts.append(bytes(16))  # so that sixteen bytes can be read from the start of any id
         data, ends = np.frombuffer(b"\n".join(texts), dtype=np.uint8), np.concatenate(ends_by_block)
         starts = np.zeros_like(ends)
         np.add(ends[:-1], 1, out=starts[1:])
@@ -135,28 +137,53 @@ class Ids:
 
     def hashes(self, seed: int = 0) -> WordArray:
         """Return a hash of each id: equal where two are, and hardly ever else."""
-        result = np.empty(len(self), dtype=np.uint64)
-        for at in range(0, len(self), _BLOCK):
+        result = np.empty(len(self.starts), dtype=np.uint64)
+        for at in range(0, len(result), _BLOCK):
             block = slice(at, at + _BLOCK)
-            result[block] = self.take(block)._hashes(seed)
+            result[block] = self._hashes(self.starts[block], self.ends[block], seed)
         return result
 
-    def _hashes(self, seed: int) -> WordArray:
-        lengths = self.lengths
+    def _hashes(self, starts: IntArray, ends: IntArray, seed: int) -> WordArray:
+        lengths = ends - starts
         with np.errstate(over="ignore"):
-            result = (lengths.astype(np.uint64) + np.uint64(seed)) * _FACTOR
-            for i in range((int(lengths.max(initial=0)) + 7) // 8):
-                long = lengths > 8 * i  # not how long the others are: an id has one hash
-                rows: IntArray | slice = _ALL if long.all() else np.flatnonzero(long)
-                mixed = (result[rows] ^ self.word(i, rows)) * _FACTOR
-                result[rows] = mixed ^ (mixed >> _SHIFT)
+            result = lengths.astype(np.uint64)
+            result += np.uint64(seed)
+            result *= _FACTOR
+            for word in self._two_words(starts, lengths):
+                _mix(result, word)
+            for i in range(2, (int(lengths.max()) + 7) // 8):
+                rows = np.flatnonzero(lengths > 8 * i)
+                mixed = result[rows]
+                _mix(mixed, Ids(self.data, starts[rows], ends[rows]).word(i))
+                result[rows] = mixed
         return result
+
+    def _two_words(self, starts: IntArray, lengths: IntArray) -> tuple[WordArray, WordArray]:
+        """Return the first and the second eight bytes of ids, in the time of one of them."""
+        last = len(self.data) - 16
+        if starts.max() > last:
+            ids = Ids(self.data, starts, starts + lengths)
+            return ids.word(0), ids.word(1)
+        pairs: NDArray[np.void] = np.ndarray(last + 1, dtype="V16", buffer=self.data, strides=(1,))
+        first, second = pairs[starts].view(_LITTLE_ENDIAN).reshape(-1, 2).T
+        shortest = int(lengths.min())
+        if shortest < 8:
+            first = first & FIRST_BYTES.take(lengths, mode="clip")
+        if shortest < 16:
+            second = second & FIRST_BYTES.take(lengths - 8, mode="clip")
+        return first, second
 
     def equal(self, rows: IntArray, other: Ids, other_rows: IntArray) -> BoolArray:
         """Return whether the ids of ``rows`` are those of the other's ``other_rows``, byte by byte."""
-        lengths = self.ends[rows] - self.starts[rows]
-        same: BoolArray = lengths == other.ends[other_rows] - other.starts[other_rows]
-        for i in range((int(lengths[same].max(initial=0)) + 7) // 8):
+        starts, other_starts = self.starts[rows], other.starts[other_rows]
+        lengths, other_lengths = self.ends[rows] - starts, other.ends[other_rows] - other_starts
+        same: BoolArray = lengths == other_lengths
+        if not same.any():
+            return same
+        other_words = other._two_words(other_starts, other_lengths)
+        for word, other_word in zip(self._two_words(starts, lengths), other_words, strict=True):
+            same &= word == other_word
+        for i in range(2, (int(lengths.max()) + 7) // 8):
             at = np.flatnonzero(same & (lengths > 8 * i))
             same[at] = self.word(i, rows[at]) == other.word(i, other_rows[at])
         return same
@@ -178,6 +205,11 @@ class Ids:
 
     def changes(self) -> IntArray:
         """Return the rows whose id differs from the row before, the first row included."""
+        width = int(self.ends[0] - self.starts[0]) if len(self) else 0
+        if width and (self.lengths == width).all() and (self.starts[1:] == self.ends[:-1]).all():
+            # The topics' numbers in an Arrow column: letter by letter.
+            letters = self.data[self.starts[0] : self.ends[-1]]
+            return np.unique(np.append(0, np.flatnonzero(letters[width:] != letters[:-width]) // width + 1))
         blocks: list[IntArray] = [np.zeros(min(len(self), 1), dtype=np.int64)]
         for at in range(0, len(self) - 1, _BLOCK):
             blocks.append(at + 1 + np.flatnonzero(self.take(slice(at, at + _BLOCK + 1))._differ()))
@@ -186,15 +218,7 @@ class Ids:
     def _differ(self) -> BoolArray:
         """Return for each id but the first whether it differs from the one before."""
         lengths = self.lengths
-        width = int(lengths[0])
-        if 0 < width <= 8 and (lengths == width).all() and (self.starts[1:] == self.ends[:-1]).all():
-            # The topics' numbers in an Arrow column: letter by letter.
-            letters = self.data[self.starts[0] : self.ends[-1]].reshape(-1, width)
-            different: BoolArray = letters[1:, 0] != letters[:-1, 0]
-            for j in range(1, width):
-                different |= letters[1:, j] != letters[:-1, j]
-            return different
-        different = lengths[1:] != lengths[:-1]
+        different: BoolArray = lengths[1:] != lengths[:-1]
         for i in range((int(lengths.max()) + 7) // 8):
             if i < 2:
                 word = self.word(i)
@@ -218,6 +242,10 @@ class Ids:
 
     def descending(self, group: IntArray) -> IntArray:
         """Return the order of the rows by ``group``, from 0 up, then by id, from the last to the first by strcmp."""
+        if len(self) <= _FEW:
+            texts = [self.data[a:b].tobytes() for a, b in zip(self.starts, self.ends, strict=True)]
+            by_id = sorted(range(len(self)), key=texts.__getitem__, reverse=True)
+            return np.array(sorted(by_id, key=group.tolist().__getitem__), dtype=np.int64)
         rank, n = group, max(len(self), 1)
         most = int(group.max(initial=0)) + 1  # of the numbers that a row may have
         # Eight bytes of the ids after the other; each row has one number at any time.
@@ -226,6 +254,13 @@ class Ids:
                 rank, most = _ranks(rank), n
             rank, most = rank * n + _ranks(~self.word(i).byteswap()), most * n
         return np.argsort(rank)
+
+
+def _mix(hashes: WordArray, words: WordArray) -> None:
+    """Mix a word into each hash, in place."""
+    hashes ^= words
+    hashes *= _FACTOR
+    hashes ^= hashes >> _SHIFT
 
 
 def _ranks(values: IntArray | WordArray) -> IntArray:
@@ -237,11 +272,32 @@ def _ranks(values: IntArray | WordArray) -> IntArray:
     return ranks
 
 
+def order_ties(ids: Ids, is_first: BoolArray, wanted: IntArray | None = None) -> tuple[IntArray, IntArray]:
+    """Return the rows of ties, and the row that belongs in the place of each, by id from the last to the first.
+
+    Args:
+        ids: the id of each row.
+        is_first: whether a row does not tie with the row before; one more item ends the last tie.
+        wanted: rows; only ties with one of them are returned. Default: all ties.
+    """
+    tied = ~(is_first[:-1] & is_first[1:])
+    rows = np.flatnonzero(tied) if wanted is None else wanted[tied[wanted]]
+    if not len(rows):
+        return rows, rows
+    tie: IntArray = np.cumsum(is_first[rows])
+    if wanted is not None:
+        first = np.flatnonzero(is_first)
+        ties = np.unique(np.searchsorted(first, rows, side="right") - 1)
+        sizes = first[ties + 1] - first[ties]
+        tie = np.repeat(np.arange(len(ties)), sizes)
+        rows = np.arange(len(tie)) + (first[ties] - np.cumsum(sizes) + sizes)[tie]
+    return rows, rows[ids.take(rows).descending(tie)]
+
+
 def repeated(query: IntArray, ids: Ids, hashes: WordArray) -> tuple[int, int] | None:
     """Return the first row with the id of an earlier row of its query, behind that row; None where all differ."""
     keys = pair_keys(query, hashes)
-    in_order = np.sort(keys)  # much faster than argsort
-    if not (in_order[1:] == in_order[:-1]).any():
+    if not has_repeats(keys):
         return None
     order = np.argsort(keys)
     same = np.flatnonzero(keys[order[1:]] == keys[order[:-1]])
@@ -251,6 +307,25 @@ def repeated(query: IntArray, ids: Ids, hashes: WordArray) -> tuple[int, int] | 
         if before != row:
             return before, row
     return None
+
+
+def has_repeats(keys: WordArray) -> bool:
+    """Return whether two keys are equal; half of their bits, which sort faster, decide for all but a few."""
+    halves = (keys >> np.uint64(32)).astype(np.uint32)
+    in_order = np.sort(halves)
+    twice = in_order[1:][in_order[1:] == in_order[:-1]]
+    if not len(twice):
+        return False
+    doubtful = keys[np.isin(halves, twice)]
+    return len(np.unique(doubtful)) < len(doubtful)
+
+
+def search(keys: WordArray, wanted: WordArray) -> IntArray:
+    """Return ``np.searchsorted(keys, wanted)``, by ascending key, which keeps the search in the processor's cache."""
+    order = np.argsort(wanted)
+    at = np.empty(len(wanted), dtype=np.int64)
+    at[order] = np.searchsorted(keys, wanted[order])
+    return at
 
 
 def pair_keys(query: IntArray, hashes: WordArray) -> WordArray:

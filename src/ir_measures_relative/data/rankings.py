@@ -13,7 +13,7 @@ import numpy as np
 
 from ..messages import brief, is_text, not_an_id
 from .arrays import BoolArray, FloatArray, IntArray, ObjectArray, block_starts, object_array
-from .ids import Ids, WordArray, repeated
+from .ids import Ids, WordArray, order_ties, repeated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -28,8 +28,8 @@ TOO_LARGE = 2.0**128 - 2.0**103
 #: What to do about such a score.
 NOT_FINITE = "give a finite number, of a size below 3.4e38: trec_eval compares 32-bit floats"
 
-# How deep adjacent documents are compared, and more than which share of them must tie where ranks are to be kept.
-TIES_DEPTH, _MANY_TIES = 10, 1 / 2
+#: How deep adjacent documents are compared.
+TIES_DEPTH = 10
 
 
 @dataclass(eq=False)
@@ -73,26 +73,14 @@ class TopDocs:
         """The documents as strings."""
         return self.ids.strings()
 
-    def tie_order(self, wanted: BoolArray | None = None) -> IntArray | None:
-        """Return the order of rows with tied ids descending, where a ``wanted`` row ties; None without such ties."""
-        ties_above = np.zeros(len(self.query) + 1, dtype=bool)
-        ties_above[1:-1] = (self.score[1:] == self.score[:-1]) & (self.query[1:] == self.query[:-1])
-        rows = np.flatnonzero(ties_above[:-1] | ties_above[1:])
-        group = np.cumsum(~ties_above[rows]) - 1
-        if wanted is not None and len(rows):
-            is_wanted = np.zeros(group[-1] + 1, dtype=bool)
-            is_wanted[group[wanted[rows]]] = True
-            rows, group = rows[is_wanted[group]], group[is_wanted[group]]
-        if not len(rows):
-            return None
-        order = np.arange(len(self.query))
-        order[rows] = rows[self.ids.take(rows).descending(group)]
-        return order
-
     def break_ties(self, cutoff: int | None) -> TopDocs:
         """Return the documents to the cutoff, with tied ids in descending order."""
-        order = self.tie_order()
-        if order is not None:
+        is_first = np.ones(len(self.query) + 1, dtype=bool)
+        is_first[1:-1] = (self.score[1:] != self.score[:-1]) | (self.query[1:] != self.query[:-1])
+        rows, ordered = order_ties(self.ids, is_first)
+        if len(rows):
+            order = np.arange(len(self.query))
+            order[rows] = ordered
             self.ids, self.hashes = self.ids.take(order), self.hashes[order]
         if cutoff is None or self.position.max(initial=0) <= cutoff:
             return self
@@ -130,8 +118,7 @@ class Rankings:
         asked: Collection[str] = (),
     ) -> None:
         """Take one query id, document id and score per row, in any order; the arrays are kept, not copied."""
-        self.name, self.tag, self.group, self.asked = name, tag, group, asked
-        self.ends_within_row = False
+        self.name, self.tag, self.group, self.asked, self.ends_within_row = name, tag, group, asked, False
         with np.errstate(over="ignore"):  # trec_eval holds C floats
             score32 = scores.astype(np.float32)
         finite = np.isfinite(score32)
@@ -261,12 +248,6 @@ class Rankings:
         """Return the scores of some rows as they were given, in 64 bits."""
         return self._given[rows if self._order is None else self._order[rows]]
 
-    @property
-    def has_many_ties(self) -> bool:
-        """Whether most of the first documents tie, so that the ranks given, otherwise ignored, may order them."""
-        _, tied = ties_in_top(self)
-        return bool(len(tied)) and bool(tied.mean() > _MANY_TIES)
-
     def to_dict(self, cutoff: int | None = None, *, unlike: Ids | None = None) -> dict[str, dict[str, float]]:
         """Return the first ``cutoff`` of each ranking as a dict for ir_measures; scores fall by one per rank."""
         top = self.top(cutoff)
@@ -282,38 +263,45 @@ class Rankings:
     def rows(self) -> tuple[IntArray, Ids, NDArray[np.float32]]:
         """Return every row: its query as an index into ``query_ids``, ascending; its document; its 32-bit score."""
         query = np.repeat(np.arange(len(self.query_ids)), np.diff(self.starts))
-        return query, self.ids_at(slice(None), query), self._scores
+        return query, self.ids_at(slice(None)), self._scores
 
     def check_documents(self) -> None:
         """Raise ValueError for a document that is duplicated in a ranking, or an id that is not a string."""
-        for part in self.parts():
-            query, ids, _ = part.rows()
-            _check_repeats(part, query, ids, ids.hashes())
-        self._checked = True
+        for _ in hashed_parts(self):
+            pass
+
+    def positions_at(self, rows: IntArray, ids: Ids) -> IntArray:
+        """Return the 1-based positions of some rows, ascending, with ties broken; ``ids`` are those of all rows."""
+        n = len(self)
+        is_first = np.ones(n + 1, dtype=bool)
+        np.not_equal(self._scores[1:], self._scores[:-1], out=is_first[1:n])
+        is_first[self.starts] = True
+        tied, ordered = order_ties(ids, is_first, rows)
+        if len(tied):
+            place = np.arange(n)
+            place[ordered] = tied
+            rows = place[rows]
+        query = np.searchsorted(self.starts, rows, side="right") - 1
+        return rows - self.starts[query] + 1
 
     def by_score(self, cutoff: int | None = None) -> TopDocs:
         """Return :meth:`top` before ties are broken, with all documents that tie with the last one."""
-        sizes = np.diff(self.starts)
-        rows: IntArray | slice = slice(None)
-        if cutoff is None:
-            query = np.repeat(np.arange(len(sizes)), sizes)
-            position = np.arange(1, len(query) + 1) - self.starts[query]
-        else:
+        starts, counts = self.starts[:-1], np.diff(self.starts)
+        if cutoff is not None:
             # Only ids can tell which of the rows with the last score are within the cutoff.
-            ends = self.starts[:-1] + np.minimum(sizes, min(cutoff, len(self)))
-            ends = _move_behind_ties(ends, self.starts[1:], self._scores)
-            counts = ends - self.starts[:-1]
-            query = np.repeat(np.arange(len(sizes)), counts)
-            position = np.arange(1, len(query) + 1) - np.repeat(np.cumsum(counts) - counts, counts)
-            rows = self.starts[query] + position - 1
-        ids = self.ids_at(rows, query)
+            ends = starts + np.minimum(counts, min(cutoff, len(self)))
+            counts = _move_behind_ties(ends, self.starts[1:], self._scores) - starts
+        query = np.repeat(np.arange(len(counts)), counts)
+        position = np.arange(1, len(query) + 1) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows: IntArray | slice = slice(None) if cutoff is None else starts[query] + position - 1
+        ids = self.ids_at(rows)
         hashes = ids.hashes()
         if not self._checked:
             _check_repeats(self, query, ids, hashes)
         return TopDocs(query, position, ids, hashes, self._scores[rows])
 
-    def ids_at(self, rows: IntArray | slice, query: IntArray) -> Ids:
-        """Return the document ids of some rows; ``query`` names the query in an error."""
+    def ids_at(self, rows: IntArray | slice) -> Ids:
+        """Return the document ids of some rows; ValueError for one that is not a string."""
         at = rows if self._order is None else self._order[rows]
         if isinstance(self._doc_ids, Ids):
             return self._doc_ids.take(at)
@@ -322,8 +310,26 @@ class Rankings:
             return Ids.of(strings)
         except (TypeError, UnicodeEncodeError):
             row, bad = next((i, d) for i, d in enumerate(strings) if not is_text(d))
-            query_id, reason = self.query_ids[query[row]], not_an_id(bad, "document", "the qrels")
+            query = int(np.searchsorted(self.starts, np.arange(len(self))[rows][row], side="right")) - 1
+            query_id, reason = self.query_ids[query], not_an_id(bad, "document", "the qrels")
             raise ValueError(f"{self.name}: query {brief(query_id)}: {reason}") from None
+
+
+def hashed_parts(run: Rankings) -> Iterator[tuple[Rankings, Ids, WordArray]]:
+    """Yield :meth:`Rankings.parts` with their ids and hashes; ValueError for a document listed twice."""
+    for part in run.parts():
+        query, ids, _ = part.rows()
+        hashes = ids.hashes()
+        if not run._checked:
+            _check_repeats(part, query, ids, hashes)
+        yield part, ids, hashes
+    run._checked = True
+
+
+def has_many_ties(run: Rankings) -> bool:
+    """Return whether most first documents tie, so that the ranks given, otherwise ignored, may order them."""
+    _, tied = ties_in_top(run)
+    return bool(2 * np.count_nonzero(tied) > len(tied))
 
 
 def ties_in_top(run: Rankings) -> tuple[IntArray, BoolArray]:
@@ -389,7 +395,5 @@ def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> t
 
 def known_depth(runs: Iterable[Rankings], depth: int | None) -> int | None:
     """Return the depth, at most ``depth``, to which all of these runs are complete."""
-    for run in runs:
-        if run.cut is not None and not run.is_whole_to(depth):
-            depth = run.cut.depth
-    return depth
+    depths = (run.cut.depth for run in runs if run.cut is not None and not run.is_whole_to(depth))
+    return min(depths, default=depth)

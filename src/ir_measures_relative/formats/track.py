@@ -120,6 +120,9 @@ class CutRankings(Rankings):
             top.position = self._positions
         return top
 
+    def positions_at(self, rows: IntArray, ids: Ids) -> IntArray:
+        return self._positions[rows]
+
     def _slice_queries(self, first: int, end: int) -> Rankings:
         some = super()._slice_queries(first, end)
         assert isinstance(some, CutRankings)

@@ -261,7 +261,10 @@ _LARGEST = 2**31
 
 def _whole_numbers(columns: QrelsColumns, source: str) -> IntArray:
     relevance = columns.relevance
-    if relevance.dtype.kind in "ib" and relevance.dtype.itemsize <= 4:
+    is_whole = relevance.dtype.kind in "ib"
+    if is_whole and (
+        relevance.dtype.itemsize <= 4 or ((relevance > -_LARGEST) & (relevance < _LARGEST)).all()
+    ):
         return np.asarray(relevance, dtype=np.int64)
     if relevance.dtype == object:
         whole = np.fromiter(map(_is_whole, relevance), dtype=bool, count=len(relevance))

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..data.arrays import FloatArray, ObjectArray, object_array
 from ..data.ids import Ids
-from ..data.rankings import Rankings
+from ..data.rankings import Rankings, has_many_ties
 from ..messages import brief, few, kind_of
 from .files import read_bytes, split_part
 from .frames import find_columns, id_column, is_frame, names_in, rows_by_run, single_value
@@ -140,7 +140,7 @@ def _from_frame(raw: RawData, name: str, *, copy: bool = True) -> Rankings:
     names = (single_value(frame, column) for column in names_in(frame.columns, "name"))
     group = (single_value(frame, "group") or "") if "group" in frame.columns and len(frame) else None
     rankings = Rankings(queries, docs, scores, name=name, tag=raw.tag or next(names, None), group=group)
-    if rankings.has_many_ties and "rank" in frame.columns and frame["rank"].ndim == 1:
+    if "rank" in frame.columns and frame["rank"].ndim == 1 and has_many_ties(rankings):
         ranks = frame["rank"]
         if ranks.dtype.kind in "iuf" and ranks.notna().all():
             rankings.ranks = ranks.to_numpy(dtype=np.float64)

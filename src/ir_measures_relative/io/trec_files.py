@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.arrays import FloatArray, IntArray
 from ..data.ids import Ids, repeated
-from ..data.rankings import NOT_FINITE, TOO_LARGE, Rankings
+from ..data.rankings import NOT_FINITE, TOO_LARGE, Rankings, has_many_ties
 from ..messages import brief
 from .frames import rows_by_run
 from .trec_columns import Columns, is_number, parse_lines, quote, suggest_header, without_comments
@@ -39,7 +39,7 @@ def read_trec_runs(data: bytes, source: str) -> list[Rankings]:
     for tag, run_rows in rows.items():
         run = Rankings(queries.take(run_rows), docs.take(run_rows), scores[run_rows], name=source, tag=tag)
         runs.append(run)
-        if run.has_many_ties:
+        if has_many_ties(run):
             with suppress(ValueError):  # ranks that no program reads may be no numbers
                 run.ranks = columns.floats(3)[run_rows]
         try:
