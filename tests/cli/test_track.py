@@ -36,7 +36,7 @@ def test_what_was_made_is_shown_and_matches_its_files(files: Path, track: Path) 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda f: write_run(f / "runs" / "A.run", "A", {**RUNS["A"], "2": {"d": 1.0}}), "A differ"),
+        (lambda f: write_run(f / "runs" / "A.run", "A", {**RUNS["A"], "2": {"d": 1.0}}), "A differs"),
         (lambda f: (f / "runs" / "C.run").unlink(), "only one of both has C"),
         (lambda f: (f / "qrels.txt").write_text("1 0 a 1\n2 0 c 1\n3 0 z 1\n"), "differ"),
         (lambda f: (f / "groups.csv").write_text("run,group\nA,first\nC,first\n"), "--groups differs"),

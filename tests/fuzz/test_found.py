@@ -36,6 +36,15 @@ def campaign(tmp_path: Path) -> Path:
         ("unjudged qrels.txt runs P@5 --judge 0", "--judge=0 is not allowed"),
         ("worth qrels.txt new/strong.run --to runs --rerank nix", "nix"),
         ("decide qrels.txt runs --option a=QL --option b=nix", "--option nix is not a run of runs"),
+        ("score qrels.txt new/strong.run NRG@5 --track runs", "runs is a folder, and no track of the catalogue"),
+        ("place nix --track demo", "candidate='nix' is neither a run of the context nor a file"),
+        ("place BM25 --track demo --output x.txt", "--output x.txt: give a name that ends in one of"),
+        ("place BM25 --track demo --sort runs", "--sort and --places are about the table; add -o tsv"),
+        ("track show demo --name x --depth 0", "track show takes no --depth, --name, as track make does"),
+        ("track check demo qrels.txt runs --grades 0 1", "track check takes no --grades, as track make does"),
+        ("track make qrels.txt runs -o x.track --name=", "name='' is not allowed"),
+        ("worth qrels.txt new/strong.run --to runs --judge 2 -o csv", "prints the table, without --judge; leave it"),
+        ("unjudged qrels.txt runs P@5 --judge 2 --sort weight", "--sort goes with a table, and --judge prints"),
     ],
 )
 def test_the_message_names_the_argument_and_no_file_is_lost(

@@ -159,9 +159,13 @@ def add_measure(parser: argparse.ArgumentParser, default: str) -> None:
     parser.add_argument("measures", metavar="MEASURE", nargs="?", default=default, help=f"default: {default}")
 
 
-def add_table(parser: argparse.ArgumentParser, answers: bool = False) -> None:
-    """Add the format of a table; of a command that ``answers`` in a sentence and a short table, also its columns."""
-    default = "the answer, and a short table" if answers else "tsv, aligned on a terminal"
+def add_table(parser: argparse.ArgumentParser, answers: bool = False, is_text: bool = False) -> None:
+    """Add the format of a table; of a command that ``answers`` in a sentence and a short table, also its columns.
+
+    ``is_text``: by default, the command prints an answer as in Python, of which no option changes the table.
+    """
+    default = "the answer, and a short table" if answers or is_text else "tsv, aligned on a terminal"
+    parser.set_defaults(is_text=is_text)
     if answers:
         add_option(parser, "--columns NAMES", "print these columns, with commas between; -o csv prints all")
     text = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; default: {default}"

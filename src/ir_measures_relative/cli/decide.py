@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # The exit code of each outcome with ``--gate``, the best first: of several candidates the worst outcome counts.
 _CODES = {"change": 0, "open": 3, "keep": 1}
+# What ``-o`` takes that is the table alone.
+_TABLES = tuple(name for name in FORMATS if name != "markdown")
 # How many topics ``--by-topic`` prints on each side.
 _TOPICS = 5
 
@@ -50,7 +52,7 @@ def _add_arguments(parser: argparse.ArgumentParser, codes: str, margin: str) -> 
     )
     formats = tuple(dict.fromkeys(["text", "markdown", "json", "junit", *FORMATS]))
     add_option(parser, "-o --output_format FORMAT", text, choices=formats, default="text")
-    parser.set_defaults(places=DEFAULT_PLACES, sort=None)
+    parser.set_defaults(places=DEFAULT_PLACES, sort=None, is_text=False, by_topic=False)
 
 
 def _add_labels(parser: argparse.ArgumentParser) -> None:
@@ -139,6 +141,8 @@ def _run_decide(args: argparse.Namespace) -> int:
 def _read(args: argparse.Namespace) -> CommandInputs:
     if args.judge is not None:
         check_count("--judge", args.judge, 1)
+    if args.output_format in _TABLES:
+        _check_is_in_table(args)
     if args.judge_file is not None:
         from ..bounding.verdicts import check_pool
 
@@ -146,6 +150,15 @@ def _read(args: argparse.Namespace) -> CommandInputs:
     from .inputs import read
 
     return read(args)
+
+
+def _check_is_in_table(args: argparse.Namespace) -> None:
+    """Raise ValueError for options whose answer no table has."""
+    absent = {"--by-topic": args.by_topic, "--judge": args.judge is not None and args.judge_file is None}
+    if names := [name for name, is_given in absent.items() if is_given]:
+        raise ValueError(
+            f"-o {args.output_format} prints the table, without {few(names)}; leave it out, or give -o json"
+        )
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:

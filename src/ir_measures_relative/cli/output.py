@@ -58,6 +58,7 @@ _OPTIONS = {
     "grades=": "--grades",
     "allow_empty=": "--allow-empty",
     "deployed=": "--to",
+    "candidate=": "RUN",
     "further runs of the collection": "--others RUNS",
     r"options[=\[]": "--option",
     "^pool=": "--pool",

@@ -18,20 +18,21 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_option(parser, "--qrels QRELS", "judgments; by default the track's own")
     arguments.add_options(parser, "--llm-judgments")
     add_option(parser, "--output FILE", "also draw a picture: .png, .pdf, .svg …")
-    arguments.add_table(parser)
+    arguments.add_table(parser, is_text=True)
 
 
 def _run(args: argparse.Namespace) -> None:
     from .inputs import read_qrels
+    from .plot import check_picture, draw_runs
 
+    if args.output is not None:
+        check_picture(args.output, {"the run": args.run, "the track": args.track})
     context = package.RunContext.from_track(args.track)
     qrels = None if args.qrels is None else read_qrels(args.qrels)[0]
     placed = package.place(context, qrels, args.run, llm_judgments=args.llm_judgments)
     if args.output is not None:
         from ..decisions.place import BY
-        from .plot import check_picture, draw_runs
 
-        check_picture(args.output, {"the run": args.run, "the track": args.track})
         draw_runs(args.output, placed.runs, BY[1], BY[0], placed.groups)
     if args.output_format is None:
         print(f"{wrap(placed.text)}\n\n{str(placed).partition(chr(10) * 2)[2]}")

@@ -30,27 +30,27 @@ def _run(args: argparse.Namespace) -> None:
     if relative is None or absolute is None:
         lacking = "a relative one, such as NRG@10" if relative is None else "an absolute one, such as nDCG@10"
         raise ValueError(f"plot draws a relative measure against an absolute one: add {lacking}")
-    from ..plots import new_figure
-    from ..writing import check_writable
     from .inputs import read
     from .run_files import find_files, input_files
 
     path, files = args.output, find_files(args)
     check_picture(path, input_files(args, files.all()))
-    formats = new_figure().canvas.get_supported_filetypes()
-    if os.path.splitext(path)[1][1:].lower() not in formats:
-        raise ValueError(f"--output {path}: give a name that ends in one of .{', .'.join(formats)}")
-    check_writable(path, f"--output {path}")
     given = read(args, measures, files)
     table = given.scores([relative, absolute], provider).table()
     draw_runs(path, table, relative, absolute, given.groups or None)
 
 
 def check_picture(path: str, inputs: Mapping[str, str]) -> None:
-    """Raise ValueError where a picture would replace an input, or anything but a picture."""
+    """Raise ValueError or OSError for a picture that cannot be written, or would replace another kind of file."""
     from ..io.files import is_picture
+    from ..plots import new_figure
+    from ..writing import check_writable
 
     check_loss(path, inputs, "picture", is_picture)
+    formats = new_figure().canvas.get_supported_filetypes()
+    if os.path.splitext(path)[1][1:].lower() not in formats:
+        raise ValueError(f"--output {path}: give a name that ends in one of .{', .'.join(formats)}")
+    check_writable(path, f"--output {path}")
 
 
 def draw_runs(path: str, table: Any, relative: Any, absolute: Any, groups: Mapping[str, str] | None) -> None:

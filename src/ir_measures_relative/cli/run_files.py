@@ -57,14 +57,14 @@ def find_files(args: argparse.Namespace) -> RunFiles:
     """Return the files of runs; raise ValueError or OSError for files that do not exist or do not go together."""
     is_folder = os.path.isdir(args.run) or (not os.path.exists(args.run) and glob.has_magic(args.run))
     is_folder |= is_track(args.run)
-    to = [*args.to, *filter(None, [args.track])]
     candidates = find_run_files(args.metavar, args.run)
-    others = [file for path in to for file in find_run_files("--to", path)]
+    others = [file for path in args.to for file in find_run_files("--to", path)]
+    others += [] if args.track is None else [locate_track(args.track)[0]]
     reference, baseline = _one_file("--reference", args.reference), _one_file("--baseline", args.baseline)
     if [args.run, *args.to, args.reference, args.baseline].count("-") > 1:
         raise ValueError("- is the standard input, which can be read once; give a file for the other run")
     if not is_folder:
-        given = [("--to", path, find_run_files("--to", path)) for path in to if not os.path.isdir(path)]
+        given = [("--to", path, find_run_files("--to", path)) for path in args.to if not os.path.isdir(path)]
         given += [("--reference", args.reference, reference), ("--baseline", args.baseline, baseline)]
         for option, path, files in given:
             if any(file.resolve() == candidates[0].resolve() for file in files):
@@ -75,9 +75,8 @@ def find_files(args: argparse.Namespace) -> RunFiles:
         others += [file for file in reference if file.resolve() not in resolved]
     further = [file for path in args.others for file in find_run_files("--others", path)]
     named = [run_path(run) for run in (args.run, *args.to, args.reference, args.baseline) if run is not None]
-    tracks = {
-        locate_track(text)[0].resolve(): text for text in (args.run, *to, *args.others) if is_track(text)
-    }
+    named_tracks = [*filter(is_track, (args.run, *args.to, *args.others)), *filter(None, [args.track])]
+    tracks = {locate_track(text)[0].resolve(): text for text in named_tracks}
     return RunFiles(_unique([*candidates, *baseline]), others, further, is_folder, named, tracks)
 
 

@@ -34,6 +34,8 @@ def check_table(args: argparse.Namespace) -> None:
         return
     if not -1 <= args.places <= _MOST_PLACES:
         raise ValueError(f"--places {args.places}: give 0 to {_MOST_PLACES}, or -1 for all places")
+    if args.is_text and args.output_format is None and (args.sort or args.places != DEFAULT_PLACES):
+        raise ValueError("--sort and --places are about the table; add -o tsv, or leave them out")
     if args.output_format == "jsonl" and args.places != DEFAULT_PLACES:
         warnings.warn(
             "--places is ignored with --output_format jsonl, which has all places; leave it out", stacklevel=2

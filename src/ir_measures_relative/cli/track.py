@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _USAGE = "make QRELS RUNS… -o FILE | show TRACK | check TRACK QRELS RUNS…"
 # How many files each action needs.
 _LEAST = {"make": 2, "show": 1, "check": 3}
+# The options that other actions than "make" have.
+_OPTIONS = {"show": (), "check": ("--groups",)}
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,19 +40,29 @@ def _run(args: argparse.Namespace) -> None:
     if len(args.given) < _LEAST[args.action] or (args.action == "show" and len(args.given) > 1):
         wanted = next(usage for usage in _USAGE.split(" | ") if usage.startswith(args.action))
         raise ValueError(f"give: track {wanted}")
+    _check_options(args)
     if args.action == "show":
         print(_describe(package.RunContext.from_track(args.given[0])))
     elif args.action == "make":
         if args.output is None:
             raise ValueError("name the file to write, such as -o dl19.track")
         check_loss(args.output, {f"the file {path}": path for path in args.given}, "track", _is_track)
-        about = {key: getattr(args, key) for key in ABOUT if getattr(args, key)}
+        about = {key: getattr(args, key) for key in ABOUT if getattr(args, key) is not None}
         context, columns = _read(args, *args.given)
         with writing(args.output, "track"):
             context.save_track(args.output, columns, args.depth, **about)
         print(_describe(package.RunContext.from_track(args.output)))
     else:
         _check_files(args, *args.given)
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Raise ValueError for an option that the action has not."""
+    options = ("--output", "--depth", "--groups", *map("--{}".format, ABOUT), "--num_docs", "--grades", "--drop-self")
+    values = {option: getattr(args, option[2:].replace("-", "_")) for option in options}
+    given = [option for option, value in values.items() if value is not None and value is not False]
+    if excess := [option for option in given if option not in _OPTIONS.get(args.action, options)]:
+        raise ValueError(f"track {args.action} takes no {few(excess)}, as track make does; leave it out")
 
 
 def _read(args: argparse.Namespace, qrels: str, *runs: str) -> tuple[RunContext, Any]:
@@ -88,7 +100,8 @@ def _check_files(args: argparse.Namespace, path: str, qrels: str, *runs: str) ->
     runs_read = {name: context.runs[name] for name in track.names}
     if sha256(runs_read, track.track.about, **about) != track.track.sha256:
         changed = [n for n in track.names if sha256({n: runs_read[n]}, {}) != sha256({n: track.runs[n]}, {})]
-        raise ValueError(f"{path} is not the track of these files: {few(changed) or 'the judgments'} differ")
+        what = f"{few(changed) or 'the judgments'} {'differs' if len(changed) == 1 else 'differ'}"
+        raise ValueError(f"{path} is not the track of these files: {what}")
     print(f"{escaped(path)} is the track of these files: {escaped(str(track.track))}")
 
 

@@ -27,7 +27,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     text = "what unjudged documents count as at the same cost"
     add_option(parser, "--labels {judged,strict}", text, choices=("judged", "strict"))
     add_option(parser, "--pays N", "new relevant documents that pay for a search", type=float)
-    arguments.add_table(parser)
+    arguments.add_table(parser, is_text=True)
 
 
 def _run(args: argparse.Namespace) -> None:

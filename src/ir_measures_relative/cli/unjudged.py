@@ -39,8 +39,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 def _check(args: argparse.Namespace) -> None:
     if args.by_query and (args.probability or args.judge is not None):
         raise ValueError("--by_query (-q) does not go with --probability and --judge; leave one of them out")
-    if args.judge is not None and args.columns and args.output_format is None:
-        raise ValueError("--columns goes with a table, and --judge prints a pool file; add -o csv")
+    option = "--columns" if args.columns else "--sort" if args.sort else None
+    if args.judge is not None and option and args.output_format is None:
+        raise ValueError(f"{option} goes with a table, and --judge prints a pool file; add -o csv")
     if args.llm_judgments is not None and not args.probability:
         raise ValueError("--llm-judgments goes with --probability; add it")
     if args.judge is not None:
