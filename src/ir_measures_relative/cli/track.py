@@ -58,7 +58,15 @@ def _run(args: argparse.Namespace) -> None:
 
 def _check_options(args: argparse.Namespace) -> None:
     """Raise ValueError for an option that the action has not."""
-    options = ("--output", "--depth", "--groups", *map("--{}".format, ABOUT), "--num_docs", "--grades", "--drop-self")
+    options = (
+        "--output",
+        "--depth",
+        "--groups",
+        *map("--{}".format, ABOUT),
+        "--num_docs",
+        "--grades",
+        "--drop-self",
+    )
     values = {option: getattr(args, option[2:].replace("-", "_")) for option in options}
     given = [option for option, value in values.items() if value is not None and value is not False]
     if excess := [option for option in given if option not in _OPTIONS.get(args.action, options)]:
