@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from drawn import examples
 from ir_measures_relative.bounding.ap_relaxation import Quadratic, precision_sum
+from ir_measures_relative.bounding.level_sums import LevelSums
 from ir_measures_relative.bounding.med_searches import _ErrDifference
 
 DOCS = 6
@@ -89,3 +90,22 @@ def test_what_is_decided_is_so_in_a_best_labeling(
             if ((decided == OPEN) | (decided == whole)).all():
                 best_decided = max(best_decided, value)
         assert best_decided == pytest.approx(best, abs=1e-12)
+
+
+def test_the_greatest_ratio_is_that_of_all_numbers() -> None:
+    """Of documents at each level: also where any gain makes the value negative, and none at all makes it 0."""
+    rng, levels, width = np.random.default_rng(0), 2, 4
+    for signs in ((-1.0,), (-1.0, 1.0), (1.0,)):
+        above = rng.random((100, levels, width)) * rng.choice(signs, (100, levels, width))
+        below = rng.random((100, levels, width))
+        above[..., 0] = below[..., 0] = 0.0
+        above, below = above.cumsum(axis=2), below.cumsum(axis=2)
+        base = rng.random((2, 100)) * rng.choice([0.0, 1.0], 100)
+        sums = LevelSums((base[0], above), (base[1], below), np.full(100, width - 1))
+        expected = np.full(100, -np.inf)
+        for first in range(width):
+            for second in range(first + 1):
+                over = base[0] + above[:, 0, first] + above[:, 1, second]
+                under = base[1] + below[:, 0, first] + below[:, 1, second]
+                expected = np.maximum(expected, np.divide(over, under, out=np.zeros(100), where=under > 0))
+        assert sums.greatest() == pytest.approx(expected, abs=1e-9)

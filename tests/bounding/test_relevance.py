@@ -197,6 +197,11 @@ def test_the_gate(right: float, scale: Any, is_open: bool) -> None:
     label = scale(labels_of(grade, right))
     found = check_judge(pool, grade, judged, label)
     assert found.open == is_open, found.fall
+    if is_open:
+        least = found._replace(n_shared=FEWEST_SHARED, n_not_relevant=1, fall=LEAST_FALL)
+        assert least.open
+        for lack in ({"n_shared": FEWEST_SHARED - 1}, {"n_not_relevant": 0}, {"fall": LEAST_FALL - 1e-9}):
+            assert not least._replace(**lack).open
     assert is_open or found.fall < LEAST_FALL / 2
     model = JudgedRelevance(pool, grade, judged, label)
     assert model.uses_judge == is_open and model.sd == (0.5 if is_open else 0.6)
@@ -234,6 +239,8 @@ def test_inputs_of_a_judge_are_steps_of_its_own_grades() -> None:
     assert inputs[2] == pytest.approx([-0.5, -0.5, 0.5, 0.5])
     many = np.arange(600)
     assert Judge(many, many % 7, 7).inputs(many, many % 7).sum(axis=1)[:5] == pytest.approx([100] * 5, abs=1)
+    skewed = np.repeat(np.arange(8), [310, 5, 85, 100, 25, 25, 25, 25])  # the lowest half has one grade
+    assert Judge(skewed, 0 * skewed, 1).inputs(skewed, 0 * skewed)[:-1].sum(axis=1).tolist() == [100, 100]
 
 
 def test_favour_is_seen_where_enough_runs_show_it() -> None:
@@ -252,6 +259,32 @@ def test_favour_is_seen_where_enough_runs_show_it() -> None:
         assert used.favoured == (not used.uses_judge)
     honest, favouring = np.array(lifts, dtype=float).T
     assert (honest > MOST_FAVOUR).sum() <= 1 and (favouring > MOST_FAVOUR).sum() >= 4
+
+
+def test_favour_is_that_of_its_formula() -> None:
+    """Document by document: a label less its least-squares fit, of the candidate's and of what other runs alone have."""
+    pool, grade, judged = drawn_pool(0, n_runs=10, n_topics=40, n_docs=100)
+    unlabelled = np.arange(len(grade)) % 8 < pool.topic % 4
+    label = np.where(unlabelled, NO_LABEL, labels_of(grade, 0.7))
+    model, docs = RelevanceModel(pool, grade, judged), np.flatnonzero(label != NO_LABEL)
+    by_topic = {t: [d for d in docs if pool.topic[d] == t] for t in range(40)}
+    mean = label[docs].mean()
+    rest = [
+        (label[by_topic[pool.topic[d]]].sum() - label[d] + 10 * mean)
+        / (len(by_topic[pool.topic[d]]) - 1 + 10)
+        for d in docs
+    ]
+    some = pool.select(docs)
+    x = np.column_stack([model.rank_inputs(some), rest, *np.cumprod(expit(model.logits(some)), axis=0)])
+    surplus = label[docs] - x @ np.linalg.lstsq(x, label[docs], rcond=None)[0]
+    top, of_judged = pool.in_top[:, docs], judged[docs]
+    alone = top & (top.sum(axis=0) == 1)
+    others = [surplus[alone[r]].mean() - surplus[top[r] & ~alone[r]].mean() for r in range(9)]
+    lead = surplus[top[9] & ~of_judged].mean() - surplus[top[9] & of_judged].mean()
+    assert alone[:9].sum(axis=1).min() >= 25
+    assert measure_favour(model, pool, label, judged, 9) == pytest.approx(
+        (lead - np.mean(others)) / np.std(others, ddof=1)
+    )
 
 
 def test_with_a_judge_two_runs_are_enough() -> None:

@@ -1,6 +1,7 @@
 """Verdicts, what to judge next, odds, and what a new system would suffer."""
 
 import itertools
+import math
 import random
 import warnings
 from dataclasses import replace
@@ -97,6 +98,17 @@ def test_judging_what_is_named_settles_the_verdict(tmp_path: Path) -> None:
         for row in asked.itertuples():
             qrels[row.query_id][row.doc_id] = truth[row.query_id][row.doc_id]
     assert "undecided" not in certain.values()
+
+
+def test_the_weight_is_how_far_a_label_moves_the_difference() -> None:
+    """In units of what it lacks to 0; by nDCG with what it adds to the ideal, of a range from -(1 - d) to 1 - 1/(1 + d)."""
+    runs = {"a": {"q": {"u": 2.0, "r": 1.0}}, "b": {"q": {"r": 2.0, "x": 1.0}}}
+    qrels, d = {"q": {"r": 1, "x": 0}}, 1 / math.log2(3)
+    by_ideal = (1 + (1 - 1 / (1 + d)) * d) / (1 + d)
+    for measure, highest, weight in (("nDCG@2", 1, by_ideal / (1 - d)), ("ERR@2", 2, 3 / 16 / (1 / 32))):
+        context = RunContext(runs, grades=(0, highest))
+        asked = judge_next(context, qrels, measure, 5, unretrieved_relevant=0)
+        assert asked["weight"].tolist() == [pytest.approx(weight)], measure
 
 
 def test_judge_next_does_not_depend_on_the_order_of_the_runs() -> None:

@@ -264,6 +264,8 @@ def test_tracks_of_whole_rankings_and_of_many_copies() -> None:
     assert tracked(track, None, None).track == track.track
     ranking = {f"d{i}": -float(i) for i in range(100)}
     labels = [Qrel(str(i), "d1", 1) for i in range(20)]
+    empty = {"a": {"1": {}, "2": {"d1": 1.0}}, "b": {"1": {"d1": 1.0}, "2": {}}}  # of every topic, one run's
+    assert tracked(RunContext(empty), labels[1:3]).runs["b"].asked == {"2"}
     same = RunContext({"a": {str(i): ranking for i in range(20)}}).runs["a"]
     assert len(tracked(RunContext({str(i): same for i in range(300)}), labels).names) == 300
 

@@ -55,6 +55,7 @@ def test_a_much_better_candidate_replaces_and_a_worse_one_does_not() -> None:
     better, worse = (worth(CONTEXT, QRELS, *two, by="P@3") for two in (("good", "bad"), ("bad", "good")))
     assert {better.verdict, better.as_judged, better.choice, better.strict} == {"replace bad"}
     assert {worse.verdict, worse.as_judged, worse.choice, worse.strict} == {"keep"}
+    assert better != worse and len({better, worse}) == 2  # as objects, whose tables are not compared
     assert (better.labels, better.as_well, better.topics_needed) == ("judged", None, None)
     assert better.text.startswith("**Replace bad with good.** It gains at least 0.")
     assert worse.text.startswith(
@@ -227,6 +228,12 @@ def test_without_a_model_the_verdict_is_strict_or_none() -> None:
     some = {q: {d: g for i, (d, g) in enumerate(of.items()) if g or i == 0} for q, of in qrels.items()}
     listed = worth(RunContext(runs, grades=(0, 1)), some, "strong", "fair")
     assert "The judgments list hardly any documents that are not relevant, so what" in listed.reason
+    tops = {
+        q: {d for run in runs.values() for d in sorted(run[q], key=run[q].__getitem__)[-10:]} for q in qrels
+    }
+    below = {q: {d: g for d, g in of.items() if g or d not in tops[q]} for q, of in qrels.items()}
+    listed = worth(RunContext(runs, grades=(0, 1)), below, "strong", "fair")
+    assert "The judgments list relevant documents only, so what" in listed.reason
 
 
 def test_by_strict_labels_removals_are_at_their_extremes_too() -> None:
@@ -349,7 +356,8 @@ def test_a_measure_without_strict_bounds_says_so() -> None:
         ({"groups": {"q0": "a"}, "by": "P@3"}, "groups="),
         ({"groups": 3}, "groups=3"),
         ({"qrels": {}}, "no judgment"),
-        ({"qrels": {q: {"A": 0} for q in QUERIES}}, "no judgment has the grade 1"),
+        ({"qrels": {q: {"A": 0} for q in QUERIES}}, "no judgment has the grade 1 .*; give other qrels$"),
+        ({"by": "P(rel=2)@3"}, "no judgment has the grade 2 .*; give other qrels, or a lower rel="),
         ({"qrels": None}, "qrels"),
         ({"context": RunContext({"good": GOOD}), "deployed": None}, "no deployed run"),
         ({"context": GOOD}, "RunContext"),
@@ -491,6 +499,9 @@ def test_a_ceiling_is_cut_as_the_list_is() -> None:
     combine = Combination(rerank=run_of("DCBA"), pool=4, depth=2)
     answer = decide(context, qrels, options, by="AP", combine=combine)
     assert list(answer.evidence["pools"]["ceiling"]) == pytest.approx([2 / 3] * 2)
+    better = Combination(rerank=run_of("ABCD"), pool=4, depth=2)  # whose lists are not those of the first
+    means = [decide(context, qrels, options, by="AP", combine=c).table["mean"][0] for c in (combine, better)]
+    assert means == pytest.approx([1 / 6, 2 / 3])
 
 
 def test_new_documents_are_counted_and_decide_nothing() -> None:
@@ -520,9 +531,10 @@ def test_lists_of_unlike_length_are_no_same_cost() -> None:
             answer = worth(context, qrels, "second", "first", by=by)
         assert "The options are not at the same cost: first" in answer.text
     whole = {q: {d: -float(i) for i, d in enumerate(docs)} for q in QUERIES}
-    beside = RunContext({"whole": whole, "second": second}, grades=(0, 1))
+    half = {q: (whole if i % 2 else first)[q] for i, q in enumerate(QUERIES)}
+    beside = RunContext({"whole": whole, "half": half, "second": second}, grades=(0, 1))
     with pytest.warns(RelativeWarning, match="not at the same cost: second has"):
-        worth(beside, qrels, "second", "whole", by="R@20")
+        worth(beside, qrels, "second", ["whole", "half"], by="R@20")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for arguments in ({"by": "R@10"}, {"by": "AP", "combine": Combination(depth=10)}):

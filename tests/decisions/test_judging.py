@@ -37,6 +37,23 @@ def test_upper_ends_are_those_of_each_two_options(labelings: int) -> None:
                 degrees = labelings - 1
             expected = difference.mean() + stats.t.ppf(0.9, degrees) * np.sqrt(variance)
             assert ends[i, j] == pytest.approx(expected, abs=1e-12)
+    if labelings == 1:
+        assert upper_ends(values - values[:, 0], 0.9, strictly=True) == pytest.approx(ends, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("n_runs", "candidate", "deployed", "labels"),
+    [(3, "r1", ["r0"], "judged"), (6, "r2", ["r0", "r1"], "imputed")],
+)
+def test_the_nearest_verdict_is_by_the_given_confidence(
+    n_runs: int, candidate: str, deployed: list[str], labels: str
+) -> None:
+    context, qrels, _ = collection(n_runs)
+    few = {query: qrels[query] for query in list(qrels)[:10]}
+    tests = (RegretTest(samples=40, confidence=confidence) for confidence in (0.95, 0.6))
+    high, low = (worth(context, few, candidate, deployed, by="nDCG@5", test=test) for test in tests)
+    assert (high.choice, high.labels) == (low.choice, low.labels) == ("add", labels)
+    assert not high.judge.equals(low.judge)
 
 
 def test_the_nearest_verdict_is_the_one_that_lacks_least() -> None:

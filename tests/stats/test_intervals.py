@@ -109,6 +109,7 @@ def test_measures_declare_their_range() -> None:
         "rrLP@10": (-1, 1),
         "nDCG_UE(version='z')@10": (-np.inf, np.inf),
         "AP": (0, 1),
+        "TaSC(base='P@1')": (0, 1),
         "NumRet": (-np.inf, np.inf),
         "no measure": (-np.inf, np.inf),
     }.items():
@@ -135,6 +136,13 @@ def test_the_cautious_end_is_no_lower_than_students() -> None:
         assert cautious_upper_end(values, 1.0, 0.95, counts) >= student_interval(values[None], 0.95)[1][0]
 
 
+def test_few_topics_that_differ_may_be_more_of_all_topics() -> None:
+    """Three of thirty: a share up to the end of Clopper and Pearson is anywhere up to the greatest value."""
+    share = scipy.stats.beta.ppf(0.975, 4, 27)
+    upper = cautious_upper_end(np.repeat([0.2, 0.5], [27, 3]), 1.0, 0.95, topic_counts(999, 30, 0))
+    assert upper == pytest.approx(0.2 * (1 - share) + share)
+
+
 def test_so_many_topics_have_the_power_that_was_asked_for() -> None:
     rng = np.random.default_rng(3)
     pilot = rng.normal(0.0, 0.2, 50)
@@ -144,3 +152,13 @@ def test_so_many_topics_have_the_power_that_was_asked_for() -> None:
     above = [student_interval(rng.normal(0.05, 0.2, (1, int(needed))), 0.95)[0][0] > 0 for _ in range(2000)]
     assert np.mean(above) == pytest.approx(0.8, abs=0.03)
     assert topics_to_settle(pilot - pilot.mean(), 0.0, 0.95) == (math.inf,) * 3
+    values = np.linspace(-0.2, 0.3, 8)
+
+    def fits(n: int) -> bool:
+        tail, power = scipy.stats.t.ppf([0.95, 0.8], n - 1)
+        return n**0.5 * 0.05 / values.std(ddof=1) >= 1.5 * tail + power
+
+    reach = 1.5 * (student_interval(values[None], 0.9)[1][0] - 0.05)
+    assert topics_to_settle(values, reach, 0.9)[0] == next(filter(fits, range(2, 1000)))
+    # Of five topics four differ, and of seven five or more are expected to.
+    assert topics_to_settle(np.array([1.0, 1.0, 1.0, 1.0, 0.0]), 0.0, 0.95)[:2] == (7, 7)

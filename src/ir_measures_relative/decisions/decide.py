@@ -17,7 +17,6 @@ from ..context.missing_topics import check_topics
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
-from ..stats.intervals import student_quantile
 from ..stats.regret import OptionBounds, TopicsNeeded, topics_needed, upper_ends
 from ..writing import escaped
 from .answer import Decision, ScoredOptions
@@ -295,26 +294,20 @@ class Comparison:
 
     def documents_to_judge(self) -> pd.DataFrame:
         """Return the unjudged documents that could change the verdict, in the order in which to judge them."""
-        rulings, scores, margin = self.rulings, self.scored.scores, self.scored.terms.margin
+        rulings, scores, terms = self.rulings, self.scored.scores, self.scored.terms
         option, rivals = self.choice, [i for i in range(len(self.scored.options)) if i != self.choice]
         if rulings.strict is None or rulings.strict.outcome.verdict != OPEN or scores.all_judged:
             return scores.to_judge(option, [], self.largest, None)
         labels = None if rulings.why_no_model else rulings.labels
         if self.scored.collection.documents.n_queries > 1:
             if labels in (None, "strict"):
-                option, rivals = nearest_verdict(self._strict_ends(), margin)
+                ends = upper_ends(self.largest, terms.test.confidence, strictly=True)
+                option, rivals = nearest_verdict(ends, terms.margin)
             elif rulings.ruling.outcome.verdict == OPEN:
                 values = self.scored.values[: len(self.scored.options)]
-                option, rivals = nearest_verdict(upper_ends(values), margin)
+                option, rivals = nearest_verdict(upper_ends(values, terms.test.confidence), terms.margin)
         reach = np.maximum(np.abs(self.largest[option]), np.abs(self.largest[:, option]))[rivals]
         return scores.to_judge(option, rivals, reach, labels)
-
-    def _strict_ends(self) -> FloatArray:
-        """Return the upper end of each two options' largest difference, one at a time."""
-        n = self.largest.shape[2]
-        error = self.largest.std(axis=2, ddof=1) / np.sqrt(n)
-        ends: FloatArray = self.largest.mean(axis=2) + student_quantile(n - 1, 0.95) * error
-        return ends
 
 
 def compare_options(

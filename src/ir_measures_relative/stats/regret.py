@@ -144,19 +144,24 @@ def upper_bounds(
     return result
 
 
-def upper_ends(values: FloatArray, confidence: float = 0.95) -> FloatArray:
+def upper_ends(values: FloatArray, confidence: float, *, strictly: bool = False) -> FloatArray:
     """Return the upper end of the mean of each row less each column, one at a time, shape (options, options).
 
     Unlike :func:`upper_bounds`, the ends are Student's, and none allows for the others.
 
     Args:
-        values: of every option; shape (options, topics) or (options, labelings, topics).
+        values: as for :func:`option_bounds`.
         confidence: of each end.
+        strictly: whether each difference is at its largest over all labelings.
     """
-    covariance, degrees = mean_covariance(values)
-    mean, t = average_labelings(values).mean(axis=1), student_quantile(degrees, confidence)
-    result: FloatArray = mean[:, None] - mean + t * np.sqrt(_difference_variances(covariance))
-    return result
+    if strictly:
+        difference, degrees = values.mean(axis=2), values.shape[2] - 1
+        error = values.std(axis=2, ddof=1) / np.sqrt(values.shape[2])
+    else:
+        covariance, degrees = mean_covariance(values)
+        mean = average_labelings(values).mean(axis=1)
+        difference, error = mean[:, None] - mean, np.sqrt(_difference_variances(covariance))
+    return difference + student_quantile(degrees, confidence) * error
 
 
 def is_sparse(differences: FloatArray) -> BoolArray:
