@@ -39,6 +39,8 @@ def rank_alike(
     differ = starts != _hash_starts(collection, other, start, collection.memo)
     if not among.any() or (not to_shorter and (differ & among if partly else differ).any()):
         return False
+    if run.run.has_rows_of(other):
+        return True
     tops = run.top(depth), collection.top(other, depth)
     if to_shorter and min(len(top.position) for top in tops) < _FEWEST:
         return False

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..messages import brief, is_text, not_an_id
-from .arrays import BoolArray, FloatArray, IntArray, ObjectArray, block_starts, object_array
+from .arrays import BoolArray, FloatArray, IntArray, ObjectArray, block_starts, object_array, order_by_score
 from .ids import Ids, WordArray, order_ties, repeated
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Rankings:
         if not in_order:
             index = {q: i for i, q in enumerate(dict.fromkeys(heads))}
             code = np.repeat(np.array([index[q] for q in heads], dtype=np.int64), lengths)
-            order = np.lexsort((-score32, code))
+            order = order_by_score(code, score32)
             heads, lengths = object_array(index), np.bincount(code, minlength=len(index))
         self.query_ids = heads
         self.starts: IntArray = np.append(0, np.cumsum(lengths)).astype(np.int64)
@@ -264,6 +264,23 @@ class Rankings:
         """Return every row: its query as an index into ``query_ids``, ascending; its document; its 32-bit score."""
         query = np.repeat(np.arange(len(self.query_ids)), np.diff(self.starts))
         return query, self.ids_at(slice(None)), self._scores
+
+    def has_rows_of(self, other: Rankings) -> bool:
+        """Return whether both hold the same rows in the same order, which shows quickly that they rank alike."""
+        if not (
+            np.array_equal(self.starts, other.starts)
+            and np.array_equal(self._scores, other._scores)
+            and np.array_equal(self.query_ids, other.query_ids)
+        ):
+            return False
+        mine, others = (r._doc_ids if r._order is None else r._doc_ids.take(r._order) for r in (self, other))
+        if isinstance(mine, Ids) or isinstance(others, Ids):
+            rows = np.arange(len(self))
+            return bool(self.ids_at(slice(None)).equal(rows, other.ids_at(slice(None)), rows).all())
+        try:
+            return np.array_equal(mine, others)
+        except TypeError:  # pandas' NA is neither equal nor unequal to anything
+            return False
 
     def check_documents(self) -> None:
         """Raise ValueError for a document that is duplicated in a ranking, or an id that is not a string."""

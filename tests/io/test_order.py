@@ -1,0 +1,50 @@
+"""The order of rows, and whether two runs hold the same rows."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ir_measures_relative.data.arrays import order_by_score
+from ir_measures_relative.io.runs import read_run
+
+odd_scores = st.sampled_from([0.0, -0.0, 1e-45, -1e-45, 3.4e38, -3.4e38, 1.0, -1.0])
+rows = st.lists(st.tuples(st.integers(0, 3), odd_scores | st.floats(-1e3, 1e3, width=32)), max_size=40)
+
+
+@given(rows)
+def test_rows_are_ordered_as_by_two_keys(rows: list[tuple[int, float]]) -> None:
+    group = np.array([g for g, _ in rows], dtype=np.int64)
+    score = np.array([s for _, s in rows], dtype=np.float32)
+    assert order_by_score(group, score).tolist() == np.lexsort((-score, group)).tolist()
+
+
+SCORES = {"q1": {"a": 3.0, "b": 4.0}, "q2": {"c": 1.0}}
+ROWS = [("q1", "b", 4.0), ("q1", "a", 3.0), ("q2", "c", 1.0)]
+
+
+def frame_of(rows: list[tuple[Any, ...]], dtype: Any = object) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    return frame.astype({"query_id": dtype, "doc_id": dtype})
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        (SCORES, True),
+        (frame_of(ROWS), True),
+        (frame_of(ROWS, "string[pyarrow]"), True),
+        ({**SCORES, "q2": {"d": 1.0}}, False),
+        ({**SCORES, "q2": {"c": 2.0}}, False),
+        ({**SCORES, "q3": {"c": 1.0}}, False),
+        ({"q1": SCORES["q1"], "q3": SCORES["q2"]}, False),
+        (frame_of([*ROWS[:2], ("q2", pd.NA, 1.0)]), False),
+    ],
+)
+def test_runs_hold_the_same_rows(other: Any, same: bool) -> None:
+    run = read_run(SCORES)
+    assert run.has_rows_of(read_run(other)) is same
+    assert read_run(other).has_rows_of(run) is same
