@@ -127,6 +127,7 @@ BAD: dict[str, tuple[Callable[[Parts], bytes], str]] = {
     "cut": (lambda p: packed(p)[:-30], "no track, or it is truncated"),
     "cut in front": (lambda p: packed(p)[40:], "truncated or damaged"),
     "flipped": (lambda p: _flipped(p), "damaged"),
+    "long name": (lambda p: packed(p).replace(b"\x09\0\0\0heads", b"\xff\7\0\0heads", 1), "truncated or damaged"),
     "more behind it": (lambda p: packed(p) + b"more", "no track, or it is truncated"),
     "other zip": (lambda _: packed({"a.txt": b"a"}), "other parts than the 15"),
     "many members": (lambda _: packed({str(i): b"" for i in range(9000)}), "other parts than the 15"),

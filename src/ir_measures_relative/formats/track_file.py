@@ -173,7 +173,7 @@ def read_track_file(path: Path, source: str) -> tuple[dict[str, Any], dict[str, 
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError) as error:
         if isinstance(error, OSError) and error.filename is not None:  # the file cannot be opened
             raise
-        raise bad_track(source, f"it is truncated or damaged ({error})") from None
+        raise bad_track(source, f"it is truncated or damaged ({str(error)[:200]})") from None
 
 
 def _check_end(path: Path, size: int, source: str) -> None:
