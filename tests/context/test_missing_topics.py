@@ -175,6 +175,15 @@ def test_a_last_row_that_is_cut(tmp_path: Path) -> None:
     (tmp_path / "B.run").write_text(text[: end + 5])
     with pytest.warns(RelativeWarning, match="ends within topic '21', in the middle of a row, . row"):
         RunContext.from_files(tmp_path / "B.run").evaluate(QRELS, ["P@5"])
+    less = ", 11 rows where its other topics have 12"
+    for last, words in ((-3, ", in the middle of a row"), (text.rindex("40 Q0"), less)):
+        (tmp_path / "B.run").write_text(text[:last])
+        context = RunContext.from_files(tmp_path / "B.run")
+        words = f"run 'system': the file ends within topic '40'{words}; if rows are missing"
+        with pytest.warns(RelativeWarning, match=words):
+            context.evaluate(QRELS, ["P@5"])
+        with pytest.warns(RelativeWarning, match=words):
+            worth(context, QRELS, C, by="P@5")
     for cut, name, read in (
         (end - 1, "B.run", RunContext.from_files),
         (9, "q", lambda path: judged_collection(RunContext({}), path)),

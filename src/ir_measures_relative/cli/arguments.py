@@ -15,7 +15,7 @@ import ir_measures
 
 from ..context.measure_strings import is_relative, nearest_name, parse_measure, split_measures
 from .output import PROG, say
-from .tables import DEFAULT_PLACES, FORMATS
+from .tables import FORMATS
 
 #: The ways to name a track, for the help.
 TRACK = "a .track file, a name of the catalogue (vaswani, demo), or URL#sha256=HASH"
@@ -171,7 +171,7 @@ def add_table(parser: argparse.ArgumentParser, answers: bool = False, is_text: b
     text = f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}; default: {default}"
     add_option(parser, "-o --output_format FORMAT", text, choices=FORMATS)
     text = "decimal places; -1 for all (default: 4)"
-    add_option(parser, "-p --places PLACES", text, type=int, default=DEFAULT_PLACES)
+    add_option(parser, "-p --places PLACES", text, type=int)
     add_option(parser, "--sort COLUMN", "sort by this column: numbers descending, text ascending")
 
 

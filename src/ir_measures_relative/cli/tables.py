@@ -32,10 +32,12 @@ def check_table(args: argparse.Namespace) -> None:
     """Raise ValueError, before anything is read, for a table that cannot be written so."""
     if "places" not in args:
         return
+    is_set = args.sort is not None or args.places is not None
+    if is_set and args.is_text and args.output_format is None:
+        raise ValueError("--sort and --places are about the table; add -o tsv, or leave them out")
+    args.places = DEFAULT_PLACES if args.places is None else args.places
     if not -1 <= args.places <= _MOST_PLACES:
         raise ValueError(f"--places {args.places}: give 0 to {_MOST_PLACES}, or -1 for all places")
-    if args.is_text and args.output_format is None and (args.sort or args.places != DEFAULT_PLACES):
-        raise ValueError("--sort and --places are about the table; add -o tsv, or leave them out")
     if args.output_format == "jsonl" and args.places != DEFAULT_PLACES:
         warnings.warn(
             "--places is ignored with --output_format jsonl, which has all places; leave it out", stacklevel=2

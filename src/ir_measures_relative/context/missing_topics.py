@@ -26,6 +26,8 @@ MISSING = ("zero", "drop", "raise")
 _ONE_IN = 20
 # How many runs, and topics of each, a message names.
 _RUNS_NAMED, _TOPICS_NAMED = 3, 3
+# After how many topics of one length a shorter last one is strange: of 150 runs in TREC's archive, none has one.
+_MANY_TOPICS = 10
 # What programs add to a whole number that they take for a fraction.
 _FRACTION = re.compile(r"\.0+\Z")
 
@@ -106,6 +108,7 @@ def check_topics(
                 "these topics as empty rankings, or missing='drop' to leave them out for all runs"
             )
     warn_about_empty_runs(collection.runs.values(), collection.context)
+    _warn_about_early_ends(collection.runs, entries, collection.context)
     if not compared:
         return collection, ""
     described = _describe(collection, compared, collection.runs)
@@ -135,6 +138,7 @@ def warn_about_missing_topics(collection: Collection, runs: Mapping[str, Ranking
     """Warn of runs without any ranking, and once of all that miss topics; not for a batch of topics."""
     warn_about_empty_runs(runs.values(), collection.context)
     entries = [e for e in find_missing_topics(collection.judgments, runs) if len(runs[e.name])]
+    _warn_about_early_ends(runs, entries, collection.context)
     if entries:
         warn(
             f"{_describe(collection, entries, runs)}; a missing topic counts as an empty ranking: correct the run, or "
@@ -153,6 +157,21 @@ def warn_about_empty_runs(runs: Iterable[Rankings], context: object) -> None:
             f"{few(empty, 3)} {holds} no ranking; all of {its} rankings count as empty: check how it was written",
             context,
         )
+
+
+def _warn_about_early_ends(
+    runs: Mapping[str, Rankings], entries: Iterable[MissingTopics], context: object
+) -> None:
+    """Warn of files that end within their last topic, of runs without missing topics, which would tell it."""
+    told = {entry.name for entry in entries}
+    for name, run in runs.items():
+        if run.tag is None or name in told or not len(run):  # no file of TREC
+            continue
+        sizes = run.lengths
+        is_short = len(sizes) > _MANY_TOPICS and sizes[-1] < sizes[0] and bool((sizes[:-1] == sizes[0]).all())
+        if is_short or run.ends_within_row:
+            end = _describe_end_within_topic(run)
+            warn(f"{run.name}: {end}; if rows are missing, write or copy it again", context)
 
 
 def warn_about_similar_ids(collection: Collection, runs: Iterable[Rankings]) -> None:
@@ -218,24 +237,32 @@ def _describe_early_end(
 ) -> str:
     """Return where a run ends too early: the missing topics come last in the order of another run, or of the qrels.
 
-    The last topic counts as cut if it has fewer rows than the others, which all have the same number, or less than half
-    of the usual number. With ``only_within``, no other end is described.
+    With ``only_within``, no end but one within a topic is described.
     """
     if not len(run):
         return ""
+    within = _describe_end_within_topic(run)
+    if only_within and not within:
+        return ""
+    if not run.ends_within_row and not any(_come_last(missing, run.query_ids, order) for order in orders):
+        return ""
+    return within or f"the file ends with topic {run.query_ids[-1]!r}"
+
+
+def _describe_end_within_topic(run: Rankings) -> str:
+    """Return how a run ends within its last topic; '' if it does not.
+
+    The last topic counts as cut if it has fewer rows than the others, which all have the same number, or less than half
+    of the usual number.
+    """
     last, sizes = run.query_ids[-1], run.lengths
     earlier, row = sizes[:-1], ", in the middle of a row" if run.ends_within_row else ""
     # The length of a single earlier topic says nothing about the usual length.
     usual = float(np.median(earlier)) if len(earlier) > 1 else 0.0
-    within = bool(row) or sizes[-1] < (usual if (earlier == usual).all() else usual / 2)
-    if only_within and not within:
+    if not row and sizes[-1] >= (usual if (earlier == usual).all() else usual / 2):
         return ""
-    if not row and not any(_come_last(missing, run.query_ids, order) for order in orders):
-        return ""
-    if not within:
-        return f"the file ends with topic {last!r}"
     rows = f"{sizes[-1]} row{'' if sizes[-1] == 1 else 's'}"
-    instead = f", {rows} where its other topics have {usual:g}" if usual else ""
+    instead = f", {rows} where its other topics have {usual:g}" if usual > sizes[-1] else ""
     return f"the file ends within topic {last!r}{row}{instead}"
 
 
