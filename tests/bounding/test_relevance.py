@@ -346,6 +346,11 @@ def test_warnings_about_judgments_by_a_language_model_that_help() -> None:
     with pytest.warns(RelativeWarning, match="they help .* only their order counts"):
         scaled = verdicts(context, qrels, ["P@5"], **options)
     assert scaled.equals(plain)
+    relevant = {q: dict.fromkeys(docs, 1) for q, docs in qrels.items()}
+    with pytest.warns(
+        RelativeWarning, match="people judged none not relevant, so its judgments are not used"
+    ):
+        verdicts(context, relevant, ["P@5"], **options)
     options["llm_judgments"] = {
         q: {d: g for d, g in docs.items() if d in qrels[q]} for q, docs in llm.items()
     }

@@ -251,6 +251,7 @@ POOL = {"context": RunContext(FOUR), "relevance_model": "pool"}
         (judge_next, "P@3", {"n": 0}, "n=0"),
         (bounds, "P@3", {"context": RunContext({})}, "holds no run"),
         (bounds, "P@3", {"unretrieved_relevant": -1}, "unretrieved_relevant=-1"),
+        (bounds, "P@3", {"unretrieved_relevant": 10**9}, "is too many for 2 topics; give fewer"),
         (bounds, "infAP", {}, "infAP has no strict bounds"),
         (bounds, "RBO(ref='a')@3", {}, "looks at no judgment"),
         (bounds, "MED(base='AP',ref='a')@3", {}, "has no strict bounds"),

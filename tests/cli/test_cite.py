@@ -34,6 +34,10 @@ def test_as_a_command() -> None:
     assert output("cite", "all") == "\n\n".join(entries(["all"])) + "\n"
     text = output("cite", "TaSC(base='nDCG(rel=1)@10') NRG", "rrLP")
     assert text == "\n\n".join(entries(["TaSC", "NRG", "rrLP"])) + "\n"
+    beside = output("cite", "NRG@10", "--track", "demo")
+    assert beside.startswith("NRG@10 beside demo v1 (7 runs, sha256 ") and beside.endswith(
+        output("cite", "NRG@10")
+    )
     done = run("cite", "nDCG@10", "NRG", "AP")
     assert done.stdout == output("cite", "NRG") and "the papers of nDCG@10, AP" in done.stderr
     keys = re.findall(r"^@\w+\{(\w+),$", text, re.MULTILINE)

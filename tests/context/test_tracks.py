@@ -38,6 +38,7 @@ from ir_measures_relative import (
     place,
     rrLP,
     verdicts,
+    worth,
 )
 from ir_measures_relative.decisions import Combination
 from ir_measures_relative.formats.track_file import locate_track
@@ -187,6 +188,17 @@ def test_refusals_name_the_depth_the_document_or_the_topic(
         ten.evaluate([*judged, Qrel("new", "d", 1)], [NRG @ 5])
     with pytest.raises(ValueError, match="a has positions and no scores"):
         ten.evaluate(None, ["Compat(p=0.8)"])
+    with pytest.raises(ValueError, match="a was made without drop_self=True"):
+        RunContext(ten.runs, drop_self=True)
+    with pytest.raises(TypeError, match="the track is an int; give a path, a URL, or one of"):
+        RunContext.from_track(7)  # type: ignore[arg-type]
+    with pytest.raises(
+        ValueError, match=r"what run 'BM25' has on its next page needs the first 30 documents"
+    ):
+        worth(ten, None, "3-grams", "BM25", labels="judged")
+    copies = tracked(RunContext(dict.fromkeys("ab", small[0].runs["BM25"])), judged, 10)
+    with pytest.raises(ValueError, match="whether run 'b' and run 'a' go on alike for topic '1' needs whole"):
+        copies.evaluate(None, ["MED(ref='a',base='RBP')@10"])
     with pytest.raises(ValueError, match="fusion by 'combsum' needs scores, and a track has positions alone"):
         fuse(ten, None, 2, method="combsum", repeats=1)
     options = {"now": "BM25", "both": ["BM25", "3-grams"]}
@@ -253,6 +265,10 @@ def test_place_says_what_is_new_and_what_is_a_copy(small: tuple[RunContext, Any]
     cut = place(RunContext({"BM25": track.runs["BM25"]}), small[1], short).text
     assert cut.startswith("To the end of the shorter of the two, candidate ranks exactly as BM25")
     assert "candidate ranks nothing for 1 of" in cut and "beside 1 run of a (7 runs, sha256" in cut
+    unique = small[0].evaluate(small[1], [UniqueRel @ 10]).set_index("name").loc["3-grams"].iloc[0]
+    assert answer.table["new_relevant"].tolist()[0] == pytest.approx(unique)
+    with pytest.raises(ValueError, match="needs other runs; make the context of a track"):
+        place(RunContext({"BM25": track.runs["BM25"]}), small[1], "BM25")
     with pytest.raises(ValueError, match="the candidate has no ranking, so it has no place"):
         place(track, None, {})
 

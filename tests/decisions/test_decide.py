@@ -56,6 +56,8 @@ def test_a_much_better_candidate_replaces_and_a_worse_one_does_not() -> None:
     assert {better.verdict, better.as_judged, better.choice, better.strict} == {"replace bad"}
     assert {worse.verdict, worse.as_judged, worse.choice, worse.strict} == {"keep"}
     assert better != worse and len({better, worse}) == 2  # as objects, whose tables are not compared
+    new = worth(RunContext({"candidate": BAD}, grades=(0, 1)), QRELS, GOOD, "candidate", by="P@3")
+    assert new.options["replace candidate"] == ("candidate (candidate)",)
     assert (better.labels, better.as_well, better.topics_needed) == ("judged", None, None)
     assert better.text.startswith("**Replace bad with good.** It gains at least 0.")
     assert worse.text.startswith(
@@ -228,6 +230,10 @@ def test_without_a_model_the_verdict_is_strict_or_none() -> None:
     some = {q: {d: g for i, (d, g) in enumerate(of.items()) if g or i == 0} for q, of in qrels.items()}
     listed = worth(RunContext(runs, grades=(0, 1)), some, "strong", "fair")
     assert "The judgments list hardly any documents that are not relevant, so what" in listed.reason
+    gains = worth(
+        RunContext(runs, grades=(0, 1)), qrels, "strong", "fair", "nDCG(gains={0:1,1:2})@9", margin=0.1
+    )
+    assert "No relevance model imputes judgments for the gains of nDCG(" in gains.reason
     tops = {
         q: {d for run in runs.values() for d in sorted(run[q], key=run[q].__getitem__)[-10:]} for q in qrels
     }
@@ -357,6 +363,13 @@ def test_a_measure_without_strict_bounds_says_so() -> None:
         ({"groups": 3}, "groups=3"),
         ({"qrels": {}}, "no judgment"),
         ({"qrels": {q: {"A": 0} for q in QUERIES}}, "no judgment has the grade 1 .*; give other qrels$"),
+        ({"by": 7}, "by=7 is not a measure; set one such as"),
+        ({"deployed": 7}, "deployed=7 must be a name or glob"),
+        ({"test": {"unretrieved_relevant": 10**9}, "labels": "imputed"}, "No relevance model imputes"),
+        (
+            {"test": {"unretrieved_relevant": 10**9}, "labels": "strict"},
+            "is too many for 30 topics; give fewer",
+        ),
         ({"by": "P(rel=2)@3"}, "no judgment has the grade 2 .*; give other qrels, or a lower rel="),
         ({"qrels": None}, "qrels"),
         ({"context": RunContext({"good": GOOD}), "deployed": None}, "no deployed run"),
@@ -479,6 +492,12 @@ def test_groups_are_differences_on_their_topics() -> None:
     )
     better = decide(CONTEXT, QRELS, {"keep": ["bad"], "good": ["good"]}, by="P@3", groups=groups)
     assert "Good loses no more than 0.02 in any group of topics." in better.notes
+    thirds = {q: "b" if i % 3 else "a" for i, q in enumerate(QUERIES)}
+    mixed = {q: GOOD[q] if thirds[q] == "b" else BAD[q] for q in QUERIES}
+    turned = {q: BAD[q] if thirds[q] == "b" else GOOD[q] for q in QUERIES}
+    context = RunContext({"mixed": mixed, "turned": turned}, grades=(0, 1))
+    loses = decide(context, QRELS, {"keep": ["turned"], "mixed": ["mixed"]}, by="P@3", groups=thirds)
+    assert "Mixed loses in these groups of topics: a." in loses.notes
 
 
 def test_a_reranker_has_pools_and_ceilings() -> None:

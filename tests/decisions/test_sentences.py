@@ -246,6 +246,7 @@ def test_equal_runs() -> None:
         (verdicts(three, QRELS, ["P@1"]), nothing),
         (bounds(two, QRELS, ["P@1"]), "No unjudged document can change P@1 of 2 runs."),
         (fuse(two, QRELS, 2, strategies=["all"]), fused),
+        (bounds(two, QRELS, ["NRG@3", "P@1"]), "NRG@3 has no strict bounds."),
     ):
         assert sentence(table).startswith(start)
 

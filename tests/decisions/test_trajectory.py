@@ -245,6 +245,10 @@ def test_forms_of_one_table_are_one(tmp_path: Path) -> None:
         {"query_id": q, "search": i, "docs": d} for q, s in nested.items() for i, d in enumerate(s, start=1)
     ]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, by_search)))
+    for text, message in (("[1]", "give JSON rows with the columns query_id"), ("{", "give CSV, JSON Lines")):
+        (tmp_path / "bad.json").write_text(text)
+        with pytest.raises(ValueError, match=rf"bad\.json.*{message}"):
+            read_searches(tmp_path / "bad.json")
     for name in ("t.csv", "t.jsonl", "t.json", "rows.jsonl"):
         pd.testing.assert_frame_equal(read_searches(tmp_path / name), expected, check_dtype=False)
     pd.testing.assert_frame_equal(
@@ -273,11 +277,18 @@ def test_forms_of_one_table_are_one(tmp_path: Path) -> None:
         ({"q": [[["a"]]]}, "doc_id holds .*ids are strings"),
         ({"z": [["a"]]}, "no trajectory is judged: the searches have .*'z'.*topic="),
         (7, "pass a DataFrame, a path, a dict or a RunContext"),
+        ({"q": "ab"}, "trajectory 'q' is not a list of searches, each a list of documents"),
+        (pd.DataFrame({"query_id": [""], "search": [1], "doc_id": ["a"]}), "a row has no query_id"),
     ],
 )
 def test_refused(searches: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         trajectory(searches, {"q": {"a": 1}})
+
+
+def test_a_margin_is_no_less_than_0() -> None:
+    with pytest.raises(ValueError, match="margin=-1 is not allowed; give a number from 0 on"):
+        trajectory({"q": [["a"]]}, {"q": {"a": 1}}, margin=-1)
 
 
 def test_judgments_are_read_as_evaluate_reads_them() -> None:

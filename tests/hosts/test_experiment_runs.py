@@ -400,6 +400,8 @@ def test_topics_that_are_given_twice_are_named() -> None:
         CAMPAIGN.relative([NRG @ 10], topics=twice)
     with pytest.raises(ValueError, match=message):
         RunContext.from_pipelines(CAMPAIGN.pipelines(), twice)
+    with pytest.raises(TypeError, match="pipelines is a list; give a dict from name to transformer"):
+        RunContext.from_pipelines([], CAMPAIGN.topics)  # type: ignore[arg-type]
     frames = CAMPAIGN.frames
     same(CAMPAIGN.relative([NRG @ 10], frames, topics=twice), CAMPAIGN.relative([NRG @ 10], frames))
     candidates, pipelines = CAMPAIGN.frames["one"][["qid", "docno"]], [pt.Transformer.identity()]

@@ -1,6 +1,7 @@
 """Bad input gets a message that names the run, query, measure or argument, and says what to do."""
 
 import gzip
+import os
 import re
 import warnings
 from typing import Any
@@ -259,6 +260,9 @@ def test_missing_files(tmp_path) -> None:
         RunContext.from_files([])
     with pytest.raises(IsADirectoryError, match=r"is a folder; give a file"):
         RunContext({"BM25": tmp_path})
+    if os.path.exists("/dev/zero"):
+        with pytest.raises(ValueError, match=r"is a device; give a regular file or a pipe"):
+            RunContext({"BM25": "/dev/zero"})
 
 
 @pytest.mark.parametrize("text", ["", " \n\n", "{}", '{"301": {}}', "# nothing\n", "qid,docno,score\n"])

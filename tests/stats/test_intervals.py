@@ -110,6 +110,9 @@ def test_measures_declare_their_range() -> None:
         "nDCG_UE(version='z')@10": (-np.inf, np.inf),
         "AP": (0, 1),
         "TaSC(base='P@1')": (0, 1),
+        "alpha_NRG@10": (0, np.e / (np.e - 1)),
+        "NewAspects@10": (0, np.inf),
+        "RBO(ref='a')@10": (0, 1),
         "NumRet": (-np.inf, np.inf),
         "no measure": (-np.inf, np.inf),
     }.items():
