@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ir_measures import Qrel
 from scipy.optimize import minimize
 from scipy.special import expit
 
@@ -356,3 +357,8 @@ def test_warnings_about_judgments_by_a_language_model_that_help() -> None:
     }
     with pytest.warns(RelativeWarning, match=r"they help .* They cover 0 of \d+ unjudged documents"):
         verdicts(context, qrels, ["P@5"], **options)
+    rows = [(q, d, grade) for q, docs in llm.items() for d, grade in docs.items()]
+    twice = [Qrel(q, d, 3 - grade) for q, d, grade in rows[:1]] + [Qrel(*row) for row in rows]
+    with pytest.warns(RelativeWarning, match=r"^the LLM judgments have 1 .* twice with different labels"):
+        again = verdicts(context, qrels, ["P@5"], **{**options, "llm_judgments": twice})
+    assert again.equals(plain)

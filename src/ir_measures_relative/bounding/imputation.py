@@ -189,9 +189,10 @@ def read_llm_judgments(llm_judgments: Qrels | None, docs: Documents) -> Judgment
     if llm_judgments is None:
         return None
     try:
-        judgments = make_judgments(qrels_columns(llm_judgments))
+        columns = qrels_columns(llm_judgments)
     except ValueError as error:
         raise ValueError(f"llm_judgments: {error}") from None
+    judgments = make_judgments(columns, "the LLM judgments")
     if not len(judgments.query_ids):
         raise ValueError("llm_judgments: there are none; give judgments, or leave it out")
     if not set(judgments.query_ids.tolist()) & set(docs.query_ids.tolist()):

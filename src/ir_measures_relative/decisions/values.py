@@ -38,10 +38,13 @@ T = TypeVar("T")
 
 # The least share of documents that are not relevant among those that a relevance model learns from.
 _LEAST_NOT_RELEVANT = 0.25
-_ONE_SIDED = (
-    "The judgments list relevant documents only",
-    "The judgments list hardly any documents that are not relevant",
-)
+
+
+class _NoModel(NamedTuple):
+    """Why no relevance model can impute judgments."""
+
+    why: str = ""  #: without a full stop; empty where one can
+    lacks_judgments: bool = False  #: whether more judgments of the tops would allow one
 
 
 class OptionValues:
@@ -122,26 +125,30 @@ class OptionValues:
 
     # ---- imputed judgments
 
-    @cached_property
+    @property
     def why_no_model(self) -> str:
         """Why no relevance model can impute judgments, without a full stop; empty where one can."""
+        return self._no_model.why
+
+    @cached_property
+    def _no_model(self) -> _NoModel:
         return self._memoize("why no model", self._find_why_no_model)
 
-    def _find_why_no_model(self) -> str:
+    def _find_why_no_model(self) -> _NoModel:
         runs = len(self._collection.names)
         if isinstance(self._labelings, str) or needs_subtopics(self.by):
-            return f"No relevance model imputes judgments for {self.by}"
+            return _NoModel(f"No relevance model imputes judgments for {self.by}")
         if runs < FEWEST_RUNS and (self._llm is None or not self._imputation.model.exists):
             have = "there is 1" if runs == 1 else f"there are {runs}"
-            return f"A relevance model needs {FEWEST_RUNS} runs, and {have}"
+            return _NoModel(f"A relevance model needs {FEWEST_RUNS} runs, and {have}")
         try:
             check_relevance_model("pool", runs, [self.by], perquery=False, with_llm=self._llm is not None)
         except ValueError:
-            return f"No relevance model imputes judgments for the gains of {self.by}"
+            return _NoModel(f"No relevance model imputes judgments for the gains of {self.by}")
         # A language model alone learns from all judged documents.
         cutoff, gain, in_tops = self._labelings.cutoff, self._labelings.gain, runs >= FEWEST_RUNS
         key = "one-sided", type(self.by), self.by, in_tops
-        return self._collection.memoize(key, lambda: _why_one_sided(self._collection, cutoff, gain, in_tops))
+        return self._collection.memoize(key, lambda: _check_sides(self._collection, cutoff, gain, in_tops))
 
     @cached_property
     def _imputation(self) -> Imputation:
@@ -229,7 +236,7 @@ class OptionValues:
         rank = np.array([movable.positions_in(run, None) for run in self._lists])
         best = np.where(rank > 0, rank, np.iinfo(np.int64).max).min(axis=0)
         rows = rows[np.lexsort((docs.query[rows], best, -np.round(weight[rows], 9)))]
-        if labels is None and len(self._collection.names) >= FEWEST_RUNS and self.why_no_model in _ONE_SIDED:
+        if labels is None and len(self._collection.names) >= FEWEST_RUNS and self._no_model.lacks_judgments:
             soonest = self._learned_soonest(rows)
             rows = np.append(soonest, rows[~np.isin(rows, soonest)])
         return np.stack([docs.query_ids[docs.query[rows]], docs.ids.take(rows).strings()], axis=1)
@@ -296,16 +303,18 @@ def _count_judged(collection: Collection, cutoff: int | None, gain: Gain, in_top
     )
 
 
-def _why_one_sided(collection: Collection, cutoff: int | None, gain: Gain, in_tops: bool) -> str:
-    """Return why a model cannot learn from the judgments what is not relevant; empty where it can.
+def _check_sides(collection: Collection, cutoff: int | None, gain: Gain, in_tops: bool) -> _NoModel:
+    """Return whether a model can learn from the judgments what is not relevant, and why not.
 
     It can where a quarter or more of the judged documents are not relevant, on half of the topics or more; of all, or
     of those ``in_tops``.
     """
     judged = _count_judged(collection, cutoff, gain, in_tops)
     if not judged.n_topics_missing:
-        return ""
-    return _ONE_SIDED[0 if (judged.n_judged == judged.n_relevant).all() else 1]
+        return _NoModel()
+    only_relevant = bool((judged.n_judged == judged.n_relevant).all())
+    kind = "relevant documents only" if only_relevant else "hardly any documents that are not relevant"
+    return _NoModel(f"The judgments list {kind}", lacks_judgments=True)
 
 
 def check_relevant(collection: Collection, by: ir_measures.Measure) -> None:

@@ -226,34 +226,34 @@ def _as_number(label: Any) -> Any:
     return None if is_missing(label) or label != label else label
 
 
-def make_judgments(columns: QrelsColumns) -> Judgments:
-    """Return the judgments; of a pair that is judged twice the last label counts, with a warning."""
-    grade = _whole_numbers(columns, "the qrels")
-    starts, heads = query_blocks(columns.query_ids, "the qrels", "the run")
+def make_judgments(columns: QrelsColumns, source: str = "the qrels") -> Judgments:
+    """Return the judgments; of a pair that is judged twice the last label counts, with a warning about the source."""
+    grade = _whole_numbers(columns, source)
+    starts, heads = query_blocks(columns.query_ids, source, "the run")
     queries = heads if columns.queries is None else columns.queries
     for query_id in queries if columns.queries is not None else ():
         if not is_text(query_id):
-            raise ValueError(f"the qrels: {not_an_id(query_id, 'query', 'the run')}")
+            raise ValueError(f"{source}: {not_an_id(query_id, 'query', 'the run')}")
     code_of = {q: i for i, q in enumerate(dict.fromkeys(queries))}
     block = np.fromiter(map(code_of.__getitem__, heads), dtype=np.int64, count=len(heads))
     query = np.repeat(block, np.diff(np.append(starts, columns.n_rows)))
-    ids = _as_ids(columns.doc_ids)
+    ids = _as_ids(columns.doc_ids, source)
     labels = None if columns.aspects is None else Labels(query, ids, columns.aspects, grade)
     if (np.diff(block) < 0).any():
         order = np.argsort(query, kind="stable")
         query, ids, grade = query[order], ids.take(order), grade[order]
         labels = None if labels is None else labels.take(order)
-    return _without_repeats(Judgments(object_array(code_of), query, ids, grade, labels))
+    return _without_repeats(Judgments(object_array(code_of), query, ids, grade, labels), source)
 
 
-def _as_ids(doc_ids: Ids | ObjectArray) -> Ids:
+def _as_ids(doc_ids: Ids | ObjectArray, source: str) -> Ids:
     if isinstance(doc_ids, Ids):
         return doc_ids
     try:
         return Ids.of(doc_ids)
     except (TypeError, UnicodeEncodeError):
         bad = next(d for d in doc_ids if not is_text(d))
-        raise ValueError(f"the qrels: {not_an_id(bad, 'document', 'the run')}") from None
+        raise ValueError(f"{source}: {not_an_id(bad, 'document', 'the run')}") from None
 
 
 _LARGEST = 2**31
@@ -295,7 +295,7 @@ def _is_whole(label: object) -> bool:
     )
 
 
-def _without_repeats(judgments: Judgments) -> Judgments:
+def _without_repeats(judgments: Judgments, source: str) -> Judgments:
     drop, final = judgments.repeats()
     if not len(drop):
         return judgments
@@ -304,7 +304,7 @@ def _without_repeats(judgments: Judgments) -> Judgments:
     if len(clash) and labels is None:
         query_id, doc_id = judgments.query_ids[judgments.query[clash[0]]], judgments.ids.string(clash[0])
         warn(
-            f"the qrels judge {len(clash)} (query, document) pair(s) twice with different labels, e.g. query "
+            f"{source} have {len(clash)} (query, document) pair(s) twice with different labels, e.g. query "
             f"{brief(query_id)}, document {brief(doc_id)}; the last label counts: give each document one label"
         )
     keep = np.ones(len(judgments), dtype=bool)
