@@ -48,7 +48,6 @@ def plain_columns(rows: bytes, delimiter: str, width: int) -> Columns | None:
 
 def _plain_run(content: Content) -> RunColumns | None:
     """Return the run in a table of nothing but queries, documents and scores; None for a closer look."""
-    check_lines(content.data, content.source)
     header = content.header
     names = [names_in(header, column) for column in ("query_id", "doc_id", "score")]
     if len(header) != len(names) or any(len(synonyms) != 1 for synonyms in names):
@@ -95,7 +94,6 @@ def read_cells(
     import pandas as pd
 
     data = content.data
-    check_lines(data, content.source)
     if b"\0" in data or data.count(b"\r") - data.endswith(b"\r") > data.count(b"\r\n"):
         match = re.search(rb"\0|\r(?!\n|\Z)", data)  # pandas would end a line at a return, and lose a cell
         assert match is not None
@@ -197,6 +195,7 @@ def _parts(frame: Any, kind: str, content: Content, as_run: bool) -> Parts:
 
 
 def _table(content: Content, *, as_run: bool) -> Parts:
+    check_lines(content.data, content.source)
     run = _plain_run(content) if as_run else None
     if run is not None:
         return {"": RawData(run, kind="table")}
@@ -309,6 +308,7 @@ _RANKED = re.compile(rb"[^\t]+\t[^\t]+\t[0-9]+\s*")
 
 
 def _read_ms_marco(content: Content) -> Parts:
+    check_lines(content.data, content.source)
     run = _plain_ranks(content) or _checked_ranks(content)
     ranks = run.scores
     # Ranks up to four may be grades as well.
@@ -318,7 +318,6 @@ def _read_ms_marco(content: Content) -> Parts:
 
 def _plain_ranks(content: Content) -> RunColumns | None:
     """Return the run with its ranks if each query has its rows together, in order; None for a closer look."""
-    check_lines(content.data, content.source)
     columns = plain_columns(content.table, "\t", 3)
     if columns is None:
         return None
