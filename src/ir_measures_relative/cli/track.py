@@ -9,7 +9,7 @@ import ir_measures_relative as package
 
 from ..formats.track_file import ABOUT
 from ..messages import few
-from ..writing import escaped
+from ..writing import check_writable, escaped
 from . import arguments
 from .arguments import Command, add_option
 from .output import check_loss, writing
@@ -47,6 +47,7 @@ def _run(args: argparse.Namespace) -> None:
         if args.output is None:
             raise ValueError("name the file to write, such as -o dl19.track")
         check_loss(args.output, {f"the file {path}": path for path in args.given}, "track", _is_track)
+        check_writable(args.output, f"--output {args.output}")
         about = {key: getattr(args, key) for key in ABOUT if getattr(args, key) is not None}
         context, columns = _read(args, *args.given)
         with writing(args.output, "track"):
@@ -78,7 +79,7 @@ def _read(args: argparse.Namespace, qrels: str, *runs: str) -> tuple[RunContext,
     from ..io.datasets import count_docs
     from .inputs import read_pairs, read_qrels
 
-    context, (columns, dataset) = package.RunContext.from_files(*runs), read_qrels(qrels)
+    context, (columns, dataset) = package.RunContext.from_files(*runs, allow_empty=True), read_qrels(qrels)
     lines = {} if args.groups is None else read_pairs("--groups", args.groups, "run,group")
     groups = {name: lines.get(name, "other") for name in context.names} if lines else context.groups
     if args.num_docs is None and dataset is not None:
