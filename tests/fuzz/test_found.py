@@ -45,7 +45,10 @@ def campaign(tmp_path: Path) -> Path:
         ("track check demo qrels.txt runs --grades 0 1", "track check takes no --grades"),
         ("track make qrels.txt runs -o x.track --name=", "name='' is not allowed"),
         ("track make qrels.txt runs -o x/x.track", "--output x/x.track: there is no folder"),
-        ("track make qrels.txt runs empty.run -o x.track", "run 'empty' has no ranking for a topic of the track"),
+        (
+            "track make qrels.txt runs empty.run -o x.track",
+            "run 'empty' has no ranking for a topic of the track",
+        ),
         ("worth qrels.txt new/strong.run --to runs --judge 2 -o csv", "prints the table, without --judge"),
         ("unjudged qrels.txt runs P@5 --judge 2 --sort weight", "--sort goes with a table"),
     ],
