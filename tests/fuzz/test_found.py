@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 
 from candidates import write_candidates
 from command_line import error
+from fuzzing import OF_FORMATS, TARGETS, outcome
 from ir_measures_relative import RunContext, work, worth
 from ir_measures_relative.io.qrels import read_qrels_file
 from ir_measures_relative.io.runs import read_run
@@ -126,3 +128,18 @@ def test_judgments_refused_in_words(text: str, message: str, tmp_path: Path) -> 
     path.write_bytes(text.encode())
     with pytest.raises(ValueError, match=message):
         RunContext({"r": {"1": {"a": 1.0}}}).evaluate(path, ["nDCG@3"])
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_read_or_refused_in_words(target: str, tmp_path: Path) -> None:
+    found = Counter(outcome(target, seed, tmp_path) for seed in range(80))
+    assert found["read"] > 10 and found.total() - found["read"] > 20, found
+
+
+@pytest.mark.parametrize("target", OF_FORMATS)
+def test_files_of_other_tools_are_read_or_refused_in_words(target: str, tmp_path: Path) -> None:
+    if "Parquet" in target or "LensKit" in target:
+        pytest.importorskip("pyarrow")
+    found = Counter(outcome(target, seed, tmp_path) for seed in range(40))
+    assert found.total() - found["read"] > 3, found
+    assert found["read"] > 3 or target.startswith("neither"), found

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from ir_measures_relative import RelativeWarning, RunContext
-from random_trees import check
 
 PACKED = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
 TREE = ("a/run.txt", "b/run.txt.xz", "b/run2.txt", "c/d/run.tsv", "e/run.bz2")
@@ -98,13 +97,6 @@ def test_links(tmp_path: Path) -> None:
             names(tmp_path / "runs", glob)
 
 
-@pytest.mark.parametrize("seed", range(25))
-def test_random_trees(seed: int, tmp_path: Path) -> None:
-    """Every run is read, or words say which is not; at each door, and by a command line."""
-    (tmp_path / "root").mkdir()
-    check(seed, tmp_path / "root")
-
-
 WHOLE = {"1": {"a": 2, "b": 1}, "2": {"e": 1}}
 OTHER = {"1": {"b": 2.5, "c": 1.5}, "2": {"f": 1.5}}
 DEEP = {"1": {f"d{i}": 20 - i for i in range(12)}}
@@ -176,22 +168,7 @@ def test_names_have_as_many_folders_as_it_takes(
     files: list[str], expected: list[str], tmp_path: Path
 ) -> None:
     written(tmp_path, dict.fromkeys(files, run_of("same")))
-    assert RunContext.from_files([tmp_path / file for file in files]).names == expected
-
-
-def test_trees_of_track_organizers(tmp_path: Path) -> None:
-    """As TREC ToT and TIRA keep them: metadata beside the run or above it, which may name it and its team."""
-    contents = {"README.md": "# Runs"}
-    for system in ("bm25", "dense"):
-        for split in ("dev1", "test"):
-            contents[f"{system}/runs/{split}/run.txt.gz"] = run_of("pyterrier", system)
-            contents[f"{system}/runs/{split}/retrieval-ir-metadata.yml"] = "platform: {}\n"
-    assert names(written(tmp_path, contents)) == [
-        f"{system}/runs/{split}/run" for system in ("bm25", "dense") for split in ("dev1", "test")
-    ]
-    assert names(tmp_path, "*/runs/test") == ["bm25/runs/test/run", "dense/runs/test/run"]
-    for system in ("bm25", "dense"):
-        metadata = f"tag: {system}\nactor:\n  team: {system}-team\n"
-        written(tmp_path, {f"{system}/runs/test/submission-ir-metadata.yaml": metadata})
-    context = RunContext.from_files(f"{tmp_path}/*/runs/test")
-    assert dict(context.groups) == {"bm25": "bm25-team", "dense": "dense-team"}
+    paths = [tmp_path / file for file in files]
+    assert RunContext.from_files(paths).names == expected
+    with pytest.raises(ValueError, match=r" is given twice"):
+        RunContext.from_files([*paths, paths[0]])

@@ -3,7 +3,6 @@
 import gzip
 import itertools
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
@@ -11,7 +10,6 @@ from hypothesis import strategies as st
 from ir_measures import RR, ScoredDoc
 
 from drawn import examples
-from ir_measures_relative import RunContext
 from ir_measures_relative.io.runs import read_run
 from oracles.rankings import trec_order
 from random_campaigns import cutoffs, runs
@@ -89,36 +87,3 @@ def test_rank_column_and_row_order_are_ignored(tmp_path) -> None:
     rows = frame(RUN).assign(rank=[9, 1, 3, 0])
     for order in itertools.permutations(range(4)):
         assert as_lists(read_run(rows.iloc[list(order)])) == {"q2": ["c", "b", "a"], "q1": ["x"]}
-
-
-def test_the_context_does_not_follow_later_changes_of_a_frame() -> None:
-    rows = frame({"q": {"a": 2.0, "b": 1.0}})
-    context = RunContext({"r": rows})
-    rows.loc[:, "doc_id"] = ["x", "y"]
-    rows.loc[:, "score"] = [np.nan, 0.0]
-    assert as_lists(context.runs["r"]) == {"q": ["a", "b"]}
-
-
-def test_robust03_files_equal_frames(robust03_path) -> None:
-    files = sorted((robust03_path / "runs").glob("*.gz"))[:3]
-    columns, text = (
-        ["query_id", "q0", "doc_id", "rank", "score", "tag"],
-        dict.fromkeys(["query_id", "doc_id"], str),
-    )
-    frames = [pd.read_csv(file, sep=r"\s+", names=columns, dtype=text) for file in files]
-    of_frames = RunContext({f["tag"][0]: f[["query_id", "doc_id", "score"]] for f in frames})
-    tables = [
-        c.evaluate(robust03_path / "qrels.txt.gz", ["NRG@10"])
-        for c in (RunContext.from_files(files), of_frames)
-    ]
-    pd.testing.assert_frame_equal(*tables, check_exact=True)
-
-
-def test_names_come_from_tags_or_else_from_files(tmp_path) -> None:
-    (tmp_path / "one.run").write_text(trec_lines(RUN, "A"))
-    (tmp_path / "two.run.gz").write_bytes(gzip.compress(trec_lines(RUN, "B").encode()))
-    assert RunContext.from_files(tmp_path).names == ["A", "B"]
-    assert RunContext.from_files(str(tmp_path / "*.run")).names == ["A"]
-    assert RunContext.from_files([tmp_path / "two.run.gz", tmp_path / "one.run"]).names == ["B", "A"]
-    (tmp_path / "three.run").write_text(trec_lines(RUN, "A"))
-    assert RunContext.from_files(tmp_path).names == ["one", "three", "two"]

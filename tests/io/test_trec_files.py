@@ -15,7 +15,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from drawn import examples
-from fuzzing import tidied
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.io import trec_columns as trec
 from ir_measures_relative.io.qrels import named_aspects, read_qrels_file
@@ -57,6 +56,25 @@ def _is_value(fields: list[str], n_columns: int) -> bool:
     try:
         return abs(int(fields[3])) < 2**31
     except ValueError:  # more digits than Python reads, some thousands
+        return False
+
+
+def tidied(data: bytes, n_columns: int) -> bytes:
+    """A TREC file without comments: lines that begin with # and are no rows to ir_measures."""
+    value = {6: 4, 4: 3}[n_columns]
+    lines = [(line, line.split()) for line in data.split(b"\n")]
+    return b"\n".join(
+        b""
+        if line.startswith(b"#") and not (len(fields) == n_columns and _is_number(fields[value]))
+        else line
+        for line, fields in lines
+    )
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        return float(text) is not None
+    except ValueError:
         return False
 
 
