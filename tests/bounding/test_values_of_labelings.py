@@ -14,10 +14,9 @@ from ir_measures_relative import RunContext, bounds, verdicts
 from ir_measures_relative.bounding.bounds import make_labelings
 from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.evaluated import Evaluated
-from oracles.gains import gain_oracle
+from oracles.gains import dcg, gain_oracle
 from oracles.nrg import nrg_err_oracle
 from oracles.rankings import trec_order
-from oracles.ue import ue_dcg
 
 
 def campaign_with_a_cutoff(seed: int, highest: int, most_open: int) -> Campaign:
@@ -33,8 +32,8 @@ def reciprocal_rank(ranking: list[str], labels: dict[str, int], k: int) -> float
 
 def exponential_ndcg(ranking: list[str], labels: dict[str, int], k: int) -> float:
     found = [gain_oracle(labels.get(doc, 0), "exp-log2") for doc in ranking]
-    ideal = ue_dcg(sorted((gain_oracle(label, "exp-log2") for label in labels.values()), reverse=True), k)
-    return ue_dcg(found, k) / ideal if ideal else 0.0
+    ideal = dcg(sorted((gain_oracle(label, "exp-log2") for label in labels.values()), reverse=True), k)
+    return dcg(found, k) / ideal if ideal else 0.0
 
 
 def rank_biased_precision(ranking: list[str], labels: dict[str, int], k: int) -> float:

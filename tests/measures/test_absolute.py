@@ -1,9 +1,7 @@
 """Absolute measures in a table of this package: the values of ir_measures, and words where it cannot compute them."""
 
-import json
-import subprocess
-import sys
-from pathlib import Path
+import re
+from collections.abc import Callable
 from typing import Any
 
 import ir_measures
@@ -12,10 +10,11 @@ import pytest
 from ir_measures import AP, Accuracy, Compat, Judged, P, nDCG
 
 from ir_measures_relative import NRG, RunContext
-from ir_measures_relative.cli import main
 from ir_measures_relative.context.evaluate import aggregate
 from ir_measures_relative.context.priors import BestOfOtherGroups
+from ir_measures_relative.distributed import evaluate_part
 from ir_measures_relative.measures.measure import RelativeMeasure
+from long_campaigns import frame_of, qrels_frame
 
 LABELS = {"q": {"a": 1, "z1": 1, "z2": 1, "z3": 1}}
 OWN = ir_measures.define_byquery(lambda _, run: run.score.max(), name="Highest")
@@ -112,15 +111,6 @@ def test_a_message_names_the_one_that_has_no_evaluator(text: str, monkeypatch: A
         RunContext({"r": {"q": {"a": 1.0}}}).evaluate(LABELS, ["AP", "Bpref", "SetP", "Accuracy", "Judged@3"])
 
 
-def test_so_does_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "qrels").write_text("".join(f"q 0 {d} {g}\n" for d, g in LABELS["q"].items()))
-    (tmp_path / "runs").mkdir()
-    for name in "rs":
-        (tmp_path / "runs" / name).write_text("q Q0 a 1 12 t\nq Q0 b 2 11 t\n")
-    main([str(tmp_path / "qrels"), str(tmp_path / "runs"), "nDCG@2 Compat(p=0.95) Accuracy NRG@2"])
-    assert "r\t0.6131\t0.5365\t1.0000\t" in capsys.readouterr().out
-
-
 def test_aspects_to_a_cutoff_and_of_the_whole_ranking_at_once() -> None:
     pytest.importorskip("pyndeval")
     qrels = [ir_measures.Qrel("q", "a", 1, "1"), ir_measures.Qrel("q", "b", 1, "2")]
@@ -138,60 +128,29 @@ REFUSED += ["nDCG(judged_only=True)@0", "nDCG(cutoff=0)", "ERR@0", "nDCG(dcg='ex
 REFUSED += [m.format(rel) for m in ("AP(rel={})", "RR(rel={})", "P(rel={})@5") for rel in (0, 2**31)]
 REFUSED += ["Rprec(rel=0)", "Bpref(rel=0)", "SetP(rel=0)", "infAP(rel=0)", "nDCG(gains={1:99999999999})@3"]
 
-PROGRAM = """
-import json, sys
-import pandas as pd
-from ir_measures_relative import RunContext
-from ir_measures_relative.context.priors import BestOfOtherGroups
-from ir_measures_relative.distributed import evaluate_part
-
-runs = {"r": {"1": {"a": 2.0, "b": 1.0}}, "s": {"1": {"b": 1.0}}}
-groups = {"r": "g", "s": "h"}
-rows = pd.DataFrame([(n, q, d, s) for n, r in runs.items() for q, docs in r.items() for d, s in docs.items()])
-rows.columns = ["name", "query_id", "doc_id", "score"]
-
-def qrels(labels):
-    return pd.DataFrame({"query_id": "1", "doc_id": list(labels), "relevance": list(labels.values())})
-
-doors = {
-    "evaluate": lambda m, q: RunContext(runs).evaluate(q, [m]),
-    "TaSC": lambda m, q: RunContext(runs).evaluate(q, [f"TaSC(base={m!r})"]),
-    "by": lambda m, q: RunContext(runs, priors=BestOfOtherGroups(by=m), groups=groups).evaluate(q, ["NRG@3"]),
-    "part": lambda m, q: evaluate_part(rows, q, [m], names=list(runs), grades=(0, 9)),
+RUNS_OF_TWO = {"r": {"1": {"a": 2.0, "b": 1.0}}, "s": {"1": {"b": 1.0}}}
+OF_TWO = frame_of(RUNS_OF_TWO)
+DOORS: dict[str, Callable[[str, Any], Any]] = {
+    "evaluate": lambda m, q: RunContext(RUNS_OF_TWO).evaluate(q, [m]),
+    "TaSC": lambda m, q: RunContext(RUNS_OF_TWO).evaluate(q, [f"TaSC(base={m!r})"]),
+    "by": lambda m, q: RunContext(
+        RUNS_OF_TWO, priors=BestOfOtherGroups(by=m), groups={"r": "g", "s": "h"}
+    ).evaluate(q, ["NRG@3"]),
+    "part": lambda m, q: evaluate_part(OF_TWO, qrels_frame(q), [m], names=list("rs"), grades=(0, 9)),
 }
-for door, measure, labels in json.loads(sys.stdin.read()):
-    try:
-        doors[door](measure, qrels(labels))
-        result = "a value"
-    except ValueError as error:
-        result = f"words: {error}"
-    except BaseException as error:
-        result = type(error).__name__
-    print(json.dumps([door, measure, result]), flush=True)
-"""
 
 
-@pytest.mark.slow
-def test_what_takes_the_process_down_is_refused() -> None:
+@pytest.mark.parametrize("door", DOORS)
+def test_what_takes_the_process_down_is_refused(door: str) -> None:
     """And grades above 4, which gdeval does not take: the message names the measure."""
-    doors = ["evaluate", "TaSC", "by", "part"]
-    cases = [(door, m, {"a": 1, "b": 2}) for door in doors for m in REFUSED]
-    graded = [(d, m, {"a": 5, "b": 2}) for d in doors for m in ("ERR@10", "nDCG(dcg='exp-log2')@10")]
-    graded += [("evaluate", "ERR@10", {"a": 4, "b": 2})]
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PROGRAM],
-        input=json.dumps(cases + graded),
-        capture_output=True,
-        text=True,
-    )
-    found = [tuple(json.loads(line)) for line in done.stdout.splitlines()]
-    assert done.returncode == 0 and len(found) == len(cases + graded), (found[-1:], done.stderr)
-    for door, measure, result in found[: len(cases)]:
-        assert "is not allowed; " in result and "2^31" in result, (door, measure, result)
-    *refused, (_, _, last) = found[len(cases) :]
-    for _, measure, result in refused:
-        assert f"words: ir_measures cannot compute {measure} here (its script failed" in result
-    assert last == "a value"
+    for measure in REFUSED:
+        with pytest.raises(ValueError, match=r"is not allowed; .*2\^31"):
+            DOORS[door](measure, {"1": {"a": 1, "b": 2}})
+    for measure in ("ERR@10", "nDCG(dcg='exp-log2')@10"):
+        message = re.escape(f"ir_measures cannot compute {measure} here (its script failed")
+        with pytest.raises(ValueError, match=f"^{message}"):
+            DOORS[door](measure, {"1": {"a": 5, "b": 2}})
+    DOORS[door]("ERR@10", {"1": {"a": 4, "b": 2}})
 
 
 def test_it_names_the_measure_that_fails_and_not_those_beside_it() -> None:

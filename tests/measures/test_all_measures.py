@@ -128,6 +128,7 @@ def test_what_is_no_measure_string_says_how_to_write_one(text: str) -> None:
         ("NRG@2147483648", "cutoff=2147483648 is not allowed"),
         ("UniqueRel(rel=0)@3", "rel=0 is not allowed"),
         ("UniqueRel", "needs cutoff"),
+        *((m, f"{m} needs a cutoff from 1 to 20") for m in ("alpha_nDCG", "alpha_nDCG@21", "StRecall")),
         ("UE(base='Success')", "needs a cutoff"),
         ("Shapley(base='nDCG',rel=2)@3", "rel goes with base 'P', 'RBP', 'SDCG', not 'nDCG'"),
         ("Shapley(base='RR')@3", "base='RR' is not allowed; it must be one of 'nDCG', 'P', 'RBP'"),
@@ -191,7 +192,7 @@ OTHERS = """
     nDCG_UE(gains={2:5})@3 AP_UE(rel=2)@3 UE(base='P')@5 UE(base='P',rel=2)@3 UE(base='RBP',p=0.5)@3
     UE(base='RBP',p=0.5,version='z')@3 UE(base='ERR',max_grade=5)@3 MED(rel=1)@3 MED(rel=2)@3 MED(max_grade=5)@3
     MED(base='SDCG',gains={2:5})@3 MED(base='AP',rel=2)@3
-    MED(base='RBP',p=0.5)@3 MED(judged=False)@3 RPP(rel=2)@3 RBO@5 RBO(p=0.5)@3 TaSC(base='P@3')
+    MED(base='RBP',p=0.5)@3 MED(judged=False)@3 RPP(rel=2)@3 rrLP@1 rrLP(rel=2) rrLP(rel=2)@2 rrLP(judged_only=True)@2 RBO@5 RBO(p=0.5)@3 TaSC(base='P@3')
     TaSC(base='P(rel=2)@3') nDCG@3 nDCG(judged_only=True)@3 P@3 P(rel=2)@3 RR
 """
 ALIKE: list[Any] = [

@@ -13,11 +13,9 @@ from ir_measures import Qrel
 from aspect_campaigns import as_qrels, by_query, random_aspects, random_run, ranked
 from drawn import times
 from ir_measures_relative import (
-    NRG,
     NewAspects,
     RelativeWarning,
     RunContext,
-    UniqueRel,
     alpha_NRG,
     bounds,
     verdicts,
@@ -79,26 +77,6 @@ def test_without_priors_it_is_the_alpha_ndcg_of_ndeval() -> None:
             ours = by_query(measure.iter_calc(as_qrels(labels), run))
         expected = by_query(theirs.iter_calc(as_qrels(labels, rng), run))
         assert ours == pytest.approx(expected, abs=1e-6)
-
-
-def test_it_is_nrg_where_each_relevant_document_answers_an_aspect_of_its_own() -> None:
-    rng = random.Random("nrg")
-    for _ in range(times(35)):
-        binary = {
-            query: {doc: max(of_doc.values()) for doc, of_doc in docs.items()}
-            for query, docs in random_aspects(rng).items()
-        }
-        own = [Qrel(q, doc, label, f"of {doc}") for q, docs in binary.items() for doc, label in docs.items()]
-        of_runs = {query: {doc: {} for doc in docs} for query, docs in binary.items()}
-        runs: dict[str, Any] = {f"prior{i}": random_run(rng, of_runs) for i in range(rng.randint(0, 3))}
-        run, k = random_run(rng, of_runs), rng.choice([1, 3, 10])
-        with RunContext(runs):
-            of_aspects = by_query((alpha_NRG(alpha=1) @ k).iter_calc(own, run))
-            of_documents = by_query((NRG @ k).iter_calc(binary, run))
-            new = by_query((NewAspects @ k).iter_calc(own, run))
-            unique = by_query((UniqueRel @ k).iter_calc(binary, run))
-        assert of_aspects == pytest.approx(of_documents, abs=1e-12)
-        assert new == unique
 
 
 def of_one_query(answers: dict[str, str]) -> list[Qrel]:

@@ -70,7 +70,9 @@ def test_a_label_beyond_the_grades_of_the_context(grades: tuple[int, int], beyon
         ir_measures.evaluator([nDCG_UE @ 3], LABELS)
 
 
-@pytest.mark.parametrize("grades", [(3, 0), (0,), (0, 1, 2), "01", 3, (0, 1.5), (False, True), (0, 2**31)])
+@pytest.mark.parametrize(
+    "grades", [(3, 0), (0,), (0, 1, 2), "01", 3, (0, 1.5), (0, "a"), (0, True), (0, 2**31)]
+)
 def test_grades_that_are_none(grades: Any) -> None:
     with pytest.raises(ValueError, match=r"grades=.* is not allowed"):
         RunContext(RUNS, grades=grades)

@@ -4,9 +4,8 @@ import itertools
 import random
 from typing import Any
 
-import ir_measures
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 import random_campaigns
@@ -82,46 +81,8 @@ def test_the_binary_number_and_the_sign_on_deep_rankings() -> None:
         assert sign == (1 if mine > theirs else -1 if mine < theirs else 0)
 
 
-@given(random_campaigns.runs, random_campaigns.qrels)
-def test_against_an_empty_reference_rrlp_is_reciprocal_rank(run: Run, qrels: Labels) -> None:
-    assume(any(run.get(q) for q in qrels))
-    with RunContext({"nothing": {}}, reference="nothing"):
-        mine = per_query(rrLP, qrels, run)
-    for q, value in per_query(ir_measures.RR, qrels, run).items():
-        assert mine[q] == pytest.approx(value, abs=1e-9)
-
-
 def test_the_best_level_decides_lexiprecision_and_the_worst_lexirecall() -> None:
     """Relevant at 2 and 3, against 1 and 4."""
     with RunContext({"ref": {"q": in_order("AXYB")}}):
         values = [m.calc_aggregate({"q": {"A": 1, "B": 1}}, {"q": in_order("XBA")}) for m in PREFERENCES[:4]]
     assert values == [-0.5, -1.0, 1.0, 0.0]
-
-
-@pytest.mark.parametrize(
-    ("measure", "value"),
-    [
-        *((rrLP, 1 / 1 - 1 / 2), (rrLP @ 2, 1 / 1 - 1 / 2), (rrLP(rel=2), 1 / 3 - 1 / 2)),
-        *((rrLP(rel=2) @ 2, 0 - 1 / 2), (rrLP(rel=3), 0), (sgnLR, 1), (sgnLR @ 2, 1), (sgnLR(rel=2), -1)),
-        *((RPP, 1 / 2), (RPP(rel=2), -1)),
-    ],
-)
-def test_the_cutoff_and_rel(measure: Any, value: Any) -> None:
-    """Relevant at 1 and 3, against 2 and 3."""
-    with RunContext({"ref": {"q": in_order("XBA")}}):
-        got = measure.calc_aggregate({"q": {"A": 1, "B": 2}}, {"q": in_order("AXB")})
-    assert got == pytest.approx(value)
-
-
-def test_what_is_kept_of_the_runs_goes_by_every_parameter() -> None:
-    """One context asked for all variants, in any order, against a context for each."""
-    runs = {n: {"q": in_order(docs)} for n, docs in (("A", "xabcd"), ("B", "bxadc"), ("C", "dcyba"))}
-    labels = {"q": {"a": 1, "b": 2, "c": 1, "d": 2, "y": 0}}
-    measures = [rrLP, rrLP @ 1, rrLP @ 2, rrLP @ 4, rrLP(rel=2), rrLP(rel=2) @ 2]
-    measures += [rrLP(judged_only=True), rrLP(judged_only=True) @ 2]
-    alone = {m: RunContext(runs, reference="B").evaluate(labels, [m])[str(m)].tolist() for m in measures}
-    assert len({str(values) for values in alone.values()}) > 4
-    for seed in range(4):
-        order = random.Random(seed).sample(measures, len(measures))
-        together = RunContext(runs, reference="B").evaluate(labels, order)
-        assert {m: together[str(m)].tolist() for m in measures} == alone

@@ -248,21 +248,6 @@ def algorithm_1(y: list[str], z: list[str], labels: dict[str, int], k: int) -> f
     return biggest
 
 
-@pytest.mark.parametrize("base", BASES)
-def test_symmetric_bounded_and_zero_against_itself(base: str) -> None:
-    run, reference, qrels = random_queries(11, 40, most_open=8, cutoff=4, labels=[0, 1, 2])
-    for given in (qrels, None):
-        there = med(as_run(run), as_run(reference), given, base, 4)
-        back = (
-            med(as_run(reference), as_run(run), given, base, 4).set_index("query_id").loc[there["query_id"]]
-        )
-        np.testing.assert_allclose(there["value"], back["value"], atol=1e-12)
-        assert there["value"].between(0, 1).all()
-        itself = med(as_run(run), as_run(run), given, base, 4)
-        assert (itself["value"] == 0).all() and (itself["winner"] == "").all()
-        assert not itself["labeling"].map(len).any()
-
-
 @pytest.mark.parametrize("absolute", [P @ 5, RR @ 5, nDCG @ 5, AP @ 5], ids=repr)
 def test_fully_judged_is_the_difference(absolute: Any) -> None:
     rng = np.random.default_rng(2)

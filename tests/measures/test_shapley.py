@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from drawn import examples
-from ir_measures_relative import RunContext, Shapley, explain
+from ir_measures_relative import RunContext, Shapley
 from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.tops import Look
 from oracles.shapley import set_value_oracle, shapley_oracle
@@ -53,24 +53,6 @@ def test_members_against_all_subsets_and_efficiency(options, context, labels, k)
             assert row.value == pytest.approx(expected, abs=1e-12)
         whole = set_value_oracle(systems, labels[query], k=k, **options)
         assert of_query["value"].sum() == pytest.approx(whole, abs=1e-12)
-
-
-@examples(20)
-@given(context=contexts, labels=qrels, data=st.data())
-def test_explain(context, labels, data) -> None:
-    assume(context)
-    for run in context.values():
-        assume_common(run, labels)
-    name = data.draw(st.sampled_from(list(context)))
-    measure = data.draw(
-        st.sampled_from([Shapley @ 3, Shapley(base="nDCG", judged_only=True), Shapley(base="RBP") @ 5])
-    )
-    members = RunContext(context)
-    table = explain(members, name, labels, measure)
-    scores = members.evaluate(labels, [measure], perquery=True)
-    for row in scores[scores["name"] == name].itertuples():
-        rows = table[table["query_id"] == row.query_id]
-        assert rows["contribution"].sum() == pytest.approx(row.value, abs=1e-12)
 
 
 @pytest.mark.parametrize("n", [3, 129])

@@ -1,4 +1,7 @@
-"""What a document is worth by its label alone."""
+"""What a document is worth by its label alone, and what gains are worth in a ranking."""
+
+import math
+from collections.abc import Sequence
 
 
 def gain_oracle(label: int, dcg: str = "log2", gains: dict[int, int] | None = None) -> float:
@@ -13,3 +16,8 @@ def gain_oracle(label: int, dcg: str = "log2", gains: dict[int, int] | None = No
 def theta(doc: str, labels: dict[str, int], max_grade: int) -> float:
     """The chance that a document satisfies."""
     return float((2 ** max(labels.get(doc, 0), 0) - 1) / 2**max_grade)
+
+
+def dcg(gains: Sequence[float], k: int | None) -> float:
+    """DCG@k of the gains in ranking order."""
+    return sum(g / math.log2(i + 1) for i, g in enumerate(gains if k is None else gains[:k], start=1))

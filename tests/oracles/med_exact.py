@@ -1,7 +1,7 @@
 """Slow and plain: MED by trying every labeling, with the metrics as their definitions have them."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import product
 
@@ -56,13 +56,6 @@ def err_difference(
 def labelings(labels: Sequence[int], choices: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """All ways to put one of `choices` in the place of every open label."""
     yield from product(*(choices if label == OPEN else [label] for label in labels))
-
-
-def brute_force(
-    labels: Sequence[int], choices: Sequence[int], difference: Callable[[tuple[int, ...]], Fraction | float]
-) -> Fraction | float:
-    """The largest absolute difference over all labelings."""
-    return max(abs(difference(complete)) for complete in labelings(labels, choices))
 
 
 # The same for all labelings at once, a row each: what the definitions above say one by one, in a hundredth of the time.

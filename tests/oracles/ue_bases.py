@@ -99,10 +99,12 @@ def _chance(base: str, pool: tuple[Number, ...], k: int, **options: Any) -> Chan
     return Chance(max(values), mean, (math.fsum if base == "nDCG" else sum)(squares) / len(values))
 
 
-def gain_of(base: str, label: int, rel: int = 1, max_grade: int = 4, gain: str = "exp-log2") -> Number:
+def gain_of(
+    base: str, label: int, rel: int = 1, max_grade: int = 4, dcg: str = "exp-log2", gains: Any = None
+) -> Number:
     """The gain of a label."""
     if base == "nDCG":
-        return gain_oracle(label, gain, None)
+        return gain_oracle(label, dcg, gains)
     if base == "ERR":
         return Fraction(2 ** max(label, 0) - 1, 2**max_grade)
     return Fraction(int(label >= rel))
