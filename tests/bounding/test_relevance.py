@@ -162,17 +162,6 @@ def test_judgments_that_teach_nothing(grades: list[int], probability: float) -> 
     assert expit(model.logits(pool)[0]) == pytest.approx(probability)
 
 
-def test_one_relevant_document_a_topic() -> None:
-    """The rate of a topic leaves the document out that it speaks for, so that a relevant one is no less likely so."""
-    pool, grade, judged = drawn_pool(4)
-    first = np.unique(np.where(judged & (grade > 0), pool.topic, -1), return_index=True)[1][1:]
-    one = np.zeros_like(grade)
-    one[first] = 1
-    chance = expit(RelevanceModel(pool, one, judged).logits(pool)[0])
-    unjudged = ~judged & pool.in_top.any(axis=0)
-    assert 0.0 < chance[unjudged].mean() < 0.3
-
-
 def test_documents_of_a_run_are_drawn_together() -> None:
     in_top = np.arange(40) // 20 == np.arange(2)[:, None]
     drawn = draw_grades(np.zeros((1, 40)), np.array([0, 1]), in_top, 1.0, 4000, np.random.default_rng(0))

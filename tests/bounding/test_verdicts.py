@@ -8,18 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
-from ir_measures import SDCG, Qrel, nDCG, parse_measure
-from scipy.special import expit
+from ir_measures import SDCG, Qrel, nDCG
 
 from ir_measures_relative import RelativeWarning, RunContext, UniqueRel, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
-from ir_measures_relative.bounding.bounds import make_labelings
-from ir_measures_relative.bounding.imputation import Imputation
 from ir_measures_relative.bounding.verdicts import check_pool, write_pool
-from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.evaluated import Evaluated
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.measures.bases.browsing import TopK
@@ -160,45 +155,6 @@ def drawn_campaign(seed: int, n_runs: int) -> tuple[dict[str, Any], dict[str, di
             run[query] = {d: rng.gauss(0, 1) + (i % 4) * relevant[d] for d in relevant}
         qrels[query] = {d: int(label) for d, label in relevant.items() if rng.random() < 0.67}
     return runs, qrels
-
-
-def chances(runs: dict[str, Any], qrels: dict[str, dict[str, int]]) -> dict[tuple[str, str], float]:
-    """The chance of each open document of the top fives to be relevant, from the pool."""
-    judged = Evaluated.each(judged_collection(RunContext(runs), qrels))
-    labelings = make_labelings(parse_measure("P@5"), judged)
-    docs, model = labelings.docs, Imputation(labelings.runs, labelings.cutoff)
-    opened = docs.select(~docs.judged)
-    chance = expit(model.model.logits(model._pool(opened))[0])
-    pairs = zip(opened.query_ids[opened.query], opened.ids.strings(), strict=True)
-    return dict(zip(pairs, chance.tolist(), strict=True))
-
-
-def test_copies_of_a_run_say_what_the_run_says() -> None:
-    runs, qrels = drawn_campaign(1, 6)
-    alone = chances(runs, qrels)
-    copied = chances(runs | {f"copy{i}": runs["r0"] for i in range(6)}, qrels)
-    tops = {n: {(q, d) for q in run for d in sorted(run[q], key=run[q].get)[-5:]} for n, run in runs.items()}
-    only = tops["r0"].difference(*(tops[name] for name in runs if name != "r0")) & set(alone)
-    assert len(only) > 5
-    rise = [copied[pair] - alone[pair] for pair in only]
-    assert max(np.abs(rise)) < 0.05
-
-
-def test_good_runs_make_their_documents_likely() -> None:
-    """Of two documents that one run alone holds, that of the run whose judged documents are relevant more often."""
-    runs, qrels = drawn_campaign(2, 8)
-    found = chances(runs, qrels)
-    by_run = {}
-    for name, run in runs.items():
-        held = [found.get((q, d)) for q in run for d in sorted(run[q], key=run[q].get)[-5:]]
-        by_run[name] = np.mean([chance for chance in held if chance is not None])
-    assert min(by_run["r3"], by_run["r7"]) > max(by_run["r0"], by_run["r4"]) + 0.2
-
-
-def test_only_judged_documents_of_the_tops_tell_the_chances() -> None:
-    runs, qrels = drawn_campaign(1, 6)
-    others = {q: of | {f"none{i}": i % 2 for i in range(9)} for q, of in qrels.items()}
-    assert chances(runs, others) == chances(runs, qrels)
 
 
 @pytest.mark.parametrize("samples", [1, 100])
