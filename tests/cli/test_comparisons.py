@@ -4,13 +4,12 @@ import io
 import json
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
-import scipy.stats
 
 from command_line import QRELS, RUNS, error, output, run, write_run
 from ir_measures_relative import RelativeWarning, RunContext, compare
+from ir_measures_relative.decisions import mean_intervals
 
 MEASURES = ["nDCG@2", "NRG@2"]
 
@@ -68,20 +67,9 @@ def test_what_is_not_valid(files: Path) -> None:
 
 def test_intervals(files: Path) -> None:
     found = table(files / "qrels.txt", files / "runs", *MEASURES, "-p", "-1", "--ci").set_index("name")
-    values = RunContext(RUNS).evaluate(QRELS, MEASURES, perquery=True)
-    for (name, measure), rows in values.groupby(["name", "measure"]):
-        if np.ptp(rows["value"]) == 0:
-            continue
-        mean, error = rows["value"].mean(), scipy.stats.sem(rows["value"])
-        ends = error * np.array(scipy.stats.t.interval(0.95, len(rows) - 1))
-        low, high = mean + ends
-        if rows["value"].min() >= 0:
-            low, high = (
-                mean * np.exp(ends[0] / mean),
-                min(mean * np.exp(ends[1] / mean), max(high, rows["value"].max()), 1.0),
-            )
-        row = found.loc[name, [measure, f"{measure} ci_lower", f"{measure} ci_upper"]].to_numpy(dtype=float)
-        assert row == pytest.approx([rows["value"].mean(), low, high])
+    for name, measure, *ends in mean_intervals(RunContext(RUNS), QRELS, MEASURES).itertuples(index=False):
+        row = found.loc[name, [measure, f"{measure} ci_lower", f"{measure} ci_upper"]].tolist()
+        assert row == pytest.approx(ends, nan_ok=True)
     runs = files / "runs"
     given = files / "qrels.txt", runs / "A.run", "nDCG@2", "-p", "-1", "--ci", "--prior", runs / "B.run"
     row = [*map(float, output(*given).split()[1:])]

@@ -3,7 +3,6 @@
 import itertools
 import warnings
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -481,16 +480,3 @@ def test_the_copy_of_the_nearest_prior(measure, priors) -> None:
         context = RunContext(FEW | {name: FEW[nearest]}, priors=policy)
         found = context.evaluate(FEW_LABELS, [measure], perquery=True).set_index("name")["value"]
         assert copy == (nearest, pytest.approx(found[name].mean(), rel=1e-12))
-
-
-def test_a_near_copy_adds_as_much_as_a_copy(dl19_path: Path) -> None:
-    """TUA1-1 beside test1: NRG@10 .336, and a copy of test1 has as much."""
-    runs, qrels = RunContext.from_files(dl19_path / "runs").runs, str(dl19_path / "qrels.txt.gz")
-    context = RunContext({name: runs[name] for name in ("TUA1-1", "test1")}, priors=["test1"])
-    measures = [NRG @ 10, UniqueRel @ 10]
-    means = [score_nearest_copies(judged_collection(context, qrels), ["TUA1-1"], m)[0][1] for m in measures]
-    assert np.round(means, 3).tolist() == [0.336, 0]
-    assert context.evaluate(qrels, measures).set_index("name").loc["TUA1-1"].round(3).tolist() == [
-        0.336,
-        0.047,
-    ]

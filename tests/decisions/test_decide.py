@@ -149,28 +149,6 @@ def test_a_copy_is_never_worth_it_beside_its_twin_and_a_second_vote_beside_sever
         assert answer.verdict == "open" or lost <= 0.02
 
 
-def test_near_duplicates_of_the_deployed_run_are_not_worth_it() -> None:
-    rng = random.Random(7)
-    docs = [f"d{i}" for i in range(60)]
-    qrels = {q: {d: int(rng.random() < 0.25) for d in docs} for q in QUERIES}
-    for _ in range(3):
-        ranked = {q: sorted(docs, key=lambda d, q=q: -qrels[q][d] - 2 * rng.random()) for q in QUERIES}
-
-        def run(change: Any, ranked: dict[str, list[str]] = ranked) -> Run:
-            return {q: {d: -float(i) for i, d in enumerate(change(order))} for q, order in ranked.items()}
-
-        changed = {
-            "swapped": lambda order: [*order[:9], order[10], order[9], *order[11:]],
-            "jittered": lambda order: sorted(order, key=lambda d: order.index(d) + rng.uniform(-2, 2)),
-            "next page": lambda order: order[10:20],
-            "last page": lambda order: order[50:],
-            "shuffled": lambda order: rng.sample(order, len(order)),
-        }
-        context = RunContext({"old": run(list)}, grades=(0, 1))
-        for name, change in changed.items():
-            assert worth(context, qrels, run(change), "old").verdict in ("keep", "open"), name
-
-
 def test_a_margin_decides_between_keep_and_open() -> None:
     open_, kept = (worth(CONTEXT, QRELS, "one", "two", by="P@2", margin=m) for m in (0.0, 0.5))
     assert (open_.verdict, kept.verdict) == ("open", "keep")

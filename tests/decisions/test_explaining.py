@@ -20,7 +20,13 @@ from scored import assume_common, ranking
 EXPLAINED = [
     *("NRG@3", "NRG", "NRG(gains={0:1,1:2})@3", "NRG(base='P')@3", "NRG(base='RR')@5", "NRG(base='RBP')"),
     *("NRG(judged_only=True)@3", "UniqueRel@3", "UniqueRel(rel=2,judged_only=True)@3", "P_Rareness@3"),
-    *("AP_Rareness(bounded=True,alpha=0.5)@5", "AP_Rareness(judged_only=True)"),
+    *(
+        "AP_Rareness(bounded=True,alpha=0.5)@5",
+        "AP_Rareness(judged_only=True)",
+        "Shapley@3",
+        "NRG(base='ERR')@3",
+    ),
+    *("Shapley(base='nDCG',judged_only=True)", "Shapley(base='RBP')@5"),
 ]
 
 

@@ -4,7 +4,6 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import ir_measures
 import numpy as np
 import pytest
 
@@ -12,7 +11,6 @@ from ir_measures_relative import RunContext
 from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.decisions import fusion as fusion_module
 from ir_measures_relative.decisions.decide import decide
-from ir_measures_relative.decisions.fusion import Fusion, fused_rankings
 from ir_measures_relative.decisions.options import ALL_METHODS, Combination, Option, OptionLists
 from ir_measures_relative.decisions.worth import count_new_documents
 from ir_measures_relative.io.runs import read_run
@@ -122,25 +120,6 @@ def test_a_document_without_a_score_of_the_reranker_is_rejected() -> None:
         options = {"keep": ["a"], "add": ["a", "b"]}
         combine = Combination(rerank={"q1": {"x": 1.0, "z": 1.0}}, pool=2)
         decide(context, {"q1": {"x": 1}}, options, combine=combine)
-
-
-def test_adding_gains_what_the_fused_rankings_do_to_the_last_bit() -> None:
-    rng, compared = random.Random(5), 0
-    for _ in range(15):
-        runs, qrels = some_runs(rng, 3), some_qrels(rng)
-        deployed = ["r0", "r2"]
-        for base in ("nDCG@3", "P@2", "AP@5"):
-            options = {"keep": deployed, "add": [*deployed, "r1"]}
-            lists, _ = made(runs, qrels, options, Combination(), int(base[-1]))
-
-            parsed = ir_measures.parse_measure(base)
-            collection = judged_collection(RunContext(dict(runs)), qrels)
-            fused = (fused_rankings(collection, rows, Fusion()) for rows in ([0, 2], [0, 1, 2]))
-            for found, expected in zip(lists.rankings(), fused, strict=True):
-                values = [collection.compute_absolute([parsed], one)[0].tolist() for one in (found, expected)]
-                assert values[0] == values[1]
-                compared += len(values[0])
-    assert compared == 360
 
 
 def test_new_documents_and_the_next_page() -> None:

@@ -113,19 +113,24 @@ def test_what_is_at_least_or_at_most_something_is_rounded_to_that_side() -> None
     ]
 
 
+def options_of(deployed: Sequence[str], candidate: str) -> tuple[list[text.Words], list[int]]:
+    """The words of the options that there are beside some deployed runs, and how many runs each has."""
+    n, several = len(deployed), len(deployed) > 1
+    names = ["keep", "add", *(f"replace {x}" for x in deployed), *(["replace all"] if several else [])]
+    return [text.name_option(x, deployed, candidate) for x in names], [n, n + 1, *[n] * n, *[1] * several]
+
+
 def random_state(rng: random.Random) -> text.State:
     """A state that the rule can be in."""
     several = rng.random() < 0.5
     deployed = ["A", "B", "C"] if several else ["A"]
-    names = ["keep", "add", *(f"replace {x}" for x in deployed), *(["replace all"] if several else [])]
-    words = [text.name_option(name, deployed, "new") for name in names]
+    words, sizes = options_of(deployed, "new")
     margin = rng.choice([0.0, 0.01, 0.02])
-    bounds = random_bounds(rng, len(names)) if rng.random() < 0.95 else None
-    sizes = [len(deployed), len(deployed) + 1, *(len(deployed) for _ in deployed), *([1] if several else [])]
+    bounds = random_bounds(rng, len(words)) if rng.random() < 0.95 else None
     outcome = decide_by(bounds, sizes, margin)
     labels = rng.choice(["all", "judged", "imputed", "strict"])
     unknown = labels == "judged" and rng.random() < 0.5
-    strict = None if labels == "all" or unknown else decide_by(random_bounds(rng, len(names)), sizes, margin)
+    strict = None if labels == "all" or unknown else decide_by(random_bounds(rng, len(words)), sizes, margin)
     if labels == "strict":
         strict = outcome
     removals = {x: rng.choice([BETTER, AS_WELL, WORSE, NOT_SETTLED]) for x in deployed} if several else None
@@ -209,26 +214,13 @@ def test_the_models_of_the_sentences() -> None:
         why: str = "",
         **further: Any,
     ) -> str:
-        names = [
-            "keep",
-            "add",
-            *(f"replace {x}" for x in deployed),
-            *(["replace all"] if len(deployed) > 1 else []),
-        ]
-        words = [text.name_option(name, deployed, "SPLADE") for name in names]
-        sizes = [
-            len(deployed),
-            len(deployed) + 1,
-            *(len(deployed) for _ in deployed),
-            *([1] if len(deployed) > 1 else []),
-        ]
-        outcome = decide_by(bounds, sizes, 0.02)
+        words, sizes = options_of(deployed, "SPLADE")
         basis, no_gain = (
             text.Basis("nDCG@10", 0.02, 0.95, labels, why),
             text.nothing_gains(deployed, "SPLADE"),
         )
-        state = text.State(basis, words, 36, outcome, bounds, no_gain, **further)
-        return " ".join(text.describe(state))
+        outcome = decide_by(bounds, sizes, 0.02)
+        return " ".join(text.describe(text.State(basis, words, 36, outcome, bounds, no_gain, **further)))
 
     def bounds(regret: Sequence[float], gain: Sequence[float]) -> OptionBounds:
         return OptionBounds(np.array(regret), np.array(gain))
