@@ -82,7 +82,7 @@ class Campaign(NamedTuple):
             for name, system in (self.pipelines() if systems is None else systems).items()
         ]
         with RunContext(self.frames, **context):
-            return self.plain(measures, given, names=NAMES, validate="ignore", **options)
+            return self.plain(measures, given, names=NAMES, **{"validate": "ignore"} | options)
 
 
 @cache

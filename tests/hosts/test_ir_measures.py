@@ -134,14 +134,6 @@ def test_the_experiment_that_a_message_names_is_one(measure) -> None:
     assert len(found) == 2 and str(measure) in found.columns
 
 
-def test_measures_in_one_string() -> None:
-    context = RunContext({"a": RUN, "b": OTHER})
-    with pytest.raises(ValueError, match=r"such as (.*)") as raised:
-        context.evaluate(QRELS, "nDCG@5 NRG(norm='ideal')@5")  # type: ignore[arg-type]
-    listed = eval(str(raised.value).partition("such as ")[2])
-    assert list(context.evaluate(QRELS, listed).columns) == ["name", "nDCG@5", "NRG(norm='ideal')@5"]
-
-
 @pytest.mark.parametrize("text", ["NRG(norm=ideal)@5", "NRG(base=RBP, p=0.5)", "NRG(prior=a*,norm=ideal)@5"])
 def test_words_without_quotation_marks(text: str) -> None:
     context = RunContext({"a": RUN, "b": OTHER})

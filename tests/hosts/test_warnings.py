@@ -83,17 +83,6 @@ def test_functions_of_the_package(caught) -> None:
         caught.clear()
 
 
-@pytest.mark.parametrize(
-    "qrels", [{}, [], pd.DataFrame(columns=["query_id", "doc_id", "relevance"])], ids=type
-)
-def test_empty_qrels_are_answered_as_by_ir_measures_own_measures(caught, qrels) -> None:
-    with RunContext({"old": OTHER}):
-        values = ir_measures.calc_aggregate([NRG @ 10, nDCG @ 10], qrels, RUN)  # here
-    assert values[NRG @ 10] != values[NRG @ 10] and values[nDCG @ 10] != values[nDCG @ 10]  # NaN
-    assert "the qrels hold no judgment" in str(caught[0].message)
-    once(caught)
-
-
 def test_a_module_of_the_users(caught, tmp_path) -> None:
     file = tmp_path / "ir_measures_of_mine.py"
     file.write_text(
