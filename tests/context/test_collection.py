@@ -2,10 +2,10 @@
 
 import gc
 import itertools
+import pickle
 import random
 import sys
 import weakref
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +15,14 @@ import pandas as pd
 import pytest
 from ir_measures import AP, RR, P, nDCG
 
-from ir_measures_relative import MED, NRG, P_Rareness, RunContext, nDCG_UE, rrLP
+from ir_measures_relative import MED, NRG, P_Rareness, RunContext, UniqueRel, nDCG_UE, rrLP
 from ir_measures_relative.bounding.labelings import with_grades
 from ir_measures_relative.context import memo
 from ir_measures_relative.context.collection import judged_collection
 from ir_measures_relative.context.duplicates import rank_alike
+from ir_measures_relative.context.evaluate import score_runs
 from ir_measures_relative.context.evaluated import Evaluated
+from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.context.tops import Look
 from ir_measures_relative.data import rankings
 from ir_measures_relative.data.arrays import FloatArray, IntArray
@@ -77,42 +79,6 @@ def test_a_factor_is_asked_for_once(priors: Any) -> None:
         held = {"others": 39, "earlier": context.names.index(name)}.get(str(priors), 37 - (name in priors))
         assert product(context, name, Halved())[0] == 0.5**held
     assert 0 < Halved.asked <= 2 * 40 * 2
-
-
-class Multiplied(np.ndarray):
-    """An array that counts the numbers that it multiplies."""
-
-    count = 0
-
-    def prod(self, *args: Any, **kwargs: Any) -> Any:
-        Multiplied.count += self.size
-        return np.asarray(self).prod(*args, **kwargs)
-
-
-def counted(position: IntArray) -> Any:
-    return np.where(position > 0, 0.5, 1.0).view(Multiplied)
-
-
-def test_a_product_is_kept_for_the_runs_with_the_same_priors() -> None:
-    """As the candidates of a step of a greedy selection have: 30 of them, and 10 chosen runs of 2 documents."""
-    context = RunContext(campaign(41), priors=[f"r{i}" for i in range(31, 41)])
-    for i in range(30):
-        assert product(context, f"r{i}", counted) == [0.5**10, 1.0]
-    assert Multiplied.count == 10 * 2
-
-
-def test_factors_that_differ_share_nothing() -> None:
-    """Two of a kind, and two kinds of one look; a factor is its own key."""
-    context = RunContext(campaign(4))
-    for held in (0.5, 0.25, 0.0, 0.75) * 2:
-        assert product(context, "r0", Halved(held)) == [held**3, held if held else 0.0]
-
-    def missed(held: float) -> Callable[[IntArray], FloatArray]:
-        return lambda position: np.where(position > 0, held, 1.0)
-
-    first, second = missed(0.1), missed(0.2)
-    for factor, held in ((first, 0.1), (second, 0.2), (first, 0.1)):
-        assert product(context, "r0", factor) == pytest.approx([held**3, held])
 
 
 def test_a_policy_may_name_a_run_twice_and_itself() -> None:
@@ -256,17 +222,9 @@ def test_a_new_run_is_kept_nowhere_else() -> None:
     assert alive() is None
 
 
-def test_collections_of_some_runs_or_of_other_grades_share_what_holds() -> None:
+def test_a_collection_of_other_grades_shares_what_holds() -> None:
     runs = {n: {"q": {d: float(ord(d) % (i + 2)) for d in "abcdef"}} for i, n in enumerate("ABC")}
     whole = labelled(runs, {"q": dict.fromkeys("abc", 1) | {"d": 0}})
-    some, fresh = (
-        whole.select_runs("CA"),
-        labelled({n: runs[n] for n in "AC"}, {"q": dict.fromkeys("abc", 1)}),
-    )
-    for name in "AC":
-        (NRG @ 3).score(Evaluated.of(whole, name))
-        values = (NRG @ 3).score(Evaluated.of(some, name))
-        assert values.tolist() == (NRG @ 3).score(Evaluated.of(fresh, name)).tolist()
     other = with_grades(whole, np.array([0, 2, 0, 1]))
     expected = labelled(runs, {"q": {"a": 0, "b": 2, "c": 0, "d": 1}})
     for name in "ABC":
@@ -275,3 +233,40 @@ def test_collections_of_some_runs_or_of_other_grades_share_what_holds() -> None:
             assert values.tolist() == measure.score(Evaluated.of(expected, name)).tolist(), measure
             (NRG @ 3).score(Evaluated.of(whole, name))
         assert Evaluated.of(other, name).absolute(nDCG @ 3) == Evaluated.of(expected, name).absolute(nDCG @ 3)
+
+
+RUNS = {
+    name: {"q": {d: -float(i) for i, d in enumerate(docs)}}
+    for name, docs in [("a", "AX"), ("b", "AB"), ("c", "BC")]
+}
+QRELS = {"q": {"A": 1, "B": 2, "C": 0}}
+
+
+@pytest.mark.parametrize(
+    ("priors", "left"),
+    [
+        ("others", "others"),
+        ("earlier", "earlier"),
+        (["b", "c"], ["c"]),
+        ({"a": ["b"], "b": ["a"], "c": ["a", "b"]}, {"a": [], "c": ["a"]}),
+        (BestOfOtherGroups(), BestOfOtherGroups()),
+    ],
+)
+def test_some_runs_are_the_context_that_is_made_of_them(priors, left) -> None:
+    groups = {"a": "g", "b": "h", "c": "i"}
+    whole = RunContext(RUNS, priors=priors, groups=groups, reference="b", grades=(0, 3))
+    some = judged_collection(whole, QRELS).select_runs(["c", "a"])
+    made = RunContext({n: RUNS[n] for n in "ac"}, priors=left, groups={"a": "g", "c": "i"}, grades=(0, 3))
+    assert some.names == ["a", "c"] and some.groups == made.groups and some.grades == (0, 3)
+    assert some.reference is None
+    assert judged_collection(RunContext(RUNS, reference="b"), QRELS).select_runs(["b", "a"]).reference == "b"
+    for collection in (some, pickle.loads(pickle.dumps(some))):
+        scores = score_runs(collection, collection.names, [UniqueRel @ 2])
+        assert scores.table().equals(made.evaluate(QRELS, [UniqueRel @ 2]))
+
+
+def test_parts_keep_the_grades_of_the_whole() -> None:
+    """A grade that is left out of a sample is a grade still: what is graded stays on one scale."""
+    collection = judged_collection(RunContext(RUNS), QRELS)
+    assert collection.grades == (0, 2)
+    assert collection.select_runs(["a", "b"]).grades == (0, 2)

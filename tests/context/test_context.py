@@ -202,16 +202,6 @@ def test_the_kept_judgments_do_not_go_stale() -> None:
         assert per_query(U, {"q": {"B": 1, f"extra{i}": 1}}, A, context) == {"q": 1}
 
 
-def test_evaluate_is_like_pt_experiments_frame() -> None:
-    context = RunContext(RUNS)
-    table = context.evaluate(QRELS, [nDCG @ 3, "NRG@3", P_Rareness @ 3])
-    assert list(table.columns) == ["name", "nDCG@3", "NRG@3", "P_Rareness@3"]
-    assert table["name"].tolist() == ["A", "B", "C"]
-    long = context.evaluate(QRELS, [nDCG @ 3, NRG @ 3], perquery=True)
-    assert list(long.columns) == ["name", "query_id", "measure", "value"]
-    assert long[long.measure == "NRG@3"]["value"].tolist() == table["NRG@3"].tolist()
-
-
 def test_empty_runs_are_legal() -> None:
     qrels = {"q1": {"a": 1}}
     context = RunContext({"r": {}, "s": pd.DataFrame([], columns=["query_id", "doc_id", "score"])})

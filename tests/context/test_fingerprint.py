@@ -100,9 +100,3 @@ def test_versions_are_not_in_the_hash_and_qrels_of_a_dataset_are() -> None:
     demo.register()
     of_dataset = RunContext.from_irds(demo.DATASET_ID, name=None).fingerprint()
     assert of_dataset["dataset"] == demo.DATASET_ID and of_dataset["qrels"]["queries"] > 0
-
-
-def test_a_document_that_stands_twice() -> None:
-    frame = pd.DataFrame({"query_id": ["q", "q"], "doc_id": ["a", "a"], "score": [2.0, 1.0]})
-    with pytest.raises(ValueError, match="lists document 'a' more than once"):
-        RunContext({"r": frame}).fingerprint()

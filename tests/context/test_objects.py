@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-import re
 from collections.abc import Callable
 from importlib.util import find_spec
 from typing import Any
@@ -280,14 +279,3 @@ def test_strings_that_are_no_measure(text: str) -> None:
         with pytest.raises(ValueError) as caught:
             call()
         assert len(str(caught.value)) < 1000
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{"grades": (0, 3, "x")}, {"grades": (0, "a", 3)}, {"grades": (0, True)}, {"num_docs": 2**53}],
-    ids=str,
-)
-def test_what_a_collection_cannot_have(options: dict[str, Any]) -> None:
-    ((name, value),) = options.items()
-    with pytest.raises(ValueError, match=re.escape(f"{name}={value!r} is not allowed")):
-        RunContext(RUNS, **options)

@@ -1,6 +1,5 @@
 """The page "Adding a measure" is followed to the letter, on a copy of the package."""
 
-import importlib.util
 import json
 import os
 import re
@@ -140,7 +139,6 @@ def follow(folder: Path) -> Followed:
         "a measure": MEASURE,
         "a base": BASE,
         "a policy": POLICY,
-        "a policy on Dask": POLICY + POLICY_ON_DASK,
         "a run format": RUN_FORMAT.replace("FOLDER", repr(str(arrows))),
     }
     files = [str(arrows / f"{name}.txt") for name in ("v2", "v1")]
@@ -239,19 +237,6 @@ tables = [RunContext(runs, priors=p).evaluate(qrels, ["UniqueRel(rel=1)@2", "NRG
 assert all(table.equals(tables[0]) for table in tables)
 print(tables[0]["UniqueRel@2"].tolist())
 """
-POLICY_ON_DASK = """
-import dask.dataframe as dd, pandas as pd
-from ir_measures_relative import distributed
-rows = [(n, q, d, s) for n, run in runs.items() for q, docs in run.items() for d, s in docs.items()]
-frame = dd.from_pandas(pd.DataFrame(rows, columns=["name", "query_id", "doc_id", "score"]), npartitions=2)
-for priors in ("previous", Previous()):
-    table = distributed.evaluate(frame, qrels, ["UniqueRel(rel=1)@2", "NRG@2"], names=list(runs), priors=priors)
-    assert table.equals(tables[0])
-try:
-    distributed.evaluate(frame, qrels, ["NRG@2"], priors="previous")
-except ValueError as error:
-    print(error)
-"""
 
 
 def write_campaign(folder: Path, line: str) -> str:
@@ -316,12 +301,6 @@ def test_the_page(tmp_path: Path) -> None:
     assert followed.found["a policy"] == "[1.0, 1.0, 0.5]\n"
     shown = followed.found["command with a policy"]
     assert shown.splitlines()[1:] == ["v1\t1.0000", "v2\t1.0000", "v3\t0.5000"]
-
-    if importlib.util.find_spec("dask"):
-        assert followed.found["a policy on Dask"].splitlines() == [
-            "[1.0, 1.0, 0.5]",
-            "priors='previous' needs the order of the runs: give names=[first, second, …]",
-        ]
 
     assert followed.touched["a run format"] - followed.touched["a policy"] == {"formats/arrows.py"}
     assert followed.found["a run format"] == "1.0\n"

@@ -70,15 +70,6 @@ def test_forty_labels_cover_neither_each_other_nor_the_points(seed, spread, grou
     assert [1 for b, m in itertools.product(boxes, markers) if overlap(b, m)] == []
 
 
-def test_labels_find_their_places_again_when_the_figure_changes() -> None:
-    ax = plots.relative_against_absolute(table(30), ax=axes())
-    for width, height, dpi in ((6, 5, 100), (9, 6.5, 220)):
-        ax.figure.set_size_inches(width, height)
-        ax.figure.set_dpi(dpi)
-        boxes = drawn_boxes(ax)
-        assert [p for p in itertools.combinations(boxes, 2) if overlap(*p)] == [], (width, dpi)
-
-
 def test_a_legend_inside_is_not_covered() -> None:
     frame = table(25, seed=3)
     figure = canvas(Figure(figsize=(8, 6)))  # makes no room beside the axes
