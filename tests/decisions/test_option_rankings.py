@@ -71,7 +71,7 @@ def test_fused_and_interleaved_lists_are_those_of_plain_python(
     """However deep the rankings are looked at first."""
     monkeypatch.setattr(fusion_module, "_FIRST", first)
     rng, compared = random.Random(1), 0
-    for _ in range(55):
+    for _ in range(30):
         runs, qrels = some_runs(rng), some_qrels(rng)
         options = some_options(rng, list(runs))
         method, length, depth = rng.choice(ALL_METHODS), rng.choice([1, 3, 5, 20]), rng.choice([2, 5, 1000])
@@ -81,12 +81,12 @@ def test_fused_and_interleaved_lists_are_those_of_plain_python(
                 expected = plain.combined(of, runs, query, method, 60, depth, length)
                 assert found[name].get(query, []) == expected, (method, length, depth, of, query)
                 compared += len(expected)
-    assert compared > 2000
+    assert compared > 1000
 
 
 def test_pools_ceilings_and_fates() -> None:
     rng, compared = random.Random(2), 0
-    for _ in range(40):
+    for _ in range(20):
         runs, qrels = some_runs(rng), some_qrels(rng)
         options = some_options(rng, list(runs))
         reranker = {q: {doc: rng.choice(_SCORES) for doc in DOCS} for q in QUERIES}
@@ -111,7 +111,7 @@ def test_pools_ceilings_and_fates() -> None:
         assert (where == expected_fates).all()
         n_relevant = sum(grade >= 1 for docs in qrels.values() for grade in docs.values())
         assert (where.sum(axis=1) == n_relevant).all()
-    assert compared > 2000
+    assert compared > 1000
 
 
 def test_a_document_without_a_score_of_the_reranker_is_rejected() -> None:
@@ -125,7 +125,7 @@ def test_a_document_without_a_score_of_the_reranker_is_rejected() -> None:
 def test_new_documents_and_the_next_page() -> None:
     rng = random.Random(6)
     compared = 0
-    for _ in range(50):
+    for _ in range(25):
         runs, qrels = some_runs(rng), some_qrels(rng)
         deployed, k = rng.sample(["r0", "r1", "r2"], rng.randint(1, 3)), rng.choice([1, 2, 4])
         collection = judged_collection(RunContext(dict(runs)), qrels)
@@ -136,4 +136,4 @@ def test_new_documents_and_the_next_page() -> None:
             for value, docs in zip(values, plain.new_and_next(deployed, "r3", runs, query, k), strict=True):
                 assert value[t] == sum(qrels[query].get(doc, 0) > 0 for doc in docs)
                 compared += 1
-    assert compared == 400
+    assert compared == 200

@@ -35,11 +35,13 @@ class Fusion(pt.Transformer):
 def collection():
     """Topics, qrels, a deployed run, and another one that knows the labels."""
     dataset = pt.get_dataset(f"irds:{demo.register()}")
-    qrels, names = dataset.get_qrels()[["qid", "docno", "label"]], {"query_id": "qid", "doc_id": "docno"}
+    topics, names = dataset.get_topics().head(12), {"query_id": "qid", "doc_id": "docno"}
+    qrels = dataset.get_qrels()[["qid", "docno", "label"]]
+    qrels = qrels[qrels["qid"].isin(topics["qid"])].reset_index(drop=True)
     deployed = pd.DataFrame(demo.generate().scoreddocs).rename(columns=names)
     other = qrels.assign(score=qrels["docno"].str[-2:].astype(float) * (qrels["label"] + 1))
     runs = (pt.model.add_ranks(run[["qid", "docno", "score"]]) for run in (deployed, other))
-    return dataset.get_topics(), qrels, *runs
+    return topics, qrels, *runs
 
 
 @pytest.fixture

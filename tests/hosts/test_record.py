@@ -80,8 +80,8 @@ def test_a_column_names_the_trajectory() -> None:
 def test_threads_and_other_processes() -> None:
     recorded = pt.relative.record(RETRIEVER)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: recorded(TOPICS), range(40)))
+        list(pool.map(lambda _: recorded(TOPICS), range(12)))
     asked = recorded.searches.drop_duplicates(["qid", "search"])
-    assert sorted(asked[asked["qid"] == "q1"]["search"]) == list(range(1, 41))
+    assert sorted(asked[asked["qid"] == "q1"]["search"]) == list(range(1, 13))
     with pytest.raises(RuntimeError, match="remembers the searches of one process"):
         pickle.dumps(recorded)

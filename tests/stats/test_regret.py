@@ -20,7 +20,7 @@ from ir_measures_relative.stats.regret import (
 Floats = NDArray[np.float64]
 ENDS = (-1.0, 1.0)
 #: REGRET_CASES=2000 runs so many, in some minutes.
-CASES = int(os.environ.get("REGRET_CASES", "50"))
+CASES = int(os.environ.get("REGRET_CASES", "30"))
 
 
 def formula_upper_bounds(
