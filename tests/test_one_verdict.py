@@ -112,7 +112,7 @@ def test_the_report_says_both(said: dict[str, Any], tmp_path: Path) -> None:
     html = path.read_text("utf-8")
     text = re.sub(r'<(script|style|footer).*?</\1>|<section id="relative-to".*', "", html, flags=re.DOTALL)
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", text))
-    settled, p = said["verdicts"].loc[ABSOLUTE, "settled"], said["compare"].loc[ABSOLUTE, "p_corrected"]
+    settled, p = said["verdicts"].loc[ABSOLUTE]["settled"], said["compare"].loc[ABSOLUTE]["p_corrected"]
     undecided = (settled == "undecided").sum()
     can = f"could reverse {undecided}" if undecided else "cannot reverse any"
     assert f"Unjudged documents {can} of {len(settled)} orders" in text

@@ -1,10 +1,11 @@
 """Fixtures of the command line's tests."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from command_line import QRELS, RUNS, write_run
+from command_line import QRELS, RUNS, here, write_run
 
 
 @pytest.fixture
@@ -16,3 +17,14 @@ def files(tmp_path: Path) -> Path:
     for name, rankings in RUNS.items():
         write_run(tmp_path / "runs" / f"{name}.run", name, rankings)
     return tmp_path
+
+
+@pytest.fixture
+def call(files: Path) -> Callable[..., tuple[int, str, str]]:
+    """Runs the command in this process and that folder: exit code, stdout, stderr."""
+
+    def called(*arguments: str) -> tuple[int, str, str]:
+        done = here(*arguments, cwd=files)
+        return done.returncode, done.stdout, done.stderr
+
+    return called

@@ -319,22 +319,27 @@ def test_the_help_of_a_command_fits_a_screen_and_its_example_runs(
     assert (tmp_path / written[1]).stat().st_size > 1000 if written else done.stdout
 
 
-def test_help_waits_for_no_import_that_it_does_without() -> None:
-    """Nor does a wrong measure: most of what they take is the start."""
-    late = ("pandas", "scipy", "tqdm", "pathlib")
-    late += ("ir_measures_relative.context.run_context", "ir_measures_relative.reporting")
-    code = f"import sys, numpy; brought = set(sys.modules); from ir_measures_relative.cli import main; main(sys.argv[1:]); print([m for m in {late} if m in set(sys.modules) - brought])"
-    for arguments in (["worth", "--help"], ["qrels.txt", "runs", "NGR@10"]):
-        command = [sys.executable, "-c", code, *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, env=unmeasured())
-        assert done.stdout.splitlines()[-1] == "[]", done
+PACKAGE = "ir_measures_relative"
+LATE = ("pandas", "scipy", "tqdm")
 
 
-def test_scores_wait_for_no_import_that_they_do_without(files: Path) -> None:
-    late = ("pandas", "scipy", "tqdm", "numpy.ma", "importlib.metadata", "hashlib")
+@pytest.mark.parametrize(
+    ("arguments", "late"),
+    [
+        *(
+            (given, (*LATE, "pathlib", f"{PACKAGE}.context.run_context", f"{PACKAGE}.reporting"))
+            for given in (["worth", "--help"], ["qrels.txt", "runs", "NGR@10"])
+        ),
+        (["qrels.txt", "runs", "NRG@2"], (*LATE, "numpy.ma", "importlib.metadata", "hashlib")),
+    ],
+)
+def test_a_command_waits_for_no_import_that_it_does_without(
+    files: Path, arguments: list[str], late: tuple[str, ...]
+) -> None:
+    """Most of what help, a wrong measure and small scores take is the start."""
     code = f"import sys, numpy; brought = set(sys.modules); from ir_measures_relative.cli import main; main(sys.argv[1:]); print([m for m in {late} if m in set(sys.modules) - brought])"
-    command = [sys.executable, "-c", code, str(files / "qrels.txt"), str(files / "runs"), "NRG@2"]
-    done = subprocess.run(command, capture_output=True, text=True, env=unmeasured())
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, env=unmeasured(), cwd=files)
     assert done.stdout.splitlines()[-1] == "[]", done
 
 

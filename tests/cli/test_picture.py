@@ -29,15 +29,6 @@ PICTURES = {
 Call = Callable[..., tuple[int, str, str]]
 
 
-@pytest.fixture
-def call(files: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
-    """Runs the command in this process, where it is quick: exit code, stdout, stderr."""
-    from ir_measures_relative.cli import main
-
-    monkeypatch.chdir(files)
-    return lambda *arguments: (main(arguments), *capfd.readouterr())
-
-
 def contents(folder: Path) -> dict[Path, bytes]:
     return {p.relative_to(folder): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
 

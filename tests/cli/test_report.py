@@ -13,17 +13,9 @@ pytest.importorskip("jinja2", reason="the report needs Jinja2, of the extra [rep
 pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the extra [report]")
 
 from ir_measures_relative import demo
-from ir_measures_relative.cli import main
 
 ARGUMENTS = ["report", "qrels.txt", "runs", "nDCG@2", "NRG@2"]
 Call = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def call(files: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
-    """Runs the command in this process: exit code, stdout, stderr."""
-    monkeypatch.chdir(files)
-    return lambda *arguments: (main(arguments), *capfd.readouterr())
 
 
 def without_advice(code: int, out: str, err: str) -> tuple[int, str, str]:

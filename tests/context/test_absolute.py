@@ -1,11 +1,7 @@
 """Absolute measures from positions are those of pytrec_eval, to the last bit."""
 
-import os
-from pathlib import Path
-
 import ir_measures
 import numpy as np
-import pandas as pd
 import pytest
 from ir_measures import AP, RR, P, R, Rprec, Success, nDCG
 
@@ -61,23 +57,3 @@ def test_a_part_of_the_measures() -> None:
     )
     for measures in ([R @ 1], [nDCG @ 2, ir_measures.SetP, ir_measures.NumRet]):
         check(runs, qrels, measures)
-
-
-_SHARED = Path(__file__).resolve().parents[3] / "shared"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("variable", "name"), [("ROBUST03", "robust03"), ("DL21", "dl21")])
-def test_real_runs(variable, name) -> None:
-    folder = Path(os.environ.get(variable) or _SHARED / name)
-    if not (folder / "qrels.txt.gz").exists():
-        pytest.skip(f"{variable} names no folder of runs")
-    columns, text = (
-        ["query_id", "iteration", "doc_id", "relevance"],
-        dict.fromkeys(["query_id", "iteration", "doc_id"], str),
-    )
-    qrels = pd.read_csv(folder / "qrels.txt.gz", sep=r"\s+", names=columns, dtype=text)
-    topics = sorted(qrels["query_id"].unique())[::16]
-    context = RunContext.from_files(sorted((folder / "runs").iterdir())[:2])
-    runs = {n: {q: r for q, r in run.as_given().items() if q in topics} for n, run in context.runs.items()}
-    check(runs, qrels[qrels["query_id"].isin(topics)], [*PLAIN, AP(rel=2), P(rel=2) @ 10])

@@ -26,7 +26,6 @@ from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.context.tops import Look
 from ir_measures_relative.data import rankings
 from ir_measures_relative.data.arrays import FloatArray, IntArray
-from ir_measures_relative.data.documents import Documents
 from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.measures.rareness import n_retrieving
 from work import instructions
@@ -53,13 +52,11 @@ def test_work_grows_with_the_number_of_runs(measure: str, priors: Any) -> None:
 
 @dataclass(frozen=True)
 class Halved:
-    """A factor below 1 for what a prior holds, which counts the positions that it is asked for."""
+    """A factor below 1 for what a prior holds."""
 
     held: float = 0.5
-    asked = 0
 
     def __call__(self, position: IntArray) -> FloatArray:
-        Halved.asked += position.size
         return np.where(position > 0, self.held, 1.0)
 
 
@@ -68,17 +65,6 @@ def product(context: RunContext, name: str, factor: Any) -> list[float]:
     run = Evaluated.of(collection, name)
     values: FloatArray = run.left_by_priors(factor, collection.documents.relevant, Look(3))
     return values.tolist()
-
-
-@pytest.mark.parametrize("priors", ["others", "earlier", [f"r{i}" for i in range(3, 40)]])
-def test_a_factor_is_asked_for_once(priors: Any) -> None:
-    """And not once a run: 40 runs of 2 relevant documents, forwards and backwards."""
-    context = RunContext(campaign(40), priors=priors)
-    Halved.asked = 0
-    for name in context.names:
-        held = {"others": 39, "earlier": context.names.index(name)}.get(str(priors), 37 - (name in priors))
-        assert product(context, name, Halved())[0] == 0.5**held
-    assert 0 < Halved.asked <= 2 * 40 * 2
 
 
 def test_a_policy_may_name_a_run_twice_and_itself() -> None:
@@ -185,24 +171,6 @@ def test_each_thread_has_the_values_of_its_own_priors() -> None:
 
 def labelled(runs: Any, qrels: Any) -> Any:
     return judged_collection(RunContext(runs), qrels)
-
-
-def test_what_is_known_deeper_or_of_more_documents_is_not_looked_up_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    looked_up: list[int | None] = []
-    positions_in = Documents.positions_in
-    monkeypatch.setattr(
-        Documents, "positions_in", lambda d, r, k=None: looked_up.append(k) or positions_in(d, r, k)
-    )
-    runs = {"a": {"q": {f"d{i}": -float(i) for i in range(9)}}}
-    collection = labelled(runs, {"q": {"d1": 1, "d4": 1, "d8": 0}})
-    (run,), docs = Evaluated.each(collection), collection.documents
-    depths: list[int | None] = [2, 7, 5, None, 7, 3]
-    found = [run.positions(docs, Look(k)).tolist() for k in depths]
-    assert found == [[2, 0, 0], [2, 5, 0], [2, 5, 0], [2, 5, 9], [2, 5, 0], [2, 0, 0]]
-    assert run.positions(docs.relevant, Look(5)).tolist() == [2, 5]
-    assert looked_up == [2, 7, None]
 
 
 def test_a_new_run_is_kept_nowhere_else() -> None:

@@ -13,11 +13,10 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from drawn import examples
-from example_measures import PLAIN_EXAMPLES
+from example_measures import PLAIN_EXAMPLES, OfSome
 from ir_measures_relative import MED, RunContext
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.distributed import evaluate_part
-from ir_measures_relative.measures.measure import RelativeMeasure
 from long_campaigns import campaign, frame_of, qrels_frame
 from random_campaigns import Labels, Run, contexts, qrels
 
@@ -259,20 +258,6 @@ def test_bad_arguments(options: Any, error: Any, message: str) -> None:
     }
     with pytest.raises(error, match=message):
         evaluate(**arguments)
-
-
-class OfSome(RelativeMeasure):
-    """The number of judged documents of a query, and no value where it is odd."""
-
-    __name__ = NAME = "OfSome"
-    PRETTY_NAME = "Of some"
-    SHORT_DESC = "For tests."
-    RELATIVE_TO = "chance"
-    SUPPORTED_PARAMS: dict[str, Any] = {}
-
-    def score(self, run: Any) -> Any:
-        count = np.diff(run.collection.documents.starts)
-        return np.where(count % 2, np.nan, count)
 
 
 @pytest.mark.parametrize("how", ["by query", "mixed"])

@@ -133,20 +133,14 @@ def follow(folder: Path) -> Followed:
     copy.insert("__init__.py", '"file formats": [', '".formats.arrows", ')
     touched["a run format"] = copy.touched()
 
-    qrels, arrows = write_campaign(folder, "{query} Q0 {doc} 0 {score} {run}\n"), folder / "arrows"
     programs = {
         "doctest": "import doctest, ir_measures_relative.measures.echo as e; print(doctest.testmod(e).failed)",
         "a measure": MEASURE,
         "a base": BASE,
         "a policy": POLICY,
-        "a run format": RUN_FORMAT.replace("FOLDER", repr(str(arrows))),
+        "a run format": RUN_FORMAT.replace("FOLDER", repr(str(folder / "arrows"))),
     }
-    files = [str(arrows / f"{name}.txt") for name in ("v2", "v1")]
-    commands = {
-        "help": ["score", "--help"],
-        "command with a policy": [qrels, str(folder / "runs"), "UniqueRel(rel=1)@2", "--priors", "previous"],
-        "command with a run format": [qrels, files[0], "UniqueRel(rel=1)@2", "--prior", files[1]],
-    }
+    commands = {"help": ["score", "--help"]}
     tests = ["tests/measures/test_all_measures.py", "-k", "Echo or Halves"]
     given = [json.dumps({name: RUNS + program for name, program in programs.items()}), json.dumps(commands)]
     path = [str(copy.src), str(ROOT / "tests" / "helpers")]
@@ -190,7 +184,7 @@ from own_measures import Echo
 from ir_measures import parse_measure
 from ir_measures_relative import RunContext, bounds, verdicts
 from ir_measures_relative.bounding import judge_next
-for seed in range(5):
+for seed in range(3):
     CHECK
     for tallies in found.values():
         assert all(exact == n for n, exact, _ in tallies.values())
@@ -239,25 +233,6 @@ print(tables[0]["UniqueRel@2"].tolist())
 """
 
 
-def write_campaign(folder: Path, line: str) -> str:
-    """Writes a folder of runs and a qrels file, whose path is returned."""
-    names: dict[str, dict[str, dict[str, dict[str, float]]]] = {}
-    exec(RUNS, names)
-    (folder / "runs").mkdir()
-    for run, queries in names["runs"].items():
-        rows = [
-            line.format(query=query, doc=doc, score=score, run=run)
-            for query, docs in queries.items()
-            for doc, score in docs.items()
-        ]
-        (folder / "runs" / run).write_text("".join(rows), encoding="utf-8")
-    labels = [
-        f"{query} 0 {doc} {label}\n" for query, docs in names["qrels"].items() for doc, label in docs.items()
-    ]
-    (folder / "qrels").write_text("".join(labels), encoding="utf-8")
-    return str(folder / "qrels")
-
-
 RUN_FORMAT = """
 import ir_measures, pathlib
 from ir_measures_relative import RunContext, UniqueRel, explain
@@ -299,9 +274,5 @@ def test_the_page(tmp_path: Path) -> None:
 
     assert followed.touched["a policy"] - followed.touched["a base"] == {"context/priors.py"}
     assert followed.found["a policy"] == "[1.0, 1.0, 0.5]\n"
-    shown = followed.found["command with a policy"]
-    assert shown.splitlines()[1:] == ["v1\t1.0000", "v2\t1.0000", "v3\t0.5000"]
-
     assert followed.touched["a run format"] - followed.touched["a policy"] == {"formats/arrows.py"}
     assert followed.found["a run format"] == "1.0\n"
-    assert followed.found["command with a run format"] == "UniqueRel@2\t1.0000\n"

@@ -1,6 +1,9 @@
 """Every registered measure, in each variant that its parameters have: what every measure must pass is run on these."""
 
+from typing import Any
+
 import ir_measures
+import numpy as np
 
 from ir_measures_relative.context.measure_strings import registered
 from ir_measures_relative.measures.measure import RelativeMeasure
@@ -37,3 +40,17 @@ EXAMPLES += [
 
 #: Those that look at no aspects, which most judgments do not name.
 PLAIN_EXAMPLES = [e for e in EXAMPLES if not e.looks_at_aspects]
+
+
+class OfSome(RelativeMeasure):
+    """The number of judged documents of a query, and no value where it is odd."""
+
+    __name__ = NAME = "OfSome"
+    PRETTY_NAME = "Of some"
+    SHORT_DESC = "For tests."
+    RELATIVE_TO = "chance"
+    SUPPORTED_PARAMS: dict[str, Any] = {}
+
+    def score(self, run: Any) -> Any:
+        count = np.diff(run.collection.documents.starts)
+        return np.where(count % 2, np.nan, count)

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from ir_measures import AP, Accuracy, Compat, Judged, P, nDCG
 
+from example_measures import OfSome
 from ir_measures_relative import NRG, RunContext
 from ir_measures_relative.context.evaluate import aggregate
 from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.distributed import evaluate_part
-from ir_measures_relative.measures.measure import RelativeMeasure
 from long_campaigns import frame_of, qrels_frame
 
 LABELS = {"q": {"a": 1, "z1": 1, "z2": 1, "z3": 1}}
@@ -166,27 +166,14 @@ def test_the_largest_and_smallest_that_are_allowed(text: str) -> None:
     assert RunContext({"r": {"1": {"a": 1.0}}}).evaluate({"1": {"a": 1}}, [text])[text].notna().all()
 
 
-class Sometimes(RelativeMeasure):
-    """1 for a query whose first judged document is relevant, and no value for others."""
-
-    __name__ = NAME = "Sometimes"
-    PRETTY_NAME = "Sometimes"
-    SHORT_DESC = "For tests."
-    RELATIVE_TO = "chance"
-    SUPPORTED_PARAMS: dict[str, Any] = {}
-
-    def score(self, run: Any) -> Any:
-        docs = run.collection.documents
-        return [1.0 if docs.grade[row] > 0 else float("nan") for row in docs.starts[:-1]]
-
-
 def test_a_mean_leaves_out_what_has_no_value() -> None:
-    measure, context = Sometimes(), RunContext({"r": {"1": {"a": 1.0}, "2": {"a": 1.0}}})
-    assert context.evaluate({"1": {"a": 1}, "2": {"a": 0}}, [measure])["Sometimes"].tolist() == [1.0]
-    assert context.evaluate({"1": {"a": 0}}, [measure])["Sometimes"].isna().all()
-    values = context.evaluate({"1": {"a": 1}, "2": {"a": 0}}, [measure], perquery=True)["value"]
+    measure, context = OfSome(), RunContext({"r": {"1": {"a": 1.0}, "2": {"a": 1.0}}})
+    two, none = {"1": {"a": 1, "b": 0}, "2": {"a": 0}}, {"1": {"a": 0}}
+    assert context.evaluate(two, [measure])["OfSome"].tolist() == [2.0]
+    assert context.evaluate(none, [measure])["OfSome"].isna().all()
+    values = context.evaluate(two, [measure], perquery=True)["value"]
     assert values.isna().tolist() == [False, True]
-    assert aggregate(measure, values.to_numpy()) == 1.0
+    assert aggregate(measure, values.to_numpy()) == 2.0
 
 
 def test_a_mean_that_is_no_number_is_never_the_best() -> None:

@@ -265,19 +265,6 @@ def test_explain_shows_the_residual_chance_of_each_document(
 
 
 @pytest.mark.parametrize(
-    ("docs", "priors", "value"),
-    [
-        ("A", ["XYA"], 0.0),  # the first relevant document of a prior: every user of it sees it
-        ("A", ["XYZA"], 0.5),  # below its top 3 it is new
-        ("B", ["AB"], 0.25),  # A satisfies half of those who read the prior, and the others see B
-        ("AB", ["AB"], 0.125),  # as a copy of the prior does: A is known to all
-    ],
-)
-def test_what_every_user_of_a_prior_sees_is_worth_nothing(docs: str, priors: list[str], value: float) -> None:
-    assert value_of(docs, priors, {"A": 1, "B": 1, "X": 0}, NRG(base="ERR", max_grade=1) @ 3) == value
-
-
-@pytest.mark.parametrize(
     ("measure", "message"),
     [
         ("NRG(base='ERR',norm='ideal')@3", "norm goes with base 'nDCG', 'P', 'RBP', 'SDCG', not 'ERR'"),

@@ -1,6 +1,5 @@
 """Rareness-based P, AP and other measures: the oracle, the reductions, the bounds."""
 
-import math
 import random
 from typing import Any
 
@@ -105,17 +104,6 @@ def test_alpha_0_is_each_base(context: dict[str, Run], run: Run, labels: Labels,
             context_of_base = nothing if isinstance(absolute, type(NRG)) else None
             expected = per_query(absolute, labels, run, context_of_base)
             assert per_query(relative, labels, run, members) == pytest.approx(expected, abs=1e-12)
-
-
-def test_rarity_by_the_logarithm() -> None:
-    """1 for a document of one system, 0 for one of all, between them as IDF."""
-    runs_ = {"a": {"one": 1.0, "two": 2.0, "all": 3.0}, "b": {"two": 1.0, "all": 2.0}}
-    runs_ |= {"c": {"all": 1.0}, "d": {"all": 1.0}}
-    context = RunContext({n: {"q": docs} for n, docs in runs_.items()})
-    labels = {"q": dict.fromkeys(runs_["a"], 1)}
-    gain = explain(context, "a", labels, P_Rareness(rarity="log") @ 3).set_index("doc_id")["gain"]
-    half = 1 + math.log(2) / math.log(4)
-    assert gain.to_dict() == pytest.approx({"one": 2.0, "two": half, "all": 1.0}, abs=1e-15)
 
 
 def test_copies_in_one_group_do_not_make_each_other_common() -> None:
