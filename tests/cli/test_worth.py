@@ -76,6 +76,10 @@ def test_the_topics_that_the_choice_wins_and_loses(campaign: Path) -> None:
     said = gate(campaign, "new/strong.run", "--by-topic").stdout
     assert said.count("Topics that replace all wins by most:") == 1 and "loses by most" not in said
     assert len(re.findall(r"^  \+0\.\d+  \d+$", said, re.MULTILINE)) == 5
+    kept = gate(
+        campaign, "new/strong.run", "--by-topic", "--margin", "0.7"
+    ).stdout  # so the best other option's
+    assert kept.startswith("Keep") and "Topics that replace BM25 wins by most:\n  +0.400  1\n" in kept
 
 
 def test_the_documents_to_judge_first(campaign: Path) -> None:

@@ -103,6 +103,8 @@ def test_priors_chosen_before_know_the_groups() -> None:
 def test_groups_have_names(group: object) -> None:
     with pytest.raises(ValueError, match=r"groups\['h1'\]=.* must be the name of a group"):
         RunContext(RUNS, groups={**GROUPS, "h1": group})  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match="must be a dict from run name to group name"):
+        RunContext(RUNS, groups=group or 7)  # type: ignore[arg-type]
 
 
 def test_rounding_does_not_choose() -> None:

@@ -278,6 +278,10 @@ def test_tracks_of_whole_rankings_and_of_many_copies() -> None:
     runs = {"short": {"q": {"d1": 1.0}}}
     track = tracked(RunContext(runs), labels, 5)
     assert tracked(track, None, None).track == track.track
+    with pytest.raises(
+        ValueError, match="has no docs and no queries and no qrels .*; give the qrels yourself"
+    ):
+        tracked(RunContext(runs), None).evaluate(None, ["P@1"])
     ranking = {f"d{i}": -float(i) for i in range(100)}
     labels = [Qrel(str(i), "d1", 1) for i in range(20)]
     empty = {"a": {"1": {}, "2": {"d1": 1.0}}, "b": {"1": {"d1": 1.0}, "2": {}}}  # of every topic, one run's
@@ -320,6 +324,8 @@ def test_judgments_in_every_form(small: tuple[RunContext, Any], tmp_path: Path) 
     expected = context.evaluate(judged, [NRG @ 5, nDCG])
     for form in forms:
         assert context.evaluate(form, [NRG @ 5, nDCG]).equals(expected)
+    context.save_track(tmp_path / "x.track", judged, dataset=demo.DATASET_ID)  # which has the judgments
+    assert RunContext.from_track(tmp_path / "x.track").evaluate(None, [NRG @ 5, nDCG]).equals(expected)
     with pytest.raises(
         FileNotFoundError, match="'no/such': no such file, and ir_datasets knows no dataset 'no/such'"
     ):

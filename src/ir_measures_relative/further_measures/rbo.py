@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -98,14 +97,15 @@ def numbered(tops: Sequence[Top]) -> list[IntArray]:
     """Return a number for each document of each top: the same for the same document of a query in all tops."""
     query = np.concatenate([top.docs.query for top in tops])
     ids, ends = Ids.joined([top.docs.ids for top in tops]), np.cumsum([len(top.position) for top in tops])
-    for seed in itertools.count():
+    seed = 0
+    while True:
         hashes = ids.hashes(seed) if seed else np.concatenate([top.hashes for top in tops])
         _, first, number = np.unique(pair_keys(query, hashes), return_index=True, return_inverse=True)
         rows = np.flatnonzero(first[number] != np.arange(len(query)))
         earlier = first[number[rows]]
         if (query[rows] == query[earlier]).all() and ids.equal(rows, ids, earlier).all():
             return np.split(number, ends[:-1])
-    raise AssertionError  # seeds do not end
+        seed += 1  # two documents with one number: another hash
 
 
 class _RBO(RelativeMeasure):

@@ -118,4 +118,5 @@ def describe(dataset: Any) -> str:
     parts = ("docs", "queries", "qrels", "scoreddocs")
     has = [part for part in parts if dataset.has(part)]
     lacks = [part for part in parts if part not in has]
-    return f"the dataset {dataset_name(dataset)!r} has {', '.join(has) or 'nothing'}, but no {' and no '.join(lacks)}"
+    has_some = f"{', '.join(has)}, but " if has else ""
+    return f"the dataset {dataset_name(dataset)!r} has {has_some}no {' and no '.join(lacks)}"
