@@ -148,6 +148,12 @@ def make_case(collection: Collection, runs: Any, n_context: int) -> Case:
     return Case(pool, groups, grade, judged, by_track & ~judged, rows, lists)
 
 
+def judge_share(case: Case, share: float, random: Any) -> Case:
+    """Return the case with a random share of its judgments, the others hidden."""
+    judged = case.judged & (random.random(len(case.judged)) < share)
+    return case._replace(judged=judged, hidden=case.hidden | (case.judged & ~judged))
+
+
 def gains_over_keep(case: Case, grades: Any) -> Any:
     """Return replace - keep and add - keep of mean nDCG@10, shape (2, labelings), by grades (labelings, documents)."""
     n, topic = case.pool.n_topics, case.pool.topic
@@ -220,10 +226,19 @@ def plain_errors(cases: Sequence[Case], label: Any = None) -> list[dict[str, Any
 
 
 def study(
-    collection: Collection, size: int | None, n_context: int | None, pairs: int, samples: int, seed: int
+    collection: Collection,
+    size: int | None,
+    n_context: int | None,
+    pairs: int,
+    samples: int,
+    seed: int,
+    share: float = 1.0,
 ) -> pd.DataFrame:
     """Return a row for each way to treat unjudged documents, and difference."""
-    cases = list(drawn_cases(collection, size, pairs, seed, n_context))
+    random = np.random.default_rng(seed)
+    cases = [
+        judge_share(case, share, random) for case in drawn_cases(collection, size, pairs, seed, n_context)
+    ]
     rows = plain_errors(cases)
     if len(cases[0].groups) >= FEWEST_RUNS:
         random = np.random.default_rng(seed)
@@ -253,6 +268,12 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=100, help="pairs of runs (default: %(default)s)")
     parser.add_argument("--samples", type=int, default=100, help="labelings (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="of pairs and labelings (default: %(default)s)")
+    parser.add_argument(
+        "--judged",
+        type=float,
+        default=1.0,
+        help="the share of the pool's judgments, at random (default: all)",
+    )
     parser.add_argument("--pools", nargs="+", choices=[*POOLS], default=[*POOLS], help="(default: all)")
     arguments = parser.parse_args()
     for folder in arguments.folder:
@@ -261,7 +282,8 @@ def main() -> None:
                 parser.error(f"{folder} holds no {part}")
         collection = read_collection(folder)
         for name in arguments.pools:
-            table = study(collection, *POOLS[name], arguments.pairs, arguments.samples, arguments.seed)
+            options = arguments.pairs, arguments.samples, arguments.seed, arguments.judged
+            table = study(collection, *POOLS[name], *options)
             print(f"\n{folder.name}, a pool of {name}")
             print(table.round(1).to_string(index=False), flush=True)
 

@@ -168,6 +168,10 @@ def test_documents_of_a_run_are_drawn_together() -> None:
     of_run = np.array([drawn[:, in_top[i]].mean(axis=1) for i in range(2)])
     assert of_run.std(axis=1) == pytest.approx(0.23, abs=0.03)  # 0.11 if drawn independently
     assert abs(np.corrcoef(of_run)[0, 1]) < 0.1
+    # Documents that four runs retrieve are as uncertain as those of one.
+    shared = np.ones((4, 20), dtype=bool)
+    drawn = draw_grades(np.zeros((1, 20)), np.array([0, 1]), shared, 1.0, 4000, np.random.default_rng(0))
+    assert drawn.mean(axis=1).std() == pytest.approx(0.23, abs=0.03)
 
 
 @pytest.mark.parametrize(

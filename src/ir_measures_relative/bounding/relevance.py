@@ -200,7 +200,8 @@ def draw_grades(
 ) -> IntArray:
     """Draw grades of documents, shape (samples, documents).
 
-    The documents of a run share a shift of all their logits; a document of several runs has the mean of their shifts.
+    The documents of a run share a shift of all their logits. That of a document of several runs is the sum of theirs,
+    scaled to the same standard deviation: what the ranks miss does not vanish where many runs retrieve a document.
 
     Args:
         logits: as :meth:`RelevanceModel.logits` returns them for ``levels``.
@@ -212,7 +213,7 @@ def draw_grades(
     """
     from scipy.special import expit
 
-    share = in_top / np.maximum(in_top.sum(axis=0), 1)
+    share = in_top / np.sqrt(np.maximum(in_top.sum(axis=0), 1))
     shift = sd * random.standard_normal((samples, len(in_top))) @ share
     reached = np.zeros(shift.shape, dtype=np.min_scalar_type(len(levels)))
     climbs, step = np.ones(shift.shape, dtype=bool), max(1, _DRAWN_AT_ONCE // max(shift.shape[1], 1))
