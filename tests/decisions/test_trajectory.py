@@ -245,10 +245,23 @@ def test_forms_of_one_table_are_one(tmp_path: Path) -> None:
         {"query_id": q, "search": i, "docs": d} for q, s in nested.items() for i, d in enumerate(s, start=1)
     ]
     (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, by_search)))
-    for text, message in (("[1]", "give JSON rows with the columns query_id"), ("{", "give CSV, JSON Lines")):
-        (tmp_path / "bad.json").write_text(text)
-        with pytest.raises(ValueError, match=rf"bad\.json.*{message}"):
-            read_searches(tmp_path / "bad.json")
+    for name, text, message in (
+        ("json", b"[1]", "give JSON rows with the columns query_id"),
+        ("json", b"{", "the JSON is cut or damaged"),
+        (
+            "json",
+            b'[{"query_id": "q", "search": 1, "docs": "ab"}]',
+            "is no search; give a list of documents as docs",
+        ),
+        ("jsonl", b"\n\xff", "line 2: not text in UTF-8"),
+        ("json", b'{"q": [["a"]], "q": [["b"]]}', "the key 'q' stands twice"),
+        ("json", b'{"q": [["\\ud800"]]}', "half of a surrogate pair"),
+        ("csv", b'query_id,search,doc_id\nq,1,"a\nq,2,"b\n', "a quotation mark hides rows"),
+        ("parquet", b"PAR1PAR1", "the Parquet file is truncated or damaged"),
+    ):
+        (tmp_path / f"bad.{name}").write_bytes(text)
+        with pytest.raises((ValueError, ImportError), match=rf"bad\.{name}.*{message}|needs pyarrow"):
+            read_searches(tmp_path / f"bad.{name}")
     for name in ("t.csv", "t.jsonl", "t.json", "rows.jsonl"):
         pd.testing.assert_frame_equal(read_searches(tmp_path / name), expected, check_dtype=False)
     pd.testing.assert_frame_equal(

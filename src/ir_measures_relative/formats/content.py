@@ -88,9 +88,9 @@ class Content:
             return None
         head, _, rest = self.text.lstrip().partition("\n")
         if not (head.startswith("{") and head.rstrip().endswith("}") and rest.strip()):
-            return _parse(self.text, self.source)
+            return parse_json(self.text, self.source)
         lines = enumerate(self.text.split("\n"), start=1)  # strings may hold the other ends of lines
-        return [_parse(line, f"{self.source}, line {number}") for number, line in lines if line.strip()]
+        return [parse_json(line, f"{self.source}, line {number}") for number, line in lines if line.strip()]
 
     @property
     def records(self) -> list[dict[str, Any]]:
@@ -112,7 +112,8 @@ class _RepeatedKeyError(Exception):
     """A key is duplicated in an object."""
 
 
-def _parse(text: str, source: str) -> Any:
+def parse_json(text: str, source: str) -> Any:
+    """Return what a text in JSON holds; raise ValueError if it is no JSON, or has a key twice in an object."""
     try:
         return json.loads(text, object_pairs_hook=_unique_keys)
     except _RepeatedKeyError as error:

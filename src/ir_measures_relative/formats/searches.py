@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,6 +14,8 @@ import pandas as pd
 from ..context.run_context import RunContext
 from ..io.files import read_bytes
 from ..messages import brief, few
+from .content import Content, parse_json
+from .tables import read_parquet
 
 COLUMNS = ("query_id", "search", "doc_id")
 _MAX_SEARCHES = 10_000  # a larger number is no count of searches, and would take much memory
@@ -39,21 +40,28 @@ def read_searches(searches: Any) -> pd.DataFrame:
         ValueError: a missing column, a search that is not a whole number from 1 on, a missing id, a document twice in a
             search, a rank or score that is not a number.
     """
-    source = "the searches"
-    if isinstance(searches, RunContext):
-        table = _read_context(searches)
-    elif isinstance(searches, (str, os.PathLike)):
-        source = f"the searches {os.fspath(searches)}"
-        table = _read_file(Path(searches), source)
-    elif isinstance(searches, Mapping):
-        table = _read_nested(searches, source)
-    elif isinstance(searches, pd.DataFrame):
-        table = searches
-    else:
+    is_path = isinstance(searches, (str, os.PathLike))
+    source = f"the searches {os.fspath(searches)}" if is_path else "the searches"
+    try:
+        return _check(_read(searches, source).rename(columns=_NAMES), source)
+    except UnicodeEncodeError:
         raise ValueError(
-            f"{source} are a {type(searches).__name__}; pass a DataFrame, a path, a dict or a RunContext"
-        )
-    return _check(table.rename(columns=_NAMES), source)
+            f"{source}: a text holds half of a surrogate pair, which no file in UTF-8 can hold; replace it"
+        ) from None
+
+
+def _read(searches: Any, source: str) -> pd.DataFrame:
+    if isinstance(searches, RunContext):
+        return _read_context(searches)
+    if isinstance(searches, (str, os.PathLike)):
+        return _read_file(Path(searches), source)
+    if isinstance(searches, Mapping):
+        return _read_nested(searches, source)
+    if isinstance(searches, pd.DataFrame):
+        return searches
+    raise ValueError(
+        f"{source} are a {type(searches).__name__}; pass a DataFrame, a path, a dict or a RunContext"
+    )
 
 
 def _read_context(context: RunContext) -> pd.DataFrame:
@@ -66,27 +74,30 @@ def _read_context(context: RunContext) -> pd.DataFrame:
 
 
 def _read_file(path: Path, source: str) -> pd.DataFrame:
-    ending = path.name.removesuffix(".gz").rpartition(".")[2].lower()
+    ending, data = path.name.removesuffix(".gz").rpartition(".")[2].lower(), read_bytes(path, source)
+    if ending == "parquet":
+        return read_parquet(data, source)
+    text = Content(data, source).text.removeprefix("\ufeff")
+    if ending in ("jsonl", "ndjson"):
+        lines = enumerate(text.split("\n"), start=1)  # strings may hold the other ends of lines
+        rows = [parse_json(line, f"{source}, line {number}") for number, line in lines if line.strip()]
+        return _read_rows(rows, source)
+    if ending == "json":
+        content = parse_json(text, source)
+        return _read_nested(content, source) if isinstance(content, dict) else _read_rows(content, source)
+    separator = "\t" if "\t" in text.partition("\n")[0] else ","
+    ids = dict.fromkeys(("query_id", "qid", "doc_id", "docno"), str)
     try:
-        if ending == "parquet":
-            return pd.read_parquet(path)
-        text = read_bytes(path, source).decode("utf-8-sig")
-        if ending in ("jsonl", "ndjson"):
-            return _read_rows([json.loads(line) for line in text.splitlines() if line.strip()], source)
-        if ending == "json":
-            content = json.loads(text)
-            return _read_nested(content, source) if isinstance(content, dict) else _read_rows(content, source)
-        separator = "\t" if "\t" in text.partition("\n")[0] else ","
-        ids = dict.fromkeys(("query_id", "qid", "doc_id", "docno"), str)
-        return pd.read_csv(
+        table = pd.read_csv(
             io.StringIO(text), sep=separator, dtype=ids, keep_default_na=False, index_col=False
         )
-    except ValueError as error:  # also that of JSON, UTF-8, pandas and pyarrow
-        if source in str(error):
-            raise
-        raise ValueError(
-            f"{source}: {error}; give CSV, JSON Lines, JSON or Parquet, named by its ending"
-        ) from None
+    except ValueError as error:  # of pandas
+        message = f"{source}: {error}; give CSV, JSON Lines, JSON or Parquet, named by its ending"
+        raise ValueError(message) from None
+    for name in ids.keys() & set(table.columns):
+        if table[name].str.contains("\n").any():
+            raise ValueError(f"{source}: a quotation mark hides rows in {name}; correct it, or leave it out")
+    return table
 
 
 def _read_rows(rows: Any, source: str) -> pd.DataFrame:
@@ -95,6 +106,11 @@ def _read_rows(rows: Any, source: str) -> pd.DataFrame:
         raise ValueError(f"{source}: give JSON rows with the columns {', '.join(COLUMNS)}")
     if not any("docs" in row for row in rows):
         return pd.DataFrame(rows)
+    for row in rows:
+        if not isinstance(row.get("docs") or [], list) or {"doc_id", "docno"} & set(row):
+            raise ValueError(
+                f"{source}: {brief(row)} is no search; give a list of documents as docs, and no doc_id"
+            )
     return pd.DataFrame(
         [
             {**{key: value for key, value in row.items() if key != "docs"}, "doc_id": doc}
@@ -122,6 +138,10 @@ def _check(table: pd.DataFrame, source: str) -> pd.DataFrame:
     if missing := [column for column in COLUMNS if column not in table.columns]:
         raise ValueError(
             f"{source} have no column {', '.join(missing)}; their columns are {few(map(str, table.columns))}"
+        )
+    if not table.columns.is_unique:
+        raise ValueError(
+            f"{source} have two columns {brief(table.columns[table.columns.duplicated()][0])}; drop one"
         )
     table = table.reset_index(drop=True).assign(
         doc_id=table["doc_id"].where(table["doc_id"].notna(), "").array

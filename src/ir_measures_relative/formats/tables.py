@@ -250,7 +250,8 @@ def _check_ids(frame: Any, columns: Iterable[list[str]], row: str) -> None:
             raise ValueError(f"{row} {int(is_missing.argmax()) + 1} has no {name!r}; every row needs one")
 
 
-def _read_parquet(data: bytes, source: str) -> Any:
+def read_parquet(data: bytes, source: str) -> Any:
+    """Return the table in a Parquet file; raise ValueError if it is too large or damaged."""
     import pandas as pd
 
     limit = max_unpacked(len(data))
@@ -295,7 +296,7 @@ def _flatten(frame: Any) -> Any:
 
 
 def _parquet(content: Content, *, as_run: bool) -> Parts:
-    frame = _read_parquet(content.data, content.source)
+    frame = read_parquet(content.data, content.source)
     if not {"items", "item_id"} & set(frame.columns):
         return _parts(frame, "DataFrame", content, as_run)
     convert = scored_items if as_run else labelled_items
