@@ -222,7 +222,7 @@ def test_what_stands_twice() -> None:
     twice = CAMPAIGN._replace(
         qrels=pd.concat([CAMPAIGN.qrels, CAMPAIGN.qrels.head(1).assign(label=2)], ignore_index=True)
     )
-    with pytest.warns(UserWarning, match="judge 1 .query, document. pair"):
+    with pytest.warns(UserWarning, match="have 1 .query, document. pair"):
         ours = twice.relative([nDCG @ 5, NRG @ 5])
     same_part(ours, twice.plain([nDCG @ 5]))
     frames = {

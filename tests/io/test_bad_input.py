@@ -102,7 +102,7 @@ def test_contradicting_labels_warn_and_the_last_counts() -> None:
     labels = frame(("q", "a", 0), ("q", "b", 1), ("q", "a", 2), columns=("query_id", "doc_id", "relevance"))
     run = {"q": {"a": 2.0, "b": 1.0}}
     with RunContext({}):
-        with pytest.warns(UserWarning, match="judge 1 .query, document. pair.s. twice .* query 'q'"):
+        with pytest.warns(UserWarning, match="have 1 .query, document. pair.s. twice .* query 'q'"):
             value = (NRG @ 10).calc_aggregate(labels, run)
         assert value == pytest.approx((nDCG @ 10).calc_aggregate(labels, run), abs=1e-12)
         same = pd.concat([labels.iloc[1:], labels.iloc[1:]])
