@@ -23,10 +23,8 @@ from ir_measures_relative import (
     decide,
     demo,
     drop,
-    explain,
     fuse,
     report,
-    select_complementary,
     verdicts,
     worth,
 )
@@ -95,16 +93,6 @@ def test_of_the_judgments(said: dict[str, Any], folder: Path) -> None:
     assert words >= {"above", "below"}
 
 
-def test_of_the_topics(said: dict[str, Any], folder: Path, tmp_path: Path) -> None:
-    """Significant or not: of compare, its p and its interval, and the command."""
-    table = said["compare"]
-    significant = table["p_corrected"] < 0.05
-    assert significant.equals((table["ci_lower"] > 0) | (table["ci_upper"] < 0))
-    assert 0 < significant.sum() < len(table)
-    of_cli = pd.concat([printed(folder, "compare", m) for m in (ABSOLUTE, RELATIVE)], ignore_index=True)
-    assert of_cli["p_corrected"].tolist() == pytest.approx(table["p_corrected"].tolist())
-
-
 def test_the_report_says_both(said: dict[str, Any], tmp_path: Path) -> None:
     """How many orders unjudged documents and chance leave open is what compare and verdicts say."""
     pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the extra [report]")
@@ -167,26 +155,3 @@ def test_what_decides_contradicts_nothing(said: dict[str, Any], folder: Path) ->
         pair = RunContext.from_files([folder / f"runs/{name}.run" for name in ("BM25", "3-grams")])
         expected = worth(pair, qrels, "3-grams", labels=labels[1] if labels else None)
         assert (found["verdict"], found["choice"]) == (expected.verdict, expected.choice)
-
-
-def test_one_value(said: dict[str, Any], folder: Path) -> None:
-    """The mean of a run is one number wherever it stands."""
-    context, qrels, means = said["context"], said["qrels"], said["means"]
-    of_cli = printed(folder, "score", ABSOLUTE, RELATIVE).set_index("name")
-    single = fuse(context, qrels, 1, ABSOLUTE, strategies=["single"])
-    assert single["in_sample"].iloc[0] == pytest.approx(means[ABSOLUTE].max())
-    chosen = select_complementary(context, qrels, len(means), RELATIVE)
-    assert chosen["marginal"].iloc[0] == pytest.approx(means[ABSOLUTE].max())  # NRG without a prior is nDCG
-    for name, row in means.iterrows():
-        assert of_cli.loc[name].tolist() == pytest.approx(row.tolist())
-        documents = explain(context, str(name), qrels, RELATIVE)
-        assert documents["contribution"].sum() / 36 == pytest.approx(row[RELATIVE])
-        options = {str(name): [str(name)], "all": context.names}
-        answer = decide(context, qrels, options)
-        assert answer.table["judged"].iloc[0] == pytest.approx(row[ABSOLUTE])
-        for measure in (ABSOLUTE, RELATIVE):
-            assert said["bounds"].loc[(measure, name), "value"] == pytest.approx(row[measure])
-    for (measure, a, b), row in said["compare"].iterrows():
-        expected = means.loc[a, measure], means.loc[b, measure]
-        assert (row["mean"], row["other_mean"]) == pytest.approx(expected)
-        assert row["difference"] == pytest.approx(said["verdicts"].loc[(measure, a, b), "value"], abs=1e-12)

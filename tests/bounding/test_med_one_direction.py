@@ -88,18 +88,3 @@ def test_the_proof_does_not_lean_on_a_good_start(attempts: int, monkeypatch: pyt
     rng = np.random.default_rng(attempts)
     for _ in range(CASES):
         Case(rng).check()
-
-
-def test_documents_that_only_the_loser_holds_may_have_to_be_relevant() -> None:
-    """The loser has the relevant documents at 1 and 2, and one that is open at 10: 2/2 against 2.3/3 below 0."""
-    winner, loser = np.array([0, 0, 0]), np.array([1, 2, 10])
-
-    def greatest(outside: int) -> Search:
-        search = Search(winner, loser, np.array([1, 1, -1]), 10, "R", 0, outside, TOLERANCE)
-        search.run(Clock())
-        return search
-
-    alone, with_one, with_many = map(greatest, (0, 1, 100))
-    assert alone.value == pytest.approx(-2.3 / 3) and alone.best.tolist() == [1, 1, 1]
-    assert with_one.value == pytest.approx(-2.3 / 4)
-    assert with_many.value == pytest.approx(-2 / 102) and with_many.best.tolist() == [1, 1, 0]

@@ -3,7 +3,6 @@
 import builtins
 import io
 import pickle
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -155,17 +154,3 @@ def test_measure_strings_are_not_evaluated(text: str, nothing_runs: None) -> Non
     with pytest.raises(ValueError) as caught:
         parse_measure(text)
     assert len(str(caught.value)) > 20
-
-
-def test_templates_of_the_report_escape() -> None:
-    """All but what the package made itself; that hostile names do nothing, ``tests/reporting`` tries in a browser."""
-    pytest.importorskip("jinja2", reason="the report needs jinja2")
-    from ir_measures_relative.reporting import page
-
-    assert "autoescape=True" in Path(page.__file__).read_text()
-    reporting = Path(page.__file__).parent  # where sections have their words in their Python
-    sources = [*reporting.glob("templates/*.html"), *reporting.rglob("*.py")]
-    unescaped = [found for s in sources for found in re.findall(r"{{ ?([^}]*)\|\s*safe", s.read_text())]
-    # "words" and "said" are of a section, rendered by the same environment, in which variables are escaped
-    of_sections = {"words", "said"}
-    assert set(unescaped) == {"json.data", "json.figures", "script", "style"} | of_sections

@@ -84,18 +84,6 @@ def of_one_query(answers: dict[str, str]) -> list[Qrel]:
 
 
 @pytest.mark.parametrize(
-    ("answers", "expected"),
-    [({"A": "34", "B": "13", "C": "24"}, 0.9825977), ({"C": "34", "B": "13", "A": "24"}, 1.0)],
-)
-def test_of_equal_gain_the_ideal_takes_the_last_id(answers: dict[str, str], expected: float) -> None:
-    """As ndeval does: all gain 2 at the first place. C, then B, or in the second case then A, which answers new ones."""
-    run = {"q": {doc: -float(i) for i, doc in enumerate(answers)}}
-    with RunContext({}):
-        value = (alpha_NRG @ 3).calc_aggregate(of_one_query(answers), run)
-    assert value == pytest.approx(expected, abs=1e-7)
-
-
-@pytest.mark.parametrize(
     "answers",
     [
         {"A": "235", "B": "1245", "C": "134", "D": "125", "E": "345"},

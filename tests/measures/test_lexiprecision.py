@@ -59,17 +59,6 @@ def table_of_preferences(measure: Any, labels: dict[str, int], orders: list[list
     }
 
 
-@pytest.mark.slow
-@given(labelled, st.lists(rankings, min_size=3, max_size=3))
-def test_antisymmetric_and_zero_against_itself(labels: dict[str, int], orders: Any) -> None:
-    for measure in PREFERENCES:
-        value = table_of_preferences(measure, labels, orders)
-        for i, j in itertools.product(range(3), repeat=2):
-            assert value[i, j] == -value[j, i]  # exactly
-            assert -1 <= value[i, j] <= 1
-        assert value[0, 0] == value[1, 1] == value[2, 2] == 0
-
-
 def test_the_binary_number_and_the_sign_on_deep_rankings() -> None:
     """As whole numbers the equivalence holds at any depth."""
     generator = random.Random(3)
@@ -79,10 +68,3 @@ def test_the_binary_number_and_the_sign_on_deep_rankings() -> None:
         mine, theirs = (sum(labels[d] << (200 - i) for i, d in enumerate(o)) for o in orders)
         sign = table_of_preferences(sgnLP, labels, orders)[0, 1]
         assert sign == (1 if mine > theirs else -1 if mine < theirs else 0)
-
-
-def test_the_best_level_decides_lexiprecision_and_the_worst_lexirecall() -> None:
-    """Relevant at 2 and 3, against 1 and 4."""
-    with RunContext({"ref": {"q": in_order("AXYB")}}):
-        values = [m.calc_aggregate({"q": {"A": 1, "B": 1}}, {"q": in_order("XBA")}) for m in PREFERENCES[:4]]
-    assert values == [-0.5, -1.0, 1.0, 0.0]

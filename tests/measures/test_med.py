@@ -247,20 +247,8 @@ def test_what_may_follow_a_ranking(residual: Any, cutoff: int | None) -> None:
     assert (med(as_run(run), as_run(run), qrels, "RBP", cutoff, p=0.7, residual=residual)["value"] == 0).all()
 
 
-def test_residual() -> None:
-    tail = 0.8**3
-    # The same top 3, other rankings below: anything may follow.
-    assert one("ABCD", "ABCE", {"A": 1}, "RBP", 3).value == pytest.approx(tail)
-    assert one("ABC", "ABCE", {"A": 1}, "RBP", 3).value == pytest.approx(tail)
-    # The same to the last document: nothing tells them apart, whatever follows.
-    assert one("ABCD", "ABCD", {"A": 1}, "RBP", 3).value == 0
-    # A ranking shorter than k goes on from where it ends.
-    row = one("ABC", "AB", {"A": 1, "B": 1, "C": 0}, "RBP", 3)
-    assert (row.value, row.winner) == (pytest.approx(0.8**2), "reference")
-    assert one("AB", "BA", {"A": 1, "B": 0}, "RBP", 3).value == pytest.approx(0.2 * 0.2 + 0.8**2)
-    assert one("AB", "BA", {"A": 1, "B": 0}, "RBP", None).value == pytest.approx(0.2 * 0.2 + 0.8**2)
-    assert one("ABCD", "ABCE", {"A": 1}, "RBP", 3, residual=False).value == 0
-    # Queries are told apart by their own tails, also beside one whose rankings do not even start alike.
+def test_queries_are_told_apart_by_their_own_tails() -> None:
+    """Also beside one whose rankings do not even start alike; the same to the last document, nothing follows."""
     run = as_run({"q1": "ABC", "q2": "ABC", "q3": "ABCD", "q4": "AB", "q5": "AB"})
     reference = as_run({"q4": "AB", "q2": "ABD", "q3": "ABC", "q1": "ABC", "q5": "Z"})
     values = med(run, reference, base="RBP", cutoff=2).set_index("query_id")["value"].to_dict()

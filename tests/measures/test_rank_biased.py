@@ -76,24 +76,6 @@ def test_printed_values(docs: str, rbo: float) -> None:
     assert value(docs, "abcdefghij", RBO(p=0.8, variant="min")) == pytest.approx(rbo, abs=5.1e-4)
 
 
-@examples(40)
-@given(random_campaigns.runs, st.sampled_from(VARIANTS))
-def test_a_ranking_and_itself(run: Run, measure: Any) -> None:
-    is_1 = measure.get("variant") != "min"
-    for got in per_query(measure(ref="R"), QRELS, run, RunContext({"R": run})).values():
-        assert got == 1.0 if is_1 else got < 1
-
-
-@pytest.mark.parametrize("measure", VARIANTS, ids=str)
-def test_missing_and_empty_rankings(measure: Any) -> None:
-    run, reference = {"1": {"a": 1.0}, "2": {"a": 1.0}, "5": {}}, {"1": {"a": 1.0}, "3": {"a": 1.0}}
-    qrels = {q: {"nobody": -1} for q in "12345"}
-    got = per_query(measure(ref="R"), qrels, run, RunContext({"R": reference}))
-    most, empty = measure.get("variant") == "max", measure.get("variant") in ("ext", "max")
-    assert got["2"] == got["3"] == (1.0 if most else 0.0)
-    assert got["4"] == got["5"] == (1.0 if empty else 0.0)
-
-
 def test_neither_the_order_of_rows_nor_other_queries_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Some queries alone, few looked at together, and the rows shuffled: the same to the last bit."""
     rng, queries = np.random.default_rng(5), [f"q{q}" for q in range(12)]
@@ -118,13 +100,6 @@ def test_neither_the_order_of_rows_nor_other_queries_count(monkeypatch: pytest.M
         tables.append(table.set_index(["name", "query_id", "measure"])["value"])
     assert tables[0].equals(tables[1])
     assert tables[2].equals(tables[0].loc[tables[2].index])
-
-
-def test_ties_are_of_32_bit_scores() -> None:
-    """The two are tied, so that b is before a."""
-    run, reference = {"q": {"a": 16777217.0, "b": 16777216.0, "c": 1.0}}, {"q": in_order("abc")}
-    context = RunContext({"R": reference})
-    assert per_query(RBO, {"q": {"nobody": 0}}, run, context)["q"] == pytest.approx(0.9)
 
 
 def test_persistence_near_its_ends() -> None:
