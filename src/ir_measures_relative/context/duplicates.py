@@ -9,7 +9,7 @@ import numpy as np
 
 from ..data.arrays import IntArray
 from ..data.ids import WordArray
-from ..data.rankings import Rankings, known_depth
+from ..data.rankings import Rankings, hold_same_rows, known_depth
 from ..messages import some, warn
 from .collection import Collection
 from .evaluated import Evaluated
@@ -39,7 +39,7 @@ def rank_alike(
     differ = starts != _hash_starts(collection, other, start, collection.memo)
     if not among.any() or (not to_shorter and (differ & among if partly else differ).any()):
         return False
-    if run.run.has_rows_of(other):
+    if hold_same_rows(run.run, other):
         return True
     tops = run.top(depth), collection.top(other, depth)
     if to_shorter and min(len(top.position) for top in tops) < _FEWEST:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..messages import brief, is_text, not_an_id
-from .arrays import BoolArray, FloatArray, IntArray, ObjectArray, block_starts, object_array, order_by_score
-from .ids import Ids, WordArray, order_ties, repeated
+from .arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array, order_by_score
+from .ids import Ids, WordArray, order_ties, query_blocks, repeated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -265,23 +265,6 @@ class Rankings:
         query = np.repeat(np.arange(len(self.query_ids)), np.diff(self.starts))
         return query, self.ids_at(slice(None)), self._scores
 
-    def has_rows_of(self, other: Rankings) -> bool:
-        """Return whether both hold the same rows in the same order, which shows quickly that they rank alike."""
-        if not (
-            np.array_equal(self.starts, other.starts)
-            and np.array_equal(self._scores, other._scores)
-            and np.array_equal(self.query_ids, other.query_ids)
-        ):
-            return False
-        mine, others = (r._doc_ids if r._order is None else r._doc_ids.take(r._order) for r in (self, other))
-        if isinstance(mine, Ids) or isinstance(others, Ids):
-            rows = np.arange(len(self))
-            return bool(self.ids_at(slice(None)).equal(rows, other.ids_at(slice(None)), rows).all())
-        try:
-            return np.array_equal(mine, others)
-        except TypeError:  # pandas' NA is neither equal nor unequal to anything
-            return False
-
     def check_documents(self) -> None:
         """Raise ValueError for a document that is duplicated in a ranking, or an id that is not a string."""
         for _ in hashed_parts(self):
@@ -343,6 +326,21 @@ def hashed_parts(run: Rankings) -> Iterator[tuple[Rankings, Ids, WordArray]]:
     run._checked = True
 
 
+def hold_same_rows(a: Rankings, b: Rankings) -> bool:
+    """Return whether two runs have the same rows in the same order, which shows quickly that they rank alike."""
+    columns = ((a.starts, b.starts), (a._scores, b._scores), (a.query_ids, b.query_ids))
+    if not all(np.array_equal(*pair) for pair in columns):
+        return False
+    a_docs, b_docs = (run._doc_ids if run._order is None else run._doc_ids.take(run._order) for run in (a, b))
+    if isinstance(a_docs, Ids) or isinstance(b_docs, Ids):
+        rows = np.arange(len(a))
+        return bool(a.ids_at(slice(None)).equal(rows, b.ids_at(slice(None)), rows).all())
+    try:
+        return np.array_equal(a_docs, b_docs)
+    except TypeError:  # pandas' NA is neither equal nor unequal to anything
+        return False
+
+
 def has_many_ties(run: Rankings) -> bool:
     """Return whether most first documents tie, so that the ranks given, otherwise ignored, may order them."""
     _, tied = ties_in_top(run)
@@ -394,20 +392,6 @@ def _as_dicts(query_ids: ObjectArray, ids: Ids, scores: NDArray[Any], bounds: In
         q: dict(zip(docs[a:b], score[a:b], strict=True))
         for q, a, b in zip(query_ids, cuts[:-1], cuts[1:], strict=True)
     }
-
-
-def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> tuple[IntArray, ObjectArray]:
-    """Return the first row of each block of rows of one query, and its query id; ValueError if that is no string."""
-    if isinstance(query_ids, Ids):
-        starts = query_ids.changes()
-        return starts, query_ids.take(starts).strings()
-    starts = block_starts(query_ids)
-    heads = query_ids[starts]
-    for head in heads:
-        is_plain = isinstance(head, str) and head.isascii() and "\0" not in head
-        if not is_plain and not is_text(head):
-            raise ValueError(f"{source}: {not_an_id(head, 'query', elsewhere)}")
-    return starts, heads
 
 
 def known_depth(runs: Iterable[Rankings], depth: int | None) -> int | None:
