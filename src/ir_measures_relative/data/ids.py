@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ..messages import is_text, not_an_id
-from .arrays import BoolArray, IntArray, ObjectArray, block_starts, object_array
+from .arrays import BoolArray, IntArray, ObjectArray, object_array
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -337,17 +336,3 @@ def pair_keys(query: IntArray, hashes: WordArray) -> WordArray:
         keys *= _OTHER_FACTOR
         keys ^= hashes
     return keys
-
-
-def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> tuple[IntArray, ObjectArray]:
-    """Return the first row of each block of rows of one query, and its query id; ValueError if that is no string."""
-    if isinstance(query_ids, Ids):
-        starts = query_ids.changes()
-        return starts, query_ids.take(starts).strings()
-    starts = block_starts(query_ids)
-    heads = query_ids[starts]
-    for head in heads:
-        is_plain = isinstance(head, str) and head.isascii() and "\0" not in head
-        if not is_plain and not is_text(head):
-            raise ValueError(f"{source}: {not_an_id(head, 'query', elsewhere)}")
-    return starts, heads

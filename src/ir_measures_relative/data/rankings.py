@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..messages import brief, is_text, not_an_id
-from .arrays import BoolArray, FloatArray, IntArray, ObjectArray, object_array, order_by_score
-from .ids import Ids, WordArray, order_ties, query_blocks, repeated
+from .arrays import BoolArray, FloatArray, IntArray, ObjectArray, block_starts, object_array, order_by_score
+from .ids import Ids, WordArray, order_ties, repeated
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -392,6 +392,20 @@ def _as_dicts(query_ids: ObjectArray, ids: Ids, scores: NDArray[Any], bounds: In
         q: dict(zip(docs[a:b], score[a:b], strict=True))
         for q, a, b in zip(query_ids, cuts[:-1], cuts[1:], strict=True)
     }
+
+
+def query_blocks(query_ids: Ids | ObjectArray, source: str, elsewhere: str) -> tuple[IntArray, ObjectArray]:
+    """Return the first row of each block of rows of one query, and its query id; ValueError if that is no string."""
+    if isinstance(query_ids, Ids):
+        starts = query_ids.changes()
+        return starts, query_ids.take(starts).strings()
+    starts = block_starts(query_ids)
+    heads = query_ids[starts]
+    for head in heads:
+        is_plain = isinstance(head, str) and head.isascii() and "\0" not in head
+        if not is_plain and not is_text(head):
+            raise ValueError(f"{source}: {not_an_id(head, 'query', elsewhere)}")
+    return starts, heads
 
 
 def known_depth(runs: Iterable[Rankings], depth: int | None) -> int | None:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ..data.arrays import IntArray, ObjectArray, addresses, block_starts, object_array
 from ..data.documents import NO_ASPECT, Judgments, Labels
-from ..data.ids import Ids, query_blocks
+from ..data.ids import Ids
+from ..data.rankings import query_blocks
 from ..messages import brief, few_quoted, is_missing, is_text, kind_of, not_an_id, warn
 from .datasets import fetch_qrels, is_dataset, load_dataset
 from .files import read_bytes, split_part
