@@ -77,7 +77,7 @@ def _from_dict(run: Mapping[str, Any], name: str, tag: str | None = None) -> Ran
                 "{query_id: {doc_id: score}}, or has the columns query_id, doc_id and score"
             )
     joined = itertools.chain.from_iterable
-    query_ids = np.repeat(object_array(run), list(map(len, run.values())))
+    query_ids = np.fromiter(run, dtype=object).repeat(list(map(len, run.values())))
     scores = joined(map(methodcaller("values"), run.values()))
     unanswered = [q for q, docs in run.items() if not docs]  # empty rankings, on purpose
     return _from_columns(query_ids, joined(run.values()), scores, name, tag, unanswered)
