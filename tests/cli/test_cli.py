@@ -211,24 +211,11 @@ BAD = {
 }  # fmt: skip
 
 
-def test_bad_input_is_one_line_and_exit_code_2(
-    files: Path, capfd: pytest.CaptureFixture[str], monkeypatch
-) -> None:
-    """All cases in this process, where it is quick; a few of every kind run as processes below."""
-    from ir_measures_relative.cli import main
-
+def test_bad_input_is_one_line_and_exit_code_2(files: Path) -> None:
     pytest.importorskip("matplotlib", reason="the cases of plot need matplotlib")
     prepare_bad_input(files)
-    monkeypatch.chdir(files)
     for case, (arguments, message) in BAD.items():
-        try:
-            code = main(arguments)
-        except SystemExit as leave:  # argparse
-            code = int(str(leave.code))
-        out, err = capfd.readouterr()
-        assert code == 2 and out == "", (case, out, err)
-        assert err.startswith("ir_measures_relative: error: ") and err.count("\n") == 1, (case, err)
-        assert message in err, (case, err)
+        assert message in error(*arguments, cwd=files), case
 
 
 def prepare_bad_input(files: Path) -> None:

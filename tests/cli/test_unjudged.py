@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from ir_measures_relative.cli import main
+from command_line import run
 from ir_measures_relative.cli.tables import print_table
 from ir_measures_relative.context import collection
 from ir_measures_relative.io import qrels as io_qrels
@@ -27,42 +27,37 @@ def campaign(tmp_path: Path) -> list[str]:
     return [str(qrels), str(runs)]
 
 
-def output(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[str]:
-    assert main(arguments) == 0
-    return capsys.readouterr().out.splitlines()
-
-
-def test_bounds(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    rows = output(capsys, "unjudged", *campaign, "P@2", "--bounds", "-o", "tsv")
+def test_bounds(campaign: list[str]) -> None:
+    rows = run("unjudged", *campaign, "P@2", "--bounds", "-o", "tsv").stdout.splitlines()
     assert rows[0].split("\t") == ["name", "measure", "worst", "value", "best", "exact"]
     assert rows[1].split("\t") == ["a", "P@2", "0.5000", "0.5000", "1.0000", "True"]
 
 
-def test_verdicts(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["unjudged", *campaign, "P@2", "--probability"]) == 2
-    assert "at least 4 runs to learn from, and there are 2" in capsys.readouterr().err
+def test_verdicts(campaign: list[str]) -> None:
+    asked = "unjudged", *campaign, "P@2", "--probability"
+    assert "at least 4 runs to learn from, and there are 2" in run(*asked).stderr
     for name in "cd":
         (Path(campaign[1]) / f"{name}.run").write_text(f"q Q0 A 0 1 {name}\nq Q0 B 1 0 {name}\n")
-    row = json.loads(output(capsys, "unjudged", *campaign, "P@2", "--probability", "-o", "jsonl")[0])
+    row = json.loads(run(*asked, "-o", "jsonl").stdout.splitlines()[0])
     assert (row["name"], row["other"], row["settled"], row["n_deciding"]) == ("a", "b", "undecided", 1)
     assert row["worst"] == 0.0 and row["best"] == 0.5 and 0 < row["probability"] < 1
-    assert main(["unjudged", *campaign, "P@2", "--probability", "--llm-judgments", campaign[0]]) == 0
-    assert "People judged 1 of the documents that the language model" in capsys.readouterr().err
+    said = run(*asked, "--llm-judgments", campaign[0]).stderr
+    assert "People judged 1 of the documents that the language model" in said
 
 
-def test_judge(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert output(capsys, "unjudged", *campaign, "P@2", "--judge", "5") == ["q X"]
-    assert output(capsys, "unjudged", *campaign, "AP@2", "--judge", "5", "--jobs", "2") == ["q B", "q X"]
+def test_judge(campaign: list[str]) -> None:
+    asked = *campaign, "P@2", "--judge", "5"
+    assert run("unjudged", *asked).stdout == "q X\n"
+    assert run("unjudged", *campaign, "AP@2", "--judge", "5", "--jobs", "2").stdout == "q B\nq X\n"
     Path(campaign[0]).write_text("q 0 A 1\nq 0 B 0\nq 0 X 0\n")
-    assert main(["unjudged", *campaign, "P@2", "--judge", "5"]) == 0
-    assert "no judgment can change an order by P@2" in capsys.readouterr().err
+    assert "no judgment can change an order by P@2" in run("unjudged", *asked).stderr
 
 
 @pytest.mark.parametrize(
     "flags", [["unjudged", "--bounds"], ["unjudged"], ["unjudged", "--judge=3"], ["compare"]]
 )
 def test_judgments_and_runs_are_read_once(
-    campaign: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, flags: list[str]
+    campaign: list[str], monkeypatch: pytest.MonkeyPatch, flags: list[str]
 ) -> None:
     if flags == ["compare"]:
         pytest.importorskip("statsmodels", reason="statsmodels is not installed")
@@ -76,7 +71,7 @@ def test_judgments_and_runs_are_read_once(
     counted(trec_files, "read_trec_qrels")
     counted(collection, "make_judgments")
     monkeypatch.setattr(io_qrels, "QrelsConverter", None)  # which takes judgments as tuples
-    output(capsys, *flags[:1], *campaign, "P@2", *flags[1:])
+    assert run(*flags[:1], *campaign, "P@2", *flags[1:]).returncode == 0
     assert sorted(read) == ["make_judgments", "read_trec_qrels", *["read_trec_runs"] * 2]
 
 
@@ -90,11 +85,9 @@ def test_judgments_and_runs_are_read_once(
         (["--jobs", "0"], "jobs=0"),
     ],
 )
-def test_what_does_not_go_together(
-    campaign: list[str], capsys: pytest.CaptureFixture[str], flags: list[str], words: str
-) -> None:
-    assert main(["unjudged", *campaign, "P@2", *flags]) == 2
-    assert words in capsys.readouterr().err
+def test_what_does_not_go_together(campaign: list[str], flags: list[str], words: str) -> None:
+    done = run("unjudged", *campaign, "P@2", *flags)
+    assert done.returncode == 2 and words in done.stderr
 
 
 def test_what_is_not_certain_is_not_printed_as_certain(capsys: pytest.CaptureFixture[str]) -> None:
@@ -113,9 +106,8 @@ def test_what_is_not_certain_is_not_printed_as_certain(capsys: pytest.CaptureFix
     ]
 
 
-def test_runs_that_rank_alike_are_told_of(campaign: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_runs_that_rank_alike_are_told_of(campaign: list[str]) -> None:
     """Each is the other's prior; said once, and only where priors are asked for."""
     (Path(campaign[1]) / "c.run").write_text("q Q0 A 0 9 c\nq Q0 B 1 8 c\n")
     for measures, told in (("UniqueRel@2 NRG@2", 1), ("P@2", 0)):
-        assert main([*campaign, measures]) == 0
-        assert capsys.readouterr().err.count("'c' and 'a' rank alike in their first 2") == told
+        assert run(*campaign, measures).stderr.count("'c' and 'a' rank alike in their first 2") == told

@@ -26,6 +26,7 @@ from ir_measures_relative.context.priors import BestOfOtherGroups
 from ir_measures_relative.context.tops import Look
 from ir_measures_relative.data import rankings
 from ir_measures_relative.data.arrays import FloatArray, IntArray
+from ir_measures_relative.data.documents import Documents
 from ir_measures_relative.io.runs import read_run
 from ir_measures_relative.measures.rareness import n_retrieving
 from work import instructions
@@ -52,11 +53,13 @@ def test_work_grows_with_the_number_of_runs(measure: str, priors: Any) -> None:
 
 @dataclass(frozen=True)
 class Halved:
-    """A factor below 1 for what a prior holds."""
+    """A factor below 1 for what a prior holds, which counts the positions that it is asked for."""
 
     held: float = 0.5
+    asked = 0
 
     def __call__(self, position: IntArray) -> FloatArray:
+        Halved.asked += position.size
         return np.where(position > 0, self.held, 1.0)
 
 
@@ -65,6 +68,26 @@ def product(context: RunContext, name: str, factor: Any) -> list[float]:
     run = Evaluated.of(collection, name)
     values: FloatArray = run.left_by_priors(factor, collection.documents.relevant, Look(3))
     return values.tolist()
+
+
+@pytest.mark.parametrize("priors", ["others", "earlier", [f"r{i}" for i in range(3, 40)]])
+def test_a_factor_is_asked_for_once(priors: Any) -> None:
+    """And not once a run: 40 runs of 2 relevant documents, forwards and backwards."""
+    context = RunContext(campaign(40), priors=priors)
+    Halved.asked = 0
+    for name in context.names:
+        held = {"others": 39, "earlier": context.names.index(name)}.get(str(priors), 37 - (name in priors))
+        assert product(context, name, Halved())[0] == 0.5**held
+    assert 0 < Halved.asked <= 2 * 40 * 2
+
+
+def test_a_product_is_kept_for_the_runs_with_the_same_priors() -> None:
+    collection = labelled(campaign(9), {"q": {"a": 1, "d1": 1}}, priors=["r7", "r8"])
+    relevant = collection.documents.relevant
+    first, second = (
+        Evaluated.of(collection, name).left_by_priors(Halved(), relevant, Look(3)) for name in ("r0", "r2")
+    )
+    assert first is second and first.tolist() == [0.25, 1.0]
 
 
 def test_a_policy_may_name_a_run_twice_and_itself() -> None:
@@ -169,8 +192,26 @@ def test_each_thread_has_the_values_of_its_own_priors() -> None:
         sys.setswitchinterval(before)
 
 
-def labelled(runs: Any, qrels: Any) -> Any:
-    return judged_collection(RunContext(runs), qrels)
+def labelled(runs: Any, qrels: Any, **options: Any) -> Any:
+    return judged_collection(RunContext(runs, **options), qrels)
+
+
+def test_what_is_known_deeper_or_of_more_documents_is_not_looked_up_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_up: list[int | None] = []
+    positions_in = Documents.positions_in
+    monkeypatch.setattr(
+        Documents, "positions_in", lambda d, r, k=None: looked_up.append(k) or positions_in(d, r, k)
+    )
+    runs = {"a": {"q": {f"d{i}": -float(i) for i in range(9)}}}
+    collection = labelled(runs, {"q": {"d1": 1, "d4": 1, "d8": 0}})
+    (run,), docs = Evaluated.each(collection), collection.documents
+    depths: list[int | None] = [2, 7, 5, None, 7, 3]
+    found = [run.positions(docs, Look(k)).tolist() for k in depths]
+    assert found == [[2, 0, 0], [2, 5, 0], [2, 5, 0], [2, 5, 9], [2, 5, 0], [2, 0, 0]]
+    assert run.positions(docs.relevant, Look(5)).tolist() == [2, 5]
+    assert looked_up == [2, 7, None]
 
 
 def test_a_new_run_is_kept_nowhere_else() -> None:

@@ -54,6 +54,13 @@ def test_a_value_is_measured_with_what_is_in_it() -> None:
     assert memo.find("large") is not None and memo.find("dict") is None
 
 
+def test_there_is_room_for_some_tables_of_all_runs() -> None:
+    memo = Memo(1000, 100_000)
+    assert memo.limit == 16 * 8 * 1000 * 100_000
+    memo.make_room(1, 1)
+    assert memo.limit == 16 * 8 * 1000 * 100_000
+
+
 def test_it_pickles_without_its_values() -> None:
     memo = small(100)
     memo.keep("a", lambda: None)

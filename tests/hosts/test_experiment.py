@@ -68,9 +68,7 @@ def where_valid(theirs, ours):
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-@pytest.mark.parametrize(
-    "options", [{}, {"baseline": 1, "batch_size": 5}, {"perquery": "both", **TREE, "batch_size": 5}], ids=str
-)
+@pytest.mark.parametrize("options", [{"baseline": 1}, {"perquery": "both", **TREE, "batch_size": 5}], ids=str)
 @pytest.mark.filterwarnings("ignore:.*are different quantities")
 def test_every_policy(policy, options) -> None:
     priors = POLICIES[policy]
@@ -231,9 +229,7 @@ def test_what_stands_twice() -> None:
     same_part(CAMPAIGN.relative([AP, P @ 20, UniqueRel @ 5], frames), CAMPAIGN.plain([AP, P @ 20], frames))
 
 
-@pytest.mark.parametrize(
-    "options", [{}, {"perquery": True}, {"dataframe": False}, {"batch_size": 5}], ids=str
-)
+@pytest.mark.parametrize("options", [{}, {"perquery": True}, {"dataframe": False, "batch_size": 5}], ids=str)
 def test_names_that_are_numbers_and_none(options) -> None:
     by_number = dict(enumerate(CAMPAIGN.pipelines().values()))
     alike = [Given(CAMPAIGN.frames["one"]), Given(CAMPAIGN.frames["two"])]
