@@ -113,7 +113,8 @@ def test_each_candidate_stands_alone(campaign: Path) -> None:
     """A copy of a candidate takes nothing from it."""
     alone = json.loads(gate(campaign, "new/strong.run", "-o", "json").stdout)["candidates"][0]
     write_run(campaign / "new" / "twin.run", "twin", {str(q): {"d2": 2.0, "d3": 1.0} for q in range(1, 31)})
-    beside = json.loads(gate(campaign, "new", "-o", "json").stdout)["candidates"]
+    beside = json.loads(gate(campaign, "new/[st]*.run", "-o", "json").stdout)["candidates"]
+    assert [one["candidate"] for one in beside] == ["strong", "twin"]
     assert next(one for one in beside if one["candidate"] == "strong") == alone
 
 
@@ -163,7 +164,7 @@ def test_hostile_names_are_escaped(campaign: Path) -> None:
     junit = gate(campaign, "new", "--names", "names.csv", "-o", "junit").stdout
     shown = {case.get("name") for case in ElementTree.fromstring(junit).iter("testcase")}
     assert shown == {*HOSTILE[:2], "</testcase>\\x0b\\x1b[2J&\\n### add"}
-    assert json.loads(gate(campaign, "new", "--names", "names.csv", "-o", "json").stdout)
+    assert json.loads(gate(campaign, "new/strong.run", "--names", "names.csv", "-o", "json").stdout)
 
 
 def test_no_line_starts_with_a_per_cent_sign() -> None:
