@@ -93,7 +93,10 @@ def plain_logits(pool: Pool, relevant: Any, judged: Any) -> Any:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_model_is_that_of_its_formula(seed: int) -> None:
+    """Which learns nothing from what no run has in its top, though some of it is judged."""
     pool, grade, judged = drawn_pool(seed, 5, 8, 20)
+    judged = judged | (np.arange(len(grade)) % 4 == 0)
+    assert (judged & ~pool.in_top.any(axis=0)).sum() > 5
     relevant = (grade > 0).astype(np.int64)
     logits = RelevanceModel(pool, relevant, judged).logits(pool)
     assert logits.shape == (1, len(grade))

@@ -89,8 +89,7 @@ def test_every_measure_equals_one_machine(
     assert judged or set(found["query_id"]) == set(labels)  # queries that no run holds count too
 
 
-@pytest.mark.parametrize("how", ["by query", "mixed"])
-@pytest.mark.parametrize("dask_qrels", [False, True])
+@pytest.mark.parametrize(("how", "dask_qrels"), [("by query", False), ("by query", True), ("mixed", True)])
 def test_means(how: str, dask_qrels: bool) -> None:
     runs, judgments = campaign()
     context = RunContext({n: runs[n] for n in sorted(runs)}, reference="run1", num_docs=200)

@@ -145,12 +145,12 @@ def test_one_and_no_system_in_order() -> None:
 
 def test_one_broken_system_does_not_take_all_colours() -> None:
     rng = np.random.default_rng(0)
-    qrels = {f"q{i}": {str(d): d % 2 for d in range(20)} for i in range(5)}
+    qrels = {f"q{i}": {str(d): d % 2 for d in range(20)} for i in range(3)}
     runs = {
         f"run{i}": {
             q: {d: rng.random() + 0.7 * relevant for d, relevant in docs.items()} for q, docs in qrels.items()
         }
-        for i in range(10)
+        for i in range(8)
     }
     for signed, measure, extend in ((False, "MED@10", "max"), (True, "rrLP", "both")):
         image = draw(plots.similarity(RunContext(runs), qrels, measure, signed=signed, ax=axes())).images[0]
