@@ -165,8 +165,9 @@ def notebook(path: Path) -> None:
 
 SCATTER, FIGURES = f"{PLOTS}/scatter.py", f"{PLOTS}/figures.py"
 CURVES, MATRICES = f"{PLOTS}/curves.py", f"{PLOTS}/matrices.py"
-FIRST_SCREEN = ("sections/__init__.py", "sections/scatter.py", "sections/runs.py", "templates/report.html",
-                "templates/scatter.html", "templates/runs.html", "templates/runs-headline.html")  # fmt: skip
+FIRST_SCREEN = ("sections/__init__.py", "sections/scatter.py", "sections/runs.py", "sections/unjudged.py",
+                "templates/report.html", "templates/scatter.html", "templates/runs.html",
+                "templates/runs-headline.html")  # fmt: skip
 
 #: From the path of a picture, or of a notebook with pictures, to how it is drawn.
 DRAWN = {

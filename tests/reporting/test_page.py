@@ -156,7 +156,7 @@ def test_copies_stand_beside_what_runs_add(tmp_path: Path) -> None:
     cells = re.findall(r">copy of (.*?): ([\d.]+)</span>", table, re.DOTALL)
     copies = [(re.sub("<.*?>", "", who).strip(), value) for who, value in cells]
     assert copies == [("two", "0.6309"), ("one", "0.6309")]
-    assert "the value of an exact copy of the run’s nearest prior" in text
+    assert "the value of an exact copy of the run’s most similar prior run" in text
     alone = written(tmp_path, {"one": run, "two": run}, {"q": {"a": 1, "b": 1}}, ["P@3", "UniqueRel@3"])
     assert "copy of" not in alone.split('id="table-of-runs"')[1].split("</table>")[0]
 

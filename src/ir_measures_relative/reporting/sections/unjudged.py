@@ -47,8 +47,8 @@ _HEADLINE = """
 {%- else %}any of {{ "{:,}".format(total) }} orders</strong> of two runs{% endif %}
  by {{ measures[0] }} on these topics
 {%- if chance is not none and total == 1 %}; the difference {{ "could be chance" if chance else "is significant" }}.
-{%- elif chance is not none %}, and chance could explain {{ "{:,} of {:,}".format(chance, total) }} differences. Each is
-said with the other left aside: both together may reverse more orders.{% else %}.{% endif %}
+{%- elif chance is not none %}, and chance could explain {{ "{:,} of {:,}".format(chance, total) }} differences. Each
+is counted alone: both together may reverse more orders.{% else %}.{% endif %}
 </li>{% endif %}
 """
 
