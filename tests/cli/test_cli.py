@@ -205,6 +205,7 @@ BAD = {
     "a command in capitals": (["SCORE", *ONE, "P@1"], "no command and no file is called 'SCORE'; did you mean score?"),
     "more places than a number has": ([*FOLDER, "P@1", "-p", "99"], "--places 99: give 0 to 17, or -1 for all places"),
     "a picture to the output": (["plot", *FOLDER, "--output", "-"], "--output -: a picture does not go to the standard output"),
+    "a track without --to": (["worth", *ONE, "--track", "x.track"], "arguments: --track x.track; did you mean --to?"),
     "a run without --to": (["worth", *ONE, "b.run"], "the runs to compare with go behind --to"),
     "plot without absolute": (["plot", *FOLDER, "NRG@2", "--output", "o.png"], "add an absolute one, such as nDCG@10"),
     "plot without relative": (["plot", *FOLDER, "P@2", "--output", "o.png"], "add a relative one, such as NRG@10"),

@@ -192,10 +192,10 @@ def test_without_a_model_the_verdict_is_strict_or_none() -> None:
     assert answer.verdict is None and answer.strict == "open" and answer.outcome == "open"
     assert answer.choice in answer.options and answer.labels == "judged"
     assert answer.headline.startswith("If unjudged documents count as not relevant, ")
-    assert "A relevance model needs 4 runs, and there are 2, so what" in answer.reason
+    assert "A relevance model needs 2 further runs of the collection, so what" in answer.reason
     assert worth(two, qrels, "other", "fair", labels="judged").verdict == answer.as_judged
     with pytest.raises(
-        ValueError, match="labels='imputed': A relevance model needs 4 runs, and there are 2; add further"
+        ValueError, match="labels='imputed': A relevance model needs 2 further runs of the collection; "
     ):
         worth(two, qrels, "other", "fair", labels="imputed")
     far = RunContext({name: runs[name] for name in ("weak", "best")}, grades=(0, 1))

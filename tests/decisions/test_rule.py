@@ -134,7 +134,7 @@ def random_state(rng: random.Random) -> text.State:
     if labels == "strict":
         strict = outcome
     removals = {x: rng.choice([BETTER, AS_WELL, WORSE, NOT_SETTLED]) for x in deployed} if several else None
-    why_no_model = "A relevance model needs 4 runs, and there are 2" if unknown else ""
+    why_no_model = "A relevance model needs 2 further runs of the collection" if unknown else ""
     return text.State(
         text.Basis("nDCG@10", margin, 0.95, labels, why_no_model),
         words,

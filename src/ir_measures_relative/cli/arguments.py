@@ -37,7 +37,10 @@ class Parser(argparse.ArgumentParser):
         """Print the message, with what was probably meant, and exit."""
         unknown = message.removeprefix("unrecognized arguments: ").split()
         if unknown and unknown[0].startswith("-") and message.startswith("unrecognized"):
-            nearest = nearest_name(unknown[0].partition("=")[0], list(self._option_string_actions))
+            option = unknown[0].partition("=")[0]
+            if option == "--track" and "--to" in self._option_string_actions:
+                option = "--to"  # which takes a track too
+            nearest = nearest_name(option, list(self._option_string_actions))
             message += f"; did you mean {nearest}?" if nearest else ""
         elif message.startswith("unrecognized") and "--to" in self._option_string_actions:
             message += "; the runs to compare with go behind --to"

@@ -102,8 +102,9 @@ def _common_priors(given: CommandInputs, names: Sequence[str], measures: list[An
         )
     if both:
         warn(
-            f"compare leaves {few(both)} out of --to, as runs that are compared or rank as one does: all are scored "
-            f"against the same {counted(len(priors), 'run')}; to score each against all others, set --priors others"
+            f"compare leaves {few(both)} out of --to, since they are compared, or rank like a run that is: all are "
+            f"scored against the same {counted(len(priors), 'run')}; to score each against all others, set --priors "
+            "others"
         )
     return priors
 

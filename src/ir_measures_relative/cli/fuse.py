@@ -21,7 +21,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_option(parser, "--method METHOD", "rrf (default), isr, combsum or combmnz", default="rrf")
     text = "number of documents to fuse from each run (default: 1000, or all that a track has)"
     arguments.add_option(parser, "--depth DEPTH", text, type=int)
-    text = "how runs are chosen (default: %(default)s); with many runs, leave out exact"
+    text = "how runs are chosen (default: %(default)s; also: complementary); with many runs, leave out exact"
     arguments.add_option(parser, "--strategies NAMES", text, default="single,top,greedy,exact,all")
     arguments.add_options(parser, "--missing")
     arguments.add_table(parser, answers=True)

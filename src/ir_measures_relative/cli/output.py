@@ -59,7 +59,7 @@ _OPTIONS = {
     "allow_empty=": "--allow-empty",
     "deployed=": "--to",
     "candidate=": "RUN",
-    "further runs of the collection": "--others RUNS",
+    "further runs? of the collection": "--others RUNS",
     r"options[=\[]": "--option",
     "^pool=": "--pool",
     "query_id=": "--query",

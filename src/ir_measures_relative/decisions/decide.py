@@ -185,8 +185,7 @@ def _choose_labels(scores: OptionValues, labels: str | None, strict_decides: boo
         raise ValueError(f"labels='strict': {scores.why_not_bounded}; set labels='judged', or leave it out")
     if labels == "imputed" and scores.why_no_model:
         raise ValueError(
-            f"labels='imputed': {scores.why_no_model}; add further runs of the collection to the context, or set "
-            "labels='judged'"
+            f"labels='imputed': {scores.why_no_model}; without a model, set labels='judged', or leave it out"
         )
     if labels == "strict":
         return "strict", ""

@@ -31,6 +31,7 @@ from ..data.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from ..data.rankings import Rankings
 from ..io.qrels import Qrels
 from ..measures.bases.gains import Gain
+from ..messages import counted
 from ..tolerances import LABELED_ALIKE
 from ..work import Work
 
@@ -139,8 +140,8 @@ class OptionValues:
         if isinstance(self._labelings, str) or needs_subtopics(self.by):
             return _NoModel(f"No relevance model imputes judgments for {self.by}")
         if runs < FEWEST_RUNS and (self._llm is None or not self._imputation.model.exists):
-            have = "there is 1" if runs == 1 else f"there are {runs}"
-            return _NoModel(f"A relevance model needs {FEWEST_RUNS} runs, and {have}")
+            further = counted(FEWEST_RUNS - runs, "further run")
+            return _NoModel(f"A relevance model needs {further} of the collection")
         try:
             check_relevance_model("pool", runs, [self.by], perquery=False, with_llm=self._llm is not None)
         except ValueError:
