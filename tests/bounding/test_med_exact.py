@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ir_measures_relative.bounding import ap_relaxation as sums_module
+from ir_measures_relative.bounding import ap_search as search_module
 from ir_measures_relative.bounding import intervals as intervals_module
 from ir_measures_relative.bounding.ap_relaxation import Mixture, Relaxation
 from ir_measures_relative.bounding.intervals import Clock
@@ -125,6 +126,28 @@ def check_err(y: np.ndarray, z: np.ndarray, grade: np.ndarray, cutoff: int, max_
     stopped = med_err(y, z, grade, cutoff=cutoff, max_grade=max_grade, clock=Clock(0))
     assert stopped.value - 1e-12 <= best <= stopped.upper + 1e-12
     check_labels(stopped, grade, max_grade, difference(stopped.labels.tolist()))
+
+
+@pytest.mark.parametrize("norm", NORMS)
+def test_the_proof_does_not_lean_on_a_good_start(norm: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From a poor labeling the value rises many times during the search: what was decided before must still hold."""
+    monkeypatch.setattr(search_module.Search, "_greedy", lambda *_: None)
+    monkeypatch.setattr(search_module, "ATTEMPTS", 2)
+    rng = np.random.default_rng([2, NORMS.index(norm)])
+    for _ in range(40):
+        y, z, label = near_copy(rng, 16)
+        label = np.where(rng.random(16) < 0.5, label, rng.integers(0, 2, 16))
+        label[np.flatnonzero(label == -1)[9:]] = 0
+        check_value(y, z, label, norm, int(rng.choice([0, 1, 5])))
+        y, z, label = random_pair(rng, 9, 0.8)
+        check_value(y, z, label, norm, int(rng.choice([0, 1, 5])))
+
+
+def check_value(y: np.ndarray, z: np.ndarray, label: np.ndarray, norm: Any, other_relevant: int) -> None:
+    best = largest_sum_precision_difference(y, z, label, 12, norm, other_relevant)
+    solution = med_sum_precision(y, z, label, cutoff=12, norm=norm, other_relevant=other_relevant)
+    assert solution.exact
+    assert solution.value == pytest.approx(float(best), abs=2e-10)
 
 
 @pytest.mark.parametrize("seed", range(3))
