@@ -118,7 +118,7 @@ def few_quoted(names: Iterable[str]) -> str:
     return f"[{few(map(repr, names))}]"
 
 
-def some(ids: Any) -> str:
+def first_ids(ids: Any) -> str:
     """Show the first ids of an array or a list."""
     return f"{list(ids[:3])}{' …' if len(ids) > 3 else ''}"
 

@@ -56,7 +56,7 @@ class Labelings:
         self, measure: Measure, runs: Sequence[Evaluated], unretrieved_relevant: int | None, closed: bool
     ) -> None:
         self.measure, self.as_judged = measure, runs
-        self._judged = collection = runs[0].collection
+        self._judged_collection = collection = runs[0].collection
         rel = param_value(measure, "rel")
         beyond = collection.grades_known and rel is not None and rel > collection.grades[1]
         self._nothing_open = closed or beyond
@@ -74,13 +74,13 @@ class Labelings:
     @cached_property
     def runs(self) -> list[Evaluated]:
         """Every run on the judged and the open documents."""
-        collection = self._judged
+        collection = self._judged_collection
         if not self._nothing_open:
-            new = tuple(run.run for run in self.as_judged if run.memo is not collection.memo)
-            key = "open", self.cutoff, self.unretrieved_relevant
-            # Found once for a set of judgments; with new runs, for these alone.
-            make = partial(open_documents, collection, *key[1:], new)
-            documents = make() if new else collection.memoize(key, make)
+            depth, unretrieved = self.cutoff, self.unretrieved_relevant
+            new_runs = tuple(run.run for run in self.as_judged if run.memo is not collection.memo)
+            find = partial(open_documents, collection, depth, unretrieved, new_runs)
+            # Once for a set of judgments; what new runs open is theirs alone.
+            documents = find() if new_runs else collection.memoize(("open", depth, unretrieved), find)
             collection = replace(collection, documents=documents)
         return [run.on(collection) for run in self.as_judged]
 
@@ -166,9 +166,9 @@ class Labelings:
         """Warn where the number of relevant documents that no run retrieves matters, and was not set."""
         if self._unretrieved_unknown and self.open.any():
             warn(
-                f"{self.measure}: relevant documents that none of {self._judged.names} retrieves would change "
-                "these bounds: give unretrieved_relevant=10, or add the other runs to the context",
-                self._judged.context,
+                f"{self.measure}: relevant documents that none of {self._judged_collection.names} retrieves would "
+                "change these bounds: give unretrieved_relevant=10, or add the other runs to the context",
+                self._judged_collection.context,
                 "unretrieved relevant documents",
             )
 
@@ -177,7 +177,7 @@ class Labelings:
 
         Warns where few grades are known and the context has no ``grades``.
         """
-        (low, high), complete = self._judged.grades, self._judged.grades_known
+        (low, high), complete = self._judged_collection.grades, self._judged_collection.grades_known
         if isinstance(self.gain, Relevant):
             return np.array([0, self.gain.rel])
         if isinstance(self.gain, Clipped):  # the judgments may show a part of its scale
@@ -197,13 +197,16 @@ class Labelings:
                 f"{f'only {relevant}' if relevant else 'no'} document{' is' if relevant == 1 else 's are'} judged "
                 f"relevant, and unjudged ones are taken to have no higher grade than {high}: set RunContext(…, "
                 f"grades=({low}, {high})), or more",
-                self._judged.context,
+                self._judged_collection.context,
             )
         return grades
 
 
 def open_documents(
-    collection: Collection, depth: int | None, unretrieved_relevant: int = 0, also: Sequence[Rankings] = ()
+    collection: Collection,
+    depth: int | None,
+    unretrieved_relevant: int = 0,
+    new_runs: Sequence[Rankings] = (),
 ) -> Documents:
     """Return the judged documents, and the open ones.
 
@@ -211,9 +214,9 @@ def open_documents(
         collection: the runs and judgments.
         depth: of the tops.
         unretrieved_relevant: how many further documents per query, which no run retrieves, may be relevant.
-        also: further runs.
+        new_runs: runs that are not in the collection, whose tops are opened too.
     """
-    judged, runs = collection.documents, (*collection.rankings, *also)
+    judged, runs = collection.documents, (*collection.rankings, *new_runs)
     rows = sum(map(len, runs))
     if depth is None and rows > _MOST_ROWS:
         raise ValueError(f"without a cutoff all {rows} rows of the runs are open; set one, such as @1000")
@@ -222,8 +225,10 @@ def open_documents(
         raise ValueError(f"unretrieved_relevant={many} is too many for {n} topics; give fewer")
     tops = [collection.top(run, depth, collection.memo_for(run)) for run in runs]
     query = np.repeat(np.arange(judged.n_queries), unretrieved_relevant)
-    no, no_ids = np.zeros(len(query), dtype=bool), Ids.of([""] * len(query))
-    unretrieved = Documents(judged.query_ids, query, no_ids, np.zeros_like(query), judged=no, exists=no)
+    false, empty_ids = np.zeros(len(query), dtype=bool), Ids.of([""] * len(query))
+    unretrieved = Documents(
+        judged.query_ids, query, empty_ids, np.zeros_like(query), judged=false, exists=false
+    )
     documents = judged.followed_by(_unjudged(tops, judged.query_ids), unretrieved)
     collection.memo.make_room(len(runs), len(documents))
     return documents

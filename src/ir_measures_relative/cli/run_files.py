@@ -23,7 +23,7 @@ class RunFiles(NamedTuple):
     candidates: list[Path]
     others: list[Path]  #: of ``--to``, and of ``--reference`` where it is in neither
     further: list[Path]  #: of ``--others``
-    is_folder: bool  #: or a glob
+    is_folder: bool  #: whether the candidates are a folder, a glob or a track
     named: list[Path]  #: the arguments: a file among them holds a run, whatever it looks like
     tracks: Mapping[Path, str]  #: those that are tracks, which hold several runs, and the argument for each
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..data.documents import NAME_NO_ASPECT
 from ..data.rankings import Rankings
-from ..messages import few, some, warn
+from ..messages import few, first_ids, warn
 from .collection import Collection
 from .duplicates import warn_about_duplicate
 from .evaluated import Evaluated
@@ -86,8 +86,8 @@ def check_queries(collection: Collection, run: Rankings, *, may_be_batch: bool =
     if (docs.match_queries(run) >= 0).any() or not len(run) or not docs.n_queries:
         return
     message = (
-        f"{run.name} has no query in common with the qrels: the run has {some(run.query_ids)}, "
-        f"the qrels have {some(docs.query_ids)}"
+        f"{run.name} has no query in common with the qrels: the run has {first_ids(run.query_ids)}, "
+        f"the qrels have {first_ids(docs.query_ids)}"
     )
     in_context = {q for other in collection.rankings for q in other.query_ids} if may_be_batch else set()
     if in_context.intersection(run.query_ids) and in_context.intersection(docs.query_ids):
@@ -120,8 +120,8 @@ def _warn_about_other_topics(collection: Collection, *, may_be_batch: bool) -> N
     if unique and not may_be_batch:
         warn(
             f"{few(run.name for run in unique)} of the context {'has' if len(unique) == 1 else 'have'} no query in "
-            f"common with the qrels: {unique[0].name} has {some(unique[0].query_ids)}, the qrels have "
-            f"{some(docs.query_ids)}; check whether one of them is numbered differently",
+            f"common with the qrels: {unique[0].name} has {first_ids(unique[0].query_ids)}, the qrels have "
+            f"{first_ids(docs.query_ids)}; check whether one of them is numbered differently",
             collection.context,
         )
 

@@ -16,7 +16,7 @@ from ..data.documents import NAME_NO_ASPECT, Documents, Judgments
 from ..data.rankings import Rankings
 from ..io import datasets
 from ..io.qrels import Qrels, QrelsColumns, make_judgments, qrels_columns
-from ..messages import counted, some, warn
+from ..messages import counted, first_ids, warn
 from .measure_strings import needs_subtopics
 from .memo import Memo
 from .priors import PriorPolicy
@@ -286,7 +286,7 @@ def _check_cut_runs(runs: Iterable[Rankings], judgments: Judgments) -> None:
         if len(missing):
             raise ValueError(
                 f"{cut.source} knows nothing of topic {missing[0]!r}, one of {len(missing)} judged topics it lacks "
-                f"(it has {some(cut.listed.query_ids)}): leave these out, or make it again with these judgments"
+                f"(it has {first_ids(cut.listed.query_ids)}): leave these out, or make it again with these judgments"
             )
 
 

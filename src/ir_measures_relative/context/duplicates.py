@@ -10,7 +10,7 @@ import numpy as np
 from ..data.arrays import IntArray
 from ..data.ids import WordArray
 from ..data.rankings import Rankings, hold_same_rows, known_depth
-from ..messages import some, warn
+from ..messages import first_ids, warn
 from .collection import Collection
 from .evaluated import Evaluated
 from .measure_strings import is_relative, param_value
@@ -192,7 +192,7 @@ def why_incomparable(
         unshared = sorted((a_priors - {b}) ^ (b_priors - {a}))
         if unshared:
             are_priors = "is a prior" if len(unshared) == 1 else "are priors"
-            return f"{some(unshared)} {are_priors} of one and not of the other"
+            return f"{first_ids(unshared)} {are_priors} of one and not of the other"
     systems = param_value(measure, "systems")
     if systems not in (None, "groups"):
         selected = {a, b} & {*match_patterns(systems, names, "systems")}

@@ -12,7 +12,7 @@ from ..data.arrays import IntArray
 from ..data.documents import Documents, Judgments
 from ..data.ids import Ids
 from ..data.rankings import TIES_DEPTH, Rankings, has_many_ties, tie_key, ties_in_top
-from ..messages import few, some, warn
+from ..messages import few, first_ids, warn
 
 if TYPE_CHECKING:
     from .collection import Collection
@@ -172,8 +172,8 @@ def warn_about_strange_ids(
     run, query_id = examples[0]
     docs = run.select_query(query_id).ids_at(slice(0, 4)).strings()
     shown = (
-        f"for query {query_id!r} {run.name} has {some(docs)}, the qrels have "
-        f"{some(judgments.select_query(query_id).doc_ids)}; check that both are of one version of"
+        f"for query {query_id!r} {run.name} has {first_ids(docs)}, the qrels have "
+        f"{first_ids(judgments.select_query(query_id).doc_ids)}; check that both are of one version of"
     )
     if all_strange:
         few_judged = (

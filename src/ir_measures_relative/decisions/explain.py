@@ -19,7 +19,7 @@ from ..further_measures.rbo import rows_in_top
 from ..io.qrels import Qrels
 from ..io.runs import Run
 from ..measures.measure import RelativeMeasure
-from ..messages import few_quoted, some
+from ..messages import few_quoted, first_ids
 
 
 def explain(
@@ -64,7 +64,9 @@ def explain(
         group = resolve_group(collection, rankings, group)
     judged = collection.documents
     if query_id is not None and query_id not in judged.query_code:
-        raise ValueError(f"query_id={query_id!r} is not in the qrels, which have {some(judged.query_ids)}")
+        raise ValueError(
+            f"query_id={query_id!r} is not in the qrels, which have {first_ids(judged.query_ids)}"
+        )
     check_runs(collection, [parsed])
     evaluated = Evaluated.of(collection, rankings, group=group, name=name)
     check_evaluated([evaluated], [parsed])

@@ -24,7 +24,7 @@ from ..data.documents import Judgments
 from ..data.ids import pair_keys
 from ..io.qrels import Qrels
 from ..measures.measure import RelativeMeasure
-from ..messages import some
+from ..messages import first_ids
 from ..work import Work, map_tasks
 
 
@@ -100,7 +100,7 @@ def collect_judged_or_not(
         first, second = list(context.runs)[:2]
         raise ValueError(
             f"no query is in two of the runs, so there is nothing to compare: {first!r} has "
-            f"{some(context.runs[first].query_ids)}, {second!r} has {some(context.runs[second].query_ids)}; "
+            f"{first_ids(context.runs[first].query_ids)}, {second!r} has {first_ids(context.runs[second].query_ids)}; "
             "number them alike"
         )
     return new_collection(context, Judgments.empty(object_array(n_runs)))

@@ -16,7 +16,7 @@ from ..data.arrays import FloatArray
 from ..formats.searches import read_searches
 from ..io.qrels import Qrels, make_judgments, qrels_columns
 from ..measures.nrg import NRG
-from ..messages import RelativeWarning, few, some, warn
+from ..messages import RelativeWarning, few, first_ids, warn
 from ..stats.intervals import FEWEST_DIFFERING, topic_counts
 from .rule import number
 from .same_cost import GO_ON, READ_DEEPER, UNDECIDED, Searches, compare_at_same_cost, read_deeper
@@ -119,8 +119,8 @@ def _arrange(table: pd.DataFrame, qrels: Qrels, k: int | None, topic: Mapping[st
     unjudged = [i for i in trajectories if key_by_id[i] not in judged]
     if len(unjudged) == len(trajectories):
         raise ValueError(
-            f"no trajectory is judged: the searches have {some(unjudged)}, the qrels have {some(sorted(judged))}; "
-            "number them alike, or map trajectories to topics with topic="
+            f"no trajectory is judged: the searches have {first_ids(unjudged)}, the qrels have "
+            f"{first_ids(sorted(judged))}; number them alike, or map trajectories to topics with topic="
         )
     if unjudged:
         warn(

@@ -145,17 +145,19 @@ def _pack_rankings(runs: Sequence[Rankings], docs: Documents, depth: int) -> dic
     for length, topic, run in zip(lengths, topics, runs, strict=True):
         length[topic[topic >= 0]] = run.lengths[topic >= 0]
     queries = [topic[top.query] for topic, top in zip(topics, tops, strict=True)]
+    # The rows of the heads, run by run, in the order of the track's topics.
     rows = [np.flatnonzero(query >= 0) for query in queries]
     rows = [row[np.argsort(query[row], kind="stable")] for row, query in zip(rows, queries, strict=True)]
     query = np.concatenate([query[row] for query, row in zip(queries, rows, strict=True)])
     ids = Ids.joined([top.ids.take(row) for top, row in zip(tops, rows, strict=True)])
-    row = docs.find_rows(query, ids)
-    is_other = row < 0
-    others = _without_repeats(docs, query[is_other], ids.take(is_other))
+    listed_row = docs.find_rows(query, ids)
+    is_other = listed_row < 0
+    other_query, other_ids = query[is_other], ids.take(is_other)
+    others = _without_repeats(docs, other_query, other_ids)
     n_listed, n_others = (np.bincount(part.query, minlength=docs.n_queries) for part in (docs, others))
-    number = row - docs.starts[query]
-    other_query = query[is_other]
-    other_row = others.find_rows(other_query, ids.take(is_other))
+    # The number of each document in its topic: the listed ones come first.
+    number = listed_row - docs.starts[query]
+    other_row = others.find_rows(other_query, other_ids)
     number[is_other] = n_listed[other_query] + other_row - others.starts[other_query]
     all_ids = Ids.joined([docs.followed_by(others).ids])
     return {

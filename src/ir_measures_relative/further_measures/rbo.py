@@ -81,7 +81,7 @@ def rows_in_top(run: Evaluated, other: Rankings, depth: int | None) -> IntArray:
 
     # Of all pairs of runs: comparing ids in each would take most of the time.
     def numbers() -> dict[Rankings, IntArray]:
-        return dict(zip(collection.rankings, numbered(collection.tops(depth)), strict=True))
+        return dict(zip(collection.rankings, number_documents(collection.tops(depth)), strict=True))
 
     number = collection.memoize(("numbers", depth), numbers)
 
@@ -93,8 +93,8 @@ def rows_in_top(run: Evaluated, other: Rankings, depth: int | None) -> IntArray:
     return collection.memoize(("located", run.run, depth), locate)[number[other]]
 
 
-def numbered(tops: Sequence[Top]) -> list[IntArray]:
-    """Return a number for each document of each top: the same for the same document of a query in all tops."""
+def number_documents(tops: Sequence[Top]) -> list[IntArray]:
+    """Return a number for each document of each top: a document of a query has the same in all tops."""
     query = np.concatenate([top.docs.query for top in tops])
     ids, ends = Ids.joined([top.docs.ids for top in tops]), np.cumsum([len(top.position) for top in tops])
     seed = 0

@@ -61,7 +61,7 @@ class Contents:
     _intervals: dict[ir_measures.Measure, dict[tuple[str, str], list[Any]]] = field(default_factory=dict)
 
     @property
-    def several(self) -> bool:
+    def has_several_runs(self) -> bool:
         """Whether there are two runs to compare."""
         return len(self.collection.names) > 1
 
@@ -211,7 +211,7 @@ def _page_data(collection: Collection, scores: Scores, queries: Mapping[str, str
 
 
 def _values(scores: Scores) -> dict[str, list[Any]]:
-    """Return values by measure, run and topic; means, and their 95 % intervals, which a measure that adds up lacks."""
+    """Return the values by measure, run and topic, the means, and their 95 % intervals; a sum over topics has none."""
     names = list(map(str, scores.measures))
     table, margins = means_and_margins(scores.long_table(), *names)
     result: dict[str, list[Any]] = {"values": [], "means": [], "ci_lower": [], "ci_upper": []}

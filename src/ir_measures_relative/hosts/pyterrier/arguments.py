@@ -11,7 +11,7 @@ import pyterrier as pt
 
 from ...context.measure_strings import parse_measure, trec_measures
 from ...context.run_context import check_is_context
-from ...messages import counted, kind_of, some
+from ...messages import counted, first_ids, kind_of
 
 #: The parameters of the context of an experiment.
 CONTEXT_ARGUMENTS = ("priors", "reference", "groups", "num_docs", "grades", "drop_self")
@@ -92,6 +92,6 @@ def check_topics_judged(topics: pd.DataFrame, qrels: pd.DataFrame) -> None:
     if types[0] != types[1]:
         remedy = "give strings in both, such as topics.assign(qid=topics['qid'].astype(str))"
     raise ValueError(
-        f"the topics and the qrels have no topic in common: the topics have {some(topic_ids)} (type {types[0]}), the "
-        f"qrels have {some(judged)} (type {types[1]}); {remedy}"
+        f"the topics and the qrels have no topic in common: the topics have {first_ids(topic_ids)} (type "
+        f"{types[0]}), the qrels have {first_ids(judged)} (type {types[1]}); {remedy}"
     )

@@ -22,7 +22,10 @@ class First(NamedTuple):
 
 
 def first_relevant(relevant: IntArray, pool: IntArray, depth: IntArray) -> First:
-    """``C(n - i, m - 1)/C(n, m)`` and ``C(n - m, min(k, n))/C(n, min(k, n))``, as running products."""
+    """Return the probabilities in pools of n documents, m of them relevant, for the depth k.
+
+    They are ``C(n - i, m - 1)/C(n, m)`` and ``C(n - m, min(k, n))/C(n, min(k, n))``, as running products.
+    """
     i = np.arange(1, longest(depth) + 1)
     left = np.maximum(pool[:, None] - i + 1, 1)  # documents that may be at i
     non_relevant = np.maximum(pool[:, None] - relevant[:, None] - i + 1, 0)
@@ -38,7 +41,7 @@ def from_first_relevant(function: Callable[[First], FloatArray], pool: RandomRan
 
 
 def expected_rr(first: First) -> FloatArray:
-    """``E[RR@k] = Σ_{i≤min(k,n)} C(n - i, m - 1)/(i·C(n, m))``."""
+    """Return the expectation ``E[RR@k] = Σ_{i≤min(k,n)} C(n - i, m - 1)/(i·C(n, m))``."""
     return row_sums(first.chance * reciprocal(np.arange(1, first.chance.shape[1] + 1)))
 
 

@@ -42,7 +42,7 @@ _MOST_WORK, _MOST_TOPICS = 150_000, 1_000
 
 def complementary(contents: Contents) -> Section | str:
     """Return the greedy selection by the first measure relative to priors, with its bound."""
-    if not contents.several:
+    if not contents.has_several_runs:
         return "Which runs complement each other: there is only one run."
     if contents.incomplete:
         return f"Which runs complement each other: {contents.why_incomplete}."

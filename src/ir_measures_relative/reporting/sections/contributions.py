@@ -25,7 +25,7 @@ def aspects(contents: Contents) -> Section | str:
     """Return the new aspects of each run, those that add most first."""
     if not contents.collection.judgments.has_aspects:
         return "New aspects: the judgments name no aspects."
-    if not contents.several:
+    if not contents.has_several_runs:
         return "New aspects: there is only one run."
     measures = (m for m in contents.measures if isinstance(m, type(NewAspects)))
     measure = next(measures, NewAspects @ contents.cutoff)
@@ -42,7 +42,7 @@ def aspects(contents: Contents) -> Section | str:
 
 def credit(contents: Contents) -> Section | str:
     """Return the Shapley value of each run, the largest first."""
-    if not contents.several:
+    if not contents.has_several_runs:
         return "Credit of each run: there is only one run."
     measures = (m for m in contents.measures if isinstance(m, type(Shapley)))
     measure = next(measures, Shapley @ contents.cutoff)

@@ -50,7 +50,7 @@ _MOST_DECIDED, _BEST_DECIDED, _MOST_DECIDED_WORK = 20, 4, 40_000
 
 def similar(contents: Contents) -> Section | str:
     """Return the distances of every two runs, clustered."""
-    if not contents.several:
+    if not contents.has_several_runs:
         return "Which runs are similar: there is only one run."
     measure = MED @ contents.cutoff
     distance, _ = tabulate_distances(contents.collection, measure)
@@ -86,7 +86,7 @@ def against_reference(contents: Contents) -> Section | str:
     """Return the difference of each run from the reference by the absolute measures."""
     context, title = contents.context, "Against the reference"
     absolute = [m for m in contents.measures if not is_relative(m)]
-    if not contents.several or context.reference is None or not absolute:
+    if not contents.has_several_runs or context.reference is None or not absolute:
         return f"{title}: it needs a reference, another run and an absolute measure."
     names = contents.complete
     if context.reference not in names or len(names) < 2:
@@ -111,7 +111,7 @@ def pair_data(contents: Contents) -> dict[str, Any]:
     they would take long. ``incomplete`` are the positions of runs that miss too many topics.
     """
     topics, intervals = contents.collection.documents.n_queries, None
-    if contents.are_pairs_few and contents.several:
+    if contents.are_pairs_few and contents.has_several_runs:
         pairs = list(itertools.combinations(contents.collection.names, 2))
         intervals = [
             # the value of a measure of pairs is not the difference of two values

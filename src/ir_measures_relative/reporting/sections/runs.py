@@ -44,7 +44,7 @@ def runs(contents: Contents) -> Section:
     by = contents.first_relative or 0
     names = [measure.NAME for measure in contents.measures]
     unique = names.index("UniqueRel") if "UniqueRel" in names else None
-    adds = _find_leader(contents, contents.first_relative) if contents.several else None
+    adds = _find_leader(contents, contents.first_relative) if contents.has_several_runs else None
     shows = None if unique is None or adds is None or not adds.adds else data["means"][unique][adds.run]
     most = None if shows is None else _find_leader(contents, unique)
     facts = {

@@ -74,7 +74,7 @@ class Undecided(NamedTuple):
 def unjudged(contents: Contents) -> Section | str:
     """Return bounds and verdicts, unless all is judged, or the verdicts would take long."""
     title = "What unjudged documents leave undecided"
-    if not contents.several:
+    if not contents.has_several_runs:
         return f"{title}: there is only one run."
     if len(contents.complete) < 2 or contents.context.reference in contents.incomplete:
         return f"{title}: {contents.why_incomplete}."
