@@ -1,6 +1,7 @@
 """The model of unjudged grades: its fits against general optimizers, what it may not depend on, and its judge."""
 
 import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,13 @@ from scipy.special import expit
 
 from helpers.judged_pools import collection, drawn_pool, labels_of
 from ir_measures_relative import RelativeWarning, verdicts
+from ir_measures_relative.bounding.imputation import sentence_about_judge
 from ir_measures_relative.bounding.llm_judge import (
     FEWEST_SHARED,
     LEAST_FALL,
     MOST_FAVOUR,
     NO_LABEL,
+    Gate,
     Judge,
     JudgedRelevance,
     check_judge,
@@ -282,6 +285,12 @@ def test_favour_is_that_of_its_formula() -> None:
     assert measure_favour(model, pool, label, judged, 9) == pytest.approx(
         (lead - np.mean(others)) / np.std(others, ddof=1)
     )
+
+
+def test_a_judge_that_nearly_helps_enough_is_below_the_limit_in_words_too() -> None:
+    gate = Gate(2504, 900, 0.0996, 0.5, by_ranks=True)
+    imputation: Any = SimpleNamespace(model=SimpleNamespace(gate=gate), n_in_tops=1)
+    assert "by 9 %, less than 10 %; they are not used" in str(sentence_about_judge(imputation))
 
 
 def test_with_a_judge_two_runs_are_enough() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 import ir_measures
@@ -240,9 +241,10 @@ def sentence_about_judge(imputation: Imputation) -> str | None:
             "People judged hardly any documents but those in the tops of these runs "
             f"({100 * (1 - gate.elsewhere):.0f} %); LLM judgments cannot be checked on them alone, and are not used."
         )
+    # Rounded down, since 9.6 % is less than 10 %.
     lowers = (
         f"The LLM judgments lower the error on the {gate.n_shared:,} documents that people also judged by "
-        f"{100 * max(gate.fall, 0.0):.0f} %"
+        f"{math.floor(100 * max(gate.fall, 0.0))} %"
     )
     if gate.fall < gate.least_fall:
         return f"{lowers}, less than {100 * gate.least_fall:.0f} %; they are not used."
