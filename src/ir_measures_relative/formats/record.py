@@ -16,11 +16,12 @@ def record(retriever: pt.Transformer, topic: str = "qid") -> Recorder:
     """Return a transformer that passes results through unchanged, and records them for ``pt.relative.trajectory``.
 
     Args:
-        retriever: what the agent searches with.
+        retriever: what the agent searches with, such as ``bm25 % 10``. An agent that calls ``search(text)`` must set
+            ``qid=``, which is "1" by default.
         topic: the column of the queries that names the trajectory; set one where the agent changes ``qid``.
 
     Example:
-        >>> recorded = pt.relative.record(bm25)                    # doctest: +SKIP
+        >>> recorded = pt.relative.record(bm25 % 10)               # doctest: +SKIP
         >>> agent(recorded)(topics)                                # doctest: +SKIP
         >>> pt.relative.trajectory(recorded.searches, qrels)       # doctest: +SKIP
     """
