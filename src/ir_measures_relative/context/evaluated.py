@@ -149,6 +149,6 @@ class Evaluated:
             evaluated = f", and {self.name!r} is evaluated" if self.name else ""
             raise ValueError(
                 f"which run is the reference? The context holds {few_quoted(names)}{evaluated}; set "
-                "RunContext(…, reference=name), or ref='name' in the measure"
+                "reference=name, in RunContext or pt.relative.Experiment, or ref='name' in the measure"
             )
         return candidates[0]
