@@ -23,6 +23,7 @@ from ir_measures_relative import (
     nDCG_UE,
     rrLP,
     select_complementary,
+    verdicts,
 )
 from ir_measures_relative.context.evaluate import Scores, describe_dominant_topics, topic_shares
 from ir_measures_relative.data.arrays import object_array
@@ -308,3 +309,9 @@ def test_an_id_that_no_measure_reads_is_not_read_here(caught) -> None:
     context = RunContext({"one": pd.DataFrame({"query_id": "q0", "doc_id": docs, "score": range(51, 0, -1)})})
     context.evaluate(JUDGED, [NRG @ 10])
     assert not any("under 1%" in str(w.message) for w in caught)
+
+
+def test_a_warning_from_a_cached_property_names_the_users_line(caught) -> None:
+    context = RunContext({"run": RUN, "other": OTHER})
+    verdicts(context, QRELS, [nDCG @ 2])  # here
+    once(caught)

@@ -43,7 +43,7 @@ Ends with: entry points, in a release (``ir_measures-entry-points.patch``).
 
 PACKAGES_OF_HOSTS = frozenset(
     {"ir_measures", "pyterrier", "pyterrier_alpha", "dask", "distributed", "joblib", "matplotlib", "pandas"}
-    | {"tqdm", "concurrent", "contextlib", "importlib", "threading"}
+    | {"tqdm", "concurrent", "contextlib", "functools", "importlib", "threading"}
 )
 """Packages between the user's code and ours: a warning names the line in the user's code.
 
