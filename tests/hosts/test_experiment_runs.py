@@ -293,7 +293,7 @@ VALUES = [
     ({"reference": "BM25"}, "reference='BM25' is not a run"),
     ({"reference": {"q": {"d": 1.0}}}, "reference=.* is not a run"),
     ({"measures": [NRG(prior="BM25") @ 10]}, "'BM25' fits no run"),
-    ({"measures": [rrLP]}, "which run is the reference.* set reference=name, in RunContext or pt.relative.Exp"),
+    ({"measures": [rrLP]}, "which run is the reference.* in RunContext or pt.relative.Experiment"),
     ({"measures": [nDCG_UE(pool="corpus") @ 10]}, "num_docs"),
     ({"measures": ["nrg"]}, "'nrg'.*the nearest is 'NRG'"),
     ({"measures": ["map", "NGR@10"]}, "'NGR@10'.*the nearest is 'NRG', that is NRG@10"),
