@@ -374,8 +374,8 @@ def test_every_parameter_of_the_host_is_named() -> None:
     del host["retr_systems"]
     named = {name: p.default for name, p in ours.items() if p.kind is not p.VAR_KEYWORD}
     assert {name: default for name, default in named.items() if name not in own} == host
-    documented = pt.relative.Experiment.__doc__ or ""
-    assert all(f"        {name}: " in documented for name in own)
+    documented = inspect.getdoc(pt.relative.Experiment) or ""
+    assert all(f"    {name}: " in documented for name in own)
 
 
 def test_a_parameter_that_nobody_has() -> None:
