@@ -87,6 +87,11 @@ def test_an_answer_says_whose_the_names_are(files: Path) -> None:
         write_run(folder / file, tag, RUNS["A"])
     done = run("qrels.txt", "input.dense", "P@1", cwd=files)
     assert "note" not in done.stderr  # the names of files and folders say it
+    for place in ("mine", "theirs"):  # two files of one tag are named by their paths
+        (files / place).mkdir()
+        write_run(files / place / "x.run", "tag", RUNS["A"])
+    done = run("worth", "qrels.txt", "mine", "--to", "theirs", "--others", "runs", cwd=files)
+    assert "mine/x" in done.stdout and "note" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -185,6 +185,22 @@ def test_unjudged_documents_are_imputed_where_there_is_a_model() -> None:
     assert np.abs(whole["difference"] - table["difference"]).max() < 0.05
 
 
+def test_unjudged_documents_of_other_runs_are_told_from_those_of_the_lists() -> None:
+    """They could raise the ideal rankings."""
+    rankings = {"now": "ABC", "new": "BAC", "third": "XYZ"}
+    runs: dict[str, Run] = {
+        name: {f"q{i}": {doc: -rank for rank, doc in enumerate(docs)} for i in range(6)}
+        for name, docs in rankings.items()
+    }
+    qrels = {f"q{i}": {"A": 1, "B": i % 2, "C": 0} for i in range(6)}
+    options = {"now": "now", "new": "new"}
+    answer = decide(RunContext(runs, grades=(0, 1)), qrels, options, "nDCG@3")
+    assert answer.notes[0].endswith("all lists are fully judged, but not the top of every run.")
+    del runs["third"]
+    answer = decide(RunContext(runs, grades=(0, 1)), qrels, options, "nDCG@3")
+    assert answer.notes[0].endswith("all lists are fully judged.")
+
+
 def test_without_a_model_the_verdict_is_strict_or_none() -> None:
     runs, qrels = larger(judged=0.6)
     two = RunContext({name: runs[name] for name in ("fair", "other")}, grades=(0, 1))

@@ -254,7 +254,9 @@ def _say_whose_names(files: Mapping[str, Path]) -> None:
 
 
 def _is_in_path(name: str, file: Path) -> bool:
-    """Return whether a name is a folder of a path, or a part of the file name between separators."""
+    """Return whether a name is a part of a path, a folder in it, or a part of the file name between separators."""
+    if "/" in name and name in file.as_posix():
+        return True
     *folders, last = Path(os.path.abspath(file)).parts
     return name in folders or re.search(rf"(?<!\w){re.escape(name)}(?!\w)", last, re.IGNORECASE) is not None
 

@@ -293,9 +293,11 @@ class ScoredOptions:
             for option, won, lost in results[1 : 1 + _COUNTED]
         ]
         share = float(self.scores.unjudged[: len(self.options)].max())
-        unjudged = (
-            f"up to {format_share(share)} of a list is unjudged" if share else "all lists are fully judged"
-        )
+        unjudged = "all lists are fully judged"
+        if share:
+            unjudged = f"up to {format_share(share)} of a list is unjudged"
+        elif not self.scores.all_judged:  # what is unjudged could raise the ideal rankings
+            unjudged += ", but not the top of every run"
         return f"{'; '.join(counts)}; {unjudged}."
 
 
