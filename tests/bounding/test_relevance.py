@@ -307,6 +307,11 @@ def test_with_a_judge_two_runs_are_enough() -> None:
         ValueError, match=r"by 0 %, less than 20 %; they are not used. .* needs at least 4 runs"
     ):
         verdicts(context, qrels, ["nDCG@5"], relevance_model="pool", llm_judgments=useless)
+    judged = {q: {d: g for d, g in docs.items() if d in qrels[q]} for q, docs in llm.items()}
+    with pytest.raises(
+        ValueError, match=r"cover 0 of \d+ unjudged documents, too few .* needs at least 4 runs"
+    ):
+        verdicts(context, qrels, ["nDCG@5"], relevance_model="pool", llm_judgments=judged)
 
 
 BAD_JUDGES: Any = {

@@ -38,6 +38,9 @@ def test_two_runs_have_a_model_with_a_judge() -> None:
     useless = {query: dict.fromkeys(docs, 1) for query, docs in llm.items()}
     refused = decide(context, qrels, options, llm_judgments=useless, **BY)
     assert refused.verdict is None and "by 0 %, less than 20 %; they are not used" in refused.notes[0]
+    known = {query: {d: g for d, g in docs.items() if d in qrels[query]} for query, docs in llm.items()}
+    refused = decide(context, qrels, options, llm_judgments=known, **BY)
+    assert refused.verdict is None and "too few for a relevance model of these runs" in refused.notes[0]
 
 
 def test_a_judge_that_favours_the_candidate_is_left_out() -> None:

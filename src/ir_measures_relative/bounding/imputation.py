@@ -95,6 +95,11 @@ class Imputation:
         self.about_scale = "" if label is None else _describe_scale(label[label != NO_LABEL], docs)
 
     @property
+    def exists(self) -> bool:
+        """Whether there is a model; of few runs it knows nothing but the labels of unjudged documents."""
+        return self.model.exists and not (len(self._runs) < FEWEST_RUNS and self.covers_few)
+
+    @property
     def covers_few(self) -> bool:
         """Whether the language model labelled less than half of the unjudged documents."""
         return self.n_labelled < _FEW_LABELLED * self.n_unjudged
@@ -253,12 +258,15 @@ def sentence_about_judge(imputation: Imputation) -> str | None:
             "The LLM judges the candidate's unjudged documents better than expected, by "
             f"{model.favour:.1f} standard deviations of other runs; its judgments are not used."
         )
+    covered = f"{imputation.n_labelled:,} of {imputation.n_unjudged:,} unjudged documents"
+    if not imputation.exists:
+        return f"The LLM judgments cover {covered}, too few for a relevance model of these runs."
     text = f"{lowers}; they help to estimate unjudged grades."
     if imputation.candidate is not None and model.favour is None:
         text += " Too few runs or documents show whether they favour the candidate."
     text += imputation.about_scale
     if imputation.covers_few:
-        text += f" They cover {imputation.n_labelled:,} of {imputation.n_unjudged:,} unjudged documents."
+        text += f" They cover {covered}."
     return text
 
 

@@ -164,7 +164,7 @@ def _draw(
     """Return the values of the runs under drawn labelings, in batches (runs, labelings, topics)."""
     imputation = Imputation(labelings.runs, labelings.cutoff, llm)
     about_judge = sentence_about_judge(imputation)
-    if not imputation.model.exists:
+    if not imputation.exists:
         raise ValueError(
             f"{about_judge} Without them relevance_model='pool' needs at least {FEWEST_RUNS} runs to learn from, and "
             f"there are {len(labelings.runs)}: add runs of the collection"

@@ -139,7 +139,7 @@ class OptionValues:
         runs = len(self._collection.names)
         if isinstance(self._labelings, str) or needs_subtopics(self.by):
             return _NoModel(f"No relevance model imputes judgments for {self.by}")
-        if runs < FEWEST_RUNS and (self._llm is None or not self._imputation.model.exists):
+        if runs < FEWEST_RUNS and (self._llm is None or not self._imputation.exists):
             further = counted(FEWEST_RUNS - runs, "further run")
             return _NoModel(f"A relevance model needs {further} of the collection")
         try:
