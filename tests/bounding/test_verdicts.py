@@ -326,6 +326,7 @@ def test_a_measure_without_strict_bounds_never_stops_the_others() -> None:
 
 
 def test_a_measure_of_aspects_has_no_drawn_labelings() -> None:
+    pytest.importorskip("pyndeval")
     aspects = {("q", "a"): "x", ("q", "c"): "y", ("p", "a"): "x", ("p", "d"): "y"}
     qrels = [Qrel(q, d, 1, aspect) for (q, d), aspect in aspects.items()]
     runs = {"one": {"q": {"a": 3.0, "u": 2.0}, "p": {"v": 3.0, "a": 2.0}}}

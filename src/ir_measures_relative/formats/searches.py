@@ -153,6 +153,7 @@ def _check(table: pd.DataFrame, source: str) -> pd.DataFrame:
                 f"{source}: {column} holds {brief(table[column][~is_text].tolist()[0])}, and ids are strings: convert "
                 "them with str()"
             )
+        "".join(table[column]).encode()  # raises UnicodeEncodeError where pandas holds Python's strings too
     if (table["query_id"] == "").any():
         raise ValueError(f"{source}: a row has no query_id; name its trajectory")
     search = pd.to_numeric(table["search"], errors="coerce")
