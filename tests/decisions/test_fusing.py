@@ -24,7 +24,7 @@ from scored import per_query
 
 MEASURES = [
     *("nDCG@3", "nDCG", "P@2", "P(rel=2)@3", "R@2", "AP", "AP(rel=2)@3", "RR", "RR@2"),
-    *("Success@1", "Judged@2"),
+    *("Success@1", "Judged@2", "Rprec"),
 ]
 
 

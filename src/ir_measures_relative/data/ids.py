@@ -228,18 +228,6 @@ class Ids:
                 different[at] = self.word(i, at + 1) != self.word(i, at)
         return different
 
-    def before(self, rows: IntArray, other_rows: IntArray) -> BoolArray:
-        """Return whether the ids of ``rows`` come before those of ``other_rows``, in the order of strcmp."""
-        result = np.zeros(len(rows), dtype=bool)
-        undecided = np.arange(len(rows))
-        for i in range(self.n_words):
-            word, other = (self.word(i, r[undecided]).byteswap() for r in (rows, other_rows))
-            result[undecided] = word < other
-            undecided = undecided[word == other]
-            if not len(undecided):
-                break
-        return result
-
     def descending(self, group: IntArray) -> IntArray:
         """Return the order of the rows by ``group``, from 0 up, then by id, from the last to the first by strcmp."""
         if len(self) <= _FEW:
