@@ -48,7 +48,7 @@ class Recorder(pt.Transformer):  # type: ignore[misc]
     def searches(self) -> pd.DataFrame:
         """Columns: ``qid`` (the trajectory), ``search``, ``query``, ``docno`` ("" if empty), ``rank``, ``score``."""
         with self._lock:
-            return pd.concat([pd.DataFrame(columns=_COLUMNS), *self._searches], ignore_index=True)
+            return pd.concat(self._searches or [pd.DataFrame(columns=_COLUMNS)], ignore_index=True)
 
     def transform(self, inp: pd.DataFrame) -> pd.DataFrame:
         """Return what the retriever returns.
