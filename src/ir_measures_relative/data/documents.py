@@ -12,7 +12,7 @@ import numpy as np
 
 from ..messages import is_missing, warn
 from .arrays import BoolArray, IntArray, ObjectArray, rank_within
-from .ids import Ids, WordArray, has_repeats, pair_keys, search
+from .ids import Ids, WordArray, pair_keys, search
 from .rankings import Rankings, hashed_parts
 
 # Cached attributes that do not depend on grades, which other grades of the same rows share.
@@ -148,8 +148,6 @@ class Documents:
 
     def repeats(self) -> tuple[IntArray, IntArray]:
         """Return the rows that a later row of the same (query, document) repeats, and the last row of each."""
-        if not has_repeats(pair_keys(self.query, self.ids.hashes())):
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
         _, keys, order = self._keys
         more = keys[1:] == keys[:-1]
         is_last = np.append(~more, True)[: len(keys)]

@@ -89,8 +89,7 @@ class Content:
         head, _, rest = self.text.lstrip().partition("\n")
         if not (head.startswith("{") and head.rstrip().endswith("}") and rest.strip()):
             return parse_json(self.text, self.source)
-        lines = enumerate(self.text.split("\n"), start=1)  # strings may hold the other ends of lines
-        return [parse_json(line, f"{self.source}, line {number}") for number, line in lines if line.strip()]
+        return parse_json_lines(self.text, self.source)
 
     @property
     def records(self) -> list[dict[str, Any]]:
@@ -106,6 +105,12 @@ class Content:
         except UnicodeDecodeError as error:
             line = self.data.count(b"\n", 0, error.start) + 1
             raise ValueError(f"{self.source}, line {line}: not text in UTF-8; convert the file") from None
+
+
+def parse_json_lines(text: str, source: str) -> list[Any]:
+    """Return what each line that is not blank holds, by :func:`parse_json`."""
+    lines = enumerate(text.split("\n"), start=1)  # strings may hold the other ends of lines
+    return [parse_json(line, f"{source}, line {number}") for number, line in lines if line.strip()]
 
 
 class _RepeatedKeyError(Exception):

@@ -14,7 +14,7 @@ import pandas as pd
 from ..context.run_context import RunContext
 from ..io.files import read_bytes
 from ..messages import brief, few
-from .content import Content, parse_json
+from .content import Content, parse_json, parse_json_lines
 from .tables import read_parquet
 
 COLUMNS = ("query_id", "search", "doc_id")
@@ -79,9 +79,7 @@ def _read_file(path: Path, source: str) -> pd.DataFrame:
         return read_parquet(data, source)
     text = Content(data, source).text.removeprefix("\ufeff")
     if ending in ("jsonl", "ndjson"):
-        lines = enumerate(text.split("\n"), start=1)  # strings may hold the other ends of lines
-        rows = [parse_json(line, f"{source}, line {number}") for number, line in lines if line.strip()]
-        return _read_rows(rows, source)
+        return _read_rows(parse_json_lines(text, source), source)
     if ending == "json":
         content = parse_json(text, source)
         return _read_nested(content, source) if isinstance(content, dict) else _read_rows(content, source)

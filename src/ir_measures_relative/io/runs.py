@@ -96,18 +96,18 @@ def _from_scored_docs(run: Iterable[Any], name: str) -> Rankings:
         raise ValueError(
             f"{name}: an iterable whose item {i} is {kind_of(row)} is not a run; give {_FORMATS}"
         ) from None
-    return _from_columns(query_ids, doc_ids, scores, name)
+    return _from_columns(object_array(query_ids), doc_ids, scores, name)
 
 
 def _from_columns(
-    query_ids: Iterable[Any],
+    queries: ObjectArray,
     doc_ids: Iterable[Any],
     scores: Iterable[Any],
     name: str,
     tag: str | None = None,
     asked: Collection[str] = (),
 ) -> Rankings:
-    queries, docs = object_array(query_ids), object_array(doc_ids)
+    docs = object_array(doc_ids)
     values = _as_floats(object_array(scores), queries, docs, name)
     return Rankings(queries, docs, values, name=name, tag=tag, asked=asked)
 
