@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
+from drawn_tables import intervals, matrix_of_verdicts
 from ir_measures_relative import RelativeWarning, RunContext, bounds, plots, verdicts
 from ir_measures_relative.bounding import judge_next
 from ir_measures_relative.bounding.verdicts import name_order
@@ -145,10 +146,10 @@ def draw_intervals_and_verdicts(context: RunContext, qrels: pd.DataFrame, folder
     """The runs as intervals, and which orders are settled, on the pool of the top tens of half of them."""
     shallow = pool(context, qrels, context.names[::2], 10)
     found = bounds(fresh(context), shallow, ["nDCG@10"]), verdicts(fresh(context), shallow, ["nDCG@10"])
-    draws = plots.intervals, plots.matrix_of_verdicts
+    draws = intervals, matrix_of_verdicts
     for name, table, draw in zip(("intervals", "verdicts"), found, draws, strict=True):
         figure = plots.new_figure(7.0, 5.0)
-        draw(table, ax=figure.subplots())
+        draw(table, figure.subplots())
         figure.savefig(folder / f"unjudged-{name}.png", dpi=100, bbox_inches="tight")
 
 

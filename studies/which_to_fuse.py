@@ -83,11 +83,12 @@ def predictors(context: RunContext, qrels: str) -> pd.DataFrame:
 
 def draw(folder: Path, name: str, table: pd.DataFrame) -> None:
     """Writes the pictures of a campaign."""
+    from drawn_tables import fusion  # beside this script
     from ir_measures_relative import plots
 
     folder.mkdir(parents=True, exist_ok=True)
     figure = plots.new_figure()
-    plots.fusion(table, ax=figure.subplots())
+    fusion(table, figure.subplots())
     figure.savefig(folder / f"fusion-{name}.png", dpi=110)
 
 

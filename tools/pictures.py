@@ -175,7 +175,7 @@ DRAWN = {
     "docs/pictures/chronological.png": Picture(of_the_demo("chronological"), (CURVES, FIGURES)),
     "docs/pictures/five-families.png": Picture(five_families, ("studies/five_families.py",)),
     "docs/pictures/fusion-robust03.png": Picture(
-        fusion_robust03, ("studies/which_to_fuse.py", CURVES, FIGURES)
+        fusion_robust03, ("studies/which_to_fuse.py", "studies/drawn_tables.py", FIGURES)
     ),
     "docs/pictures/relative-against-absolute.png": Picture(
         of_the_demo("relative_against_absolute"), (SCATTER, FIGURES)

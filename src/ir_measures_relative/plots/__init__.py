@@ -16,18 +16,12 @@ if find_spec("matplotlib") is None:
 
 if TYPE_CHECKING:
     from .curves import chronological as chronological
-    from .curves import fusion as fusion
     from .figures import new_figure as new_figure
-    from .matrices import matrix_of_verdicts as matrix_of_verdicts
     from .matrices import similarity as similarity
-    from .scatter import intervals as intervals
     from .scatter import relative_against_absolute as relative_against_absolute
 
 _MODULES = {
     "chronological": "curves",
-    "fusion": "curves",
-    "intervals": "scatter",
-    "matrix_of_verdicts": "matrices",
     "new_figure": "figures",
     "relative_against_absolute": "scatter",
     "similarity": "matrices",

@@ -1,4 +1,4 @@
-"""Lines: one for each strategy of fusion; and systems by date."""
+"""Lines: systems by date."""
 
 from __future__ import annotations
 
@@ -14,9 +14,7 @@ from ..data.arrays import FloatArray
 from ..io.qrels import Qrels
 from .figures import (
     COLOURS,
-    MARKERS,
     axes_size,
-    check_table,
     fit_names,
     legend_label,
     make_axes,
@@ -26,62 +24,6 @@ from .figures import (
     write_axis_titles,
     write_frame,
 )
-
-# How far apart the strategies of one number of fused runs stand.
-_APART = 0.13
-# Of strategies those that do not depend on how many runs are fused: they stand beside the others.
-_BESIDE = {"single": "best\nsingle run", "all": "all\nruns"}
-
-
-def fusion(
-    table: pd.DataFrame, measure: ir_measures.Measure | str = "nDCG@10", ax: Axes | None = None
-) -> Axes:
-    """Draw what each strategy is worth: filled on held-out topics, hollow on those that chose its runs.
-
-    By the number of runs, a bar is the interval of the difference from the best single run, drawn from the line of that
-    run. Of several budgets, a line a strategy shows what each budget buys.
-
-    Args:
-        table: what :func:`ir_measures_relative.fuse` returned.
-        measure: the measure that it was made with, for the axis.
-        ax: the axes to draw on; default: those of a new figure.
-    """
-    columns = ["in_sample", "held_out", "ci_lower", "ci_upper"]
-    check_table(table, "fuse(context, qrels, n)", "strategy", "n", "difference", *columns)
-    strategies = list(dict.fromkeys(table["strategy"]))
-    frontier = "budget" in table.columns and table["budget"].nunique() > 1
-    if frontier:  # of several n, the one that is best on the topics that choose
-        table = table.loc[table.groupby(["strategy", "budget"])["in_sample"].idxmax()].sort_values("budget")
-    between = [s for s in strategies if s not in _BESIDE]
-    label = table["strategy"].map(_BESIDE).fillna(table["n"].astype(str))
-    labels = list(dict.fromkeys(label[table["n"].sort_values(kind="stable").index]))
-    ax = make_axes(ax)
-    single = float((table["held_out"] - table["difference"]).iloc[0])
-    for i, strategy in enumerate(strategies):
-        rows = table[table["strategy"] == strategy]
-        in_sample, held_out, low, high = rows[columns].to_numpy().T
-        style: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
-        if frontier:
-            x, hollow, filled = rows["budget"].to_numpy(dtype=np.float64), ":", "-"
-        else:
-            shift = 0.0 if strategy in _BESIDE else between.index(strategy) - (len(between) - 1) / 2
-            x, hollow, filled = label[rows.index].map(labels.index).to_numpy() + _APART * shift, "", ""
-            ax.vlines(x, held_out, in_sample, color=style["color"], linewidth=0.8, linestyle=":", zorder=2)
-            bar = {"linewidth": 1.6 * (strategy != "single"), "alpha": 0.55, "zorder": 2}
-            ax.vlines(x, single + low, single + high, color=style["color"], **bar)
-        ax.plot(x, in_sample, linestyle=hollow, linewidth=0.8, markerfacecolor="white", zorder=3, **style)
-        ax.plot(x, held_out, linestyle=filled, linewidth=1.6, label=strategy, zorder=4, **style)
-    if frontier:
-        below, says = "budget for the fused runs", "Fusion within a budget"
-    else:
-        below, says = "number of runs fused", "Fusion"
-        ax.axhline(single, color="0.5", linewidth=1.0, linestyle="--", zorder=1)
-        ax.set_xticks(range(len(labels)), labels)
-        ax.set_xlim(-0.6, len(labels) - 0.4)
-    says += " on held-out topics (filled), and on those used to choose (hollow)"
-    write_frame(ax, below, f"mean {measure}", says, grid="both" if frontier else "y")
-    ax.legend(fontsize=8, frameon=False)
-    return ax
 
 
 def chronological(

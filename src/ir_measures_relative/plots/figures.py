@@ -206,25 +206,3 @@ def read_values(
             raise ValueError(f"the column {column!r} of the table is not all numbers ({error})") from None
         values.append(np.where(np.isfinite(numbers), numbers, np.nan))
     return [str(n) for n in table["name"]], values
-
-
-def check_table(table: pd.DataFrame, made_by: str, *columns: str) -> None:
-    """Raise ValueError for a table that lacks columns or has no rows; ``made_by`` is the call that makes one."""
-    lacking = [c for c in columns if c not in getattr(table, "columns", ())]
-    if lacking or not len(table):
-        problem = f"lacks {', '.join(lacking)}" if lacking else "has no rows"
-        raise ValueError(f"the table {problem}; give the one that {made_by} returns")
-
-
-def select_measure(
-    table: pd.DataFrame, measure: ir_measures.Measure | str | None, made_by: str, columns: Sequence[str]
-) -> tuple[pd.DataFrame, str]:
-    """Return the rows of one measure, the first if none is given, and its name."""
-    check_table(table, f"{made_by}(context, qrels, measures)", *columns)
-    if "query_id" in table.columns or "qid" in table.columns:
-        raise ValueError(f"give the table of {made_by} without perquery")
-    measures = list(dict.fromkeys(table["measure"]))
-    shown = (measures[0] if measures else "") if measure is None else str(measure)
-    if shown not in measures:
-        raise ValueError(f"the table holds no {shown or 'measure'}; its measures are {measures}")
-    return table[table["measure"] == shown], shown

@@ -6,10 +6,7 @@ from typing import Any
 
 import ir_measures
 import numpy as np
-import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import ListedColormap
-from matplotlib.patches import Patch
 
 from ..context.run_context import RunContext, check_is_context
 from ..data.arrays import FloatArray
@@ -27,7 +24,6 @@ from .figures import (
     fit_names,
     make_axes,
     outer_size,
-    select_measure,
     short_names,
     text_width,
     write_title,
@@ -38,9 +34,6 @@ _MOST_SYSTEMS_WITH_VALUES = 22
 _SMALLEST_VALUE = 4.0
 # How wide a cell is at least, in sizes of a letter: -0.43 takes 2.6.
 _WIDTH_OF_VALUE = 2.9
-
-# Distinct without colour by their brightness.
-_SETTLED = {"above": "#08519c", "below": "#fdae6b", "equal": "#bdbdbd", "undecided": "#f7f7f7"}
 
 
 def similarity(
@@ -93,46 +86,10 @@ def similarity(
     label = break_title(label, 0.8 * axes_size(ax)[1], 10.0)
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label, extend=extend)
     room = _side(ax, names) / n
-    size = _name_both_axes(ax, names, room)
+    size = name_both_axes(ax, names, room)
     if n <= _MOST_SYSTEMS_WITH_VALUES:
         _write_values(ax, image, shown, size - 1.5, room)
     write_title(ax, says)
-    return ax
-
-
-def matrix_of_verdicts(
-    table: pd.DataFrame, measure: ir_measures.Measure | str | None = None, ax: Axes | None = None
-) -> Axes:
-    """Draw which run is settled above which.
-
-    Args:
-        table: what :func:`~ir_measures_relative.verdicts` returned for all pairs.
-        measure: one of its measures; default: the first.
-        ax: the axes to draw on; default: those of a new figure.
-    """
-    columns = ("name", "other", "measure", "value", "settled")
-    rows, shown = select_measure(table, measure, "verdicts", columns)
-    runs = list(dict.fromkeys([*rows["name"], *rows["other"]]))
-    at, n, words = {run: i for i, run in enumerate(runs)}, len(runs), list(_SETTLED)
-    swapped = {"above": "below", "below": "above"}
-    settled = np.full((n, n), -1)
-    value = np.zeros((n, n))
-    for a, b, _, difference, word in rows[[*columns]].itertuples(index=False):
-        i, j = at[a], at[b]
-        settled[i, j], settled[j, i] = words.index(word), words.index(swapped.get(word, word))
-        value[i, j], value[j, i] = difference, -difference
-    order = np.lexsort((-value.sum(axis=1), (settled == 1).sum(axis=1) - (settled == 0).sum(axis=1)))
-    side = min(3.5 + 0.35 * n, 16.0)
-    ax = make_axes(ax, width=side + 1.5, height=side)
-    cells = np.where(settled < 0, np.nan, settled)[np.ix_(order, order)]
-    ax.imshow(cells, cmap=ListedColormap(list(_SETTLED.values())), vmin=-0.5, vmax=3.5)
-    ax.set_facecolor("0.85")
-    _name_both_axes(ax, short_names([runs[i] for i in order]), min(axes_size(ax)) / max(n, 1))
-    present = [words[i] for i in np.unique(settled[settled >= 0])]
-    patches = [Patch(facecolor=_SETTLED[w], edgecolor="0.5", label=w) for w in present]
-    place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0)}
-    ax.legend(handles=patches, title="the row is", frameon=False, **place)
-    write_title(ax, f"Which orders by {shown} unjudged documents cannot reverse")
     return ax
 
 
@@ -142,7 +99,7 @@ def _side(ax: Axes, names: list[str]) -> float:
     return max(min(*axes_size(ax), min(outer_size(ax)) - beside), 1.0)
 
 
-def _name_both_axes(ax: Axes, names: list[str], room: float) -> float:
+def name_both_axes(ax: Axes, names: list[str], room: float) -> float:
     """Write the names beside the rows and columns, given their size in points; return the size of the letters."""
     size, fitting = fit_names(room, len(names))
     ax.set_xticks(fitting, [names[i] for i in fitting], rotation=90, fontsize=size)

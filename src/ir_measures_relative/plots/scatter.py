@@ -1,4 +1,4 @@
-"""A point a run, or a topic, with labels beside the points; and intervals of what a value could become."""
+"""A point a run, or a topic, with labels beside the points."""
 
 from __future__ import annotations
 
@@ -22,10 +22,8 @@ from ..stats.intervals import means_and_margins
 from .figures import (
     add_legend,
     axes_size,
-    fit_names,
     make_axes,
     read_values,
-    select_measure,
     short_names,
     style_groups,
     warn_of_missing_names,
@@ -97,7 +95,6 @@ class _PlacedLabels(Artist):  # type: ignore[misc]
 
 # How many systems have room on a figure of the usual size; a new one grows for more, up to twice its size.
 _COMFORTABLE = 40
-_INTERVAL = "#08519c"
 
 
 def relative_against_absolute(
@@ -173,29 +170,4 @@ def relative_against_absolute(
         add_legend(ax, len(styles))
     labelled = np.flatnonzero([named is None or name in {*named} for name in names])
     _PlacedLabels(ax, np.column_stack([x, y]), short_names(names), colours, labelled)
-    return ax
-
-
-def intervals(
-    table: pd.DataFrame, measure: ir_measures.Measure | str | None = None, ax: Axes | None = None
-) -> Axes:
-    """Draw runs as intervals, the best by value on top.
-
-    Args:
-        table: what :func:`~ir_measures_relative.bounds` returned.
-        measure: one of its measures; default: the first.
-        ax: the axes to draw on; default: those of a new figure.
-    """
-    rows, shown = select_measure(table, measure, "bounds", ("name", "measure", "worst", "value", "best"))
-    rows = rows.sort_values("value", kind="stable")
-    names, n = short_names(rows["name"].tolist()), len(rows)
-    ax = make_axes(ax, height=max(2.5, min(1.5 + 0.25 * n, 16.0)))
-    place = np.arange(n)
-    ax.hlines(place, rows["worst"], rows["best"], color=_INTERVAL, linewidth=3.0, alpha=0.45)
-    ax.plot(rows["value"], place, "o", color=_INTERVAL, markersize=4.5)
-    size, fitting = fit_names(axes_size(ax)[1] / max(n, 1), n)
-    ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)
-    ax.set_ylim(-0.7, n - 0.3)
-    says = f"Worst-case and best-case {shown} of each run, given the unjudged documents"
-    write_frame(ax, shown, None, says, grid="x")
     return ax

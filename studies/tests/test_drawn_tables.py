@@ -1,10 +1,8 @@
 """Pictures of what other functions return: what is on them is what the table says."""
 
 import numpy as np
-import pandas as pd
 import pytest
-
-pytest.importorskip("matplotlib", reason="the pictures need matplotlib: the extra plot")
+from studies import drawn_tables
 
 from ir_measures_relative import RunContext, bounds, fuse, plots, verdicts
 
@@ -26,7 +24,7 @@ LABELS_OF_ONE = {"q": {"A": 1, "B": 1, "X": 0}}
 
 def test_strategies_filled_and_hollow() -> None:
     table = fuse(RunContext(FUSED), LABELS, [2, 3], "P@2", repeats=3)
-    ax = plots.fusion(table, "P@2", ax=plots.new_figure().subplots())
+    ax = drawn_tables.fusion(table, plots.new_figure().subplots(), "P@2")
     filled = [line for line in ax.lines if not line.get_label().startswith("_")]
     assert [line.get_label() for line in filled] == ["single", "top", "greedy", "exact", "all"]
     drawn = np.concatenate([line.get_ydata() for line in filled])
@@ -42,7 +40,7 @@ def test_strategies_filled_and_hollow() -> None:
 
 def test_one_number_of_runs_and_some_strategies() -> None:
     table = fuse(RunContext(FUSED), LABELS, 2, "P@2", strategies=["exact"], repeats=3)
-    ax = plots.fusion(table, ax=plots.new_figure().subplots())
+    ax = drawn_tables.fusion(table, plots.new_figure().subplots())
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["2"]
     (of_best,) = [line.get_ydata()[0] for line in ax.lines if line.get_linestyle() == "--"]
     assert of_best + table["difference"][0] == pytest.approx(table["held_out"][0]) != of_best
@@ -51,7 +49,7 @@ def test_one_number_of_runs_and_some_strategies() -> None:
 
 def test_frontier() -> None:
     table = fuse(RunContext(FUSED), LABELS, 2, "P@2", cost=COST, budget=[1, 3, 6], repeats=3)
-    ax = plots.fusion(table, "P@2", ax=plots.new_figure().subplots())
+    ax = drawn_tables.fusion(table, plots.new_figure().subplots(), "P@2")
     lines = {line.get_label(): line for line in ax.lines}
     exact = table[table["strategy"] == "exact"]
     assert lines["exact"].get_xdata().tolist() == [1, 3, 6]
@@ -61,30 +59,18 @@ def test_frontier() -> None:
 
 
 def test_intervals() -> None:
-    ax = plots.intervals(bounds(RunContext(OPEN), LABELS_OF_ONE, ["P@2"]), ax=plots.new_figure().subplots())
+    ax = drawn_tables.intervals(
+        bounds(RunContext(OPEN), LABELS_OF_ONE, ["P@2"]), plots.new_figure().subplots()
+    )
     assert [label.get_text() for label in ax.get_yticklabels()] == [r"b\$", "c", "a"]
     ax.figure.canvas.draw()
 
 
 def test_matrix() -> None:
-    ax = plots.matrix_of_verdicts(
-        verdicts(RunContext(OPEN), LABELS_OF_ONE, ["P@2"]), ax=plots.new_figure().subplots()
+    ax = drawn_tables.matrix_of_verdicts(
+        verdicts(RunContext(OPEN), LABELS_OF_ONE, ["P@2"]), plots.new_figure().subplots()
     )
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "c", r"b\$"]
     cells = ax.images[0].get_array()
     assert cells[0, 1] == 0 and cells[1, 0] == 1 and cells.mask[0, 0]  # better, worse, nothing
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["above", "below", "undecided"]
-
-
-@pytest.mark.parametrize("function", ["fusion", "intervals", "matrix_of_verdicts"])
-def test_other_tables_are_refused(function: str) -> None:
-    for table in (pd.DataFrame({"other": [1]}), pd.DataFrame()):
-        with pytest.raises(ValueError, match=r"the table lacks .*; give the one that"):
-            getattr(plots, function)(table)
-
-
-def test_bounds_of_each_topic_and_of_no_such_measure_are_refused() -> None:
-    with pytest.raises(ValueError, match="without perquery"):
-        plots.intervals(bounds(RunContext(OPEN), LABELS_OF_ONE, ["P@2"], perquery=True))
-    with pytest.raises(ValueError, match="holds no nDCG"):
-        plots.intervals(bounds(RunContext(OPEN), LABELS_OF_ONE, ["P@2"]), "nDCG@2")
