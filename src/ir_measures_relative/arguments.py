@@ -1,12 +1,15 @@
-"""Checks of arguments that many functions share."""
+"""Checks of arguments that many functions share, and the names of runs in them."""
 
 from __future__ import annotations
 
+import fnmatch
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+
+from .messages import few_quoted
 
 
 def is_number(value: Any) -> bool:
@@ -45,3 +48,38 @@ def check_share(name: str, value: Any, example: str = "0.05") -> None:
 def check_confidence(value: Any) -> None:
     """Raise ValueError unless a value is the confidence of an interval."""
     check_share("confidence", value, "0.95")
+
+
+def check_run_names(names: Iterable[Any]) -> None:
+    """Raise ValueError for a name that no run can have."""
+    for name in names:
+        if not isinstance(name, str) or not name:
+            problem = "is empty" if name == "" else "is not a string"
+            raise ValueError(f"the run name {name!r} {problem}; name every run with a string")
+
+
+def check_names(argument: str, chosen: Collection[str], names: Sequence[str]) -> None:
+    """Raise ValueError for names of runs that a context, or a table, does not hold."""
+    if unknown := [n for n in chosen if n not in set(names)]:
+        raise ValueError(
+            f"{argument} names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
+        )
+
+
+def match_pattern(pattern: str, names: Sequence[str]) -> list[str]:
+    """Return the runs that match a name or a glob; a run of exactly this name wins, since a name may hold a ``*``."""
+    return [pattern] if pattern in names else [n for n in names if fnmatch.fnmatchcase(n, pattern)]
+
+
+def match_patterns(prior: str, names: Sequence[str], parameter: str = "prior") -> list[str]:
+    """Return the runs that match a parameter such as ``prior=``: names or globs, separated by commas."""
+    if prior in names:  # a name may hold a comma, or blanks at its ends
+        return [prior]
+    runs: list[str] = []
+    for pattern in filter(None, map(str.strip, prior.split(","))):
+        if not (fit := match_pattern(pattern, names)):
+            raise ValueError(
+                f"{parameter}={prior!r}: {pattern!r} fits no run of the context; its runs are {few_quoted(names)}"
+            )
+        runs += fit
+    return runs

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -73,6 +72,8 @@ def markdown_text(text: str) -> str:
 
 def to_json(value: Any, **layout: Any) -> str:
     """Return a value as JSON that every program reads: NaN and infinity are null."""
+    import json  # `--help` does without
+
     return json.dumps(_with_nulls(value), allow_nan=False, **layout)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import ir_measures
 import numpy as np
 
+from ..arguments import match_patterns
 from ..data.arrays import IntArray
 from ..data.ids import WordArray
 from ..data.rankings import Rankings, hold_same_rows, known_depth
@@ -15,7 +16,7 @@ from .collection import Collection
 from .evaluated import Evaluated
 from .measure_strings import is_relative, param_value
 from .memo import Memo
-from .priors import FixedPriors, match_patterns
+from .priors import FixedPriors
 from .tops import same_rankings
 
 _START = 10  # rankings are compared to this depth first, and further only if they agree

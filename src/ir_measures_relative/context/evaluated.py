@@ -10,13 +10,14 @@ from typing import Protocol
 import ir_measures
 import numpy as np
 
+from ..arguments import match_patterns
 from ..data.arrays import FloatArray, IntArray
 from ..data.documents import Documents
 from ..data.rankings import Rankings
 from ..messages import few_quoted
 from .collection import Collection
 from .memo import Memo
-from .priors import finder_for_new_runs, match_patterns
+from .priors import finder_for_new_runs
 from .tops import Look, Top
 
 

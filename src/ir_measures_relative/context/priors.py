@@ -1,12 +1,11 @@
-"""Policies for which runs of a context are the priors of which, and the names of runs.
+"""Policies for which runs of a context are the priors of which.
 
 A new policy is a :class:`PriorPolicy`, here or anywhere; :data:`POLICIES` has those with a name.
 """
 
 from __future__ import annotations
 
-import fnmatch
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from types import SimpleNamespace
@@ -14,6 +13,7 @@ from typing import Any, Protocol, TypeAlias
 
 import ir_measures
 
+from ..arguments import check_names
 from ..data.registry import Registry
 from ..messages import few_quoted
 from ..tolerances import ROUNDED
@@ -231,41 +231,3 @@ def _names(argument: str, chosen: Any) -> tuple[str, ...]:
     if isinstance(chosen, str):
         raise ValueError(f"{argument}={chosen!r} must be a list of run names, such as [{chosen!r}]")
     return tuple(chosen)
-
-
-# ---- names of runs
-
-
-def check_run_names(names: Iterable[Any]) -> None:
-    """Raise ValueError for a name that no run can have."""
-    for name in names:
-        if not isinstance(name, str) or not name:
-            problem = "is empty" if name == "" else "is not a string"
-            raise ValueError(f"the run name {name!r} {problem}; name every run with a string")
-
-
-def check_names(argument: str, chosen: Collection[str], names: Sequence[str]) -> None:
-    """Raise ValueError for names of runs that a context, or a table, does not hold."""
-    if unknown := [n for n in chosen if n not in set(names)]:
-        raise ValueError(
-            f"{argument} names {unknown}, which the context does not hold; its runs are {few_quoted(names)}"
-        )
-
-
-def match_pattern(pattern: str, names: Sequence[str]) -> list[str]:
-    """Return the runs that match a name or a glob; a run of exactly this name wins, since a name may hold a ``*``."""
-    return [pattern] if pattern in names else [n for n in names if fnmatch.fnmatchcase(n, pattern)]
-
-
-def match_patterns(prior: str, names: Sequence[str], parameter: str = "prior") -> list[str]:
-    """Return the runs that match a parameter such as ``prior=``: names or globs, separated by commas."""
-    if prior in names:  # a name may hold a comma, or blanks at its ends
-        return [prior]
-    runs: list[str] = []
-    for pattern in filter(None, map(str.strip, prior.split(","))):
-        if not (fit := match_pattern(pattern, names)):
-            raise ValueError(
-                f"{parameter}={prior!r}: {pattern!r} fits no run of the context; its runs are {few_quoted(names)}"
-            )
-        runs += fit
-    return runs

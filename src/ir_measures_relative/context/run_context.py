@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import ir_measures
 import numpy as np
 
-from ..arguments import check_count
+from ..arguments import check_count, check_names, check_run_names
 from ..data.rankings import Rankings
 from ..data.registry import Registry
 from ..io import datasets
@@ -26,7 +26,7 @@ from .active import ActiveContext, active, enter, leave
 from .checks import check_group
 from .collection import Collection, judged_collection
 from .measure_strings import parse_measures
-from .priors import Policy, PriorPolicy, check_names, check_run_names, resolve_policy
+from .priors import Policy, PriorPolicy, resolve_policy
 
 if TYPE_CHECKING:
     import pandas as pd  # not at run time: `--help` answers before pandas is loaded

@@ -12,11 +12,10 @@ from typing import Any, NamedTuple, TypeAlias
 import ir_measures
 import numpy as np
 
-from ..arguments import check_choice, check_count
+from ..arguments import check_choice, check_count, match_pattern
 from ..context.checks import check_whole_to
 from ..context.collection import Collection
 from ..context.measure_strings import absolute_measure, is_relative, parse_measure
-from ..context.priors import match_pattern
 from ..context.run_context import RunContext
 from ..data.arrays import FloatArray, IntArray, query_slices, rank_within
 from ..data.documents import Documents

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..context.priors import match_patterns
+from ..arguments import match_patterns
 from ..data.arrays import FloatArray, IntArray
 from . import parameters
 from .bases.base import BASES as ALL_BASES

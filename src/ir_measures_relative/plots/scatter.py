@@ -15,7 +15,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 from matplotlib.transforms import IdentityTransform
 
-from ..context.priors import check_names
+from ..arguments import check_names
 from ..data.arrays import FloatArray, IntArray
 from ..messages import few, warn
 from ..stats.intervals import means_and_margins

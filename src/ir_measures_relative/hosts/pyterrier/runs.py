@@ -16,8 +16,7 @@ import pandas as pd
 import pyterrier as pt
 from pyterrier import Experiment as PyTerrierExperiment
 
-from ...arguments import check_choice
-from ...context.priors import check_run_names
+from ...arguments import check_choice, check_run_names
 from ...io.files import read_bytes
 from ...io.trec_files import read_trec_runs
 from ...messages import kind_of, warn
