@@ -166,13 +166,13 @@ def test_refusals_name_the_depth_the_document_or_the_topic(
     small: tuple[RunContext, Any], ten: RunContext
 ) -> None:
     judged = small[1]
-    with pytest.raises(
-        ValueError, match=r"needs the first 20 documents; a has 10: make it with depth=20, or use @10"
-    ):
-        ten.evaluate(None, [RBO(ref="BM25") @ 20])
+    for measure in (RBO(ref="BM25") @ 20, MED(ref="BM25") @ 20):
+        message = f"{measure} needs the first 20 documents; a has 10: make it with depth=20, or use @10"
+        with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
+            ten.evaluate(None, [nDCG @ 5, measure])
     with pytest.raises(ValueError, match=r"10 times the cutoff, needs the first 20 .* depth=20, or use @1$"):
         verdicts(ten, None, [nDCG @ 2], relevance_model="pool")
-    with pytest.raises(ValueError, match="this needs the first 20 documents"):
+    with pytest.raises(ValueError, match="^UniqueRel@20 needs the first 20 documents"):
         explain(ten, {"1": {"d": 1.0}}, None, UniqueRel @ 20)
     ranking = small[0].runs["BM25"].to_dict()
     known = {(row.query_id, row.doc_id) for row in judged}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..context.checks import check_whole_to
 from ..context.tops import same_rankings
 from ..data.arrays import BoolArray, FloatArray, IntArray, max_by_query, rank_within, ratio, sum_by_query
 from ..data.rankings import known_depth
@@ -93,6 +94,7 @@ class RunPair:
         return PooledDocs.of(*self._tops(self.cutoff), n_queries, self.measure.get("judged"))
 
     def _tops(self, cutoff: int | None) -> tuple[Top, Top]:
+        check_whole_to((self.run.run, self.reference), cutoff, str(self.measure))
         return self.run.top(cutoff), self.collection.top(self.reference, cutoff)
 
     @property

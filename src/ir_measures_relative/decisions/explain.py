@@ -95,7 +95,7 @@ def _tabulate_documents(run: Evaluated, measure: RelativeMeasure) -> pd.DataFram
         positions = list(collection.positions(docs, look, of=seen_by)[:, rows])
     else:
         listed, position, _, _ = run.top(look.depth)
-        check_whole_to(map(collection.rankings.__getitem__, seen_by), look.depth)
+        check_whole_to(map(collection.rankings.__getitem__, seen_by), look.depth, str(measure))
         query, ids, grade, judged = listed.query, listed.ids, listed.grade, listed.judged
         positions = [listed.positions_in(collection.rankings[i], look.depth) for i in seen_by]
     columns: dict[str, Any] = {

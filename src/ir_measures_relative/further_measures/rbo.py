@@ -161,7 +161,10 @@ class _RBO(RelativeMeasure):
 
     def pair(self, run: Evaluated) -> Pair:
         """Return the rankings of the run and of the reference, each to the cutoff."""
+        from ..context.checks import check_whole_to  # which importing the package does without
+
         reference, depth = run.reference(self.get("ref")), self.get("cutoff")
+        check_whole_to((run.run, reference), depth, str(self))
         tops, row = (run.top(depth), run.collection.top(reference, depth)), rows_in_top(run, reference, depth)
         shared = np.flatnonzero(row >= 0)
         n_queries = run.collection.documents.n_queries
