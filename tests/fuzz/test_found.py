@@ -41,7 +41,6 @@ def campaign(tmp_path: Path) -> Path:
         ("decide qrels.txt runs --option a=QL --option b=nix", "--option nix is not a run of runs"),
         ("score qrels.txt new/strong.run NRG@5 --track runs", "runs is a folder, and no track"),
         ("place nix --track demo", "is neither a run of the context nor"),
-        ("place BM25 --track demo --output x.txt", "--output x.txt: give a name that ends in one of"),
         ("place BM25 --track demo --sort runs", "--sort and --places are about the table; add -o tsv"),
         ("track show demo --name x --depth 0", "track show takes no --depth, --name"),
         ("track check demo qrels.txt runs --grades 0 1", "track check takes no --grades"),

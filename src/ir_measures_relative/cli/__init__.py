@@ -41,7 +41,9 @@ COMMANDS = {
 }
 
 # The files of subcommands that share one.
-_FILES = {"worth": "decide", "drop": "decide"}
+_FILES = {"worth": "decide", "drop": "decide"} | dict.fromkeys(
+    ("explain", "fuse", "place", "select", "similar", "trajectory"), "verbs"
+)
 
 # What wrong input raises, here and in ir_measures and its providers; anything else is a mistake of this package.
 _BAD_INPUT = (

@@ -36,7 +36,14 @@ def _add_arguments(parser: argparse.ArgumentParser, codes: str, margin: str) -> 
     text = "how several runs become one list: rrf (default), isr, combsum, combmnz, interleave"
     add_option(parser, "--method METHOD", text, default="rrf")
     add_option(parser, "--margin X", f"the {margin}, in its unit (default: 0.02)")
-    _add_labels(parser)
+    text = (
+        "what unjudged documents are: imputed (drawn by a model), judged (not relevant) or strict (whatever is worst). "
+        "Default: imputed if there is a model, else strict"
+    )
+    add_option(parser, "--labels HOW", text, choices=("imputed", "judged", "strict"))
+    text = "further runs for the relevance model: file, folder or glob; repeatable"
+    add_option(parser, "--others RUNS", text, action="append", default=[])
+    arguments.add_options(parser, "--llm-judgments")
     add_option(parser, "--confidence C", "confidence level of each statement (default: 0.95)", default=0.95)
     add_option(parser, "--rerank RUN", "run file with a reranker's scores; every option is reranked")
     add_option(parser, "--pool N", "with --rerank: number of documents to rerank (default: 100)", default=100)
@@ -53,18 +60,6 @@ def _add_arguments(parser: argparse.ArgumentParser, codes: str, margin: str) -> 
     formats = tuple(dict.fromkeys(["text", "markdown", "json", "junit", *FORMATS]))
     add_option(parser, "-o --output_format FORMAT", text, choices=formats, default="text")
     parser.set_defaults(places=DEFAULT_PLACES, sort=None, is_text=False, by_topic=False)
-
-
-def _add_labels(parser: argparse.ArgumentParser) -> None:
-    """Add the options on unjudged documents: how they count, and what the relevance model learns from."""
-    text = (
-        "what unjudged documents are: imputed (drawn by a model), judged (not relevant) or strict (whatever is worst). "
-        "Default: imputed if there is a model, else strict"
-    )
-    add_option(parser, "--labels HOW", text, choices=("imputed", "judged", "strict"))
-    text = "further runs for the relevance model: file, folder or glob; repeatable"
-    add_option(parser, "--others RUNS", text, action="append", default=[])
-    arguments.add_options(parser, "--llm-judgments")
 
 
 def _add_worth_arguments(parser: argparse.ArgumentParser) -> None:
@@ -88,7 +83,9 @@ def _run_worth(args: argparse.Namespace) -> int:
             if deployed or len(given.candidates) == 1:
                 answers[name] = package.worth(context, given.judgments, name, deployed or None, **options)
     if args.by_topic:
-        texts = _query_texts(given)
+        texts = dict[str, str]()  # where the judgments are those of a dataset that has queries
+        if given.dataset is not None and given.dataset.has_queries():
+            texts = {query.query_id: query.default_text() for query in given.dataset.queries_iter()}
         answers = {
             name: replace(answer, notes=(*answer.notes, *_extreme_topics(answer, texts)))
             for name, answer in answers.items()
@@ -98,8 +95,7 @@ def _run_worth(args: argparse.Namespace) -> int:
 
 def _add_drop_arguments(parser: argparse.ArgumentParser) -> None:
     arguments.add_runs(parser, to="")
-    codes = "0: some run is safe to drop, 1: all are needed"
-    _add_arguments(parser, codes, "largest loss that you accept")
+    _add_arguments(parser, "0: some run is safe to drop, 1: all are needed", "largest loss that you accept")
 
 
 def _run_drop(args: argparse.Namespace) -> int:
@@ -141,8 +137,12 @@ def _run_decide(args: argparse.Namespace) -> int:
 def _read(args: argparse.Namespace) -> CommandInputs:
     if args.judge is not None:
         check_count("--judge", args.judge, 1)
-    if args.output_format in _TABLES:
-        _check_is_in_table(args)
+    if args.output_format in _TABLES:  # which have no place for these
+        absent = {"--by-topic": args.by_topic, "--judge": args.judge is not None and args.judge_file is None}
+        if names := [name for name, is_given in absent.items() if is_given]:
+            raise ValueError(
+                f"-o {args.output_format} prints the table, without {few(names)}; leave it out, or give -o json"
+            )
     if args.judge_file is not None:
         from ..bounding.verdicts import check_pool
 
@@ -150,15 +150,6 @@ def _read(args: argparse.Namespace) -> CommandInputs:
     from .inputs import read
 
     return read(args)
-
-
-def _check_is_in_table(args: argparse.Namespace) -> None:
-    """Raise ValueError for options whose answer no table has."""
-    absent = {"--by-topic": args.by_topic, "--judge": args.judge is not None and args.judge_file is None}
-    if names := [name for name, is_given in absent.items() if is_given]:
-        raise ValueError(
-            f"-o {args.output_format} prints the table, without {few(names)}; leave it out, or give -o json"
-        )
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
@@ -186,13 +177,6 @@ def _check_deployed(given: CommandInputs, names: list[str]) -> None:
     unjudged = [name for name in names if not (documents.positions_in(given.runs[name]) > 0).any()]
     if unjudged and len(documents):
         raise ValueError(f"--gate: no document of {files(unjudged)} is judged; check both")
-
-
-def _query_texts(given: CommandInputs) -> dict[str, str]:
-    """Return the text of each query, where the judgments are those of a dataset that has queries."""
-    if given.dataset is None or not given.dataset.has_queries():
-        return {}
-    return {query.query_id: query.default_text() for query in given.dataset.queries_iter()}
 
 
 def _extreme_topics(answer: Decision, texts: Mapping[str, str]) -> Iterator[str]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
-from typing import Any
 
 from ..context.measure_strings import is_relative
 from . import arguments
@@ -30,36 +28,22 @@ def _run(args: argparse.Namespace) -> None:
     if relative is None or absolute is None:
         lacking = "a relative one, such as NRG@10" if relative is None else "an absolute one, such as nDCG@10"
         raise ValueError(f"plot draws a relative measure against an absolute one: add {lacking}")
+    from ..io.files import is_picture
+    from ..plots import new_figure, relative_against_absolute
+    from ..writing import check_writable, write_whole
     from .inputs import read
     from .run_files import find_files, input_files
 
-    path, files = args.output, find_files(args)
-    check_picture(path, input_files(args, files.all()))
-    given = read(args, measures, files)
-    table = given.scores([relative, absolute], provider).table()
-    draw_runs(path, table, relative, absolute, given.groups or None)
-
-
-def check_picture(path: str, inputs: Mapping[str, str]) -> None:
-    """Raise ValueError or OSError for a picture that cannot be written, or would replace another kind of file."""
-    from ..io.files import is_picture
-    from ..plots import new_figure
-    from ..writing import check_writable
-
-    check_loss(path, inputs, "picture", is_picture)
-    formats = new_figure().canvas.get_supported_filetypes()
+    path, files, figure = args.output, find_files(args), new_figure()
+    check_loss(path, input_files(args, files.all()), "picture", is_picture)
+    formats = figure.canvas.get_supported_filetypes()
     if os.path.splitext(path)[1][1:].lower() not in formats:
         raise ValueError(f"--output {path}: give a name that ends in one of .{', .'.join(formats)}")
     check_writable(path, f"--output {path}")
-
-
-def draw_runs(path: str, table: Any, relative: Any, absolute: Any, groups: Mapping[str, str] | None) -> None:
-    """Write the figure of :func:`~ir_measures_relative.plots.relative_against_absolute` to a file."""
-    from ..plots import new_figure, relative_against_absolute
-    from ..writing import write_whole
-
-    figure = new_figure()
-    relative_against_absolute(table, str(relative), str(absolute), groups=groups, ax=figure.subplots())
+    given = read(args, measures, files)
+    table = given.scores([relative, absolute], provider).table()
+    ax, groups = figure.subplots(), given.groups or None
+    relative_against_absolute(table, str(relative), str(absolute), groups=groups, ax=ax)
     with writing(path, "picture"):
         write_whole(path, lambda temporary: figure.savefig(temporary, dpi=150))
 
