@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +28,7 @@ def relative_worth() -> Callable[..., Any]:
         from ir_measures_relative.formats.run_paths import read_runs, run_files
         from ir_measures_relative.formats.track_file import is_track
 
-        own = None
-        if isinstance(candidate, (str, os.PathLike)):
-            with suppress(ValueError):  # no file can have such a name
-                own = Path(candidate).resolve()
+        own = Path(candidate).resolve() if isinstance(candidate, (str, os.PathLike)) else None
 
         def read(runs: Any) -> dict[str, Any]:
             if isinstance(runs, (str, os.PathLike)) and is_track(os.fspath(runs)):
@@ -51,13 +47,3 @@ def relative_worth() -> Callable[..., Any]:
         return answer
 
     return ask
-
-
-@pytest.hookimpl(hookwrapper=True)  # which older versions of pytest have as well
-def pytest_runtest_makereport(call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
-    """Say what the fixture is called now, where a test asks for it by its old name and nobody else has one."""
-    outcome = yield
-    error = call.excinfo.value if call.excinfo is not None else None
-    if isinstance(error, pytest.FixtureLookupError) and error.argname == "worth":
-        said = "the fixture is called 'relative_worth'; ask for it by that name"
-        outcome.get_result().sections.append(("ir_measures_relative", said))

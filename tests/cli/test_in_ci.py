@@ -188,17 +188,6 @@ def test_a_candidate_among_the_others_and_runs_as_dicts(pytester: pytest.Pyteste
     asked(pytester).assert_outcomes(passed=5)
 
 
-def test_who_asks_for_the_old_name_reads_the_new_one(pytester: pytest.Pytester) -> None:
-    """And a fixture ``worth`` of the user's own is nobody else's."""
-    pytester.makepyfile(
-        test_old="def test_old(worth): pass",
-        test_own="import pytest\n@pytest.fixture\ndef worth(): return 3\ndef test_own(worth): assert worth == 3",
-    )
-    result = asked(pytester)
-    result.assert_outcomes(passed=1, errors=1)
-    assert result.stdout.str().count("the fixture is called 'relative_worth'; ask for it by that name") == 1
-
-
 def test_pytest_does_not_wait_for_the_package(pytester: pytest.Pytester) -> None:
     """Nothing is imported before a test asks, and nothing is said."""
     pytester.makepyfile("""

@@ -12,8 +12,10 @@ import pyterrier as pt
 _COLUMNS = ["qid", "search", "query", "docno", "rank", "score"]
 
 
-def record(retriever: pt.Transformer, topic: str = "qid") -> Recorder:
-    """Return a transformer that passes results through unchanged, and records them for ``pt.relative.trajectory``.
+class Recorder(pt.Transformer):  # type: ignore[misc]
+    """A transformer that passes results through unchanged, and records them for ``pt.relative.trajectory``.
+
+    Search numbers of a topic continue if an experiment runs twice; ``clear()`` starts again. Threads may share it.
 
     Args:
         retriever: what the agent searches with, such as ``bm25 % 10``. An agent that calls ``search(text)`` must set
@@ -24,14 +26,6 @@ def record(retriever: pt.Transformer, topic: str = "qid") -> Recorder:
         >>> recorded = pt.relative.record(bm25 % 10)               # doctest: +SKIP
         >>> agent(recorded)(topics)                                # doctest: +SKIP
         >>> pt.relative.trajectory(recorded.searches, qrels)       # doctest: +SKIP
-    """
-    return Recorder(retriever, topic)
-
-
-class Recorder(pt.Transformer):  # type: ignore[misc]
-    """A retriever that records its searches; :func:`record` makes one.
-
-    Search numbers of a topic continue if an experiment runs twice; ``clear()`` starts again. Threads may share it.
     """
 
     def __init__(self, retriever: pt.Transformer, topic: str = "qid") -> None:
@@ -92,3 +86,6 @@ class Recorder(pt.Transformer):  # type: ignore[misc]
             "pt.relative.record remembers the searches of one process, and those of another would be lost: run the "
             "experiment without jobs, or record in each process and join the tables"
         )
+
+
+record = Recorder
