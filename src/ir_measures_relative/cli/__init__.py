@@ -41,7 +41,7 @@ COMMANDS = {
 }
 
 # The files of subcommands that share one.
-_FILES = {"worth": "decide", "drop": "decide"} | dict.fromkeys(
+_FILES = {"worth": "decide", "drop": "decide", "plot": "report"} | dict.fromkeys(
     ("explain", "fuse", "place", "select", "similar", "trajectory"), "verbs"
 )
 

@@ -16,25 +16,25 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ..messages import one_warning_of_a_kind
-from ..writing import escaped
+from ..writing import check_writable, escaped
 
 PROG = "ir_measures_relative"
 WIDTH = 100  # of what is printed for people
 
 
-def check_loss(path: str, inputs: Mapping[str, str], kind: str, is_kind: Callable[[str], bool]) -> None:
-    """Raise ValueError where a file would replace an input, or anything but a file of its kind or an empty one."""
+def check_output(path: str, inputs: Mapping[str, str], kind: str, is_kind: Callable[[str], bool]) -> None:
+    """Raise OSError for a file that cannot be written; ValueError where it is an input, or is not of its kind."""
     if path == "-":
         raise ValueError(f"--output -: a {kind} does not go to the standard output; give the name of a file")
-    if not os.path.exists(path):
-        return
-    for called, file in inputs.items():
-        if os.path.exists(file) and os.path.samefile(file, path):
-            raise ValueError(f"--output {path} is {called}; give another path")
-    if not os.path.isfile(path):
-        raise ValueError(f"--output {path}: cannot be written, since it is not a file; give another path")
-    if os.path.getsize(path) and not is_kind(path):
-        raise ValueError(f"--output {path} exists and is not a {kind}; remove it, or give another path")
+    if os.path.exists(path):
+        for called, file in inputs.items():
+            if os.path.exists(file) and os.path.samefile(file, path):
+                raise ValueError(f"--output {path} is {called}; give another path")
+        if not os.path.isfile(path):
+            raise ValueError(f"--output {path}: cannot be written, since it is not a file; give another path")
+        if os.path.getsize(path) and not is_kind(path):
+            raise ValueError(f"--output {path} exists and is not a {kind}; remove it, or give another path")
+    check_writable(path, f"--output {path}")
 
 
 @contextmanager

@@ -9,10 +9,10 @@ import ir_measures_relative as package
 
 from ..formats.track_file import ABOUT
 from ..messages import few
-from ..writing import check_writable, escaped
+from ..writing import escaped
 from . import arguments
 from .arguments import Command, add_option
-from .output import check_loss, writing
+from .output import check_output, writing
 
 if TYPE_CHECKING:
     from ..context.run_context import RunContext
@@ -46,8 +46,7 @@ def _run(args: argparse.Namespace) -> None:
     elif args.action == "make":
         if args.output is None:
             raise ValueError("name the file to write, such as -o dl19.track")
-        check_loss(args.output, {f"the file {path}": path for path in args.given}, "track", _is_track)
-        check_writable(args.output, f"--output {args.output}")
+        check_output(args.output, {f"the file {path}": path for path in args.given}, "track", _is_track)
         about = {key: getattr(args, key) for key in ABOUT if getattr(args, key) is not None}
         context, columns = _read(args, *args.given)
         with writing(args.output, "track"):

@@ -76,7 +76,9 @@ def detect_format(content: Content) -> Format | None:
     file_format = next((f for f in formats() if f.holds(content)), None)
     if file_format is not None or not content.is_json:
         return file_format
-    if _has_measures(content):
+    # Values of measures may be anywhere: MTEB's results have them deep inside.
+    names = re.findall(r'"([^"\\\n]+)": *[-0-9]', content.start.decode("utf-8", "replace"))
+    if any(is_measure_name(name) for name in names if name.lower() not in ("score", "hits", "p")):
         raise ValueError(f"{content.source} holds measures, not rankings; {RANKINGS_INSTEAD}")
     example = content.json
     if isinstance(example, list) and example:
@@ -141,12 +143,6 @@ def _select_part(parts: Parts, part: str | None, source: str, kind: str) -> RawD
 def is_measure_name(name: str) -> bool:
     """Return whether this is a name that some program gives a measure."""
     return _MEASURE.fullmatch(name) is not None
-
-
-def _has_measures(content: Content) -> bool:
-    """Return whether JSON has values of measures anywhere, as MTEB's results have deep inside."""
-    names = re.findall(r'"([^"\\\n]+)": *[-0-9]', content.start.decode("utf-8", "replace"))
-    return any(is_measure_name(name) for name in names if name.lower() not in ("score", "hits", "p"))
 
 
 def is_table_of_measures(content: Content) -> bool:

@@ -85,27 +85,17 @@ def similarity(
     ax.set_facecolor("0.93")
     label = break_title(label, 0.8 * axes_size(ax)[1], 10.0)
     ax.figure.colorbar(image, ax=ax, shrink=0.8, label=label, extend=extend)
-    room = _side(ax, names) / n
-    size = name_both_axes(ax, names, room)
+    # The longest name needs room beside the map, with the title.
+    beside = text_width(max(names, key=len), 12.0) + 50.0
+    room = max(min(*axes_size(ax), min(outer_size(ax)) - beside), 1.0) / n
+    size, fitting = fit_names(room, n)
+    ax.set_xticks(fitting, [names[i] for i in fitting], rotation=90, fontsize=size)
+    ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)
+    ax.tick_params(length=0)
     if n <= _MOST_SYSTEMS_WITH_VALUES:
         _write_values(ax, image, shown, size - 1.5, room)
     write_title(ax, says)
     return ax
-
-
-def _side(ax: Axes, names: list[str]) -> float:
-    """Estimate the side of the heat map in points; the longest name needs room beside it as well."""
-    beside = text_width(max(names, key=len), 12.0) + 50.0  # with the title
-    return max(min(*axes_size(ax), min(outer_size(ax)) - beside), 1.0)
-
-
-def name_both_axes(ax: Axes, names: list[str], room: float) -> float:
-    """Write the names beside the rows and columns, given their size in points; return the size of the letters."""
-    size, fitting = fit_names(room, len(names))
-    ax.set_xticks(fitting, [names[i] for i in fitting], rotation=90, fontsize=size)
-    ax.set_yticks(fitting, [names[i] for i in fitting], fontsize=size)
-    ax.tick_params(length=0)
-    return size
 
 
 def _write_values(ax: Axes, image: Any, values: FloatArray, largest: float, room: float) -> None:

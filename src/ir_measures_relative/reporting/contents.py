@@ -284,21 +284,14 @@ def read_queries(dataset: Any, queries: Mapping[str, str] | None) -> dict[str, s
             return {}
         try:
             with fetching(dataset):
-                queries = {query.query_id: _query_text(query) for query in dataset.queries_iter()}
+                queries = {query.query_id: query.default_text() for query in dataset.queries_iter()}
         except ConnectionError as error:
             warn(f"the report has no texts of topics: {error}")
             return {}
     if not isinstance(queries, Mapping):
         raise TypeError(f"queries is {kind_of(queries)}; give a dict from query id to text")
-    return {str(query): _shorten(text) for query, text in queries.items()}
-
-
-def _query_text(query: Any) -> str:
-    if hasattr(query, "default_text"):
-        return str(query.default_text())
-    return " ".join(value for value in query[1:] if isinstance(value, str))
-
-
-def _shorten(text: Any) -> str:
-    line = " ".join(str(text).split())
-    return line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 1].rstrip()}…"
+    lines = {str(query): " ".join(str(text).split()) for query, text in queries.items()}
+    return {
+        query: line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 1].rstrip()}…"
+        for query, line in lines.items()
+    }

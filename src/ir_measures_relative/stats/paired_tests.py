@@ -225,11 +225,6 @@ def _count_subset_sums(n: int) -> FloatArray:
     return counts
 
 
-def _randomization(pairs: Pairs, options: PairedTestOptions) -> FloatArray:
-    """Flip the signs of the differences: in all ways, where there are at most ``resamples``."""
-    return _p_by_flipping(pairs.differences, pairs.limit, options)
-
-
 def _p_by_flipping(terms: FloatArray, limit: float, options: PairedTestOptions) -> FloatArray:
     """Return the p-value of each pair's sum of terms (pairs × topics) among its sums with flipped signs.
 
@@ -295,6 +290,9 @@ TESTS: dict[str, PairedTest] = {
     "t": PairedTest(_t, by_spread=True, by_t=True),
     "wilcoxon": PairedTest(_wilcoxon),
     "sign": PairedTest(_sign),
-    "randomization": PairedTest(_randomization),
+    # The signs of the differences flipped: in all ways, where there are at most ``resamples``.
+    "randomization": PairedTest(
+        lambda pairs, options: _p_by_flipping(pairs.differences, pairs.limit, options)
+    ),
     "bootstrap": PairedTest(_bootstrap, _bootstrap_interval, by_spread=True, by_t=True),
 }
