@@ -32,15 +32,11 @@ _INTERVAL = "#08519c"
 def fusion(table: pd.DataFrame, ax: Axes, measure: str = "nDCG@10") -> Axes:
     """Draw what each strategy is worth: filled on held-out topics, hollow on those that chose its runs.
 
-    By the number of runs, a bar is the interval of the difference from the best single run, drawn from the line of that
-    run. Of several budgets, a line a strategy shows what each budget buys.
+    A bar is the interval of the difference from the best single run, drawn from the line of that run.
     ``measure`` is the one that ``fuse`` made the table with, for the axis.
     """
     columns = ["in_sample", "held_out", "ci_lower", "ci_upper"]
     strategies = list(dict.fromkeys(table["strategy"]))
-    frontier = "budget" in table.columns and table["budget"].nunique() > 1
-    if frontier:  # of several n, the one that is best on the topics that choose
-        table = table.loc[table.groupby(["strategy", "budget"])["in_sample"].idxmax()].sort_values("budget")
     between = [s for s in strategies if s not in _BESIDE]
     label = table["strategy"].map(_BESIDE).fillna(table["n"].astype(str))
     labels = list(dict.fromkeys(label[table["n"].sort_values(kind="stable").index]))
@@ -49,25 +45,19 @@ def fusion(table: pd.DataFrame, ax: Axes, measure: str = "nDCG@10") -> Axes:
         rows = table[table["strategy"] == strategy]
         in_sample, held_out, low, high = rows[columns].to_numpy().T
         style: dict[str, Any] = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
-        if frontier:
-            x, hollow, filled = rows["budget"].to_numpy(dtype=np.float64), ":", "-"
-        else:
-            shift = 0.0 if strategy in _BESIDE else between.index(strategy) - (len(between) - 1) / 2
-            x, hollow, filled = label[rows.index].map(labels.index).to_numpy() + _APART * shift, "", ""
-            ax.vlines(x, held_out, in_sample, color=style["color"], linewidth=0.8, linestyle=":", zorder=2)
-            bar = {"linewidth": 1.6 * (strategy != "single"), "alpha": 0.55, "zorder": 2}
-            ax.vlines(x, single + low, single + high, color=style["color"], **bar)
-        ax.plot(x, in_sample, linestyle=hollow, linewidth=0.8, markerfacecolor="white", zorder=3, **style)
-        ax.plot(x, held_out, linestyle=filled, linewidth=1.6, label=strategy, zorder=4, **style)
-    if frontier:
-        below, says = "budget for the fused runs", "Fusion within a budget"
-    else:
-        below, says = "number of runs fused", "Fusion"
-        ax.axhline(single, color="0.5", linewidth=1.0, linestyle="--", zorder=1)
-        ax.set_xticks(range(len(labels)), labels)
-        ax.set_xlim(-0.6, len(labels) - 0.4)
-    says += " on held-out topics (filled), and on those used to choose (hollow)"
-    write_frame(ax, below, f"mean {measure}", says, grid="both" if frontier else "y")
+        shift = 0.0 if strategy in _BESIDE else between.index(strategy) - (len(between) - 1) / 2
+        x = label[rows.index].map(labels.index).to_numpy() + _APART * shift
+        ax.vlines(x, held_out, in_sample, color=style["color"], linewidth=0.8, linestyle=":", zorder=2)
+        bar = {"linewidth": 1.6 * (strategy != "single"), "alpha": 0.55, "zorder": 2}
+        ax.vlines(x, single + low, single + high, color=style["color"], **bar)
+        style["linestyle"] = ""
+        ax.plot(x, in_sample, markerfacecolor="white", zorder=3, **style)
+        ax.plot(x, held_out, label=strategy, zorder=4, **style)
+    ax.axhline(single, color="0.5", linewidth=1.0, linestyle="--", zorder=1)
+    ax.set_xticks(range(len(labels)), labels)
+    ax.set_xlim(-0.6, len(labels) - 0.4)
+    says = "Fusion on held-out topics (filled), and on those used to choose (hollow)"
+    write_frame(ax, "number of runs fused", f"mean {measure}", says, grid="y")
     ax.legend(fontsize=8, frameon=False)
     return ax
 

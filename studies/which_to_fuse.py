@@ -165,7 +165,7 @@ def _simulated(
     held, width, naive = (dict.fromkeys(truth, 0.0) for _ in range(3))
     for i in tqdm(range(campaigns), desc="campaigns", disable=None, leave=False):
         splits = split_topics(n_topics, folds, 20 if folds == 2 else 8, i)
-        chooser = Chooser([Drawn(sets, rng.integers(size, size=n_topics))], n_runs, splits)
+        chooser = Chooser(Drawn(sets, rng.integers(size, size=n_topics)), n_runs, splits)
         best = chooser.choose("single", 1)
         for strategy, true in truth.items():
             found = chooser.choose(strategy, n)

@@ -13,7 +13,6 @@ FUSED = {
     "none": {q: {"X": 3.0, "Y": 2.0, "Z": 1.0} for q in TOPICS},
 }
 LABELS = {q: {"A": 1, "B": int(q) % 2} for q in TOPICS}
-COST = {"odd$": 1, "even": 2, "none": 3}
 OPEN = {
     "a": {"q": {"A": 3.0, "B": 2.0}},
     "b$": {"q": {"X": 3.0, "Y": 2.0}},
@@ -44,17 +43,6 @@ def test_one_number_of_runs_and_some_strategies() -> None:
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["2"]
     (of_best,) = [line.get_ydata()[0] for line in ax.lines if line.get_linestyle() == "--"]
     assert of_best + table["difference"][0] == pytest.approx(table["held_out"][0]) != of_best
-    ax.figure.canvas.draw()
-
-
-def test_frontier() -> None:
-    table = fuse(RunContext(FUSED), LABELS, 2, "P@2", cost=COST, budget=[1, 3, 6], repeats=3)
-    ax = drawn_tables.fusion(table, plots.new_figure().subplots(), "P@2")
-    lines = {line.get_label(): line for line in ax.lines}
-    exact = table[table["strategy"] == "exact"]
-    assert lines["exact"].get_xdata().tolist() == [1, 3, 6]
-    assert lines["exact"].get_ydata().tolist() == pytest.approx(exact["held_out"].tolist())
-    assert ax.get_xlabel().startswith("budget")
     ax.figure.canvas.draw()
 
 

@@ -28,7 +28,7 @@ runs on half of the topics and is scored on the other half, {{ repeats }} times.
 the held-out one. Read the row “{{ fixed }}”, which is fixed beforehand: the intervals are not corrected for several
 strategies, and take the judgments as they are.
 {% if repeats < usual %}With so many runs there are {{ repeats }} splits instead of {{ usual }}.
-{% endif %}<code>fuse()</code> has more strategies, and cost budgets.</p>
+{% endif %}<code>fuse()</code> has more strategies.</p>
 {{ table("fusion", "The value of each strategy") }}
 """
 
