@@ -74,11 +74,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Marks as slow the tests of these files, and all on real runs."""
-    folder = Path(__file__).parent
-    slow = tuple(folder / name for name in _SLOW)
+    slow = tuple(str(Path(__file__).parent / name) for name in _SLOW)
     for item in items:
         on_campaign = any(name.startswith(("robust03", "dl")) for name in getattr(item, "fixturenames", ()))
-        if on_campaign or any(item.path.is_relative_to(path) for path in slow):
+        if on_campaign or str(item.path).startswith(slow):
             item.add_marker(pytest.mark.slow)
         if sys.version_info >= (3, 14) and item.get_closest_marker("host_strings"):
             item.add_marker(
@@ -94,6 +93,17 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return LoadFileScheduling(config, log) if config.getoption("dist") == "load" else None
 
 
+# How many modules there were when what is imported was last put out of reach of the search for garbage.
+_frozen = 0
+
+
+def _freeze() -> None:
+    global _frozen
+    gc.collect()
+    gc.freeze()
+    _frozen = len(sys.modules)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is imported stays: to look through all of it for garbage took a tenth of the time."""
@@ -101,10 +111,15 @@ def pytest_collection() -> Generator[None, object, object]:
     try:
         return (yield)
     finally:
-        gc.collect()
-        gc.freeze()
+        _freeze()
         gc.set_threshold(20_000, 10, 10)
         gc.enable()
+
+
+def pytest_runtest_setup() -> None:
+    """So does what a test imports; the command line searches after each candidate."""
+    if len(sys.modules) > _frozen + 50:
+        _freeze()
 
 
 def _folder(name: str) -> Path | None:

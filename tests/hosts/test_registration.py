@@ -84,10 +84,8 @@ def run(program: str, *path: Path, flags: tuple[str, ...] = ()) -> tuple[str, st
 FIRST = [
     "import ir_measures",
     "import ir_measures_relative",
-    "from ir_measures_relative.context.run_context import RunContext",
     "import ir_measures_relative.pt_relative",
     "import ir_measures_relative_plugin",
-    "from ir_measures.providers import Provider",
     "import pyterrier",
 ]
 # A process for each, which has nothing of the hosts; what all of them need is imported once.
