@@ -60,11 +60,13 @@ def test_unusable_commands(files: Path, track: Path) -> None:
 
 
 def test_a_run_has_its_place_as_in_python(files: Path, track: Path) -> None:
+    pytest.importorskip("matplotlib")
     write_run(files / "mine.run", "mine", {"1": {"d": 2.0, "a": 1.0}, "2": {"c": 1.0}, "3": {"z": 1.0}})
     with pytest.warns(RelativeWarning, match="only 4 documents are judged relevant"):
         expected = place(RunContext.from_track(track), None, files / "mine.run")
-    done = run("place", files / "mine.run", "--track", track)
+    done = run("place", files / "mine.run", "--track", track, "--output", files / "mine.svg")
     assert " ".join(done.stdout.split()) == " ".join(str(expected).split())
+    assert "mine" in (files / "mine.svg").read_text()
     tsv = run(
         "place", files / "mine.run", "--track", track, "--qrels", files / "qrels.txt", "-o", "tsv", "-p", "-1"
     )

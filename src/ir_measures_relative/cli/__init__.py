@@ -41,9 +41,7 @@ COMMANDS = {
 }
 
 # The files of subcommands that share one.
-_FILES = {"worth": "decide", "drop": "decide", "plot": "report"} | dict.fromkeys(
-    ("explain", "fuse", "place", "select", "similar", "trajectory"), "verbs"
-)
+_FILES = {"worth": "decide", "drop": "decide"}
 
 # What wrong input raises, here and in ir_measures and its providers; anything else is a mistake of this package.
 _BAD_INPUT = (
