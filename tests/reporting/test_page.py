@@ -20,6 +20,7 @@ pytest.importorskip("vl_convert", reason="the report needs vl-convert, of the ex
 
 from hostile import NAMES, OF_GROUP, QRELS, QUERIES, RUNS, TEXT
 from ir_measures_relative import RunContext, report, worth
+from ir_measures_relative.reporting import page as page_module
 
 # Tiny campaigns: the section on unjudged documents asks which grades there are.
 pytestmark = pytest.mark.filterwarnings("ignore:only .* documents are judged relevant")
@@ -287,3 +288,22 @@ def test_size_of_a_campaign(tmp_path: Path) -> None:
         measures = ["nDCG@10", "UniqueRel@10"]
         size[n] = len(written(tmp_path, runs, labels, measures))
     assert size[4] - size[2] < 35_000 * 2
+
+
+def test_the_program_is_made_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(page_module, "_make_bundle", lambda: "program")
+    assert page_module._bundle.__wrapped__() == "program"
+    (kept,) = (tmp_path / "home" / "ir_measures_relative").iterdir()
+    assert kept.read_text(encoding="utf-8") == "program"
+    monkeypatch.setattr(page_module, "_make_bundle", lambda: pytest.fail("made again"))
+    assert page_module._bundle.__wrapped__() == "program"
+
+
+def test_a_folder_that_nobody_may_write_to_is_none_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "home").write_text("a file")
+    monkeypatch.setenv("IR_DATASETS_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(page_module, "_make_bundle", lambda: "program")
+    assert page_module._bundle.__wrapped__() == "program"

@@ -14,7 +14,7 @@ import numpy as np
 from ..data.arrays import rank_within
 from ..data.ids import Ids
 from ..io.files import check_lines, max_unpacked, too_large_error
-from ..io.frames import column_names, id_column, rows_by_run
+from ..io.frames import column_names, id_column, names_in, rows_by_run
 from ..io.readers import RawData, RunColumns
 from ..io.trec_columns import OTHER_SPACE, Columns
 from ..messages import brief
@@ -26,6 +26,42 @@ from .objects import frame_from_arrow, labelled_items, scored_items
 def _holds_rows(content: Content) -> bool:
     first = content.records[0] if content.records else {}
     return has_known_columns(first) and not holds_columns(first)
+
+
+# Quotation marks, blanks, other ends of lines, and empty cells.
+_NOT_PLAIN = b'"', b" ", b"\r", b"\v", b"\f", b"\t\t", b"\t\n", b"\n\t"
+
+
+def plain_columns(rows: bytes, delimiter: str, width: int) -> Columns | None:
+    """Return the columns of rows with nothing but delimiters and line feeds between them; None for a closer look."""
+    if delimiter != "\t":
+        if b"\t" in rows:
+            return None
+        rows = rows.replace(delimiter.encode(), b"\t")
+    if rows.startswith(b"\t") or rows.endswith(b"\t") or any(text in rows for text in _NOT_PLAIN):
+        return None
+    try:
+        return Columns(rows, width)
+    except ValueError:
+        return None
+
+
+def _plain_run(content: Content) -> RunColumns | None:
+    """Return the run in a table of nothing but queries, documents and scores; None for a closer look."""
+    header = content.header
+    names = [names_in(header, column) for column in ("query_id", "doc_id", "score")]
+    if len(header) != len(names) or any(len(synonyms) != 1 for synonyms in names):
+        return None
+    query, doc, score = (header.index(name) for name, *_ in names)
+    columns = plain_columns(content.table.partition(b"\n")[2], content.delimiter, len(names))
+    if columns is None or not len(columns):
+        return None
+    is_whole = columns.ids(score).string(0).isdigit()
+    try:
+        scores: Any = columns.whole_numbers(score) if is_whole else columns.floats(score)
+    except ValueError:
+        return None
+    return RunColumns(columns.ids(query), columns.ids(doc), scores)
 
 
 def _frame(content: Content, *, as_run: bool) -> Any:
@@ -160,6 +196,9 @@ def _parts(frame: Any, kind: str, content: Content, as_run: bool) -> Parts:
 
 def _table(content: Content, *, as_run: bool) -> Parts:
     check_lines(content.data, content.source)
+    run = _plain_run(content) if as_run else None
+    if run is not None:
+        return {"": RawData(run, kind="table")}
     return _parts(_frame(content, as_run=as_run), "table", content, as_run)
 
 
@@ -267,8 +306,6 @@ def _parquet(content: Content, *, as_run: bool) -> Parts:
 # ---- MS MARCO's runs: query, document and rank between tabs
 
 _RANKED = re.compile(rb"[^\t]+\t[^\t]+\t[0-9]+\s*")
-# Quotation marks, blanks, other ends of lines, and empty cells.
-_NOT_PLAIN = b'"', b" ", b"\r", b"\v", b"\f", b"\t\t", b"\t\n", b"\n\t"
 
 
 def _read_ms_marco(content: Content) -> Parts:
@@ -282,18 +319,17 @@ def _read_ms_marco(content: Content) -> Parts:
 
 def _plain_ranks(content: Content) -> RunColumns | None:
     """Return the run with its ranks if each query has its rows together, in order; None for a closer look."""
-    rows = content.table
-    if rows.startswith(b"\t") or rows.endswith(b"\t") or any(text in rows for text in _NOT_PLAIN):
-        return None
-    try:
-        columns = Columns(rows, 3)
-        ranks = columns.whole_numbers(2)
-    except ValueError:
+    columns = plain_columns(content.table, "\t", 3)
+    if columns is None:
         return None
     queries, texts = columns.ids(0), columns.ids(2)
     starts = queries.changes()
     heads = queries.take(starts).strings()
     numbered = rank_within(np.repeat(np.arange(len(starts)), np.diff(np.append(starts, len(columns)))))
+    try:
+        ranks = columns.whole_numbers(2)
+    except ValueError:
+        return None
     are_digits = (texts.data[texts.starts] != ord("+")).all()
     in_order = are_digits and len(set(heads)) == len(heads) and (ranks == numbered).all()
     return RunColumns(queries, columns.ids(1), ranks) if in_order else None

@@ -284,7 +284,7 @@ def read_queries(dataset: Any, queries: Mapping[str, str] | None) -> dict[str, s
             return {}
         try:
             with fetching(dataset):
-                queries = {query.query_id: query.default_text() for query in dataset.queries_iter()}
+                queries = {query.query_id: _query_text(query) for query in dataset.queries_iter()}
         except ConnectionError as error:
             warn(f"the report has no texts of topics: {error}")
             return {}
@@ -295,3 +295,9 @@ def read_queries(dataset: Any, queries: Mapping[str, str] | None) -> dict[str, s
         query: line if len(line) <= _LONGEST_TEXT else f"{line[: _LONGEST_TEXT - 1].rstrip()}…"
         for query, line in lines.items()
     }
+
+
+def _query_text(query: Any) -> str:
+    if hasattr(query, "default_text"):
+        return str(query.default_text())
+    return " ".join(value for value in query[1:] if isinstance(value, str))

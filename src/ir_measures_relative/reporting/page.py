@@ -12,16 +12,18 @@ import json
 import os
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from importlib.metadata import version
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import jinja2
 import vl_convert
 from tqdm import tqdm
 
-from ..writing import to_json
+from ..writing import to_json, write_whole
 from .contents import Contents
 from .sections import Section
 from .sections.combinations import complementary, fusion
@@ -146,7 +148,20 @@ def _asset(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _bundle() -> str:
-    """Return Vega's program."""
+    """Return Vega's program, which takes a second to make: it is kept in ir_datasets' folder."""
+    # As ir_datasets finds it; importing that takes half a second.
+    home = Path(os.environ.get("IR_DATASETS_HOME", Path.home() / ".ir_datasets"))
+    path = home / "ir_measures_relative" / f"vega-{version('vl-convert-python')}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        return str(path.read_text(encoding="utf-8"))
+    program = _make_bundle()
+    with suppress(OSError):  # a folder that nobody may write to
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, lambda temporary: Path(temporary).write_text(program, encoding="utf-8", newline=""))
+    return program
+
+
+def _make_bundle() -> str:
     program: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     if re.search("</script|<!--", program, re.IGNORECASE):  # would end the script element
         raise RuntimeError("this version of vl-convert cannot be used in a page; install another")
